@@ -1,0 +1,120 @@
+// A check: a health endpoint of spec 1 with its parameters, as text in the configuration and as data here. Parameters are
+// validated by us because the real API silently ignores what it cannot parse (P: api.py).
+
+/** Which members an endpoint speaks of: decides which body facts tighten its answer. */
+export type CheckFamily =
+  | 'primary'
+  | 'leader'
+  | 'standby-leader'
+  | 'replica'
+  | 'read-only'
+  | 'health'
+  | 'liveness'
+  | 'readiness';
+
+export interface Check {
+  /** Canonical path with query: what is sent, and the key under which answers are kept. */
+  readonly text: string;
+  readonly path: string;
+  readonly family: CheckFamily;
+  /** The bound of `lag=`, in bytes. */
+  readonly lagBytes: number | undefined;
+  /** `tag_<key>=<value>` filters; empty when there are none. */
+  readonly tags: ReadonlyMap<string, string>;
+}
+
+export type ParsedCheck =
+  | { readonly kind: 'check'; readonly check: Check }
+  | { readonly kind: 'invalid'; readonly message: string };
+
+const FAMILIES: Readonly<Record<string, CheckFamily>> = {
+  '/': 'primary',
+  '/primary': 'primary',
+  '/read-write': 'primary',
+  '/leader': 'leader',
+  '/standby-leader': 'standby-leader',
+  '/replica': 'replica',
+  '/synchronous': 'replica',
+  '/sync': 'replica',
+  '/asynchronous': 'replica',
+  '/async': 'replica',
+  '/quorum': 'replica',
+  '/read-only': 'read-only',
+  '/read-only-sync': 'read-only',
+  '/read-only-quorum': 'read-only',
+  '/health': 'health',
+  '/liveness': 'liveness',
+  '/readiness': 'readiness',
+};
+
+/** Spec 1, query parameters: the endpoints for which a lag bound is promised. */
+const TAKES_LAG = ['/replica', '/asynchronous', '/async', '/readiness'];
+const IGNORES_TAGS: readonly CheckFamily[] = ['primary', 'leader', 'standby-leader', 'liveness', 'readiness'];
+const UNITS: Readonly<Record<string, number>> = { B: 1, kB: 1024, MB: 1024 ** 2, GB: 1024 ** 3, TB: 1024 ** 4 };
+
+/** Parses `16MB` or plain bytes as the API does: units are case-sensitive and mean powers of 1024. */
+export function parseSize(text: string): number | undefined {
+  const match = /^(\d+(?:\.\d+)?)([A-Za-z]*)$/.exec(text);
+  const unit = match?.[2] === '' ? 1 : UNITS[match?.[2] ?? ''];
+  if (match === null || unit === undefined) return undefined;
+  const bytes = Math.round(Number(match[1]) * unit);
+  return Number.isSafeInteger(bytes) ? bytes : undefined;
+}
+
+function invalid(message: string): ParsedCheck {
+  return { kind: 'invalid', message };
+}
+
+function parameterFault(path: string, family: CheckFamily, key: string, value: string): string | undefined {
+  if (key === 'lag') {
+    if (!TAKES_LAG.includes(path)) return `${path} does not take lag: only ${TAKES_LAG.join(', ')} do`;
+    if (parseSize(value) === undefined) {
+      return `lag=${value} is not a size: use bytes or a number with B, kB, MB, GB or TB (case matters), such as lag=16MB`;
+    }
+    return undefined;
+  }
+  if (key === 'mode') {
+    if (path !== '/readiness') return `${path} does not take mode: only /readiness does`;
+    return value === 'apply' || value === 'write' ? undefined : `mode=${value} is not apply or write`;
+  }
+  if (/^tag_./.test(key)) {
+    if (!IGNORES_TAGS.includes(family)) return undefined;
+    return `${path} ignores tag filters, so ${key}=${value} would select nothing: use the /replica or /read-only family, or drop it`;
+  }
+  return `${path} has no parameter ${key}: known are lag, mode and tag_<name>`;
+}
+
+/** Reads a check as an operator writes it: `/replica?lag=16MB&tag_zone=eu-1`. */
+export function parseCheck(text: string): ParsedCheck {
+  const [path = '', query = ''] = text.split(/\?(.*)/s);
+  const family = FAMILIES[path];
+  if (family === undefined || !Object.hasOwn(FAMILIES, path)) {
+    return invalid(`${path || '(empty)'} is not a health endpoint: known are ${Object.keys(FAMILIES).join(', ')}`);
+  }
+  const tags = new Map<string, string>();
+  const parts: string[] = [];
+  const seen = new Set<string>();
+  let lagBytes: number | undefined;
+  for (const part of query === '' ? [] : query.split('&')) {
+    const [key = '', ...rest] = part.split('=');
+    const value = decode(rest.join('='));
+    if (value === undefined || value === '') return invalid(`${part}: a parameter is written name=value`);
+    if (seen.has(key)) return invalid(`${key} is given twice: the API would use only the first`);
+    seen.add(key);
+    const fault = parameterFault(path, family, key, value);
+    if (fault !== undefined) return invalid(fault);
+    if (key === 'lag') lagBytes = parseSize(value);
+    else if (key !== 'mode') tags.set(key.slice('tag_'.length), value);
+    parts.push(`${key}=${encodeURIComponent(value)}`);
+  }
+  const canonical = parts.length === 0 ? path : `${path}?${parts.join('&')}`;
+  return { kind: 'check', check: { text: canonical, path, family, lagBytes, tags } };
+}
+
+function decode(value: string): string | undefined {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,52 @@
+// The closed list of ways a client connection ends. One list for the log line, the metric label and the SQLSTATE that
+// the client sees. Every accepted connection ends with exactly one of these.
+
+/** Causes for which a member leaves a pool while sessions live on it; the keys of a pool's `on_leave`. */
+export const LEAVE_CAUSES = ['dead', 'demoted', 'silent', 'promoted', 'lagging', 'tagged_out', 'removed'] as const;
+export type LeaveCause = (typeof LEAVE_CAUSES)[number];
+
+interface CloseReasonFacts {
+  /** SQLSTATE sent when the client can still be told; undefined: nothing is sent. */
+  readonly sqlState: string | undefined;
+  /** Who ended it: shown beside the reason. */
+  readonly side: 'client' | 'backend' | 'pointsman';
+}
+
+export const CLOSE_REASONS = {
+  /** The client ended the session and the backend followed (an ordinary end). */
+  'client-closed': { sqlState: undefined, side: 'client' },
+  'client-reset': { sqlState: undefined, side: 'client' },
+  /** The backend ended the session; what it said was relayed. */
+  'backend-closed': { sqlState: undefined, side: 'backend' },
+  'backend-reset': { sqlState: undefined, side: 'backend' },
+  /** The client left while it waited on hold or for a dial. */
+  'client-gave-up': { sqlState: undefined, side: 'client' },
+  /** Connected and left without a byte: a load balancer's probe. */
+  'no-startup': { sqlState: undefined, side: 'client' },
+  'startup-timeout': { sqlState: '08P01', side: 'pointsman' },
+  'not-postgres': { sqlState: '08P01', side: 'client' },
+  /** A CancelRequest was passed on; such connections carry nothing else. */
+  'cancel-forwarded': { sqlState: undefined, side: 'pointsman' },
+  'too-many-sessions': { sqlState: '53300', side: 'pointsman' },
+  'hold-full': { sqlState: '57P03', side: 'pointsman' },
+  'hold-timeout': { sqlState: '57P03', side: 'pointsman' },
+  'no-route': { sqlState: '57P03', side: 'pointsman' },
+  'connect-failed': { sqlState: '08006', side: 'pointsman' },
+  'evicted-dead': { sqlState: '57P01', side: 'pointsman' },
+  'evicted-demoted': { sqlState: '57P01', side: 'pointsman' },
+  'evicted-silent': { sqlState: '57P01', side: 'pointsman' },
+  'evicted-promoted': { sqlState: '57P01', side: 'pointsman' },
+  'evicted-lagging': { sqlState: '57P01', side: 'pointsman' },
+  'evicted-tagged_out': { sqlState: '57P01', side: 'pointsman' },
+  'evicted-removed': { sqlState: '57P01', side: 'pointsman' },
+  /** The process stops: refused before a backend, or closed at the drain deadline. */
+  shutdown: { sqlState: '57P01', side: 'pointsman' },
+  /** An invariant of ours broke; the session was ended rather than trusted. */
+  'internal-error': { sqlState: 'XX000', side: 'pointsman' },
+} as const satisfies Record<string, CloseReasonFacts>;
+
+export type CloseReason = keyof typeof CLOSE_REASONS;
+
+export function evictionReason(cause: LeaveCause): CloseReason {
+  return `evicted-${cause}`;
+}

@@ -1,0 +1,91 @@
+// What the shells tell about themselves while they run. telemetry/ turns each into a metric and, where an operator wants
+// to read it, a log line; nothing else listens. Ids are plain numbers, addresses plain text.
+import type { CloseReason } from './close-reason.ts';
+import type { MemberName } from './member.ts';
+import type { PoolName } from './policy.ts';
+import type { HoldCause, Route, Standing } from './routing-table.ts';
+
+export type DialOutcome = 'connected' | 'refused' | 'timeout' | 'failed';
+export type HoldOutcome = 'released' | 'timeout' | 'gave-up' | 'refused';
+
+export type ProxyEvent =
+  | { readonly kind: 'client-accepted'; readonly pool: PoolName }
+  | { readonly kind: 'hold-started'; readonly pool: PoolName; readonly session: number; readonly cause: HoldCause }
+  | {
+      readonly kind: 'hold-ended';
+      readonly pool: PoolName;
+      readonly session: number;
+      readonly outcome: HoldOutcome;
+      readonly waitedMs: number;
+    }
+  | {
+      readonly kind: 'dial-finished';
+      readonly pool: PoolName;
+      readonly session: number;
+      readonly member: MemberName;
+      readonly outcome: DialOutcome;
+      readonly durationMs: number;
+    }
+  | {
+      readonly kind: 'session-opened';
+      readonly pool: PoolName;
+      readonly session: number;
+      readonly member: MemberName;
+      readonly client: string;
+    }
+  | {
+      readonly kind: 'session-closed';
+      readonly pool: PoolName;
+      readonly session: number;
+      /** Undefined when the client never reached one. */
+      readonly member: MemberName | undefined;
+      readonly client: string;
+      readonly reason: CloseReason;
+      readonly detail: string | undefined;
+      readonly durationMs: number;
+      readonly toBackendBytes: number;
+      readonly toClientBytes: number;
+    }
+  | { readonly kind: 'cancel-forwarded'; readonly pool: PoolName; readonly members: readonly MemberName[] }
+  | { readonly kind: 'listener-failed'; readonly pool: PoolName; readonly detail: string };
+
+export type MonitorEvent =
+  | {
+      readonly kind: 'probe-finished';
+      readonly member: MemberName;
+      readonly check: string;
+      /** `yes`, `no`, `refused`, or the failure's cause. */
+      readonly outcome: string;
+      readonly detail: string | undefined;
+      readonly durationMs: number;
+    }
+  | {
+      readonly kind: 'discovery-finished';
+      readonly source: string | undefined;
+      readonly detail: string | undefined;
+      readonly members: number;
+      readonly durationMs: number;
+    }
+  | {
+      readonly kind: 'members-changed';
+      readonly added: readonly MemberName[];
+      readonly removed: readonly MemberName[];
+    }
+  | { readonly kind: 'route-changed'; readonly pool: PoolName; readonly from: Route | undefined; readonly to: Route }
+  | {
+      readonly kind: 'standing-changed';
+      readonly pool: PoolName;
+      readonly member: MemberName;
+      readonly from: Standing | undefined;
+      readonly to: Standing;
+      /** The sentence of describe.ts. */
+      readonly text: string;
+    }
+  | { readonly kind: 'urgent-probing'; readonly on: boolean; readonly smells: readonly string[] };
+
+/** Something that makes waiting a whole probe interval unwise. */
+export type Smell =
+  | { readonly kind: 'dial-failed'; readonly member: MemberName }
+  | { readonly kind: 'backend-reset'; readonly member: MemberName }
+  | { readonly kind: 'clients-held'; readonly pool: PoolName }
+  | { readonly kind: 'refresh-asked' };

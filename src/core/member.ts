@@ -1,0 +1,32 @@
+// Who the members of the cluster are and where they can be reached. Addresses here are already resolved and allowed
+// (discovery/ does both); the core only compares them.
+
+/** The member's name as the cluster knows it (`name` in /cluster); the key of everything kept about it. */
+export type MemberName = string;
+
+/** A TCP address that was checked before it got here. */
+export interface Address {
+  /** An IP address, or a host name only where the operator configured it and it could not be resolved yet. */
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Base of a member's management API. The socket goes to `address`; `url` keeps the name for Host and TLS. */
+export interface ApiEndpoint {
+  /** Scheme, host and port, without a trailing slash: `http://pg1:8008`. */
+  readonly url: string;
+  readonly address: Address;
+}
+
+export interface Member {
+  readonly name: MemberName;
+  readonly api: ApiEndpoint;
+  /** Absent until the configuration or a /cluster document has given it. */
+  readonly postgres: Address | undefined;
+  /** A configured member is never dropped because a /cluster document omits it. */
+  readonly origin: 'configured' | 'discovered';
+}
+
+export function isSameAddress(a: Address | undefined, b: Address | undefined): boolean {
+  return a?.host === b?.host && a?.port === b?.port;
+}

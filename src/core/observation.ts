@@ -1,0 +1,61 @@
+// What one contact with the cluster taught us, with its instant, failures included. Plain data, made at the edges.
+// Instants are the START of the contact: an answer is as old as the question.
+import type { Instant } from './instant.ts';
+import type { Member, MemberName } from './member.ts';
+import type { MemberStatus } from './status.ts';
+
+/** Why a probe gave no evidence. `local`: our own fault (EMFILE, DNS, a stalled event loop), never the member's. */
+export type FailureCause =
+  | 'timeout'
+  | 'reset'
+  | 'unreachable'
+  | 'malformed'
+  | 'oversized'
+  | 'redirect'
+  | 'unexpected-status'
+  | 'tls'
+  | 'local';
+
+/** What a TCP connect to the member's PostgreSQL port said, asked only when its API did not answer. */
+export type PortState = 'accepts' | 'refused' | 'silent' | 'unknown';
+
+export type ProbeOutcome =
+  /** 200 or 503, body read whole. `body` is absent only for the endpoints that never send one. */
+  | { readonly kind: 'answered'; readonly status: 200 | 503; readonly body: MemberStatus | undefined }
+  /** The API port refused the connection. */
+  | { readonly kind: 'refused'; readonly postgres: PortState }
+  | {
+      readonly kind: 'failed';
+      readonly cause: FailureCause;
+      /** One clause for logs and status: `no answer within 800 ms`. */
+      readonly detail: string;
+      readonly postgres: PortState;
+    };
+
+export interface ProbeObservation {
+  readonly kind: 'probe';
+  readonly member: MemberName;
+  /** The check's canonical text (`Check.text`). */
+  readonly check: string;
+  readonly startedAt: Instant;
+  readonly outcome: ProbeOutcome;
+}
+
+/** Another member's fresh /cluster document named this one leader and running while its own API was silent. */
+export interface VouchObservation {
+  readonly kind: 'vouch';
+  readonly member: MemberName;
+  readonly by: MemberName;
+  readonly startedAt: Instant;
+}
+
+/** The member list as discovery now has it. */
+export interface MembersObservation {
+  readonly kind: 'members';
+  readonly startedAt: Instant;
+  readonly members: readonly Member[];
+  /** Scope of the document it came from, to pin the cluster's identity. */
+  readonly scope?: string;
+}
+
+export type Observation = ProbeObservation | VouchObservation | MembersObservation;

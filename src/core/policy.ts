@@ -1,0 +1,89 @@
+// What the operator decided, as plain data: config/ parses it, everything else reads it. Durations in milliseconds,
+// sizes in bytes. Defaults live in config/.
+import type { Check } from './check.ts';
+import type { LeaveCause } from './close-reason.ts';
+import type { Address } from './member.ts';
+
+export type PoolName = string;
+
+/** Cadence of probing and the clocks of the evidence model (behaviour: evidence). */
+export interface ProbePolicy {
+  readonly intervalMs: number;
+  readonly timeoutMs: number;
+  readonly urgent: { readonly intervalMs: number; readonly forMs: number };
+  /** Consecutive answers that bring a member into, or take it out of, a pool that is not exclusive. */
+  readonly rise: number;
+  readonly fall: number;
+  /** New sessions of an exclusive pool need positive evidence younger than this. */
+  readonly writeFreshMs: number;
+  readonly readFreshMs: number;
+  /** Live sessions on a silent member end when its last good answer is this old. */
+  readonly silenceGraceMs: number;
+  readonly vouching: boolean;
+}
+
+/** What happens to live sessions of a member that left the pool. */
+export type LeaveMode =
+  /** End them in the same step. */
+  | 'close'
+  /** Let them end by themselves until a deadline; cancelled when the member returns. */
+  | 'drain'
+  /** Leave them alone. */
+  | 'keep';
+
+export type Balance = 'least-sessions' | 'round-robin' | 'random';
+
+export interface PoolPolicy {
+  readonly name: PoolName;
+  readonly check: Check;
+  /** At most one member at any instant; it is in no other pool unless by fallback. */
+  readonly exclusive: boolean;
+  readonly balance: Balance;
+  readonly fallback: { readonly pool: PoolName; readonly maxSessions: number } | undefined;
+  readonly onLeave: Readonly<Record<LeaveCause, LeaveMode>>;
+  /** How long `drain` waits before it closes. */
+  readonly drainMs: number;
+}
+
+/** All that decideRoutes needs to know beside the snapshot. Pools in the operator's order. */
+export interface RoutingPolicy {
+  readonly probe: ProbePolicy;
+  readonly pools: readonly PoolPolicy[];
+}
+
+export interface ListenerPolicy {
+  readonly address: Address;
+  readonly pool: PoolName;
+}
+
+/** Bounds towards clients. */
+export interface ClientPolicy {
+  /** One absolute deadline for everything up to the startup message. */
+  readonly startupTimeoutMs: number;
+  /** Accepted connections at one time, over all listeners, held ones included. */
+  readonly maxSessions: number;
+}
+
+/** Bounds towards members. */
+export interface BackendPolicy {
+  readonly connectTimeoutMs: number;
+  /** Dials per client, on other members where there are any, while no client byte was forwarded. */
+  readonly attempts: number;
+}
+
+/** How long and how many clients wait while a pool has no route. */
+export interface HoldPolicy {
+  readonly maxWaitMs: number;
+  readonly maxSessions: number;
+  /** Once a pool has been without a route for this long, its clients are refused at once. */
+  readonly maxFailoverMs: number;
+  /** Held clients let go per second when a route opens. */
+  readonly releasePerSecond: number;
+}
+
+export interface ShutdownPolicy {
+  /** From readiness 503 to the listeners' end: time for load balancers to look away. */
+  readonly graceMs: number;
+  /** From the listeners' end to the close of what still lives. */
+  readonly drainMs: number;
+}

@@ -1,0 +1,81 @@
+// The decision: for each pool which members take new sessions and what becomes of live ones. Derived from a snapshot at
+// an instant, never patched; holds until `validUntil`.
+import type { LeaveCause } from './close-reason.ts';
+import type { Instant } from './instant.ts';
+import type { Address, MemberName } from './member.ts';
+import type { PoolName } from './policy.ts';
+
+/** Where a new session may go. */
+export interface Target {
+  readonly member: MemberName;
+  readonly address: Address;
+}
+
+export type WhyCode =
+  | 'positive'
+  | 'vouched'
+  | 'fallback'
+  | 'never-answered'
+  | 'no-answer'
+  | 'refused'
+  | 'other-cluster'
+  | 'no-postgres-address'
+  | 'not-holding-the-check'
+  | 'promoting'
+  | 'not-running'
+  | 'wrong-role'
+  | 'tagged-out'
+  | 'lagging'
+  | 'other-timeline'
+  | 'superseded'
+  | 'two-primaries'
+  | 'exclusive-elsewhere'
+  | 'rising';
+
+/** Why a member stands as it does. Ages are rendered from `since` when shown, so the decision itself stays constant. */
+export interface Why {
+  readonly code: WhyCode;
+  readonly since?: Instant;
+  /** A few words of the evidence: `state starting`, `role replica`, `lag 18 MB`. */
+  readonly detail?: string;
+}
+
+/** A member's place in one pool. */
+export type Standing =
+  | { readonly kind: 'open'; readonly why: Why }
+  /** Live sessions stay; no new ones. */
+  | { readonly kind: 'keep'; readonly why: Why }
+  /** Live sessions are dealt with by the pool's `on_leave` for `cause`. */
+  | { readonly kind: 'leave'; readonly cause: LeaveCause; readonly why: Why };
+
+export type HoldCause = 'starting' | 'no-member' | 'two-primaries';
+
+/** A pool's part of the table. */
+export type Route =
+  | {
+      readonly kind: 'open';
+      readonly targets: readonly [Target, ...Target[]];
+      /** Set while the pool lives on another pool's members, with the cap for that. */
+      readonly fallback: { readonly pool: PoolName; readonly maxSessions: number } | undefined;
+    }
+  /** Clients wait: this may change by itself soon. */
+  | { readonly kind: 'hold'; readonly cause: HoldCause }
+  /** Clients are refused: every member gave a definite no. */
+  | { readonly kind: 'closed' };
+
+export interface PoolDecision {
+  readonly route: Route;
+  /** Every known member's place, in the snapshot's order. */
+  readonly standings: ReadonlyMap<MemberName, Standing>;
+  /** Where live sessions of each member were sent; a changed address means another server. */
+  readonly addresses: ReadonlyMap<MemberName, Address>;
+}
+
+export interface RoutingTable {
+  readonly decidedAt: Instant;
+  /** The same snapshot decides the same until then (exclusive). */
+  readonly validUntil: Instant;
+  readonly pools: ReadonlyMap<PoolName, PoolDecision>;
+  /** True once every member first known has been asked; nothing is routed before. */
+  readonly complete: boolean;
+}

@@ -1,0 +1,21 @@
+import { defineConfig } from 'vitest/config';
+
+// Three projects, so that the quick ones can be run alone: `vitest run --project unit`.
+export default defineConfig({
+  test: {
+    reporters: ['default'],
+    projects: [
+      { test: { name: 'unit', include: ['test/unit/**/*.test.ts', 'test/property/**/*.test.ts'] } },
+      { test: { name: 'integration', include: ['test/integration/**/*.test.ts'], testTimeout: 20_000 } },
+      {
+        test: {
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts'],
+          fileParallelism: false,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+    ],
+  },
+});
