@@ -1,0 +1,109 @@
+// decideRoutes(snapshot, now) -> the routing table. Pure, and constant until `validUntil`: every age it compares goes
+// through agesAt. Exclusive pools are decided first, because their members are in no other pool unless by fallback.
+import { decideExclusive } from './exclusive-pool.ts';
+import type { ExclusiveDecision } from './exclusive-pool.ts';
+import { agesAt } from './instant.ts';
+import type { Instant } from './instant.ts';
+import type { Address, MemberName } from './member.ts';
+import type { PoolName, PoolPolicy, RoutingPolicy } from './policy.ts';
+import type { PoolDecision, Route, RoutingTable, Standing, Target } from './routing-table.ts';
+import { decideShared } from './shared-pool.ts';
+import type { Snapshot } from './snapshot.ts';
+
+export function decideRoutes(policy: RoutingPolicy, snapshot: Snapshot, now: Instant): RoutingTable {
+  const ages = agesAt(now);
+  const exclusives = new Map<PoolName, ExclusiveDecision>();
+  for (const pool of policy.pools) {
+    if (pool.exclusive) exclusives.set(pool.name, decideExclusive(snapshot, pool, policy.probe, ages));
+  }
+  const winners = new Set([...exclusives.values()].flatMap((decision) => decision.winner ?? []));
+  const isSettled = snapshot.complete && [...exclusives.values()].every((decision) => decision.winner !== undefined);
+  const addresses = addressesOf(snapshot);
+  const decided = new Map<PoolName, PoolDecision>();
+
+  const decide = (pool: PoolPolicy): PoolDecision => {
+    const known = decided.get(pool.name);
+    if (known !== undefined) return known;
+    const exclusive = exclusives.get(pool.name);
+    const own = exclusive?.standings ?? decideShared(snapshot, pool, policy.probe, winners, ages);
+    const targets = targetsOf(own, addresses, snapshot.complete);
+    const fallbackPool = policy.pools.find((candidate) => candidate.name === pool.fallback?.pool);
+    const fallback = fallbackPool === undefined ? undefined : decide(fallbackPool);
+    const standings = withFallback(own, fallback, targets.length === 0);
+    const [first, ...rest] = targets;
+    const route: Route =
+      first !== undefined
+        ? { kind: 'open', targets: [first, ...rest], fallback: undefined }
+        : (fallbackRoute(pool, fallback?.route) ?? idleRoute(own, exclusive, isSettled, snapshot.complete));
+    const decision: PoolDecision = { route, standings, addresses };
+    decided.set(pool.name, decision);
+    return decision;
+  };
+
+  const pools = new Map(policy.pools.map((pool) => [pool.name, decide(pool)]));
+  return { decidedAt: now, validUntil: ages.validUntil(), pools, complete: snapshot.complete };
+}
+
+/** The table before anything was observed: every pool holds. */
+export function emptyTable(policy: RoutingPolicy, snapshot: Snapshot, now: Instant): RoutingTable {
+  return decideRoutes(policy, { ...snapshot, members: new Map() }, now);
+}
+
+function addressesOf(snapshot: Snapshot): ReadonlyMap<MemberName, Address> {
+  const addresses = new Map<MemberName, Address>();
+  for (const [name, { member }] of snapshot.members) {
+    if (member.postgres !== undefined) addresses.set(name, member.postgres);
+  }
+  return addresses;
+}
+
+/** G13: nothing is routed before the first complete round. */
+function targetsOf(
+  standings: ReadonlyMap<MemberName, Standing>,
+  addresses: ReadonlyMap<MemberName, Address>,
+  isComplete: boolean,
+): readonly Target[] {
+  const targets: Target[] = [];
+  for (const [member, standing] of standings) {
+    const address = addresses.get(member);
+    if (isComplete && standing.kind === 'open' && address !== undefined) targets.push({ member, address });
+  }
+  return targets;
+}
+
+function fallbackRoute(pool: PoolPolicy, route: Route | undefined): Route | undefined {
+  if (pool.fallback === undefined || route === undefined || route.kind === 'closed') return undefined;
+  return route.kind === 'open' ? { ...route, fallback: pool.fallback } : route;
+}
+
+/** Held while the picture may still change by itself; refused when every member gave a definite no. */
+function idleRoute(
+  standings: ReadonlyMap<MemberName, Standing>,
+  exclusive: ExclusiveDecision | undefined,
+  isSettled: boolean,
+  isComplete: boolean,
+): Route {
+  if (exclusive !== undefined) {
+    return exclusive.isStandbyCluster ? { kind: 'closed' } : { kind: 'hold', cause: exclusive.cause };
+  }
+  const isDefinite = isSettled && [...standings.values()].every((standing) => standing.kind === 'leave');
+  if (isDefinite) return { kind: 'closed' };
+  return { kind: 'hold', cause: isComplete ? 'no-member' : 'starting' };
+}
+
+/** Sessions that came by fallback stay with a member as long as the pool they were lent by would keep them. */
+function withFallback(
+  own: ReadonlyMap<MemberName, Standing>,
+  fallback: PoolDecision | undefined,
+  isInUse: boolean,
+): ReadonlyMap<MemberName, Standing> {
+  if (fallback === undefined) return own;
+  const standings = new Map<MemberName, Standing>();
+  for (const [name, standing] of own) {
+    const lent = standing.kind === 'leave' ? fallback.standings.get(name) : undefined;
+    if (lent === undefined || lent.kind === 'leave') standings.set(name, standing);
+    else
+      standings.set(name, { kind: isInUse ? lent.kind : 'keep', why: { code: 'fallback', detail: standing.why.code } });
+  }
+  return standings;
+}

@@ -1,0 +1,167 @@
+// The decision for an exclusive pool: at most one member, always. A member is open only on fresh positive evidence, alone on
+// the highest timeline ever seen. A negative answer or a proven rival takes its sessions in the same step; silence takes
+// them by the clock (behaviour: evidence, G1-G4).
+import type { Ages, Instant } from './instant.ts';
+import type { MemberName } from './member.ts';
+import type { PoolPolicy, ProbePolicy } from './policy.ts';
+import type { HoldCause, Standing, Why } from './routing-table.ts';
+import { isDead } from './snapshot.ts';
+import type { CheckRecord, MemberRecord, Snapshot } from './snapshot.ts';
+
+export interface ExclusiveDecision {
+  readonly standings: ReadonlyMap<MemberName, Standing>;
+  readonly winner: MemberName | undefined;
+  /** Why nobody is open, when nobody is. */
+  readonly cause: HoldCause;
+  /** The members that say so themselves are led by a standby leader: no primary is to be expected here. */
+  readonly isStandbyCluster: boolean;
+}
+
+interface Claim {
+  readonly name: MemberName;
+  readonly timeline: number | undefined;
+  readonly since: Instant;
+}
+
+interface Contest {
+  readonly winner: MemberName | undefined;
+  /** Members that claim the place together; empty unless there are at least two. */
+  readonly rivals: ReadonlySet<MemberName>;
+  readonly rivalsSince: Instant | undefined;
+  /** Nobody below this timeline may serve; undefined while none is known. */
+  readonly floor: number | undefined;
+}
+
+export function decideExclusive(
+  snapshot: Snapshot,
+  pool: PoolPolicy,
+  probe: ProbePolicy,
+  ages: Ages,
+): ExclusiveDecision {
+  const contest = hold(snapshot, pool, freshClaims(snapshot, pool, probe, ages));
+  const standings = new Map<MemberName, Standing>();
+  for (const [name, record] of snapshot.members) {
+    standings.set(name, standingOf(record, pool, probe, contest, ages));
+  }
+  const isOpen = contest.winner !== undefined && standings.get(contest.winner)?.kind === 'open';
+  const cause = !snapshot.complete ? 'starting' : contest.rivals.size > 0 ? 'two-primaries' : 'no-member';
+  return {
+    standings,
+    winner: isOpen ? contest.winner : undefined,
+    cause,
+    isStandbyCluster: pool.check.family === 'primary' && hasStandbyLeader(snapshot, probe, ages),
+  };
+}
+
+/** The newest instant at which the member was known to hold the check, by its own word or another's. */
+function heldAt(record: MemberRecord, check: CheckRecord, probe: ProbePolicy): Instant | undefined {
+  return isVouched(record, probe) ? Math.max(check.positiveAt ?? -Infinity, record.vouch.at) : check.positiveAt;
+}
+
+/** A vouch stands in for a silent API only while PostgreSQL's own port accepts (behaviour: vouching). */
+function isVouched(
+  record: MemberRecord,
+  probe: ProbePolicy,
+): record is MemberRecord & { readonly vouch: NonNullable<MemberRecord['vouch']> } {
+  const outcome = record.failure?.outcome;
+  const accepts = outcome !== undefined && outcome.kind !== 'answered' && outcome.postgres === 'accepts';
+  return probe.vouching && record.vouch !== undefined && accepts;
+}
+
+function freshClaims(snapshot: Snapshot, pool: PoolPolicy, probe: ProbePolicy, ages: Ages): readonly Claim[] {
+  const claims: Claim[] = [];
+  for (const [name, record] of snapshot.members) {
+    const check = record.checks.get(pool.check.text);
+    if (check?.verdict.kind !== 'positive' || record.mismatch !== undefined || isDead(record)) continue;
+    if (!ages.isYoung(heldAt(record, check, probe), probe.writeFreshMs)) continue;
+    claims.push({ name, timeline: check.positiveTimeline, since: check.positiveSince ?? check.at });
+  }
+  return claims;
+}
+
+/** Highest timeline wins. Rivals that cannot be told apart (equal, or one without a timeline) leave nobody. */
+function hold(snapshot: Snapshot, pool: PoolPolicy, claims: readonly Claim[]): Contest {
+  const known = claims.flatMap((claim) => claim.timeline ?? []);
+  const seen = pool.check.family === 'primary' ? snapshot.highestTimeline : undefined;
+  const top = Math.max(seen ?? -Infinity, ...known);
+  const floor = top === -Infinity ? undefined : top;
+  const rivals = claims.filter((claim) => claim.timeline === undefined || claim.timeline >= top);
+  if (rivals.length <= 1) {
+    return { winner: rivals[0]?.name, rivals: new Set(), rivalsSince: undefined, floor };
+  }
+  const [, second] = rivals.map((claim) => claim.since).toSorted((a, b) => a - b);
+  return { winner: undefined, rivals: new Set(rivals.map((claim) => claim.name)), rivalsSince: second, floor };
+}
+
+function standingOf(
+  record: MemberRecord,
+  pool: PoolPolicy,
+  probe: ProbePolicy,
+  contest: Contest,
+  ages: Ages,
+): Standing {
+  const check = record.checks.get(pool.check.text);
+  if (isDead(record)) return leave('dead', { code: 'refused', ...since(record.failure?.since) });
+  if (check === undefined) return leave('silent', neverAnswered(record));
+  if (check.verdict.kind === 'negative') return leave('demoted', check.verdict.why);
+  const timeline = check.positiveTimeline;
+  const isPromoting = check.verdict.why.code === 'promoting';
+  if (!isPromoting && timeline !== undefined && contest.floor !== undefined && timeline < contest.floor) {
+    return leave('demoted', { code: 'superseded', detail: `timeline ${timeline}, seen ${contest.floor}` });
+  }
+  if (check.verdict.kind === 'not-now') {
+    return untilGrace(ages.isYoung(record.answeredAt, probe.silenceGraceMs), check.verdict.why);
+  }
+  const isKept = ages.isYoung(heldAt(record, check, probe), probe.silenceGraceMs);
+  if (record.mismatch !== undefined) {
+    return untilGrace(isKept, { code: 'other-cluster', detail: record.mismatch.detail });
+  }
+  if (contest.rivals.has(record.member.name)) {
+    return untilGrace(ages.isYoung(contest.rivalsSince, probe.silenceGraceMs), {
+      code: 'two-primaries',
+      detail: `timeline ${timeline ?? 'unknown'}`,
+    });
+  }
+  if (contest.winner !== record.member.name) return untilGrace(isKept, silence(record));
+  if (record.member.postgres === undefined) return { kind: 'keep', why: { code: 'no-postgres-address' } };
+  return { kind: 'open', why: openWhy(record, probe) };
+}
+
+function openWhy(record: MemberRecord, probe: ProbePolicy): Why {
+  return isVouched(record, probe)
+    ? { code: 'vouched', detail: `by ${record.vouch.by}`, ...since(record.failure?.since) }
+    : { code: 'positive' };
+}
+
+function untilGrace(isYoung: boolean, why: Why): Standing {
+  return isYoung ? { kind: 'keep', why } : leave('silent', why);
+}
+
+function leave(cause: 'dead' | 'silent' | 'demoted', why: Why): Standing {
+  return { kind: 'leave', cause, why };
+}
+
+export function silence(record: MemberRecord): Why {
+  const outcome = record.failure?.outcome;
+  const detail = outcome?.kind === 'failed' ? outcome.detail : outcome?.kind === 'refused' ? 'refused' : undefined;
+  return {
+    code: 'no-answer',
+    ...since(record.failure?.since ?? record.answeredAt),
+    ...(detail === undefined ? {} : { detail }),
+  };
+}
+
+export function neverAnswered(record: MemberRecord): Why {
+  if (record.mismatch !== undefined) return { code: 'other-cluster', detail: record.mismatch.detail };
+  return record.failure === undefined ? { code: 'never-answered' } : silence(record);
+}
+
+function since(at: Instant | undefined): { readonly since?: Instant } {
+  return at === undefined ? {} : { since: at };
+}
+
+function hasStandbyLeader(snapshot: Snapshot, probe: ProbePolicy, ages: Ages): boolean {
+  return [...snapshot.members.values()].some(
+    (record) => record.status?.role === 'standby_leader' && ages.isYoung(record.answeredAt, probe.readFreshMs),
+  );
+}

@@ -1,0 +1,186 @@
+// observe(snapshot, observation) -> the next snapshot. Pure. The only place where evidence is taken in; what follows from it
+// is decided elsewhere. A probe older than the newest one applied is discarded.
+import type { Check } from './check.ts';
+import type { Instant } from './instant.ts';
+import { isSameAddress } from './member.ts';
+import type { MemberName } from './member.ts';
+import type { MembersObservation, Observation, ProbeObservation } from './observation.ts';
+import type { RoutingPolicy } from './policy.ts';
+import { newRecord, POSITIONS_KEPT } from './snapshot.ts';
+import type { CheckRecord, MemberRecord, Position, Snapshot } from './snapshot.ts';
+import type { MemberStatus } from './status.ts';
+import { judge, ruleOut } from './verdict.ts';
+import type { Verdict } from './verdict.ts';
+
+export function observe(policy: RoutingPolicy, snapshot: Snapshot, observation: Observation): Snapshot {
+  return withCompleteness(policy, apply(policy, snapshot, observation));
+}
+
+function apply(policy: RoutingPolicy, snapshot: Snapshot, observation: Observation): Snapshot {
+  switch (observation.kind) {
+    case 'members':
+      return observeMembers(policy, snapshot, observation);
+    case 'probe':
+      return observeProbe(policy, snapshot, observation);
+    case 'vouch': {
+      const record = snapshot.members.get(observation.member);
+      if (record === undefined || observation.startedAt < (record.vouch?.at ?? -Infinity)) return snapshot;
+      return replace(snapshot, { ...record, vouch: { at: observation.startedAt, by: observation.by } });
+    }
+  }
+}
+
+/** The distinct checks of all pools, in the pools' order. */
+export function checksOf(policy: RoutingPolicy): readonly Check[] {
+  return [...new Map(policy.pools.map((pool) => [pool.check.text, pool.check])).values()];
+}
+
+/**
+ * The check to ask a member next in a round begun at `roundAt`: those it last said yes to first, because their
+ * bodies rule out most others; undefined when the round has nothing left to ask.
+ */
+export function nextCheck(policy: RoutingPolicy, record: MemberRecord, roundAt: Instant): Check | undefined {
+  if (record.failure !== undefined && record.failure.at >= roundAt) return undefined;
+  if (record.mismatch !== undefined && record.mismatch.at >= roundAt) return undefined;
+  const due = checksOf(policy).filter((check) => (record.checks.get(check.text)?.at ?? -Infinity) < roundAt);
+  return due.find((check) => record.checks.get(check.text)?.verdict.kind === 'positive') ?? due[0];
+}
+
+function withCompleteness(policy: RoutingPolicy, snapshot: Snapshot): Snapshot {
+  if (snapshot.complete || snapshot.members.size === 0) return snapshot;
+  const checks = checksOf(policy);
+  const isAsked = (record: MemberRecord): boolean =>
+    record.failure !== undefined ||
+    record.mismatch !== undefined ||
+    checks.every((check) => record.checks.has(check.text));
+  return [...snapshot.members.values()].every(isAsked) ? { ...snapshot, complete: true } : snapshot;
+}
+
+function replace(snapshot: Snapshot, record: MemberRecord): Snapshot {
+  const members = new Map(snapshot.members);
+  members.set(record.member.name, record);
+  return { ...snapshot, members };
+}
+
+/** A member that the list omits stays while it answers: /cluster forgets a member whose store is out of reach. */
+function observeMembers(policy: RoutingPolicy, snapshot: Snapshot, observation: MembersObservation): Snapshot {
+  const members = new Map<MemberName, MemberRecord>();
+  for (const member of observation.members) {
+    const known = snapshot.members.get(member.name);
+    const isSame =
+      known !== undefined &&
+      isSameAddress(known.member.api.address, member.api.address) &&
+      isSameAddress(known.member.postgres, member.postgres);
+    // Evidence belongs to an address: another address is another server until it has spoken for itself.
+    members.set(member.name, isSame ? { ...known, member } : newRecord(member));
+  }
+  for (const [name, record] of snapshot.members) {
+    const answered = (record.answeredAt ?? -Infinity) + policy.probe.readFreshMs > observation.startedAt;
+    if (!members.has(name) && answered) members.set(name, record);
+  }
+  return { ...snapshot, members, scope: snapshot.scope ?? observation.scope };
+}
+
+function observeProbe(policy: RoutingPolicy, snapshot: Snapshot, observation: ProbeObservation): Snapshot {
+  const { startedAt, outcome } = observation;
+  const record = snapshot.members.get(observation.member);
+  if (record === undefined || startedAt < (record.probedAt ?? -Infinity)) return snapshot;
+  if (outcome.kind !== 'answered') {
+    const since = record.failure?.since ?? startedAt;
+    return replace(snapshot, { ...record, probedAt: startedAt, failure: { since, at: startedAt, outcome } });
+  }
+  const detail = mismatchOf(snapshot, record, outcome.body);
+  if (detail !== undefined) {
+    const mismatch = { at: startedAt, detail };
+    return replace(snapshot, { ...record, probedAt: startedAt, failure: undefined, vouch: undefined, mismatch });
+  }
+  return takeAnswer(policy, snapshot, record, observation, outcome);
+}
+
+function differs(pinned: string | undefined, said: string | undefined): boolean {
+  return pinned !== undefined && said !== undefined && pinned !== said;
+}
+
+function mismatchOf(snapshot: Snapshot, record: MemberRecord, body: MemberStatus | undefined): string | undefined {
+  if (differs(snapshot.scope, body?.scope)) return `scope ${body?.scope}, not ${snapshot.scope}`;
+  if (differs(record.member.name, body?.name)) return `it is member ${body?.name}`;
+  if (differs(snapshot.systemIdentifier, body?.systemIdentifier)) {
+    return `system identifier ${body?.systemIdentifier}, not ${snapshot.systemIdentifier}`;
+  }
+  return undefined;
+}
+
+function takeAnswer(
+  policy: RoutingPolicy,
+  snapshot: Snapshot,
+  record: MemberRecord,
+  observation: ProbeObservation,
+  answer: { readonly status: 200 | 503; readonly body: MemberStatus | undefined },
+): Snapshot {
+  const { startedAt } = observation;
+  const { body } = answer;
+  const checks = new Map(record.checks);
+  let { highestTimeline } = snapshot;
+  for (const check of checksOf(policy)) {
+    const isAsked = check.text === observation.check;
+    const verdict = isAsked ? judge(check, answer.status, body) : body && ruleOut(check, body);
+    if (verdict === undefined) continue;
+    checks.set(check.text, nextCheckRecord(policy, checks.get(check.text), verdict, startedAt, body?.timeline));
+    if (verdict.kind === 'positive' && check.family === 'primary' && body?.timeline !== undefined) {
+      highestTimeline = Math.max(highestTimeline ?? 0, body.timeline);
+    }
+  }
+  const next: MemberRecord = {
+    ...record,
+    checks,
+    status: body ?? record.status,
+    answeredAt: startedAt,
+    probedAt: startedAt,
+    positions: body === undefined ? record.positions : nextPositions(record.positions, body, startedAt),
+    failure: undefined,
+    mismatch: undefined,
+    vouch: undefined,
+  };
+  return {
+    ...replace(snapshot, next),
+    highestTimeline,
+    scope: snapshot.scope ?? body?.scope,
+    systemIdentifier: snapshot.systemIdentifier ?? body?.systemIdentifier,
+  };
+}
+
+function nextCheckRecord(
+  policy: RoutingPolicy,
+  previous: CheckRecord | undefined,
+  verdict: Verdict,
+  at: Instant,
+  timeline: number | undefined,
+): CheckRecord {
+  const isPositive = verdict.kind === 'positive';
+  const wasPositive = previous?.verdict.kind === 'positive';
+  const streak = previous !== undefined && isPositive === wasPositive ? previous.streak + 1 : 1;
+  const needed = isPositive ? policy.probe.rise : fallsAtOnce(verdict) ? 1 : policy.probe.fall;
+  const up = streak >= needed ? isPositive : (previous?.up ?? false);
+  if (!isPositive) {
+    const kept = previous ?? { positiveAt: undefined, positiveSince: undefined, positiveTimeline: undefined };
+    return { ...kept, verdict, at, streak, up };
+  }
+  const positiveSince = wasPositive ? (previous.positiveSince ?? at) : at;
+  return { verdict, at, streak, up, positiveAt: at, positiveSince, positiveTimeline: timeline };
+}
+
+/** A change of role, a stopped server and an operator's tag are facts, not flicker. */
+function fallsAtOnce(verdict: Verdict): boolean {
+  const { code } = verdict.why;
+  return code === 'wrong-role' || code === 'not-running' || code === 'tagged-out';
+}
+
+function nextPositions(positions: readonly Position[], body: MemberStatus, at: Instant): readonly Position[] {
+  const position: Position | undefined =
+    typeof body.location === 'number'
+      ? { at, kind: 'location', bytes: body.location }
+      : typeof body.replayed === 'number'
+        ? { at, kind: 'replayed', bytes: body.replayed }
+        : undefined;
+  return position === undefined ? positions : [position, ...positions].slice(0, POSITIONS_KEPT);
+}

@@ -1,0 +1,83 @@
+// Our picture of the cluster: per member what it last said, when, and since when it has been silent. Immutable;
+// observe.ts makes the next one. Every instant is the start of the contact that taught us.
+import type { Instant } from './instant.ts';
+import type { Member, MemberName } from './member.ts';
+import type { ProbeOutcome } from './observation.ts';
+import type { MemberStatus } from './status.ts';
+import type { Verdict } from './verdict.ts';
+
+/** What one member's answers to one check amount to. */
+export interface CheckRecord {
+  /** The newest definite answer. */
+  readonly verdict: Verdict;
+  readonly at: Instant;
+  /** The newest positive answer, the first of its unbroken run, and the timeline it came with. */
+  readonly positiveAt: Instant | undefined;
+  readonly positiveSince: Instant | undefined;
+  readonly positiveTimeline: number | undefined;
+  /** Consecutive answers on the newest one's side, for rise and fall. */
+  readonly streak: number;
+  /** In or out after rise and fall. */
+  readonly up: boolean;
+}
+
+/** A WAL position a member reported: a primary's own, or what a replica has replayed. Bytes. */
+export interface Position {
+  readonly at: Instant;
+  readonly kind: 'location' | 'replayed';
+  readonly bytes: number;
+}
+
+export interface MemberRecord {
+  readonly member: Member;
+  readonly checks: ReadonlyMap<string, CheckRecord>;
+  /** The newest body. */
+  readonly status: MemberStatus | undefined;
+  readonly answeredAt: Instant | undefined;
+  /** Newest first, at most POSITIONS_KEPT. */
+  readonly positions: readonly Position[];
+  readonly probedAt: Instant | undefined;
+  /** Present while the newest probe brought no answer; `since` is the first of that run. */
+  readonly failure: { readonly since: Instant; readonly at: Instant; readonly outcome: ProbeOutcome } | undefined;
+  /** Present while the newest answer belonged to another cluster or another member. */
+  readonly mismatch: { readonly at: Instant; readonly detail: string } | undefined;
+  readonly vouch: { readonly at: Instant; readonly by: MemberName } | undefined;
+}
+
+/** Enough to judge lag over the last few answers of two members that are probed independently. */
+export const POSITIONS_KEPT = 8;
+
+export interface Snapshot {
+  readonly members: ReadonlyMap<MemberName, MemberRecord>;
+  /** Pinned from the configuration or from the first answers; an answer that differs is another cluster's. */
+  readonly scope: string | undefined;
+  readonly systemIdentifier: string | undefined;
+  /** The highest timeline on which a member was ever positive for a primary check. */
+  readonly highestTimeline: number | undefined;
+  /** True from the first complete round on: every member first known was asked every check or failed to answer. */
+  readonly complete: boolean;
+}
+
+export function emptySnapshot(scope: string | undefined): Snapshot {
+  return { members: new Map(), scope, systemIdentifier: undefined, highestTimeline: undefined, complete: false };
+}
+
+export function newRecord(member: Member): MemberRecord {
+  return {
+    member,
+    checks: new Map(),
+    status: undefined,
+    answeredAt: undefined,
+    positions: [],
+    probedAt: undefined,
+    failure: undefined,
+    mismatch: undefined,
+    vouch: undefined,
+  };
+}
+
+/** Both ports refuse: the only silence that is evidence. */
+export function isDead(record: MemberRecord): boolean {
+  const outcome = record.failure?.outcome;
+  return outcome?.kind === 'refused' && outcome.postgres === 'refused';
+}

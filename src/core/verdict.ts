@@ -1,0 +1,89 @@
+// What one answer says about one check. The status code is the result the API promises (spec 1, health checks); the body may
+// only tighten it, never loosen it (behaviour: evidence).
+import type { Check } from './check.ts';
+import type { MemberStatus } from './status.ts';
+import type { Why } from './routing-table.ts';
+
+/**
+ * `not-now`: the API says yes while the body says that PostgreSQL is not there yet or any more (promoting, starting,
+ * stopping, crashed): no new session, and live ones are PostgreSQL's to end.
+ */
+export type Verdict =
+  | { readonly kind: 'positive'; readonly why: Why }
+  | { readonly kind: 'not-now'; readonly why: Why }
+  | { readonly kind: 'negative'; readonly why: Why };
+
+/** Judges an answer to `check` itself. */
+export function judge(check: Check, status: 200 | 503, body: MemberStatus | undefined): Verdict {
+  const ruledOut = body === undefined ? undefined : ruleOut(check, body);
+  if (status === 503) return ruledOut ?? refusal(check, body);
+  if (check.family === 'primary' && body?.role !== undefined && body.role !== 'primary') {
+    return { kind: 'not-now', why: { code: 'promoting', detail: `role ${body.role}` } };
+  }
+  if (ruledOut !== undefined && ruledOut.why.code !== 'not-running') return ruledOut;
+  if (body?.state !== undefined && body.state !== 'running') {
+    return { kind: 'not-now', why: { code: 'not-running', detail: `state ${body.state}` } };
+  }
+  if (check.lagBytes !== undefined && body?.replayed === 'invalid') {
+    return { kind: 'not-now', why: { code: 'lagging', detail: 'replayed position unknown' } };
+  }
+  return { kind: 'positive', why: { code: 'positive' } };
+}
+
+/**
+ * What a body says about a check that was not asked: negative when it certainly excludes the member, undefined when the
+ * check has to be asked. This is why a steady member costs one request a round: a primary's body excludes it from
+ * /replica, a replica's from /primary.
+ */
+export function ruleOut(check: Check, body: MemberStatus): Verdict | undefined {
+  switch (check.family) {
+    case 'primary':
+      return isPlainlyNotPrimary(body) ? no('wrong-role', `role ${body.role}`) : undefined;
+    case 'standby-leader':
+      return body.role === 'primary' ? no('wrong-role', 'role primary') : undefined;
+    case 'replica':
+      if (body.role === 'primary') return no('wrong-role', 'role primary');
+      return ruleOutReader(check, body);
+    case 'read-only':
+      return ruleOutReader(check, body);
+    case 'health':
+      return body.state === undefined || body.state === 'running'
+        ? undefined
+        : no('not-running', `state ${body.state}`);
+    case 'leader':
+    case 'liveness':
+    case 'readiness':
+      return undefined;
+  }
+}
+
+/** `promoted` is Patroni's word while SQL fails right after a promotion: it excludes nothing. */
+function isPlainlyNotPrimary(body: MemberStatus): boolean {
+  const { role } = body;
+  return role === 'replica' || role === 'standby_leader' || role === 'demoted' || role === 'uninitialized';
+}
+
+function ruleOutReader(check: Check, body: MemberStatus): Verdict | undefined {
+  if (body.state !== undefined && body.state !== 'running') return no('not-running', `state ${body.state}`);
+  if (body.noloadbalance === true && body.role !== 'primary') return no('tagged-out', 'noloadbalance');
+  if (body.tags === undefined) return undefined;
+  for (const [key, wanted] of check.tags) {
+    const actual = body.tags.get(key);
+    if (actual !== wanted) return no('tagged-out', `tag ${key} is ${actual ?? 'absent'}, not ${wanted}`);
+  }
+  return undefined;
+}
+
+/** A 503 whose body names no cause of its own. */
+function refusal(check: Check, body: MemberStatus | undefined): Verdict {
+  if (body?.state !== undefined && body.state !== 'running') return no('not-running', `state ${body.state}`);
+  if (check.tags.size > 0 && body?.tags === undefined) {
+    return no('tagged-out', `no tags; the check asks for ${[...check.tags].map(([k, v]) => `${k}=${v}`).join(', ')}`);
+  }
+  if (check.lagBytes !== undefined) return no('lagging', `by its own account, over ${check.lagBytes} bytes`);
+  return no('not-holding-the-check', check.path);
+}
+
+function no(code: Why['code'], detail: string): Verdict {
+  return { kind: 'negative', why: { code, detail } };
+}
