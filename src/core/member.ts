@@ -30,3 +30,8 @@ export interface Member {
 export function isSameAddress(a: Address | undefined, b: Address | undefined): boolean {
   return a?.host === b?.host && a?.port === b?.port;
 }
+
+/** Evidence belongs to addresses: another address is another server until it has spoken for itself. */
+export function isSameServer(a: Member | undefined, b: Member | undefined): boolean {
+  return isSameAddress(a?.api.address, b?.api.address) && isSameAddress(a?.postgres, b?.postgres);
+}

@@ -2,7 +2,7 @@
 // is decided elsewhere. A probe older than the newest one applied is discarded.
 import type { Check } from './check.ts';
 import type { Instant } from './instant.ts';
-import { isSameAddress } from './member.ts';
+import { isSameServer } from './member.ts';
 import type { MemberName } from './member.ts';
 import type { MembersObservation, Observation, ProbeObservation } from './observation.ts';
 import type { RoutingPolicy } from './policy.ts';
@@ -36,14 +36,24 @@ export function checksOf(policy: RoutingPolicy): readonly Check[] {
 }
 
 /**
- * The check to ask a member next in a round begun at `roundAt`: those it last said yes to first, because their
- * bodies rule out most others; undefined when the round has nothing left to ask.
+ * The check to ask a member next in a round begun at `roundAt`; undefined when the round has nothing left to ask. First
+ * what is `sought` (checks of exclusive pools that have nobody: a member that takes the leader lock should be
+ * seen at once), then what it last said yes to, because that body rules out most others.
  */
-export function nextCheck(policy: RoutingPolicy, record: MemberRecord, roundAt: Instant): Check | undefined {
+export function nextCheck(
+  policy: RoutingPolicy,
+  record: MemberRecord,
+  roundAt: Instant,
+  sought: ReadonlySet<string>,
+): Check | undefined {
   if (record.failure !== undefined && record.failure.at >= roundAt) return undefined;
   if (record.mismatch !== undefined && record.mismatch.at >= roundAt) return undefined;
   const due = checksOf(policy).filter((check) => (record.checks.get(check.text)?.at ?? -Infinity) < roundAt);
-  return due.find((check) => record.checks.get(check.text)?.verdict.kind === 'positive') ?? due[0];
+  return (
+    due.find((check) => sought.has(check.text)) ??
+    due.find((check) => record.checks.get(check.text)?.verdict.kind === 'positive') ??
+    due[0]
+  );
 }
 
 function withCompleteness(policy: RoutingPolicy, snapshot: Snapshot): Snapshot {
@@ -67,11 +77,7 @@ function observeMembers(policy: RoutingPolicy, snapshot: Snapshot, observation: 
   const members = new Map<MemberName, MemberRecord>();
   for (const member of observation.members) {
     const known = snapshot.members.get(member.name);
-    const isSame =
-      known !== undefined &&
-      isSameAddress(known.member.api.address, member.api.address) &&
-      isSameAddress(known.member.postgres, member.postgres);
-    // Evidence belongs to an address: another address is another server until it has spoken for itself.
+    const isSame = known !== undefined && isSameServer(known.member, member);
     members.set(member.name, isSame ? { ...known, member } : newRecord(member));
   }
   for (const [name, record] of snapshot.members) {
@@ -123,6 +129,8 @@ function takeAnswer(
   let { highestTimeline } = snapshot;
   for (const check of checksOf(policy)) {
     const isAsked = check.text === observation.check;
+    // A promotion under way shows the role of a replica everywhere: only the check itself can end it.
+    if (!isAsked && checks.get(check.text)?.verdict.why.code === 'promoting') continue;
     const verdict = isAsked ? judge(check, answer.status, body) : body && ruleOut(check, body);
     if (verdict === undefined) continue;
     checks.set(check.text, nextCheckRecord(policy, checks.get(check.text), verdict, startedAt, body?.timeline));

@@ -1,0 +1,53 @@
+// What to tell about the step from one table to the next, and about a probe. Pure.
+import { describeStanding } from '../core/describe.ts';
+import type { MonitorEvent } from '../core/events.ts';
+import type { ProbeObservation } from '../core/observation.ts';
+import type { Route, RoutingTable, Standing } from '../core/routing-table.ts';
+
+export function changesBetween(previous: RoutingTable, next: RoutingTable): readonly MonitorEvent[] {
+  const events: MonitorEvent[] = [];
+  for (const [pool, decision] of next.pools) {
+    const before = previous.pools.get(pool);
+    for (const [member, to] of decision.standings) {
+      const from = before?.standings.get(member);
+      if (isSameStanding(from, to)) continue;
+      const text = describeStanding(to, next.decidedAt);
+      events.push({ kind: 'standing-changed', pool, member, from, to, text });
+    }
+    if (!isSameRoute(before?.route, decision.route)) {
+      events.push({ kind: 'route-changed', pool, from: before?.route, to: decision.route });
+    }
+  }
+  return events;
+}
+
+function isSameStanding(a: Standing | undefined, b: Standing): boolean {
+  return a?.kind === b.kind && a.why.code === b.why.code;
+}
+
+function isSameRoute(a: Route | undefined, b: Route): boolean {
+  return a !== undefined && routeKey(a) === routeKey(b);
+}
+
+function routeKey(route: Route): string {
+  switch (route.kind) {
+    case 'open':
+      return JSON.stringify([route.fallback?.pool, route.targets]);
+    case 'hold':
+      return `hold ${route.cause}`;
+    case 'closed':
+      return 'closed';
+  }
+}
+
+export function probeEvent({ member, check, outcome }: ProbeObservation, durationMs: number): MonitorEvent {
+  const told = { kind: 'probe-finished', member, check, durationMs } as const;
+  switch (outcome.kind) {
+    case 'answered':
+      return { ...told, outcome: outcome.status === 200 ? 'yes' : 'no', detail: undefined };
+    case 'refused':
+      return { ...told, outcome: 'refused', detail: `PostgreSQL port: ${outcome.postgres}` };
+    case 'failed':
+      return { ...told, outcome: outcome.cause, detail: outcome.detail };
+  }
+}

@@ -1,0 +1,148 @@
+// When to read the /cluster document: on a slow beat, when a route changed, when asked, and to vouch for a silent
+// primary. Never at probe rate and never for liveness: each read costs a member a live read of its store.
+import type { MonitorEvent } from '../core/events.ts';
+import type { Clock, Instant } from '../core/instant.ts';
+import type { Member, MemberName } from '../core/member.ts';
+import type { Observation } from '../core/observation.ts';
+import type { ProbePolicy } from '../core/policy.ts';
+import type { MemberRecord } from '../core/snapshot.ts';
+
+export type Discovered =
+  | {
+      readonly kind: 'found';
+      readonly members: readonly Member[];
+      readonly scope?: string | undefined;
+      readonly leader?: { readonly name: MemberName; readonly state: string | undefined } | undefined;
+      /** Who answered: a member's name, or its URL while no name is known. */
+      readonly by: string;
+      /** Epoch milliseconds. */
+      readonly scheduledSwitchoverAt?: number | undefined;
+      readonly startedAt: Instant;
+    }
+  | {
+      readonly kind: 'failed';
+      readonly why: string;
+      /** The list as it was: configured members are known without any document. */
+      readonly members: readonly Member[];
+      readonly startedAt: Instant;
+    };
+
+/** Reads /cluster from some member, not from `not`. Settles within its own deadline, never rejects. */
+export type Discover = (options: { readonly not?: MemberName }) => Promise<Discovered>;
+
+export interface DiscoveryLoopOptions {
+  readonly probe: ProbePolicy;
+  readonly discover: Discover;
+  readonly clock: Clock;
+  readonly wallClock: () => number;
+  readonly random: () => number;
+  readonly onObservation: (observation: Observation) => void;
+  readonly onSmell: (name: string) => void;
+  readonly onEvent: (event: MonitorEvent) => void;
+}
+
+/** The ordinary beat (behaviour: budget), and the least time between two reads for whatever reason. Milliseconds. */
+const INTERVAL_MS = 10_000;
+const LEAST_INTERVAL_MS = 1000;
+/** A scheduled switchover is watched from this long before its time to this long after. Milliseconds. */
+const SCHEDULED_EARLY_MS = 1000;
+const SCHEDULED_LATE_MS = 15_000;
+
+export class DiscoveryLoop {
+  readonly #options: DiscoveryLoopOptions;
+  #cancelTimer: () => void = () => {};
+  #cancelScheduled: () => void = () => {};
+  #startedAt: Instant = -Infinity;
+  #vouchSoughtAt: Instant = -Infinity;
+  #isReading = false;
+  #isVouching = false;
+  #hasFound = false;
+  #isStopped = false;
+
+  constructor(options: DiscoveryLoopOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#schedule(0);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#cancelTimer();
+    this.#cancelScheduled();
+  }
+
+  /** Reads again as soon as the least interval allows. */
+  refresh(): void {
+    if (this.#isReading) return;
+    this.#schedule(Math.max(0, this.#startedAt + LEAST_INTERVAL_MS - this.#options.clock.now()));
+  }
+
+  /**
+   * A frozen API must not become a write outage (behaviour: vouching): while the member's PostgreSQL accepts, another member's
+   * fresh document that names it leader and running counts as its own answer.
+   */
+  seekVouch(record: MemberRecord): void {
+    const { probe, clock } = this.#options;
+    const outcome = record.failure?.outcome;
+    const accepts = outcome?.kind === 'failed' && outcome.postgres === 'accepts';
+    const isDue = clock.now() - this.#vouchSoughtAt >= probe.writeFreshMs / 2;
+    if (!probe.vouching || !accepts || this.#isVouching || !isDue) return;
+    this.#vouchSoughtAt = clock.now();
+    void this.#vouch(record.member.name);
+  }
+
+  async #vouch(member: MemberName): Promise<void> {
+    const { discover, onObservation } = this.#options;
+    this.#isVouching = true;
+    const found = await discover({ not: member });
+    this.#isVouching = false;
+    if (found.kind === 'failed') return;
+    const isLeader = found.leader?.name === member && found.leader.state === 'running';
+    if (isLeader) onObservation({ kind: 'vouch', member, by: found.by, startedAt: found.startedAt });
+  }
+
+  #schedule(delayMs: number): void {
+    this.#cancelTimer();
+    if (this.#isStopped) return;
+    this.#cancelTimer = this.#options.clock.schedule(delayMs, () => void this.#read());
+  }
+
+  async #read(): Promise<void> {
+    if (this.#isReading || this.#isStopped) return;
+    const { discover, clock, onObservation, onEvent, random } = this.#options;
+    this.#isReading = true;
+    this.#startedAt = clock.now();
+    const found = await discover({});
+    this.#isReading = false;
+    onEvent({
+      kind: 'discovery-finished',
+      source: found.kind === 'found' ? found.by : undefined,
+      detail: found.kind === 'failed' ? found.why : undefined,
+      members: found.kind === 'found' ? found.members.length : 0,
+      durationMs: clock.now() - this.#startedAt,
+    });
+    this.#schedule(this.#hasFound || found.kind === 'found' ? INTERVAL_MS * (0.9 + 0.2 * random()) : LEAST_INTERVAL_MS);
+    const { members, startedAt } = found;
+    const scope = found.kind === 'found' ? found.scope : undefined;
+    if (found.kind === 'found') {
+      this.#hasFound = true;
+      this.#watchScheduled(found.scheduledSwitchoverAt);
+    }
+    onObservation({ kind: 'members', startedAt, members, ...(scope === undefined ? {} : { scope }) });
+  }
+
+  #watchScheduled(at: number | undefined): void {
+    this.#cancelScheduled();
+    if (at === undefined) return;
+    const { clock, wallClock, onSmell } = this.#options;
+    const dueAt = clock.now() + (at - wallClock());
+    const watch = (): void => {
+      if (clock.now() > dueAt + SCHEDULED_LATE_MS) return;
+      onSmell('scheduled-switchover');
+      this.#cancelScheduled = clock.schedule(LEAST_INTERVAL_MS, watch);
+    };
+    this.#cancelScheduled = clock.schedule(Math.max(0, dueAt - SCHEDULED_EARLY_MS - clock.now()), watch);
+  }
+}

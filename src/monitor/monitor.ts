@@ -1,0 +1,209 @@
+// The only owner of changing cluster state: one snapshot, one table, one validity timer. Every observation and every passing of
+// `validUntil` decides again; what follows for live sessions is handed over in the same step, synchronously.
+import { planActions } from '../core/actions.ts';
+import type { Action } from '../core/actions.ts';
+import { decideRoutes, emptyTable } from '../core/decide-routes.ts';
+import type { MonitorEvent, Smell } from '../core/events.ts';
+import type { Clock } from '../core/instant.ts';
+import type { MemberName } from '../core/member.ts';
+import { nextCheck, observe } from '../core/observe.ts';
+import type { Observation, ProbeObservation } from '../core/observation.ts';
+import type { PoolName, RoutingPolicy } from '../core/policy.ts';
+import type { RoutingTable } from '../core/routing-table.ts';
+import { emptySnapshot } from '../core/snapshot.ts';
+import type { Snapshot } from '../core/snapshot.ts';
+import { Alert } from './alert.ts';
+import { changesBetween, probeEvent } from './changes.ts';
+import { DiscoveryLoop } from './discovery-loop.ts';
+import type { Discover } from './discovery-loop.ts';
+import { Prober } from './prober.ts';
+import type { Probe } from './prober.ts';
+
+export interface MonitorOptions {
+  readonly policy: RoutingPolicy;
+  /** Pins the cluster; undefined: the first answers do. */
+  readonly scope: string | undefined;
+  readonly probe: Probe;
+  readonly discover: Discover;
+  readonly clock: Clock;
+  /** Epoch milliseconds, only to place a scheduled switchover; never compared with evidence. */
+  readonly wallClock: () => number;
+  readonly random: () => number;
+  /** Called in the step of the decision, after table() returns the new table. Must not throw. */
+  readonly onTable: (actions: readonly Action[]) => void;
+  readonly onEvent: (event: MonitorEvent) => void;
+}
+
+export class Monitor {
+  readonly #options: MonitorOptions;
+  readonly #probers = new Map<MemberName, Prober>();
+  readonly #discovery: DiscoveryLoop;
+  readonly #alert: Alert;
+  #snapshot: Snapshot;
+  #table: RoutingTable;
+  #cancelValidity: () => void = () => {};
+  #isStopped = false;
+
+  constructor(options: MonitorOptions) {
+    this.#options = options;
+    this.#snapshot = emptySnapshot(options.scope);
+    this.#table = emptyTable(options.policy, this.#snapshot, options.clock.now());
+    const { policy, clock, onEvent } = options;
+    this.#alert = new Alert({ policy: policy.probe, clock, onEvent, onHurry: () => this.#hurry() });
+    this.#discovery = new DiscoveryLoop({
+      ...options,
+      probe: policy.probe,
+      onObservation: (observation) => this.#take(observation),
+      onSmell: (name) => this.#smell(name),
+    });
+  }
+
+  /** Begins to discover and to probe. Nothing is routed before the first complete round. */
+  start(): void {
+    this.#discovery.start();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#cancelValidity();
+    this.#discovery.stop();
+    for (const prober of this.#probers.values()) prober.stop();
+  }
+
+  table(): RoutingTable {
+    return this.#table;
+  }
+
+  snapshot(): Snapshot {
+    return this.#snapshot;
+  }
+
+  /** Something the proxy met: probe faster for a while. */
+  smell(smell: Smell): void {
+    if (smell.kind === 'refresh-asked') this.#discovery.refresh();
+    this.#smell(smell.kind, smell.kind === 'refresh-asked');
+  }
+
+  /**
+   * Resolves when the open member of an exclusive pool has evidence younger than one probe interval, or has just been asked
+   * again. A vouched member is not asked: that it is silent is known. Never rejects.
+   */
+  async freshen(pool: PoolName): Promise<void> {
+    const { policy, clock } = this.#options;
+    const exclusive = policy.pools.find((candidate) => candidate.name === pool && candidate.exclusive);
+    const route = this.#table.pools.get(pool)?.route;
+    if (exclusive === undefined || route?.kind !== 'open') return;
+    const [{ member }] = route.targets;
+    const record = this.#snapshot.members.get(member);
+    const positiveAt = record?.checks.get(exclusive.check.text)?.positiveAt ?? -Infinity;
+    const isFresh = clock.now() - positiveAt <= policy.probe.intervalMs;
+    if (!isFresh && record?.vouch === undefined) await this.#probers.get(member)?.ask();
+  }
+
+  #takeProbe(observation: ProbeObservation, durationMs: number): void {
+    this.#options.onEvent(probeEvent(observation, durationMs));
+    this.#take(observation);
+    this.#sniff(observation);
+  }
+
+  #take(observation: Observation): void {
+    if (this.#isStopped) return;
+    this.#snapshot = observe(this.#options.policy, this.#snapshot, observation);
+    if (observation.kind === 'members') this.#followMembers();
+    this.#decide();
+  }
+
+  #decide(): void {
+    if (this.#isStopped) return;
+    const { policy, clock, onTable, onEvent } = this.#options;
+    const now = clock.now();
+    const previous = this.#table;
+    this.#table = decideRoutes(policy, this.#snapshot, now);
+    onTable(planActions(policy, previous, this.#table));
+    this.#cancelValidity();
+    const { validUntil } = this.#table;
+    this.#cancelValidity =
+      validUntil === Infinity ? () => {} : clock.schedule(Math.max(0, validUntil - now), () => this.#decide());
+    for (const change of changesBetween(previous, this.#table)) {
+      onEvent(change);
+      if (change.kind === 'route-changed') this.#discovery.refresh();
+    }
+    this.#sniffRoutes();
+  }
+
+  /** Without a primary every moment counts; that somebody is promoting is news that begins the urgent time anew. */
+  #sniffRoutes(): void {
+    if (!this.#snapshot.complete) return;
+    for (const pool of this.#options.policy.pools) {
+      const decision = this.#table.pools.get(pool.name);
+      if (!pool.exclusive || decision === undefined || decision.route.kind === 'open') continue;
+      const isPromoting = [...decision.standings.values()].some((standing) => standing.why.code === 'promoting');
+      this.#smell(isPromoting ? 'promotion' : 'no-primary', isPromoting);
+    }
+  }
+
+  /** An answer other than yes from the member a write pool uses. */
+  #sniff(observation: ProbeObservation): void {
+    for (const pool of this.#options.policy.pools) {
+      const record = this.#snapshot.members.get(observation.member);
+      const standing = this.#table.pools.get(pool.name)?.standings.get(observation.member);
+      if (!pool.exclusive || record === undefined || standing === undefined || standing.kind === 'leave') continue;
+      const isYes = record.failure === undefined && standing.kind === 'open';
+      if (isYes) continue;
+      this.#smell('primary-not-positive');
+      this.#discovery.seekVouch(record);
+    }
+  }
+
+  #followMembers(): void {
+    const removed = [...this.#probers.keys()].filter((name) => !this.#snapshot.members.has(name));
+    const added: MemberName[] = [];
+    for (const name of removed) this.#stopProber(name);
+    for (const name of this.#snapshot.members.keys()) {
+      if (this.#probers.has(name)) continue;
+      added.push(name);
+      const prober = this.#newProber(name);
+      this.#probers.set(name, prober);
+      prober.start();
+    }
+    if (added.length + removed.length > 0) this.#options.onEvent({ kind: 'members-changed', added, removed });
+  }
+
+  /** Checks of exclusive pools that have nobody at the moment. */
+  #sought(): ReadonlySet<string> {
+    const idle = this.#options.policy.pools.filter(
+      (pool) => pool.exclusive && this.#table.pools.get(pool.name)?.route.kind !== 'open',
+    );
+    return new Set(idle.map((pool) => pool.check.text));
+  }
+
+  #newProber(name: MemberName): Prober {
+    const { policy, probe, clock, random } = this.#options;
+    return new Prober({
+      member: () => this.#snapshot.members.get(name)?.member,
+      probe,
+      timeoutMs: policy.probe.timeoutMs,
+      clock,
+      random,
+      nextCheck: (roundAt) => {
+        const record = this.#snapshot.members.get(name);
+        return record === undefined ? undefined : nextCheck(policy, record, roundAt, this.#sought());
+      },
+      intervalMs: () => this.#alert.intervalMs(),
+      onObservation: (observation, durationMs) => this.#takeProbe(observation, durationMs),
+    });
+  }
+
+  #smell(name: string, isNews = false): void {
+    if (!this.#isStopped) this.#alert.smell(name, isNews);
+  }
+
+  #hurry(): void {
+    for (const prober of this.#probers.values()) prober.hurry();
+  }
+
+  #stopProber(name: MemberName): void {
+    this.#probers.get(name)?.stop();
+    this.#probers.delete(name);
+  }
+}

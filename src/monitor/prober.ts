@@ -1,0 +1,101 @@
+// Asks one member, round after round: each round asks the checks that the answers so far leave open, one request in flight at
+// any time. Owns its timer. Never judges an answer: it hands observations over.
+import type { Check } from '../core/check.ts';
+import type { Clock, Instant } from '../core/instant.ts';
+import { isSameServer } from '../core/member.ts';
+import type { Member } from '../core/member.ts';
+import type { ProbeObservation, ProbeOutcome } from '../core/observation.ts';
+
+/** Asks one check of one member; settles within the deadline, never rejects. */
+export type Probe = (member: Member, check: Check, deadlineMs: number) => Promise<ProbeOutcome>;
+
+export interface ProberOptions {
+  /** The member as it is known now; undefined ends the round. */
+  readonly member: () => Member | undefined;
+  readonly probe: Probe;
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** The check to ask next in a round begun at `roundAt`; undefined ends the round. */
+  readonly nextCheck: (roundAt: Instant) => Check | undefined;
+  /** From one round's start to the next one's, before jitter. Milliseconds. */
+  readonly intervalMs: () => number;
+  readonly onObservation: (observation: ProbeObservation, durationMs: number) => void;
+}
+
+/** Share of the interval by which a round may come early or late, so that proxies do not fall into step. */
+const JITTER = 0.1;
+
+export class Prober {
+  readonly #options: ProberOptions;
+  #cancelTimer: () => void = () => {};
+  #round: Promise<void> | undefined;
+  #startedAt: Instant = -Infinity;
+  #isStopped = false;
+
+  constructor(options: ProberOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#schedule(0);
+  }
+
+  /** The pace may have changed: counts the present interval again from the last round's start. */
+  hurry(): void {
+    if (this.#round === undefined) this.#schedule(this.#untilNextRound());
+  }
+
+  /** Resolves when a round that was under way, or else one begun now, has ended. */
+  ask(): Promise<void> {
+    return this.#round ?? this.#begin();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#cancelTimer();
+  }
+
+  #untilNextRound(): number {
+    const { clock, intervalMs, random } = this.#options;
+    const jittered = intervalMs() * (1 - JITTER + 2 * JITTER * random());
+    return Math.max(0, this.#startedAt + jittered - clock.now());
+  }
+
+  #schedule(delayMs: number): void {
+    this.#cancelTimer();
+    if (this.#isStopped) return;
+    this.#cancelTimer = this.#options.clock.schedule(delayMs, () => void this.#begin());
+  }
+
+  #begin(): Promise<void> {
+    if (this.#isStopped) return Promise.resolve();
+    this.#cancelTimer();
+    this.#startedAt = this.#options.clock.now();
+    this.#round = this.#askAll(this.#startedAt).finally(() => {
+      this.#round = undefined;
+      this.#schedule(this.#untilNextRound());
+    });
+    return this.#round;
+  }
+
+  async #askAll(roundAt: Instant): Promise<void> {
+    const { member, probe, timeoutMs, clock, nextCheck, onObservation } = this.#options;
+    for (let check = nextCheck(roundAt); check !== undefined; check = nextCheck(roundAt)) {
+      const asked = member();
+      if (asked === undefined) return;
+      const startedAt = clock.now();
+      const outcome = await probe(asked, check, timeoutMs);
+      // An answer from an address that is no longer the member's says nothing about the member.
+      if (this.#isStopped || !isSameServer(asked, member())) return;
+      const observation: ProbeObservation = {
+        kind: 'probe',
+        member: asked.name,
+        check: check.text,
+        startedAt,
+        outcome,
+      };
+      onObservation(observation, clock.now() - startedAt);
+    }
+  }
+}

@@ -1,0 +1,98 @@
+// A monitor over members that a test scripts: what each API answers is a function, time is a ManualClock's, and everything
+// the monitor tells is kept.
+import type { Action } from '../../src/core/actions.ts';
+import type { MonitorEvent } from '../../src/core/events.ts';
+import type { MemberName } from '../../src/core/member.ts';
+import type { ProbeOutcome } from '../../src/core/observation.ts';
+import type { RoutingPolicy } from '../../src/core/policy.ts';
+import type { MemberStatus } from '../../src/core/status.ts';
+import type { Discovered } from '../../src/monitor/discovery-loop.ts';
+import { Monitor } from '../../src/monitor/monitor.ts';
+import { aMember, aPolicy } from './builders.ts';
+import { ManualClock } from './manual-clock.ts';
+
+export interface Scripted {
+  role: 'primary' | 'replica' | 'silent' | 'dead' | 'promoting';
+  timeline: number;
+}
+
+export class LabMonitor {
+  readonly clock = new ManualClock();
+  readonly members = new Map<MemberName, Scripted>();
+  readonly actions: Action[] = [];
+  readonly events: MonitorEvent[] = [];
+  /** Instants of the questions, per member; and how many were ever open at once for one member. */
+  readonly asked = new Map<MemberName, number[]>();
+  /** Whom /cluster names leader and running; undefined: nobody. */
+  leader: MemberName | undefined = 'pg-1';
+  discoveries: { readonly at: number; readonly not: MemberName | undefined }[] = [];
+  scheduledSwitchoverAt: number | undefined;
+  readonly monitor: Monitor;
+
+  constructor(policy: RoutingPolicy = aPolicy()) {
+    this.members.set('pg-1', { role: 'primary', timeline: 1 });
+    this.members.set('pg-2', { role: 'replica', timeline: 1 });
+    this.monitor = new Monitor({
+      policy,
+      scope: 'lab',
+      probe: (member, check) => Promise.resolve(this.#answer(member.name, check.path)),
+      discover: ({ not }) => Promise.resolve(this.#discover(not)),
+      clock: this.clock,
+      wallClock: () => this.clock.now(),
+      random: () => 0.5,
+      onTable: (actions) => this.actions.push(...actions),
+      onEvent: (event) => this.events.push(event),
+    });
+  }
+
+  async started(): Promise<this> {
+    this.monitor.start();
+    await this.clock.advance(10);
+    return this;
+  }
+
+  set(name: MemberName, change: Partial<Scripted>): void {
+    const current = this.members.get(name) ?? { role: 'replica', timeline: 1 };
+    this.members.set(name, { ...current, ...change });
+  }
+
+  writeRoute(): string {
+    const route = this.monitor.table().pools.get('write')?.route;
+    return route?.kind === 'open' ? route.targets.map((target) => target.member).join() : (route?.kind ?? 'none');
+  }
+
+  evictions(pool: string): string[] {
+    return this.actions
+      .filter((action) => action.pool === pool)
+      .map((action) => `${action.member} ${action.cause} ${action.mode}`);
+  }
+
+  askedSince(name: MemberName, at: number): number {
+    return (this.asked.get(name) ?? []).filter((instant) => instant > at).length;
+  }
+
+  #answer(name: MemberName, path: string): ProbeOutcome {
+    this.asked.set(name, [...(this.asked.get(name) ?? []), this.clock.now()]);
+    const { role, timeline } = this.members.get(name) ?? { role: 'dead', timeline: 1 };
+    if (role === 'dead') return { kind: 'refused', postgres: 'refused' };
+    if (role === 'silent') return { kind: 'failed', cause: 'timeout', detail: 'no answer', postgres: 'accepts' };
+    const isPrimary = role === 'primary';
+    const body: MemberStatus = { scope: 'lab', state: 'running', role: isPrimary ? 'primary' : 'replica', timeline };
+    const isYes = path === '/primary' ? role !== 'replica' : !isPrimary;
+    return { kind: 'answered', status: isYes ? 200 : 503, body };
+  }
+
+  #discover(not: MemberName | undefined): Discovered {
+    const startedAt = this.clock.now();
+    this.discoveries.push({ at: startedAt, not });
+    return {
+      kind: 'found',
+      members: [...this.members.keys()].map((name) => aMember(name)),
+      scope: 'lab',
+      leader: this.leader === undefined ? undefined : { name: this.leader, state: 'running' },
+      by: 'pg-2',
+      scheduledSwitchoverAt: this.scheduledSwitchoverAt,
+      startedAt,
+    };
+  }
+}

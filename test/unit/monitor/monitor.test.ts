@@ -1,0 +1,130 @@
+import { expect, it } from 'vitest';
+import { aPolicy } from '../../support/builders.ts';
+import { LabMonitor } from '../../support/lab-monitor.ts';
+
+it('routes nothing before the first complete round, then the primary', async () => {
+  const lab = new LabMonitor();
+  expect(lab.writeRoute()).toBe('hold');
+  await lab.started();
+  expect(lab.writeRoute()).toBe('pg-1');
+  expect(lab.monitor.table().complete).toBe(true);
+});
+
+it('asks a steady member once a round, with one probe interval between rounds', async () => {
+  const lab = await new LabMonitor().started();
+  await lab.clock.advance(3000);
+  const from = lab.clock.now();
+  await lab.clock.advance(10_000);
+  expect(lab.askedSince('pg-1', from)).toBe(10);
+  expect(lab.askedSince('pg-2', from)).toBe(10);
+});
+
+it('evicts in the step of the answer that says no, and opens the new primary when it is proven', async () => {
+  const lab = await new LabMonitor().started();
+  lab.set('pg-1', { role: 'replica' });
+  lab.set('pg-2', { role: 'promoting' });
+  await lab.clock.advance(1100);
+  expect(lab.evictions('write')).toEqual(['pg-1 demoted close']);
+  expect(lab.writeRoute()).toBe('hold');
+  lab.set('pg-2', { role: 'primary', timeline: 2 });
+  await lab.clock.advance(110);
+  expect(lab.writeRoute()).toBe('pg-2');
+});
+
+it('probes at the urgent pace without a primary, backs off after the urgent time, and calms down when one is there', async () => {
+  const lab = await new LabMonitor(aPolicy({ probe: { urgent: { intervalMs: 100, forMs: 5000 } } })).started();
+  lab.set('pg-1', { role: 'dead' });
+  await lab.clock.advance(1100);
+  let from = lab.clock.now();
+  await lab.clock.advance(1000);
+  expect(lab.askedSince('pg-2', from)).toBeGreaterThanOrEqual(9);
+  await lab.clock.advance(30_000);
+  from = lab.clock.now();
+  await lab.clock.advance(5000);
+  expect(lab.askedSince('pg-2', from), 'two checks a round while one is sought').toBe(10);
+  lab.set('pg-2', { role: 'promoting' });
+  await lab.clock.advance(1100);
+  from = lab.clock.now();
+  await lab.clock.advance(1000);
+  expect(lab.askedSince('pg-2', from), 'a promotion under way is news').toBeGreaterThanOrEqual(9);
+  lab.set('pg-2', { role: 'primary', timeline: 2 });
+  lab.set('pg-1', { role: 'replica', timeline: 2 });
+  await lab.clock.advance(5000);
+  from = lab.clock.now();
+  await lab.clock.advance(10_000);
+  expect(lab.askedSince('pg-2', from)).toBe(10);
+});
+
+it('keeps a silent primary that another member vouches for beyond the silence grace', async () => {
+  const lab = await new LabMonitor().started();
+  lab.set('pg-1', { role: 'silent' });
+  await lab.clock.advance(60_000);
+  expect(lab.writeRoute()).toBe('pg-1');
+  expect(lab.actions).toEqual([]);
+  const vouches = lab.discoveries.filter(({ not }) => not === 'pg-1');
+  expect(vouches.length, 'not at probe rate').toBeLessThan(60_000 / 2000);
+});
+
+it('closes the sessions of a silent primary at the silence grace when nobody vouches', async () => {
+  const lab = await new LabMonitor().started();
+  const from = lab.clock.now();
+  lab.set('pg-1', { role: 'silent' });
+  lab.leader = undefined;
+  await lab.clock.advance(5000);
+  expect(lab.writeRoute(), 'new sessions need fresh evidence').toBe('hold');
+  expect(lab.actions).toEqual([]);
+  await lab.clock.advance(15_000 - 5000);
+  expect(lab.evictions('write')).toEqual(['pg-1 silent close']);
+  expect(lab.clock.now() - from).toBeLessThanOrEqual(15_000);
+});
+
+it('freshen asks the open member again only when its evidence is older than an interval', async () => {
+  const lab = await new LabMonitor().started();
+  const from = lab.clock.now();
+  await lab.monitor.freshen('write');
+  expect(lab.askedSince('pg-1', from - 1)).toBe(0);
+});
+
+it('reads /cluster on a slow beat, soon after a change of route, and when asked to refresh', async () => {
+  const lab = await new LabMonitor().started();
+  await lab.clock.advance(5000);
+  const calm = lab.discoveries.length;
+  await lab.clock.advance(20_000);
+  expect(lab.discoveries.length - calm).toBe(2);
+  lab.monitor.smell({ kind: 'refresh-asked' });
+  await lab.clock.advance(1100);
+  expect(lab.discoveries.length - calm).toBe(3);
+  lab.set('pg-1', { role: 'dead' });
+  await lab.clock.advance(2200);
+  expect(lab.discoveries.length - calm).toBeGreaterThanOrEqual(4);
+});
+
+it('probes urgently when a scheduled switchover is due', async () => {
+  const lab = new LabMonitor();
+  lab.scheduledSwitchoverAt = lab.clock.now() + 20_000;
+  await lab.started();
+  await lab.clock.advance(15_000);
+  expect(lab.events.some((event) => event.kind === 'urgent-probing')).toBe(false);
+  await lab.clock.advance(4500);
+  expect(lab.events).toContainEqual({ kind: 'urgent-probing', on: true, smells: ['scheduled-switchover'] });
+});
+
+it('probes a member that joins, and no more one that leaves', async () => {
+  const lab = await new LabMonitor().started();
+  lab.set('pg-3', { role: 'replica' });
+  await lab.clock.advance(11_000);
+  expect(lab.asked.has('pg-3')).toBe(true);
+  expect(lab.events).toContainEqual({ kind: 'members-changed', added: ['pg-3'], removed: [] });
+  lab.members.delete('pg-3');
+  await lab.clock.advance(40_000);
+  expect(lab.events).toContainEqual({ kind: 'members-changed', added: [], removed: ['pg-3'] });
+  const from = lab.clock.now();
+  await lab.clock.advance(5000);
+  expect(lab.askedSince('pg-3', from)).toBe(0);
+});
+
+it('stops without a timer left', async () => {
+  const lab = await new LabMonitor().started();
+  lab.monitor.stop();
+  expect(lab.clock.pending()).toBe(0);
+});
