@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Installs what the end-to-end tests run for real and npm does not carry: PostgreSQL, Patroni and etcd, from Debian's or
+# Ubuntu's packages. Does nothing when they are there. The packages' own services are not needed and not started.
+set -euo pipefail
+
+missing=()
+command -v patroni >/dev/null || missing+=(patroni python3-psycopg2 python3-etcd)
+command -v etcd >/dev/null || missing+=(etcd-server)
+ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || missing+=(postgresql)
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+if ! command -v apt-get >/dev/null; then
+  echo "The end-to-end tests need ${missing[*]}; this system has no apt-get, so install them by its own means." >&2
+  exit 1
+fi
+as_root=()
+[ "$(id -u)" -eq 0 ] || as_root=(sudo)
+echo "installing ${missing[*]}"
+"${as_root[@]}" apt-get update -q
+# etcd-server and postgresql would start a service of their own on installation: the tests start theirs on free ports.
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+  printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null
+  "${as_root[@]}" chmod +x "$policy"
+  trap '"${as_root[@]}" rm -f "$policy"' EXIT
+fi
+DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -q --no-install-recommends "${missing[@]}"

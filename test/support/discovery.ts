@@ -1,0 +1,106 @@
+// A cluster as discovery meets it, without sockets: contact points that give documents, a name server, a clock by hand.
+import type { Clock } from '../../src/core/instant.ts';
+import type { ApiEndpoint } from '../../src/core/member.ts';
+import type { ClusterConfig, ConfiguredMember } from '../../src/discovery/config.ts';
+import { createDiscovery } from '../../src/discovery/discover.ts';
+import type { Discovery, DiscoveryLimits } from '../../src/discovery/discover.ts';
+import { readClusterDocument } from '../../src/patroni/cluster-document.ts';
+import type { ClusterRead } from '../../src/patroni/read-documents.ts';
+
+/** Time stands still until told; what is due then runs in order. */
+export interface HandClock extends Clock {
+  pass(ms: number): void;
+}
+
+export function handClock(): HandClock {
+  let now = 1000;
+  let due: { at: number; run: () => void }[] = [];
+  return {
+    now: () => now,
+    schedule(delayMs, run) {
+      const entry = { at: now + delayMs, run };
+      due.push(entry);
+      return () => (due = due.filter((other) => other !== entry));
+    },
+    pass(ms) {
+      now += ms;
+      const ready = due.filter((entry) => entry.at <= now).toSorted((a, b) => a.at - b.at);
+      due = due.filter((entry) => entry.at > now);
+      for (const entry of ready) entry.run();
+    },
+  };
+}
+
+export function seed(url: string): ApiEndpoint {
+  return { url, address: { host: 'as written', port: 0 } };
+}
+
+export function configured(name: string, api: string, postgres?: { host: string; port: number }): ConfiguredMember {
+  return { name, api: seed(api), postgres };
+}
+
+export function entryOf(name: string, host: string, more: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    name,
+    role: 'replica',
+    state: 'streaming',
+    api_url: `http://${host}:8008/patroni`,
+    host,
+    port: 5432,
+    ...more,
+  };
+}
+
+export interface FakeCluster {
+  readonly discovery: Discovery;
+  readonly clock: HandClock;
+  /** URL and address of every read, in order. */
+  readonly reads: ApiEndpoint[];
+  /** What each `host:port` gives; absent: it refuses. */
+  readonly documents: Map<string, unknown>;
+  /** What each name resolves to; absent: ENOTFOUND. */
+  readonly names: Map<string, readonly string[]>;
+  /** Names asked for. */
+  readonly lookups: string[];
+}
+
+export function fakeCluster(
+  cluster: Partial<ClusterConfig> & { readonly limits?: Partial<DiscoveryLimits> },
+): FakeCluster {
+  const clock = handClock();
+  const reads: ApiEndpoint[] = [];
+  const documents = new Map<string, unknown>();
+  const names = new Map<string, readonly string[]>();
+  const lookups: string[] = [];
+  const { limits = {}, ...config } = cluster;
+  const discovery = createDiscovery({
+    cluster: {
+      discovery: 'cluster',
+      seeds: [],
+      members: [],
+      ...config,
+      allow: { networks: [], hosts: [], ports: [], ...config.allow },
+    },
+    clock,
+    limits,
+    lookup: (host) => {
+      lookups.push(host);
+      const found = names.get(host);
+      return found === undefined
+        ? Promise.reject(Object.assign(new Error(host), { code: 'ENOTFOUND' }))
+        : Promise.resolve(found);
+    },
+    readCluster: (api) => {
+      reads.push(api);
+      return Promise.resolve(answer(documents.get(`${api.address.host}:${api.address.port}`)));
+    },
+  });
+  return { discovery, clock, reads, documents, names, lookups };
+}
+
+function answer(document: unknown): ClusterRead {
+  if (document === undefined) return { kind: 'refused' };
+  if (document === 'hang') return { kind: 'failed', cause: 'timeout', detail: 'no whole answer' };
+  const parsed = readClusterDocument(document);
+  return parsed.kind === 'cluster' ? parsed : { kind: 'failed', cause: 'malformed', detail: parsed.why };
+}

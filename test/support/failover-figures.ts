@@ -1,0 +1,30 @@
+// What a connect load went through while the primary changed: figures and the judgement that no write went astray.
+import { expect } from 'vitest';
+import type { Attempt } from './connect-load.ts';
+
+interface Server {
+  readonly host: string;
+  readonly port: number;
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+}
+
+/** When the first write through the proxy on that server was acknowledged. */
+export function firstWriteOn(attempts: readonly Attempt[], server: Server): number {
+  const name = `${server.host}:${server.port}`;
+  return Math.min(...attempts.filter((attempt) => attempt.server === name).map((attempt) => attempt.endedAtMs));
+}
+
+/** Each write was taken by the old primary or by the new one, and none by the old one after the new one took its first. */
+export function assertOnlyPrimariesWrote(attempts: readonly Attempt[], old: Server, next: Server): void {
+  const names = [`${old.host}:${old.port}`, `${next.host}:${next.port}`];
+  const written = attempts.filter((attempt) => attempt.server !== undefined);
+  expect(written.filter((attempt) => !names.includes(attempt.server ?? ''))).toEqual([]);
+  const firstOnNew = firstWriteOn(attempts, next);
+  expect(written.filter((attempt) => attempt.server === names[0] && attempt.startedAtMs > firstOnNew)).toEqual([]);
+}

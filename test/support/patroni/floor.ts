@@ -1,0 +1,122 @@
+// The floor of any failover: a client that knows every member and writes to whichever lets it, at a pace of
+// milliseconds. What a proxy adds to an outage is measured from here, never from the kill.
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client } from 'pg';
+import { isPrimaryAnswer } from './health.ts';
+import type { Member, MemberAddress } from './member.ts';
+import { APP } from './settings.ts';
+import { connectionConfig } from './sql.ts';
+import { monotonicMs, waitUntil } from './wait.ts';
+
+const WRITE_PACE_MS = 5;
+/** Slower than the writes: each answer costs Patroni a thread and a query, and would slow the promotion. */
+const PROBE_PACE_MS = 10;
+
+export type FirstDirectWrite = {
+  readonly member: MemberAddress;
+  /** All by CLOCK_MONOTONIC, as monotonicMs() of wait.ts. The write's is when its success was known. */
+  readonly atMs: number;
+  /** When that member's /primary first answered 200; undefined if it did not within 5 s after the write. */
+  readonly primaryAnsweredAtMs: number | undefined;
+  /** When a 200 of it first said that it runs as primary. */
+  readonly primaryRoleAtMs: number | undefined;
+};
+
+export type Floor = {
+  readonly done: Promise<FirstDirectWrite>;
+  /** Ends the watching early; done then rejects. Harmless after the end. */
+  stop(): void;
+};
+
+type Sighting = { write?: number; answer?: number; role?: number };
+
+export type FloorOptions = {
+  readonly members: readonly Member[];
+  readonly timeoutMs: number;
+  readonly explain: () => Promise<string>;
+};
+
+export function watchFirstDirectWrite(options: FloorOptions): Floor {
+  const abort = new AbortController();
+  const watched = options.members.map((member) => ({ member, seen: {} as Sighting }));
+  const loops = watched.flatMap(({ member, seen }) => [
+    probe(member, seen, abort.signal),
+    write(member, seen, abort.signal),
+  ]);
+  const find = async (): Promise<FirstDirectWrite> => {
+    const first = await waitUntil(
+      'first direct write',
+      async () => {
+        abort.signal.throwIfAborted();
+        return await Promise.resolve(watched.find(({ seen }) => seen.write !== undefined));
+      },
+      { timeoutMs: options.timeoutMs, everyMs: WRITE_PACE_MS, explain: options.explain },
+    );
+    const { member, seen } = first;
+    await waitUntil('its /primary', () => Promise.resolve(seen.role !== undefined), { timeoutMs: 5000 }).catch(
+      () => undefined,
+    );
+    return {
+      member: member.address,
+      atMs: seen.write ?? Number.NaN,
+      primaryAnsweredAtMs: seen.answer,
+      primaryRoleAtMs: seen.role,
+    };
+  };
+  const done = finish(find(), () => abort.abort(), loops);
+  // Whoever awaits it sees the failure; nobody has to.
+  done.catch(() => undefined);
+  return { done, stop: () => abort.abort() };
+}
+
+async function finish<T>(found: Promise<T>, abort: () => void, loops: readonly Promise<void>[]): Promise<T> {
+  try {
+    return await found;
+  } finally {
+    abort();
+    await Promise.all(loops);
+  }
+}
+
+async function probe(member: Member, seen: Sighting, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && seen.role === undefined) {
+    const answer = await member.ask('/primary');
+    const now = monotonicMs();
+    if (answer?.status === 200) seen.answer ??= now;
+    if (isPrimaryAnswer(answer)) seen.role = now;
+    await delay(PROBE_PACE_MS);
+  }
+}
+
+/** On one connection as long as it lasts: a replica's connection survives its promotion. */
+async function write(member: Member, seen: Sighting, signal: AbortSignal): Promise<void> {
+  let client: Client | undefined;
+  while (!signal.aborted && seen.write === undefined) {
+    try {
+      client ??= await connect(member.address);
+      // Asked first, because each refused write would be two lines in the server's log.
+      const { rows } = await client.query<{ waits: boolean }>('select pg_is_in_recovery() as waits');
+      if (rows[0]?.waits === false) {
+        await client.query('insert into direct_writes (member) values ($1)', [member.name]);
+        seen.write = monotonicMs();
+      }
+    } catch {
+      client?.end().catch(() => undefined);
+      client = undefined;
+    }
+    if (seen.write === undefined) await delay(WRITE_PACE_MS);
+  }
+  client?.end().catch(() => undefined);
+}
+
+async function connect(member: MemberAddress): Promise<Client> {
+  const client = new Client(connectionConfig(member, APP, 1000));
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    client.end().catch(() => undefined);
+    throw error;
+  }
+}

@@ -1,0 +1,74 @@
+// Questions to a whole cluster: who is primary, what does /cluster say, does everyone stream.
+import { type ClusterDocument, parseClusterDocument, parseMemberStatus } from './documents.ts';
+import type { HttpAnswer } from './http.ts';
+import type { Member } from './member.ts';
+import { runSql } from './sql.ts';
+
+/** True when /primary holds and the body agrees: the status alone means "has the leader lock". */
+export function isPrimaryAnswer(answer: HttpAnswer | undefined): boolean {
+  const { state, role } = parseMemberStatus(answer) ?? {};
+  // `master` is the role of versions before 4.0.
+  return answer?.status === 200 && state === 'running' && (role === 'primary' || role === 'master');
+}
+
+/** Of two that claim it (a thawed one), the one on the higher timeline. */
+export async function findPrimary(members: readonly Member[]): Promise<Member | undefined> {
+  const claims = await Promise.all(
+    members.map(async (member) => {
+      const answer = await member.ask('/primary');
+      return { member, timeline: parseMemberStatus(answer)?.timeline ?? 0, isPrimary: isPrimaryAnswer(answer) };
+    }),
+  );
+  return claims.filter((claim) => claim.isPrimary).toSorted((a, b) => b.timeline - a.timeline)[0]?.member;
+}
+
+/** From the first member that answers; /cluster asks etcd, so it may take seconds when etcd is away. */
+export async function readClusterDocument(
+  members: readonly Member[],
+  timeoutMs: number,
+): Promise<ClusterDocument | undefined> {
+  const answers = members.map(async (member) => {
+    const document = parseClusterDocument(await member.ask('/cluster', { timeoutMs }));
+    if (document === undefined) throw new Error(`${member.name} gave no cluster document`);
+    return document;
+  });
+  return await Promise.any(answers).catch(() => undefined);
+}
+
+/** Undefined when the primary's own view says that the member streams from it and the member runs on its timeline. */
+export async function reasonNotStreaming(primary: Member, replica: Member): Promise<string | undefined> {
+  const [own, leading, rows] = await Promise.all([
+    replica.status(),
+    primary.status(),
+    runSql(
+      primary.address,
+      `select state from pg_stat_replication where application_name = '${replica.name}' and state = 'streaming'`,
+    ),
+  ]);
+  if (own?.state !== 'running' || own.role !== 'replica') {
+    return `${replica.name} is ${own?.role ?? 'silent'}, ${own?.state ?? 'no state'}`;
+  }
+  if (own.timeline !== leading?.timeline) {
+    return `${replica.name} is on timeline ${own.timeline}, ${primary.name} on ${leading?.timeline}`;
+  }
+  return rows.length === 0 ? `${replica.name} does not stream from ${primary.name}` : undefined;
+}
+
+/** Undefined when one member is primary, every other one streams from it, and /cluster shows the same. */
+export async function reasonUnhealthy(members: readonly Member[]): Promise<string | undefined> {
+  const primary = await findPrimary(members);
+  if (primary === undefined) return 'no member answers as primary';
+  for (const replica of members.filter((member) => member !== primary)) {
+    const reason = await reasonNotStreaming(primary, replica);
+    if (reason !== undefined) return reason;
+  }
+  const document = await readClusterDocument(members, 2000);
+  for (const member of members) {
+    const listed = document?.members.find((entry) => entry.name === member.name);
+    const isLeader = listed?.role === 'leader';
+    if (listed === undefined || isLeader !== (member === primary) || !['running', 'streaming'].includes(listed.state)) {
+      return `/cluster lists ${member.name} as ${JSON.stringify(listed)}`;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,51 @@
+// A member's patroni.yml as text.
+import { stringify } from 'yaml';
+import type { Tags } from './documents.ts';
+import { REPLICATION, SUPERUSER } from './settings.ts';
+
+export type PatroniConfigInput = {
+  readonly scope: string;
+  readonly name: string;
+  readonly host: string;
+  readonly apiPort: number;
+  readonly port: number;
+  readonly etcd: string;
+  readonly home: string;
+  readonly dataDir: string;
+  readonly postgresBinDir: string;
+  readonly dynamic: Readonly<Record<string, unknown>>;
+  readonly tags: Tags;
+};
+
+export function patroniYml(input: PatroniConfigInput): string {
+  const api = `${input.host}:${input.apiPort}`;
+  const replication = { username: REPLICATION.user, password: REPLICATION.password };
+  const superuser = { username: SUPERUSER.user, password: SUPERUSER.password };
+  return stringify({
+    scope: input.scope,
+    name: input.name,
+    restapi: { listen: api, connect_address: api },
+    etcd3: { hosts: input.etcd },
+    bootstrap: {
+      dcs: input.dynamic,
+      initdb: [{ encoding: 'UTF8' }, { locale: 'C.UTF-8' }, 'no-sync', 'no-instructions'],
+    },
+    postgresql: {
+      listen: `${input.host}:${input.port}`,
+      connect_address: `${input.host}:${input.port}`,
+      bin_dir: input.postgresBinDir,
+      data_dir: input.dataDir,
+      pgpass: `${input.home}/pgpass`,
+      authentication: { superuser, replication, rewind: superuser },
+      // No Unix socket: its path would be too long in some temporary directories.
+      parameters: { unix_socket_directories: '', log_checkpoints: false },
+      pg_hba: ['host replication all 127.0.0.0/8 scram-sha-256', 'host all all 127.0.0.0/8 scram-sha-256'],
+      basebackup: [{ checkpoint: 'fast' }, 'no-sync', 'no-manifest'],
+      // So that a killed leader always comes back, whatever it had written alone.
+      remove_data_directory_on_rewind_failure: true,
+      remove_data_directory_on_diverged_timelines: true,
+    },
+    watchdog: { mode: 'off' },
+    tags: input.tags,
+  });
+}

@@ -1,0 +1,52 @@
+// What a test may choose about its cluster, and who may log in to it.
+
+export type ClusterOptions = {
+  /** pg-1 … pg-n; 3 unless told. */
+  readonly members?: number;
+  readonly maximumLagOnFailoverBytes?: number;
+  readonly failsafeMode?: boolean;
+  readonly synchronousMode?: boolean;
+  /** Further PostgreSQL parameters of every member. */
+  readonly parameters?: Readonly<Record<string, string | number | boolean>>;
+};
+
+export type Credentials = { readonly user: string; readonly password: string; readonly database: string };
+
+export const SUPERUSER: Credentials = { user: 'postgres', password: 'postgres-secret', database: 'postgres' };
+export const APP: Credentials = { user: 'app', password: 'app-secret', database: 'app' };
+export const REPLICATION = { user: 'replicator', password: 'replicator-secret' };
+
+/** The least times that Patroni accepts; rule: loop_wait + 2 × retry_timeout ≤ ttl. */
+export const TTL_S = 20;
+const LOOP_WAIT_S = 1;
+const RETRY_TIMEOUT_S = 3;
+
+const PARAMETERS = {
+  max_connections: 200,
+  max_wal_senders: 16,
+  max_replication_slots: 16,
+  wal_level: 'logical',
+  hot_standby_feedback: true,
+  wal_keep_size: '128MB',
+  wal_receiver_status_interval: '1s',
+  // The default of 5 s would make "streams from the new primary" a matter of luck.
+  wal_retrieve_retry_interval: '500ms',
+  shared_buffers: '32MB',
+  // For speed. Safe here: no test crashes the operating system.
+  fsync: false,
+  // Inside the data directory, so that a killed postmaster leaves nothing in /dev/shm.
+  dynamic_shared_memory_type: 'mmap',
+};
+
+/** The dynamic configuration that the first leader writes to etcd; patchConfig() changes it later. */
+export function dynamicConfig(options: ClusterOptions): Record<string, unknown> {
+  return {
+    ttl: TTL_S,
+    loop_wait: LOOP_WAIT_S,
+    retry_timeout: RETRY_TIMEOUT_S,
+    maximum_lag_on_failover: options.maximumLagOnFailoverBytes ?? 1_048_576,
+    failsafe_mode: options.failsafeMode ?? false,
+    synchronous_mode: options.synchronousMode ?? false,
+    postgresql: { use_pg_rewind: true, use_slots: true, parameters: { ...PARAMETERS, ...options.parameters } },
+  };
+}

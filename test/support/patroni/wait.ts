@@ -1,0 +1,41 @@
+// Waiting for a condition with a deadline. Nothing in this harness sleeps for another reason than to ask
+// again, and a deadline that passes says what was seen last.
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** CLOCK_MONOTONIC in milliseconds: comparable between processes of one machine, unlike performance.now(). */
+export function monotonicMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}
+
+export type WaitOptions = {
+  readonly timeoutMs: number;
+  readonly everyMs?: number;
+  /** Asked once, after the deadline, for the failure message. */
+  readonly explain?: () => Promise<string>;
+};
+
+/** Asks until the answer is neither undefined nor false. An exception of `ask` counts as "not yet". */
+export async function waitUntil<T>(
+  what: string,
+  ask: () => Promise<T | undefined | false>,
+  options: WaitOptions,
+): Promise<T> {
+  const deadline = monotonicMs() + options.timeoutMs;
+  let lastError: unknown;
+  for (;;) {
+    try {
+      const answer = await ask();
+      if (answer !== undefined && answer !== false) return answer;
+      lastError = undefined;
+    } catch (error) {
+      lastError = error;
+    }
+    if (monotonicMs() >= deadline) break;
+    await delay(options.everyMs ?? 50);
+  }
+  const details = [`${what}: not within ${options.timeoutMs} ms`];
+  if (lastError !== undefined)
+    details.push(`last error: ${lastError instanceof Error ? lastError.message : JSON.stringify(lastError)}`);
+  if (options.explain !== undefined) details.push(await options.explain());
+  throw new Error(details.join('\n'), { cause: lastError });
+}

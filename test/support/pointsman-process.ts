@@ -1,0 +1,119 @@
+// Pointsman as its users run it: a process of its own, started from the command line with a configuration file, watched
+// through its log lines and its admin port. Ends with the test, by its own id.
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { stringify } from 'yaml';
+import { z } from 'zod';
+import { waitUntil } from './patroni/wait.ts';
+
+const listening = z.looseObject({ msg: z.literal('listening'), pool: z.string(), address: z.string() });
+
+const logLine = z
+  .string()
+  .transform((line, context): unknown => {
+    try {
+      return JSON.parse(line);
+    } catch {
+      context.addIssue('not JSON');
+      return z.NEVER;
+    }
+  })
+  .pipe(z.record(z.string(), z.unknown()));
+
+export type LogLine = Readonly<Record<string, unknown>>;
+
+export class PointsmanProcess {
+  readonly #child: ChildProcess;
+  readonly #directory: string;
+  readonly #exited: Promise<number | string>;
+  readonly lines: LogLine[] = [];
+  readonly stderr: string[] = [];
+
+  constructor(child: ChildProcess, directory: string) {
+    this.#child = child;
+    this.#directory = directory;
+    this.#exited = new Promise((resolve) => {
+      child.once('exit', (code, signal) => resolve(code ?? signal ?? 'unknown'));
+    });
+    if (child.stdout !== null) createInterface({ input: child.stdout }).on('line', (line) => this.#take(line));
+    child.stderr?.on('data', (chunk: Buffer) => this.stderr.push(chunk.toString()));
+  }
+
+  get pid(): number {
+    if (this.#child.pid === undefined) throw new Error('Pointsman did not start');
+    return this.#child.pid;
+  }
+
+  /** Port of the listener for a pool, or of `admin`, as the process said when it was bound. */
+  async port(pool: string): Promise<number> {
+    const address = await this.waitFor(`a listener for ${pool}`, () => {
+      for (const line of this.lines) {
+        const { data } = listening.safeParse(line);
+        if (data?.pool === pool) return data.address;
+      }
+      return undefined;
+    });
+    return Number(address.slice(address.lastIndexOf(':') + 1));
+  }
+
+  async admin(path: string): Promise<{ readonly status: number; readonly text: string }> {
+    const response = await fetch(`http://127.0.0.1:${await this.port('admin')}${path}`);
+    return { status: response.status, text: await response.text() };
+  }
+
+  async waitUntilReady(): Promise<void> {
+    await this.waitFor('readiness', async () => (await this.admin('/readyz')).status === 200);
+  }
+
+  /** The value of a metric's sample, by its exact name and labels as exposed; undefined when there is none. */
+  async metric(sample: string): Promise<number | undefined> {
+    const { text } = await this.admin('/metrics');
+    const line = text.split('\n').find((candidate) => candidate.startsWith(`${sample} `));
+    return line === undefined ? undefined : Number(line.slice(sample.length + 1));
+  }
+
+  waitFor<T>(what: string, ask: () => T | undefined | false | Promise<T | undefined | false>, timeoutMs = 20_000) {
+    const asked = async (): Promise<T | undefined | false> => await ask();
+    return waitUntil(what, asked, { timeoutMs, everyMs: 20, explain: () => Promise.resolve(this.explain()) });
+  }
+
+  /** The end of the log, for failure messages. */
+  explain(): string {
+    const tail = this.lines.slice(-40).map((line) => JSON.stringify(line));
+    return ['Pointsman said:', ...tail, ...this.stderr].join('\n');
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name);
+  }
+
+  /** The exit code, or the signal's name. */
+  exited(): Promise<number | string> {
+    return this.#exited;
+  }
+
+  async stop(): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.#exited;
+    await rm(this.#directory, { recursive: true, force: true });
+  }
+
+  #take(line: string): void {
+    const parsed = logLine.safeParse(line);
+    this.lines.push(parsed.success ? parsed.data : { raw: line });
+  }
+}
+
+/** Starts `pointsman run` with this configuration; see waitUntilReady(). */
+export async function startPointsman(config: unknown): Promise<PointsmanProcess> {
+  const directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
+  const file = join(directory, 'pointsman.yaml');
+  await writeFile(file, typeof config === 'string' ? config : stringify(config));
+  const main = new URL('../../src/main.ts', import.meta.url).pathname;
+  const child = spawn(process.execPath, [main, 'run', '-c', file], { stdio: ['ignore', 'pipe', 'pipe'], env: {} });
+  return new PointsmanProcess(child, directory);
+}
