@@ -3,7 +3,7 @@
 import type { LeaveCause } from './close-reason.ts';
 import { isSameAddress } from './member.ts';
 import type { Address, MemberName } from './member.ts';
-import type { LeaveMode, PoolName, RoutingPolicy } from './policy.ts';
+import type { LeaveMode, PoolName, PoolPolicy, RoutingPolicy } from './policy.ts';
 import type { PoolDecision, RoutingTable, Standing, Why } from './routing-table.ts';
 
 /** Sessions that the pool has on `member` at `address` are to be dealt with. `keep` is told too: it is logged. */
@@ -19,13 +19,22 @@ export interface Action {
 
 const REMOVED: Standing = { kind: 'leave', cause: 'removed', why: { code: 'never-answered' } };
 
-function departure(member: MemberName, previous: PoolDecision, next: PoolDecision | undefined): Standing | undefined {
+const FORCE: Readonly<Record<LeaveMode, number>> = { keep: 0, drain: 1, close: 2 };
+
+/** A member that is out already is told again only what asks more of its sessions: kept for its lag, then found dead. */
+function departure(
+  pool: PoolPolicy,
+  member: MemberName,
+  previous: PoolDecision,
+  next: PoolDecision | undefined,
+): Standing | undefined {
   const before = previous.standings.get(member);
-  if (before === undefined || before.kind === 'leave') return undefined;
-  const after = next?.standings.get(member) ?? REMOVED;
-  if (after.kind === 'leave') return after;
-  const moved = !isSameAddress(previous.addresses.get(member), next?.addresses.get(member));
-  return moved ? REMOVED : undefined;
+  if (before === undefined) return undefined;
+  const isMoved = !isSameAddress(previous.addresses.get(member), next?.addresses.get(member));
+  const after = isMoved ? REMOVED : next?.standings.get(member);
+  if (after?.kind !== 'leave') return undefined;
+  const isNews = before.kind !== 'leave' || FORCE[pool.onLeave[after.cause]] > FORCE[pool.onLeave[before.cause]];
+  return isNews ? after : undefined;
 }
 
 /** Actions in the order of the policy's pools. `planActions(policy, t, t)` is empty. */
@@ -35,7 +44,7 @@ export function planActions(policy: RoutingPolicy, previous: RoutingTable, next:
     const before = previous.pools.get(pool.name);
     if (before === undefined) continue;
     for (const [member, address] of before.addresses) {
-      const left = departure(member, before, next.pools.get(pool.name));
+      const left = departure(pool, member, before, next.pools.get(pool.name));
       if (left?.kind !== 'leave') continue;
       const mode = pool.onLeave[left.cause];
       actions.push({ kind: 'evict', pool: pool.name, member, address, cause: left.cause, mode, why: left.why });

@@ -27,8 +27,9 @@ export function decideRoutes(policy: RoutingPolicy, snapshot: Snapshot, now: Ins
     const exclusive = exclusives.get(pool.name);
     const own = exclusive?.standings ?? decideShared(snapshot, pool, policy.probe, winners, ages);
     const targets = targetsOf(own, addresses, snapshot.complete);
-    const fallbackPool = policy.pools.find((candidate) => candidate.name === pool.fallback?.pool);
-    const fallback = fallbackPool === undefined ? undefined : decide(fallbackPool);
+    const lender = policy.pools.find((candidate) => candidate.name === pool.fallback?.pool);
+    // Writes never guess: an exclusive pool borrows from nobody.
+    const fallback = lender === undefined || pool.exclusive ? undefined : decide(lender);
     const standings = withFallback(own, fallback, targets.length === 0);
     const [first, ...rest] = targets;
     const route: Route =

@@ -103,9 +103,12 @@ function standingOf(
   const check = record.checks.get(pool.check.text);
   if (isDead(record)) return leave('dead', { code: 'refused', ...since(record.failure?.since) });
   if (check === undefined) return leave('silent', neverAnswered(record));
-  if (check.verdict.kind === 'negative') return leave('demoted', check.verdict.why);
+  if (check.verdict.kind === 'negative') {
+    return leave(check.verdict.why.code === 'refused' ? 'dead' : 'demoted', check.verdict.why);
+  }
   const timeline = check.positiveTimeline;
-  const isPromoting = check.verdict.why.code === 'promoting';
+  const isProvenElsewhere = contest.winner !== undefined || contest.rivals.size > 0;
+  const isPromoting = check.verdict.why.code === 'promoting' && !isProvenElsewhere;
   if (!isPromoting && timeline !== undefined && contest.floor !== undefined && timeline < contest.floor) {
     return leave('demoted', { code: 'superseded', detail: `timeline ${timeline}, seen ${contest.floor}` });
   }

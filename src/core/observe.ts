@@ -6,7 +6,7 @@ import { isSameServer } from './member.ts';
 import type { MemberName } from './member.ts';
 import type { MembersObservation, Observation, ProbeObservation } from './observation.ts';
 import type { RoutingPolicy } from './policy.ts';
-import { newRecord, POSITIONS_KEPT } from './snapshot.ts';
+import { isDead, newRecord, POSITIONS_KEPT } from './snapshot.ts';
 import type { CheckRecord, MemberRecord, Position, Snapshot } from './snapshot.ts';
 import type { MemberStatus } from './status.ts';
 import { judge, ruleOut } from './verdict.ts';
@@ -93,7 +93,8 @@ function observeProbe(policy: RoutingPolicy, snapshot: Snapshot, observation: Pr
   if (record === undefined || startedAt < (record.probedAt ?? -Infinity)) return snapshot;
   if (outcome.kind !== 'answered') {
     const since = record.failure?.since ?? startedAt;
-    return replace(snapshot, { ...record, probedAt: startedAt, failure: { since, at: startedAt, outcome } });
+    const failed = { ...record, probedAt: startedAt, failure: { since, at: startedAt, outcome } };
+    return replace(snapshot, isDead(failed) ? { ...failed, checks: refused(policy, record, startedAt) } : failed);
   }
   const detail = mismatchOf(snapshot, record, outcome.body);
   if (detail !== undefined) {
@@ -101,6 +102,15 @@ function observeProbe(policy: RoutingPolicy, snapshot: Snapshot, observation: Pr
     return replace(snapshot, { ...record, probedAt: startedAt, failure: undefined, vouch: undefined, mismatch });
   }
   return takeAnswer(policy, snapshot, record, observation, outcome);
+}
+
+/** Both ports refused: a no to every check, so that only a newer answer brings the member back, never a milder silence. */
+function refused(policy: RoutingPolicy, record: MemberRecord, at: Instant): ReadonlyMap<string, CheckRecord> {
+  const verdict: Verdict = { kind: 'negative', why: { code: 'refused' } };
+  const checks = checksOf(policy).map(({ text }) => text);
+  return new Map(
+    checks.map((text) => [text, nextCheckRecord(policy, record.checks.get(text), verdict, at, undefined)]),
+  );
 }
 
 function differs(pinned: string | undefined, said: string | undefined): boolean {
@@ -129,11 +139,14 @@ function takeAnswer(
   let { highestTimeline } = snapshot;
   for (const check of checksOf(policy)) {
     const isAsked = check.text === observation.check;
+    const known = checks.get(check.text);
     // A promotion under way shows the role of a replica everywhere: only the check itself can end it.
-    if (!isAsked && checks.get(check.text)?.verdict.why.code === 'promoting') continue;
+    if (!isAsked && known?.verdict.why.code === 'promoting') continue;
     const verdict = isAsked ? judge(check, answer.status, body) : body && ruleOut(check, body);
     if (verdict === undefined) continue;
-    checks.set(check.text, nextCheckRecord(policy, checks.get(check.text), verdict, startedAt, body?.timeline));
+    // Of one instant, a no outweighs a yes: a member comes back only by a probe started after it was negative.
+    if (verdict.kind === 'positive' && known?.at === startedAt && known.verdict.kind !== 'positive') continue;
+    checks.set(check.text, nextCheckRecord(policy, known, verdict, startedAt, body?.timeline));
     if (verdict.kind === 'positive' && check.family === 'primary' && body?.timeline !== undefined) {
       highestTimeline = Math.max(highestTimeline ?? 0, body.timeline);
     }
@@ -173,14 +186,18 @@ function nextCheckRecord(
     const kept = previous ?? { positiveAt: undefined, positiveSince: undefined, positiveTimeline: undefined };
     return { ...kept, verdict, at, streak, up };
   }
-  const positiveSince = wasPositive ? (previous.positiveSince ?? at) : at;
+  const isUnbroken =
+    wasPositive &&
+    previous.positiveTimeline === timeline &&
+    at < (previous.positiveAt ?? -Infinity) + policy.probe.writeFreshMs;
+  const positiveSince = isUnbroken ? (previous.positiveSince ?? at) : at;
   return { verdict, at, streak, up, positiveAt: at, positiveSince, positiveTimeline: timeline };
 }
 
-/** A change of role, a stopped server and an operator's tag are facts, not flicker. */
+/** A change of role, a server that stopped or is gone and an operator's tag are facts, not flicker. */
 function fallsAtOnce(verdict: Verdict): boolean {
   const { code } = verdict.why;
-  return code === 'wrong-role' || code === 'not-running' || code === 'tagged-out';
+  return code === 'wrong-role' || code === 'not-running' || code === 'tagged-out' || code === 'refused';
 }
 
 function nextPositions(positions: readonly Position[], body: MemberStatus, at: Instant): readonly Position[] {

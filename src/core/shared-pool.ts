@@ -59,6 +59,7 @@ function down(check: CheckRecord): Standing {
   const { verdict } = check;
   if (verdict.kind === 'positive') return { kind: 'keep', why: { code: 'rising', detail: `${check.streak} times` } };
   if (verdict.kind === 'not-now' || verdict.why.code === 'not-running') return { kind: 'keep', why: verdict.why };
+  if (verdict.why.code === 'refused') return leave('dead', verdict.why);
   if (verdict.why.code === 'wrong-role') return leave('promoted', verdict.why);
   if (verdict.why.code === 'tagged-out') return leave('tagged_out', verdict.why);
   return leave('lagging', verdict.why);

@@ -11,7 +11,7 @@ export interface CheckRecord {
   /** The newest definite answer. */
   readonly verdict: Verdict;
   readonly at: Instant;
-  /** The newest positive answer, the first of its unbroken run, and the timeline it came with. */
+  /** The newest positive answer, the first of its run (fresh throughout, on one timeline), and the timeline it came with. */
   readonly positiveAt: Instant | undefined;
   readonly positiveSince: Instant | undefined;
   readonly positiveTimeline: number | undefined;

@@ -1,35 +1,11 @@
 // A cluster as discovery meets it, without sockets: contact points that give documents, a name server, a clock by hand.
-import type { Clock } from '../../src/core/instant.ts';
 import type { ApiEndpoint } from '../../src/core/member.ts';
 import type { ClusterConfig, ConfiguredMember } from '../../src/discovery/config.ts';
 import { createDiscovery } from '../../src/discovery/discover.ts';
 import type { Discovery, DiscoveryLimits } from '../../src/discovery/discover.ts';
 import { readClusterDocument } from '../../src/patroni/cluster-document.ts';
 import type { ClusterRead } from '../../src/patroni/read-documents.ts';
-
-/** Time stands still until told; what is due then runs in order. */
-export interface HandClock extends Clock {
-  pass(ms: number): void;
-}
-
-export function handClock(): HandClock {
-  let now = 1000;
-  let due: { at: number; run: () => void }[] = [];
-  return {
-    now: () => now,
-    schedule(delayMs, run) {
-      const entry = { at: now + delayMs, run };
-      due.push(entry);
-      return () => (due = due.filter((other) => other !== entry));
-    },
-    pass(ms) {
-      now += ms;
-      const ready = due.filter((entry) => entry.at <= now).toSorted((a, b) => a.at - b.at);
-      due = due.filter((entry) => entry.at > now);
-      for (const entry of ready) entry.run();
-    },
-  };
-}
+import { ManualClock } from './manual-clock.ts';
 
 export function seed(url: string): ApiEndpoint {
   return { url, address: { host: 'as written', port: 0 } };
@@ -53,7 +29,7 @@ export function entryOf(name: string, host: string, more: Record<string, unknown
 
 export interface FakeCluster {
   readonly discovery: Discovery;
-  readonly clock: HandClock;
+  readonly clock: ManualClock;
   /** URL and address of every read, in order. */
   readonly reads: ApiEndpoint[];
   /** What each `host:port` gives; absent: it refuses. */
@@ -67,7 +43,7 @@ export interface FakeCluster {
 export function fakeCluster(
   cluster: Partial<ClusterConfig> & { readonly limits?: Partial<DiscoveryLimits> },
 ): FakeCluster {
-  const clock = handClock();
+  const clock = new ManualClock();
   const reads: ApiEndpoint[] = [];
   const documents = new Map<string, unknown>();
   const names = new Map<string, readonly string[]>();

@@ -1,0 +1,169 @@
+// HTTP for operators and orchestrators, on an address of its own. Answers GET and HEAD and changes nothing. One request per
+// connection, small and soon, so that a few bad clients cannot hold it: bounded in headers, time and connections.
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Address } from '../core/member.ts';
+import type { Readiness, StatusDocument } from './status.ts';
+
+export interface AdminOptions {
+  readonly address: Address;
+  readonly status: () => StatusDocument;
+  readonly metrics: () => Promise<string>;
+  /** Default: what Prometheus calls its text format. */
+  readonly metricsContentType?: string;
+  readonly readiness: () => Readiness;
+}
+
+export type Listening =
+  | { readonly kind: 'listening'; readonly address: Address }
+  /** `detail` names the address: `admin.address 127.0.0.1:8432 is already in use`. */
+  | { readonly kind: 'failed'; readonly detail: string };
+
+export interface Admin {
+  readonly listen: () => Promise<Listening>;
+  /** Ends open connections too. Idempotent. */
+  readonly close: () => Promise<void>;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const MOST_HEADER_BYTES = 8 * 1024;
+const DEADLINE_MS = 5000;
+const MOST_CONNECTIONS = 64;
+
+export function createAdmin(options: AdminOptions): Admin {
+  const server = createServer(
+    {
+      maxHeaderSize: MOST_HEADER_BYTES,
+      headersTimeout: DEADLINE_MS,
+      requestTimeout: DEADLINE_MS,
+      connectionsCheckingInterval: 1000,
+      keepAlive: false,
+    },
+    (request, response) => void respond(options, request, response),
+  );
+  server.maxConnections = MOST_CONNECTIONS;
+  server.maxRequestsPerSocket = 1;
+  // Also a client that connects and says nothing, or reads nothing.
+  server.setTimeout(2 * DEADLINE_MS);
+  server.on('clientError', refuse);
+  return { listen: () => listen(server, options.address), close: () => close(server) };
+}
+
+async function respond(options: AdminOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  response.on('error', () => {});
+  const {
+    status,
+    type,
+    body,
+    headers = {},
+  } = await answer(options, request).catch((error: unknown) =>
+    failure(500, error instanceof Error ? error.message : String(error)),
+  );
+  response.writeHead(status, {
+    'content-type': type,
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    connection: 'close',
+    ...headers,
+  });
+  response.end(body);
+}
+
+const PATHS = ['/livez', '/readyz', '/metrics', '/status'] as const;
+
+async function answer(options: AdminOptions, { method, url = '/' }: IncomingMessage): Promise<Answer> {
+  const path = PATHS.find((known) => known === url.split('?')[0]);
+  if (path === undefined) return failure(404, `no such path: known are ${PATHS.join(', ')}`);
+  if (method !== 'GET' && method !== 'HEAD') {
+    return { ...failure(405, `${path} takes GET and HEAD`), headers: { allow: 'GET, HEAD' } };
+  }
+  switch (path) {
+    case '/livez':
+      return text(200, 'ok\n');
+    case '/readyz': {
+      const readiness = options.readiness();
+      return readiness.ready ? text(200, 'ready\n') : failure(503, readiness.why);
+    }
+    case '/metrics': {
+      const type = options.metricsContentType ?? 'text/plain; version=0.0.4; charset=utf-8';
+      return { status: 200, type, body: await options.metrics() };
+    }
+    case '/status':
+      return json(200, options.status());
+  }
+}
+
+function text(status: number, body: string): Answer {
+  return { status, type: 'text/plain; charset=utf-8', body };
+}
+
+function json(status: number, value: unknown): Answer {
+  return { status, type: 'application/json', body: `${JSON.stringify(value, null, 2)}\n` };
+}
+
+function failure(status: number, error: string): Answer {
+  return json(status, { error });
+}
+
+/** What is not HTTP, a PostgreSQL startup packet for one; also headers too long or too late. */
+function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const status =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? '431 Request Header Fields Too Large'
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? '408 Request Timeout'
+        : '400 Bad Request';
+  const body = `${JSON.stringify({ error: 'this port speaks HTTP: GET /livez, /readyz, /metrics or /status' })}\n`;
+  const head = [
+    `HTTP/1.1 ${status}`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+function listen(server: Server, address: Address): Promise<Listening> {
+  return new Promise((resolve) => {
+    const fail = (error: NodeJS.ErrnoException): void => resolve({ kind: 'failed', detail: whyNot(address, error) });
+    server.once('error', fail);
+    server.listen({ host: address.host, port: address.port }, () => {
+      server.off('error', fail);
+      server.on('error', () => {});
+      const bound = server.address();
+      const port = typeof bound === 'object' && bound !== null ? bound.port : address.port;
+      resolve({ kind: 'listening', address: { host: address.host, port } });
+    });
+  });
+}
+
+const LISTEN_FAILURES: ReadonlyMap<string, string> = new Map([
+  ['EADDRINUSE', 'is already in use'],
+  ['EADDRNOTAVAIL', 'is not an address of this host'],
+  ['EACCES', 'needs a permission that this process does not have'],
+]);
+
+function whyNot({ host, port }: Address, error: NodeJS.ErrnoException): string {
+  const where = `admin.address ${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const reason = LISTEN_FAILURES.get(error.code ?? '') ?? `cannot be used: ${error.message}`;
+  return `${where} ${reason}`;
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,198 @@
+// The status document: what one routing table, the snapshot it was decided from and the counts of the same moment say, for a
+// person or a script to read. Pure. Ages are seconds; null stands for what is not known.
+import { describeStanding } from '../core/describe.ts';
+import type { PoolCounts } from '../core/counts.ts';
+import type { Instant } from '../core/instant.ts';
+import type { Address, MemberName } from '../core/member.ts';
+import type { PoolName, PoolPolicy } from '../core/policy.ts';
+import type { Route, RoutingTable, Standing } from '../core/routing-table.ts';
+import type { MemberRecord, Snapshot } from '../core/snapshot.ts';
+
+export interface StatusDocument {
+  readonly version: string;
+  readonly uptime_seconds: number;
+  readonly ready: boolean;
+  /** Why not. */
+  readonly not_ready_because?: string;
+  readonly cluster: {
+    readonly scope: string | null;
+    readonly system_identifier: string | null;
+    /** The highest on which a member was ever positive as primary. */
+    readonly timeline: number | null;
+    /** True once every member first known was asked. */
+    readonly first_round_complete: boolean;
+  };
+  readonly members: readonly MemberStatusDocument[];
+  readonly pools: readonly PoolStatusDocument[];
+}
+
+interface MemberStatusDocument {
+  readonly name: MemberName;
+  readonly api: string;
+  readonly postgres: string | null;
+  readonly origin: 'configured' | 'discovered';
+  /** What its newest body said. */
+  readonly role: string | null;
+  readonly state: string | null;
+  readonly timeline: number | null;
+  readonly paused: boolean;
+  readonly cluster_unlocked: boolean;
+  readonly failsafe: boolean;
+  readonly pending_restart: boolean;
+  readonly last_answer_age_seconds: number | null;
+  /** Present while its newest probe brought no answer. */
+  readonly failing?: { readonly for_seconds: number; readonly outcome: string };
+  readonly pools: Readonly<Record<PoolName, StandingDocument>>;
+}
+
+interface StandingDocument {
+  readonly standing: Standing['kind'];
+  /** Of `leave`: what `on_leave` goes by. */
+  readonly cause?: string;
+  /** The sentence that clients are told too. */
+  readonly why: string;
+}
+
+interface PoolStatusDocument {
+  readonly name: PoolName;
+  readonly check: string;
+  readonly exclusive: boolean;
+  readonly route: RouteDocument;
+  readonly sessions: SessionsDocument | null;
+}
+
+type RouteDocument =
+  | {
+      readonly kind: 'open';
+      readonly members: readonly { readonly name: MemberName; readonly address: string }[];
+      /** The pool whose members these are, while they are not the pool's own. */
+      readonly fallback: { readonly pool: PoolName; readonly max_sessions: number } | null;
+    }
+  | { readonly kind: 'hold'; readonly cause: string }
+  | { readonly kind: 'closed' };
+
+interface SessionsDocument {
+  readonly by_state: PoolCounts['states'];
+  readonly by_member: Readonly<Record<MemberName, number>>;
+  readonly by_fallback: number;
+  readonly accepted: number;
+  readonly closed: number;
+  readonly to_backend_bytes: number;
+  readonly to_client_bytes: number;
+}
+
+export type Readiness = { readonly ready: true } | { readonly ready: false; readonly why: string };
+
+export interface StatusInputs {
+  readonly version: string;
+  readonly startedAt: Instant;
+  readonly now: Instant;
+  readonly readiness: Readiness;
+  readonly pools: readonly PoolPolicy[];
+  /** The current table and the snapshot it was decided from, taken in one step. */
+  readonly table: RoutingTable;
+  readonly snapshot: Snapshot;
+  readonly counts: ReadonlyMap<PoolName, PoolCounts>;
+}
+
+export function buildStatus(inputs: StatusInputs): StatusDocument {
+  const { version, startedAt, now, readiness, pools, snapshot, table, counts } = inputs;
+  return {
+    version,
+    uptime_seconds: seconds(now - startedAt),
+    ready: readiness.ready,
+    ...(readiness.ready ? {} : { not_ready_because: readiness.why }),
+    cluster: {
+      scope: snapshot.scope ?? null,
+      system_identifier: snapshot.systemIdentifier ?? null,
+      timeline: snapshot.highestTimeline ?? null,
+      first_round_complete: table.complete,
+    },
+    members: [...snapshot.members.values()].map((record) => memberStatus(record, table, now)),
+    pools: pools.map((pool) => poolStatus(pool, table, counts.get(pool.name))),
+  };
+}
+
+function memberStatus(record: MemberRecord, table: RoutingTable, now: Instant): MemberStatusDocument {
+  const { member, status, answeredAt, failure } = record;
+  const standings = [...table.pools].flatMap(([pool, decision]) => {
+    const standing = decision.standings.get(member.name);
+    return standing === undefined ? [] : [[pool, standingDocument(standing, now)] as const];
+  });
+  return {
+    name: member.name,
+    api: member.api.url,
+    postgres: member.postgres === undefined ? null : addressText(member.postgres),
+    origin: member.origin,
+    role: status?.role ?? null,
+    state: status?.state ?? null,
+    timeline: status?.timeline ?? null,
+    paused: status?.pause ?? false,
+    cluster_unlocked: status?.clusterUnlocked ?? false,
+    failsafe: status?.failsafe ?? false,
+    pending_restart: status?.pendingRestart ?? false,
+    last_answer_age_seconds: answeredAt === undefined ? null : seconds(now - answeredAt),
+    ...(failure === undefined ? {} : { failing: failing(failure, now) }),
+    pools: Object.fromEntries(standings),
+  };
+}
+
+function failing(
+  { since, outcome }: NonNullable<MemberRecord['failure']>,
+  now: Instant,
+): NonNullable<MemberStatusDocument['failing']> {
+  const text = outcome.kind === 'failed' ? outcome.detail : outcome.kind;
+  return { for_seconds: seconds(now - since), outcome: text };
+}
+
+function standingDocument(standing: Standing, now: Instant): StandingDocument {
+  const cause = standing.kind === 'leave' ? { cause: standing.cause } : {};
+  return { standing: standing.kind, ...cause, why: describeStanding(standing, now) };
+}
+
+function poolStatus(pool: PoolPolicy, table: RoutingTable, counts: PoolCounts | undefined): PoolStatusDocument {
+  const route = table.pools.get(pool.name)?.route ?? { kind: 'closed' };
+  return {
+    name: pool.name,
+    check: pool.check.text,
+    exclusive: pool.exclusive,
+    route: routeDocument(route),
+    sessions: counts === undefined ? null : sessionsDocument(counts),
+  };
+}
+
+function routeDocument(route: Route): RouteDocument {
+  switch (route.kind) {
+    case 'open': {
+      const { targets, fallback } = route;
+      const members = targets.map(({ member, address }) => ({ name: member, address: addressText(address) }));
+      const lent = fallback === undefined ? null : { pool: fallback.pool, max_sessions: fallback.maxSessions };
+      return { kind: 'open', members, fallback: lent };
+    }
+    case 'hold':
+      return { kind: 'hold', cause: route.cause };
+    case 'closed':
+      return { kind: 'closed' };
+  }
+}
+
+function sessionsDocument(counts: PoolCounts): SessionsDocument {
+  return {
+    by_state: counts.states,
+    by_member: Object.fromEntries(counts.members),
+    by_fallback: counts.fallbackSessions,
+    accepted: counts.accepted,
+    closed: counts.closed,
+    to_backend_bytes: counts.toBackendBytes,
+    to_client_bytes: counts.toClientBytes,
+  };
+}
+
+/** To the millisecond, never negative. */
+function seconds(ms: number): number {
+  return Math.round(Math.max(0, ms)) / 1000;
+}
+
+function addressText({ host, port }: Address): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

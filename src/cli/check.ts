@@ -1,0 +1,46 @@
+// `pointsman check`: says whether a configuration is right and what it amounts to. Touches nothing but the file.
+import type { Config } from '../config/config.ts';
+import { formatProblems } from '../config/problem.ts';
+import type { Address } from '../core/member.ts';
+import type { PoolPolicy } from '../core/policy.ts';
+import { configFor } from './configuration.ts';
+import type { ConfigOptions } from './configuration.ts';
+import { EXIT } from './io.ts';
+import type { CliIo } from './io.ts';
+
+/** Exit code 0 for a usable configuration, warnings or not. */
+export function check(options: ConfigOptions, io: CliIo): Promise<number> {
+  const loaded = configFor(options, io);
+  if (loaded === undefined) return Promise.resolve(EXIT.usage);
+  const { source, config, warnings } = loaded;
+  if (warnings.length > 0) io.stderr(`${formatProblems(warnings).replaceAll(/^/gm, 'warning: ')}\n`);
+  io.stdout(`${source}: ok\n${summary(config)}`);
+  return Promise.resolve(EXIT.ok);
+}
+
+function summary(config: Config): string {
+  const { cluster } = config;
+  const from = [...cluster.seeds.map((seed) => seed.url), ...cluster.members.map((member) => member.name)].join(', ');
+  const how = cluster.discovery === 'cluster' ? 'members from /cluster' : 'these members only';
+  const rows: readonly (readonly [string, string])[] = [
+    ['cluster', `${cluster.scope ?? 'any scope'}, from ${from} (${how})`],
+    ...config.pools.map((pool) => [`pool ${pool.name}`, poolText(pool)] as const),
+    ...config.listeners.map(({ address, pool }) => ['listener', `${addressText(address)} -> ${pool}`] as const),
+    ['admin', `http://${addressText(config.admin.address)}`],
+  ];
+  const width = Math.max(...rows.map(([label]) => label.length));
+  return rows.map(([label, text]) => `  ${label.padEnd(width)}  ${text}\n`).join('');
+}
+
+function poolText({ check, exclusive, balance, fallback }: PoolPolicy): string {
+  const kind = exclusive ? 'one member' : balance;
+  const lent =
+    fallback === undefined ? '' : `, falls back to ${fallback.pool} (at most ${fallback.maxSessions} sessions)`;
+  return `${check.text}, ${kind}${lent}`;
+}
+
+/** As it would be written in the file. */
+function addressText({ host, port }: Address): string {
+  if (host === '::') return `*:${port}`;
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

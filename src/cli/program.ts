@@ -1,0 +1,72 @@
+// The command line. Reads argv, picks the command, and turns every end into an exit code: 0, 1 (failed while running) or
+// 2 (wrong configuration or usage).
+import { Command, CommanderError, Option } from 'commander';
+import { LOG_FORMATS, LOG_LEVELS } from '../config/config.ts';
+import { check } from './check.ts';
+import type { ConfigOptions } from './configuration.ts';
+import { EXIT } from './io.ts';
+import type { CliIo, RunApp } from './io.ts';
+import { run } from './run.ts';
+
+const EXAMPLES = `
+Examples:
+  pointsman run -c /etc/pointsman/pointsman.yaml
+  pointsman check -c pointsman.yaml
+  POINTSMAN_CLUSTER_SEEDS=http://10.0.0.11:8008 pointsman run
+
+The file is -c FILE, else the one POINTSMAN_CONFIG names; without either the environment alone is used.
+Every value of it can be overridden: probe.interval is POINTSMAN_PROBE_INTERVAL.
+Exit codes: 0 ended in order, 1 failed while running, 2 wrong configuration or usage.`;
+
+export interface CliParts {
+  readonly runApp: RunApp;
+  /** The program's version, without a leading v. */
+  readonly version: string;
+}
+
+/** Runs the command in `argv` (the arguments alone, as after `pointsman`); resolves with the exit code. Never rejects. */
+export async function runCli(argv: readonly string[], io: CliIo, parts: CliParts): Promise<number> {
+  let code: number = EXIT.ok;
+  const program = describe(io, parts, (outcome) => {
+    code = outcome;
+  });
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    io.stderr(`pointsman: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    return EXIT.failure;
+  }
+}
+
+function describe(io: CliIo, { runApp, version }: CliParts, end: (code: number) => void): Command {
+  const program = new Command('pointsman')
+    .description("The database host that follows a PostgreSQL cluster's primary: a cluster-aware routing proxy.")
+    .version(version, '-V, --version', 'show the version')
+    .helpOption('-h, --help', 'show this help')
+    .helpCommand('help [command]', 'show the help of a command')
+    .addHelpText('after', EXAMPLES)
+    .showHelpAfterError('(pointsman --help shows how)')
+    .configureOutput({
+      writeOut: io.stdout,
+      writeErr: io.stderr,
+      getOutHelpWidth: () => 100,
+      getErrHelpWidth: () => 100,
+    })
+    .exitOverride();
+  const configured = (name: string, description: string): Command =>
+    program.command(name).description(description).option('-c, --config <file>', 'the configuration file (YAML)');
+  configured('run', 'run the proxy until SIGTERM or SIGINT')
+    .addOption(new Option('--log-level <level>', 'instead of log.level').choices(LOG_LEVELS))
+    .addOption(new Option('--log-format <format>', 'instead of log.format').choices(LOG_FORMATS))
+    .action(async (options: ConfigOptions) => end(await run(options, io, runApp)));
+  configured('check', 'say whether a configuration is right, and what it amounts to').action(
+    async (options: ConfigOptions) => end(await check(options, io)),
+  );
+  program
+    .command('version')
+    .description('show the version')
+    .action(() => io.stdout(`${version}\n`));
+  return program;
+}

@@ -1,0 +1,85 @@
+// Addresses as an operator writes them: `host:port`, the base URL of a management API, a network range. Nothing is resolved
+// here. A message never repeats what stands before an @: it may be a password.
+import { isIP } from 'node:net';
+import type { Address, ApiEndpoint } from '../core/member.ts';
+
+export type Parsed<T> =
+  | { readonly kind: 'ok'; readonly value: T }
+  | { readonly kind: 'invalid'; readonly message: string };
+
+function ok<T>(value: T): Parsed<T> {
+  return { kind: 'ok', value };
+}
+
+function invalid(message: string): Parsed<never> {
+  return { kind: 'invalid', message };
+}
+
+/** A host name by RFC 1123, underscores tolerated (container names), or an IP address. */
+export function isHost(text: string): boolean {
+  if (isIP(text) !== 0) return true;
+  if (/^[\d.]+$/.test(text)) return false;
+  return text.length <= 253 && text.split('.').every((label) => /^[a-z\d_](?:[a-z\d_-]{0,61}[a-z\d_])?$/i.test(label));
+}
+
+/** `host:port` with an explicit host: `10.0.0.1:5432`, `pg1:5432`, `[::1]:6432`. */
+export function parseAddress(text: string): Parsed<Address> {
+  const match = /^(?:\[([^\]]*)\]|([^:]*)):(\d+)$/.exec(text);
+  if (match === null) {
+    if (isIP(text) === 6) return invalid(`${text} has no port: write [${text}]:PORT`);
+    if (isHost(text)) return invalid(`${text} has no port: write ${text}:PORT`);
+    if (isIP(text.replace(/:\d+$/, '')) === 6)
+      return invalid(`${text}: an IPv6 address stands in brackets: [::1]:6432`);
+    return invalid(`"${text}" is not an address: write host:port`);
+  }
+  const [, bracketed, plain = '', digits] = match;
+  const port = Number(digits);
+  const host = bracketed ?? plain;
+  if (bracketed !== undefined && isIP(bracketed) !== 6) return invalid(`[${bracketed}] is not an IPv6 address`);
+  if (host === '') return invalid(`:${port} names no host: write 127.0.0.1:${port}, or *:${port} for all interfaces`);
+  if (!isHost(host)) return invalid(`"${host}" is neither an IP address nor a host name`);
+  if (port < 1 || port > 65_535) return invalid(`${digits} is not a port: 1 to 65535`);
+  return ok({ host, port });
+}
+
+/**
+ * An address to listen on. `*` is every interface, IPv4 and IPv6 (host `::`); port 0 lets the system choose, which is of use
+ * to tests.
+ */
+export function parseListenAddress(text: string): Parsed<Address> {
+  const named = text.replace(/^\*:/, '[::]:');
+  if (!/:0+$/.test(named)) return parseAddress(named);
+  const parsed = parseAddress(named.replace(/:0+$/, ':1'));
+  return parsed.kind === 'ok' ? ok({ host: parsed.value.host, port: 0 }) : parsed;
+}
+
+/** The base of a management API: `http://pg1:8008`, nothing after the port. The port is written out, also 80 or 443. */
+export function parseApiUrl(text: string): Parsed<ApiEndpoint> {
+  const url = URL.parse(text);
+  const shown = text.includes('@') ? 'the URL' : `"${text}"`;
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    return invalid(`${shown} is not an http or https URL: write http://HOST:8008`);
+  }
+  if (url.username !== '' || url.password !== '' || text.includes('@')) {
+    return invalid('the URL carries a user or password: credentials do not belong here');
+  }
+  const match = /^https?:\/\/(\[[^\]]+\]|[^/:?#]+)(?::(\d+))?([^]*)$/i.exec(text);
+  const [, , port, rest = ''] = match ?? [];
+  if (port === undefined) return invalid(`${shown} has no port: write ${url.protocol}//${url.hostname}:8008`);
+  if (rest !== '' && rest !== '/')
+    return invalid(`${shown} has a path: write only ${url.protocol}//${url.hostname}:${port}`);
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  if (!isHost(host) || Number(port) === 0) return invalid(`${shown} has no usable host and port`);
+  return ok({ url: `${url.protocol}//${url.hostname}:${port}`, address: { host, port: Number(port) } });
+}
+
+/** A range in CIDR form, or a single address: `10.20.0.0/16`, `fd00::/8`, `10.0.0.7`. */
+export function parseNetwork(text: string): Parsed<string> {
+  if (isIP(text) !== 0) return ok(text);
+  const [, base = '', bits] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
+  const version = isIP(base);
+  if (version === 0 || Number(bits) > (version === 6 ? 128 : 32)) {
+    return invalid(`"${text}" is not a network: write an address and a prefix length, such as 10.20.0.0/16`);
+  }
+  return ok(text);
+}

@@ -1,0 +1,93 @@
+// From the parsed file to the frozen Config: names of the program instead of names of the file, and what a pool inherits.
+import type { CheckFamily } from '../core/check.ts';
+import type { PoolPolicy, ProbePolicy } from '../core/policy.ts';
+import type { ApiTls, ClusterConfig, Config } from './config.ts';
+import { EXCLUSIVE_ON_LEAVE, SHARED_ON_LEAVE } from './defaults.ts';
+import type { ParsedFile, ParsedPool } from './schema.ts';
+
+/** Checks that at most one member of a healthy cluster answers. */
+export const ONE_MEMBER_FAMILIES: readonly CheckFamily[] = ['primary', 'leader', 'standby-leader'];
+
+export function assemble(parsed: ParsedFile): Config {
+  const { client, backend, hold, shutdown } = parsed;
+  return deepFreeze({
+    cluster: clusterConfig(parsed.cluster),
+    probe: probePolicy(parsed.probe),
+    pools: Object.entries(parsed.pools).map(([name, pool]) => poolPolicy(name, pool)),
+    listeners: parsed.listeners,
+    client: { startupTimeoutMs: client.startup_timeout, maxSessions: client.max_sessions },
+    backend: { connectTimeoutMs: backend.connect_timeout, attempts: backend.attempts },
+    hold: {
+      maxWaitMs: hold.max_wait,
+      maxSessions: hold.max_sessions,
+      maxFailoverMs: hold.max_failover,
+      releasePerSecond: hold.release_rate,
+    },
+    shutdown: { graceMs: shutdown.grace, drainMs: shutdown.drain },
+    admin: parsed.admin,
+    log: parsed.log,
+  });
+}
+
+/** A pool whose check at most one member answers is exclusive unless the file says otherwise. */
+export function isExclusive(pool: ParsedPool): boolean {
+  return pool.exclusive ?? ONE_MEMBER_FAMILIES.includes(pool.check.family);
+}
+
+function clusterConfig(cluster: ParsedFile['cluster']): ClusterConfig {
+  const { scope, discovery, seeds, members, allow, api } = cluster;
+  const tls: ApiTls | undefined = api.tls && {
+    ca: api.tls.ca,
+    cert: api.tls.cert,
+    key: api.tls.key,
+    insecure: api.tls.insecure,
+  };
+  return {
+    scope,
+    discovery,
+    seeds,
+    members: members.map((member) => ({ name: member.name, api: member.api, postgres: member.postgres })),
+    allow,
+    api: { dialect: api.dialect, tls },
+  };
+}
+
+function probePolicy(probe: ParsedFile['probe']): ProbePolicy {
+  return {
+    intervalMs: probe.interval,
+    timeoutMs: probe.timeout,
+    urgent: { intervalMs: probe.urgent.interval, forMs: probe.urgent.for },
+    rise: probe.rise,
+    fall: probe.fall,
+    writeFreshMs: probe.write_fresh,
+    readFreshMs: probe.read_fresh,
+    silenceGraceMs: probe.silence_grace,
+    vouching: probe.vouching,
+  };
+}
+
+function poolPolicy(name: string, pool: ParsedPool): PoolPolicy {
+  const exclusive = isExclusive(pool);
+  const { fallback } = pool;
+  const given = Object.entries(pool.on_leave).filter(([, mode]) => mode !== undefined);
+  return {
+    name,
+    check: pool.check,
+    exclusive,
+    balance: pool.balance,
+    fallback:
+      fallback === undefined || fallback === 'none'
+        ? undefined
+        : { pool: fallback.pool, maxSessions: fallback.max_sessions },
+    onLeave: { ...(exclusive ? EXCLUSIVE_ON_LEAVE : SHARED_ON_LEAVE), ...Object.fromEntries(given) },
+    drainMs: pool.drain,
+  };
+}
+
+/** Freezes maps and lists all the way down. A Map inside (a check's tags) keeps only its read-only type. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const child of Object.values(value)) deepFreeze(child);
+  return value;
+}

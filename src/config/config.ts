@@ -1,0 +1,69 @@
+// The configuration as the program uses it: one frozen value of plain data, read once. It composes the policies of
+// core/policy.ts, so that each part of the program can be given its own piece (and `config` itself is a RoutingPolicy).
+import type { Address, ApiEndpoint, MemberName } from '../core/member.ts';
+import type {
+  BackendPolicy,
+  ClientPolicy,
+  HoldPolicy,
+  ListenerPolicy,
+  RoutingPolicy,
+  ShutdownPolicy,
+} from '../core/policy.ts';
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export const LOG_FORMATS = ['auto', 'json', 'pretty'] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
+/** A member that the operator named: never dropped because a /cluster document omits it. */
+export interface ConfiguredMember {
+  readonly name: MemberName;
+  /** `address.host` is as written: not resolved yet. */
+  readonly api: ApiEndpoint;
+  readonly postgres: Address | undefined;
+}
+
+/** What may be contacted beyond the rules of behaviour: trust. */
+export interface AllowRules {
+  /** CIDR ranges or single addresses, as written: `10.20.0.0/16`. */
+  readonly networks: readonly string[];
+  /** Exact host names, in lower case. */
+  readonly hosts: readonly string[];
+  readonly ports: readonly number[];
+}
+
+/** Files in PEM; read by whoever connects, not here. */
+export interface ApiTls {
+  readonly ca: string | undefined;
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
+  /** True: certificates of members are not verified. */
+  readonly insecure: boolean;
+}
+
+export interface ClusterConfig {
+  /** Undefined: pinned from the first answers. */
+  readonly scope: string | undefined;
+  readonly discovery: 'cluster' | 'static';
+  /** Management APIs to start from; `address.host` is as written. */
+  readonly seeds: readonly ApiEndpoint[];
+  readonly members: readonly ConfiguredMember[];
+  readonly allow: AllowRules;
+  readonly api: {
+    readonly dialect: 'auto' | 'patroni' | 'manager';
+    /** Undefined: the defaults of Node for https. */
+    readonly tls: ApiTls | undefined;
+  };
+}
+
+export interface Config extends RoutingPolicy {
+  readonly cluster: ClusterConfig;
+  readonly listeners: readonly ListenerPolicy[];
+  readonly client: ClientPolicy;
+  readonly backend: BackendPolicy;
+  readonly hold: HoldPolicy;
+  readonly shutdown: ShutdownPolicy;
+  readonly admin: { readonly address: Address };
+  readonly log: { readonly level: LogLevel; readonly format: LogFormat };
+}

@@ -1,0 +1,111 @@
+// POINTSMAN_<PATH_IN_CAPITALS> overrides any scalar, and any list of scalars as a comma list. The names come from the schema,
+// so a misspelt variable is an error. An empty value counts as unset, as compose files and charts write it.
+import { formatPath } from './problem.ts';
+import type { Path, Problem } from './problem.ts';
+import { alternatives, closest, fileShape } from './shape.ts';
+import type { Shape } from './shape.ts';
+import { childOf, isTree, setAt } from './tree.ts';
+import type { Tree } from './tree.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const PREFIX = 'POINTSMAN_';
+/** Read by the command line, not part of the configuration. */
+const RESERVED = ['POINTSMAN_CONFIG'];
+
+export interface Overlaid {
+  readonly tree: Tree;
+  /** The variable that gave the value at a path (as formatPath writes it). */
+  readonly variables: ReadonlyMap<string, string>;
+  readonly problems: readonly Problem[];
+}
+
+interface Leaf {
+  readonly variable: string;
+  readonly path: Path;
+  readonly shape: Shape;
+}
+
+/** Lays the environment over what was written (with the defaults of pools and listeners). Changes neither. */
+export function applyEnvironment(written: Tree, env: Environment): Overlaid {
+  const names = Object.keys(env).filter((name) => name.startsWith(PREFIX) && env[name] !== '');
+  const leaves = new Map<string, Leaf>();
+  for (const leaf of leavesOf(fileShape, written, [], names)) leaves.set(leaf.variable, leaf);
+  const tree = structuredClone(written);
+  const variables = new Map<string, string>();
+  const problems: Problem[] = [];
+  for (const name of names) {
+    const text = env[name];
+    const leaf = leaves.get(name);
+    if (text === undefined || RESERVED.includes(name)) continue;
+    if (leaf !== undefined) {
+      setAt(tree, leaf.path, readText(text, leaf.shape));
+      variables.set(formatPath(leaf.path), name);
+    } else if (!isServiceLink(name, text)) {
+      const near = closest(name, [...leaves.keys(), ...RESERVED]);
+      const message = `unknown variable${near === undefined ? '' : `: did you mean ${near}?`}`;
+      problems.push({ origin: { kind: 'environment', variable: name }, path: '', message });
+    }
+  }
+  return { tree, variables, problems };
+}
+
+function variableOf(path: Path): string {
+  return `${PREFIX}${path.map((part) => String(part).toUpperCase().replaceAll(/\W|-/g, '_')).join('_')}`;
+}
+
+function leavesOf(shape: Shape, value: unknown, path: Path, names: readonly string[]): readonly Leaf[] {
+  return alternatives(shape).flatMap((one) => {
+    if (one.kind === 'map') return leavesOfMap(one, value, path, names);
+    if (one.kind === 'list' && one.items?.kind === 'map') return leavesOfList(one.items, value, path, names);
+    return [{ variable: variableOf(path), path, shape: one }];
+  });
+}
+
+function leavesOfMap(shape: Shape, value: unknown, path: Path, names: readonly string[]): readonly Leaf[] {
+  const { properties, values } = shape;
+  const others = values !== undefined && isTree(value) ? Object.keys(value).map((key) => [key, values] as const) : [];
+  return [...properties, ...others].flatMap(([key, child]) =>
+    leavesOf(child, childOf(value, key), [...path, key], names),
+  );
+}
+
+/** Items by number: those that were written, and further ones that the environment adds behind them. */
+function leavesOfList(item: Shape, value: unknown, path: Path, names: readonly string[]): readonly Leaf[] {
+  const leaves: Leaf[] = [];
+  const isGiven = (i: number): boolean =>
+    childOf(value, i) !== undefined || names.some((name) => name.startsWith(`${variableOf([...path, i])}_`));
+  for (let i = 0; isGiven(i); i++) leaves.push(...leavesOf(item, childOf(value, i), [...path, i], names));
+  return leaves;
+}
+
+/** What cannot be converted stays text, for the schema to report. */
+function readText(text: string, shape: Shape): unknown {
+  const { items } = shape;
+  switch (shape.kind) {
+    case 'list':
+      return text.split(',').flatMap((part) => {
+        const item = part.trim();
+        return item === '' ? [] : [items === undefined ? item : readText(item, items)];
+      });
+    case 'flag':
+      return text === 'true' ? true : text === 'false' ? false : text;
+    case 'number':
+      return /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text;
+    case 'text':
+    case 'map':
+      return text;
+  }
+}
+
+/**
+ * Kubernetes describes every Service of the namespace in the environment of each pod; for one named `pointsman` these names
+ * have our prefix (https://kubernetes.io/docs/tutorials/services/connect-applications-service/#environment-variables).
+ */
+function isServiceLink(name: string, text: string): boolean {
+  return (
+    /_SERVICE_(?:HOST|PORT(?:_\w+)?)$/.test(name) ||
+    /_PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:ADDR|PORT|PROTO))?$/.test(name) ||
+    (name.endsWith('_PORT') && /^(?:tcp|udp|sctp):\/\//.test(text))
+  );
+}

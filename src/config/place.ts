@@ -1,0 +1,43 @@
+// From paths to places: the environment variable, or the line and column, at which the operator finds a fault.
+import type { Fault } from './parse.ts';
+import { formatPath } from './problem.ts';
+import type { Origin, Path, Problem } from './problem.ts';
+import type { Position, YamlText } from './yaml-text.ts';
+
+export interface Sources {
+  readonly file: string | undefined;
+  readonly positionOf: (YamlText & { readonly kind: 'tree' })['positionOf'];
+  /** The variable that gave the value at a path. */
+  readonly variables: ReadonlyMap<string, string>;
+}
+
+export function fileOrigin(file: string | undefined, at: Position | undefined): Origin {
+  return file === undefined ? { kind: 'nowhere' } : { kind: 'file', file, ...at };
+}
+
+export function place({ paths, part, message }: Fault, sources: Sources): Problem {
+  for (const path of paths) {
+    const origin = writtenAt(path, part, sources);
+    if (origin !== undefined) return { origin, path: formatPath(path), message };
+  }
+  const [path] = paths;
+  return { origin: nearest(path, sources), path: formatPath(path), message };
+}
+
+function writtenAt(path: Path, part: 'key' | 'value', sources: Sources): Origin | undefined {
+  for (let length = path.length; length > 0; length--) {
+    const variable = sources.variables.get(formatPath(path.slice(0, length)));
+    if (variable !== undefined) return { kind: 'environment', variable };
+  }
+  const at = sources.positionOf(path, part);
+  return at === undefined ? undefined : fileOrigin(sources.file, at);
+}
+
+/** Where something that is missing would have to be written: its nearest section. */
+function nearest(path: Path, { file, positionOf }: Sources): Origin {
+  for (let length = path.length - 1; length > 0; length--) {
+    const at = positionOf(path.slice(0, length), 'key');
+    if (at !== undefined) return fileOrigin(file, at);
+  }
+  return fileOrigin(file, undefined);
+}

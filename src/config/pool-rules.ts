@@ -1,0 +1,111 @@
+// Rules between pools, their fallbacks and the listeners that lead to them, each with its reason.
+import type { Address } from '../core/member.ts';
+import { ONE_MEMBER_FAMILIES, isExclusive } from './assemble.ts';
+import { error, warning } from './finding.ts';
+import type { Finding } from './finding.ts';
+import type { Path } from './problem.ts';
+import type { ParsedFile } from './schema.ts';
+import { closest } from './shape.ts';
+
+export function poolRules({ pools, listeners }: ParsedFile): readonly Finding[] {
+  return Object.entries(pools).flatMap(([name, pool]) => {
+    const findings: Finding[] = [];
+    const path: Path = ['pools', name];
+    const isForOne = ONE_MEMBER_FAMILIES.includes(pool.check.family);
+    if (isExclusive(pool) && !isForOne) {
+      findings.push(
+        error(
+          `several members answer ${pool.check.path}, but an exclusive pool has at most one: use /primary, /leader or /standby-leader`,
+          [...path, 'check'],
+          [...path, 'exclusive'],
+        ),
+      );
+    }
+    if (!isExclusive(pool) && isForOne) {
+      findings.push(
+        error(
+          `while a lease runs out two members can answer ${pool.check.path}, and writes would go to both: leave exclusive out`,
+          [...path, 'exclusive'],
+          [...path, 'check'],
+        ),
+      );
+    }
+    const isUsed =
+      listeners.some((listener) => listener.pool === name) ||
+      Object.values(pools).some((other) => typeof other.fallback === 'object' && other.fallback.pool === name);
+    if (!isUsed && name !== 'write' && name !== 'read') {
+      findings.push(warning('no listener leads to this pool', path, ['listeners']));
+    }
+    return findings;
+  });
+}
+
+export function fallbackRules({ pools }: ParsedFile): readonly Finding[] {
+  const next = new Map(
+    Object.entries(pools).flatMap(([name, { fallback }]) =>
+      typeof fallback === 'object' ? [[name, fallback.pool] as const] : [],
+    ),
+  );
+  return [...next].flatMap(([name, target]) => {
+    const path: Path = ['pools', name, 'fallback', 'pool'];
+    if (!Object.hasOwn(pools, target)) return [error(unknownPool(target, pools), path, ['pools'])];
+    if (target === name) return [error('a pool cannot be its own fallback', path)];
+    const circle = circleFrom(name, next);
+    if (circle === undefined) return [];
+    const involved = circle.map((pool): Path => ['pools', pool, 'fallback', 'pool']);
+    return [error(`fallbacks go in a circle: ${[...circle, name].join(' -> ')}`, path, ...involved)];
+  });
+}
+
+/** The pools from `start` back to it; undefined when the chain ends, or runs into another circle. */
+function circleFrom(start: string, next: ReadonlyMap<string, string>): readonly string[] | undefined {
+  const chain = [start];
+  for (let pool = next.get(start); pool !== undefined; pool = next.get(pool)) {
+    if (pool === start) return chain;
+    if (chain.includes(pool)) return undefined;
+    chain.push(pool);
+  }
+  return undefined;
+}
+
+function unknownPool(name: string, pools: ParsedFile['pools']): string {
+  const known = Object.keys(pools);
+  const near = closest(name, known);
+  return `there is no pool ${name}: ${near === undefined ? '' : `did you mean ${near}? `}Known are ${known.join(', ')}`;
+}
+
+export function listenerRules({ listeners, pools, admin }: ParsedFile): readonly Finding[] {
+  const findings: Finding[] = [];
+  const places: { readonly path: Path; readonly address: Address }[] = listeners.map(({ address }, i) => ({
+    path: ['listeners', i, 'address'],
+    address,
+  }));
+  places.push({ path: ['admin', 'address'], address: admin.address });
+  for (const [i, { pool }] of listeners.entries()) {
+    if (!Object.hasOwn(pools, pool))
+      findings.push(error(unknownPool(pool, pools), ['listeners', i, 'pool'], ['pools']));
+  }
+  for (const [i, { path, address }] of places.entries()) {
+    const earlier = places.slice(0, i).find((other) => collide(other.address, address));
+    if (earlier === undefined) continue;
+    const where = earlier.path.slice(0, -1).map((part) => (typeof part === 'number' ? part + 1 : part));
+    const first = `${where.join(' ').replace('listeners', 'listener')} (${shown(earlier.address)})`;
+    findings.push(error(`${shown(address)} is already taken by ${first}`, path, earlier.path));
+  }
+  return findings;
+}
+
+/** Port 0 never collides: the system chooses another each time. */
+function collide(a: Address, b: Address): boolean {
+  if (a.port !== b.port || a.port === 0) return false;
+  return a.host === b.host || includes(a.host, b.host) || includes(b.host, a.host);
+}
+
+/** True when listening on `host` takes the port of `other` too. */
+function includes(host: string, other: string): boolean {
+  return host === '::' || (host === '0.0.0.0' && !other.includes(':'));
+}
+
+function shown({ host, port }: Address): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

@@ -1,0 +1,117 @@
+// What no single value can say: rules between values, each with its reason. Here those of the cluster and of the clocks.
+import { formatDuration as time } from './duration.ts';
+import { error, warning } from './finding.ts';
+import type { Finding } from './finding.ts';
+import { fallbackRules, listenerRules, poolRules } from './pool-rules.ts';
+import type { Path } from './problem.ts';
+import type { ParsedFile } from './schema.ts';
+
+/** Every finding, whatever was found before it. */
+export function checkRules(parsed: ParsedFile): readonly Finding[] {
+  return [
+    ...clusterRules(parsed),
+    ...clockRules(parsed),
+    ...poolRules(parsed),
+    ...fallbackRules(parsed),
+    ...listenerRules(parsed),
+  ];
+}
+
+function clusterRules({ cluster }: ParsedFile): readonly Finding[] {
+  const findings: Finding[] = [];
+  const { seeds, members, api } = cluster;
+  const seedPath = ['cluster', 'seeds'];
+  const memberPath = ['cluster', 'members'];
+  const tlsPath = ['cluster', 'api', 'tls'];
+  if (seeds.length + members.length === 0) {
+    findings.push(
+      error(
+        'no member to start from: give at least one seed, here or as POINTSMAN_CLUSTER_SEEDS=http://10.0.0.11:8008',
+        seedPath,
+        memberPath,
+      ),
+    );
+  }
+  for (const [i, { name }] of members.entries()) {
+    if (members.findIndex((other) => other.name === name) === i) continue;
+    findings.push(error(`${name} is already the name of another member`, [...memberPath, i, 'name']));
+  }
+  if (api.tls !== undefined) {
+    if ((api.tls.cert === undefined) !== (api.tls.key === undefined)) {
+      findings.push(error('cert and key belong together: give both or neither', tlsPath));
+    }
+    if (api.tls.insecure && api.tls.ca !== undefined) {
+      findings.push(error('insecure would ignore ca: give one of the two', [...tlsPath, 'insecure'], tlsPath));
+    } else if (api.tls.insecure) {
+      findings.push(
+        warning('certificates of members are not verified: whoever answers at their address can redirect the writes', [
+          ...tlsPath,
+          'insecure',
+        ]),
+      );
+    }
+    const urls = [...seeds, ...members.map((member) => member.api)].map((one) => one.url);
+    if (urls.length > 0 && urls.every((url) => url.startsWith('http:'))) {
+      findings.push(warning('has no effect: every seed and member is an http URL', tlsPath, seedPath, memberPath));
+    }
+  }
+  return findings;
+}
+
+function at(key: string): Path {
+  return ['probe', key];
+}
+
+function clockRules({ probe, hold }: ParsedFile): readonly Finding[] {
+  const findings: Finding[] = [];
+  const round = probe.interval + probe.timeout;
+  const roundText = `interval + timeout (${time(round)})`;
+  for (const key of ['write_fresh', 'read_fresh'] as const) {
+    if (probe[key] > round) continue;
+    findings.push(
+      error(
+        `${time(probe[key])} is not longer than ${roundText}: one slow answer would close the pool`,
+        at(key),
+        at('interval'),
+        at('timeout'),
+      ),
+    );
+  }
+  if (probe.silence_grace < probe.write_fresh) {
+    findings.push(
+      error(
+        `${time(probe.silence_grace)} is shorter than write_fresh (${time(probe.write_fresh)}): live sessions would end while new ones are let in`,
+        at('silence_grace'),
+        at('write_fresh'),
+      ),
+    );
+  }
+  if (probe.timeout > probe.interval) {
+    findings.push(
+      warning(
+        `${time(probe.timeout)} is longer than interval (${time(probe.interval)}): a member is asked one question at a time, so a slow one is asked less often`,
+        at('timeout'),
+        at('interval'),
+      ),
+    );
+  }
+  if (probe.urgent.interval > probe.interval) {
+    findings.push(
+      error(
+        `${time(probe.urgent.interval)} is longer than the ordinary interval (${time(probe.interval)}): urgent probing would be slower`,
+        ['probe', 'urgent', 'interval'],
+        at('interval'),
+      ),
+    );
+  }
+  if (hold.max_failover < hold.max_wait) {
+    findings.push(
+      error(
+        `${time(hold.max_failover)} is shorter than max_wait (${time(hold.max_wait)}): no client could wait that long`,
+        ['hold', 'max_failover'],
+        ['hold', 'max_wait'],
+      ),
+    );
+  }
+  return findings;
+}

@@ -1,0 +1,116 @@
+// The shape of the file: every key, its default and what it accepts. Unknown keys are errors. The defaults of pools and
+// listeners are in defaults.ts, because they are merged; what one value alone cannot say is in rules.ts.
+import { z } from 'zod';
+import type { LeaveCause } from '../core/close-reason.ts';
+import { LOG_FORMATS, LOG_LEVELS } from './config.ts';
+import { address, apiUrl, check, choice, count, duration, hostName, listenAddress, name, network } from './values.ts';
+import { flag, nonEmpty } from './values.ts';
+
+const MOST = 1_000_000;
+/** A member's API serves five requests at a time (behaviour: evidence): no cadence may be faster than this. */
+const FASTEST_MS = 10;
+
+const cluster = z.strictObject({
+  scope: nonEmpty.optional(),
+  seeds: z.array(apiUrl).default([]),
+  discovery: choice(['cluster', 'static'], ['dns', 'kubernetes']).default('cluster'),
+  members: z.array(z.strictObject({ name: nonEmpty, api: apiUrl, postgres: address.optional() })).default([]),
+  allow: z
+    .strictObject({
+      networks: z.array(network).default([]),
+      hosts: z.array(hostName).default([]),
+      ports: z.array(count(1, 65_535)).default([]),
+    })
+    .prefault({}),
+  api: z
+    .strictObject({
+      dialect: choice(['auto', 'patroni', 'manager']).default('auto'),
+      tls: z
+        .strictObject({
+          ca: nonEmpty.optional(),
+          cert: nonEmpty.optional(),
+          key: nonEmpty.optional(),
+          insecure: flag.default(false),
+        })
+        .optional(),
+    })
+    .prefault({}),
+});
+
+const probe = z.strictObject({
+  interval: duration(FASTEST_MS).default(1000),
+  timeout: duration(FASTEST_MS).default(800),
+  urgent: z
+    .strictObject({ interval: duration(FASTEST_MS).default(100), for: duration(0).default(30_000) })
+    .prefault({}),
+  rise: count(1, 100).default(1),
+  fall: count(1, 100).default(2),
+  write_fresh: duration(1).default(5000),
+  read_fresh: duration(1).default(10_000),
+  silence_grace: duration(1).default(15_000),
+  vouching: flag.default(true),
+});
+
+const leaveMode = choice(['close', 'drain', 'keep']);
+const onLeave = z.strictObject({
+  dead: z
+    .literal('close', { error: 'sessions of a dead member are always closed: write close, or leave it out' })
+    .optional(),
+  demoted: leaveMode.optional(),
+  silent: leaveMode.optional(),
+  promoted: leaveMode.optional(),
+  lagging: leaveMode.optional(),
+  tagged_out: leaveMode.optional(),
+  removed: leaveMode.optional(),
+} satisfies Record<LeaveCause, z.ZodType>);
+
+const pool = z.strictObject({
+  check,
+  exclusive: flag.optional(),
+  balance: choice(['least-sessions', 'round-robin', 'random']).default('least-sessions'),
+  fallback: z
+    .union([z.literal('none'), z.strictObject({ pool: name, max_sessions: count(1, MOST).default(100) })], {
+      error: 'expected { pool: NAME, max_sessions: 100 }, or none',
+    })
+    .optional(),
+  on_leave: onLeave.prefault({}),
+  drain: duration(0).default(30_000),
+});
+
+/** The file as a schema: input is what was written (after defaults.ts), output has milliseconds, bytes and checks. */
+export const fileSchema = z.strictObject({
+  cluster: cluster.prefault({}),
+  probe: probe.prefault({}),
+  pools: z.record(name, pool),
+  listeners: z
+    .array(z.strictObject({ address: listenAddress, pool: name }))
+    .min(1, { error: 'is empty: at least one listener is needed, or leave the key out for the two usual ones' }),
+  client: z
+    .strictObject({
+      startup_timeout: duration(1).default(10_000),
+      max_sessions: count(1, MOST).default(5000),
+      tls: z
+        .strictObject({ mode: choice(['passthrough'], ['terminate', 'require']).default('passthrough') })
+        .prefault({}),
+    })
+    .prefault({}),
+  backend: z
+    .strictObject({ connect_timeout: duration(1).default(3000), attempts: count(1, 100).default(3) })
+    .prefault({}),
+  hold: z
+    .strictObject({
+      max_wait: duration(0).default(30_000),
+      max_sessions: count(0, MOST).default(1000),
+      max_failover: duration(0).default(60_000),
+      release_rate: count(1, MOST).default(200),
+    })
+    .prefault({}),
+  shutdown: z.strictObject({ grace: duration(0).default(5000), drain: duration(0).default(30_000) }).prefault({}),
+  admin: z.strictObject({ address: listenAddress.default({ host: '127.0.0.1', port: 8432 }) }).prefault({}),
+  log: z
+    .strictObject({ level: choice(LOG_LEVELS).default('info'), format: choice(LOG_FORMATS).default('auto') })
+    .prefault({}),
+});
+
+export type ParsedFile = z.output<typeof fileSchema>;
+export type ParsedPool = ParsedFile['pools'][string];

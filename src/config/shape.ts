@@ -1,0 +1,126 @@
+// The schema seen from outside, as JSON Schema: which keys there are, for suggestions and for the names of environment variables.
+import { distance } from 'fastest-levenshtein';
+import { z } from 'zod';
+import { formatPath } from './problem.ts';
+import type { Path } from './problem.ts';
+import { fileSchema } from './schema.ts';
+import { childOf, isTree } from './tree.ts';
+import type { Tree } from './tree.ts';
+
+/** The part of JSON Schema that the file's schema uses. */
+export interface Shape {
+  readonly kind: 'map' | 'list' | 'text' | 'number' | 'flag';
+  /** Of a map: its keys, or the shape of every value where the keys are the operator's. */
+  readonly properties: ReadonlyMap<string, Shape>;
+  readonly values: Shape | undefined;
+  /** Of a list. */
+  readonly items: Shape | undefined;
+  /** More than one where a value may be written in several shapes; each is one of this list's own kind. */
+  readonly alternatives: readonly Shape[];
+}
+
+type JsonSchema = z.core.JSONSchema.BaseSchema;
+
+export const fileShape = toShape(z.toJSONSchema(fileSchema, { io: 'input' }));
+
+function toShape(schema: JsonSchema): Shape {
+  const child = (one: boolean | JsonSchema | undefined): Shape | undefined =>
+    typeof one === 'object' ? toShape(one) : undefined;
+  const properties = Object.entries(schema.properties ?? {}).flatMap(([key, value]) => {
+    const shape = child(value);
+    return shape === undefined ? [] : [[key, shape] as const];
+  });
+  const { items } = schema;
+  return {
+    kind: kindOf(schema.type),
+    properties: new Map(properties),
+    values: child(schema.additionalProperties),
+    items: Array.isArray(items) ? undefined : child(items),
+    alternatives: (schema.anyOf ?? []).flatMap((one) => child(one) ?? []),
+  };
+}
+
+/** A duration is text or a number, so that a number without a unit can be reported: its type is a list. */
+function kindOf(type: unknown): Shape['kind'] {
+  switch (type) {
+    case 'object':
+      return 'map';
+    case 'array':
+      return 'list';
+    case 'integer':
+    case 'number':
+      return 'number';
+    case 'boolean':
+      return 'flag';
+    default:
+      return 'text';
+  }
+}
+
+export function alternatives(shape: Shape): readonly Shape[] {
+  return shape.alternatives.length === 0 ? [shape] : shape.alternatives;
+}
+
+/** True where a map or a list is expected, which may be left empty in YAML (`members:`). */
+function isSection(shape: Shape): boolean {
+  return alternatives(shape).some((one) => one.kind === 'map' || one.kind === 'list');
+}
+
+function childShape(shape: Shape, key: string | number): Shape | undefined {
+  const shapes = alternatives(shape).map((one) =>
+    typeof key === 'number' ? one.items : (one.properties.get(key) ?? one.values),
+  );
+  return shapes.find((child) => child !== undefined);
+}
+
+function shapeAt(path: Path): Shape | undefined {
+  return path.reduce<Shape | undefined>((shape, key) => shape && childShape(shape, key), fileShape);
+}
+
+function knownKeys(path: Path): readonly string[] {
+  const shape = shapeAt(path);
+  return shape === undefined ? [] : alternatives(shape).flatMap((one) => [...one.properties.keys()]);
+}
+
+/** The candidate that `word` was probably meant to be; undefined when none is near. */
+export function closest(word: string, candidates: readonly string[]): string | undefined {
+  const nearest = candidates
+    .map((candidate) => ({ candidate, edits: distance(word.toLowerCase(), candidate.toLowerCase()) }))
+    .toSorted((a, b) => a.edits - b.edits)[0];
+  const bound = Math.min(word.length - 1, Math.max(2, Math.floor(word.length * 0.3)));
+  return nearest !== undefined && nearest.edits <= bound ? nearest.candidate : undefined;
+}
+
+/** What to say about a key that `path` does not have. */
+export function unknownKey(path: Path, key: string): string {
+  const known = knownKeys(path);
+  const near = closest(key, known);
+  if (near !== undefined) return `unknown key: did you mean ${formatPath([...path, near])}?`;
+  const [elsewhere] = placesOf(key, fileShape, []);
+  if (elsewhere !== undefined) return `unknown key here: did you mean ${formatPath(elsewhere)}?`;
+  return `unknown key: known here are ${known.join(', ')}`;
+}
+
+function placesOf(key: string, shape: Shape, path: Path): readonly Path[] {
+  return alternatives(shape).flatMap((one) =>
+    [...one.properties].flatMap(([name, child]) => [
+      ...(name === key ? [[...path, name]] : []),
+      ...placesOf(key, child, [...path, name]),
+    ]),
+  );
+}
+
+/** Drops sections that were left empty, as if they had not been written. */
+export function withoutEmptySections(tree: Tree): Tree {
+  return pruneMap(tree, fileShape);
+}
+
+function pruneMap(tree: Tree, shape: Shape | undefined): Tree {
+  const entries = Object.keys(tree).flatMap((key) => {
+    const value = childOf(tree, key);
+    const child = shape === undefined ? undefined : childShape(shape, key);
+    const isEmptySection = value === null && child !== undefined && isSection(child);
+    return isEmptySection ? [] : [[key, isTree(value) ? pruneMap(value, child) : value] as const];
+  });
+  return Object.fromEntries(entries);
+}

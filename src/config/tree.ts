@@ -1,0 +1,34 @@
+// The configuration as it was written: a tree of plain maps, lists and scalars, before any schema has seen it.
+import type { Path } from './problem.ts';
+
+export interface Tree {
+  [key: string]: unknown;
+}
+
+export function isTree(value: unknown): value is Tree {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The child at one step; undefined where there is none. */
+export function childOf(value: unknown, key: string | number): unknown {
+  if (Array.isArray(value)) return value[Number(key)];
+  return isTree(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+/**
+ * Sets a value in place, making maps and lists on the way. Where something else stands in the way nothing is set: that is
+ * the schema's to report.
+ */
+export function setAt(tree: Tree, path: Path, value: unknown): void {
+  let here: unknown = tree;
+  for (const [i, key] of path.entries()) {
+    const isLast = i === path.length - 1;
+    const given = childOf(here, key);
+    const isMissing = given === undefined || given === null || given === 'none';
+    const next = isLast ? value : isMissing ? (typeof path[i + 1] === 'number' ? [] : {}) : given;
+    if (Array.isArray(here)) here[Number(key)] = next;
+    else if (isTree(here)) here[key] = next;
+    else return;
+    here = next;
+  }
+}

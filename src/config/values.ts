@@ -1,0 +1,89 @@
+// Zod schemas of single values: durations, counts, addresses, checks. Each says in its own words what would be right.
+import { z } from 'zod';
+import { parseCheck } from '../core/check.ts';
+import { isHost, parseAddress, parseApiUrl, parseListenAddress, parseNetwork } from './address.ts';
+import type { Parsed } from './address.ts';
+import { formatDuration, parseDuration } from './duration.ts';
+
+function text<T>(
+  expected: string,
+  parse: (written: string) => Parsed<T>,
+): z.ZodPipe<z.ZodString, z.ZodTransform<T, string>> {
+  return z.string({ error: (issue) => notA(expected, issue.input) }).transform((written, context) => {
+    const parsed = parse(written);
+    if (parsed.kind === 'ok') return parsed.value;
+    context.addIssue({ code: 'custom', message: parsed.message });
+    return z.NEVER;
+  });
+}
+
+/** `expected an address such as 127.0.0.1:6432, not a list` */
+export function notA(expected: string, input: unknown): string {
+  if (input === undefined) return `is missing: expected ${expected}`;
+  if (input === null) return `has no value: expected ${expected}`;
+  if (Array.isArray(input)) return `expected ${expected}, not a list`;
+  if (typeof input === 'object') return `expected ${expected}, not a map`;
+  return `expected ${expected}, not ${JSON.stringify(input)}`;
+}
+
+export const listenAddress = text('an address such as 127.0.0.1:6432', parseListenAddress);
+export const address = text('an address such as pg1:5432', parseAddress);
+export const apiUrl = text('a URL such as http://pg1:8008', parseApiUrl);
+export const network = text('a network such as 10.20.0.0/16', parseNetwork);
+export const hostName = text('a host name', (written) =>
+  isHost(written)
+    ? { kind: 'ok', value: written.toLowerCase() }
+    : { kind: 'invalid', message: `"${written}" is neither a host name nor an IP address` },
+);
+export const check = text('a check such as /replica?lag=16MB', (written) => {
+  const parsed = parseCheck(written);
+  return parsed.kind === 'check' ? { kind: 'ok', value: parsed.check } : parsed;
+});
+export const name = text('a name', (written) =>
+  /^[A-Za-z][\w-]{0,62}$/.test(written)
+    ? { kind: 'ok', value: written }
+    : { kind: 'invalid', message: `"${written}" is not a name: letters, digits, - and _, beginning with a letter` },
+);
+export const nonEmpty = text('text', (written) =>
+  written === ''
+    ? { kind: 'invalid', message: 'is empty: give it a value, or leave it out' }
+    : { kind: 'ok', value: written },
+);
+
+/** A duration of at least `leastMs`, as milliseconds. */
+export function duration(leastMs: number): z.ZodType<number, string | number> {
+  const written = z.union([z.string(), z.number()], {
+    error: (issue) => notA('a duration such as 250ms, 5s or 1h', issue.input),
+  });
+  return written.transform((value, context) => {
+    const parsed = parseDuration(value);
+    if (parsed.kind === 'duration' && parsed.ms >= leastMs) return parsed.ms;
+    const message =
+      parsed.kind === 'invalid' ? parsed.message : `${value} is too short: at least ${formatDuration(leastMs)}`;
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  });
+}
+
+/** A whole number within bounds, both included. */
+export function count(least: number, most: number): z.ZodType<number, number> {
+  const error = ({ input }: { readonly input?: unknown }): string =>
+    notA(`a whole number from ${least} to ${most}`, input);
+  return z.int({ error }).min(least, { error }).max(most, { error });
+}
+
+/** One of `options`. `future` are words that a reader of the documentation may try and that are not built yet. */
+export function choice<const T extends string>(
+  options: readonly T[],
+  future: readonly string[] = [],
+): z.ZodEnum<{ [K in T]: K }> {
+  const known = options.join(', ').replace(/, ([^,]*)$/, ' or $1');
+  return z.enum(options, {
+    error: ({ input }) =>
+      typeof input === 'string' && future.includes(input)
+        ? `${input} is not supported yet: use ${known}`
+        : notA(known, input),
+  });
+}
+
+export const flag = z.boolean({ error: ({ input }) => notA('true or false', input) });

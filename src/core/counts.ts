@@ -1,0 +1,18 @@
+// What the proxy counts per pool; status and metrics read it, in one call, at the moment they are asked.
+import type { MemberName } from './member.ts';
+import type { SessionState } from './session-state.ts';
+
+export interface PoolCounts {
+  /** Live sessions by state. */
+  readonly states: Readonly<Record<Exclude<SessionState, 'closed'>, number>>;
+  /** Dialing and relaying sessions by member; absent: none. */
+  readonly members: ReadonlyMap<MemberName, number>;
+  /** Of these, the ones that came while the pool lived on another pool's members. */
+  readonly fallbackSessions: number;
+  /** Connections since the start; accepted = closed + the sum of `states`. */
+  readonly accepted: number;
+  readonly closed: number;
+  /** Bytes relayed since the start. */
+  readonly toBackendBytes: number;
+  readonly toClientBytes: number;
+}

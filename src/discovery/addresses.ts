@@ -1,0 +1,129 @@
+// The trust rules for addresses (behaviour: trust): which hosts and ports a cluster's own documents may send us to. Pure;
+// judges addresses that are already resolved. Some addresses are refused whoever names them, the operator included.
+import { BlockList, isIP } from 'node:net';
+
+/** What the operator allows beyond the contact points' own hosts, ports and kinds of network. */
+export interface Allow {
+  /** CIDR networks or single addresses. */
+  readonly networks: readonly string[];
+  /** Host names as documents spell them, or addresses. */
+  readonly hosts: readonly string[];
+  /** For the API and for PostgreSQL. */
+  readonly ports: readonly number[];
+}
+
+/** A place that the operator named: a seed's API, a configured member's API or its PostgreSQL. */
+export interface ContactPoint {
+  readonly use: Use;
+  readonly host: string;
+  readonly port: number;
+  /** Its resolved addresses; empty when it could not be resolved yet. */
+  readonly addresses: readonly string[];
+}
+
+export type Use = 'api' | 'postgres';
+
+export interface Place {
+  readonly use: Use;
+  /** As the document spells it. */
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface TrustRules {
+  /** Undefined when contact with `address` is allowed for `place`, else the reason against it. */
+  refusal(place: Place, address: string): string | undefined;
+}
+
+const POSTGRES_PORT = 5432;
+
+function networks(...cidrs: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const cidr of cidrs) addNetwork(list, cidr);
+  return list;
+}
+
+/** Never contacted, whoever asks: what hands out credentials, what is not one host, what leaves no trace of who it is. */
+const NEVER: readonly (readonly [string, BlockList])[] = [
+  ['a metadata address', networks('169.254.169.254', 'fd00:ec2::254', '100.100.100.200')],
+  ['a link-local address', networks('169.254.0.0/16', 'fe80::/10')],
+  ['an unspecified address', networks('0.0.0.0/8', '::')],
+  ['a multicast or broadcast address', networks('224.0.0.0/4', 'ff00::/8', '255.255.255.255')],
+];
+const LOOPBACK = networks('127.0.0.0/8', '::1');
+/** RFC 1918 and RFC 4193. */
+const PRIVATE = networks('10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7');
+
+/** Adds `10.0.0.0/8` or a single address; false when it is neither. */
+export function addNetwork(list: BlockList, cidr: string): boolean {
+  const [network = '', prefix] = cidr.split('/');
+  const version = isIP(network);
+  const bits = prefix === undefined ? (version === 4 ? 32 : 128) : /^\d{1,3}$/.test(prefix) ? Number(prefix) : Infinity;
+  if (version === 0 || network.includes('%') || bits > (version === 4 ? 32 : 128)) return false;
+  list.addSubnet(network, bits, version === 4 ? 'ipv4' : 'ipv6');
+  return true;
+}
+
+/**
+ * One spelling per address: lower case, no brackets, and IPv4 for an IPv4-mapped IPv6 address, which is the same host.
+ * Undefined when it is no address, or one with a zone, which means something else on every machine.
+ */
+export function normalizeAddress(text: string): string | undefined {
+  const address = text.replace(/^\[(.*)\]$/, '$1');
+  const version = isIP(address);
+  if (version === 0 || address.includes('%')) return undefined;
+  if (version === 4) return address;
+  const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(canonical);
+  if (mapped === null) return canonical;
+  const [high, low] = [Number.parseInt(mapped[1] ?? '', 16), Number.parseInt(mapped[2] ?? '', 16)];
+  return [high >> 8, high & 255, low >> 8, low & 255].join('.');
+}
+
+function isIn(list: BlockList, address: string): boolean {
+  return list.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
+}
+
+/** Rules that do not depend on who named the address; undefined when none speaks against it. */
+export function neverContacted(address: string): string | undefined {
+  const normal = normalizeAddress(address);
+  if (normal === undefined) return 'not an IP address';
+  const found = NEVER.find(([, list]) => isIn(list, normal));
+  return found === undefined ? undefined : `${normal} is ${found[0]}`;
+}
+
+export function createTrustRules(points: readonly ContactPoint[], allow: Allow): TrustRules {
+  const addresses = points.flatMap((point) => point.addresses);
+  const named = new Set([...points.map((point) => point.host), ...addresses, ...allow.hosts].map(hostKey));
+  const allowed = networks(...allow.networks);
+  const seesLoopback = addresses.some((address) => isIn(LOOPBACK, address));
+  const seesPrivate = addresses.some((address) => isIn(PRIVATE, address));
+  const ports: Readonly<Record<Use, ReadonlySet<number>>> = {
+    api: new Set([...portsOf(points, 'api'), ...allow.ports]),
+    postgres: new Set([POSTGRES_PORT, ...portsOf(points, 'postgres'), ...allow.ports]),
+  };
+
+  function isAllowed(host: string, address: string): boolean {
+    if (named.has(hostKey(host)) || named.has(address) || isIn(allowed, address)) return true;
+    return (seesLoopback && isIn(LOOPBACK, address)) || (seesPrivate && isIn(PRIVATE, address));
+  }
+
+  return {
+    refusal({ use, host, port }, address) {
+      const never = neverContacted(address);
+      if (never !== undefined) return never;
+      if (!ports[use].has(port)) return `${use} port ${port} is not among the allowed ones (cluster.allow.ports)`;
+      const normal = normalizeAddress(address) ?? address;
+      if (isAllowed(host, normal)) return undefined;
+      return `${normal} is no host that the configuration allows (cluster.allow.networks, cluster.allow.hosts)`;
+    },
+  };
+}
+
+function portsOf(points: readonly ContactPoint[], use: Use): readonly number[] {
+  return points.filter((point) => point.use === use).map((point) => point.port);
+}
+
+function hostKey(host: string): string {
+  return normalizeAddress(host) ?? host.toLowerCase().replace(/\.$/, '');
+}

@@ -1,0 +1,119 @@
+// Who the members are. Asks one contact point after another for the cluster document until one gives it, vets what it says,
+// and hands out the list. A document that cannot be had changes nothing: the last list stands. Liveness is not decided here.
+import type { Clock, Instant } from '../core/instant.ts';
+import type { ApiEndpoint, Member, MemberName } from '../core/member.ts';
+import type { ClusterRead } from '../patroni/read-documents.ts';
+import { createTrustRules } from './addresses.ts';
+import { createAskAround } from './ask-around.ts';
+import type { Answer, AskLimits } from './ask-around.ts';
+import { candidates } from './candidates.ts';
+import type { ClusterConfig } from './config.ts';
+import { findContactPoints, isSameApi } from './contact-points.ts';
+import type { ContactPoints, Refusal } from './contact-points.ts';
+import { createResolve, systemLookup } from './resolve.ts';
+import type { Lookup } from './resolve.ts';
+import { firstOfEachName, leaderOf } from './read-members.ts';
+import type { NamedLeader } from './read-members.ts';
+import { MAX_MEMBERS, Roster } from './roster.ts';
+import type { Absent } from './roster.ts';
+import { vet } from './vet.ts';
+import type { Vetted } from './vet.ts';
+
+export interface DiscoveryOptions {
+  /** config/'s own piece about the cluster. */
+  readonly cluster: ClusterConfig;
+  readonly readCluster: (api: ApiEndpoint, deadlineMs: number) => Promise<ClusterRead>;
+  readonly clock: Clock;
+  readonly lookup?: Lookup;
+  readonly limits?: Partial<DiscoveryLimits>;
+}
+
+export interface DiscoveryLimits extends AskLimits {
+  /** For one name, milliseconds. */
+  readonly lookupMs: number;
+  /** How long a discovered member stays after the last document that named it; milliseconds. */
+  readonly graceMs: number;
+}
+
+const DEFAULT_LIMITS: DiscoveryLimits = {
+  readMs: 3000,
+  totalMs: 8000,
+  attempts: 3,
+  lookupMs: 2000,
+  graceMs: 30_000,
+};
+
+interface Listed {
+  /** Configured ones first; names are unique. Valid for `failed`, too: the list as it was, freshly resolved. */
+  readonly members: readonly Member[];
+  /** What was not taken, and why. */
+  readonly refused: readonly Refusal[];
+  /** Start of the read that gave the document, or of the call when none did. */
+  readonly startedAt: Instant;
+}
+
+export interface Discovered extends Listed {
+  readonly kind: 'found';
+  readonly scope: string | undefined;
+  readonly leader: NamedLeader | undefined;
+  /** Who gave the document: a member's name, or a seed's URL. */
+  readonly by: string;
+  /** Wall clock, milliseconds since the epoch. */
+  readonly scheduledSwitchoverAt: number | undefined;
+  readonly paused: boolean;
+  /** Members that are kept although this document does not name them. */
+  readonly absent: readonly Absent[];
+}
+
+export type DiscoveryResult = Discovered | (Listed & { readonly kind: 'failed'; readonly why: string });
+
+export interface Discovery {
+  /** `not`: everybody but this member is asked, so that what is found is somebody else's word. Never rejects. */
+  readonly discover: (options?: { readonly not?: MemberName | undefined }) => Promise<DiscoveryResult>;
+}
+
+export function createDiscovery(options: DiscoveryOptions): Discovery {
+  const { cluster: config, readCluster, clock } = options;
+  const limits: DiscoveryLimits = { ...DEFAULT_LIMITS, ...options.limits };
+  const resolve = createResolve(options.lookup ?? systemLookup, clock, limits.lookupMs);
+  const roster = new Roster(limits.graceMs);
+  const askAround = createAskAround({ readCluster, clock, limits, scope: config.scope });
+
+  async function take({ cluster, from, startedAt }: Answer, points: ContactPoints): Promise<Discovered> {
+    const { entries, refused } = firstOfEachName(cluster);
+    const rules = createTrustRules(points.points, config.allow);
+    const vetted = await Promise.all(entries.map((entry) => vet(entry, rules, resolve)));
+    const isWanted = (one: Vetted): boolean => config.discovery === 'cluster' || isSeed(one, points);
+    const notTaken = roster.apply(vetted, points, isWanted, startedAt);
+    const members = roster.members(points);
+    return {
+      kind: 'found',
+      members,
+      refused: [...points.refused, ...cluster.skipped.slice(0, MAX_MEMBERS), ...refused, ...notTaken],
+      startedAt,
+      scope: cluster.scope,
+      leader: leaderOf(entries, vetted, points),
+      by: members.find((member) => isSameApi(member.api, from.api))?.name ?? from.api.url,
+      scheduledSwitchoverAt: cluster.scheduledSwitchover?.atMs,
+      paused: cluster.pause,
+      absent: roster.absent(startedAt),
+    };
+  }
+
+  return {
+    async discover({ not } = {}) {
+      const startedAt = clock.now();
+      const points = await findContactPoints(config, resolve);
+      const answer = await askAround(candidates(points, roster.members(points), not));
+      if (answer.kind === 'answer') return await take(answer, points);
+      const problems = answer.problems.map(({ name, why }) => `${name}: ${why}`);
+      const why = problems.length === 0 ? 'there is no contact point to ask' : problems.join('; ');
+      return { kind: 'failed', why, members: roster.members(points), refused: points.refused, startedAt };
+    },
+  };
+}
+
+function isSeed(one: Vetted, points: ContactPoints): boolean {
+  const { api } = one;
+  return api !== undefined && points.seeds.some((seed) => isSameApi(seed, api));
+}

@@ -1,0 +1,43 @@
+// What a cluster document says about members, before anything of it is believed: one entry per name, and who leads.
+import type { MemberName } from '../core/member.ts';
+import type { ClusterDocument, ClusterMember } from '../patroni/cluster-document.ts';
+import type { ContactPoints, Refusal } from './contact-points.ts';
+import { configuredAs, MAX_MEMBERS } from './roster.ts';
+import type { Vetted } from './vet.ts';
+
+/** The leader of a cluster that takes writes: a standby leader is none, and must not be vouched for as one. */
+export interface NamedLeader {
+  readonly name: MemberName;
+  readonly state: string | undefined;
+  readonly timeline: number | undefined;
+}
+
+/** Duplicate names: the first counts, as Patroni itself lets only one in. */
+export function firstOfEachName(cluster: ClusterDocument): {
+  entries: readonly ClusterMember[];
+  refused: readonly Refusal[];
+} {
+  const byName = new Map<string, ClusterMember>();
+  const refused: Refusal[] = [];
+  for (const [index, entry] of cluster.members.entries()) {
+    if (byName.size >= MAX_MEMBERS) {
+      refused.push({ name: `${cluster.members.length - index} others`, why: `more than ${MAX_MEMBERS} members` });
+      break;
+    }
+    if (byName.has(entry.name)) refused.push({ name: entry.name, why: 'another member has this name' });
+    else byName.set(entry.name, entry);
+  }
+  return { entries: [...byName.values()], refused: refused.slice(0, MAX_MEMBERS) };
+}
+
+export function leaderOf(
+  entries: readonly ClusterMember[],
+  vetted: readonly Vetted[],
+  points: ContactPoints,
+): NamedLeader | undefined {
+  const entry = entries.find(({ role }) => role === 'leader');
+  const seen = vetted.find((one) => one.name === entry?.name);
+  if (entry === undefined || seen === undefined) return undefined;
+  const name = configuredAs(seen, points)?.name ?? entry.name;
+  return { name, state: entry.state, timeline: entry.timeline };
+}

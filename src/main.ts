@@ -1,0 +1,53 @@
+#!/usr/bin/env node
+// The process: argv, environment, signals, exit codes. The only file that touches `process`.
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { createApp } from './app.ts';
+import { EXIT } from './cli/io.ts';
+import type { RunApp } from './cli/io.ts';
+import { runCli } from './cli/program.ts';
+import { createLog } from './telemetry/log.ts';
+
+const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+const { version } = z.object({ version: z.string() }).parse(JSON.parse(manifest));
+
+const runApp: RunApp = async (config, warnings) => {
+  const { log, flush } = createLog({ ...config.log, isTerminal: process.stdout.isTTY });
+  for (const { message } of warnings) log.warn(message);
+  const app = createApp({ config, log, version, nodeVersion: process.version });
+  try {
+    const started = await app.start();
+    if (started.kind === 'failed') {
+      process.stderr.write(`pointsman: ${started.why}\n`);
+      return EXIT.failure;
+    }
+    const code = await ended(async () => {
+      log.info('shutting down: not ready, then no new connections, then no session');
+      await app.drain();
+    });
+    await app.stop();
+    return code;
+  } finally {
+    flush();
+  }
+};
+
+/** Resolves with the exit code: when the drain after the first SIGTERM or SIGINT is done, or at the second signal. */
+function ended(drain: () => Promise<void>): Promise<number> {
+  return new Promise((resolve) => {
+    let isDraining = false;
+    const onSignal = (): void => {
+      if (isDraining) return resolve(EXIT.failure);
+      isDraining = true;
+      void drain().then(() => resolve(EXIT.ok));
+    };
+    process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  });
+}
+
+const io = {
+  env: process.env,
+  stdout: (text: string) => void process.stdout.write(text),
+  stderr: (text: string) => void process.stderr.write(text),
+};
+process.exitCode = await runCli(process.argv.slice(2), io, { runApp, version });

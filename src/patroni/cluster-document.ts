@@ -1,0 +1,172 @@
+// The cluster document (GET /cluster): who the members are, as the configuration store has it. Each member is judged by
+// itself: one that cannot be read is skipped and named, the rest stands. Says nothing about who is alive.
+import { z } from 'zod';
+import { amount, anything, flag, identifier, isRecord, line, maybe, orWord, parseJson } from './fields.ts';
+import { port, present, shown, timeline } from './fields.ts';
+import { parseLsn } from './lsn.ts';
+import { foldRole } from './node-status.ts';
+import { parseTags } from './tags.ts';
+
+export type ClusterRole = 'leader' | 'standby_leader' | 'sync_standby' | 'quorum_standby' | 'replica' | 'unknown';
+
+/** Bytes, or `unknown` (Patroni's own word, also for anything that is not a number of bytes). */
+export type ReportedBytes = number | 'unknown';
+
+export interface ClusterMember {
+  readonly name: string;
+  readonly role: ClusterRole;
+  /** `running`, `streaming`, `in archive recovery`, `stopped` …; may be empty. */
+  readonly state?: string;
+  /** As published: not checked, may be unroutable. */
+  readonly apiUrl?: string;
+  readonly host?: string;
+  readonly port?: number;
+  readonly timeline?: number;
+  readonly tags: ReadonlyMap<string, string>;
+  readonly noloadbalance?: boolean;
+  /** Lag by received WAL, in bytes, against the store's leader position; absent on the leader. Prefer `replayLag`. */
+  readonly lag?: ReportedBytes;
+  readonly receiveLag?: ReportedBytes;
+  /** Patroni 4.1.0 and later. */
+  readonly replayLag?: ReportedBytes;
+  readonly receiveLsn?: ReportedBytes;
+  readonly replayLsn?: ReportedBytes;
+  readonly pendingRestart?: boolean;
+}
+
+export interface ScheduledSwitchover {
+  /** ISO 8601 with offset, as given. */
+  readonly at: string;
+  /** Wall clock, milliseconds since the epoch; undefined when `at` is no timestamp. */
+  readonly atMs: number | undefined;
+  readonly from?: string;
+  readonly to?: string;
+}
+
+export interface Skipped {
+  /** The member's name, or its place in the list: `member 3`. */
+  readonly name: string;
+  readonly why: string;
+}
+
+export interface ClusterDocument {
+  readonly members: readonly ClusterMember[];
+  readonly skipped: readonly Skipped[];
+  /** Patroni 3.2.0 and later. */
+  readonly scope?: string;
+  readonly pause: boolean;
+  readonly scheduledSwitchover?: ScheduledSwitchover;
+}
+
+export type ParsedClusterDocument =
+  | { readonly kind: 'cluster'; readonly cluster: ClusterDocument }
+  | { readonly kind: 'invalid'; readonly why: string };
+
+const ROLES: Readonly<Record<string, ClusterRole>> = {
+  leader: 'leader',
+  primary: 'leader',
+  master: 'leader',
+  standby_leader: 'standby_leader',
+  sync_standby: 'sync_standby',
+  quorum_standby: 'quorum_standby',
+  replica: 'replica',
+};
+
+function toRole(value: unknown): ClusterRole {
+  const name = typeof value === 'string' ? foldRole(value) : '';
+  return (Object.hasOwn(ROLES, name) ? ROLES[name] : undefined) ?? 'unknown';
+}
+
+const bytes = orWord(amount, 'unknown');
+const lsn = orWord(
+  z.string().transform((value): ReportedBytes => parseLsn(value) ?? 'unknown'),
+  'unknown',
+);
+
+const name = z
+  .string()
+  .min(1)
+  .max(256)
+  .regex(/^\P{Cc}*$/u);
+
+const member = z.object({
+  name,
+  role: anything.transform(toRole),
+  state: maybe(line),
+  api_url: maybe(z.string().min(1).max(2048)),
+  host: maybe(z.string().min(1).max(1024)),
+  port: maybe(port),
+  timeline: maybe(timeline),
+  tags: anything.transform(parseTags),
+  lag: bytes,
+  receive_lag: bytes,
+  replay_lag: bytes,
+  lsn,
+  receive_lsn: lsn,
+  replay_lsn: lsn,
+  pending_restart: flag,
+});
+
+const switchover = maybe(z.object({ at: z.string().max(64), from: maybe(identifier), to: maybe(identifier) }));
+
+const cluster = z.object({
+  members: z.array(z.unknown()),
+  scope: maybe(identifier),
+  pause: flag,
+  scheduled_switchover: switchover,
+});
+
+function toMember(fields: z.infer<typeof member>): ClusterMember {
+  return {
+    name: fields.name,
+    role: fields.role,
+    tags: fields.tags?.tags ?? new Map(),
+    ...present({
+      state: fields.state,
+      apiUrl: fields.api_url,
+      host: fields.host,
+      port: fields.port,
+      timeline: fields.timeline,
+      noloadbalance: fields.tags?.noloadbalance,
+      lag: fields.lag,
+      receiveLag: fields.receive_lag,
+      replayLag: fields.replay_lag,
+      receiveLsn: fields.receive_lsn ?? fields.lsn,
+      replayLsn: fields.replay_lsn,
+      pendingRestart: fields.pending_restart,
+    }),
+  };
+}
+
+function toSwitchover(fields: z.infer<typeof switchover>): ScheduledSwitchover | undefined {
+  if (fields === undefined) return undefined;
+  const atMs = Date.parse(fields.at);
+  return {
+    at: shown(fields.at),
+    atMs: Number.isNaN(atMs) ? undefined : atMs,
+    ...present({ from: fields.from, to: fields.to }),
+  };
+}
+
+/** Reads a parsed JSON value; only a missing `members` array makes the whole document invalid. */
+export function readClusterDocument(json: unknown): ParsedClusterDocument {
+  if (!isRecord(json)) return { kind: 'invalid', why: 'not a JSON object' };
+  const document = cluster.safeParse(json);
+  if (!document.success) return { kind: 'invalid', why: 'no members array' };
+  const members: ClusterMember[] = [];
+  const skipped: Skipped[] = [];
+  for (const [index, entry] of document.data.members.entries()) {
+    const parsed = member.safeParse(entry);
+    if (parsed.success) members.push(toMember(parsed.data));
+    else skipped.push({ name: `member ${index + 1}`, why: isRecord(entry) ? 'no usable name' : 'not an object' });
+  }
+  const { scope, pause = false, scheduled_switchover: scheduled } = document.data;
+  return {
+    kind: 'cluster',
+    cluster: { members, skipped, pause, ...present({ scope, scheduledSwitchover: toSwitchover(scheduled) }) },
+  };
+}
+
+export function parseClusterDocument(source: string): ParsedClusterDocument {
+  return readClusterDocument(parseJson(source));
+}

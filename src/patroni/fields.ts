@@ -1,0 +1,91 @@
+// The field readers that all documents share. A field that is missing, null or of the wrong kind becomes undefined (or the
+// word that says "there, but useless"); no reader throws, and no text leaves here long enough or odd enough to spoil a log line.
+import { z } from 'zod';
+
+/** Longest text kept of a field that is shown to people. */
+const MAX_SHOWN = 128;
+
+const UNPRINTABLE = /[\p{Cc}\u2028\u2029]+/gu;
+
+/** One printable line of at most 128 characters. */
+export function shown(text: string): string {
+  return text
+    .slice(0, 4 * MAX_SHOWN)
+    .replace(UNPRINTABLE, ' ')
+    .slice(0, MAX_SHOWN);
+}
+
+/** Text for people. */
+export const line = z.string().transform(shown);
+
+/** Text that is compared: kept exactly, unless it is empty or too long to be what it claims to be. */
+export const identifier = z.string().min(1).max(256);
+
+/** Patroni prints numbers; other servers and old versions were seen to send digits in a string. */
+export const amount = z
+  .union([
+    z.number(),
+    z
+      .string()
+      .regex(/^\d{1,16}$/)
+      .transform(Number),
+  ])
+  .pipe(z.number().nonnegative());
+
+export const integer = amount.pipe(z.int());
+
+/** Timelines start at 1; Patroni sends null or 0 while it does not know. */
+export const timeline = integer.pipe(z.int().positive());
+
+export const port = integer.pipe(z.int().min(1).max(65535));
+
+/** The field when it is usable, else undefined. */
+export function maybe<T extends z.ZodType>(field: T): z.ZodCatch<z.ZodOptional<T>> {
+  return field.optional().catch(undefined);
+}
+
+/** Any value, missing included. */
+export const anything = z.unknown().optional();
+
+/** The field, undefined when it is missing or null, and `word` when it is there but not usable. */
+export function orWord<T, const W extends string>(field: z.ZodType<T>, word: W): z.ZodType<T | W | undefined> {
+  return anything.transform((value): T | W | undefined => {
+    if (value === undefined || value === null) return undefined;
+    const parsed = field.safeParse(value);
+    return parsed.success ? parsed.data : word;
+  });
+}
+
+/** Truth as Python sees it, for flags whose type the API leaves open; undefined when absent or null. */
+export const flag = anything.transform((value) =>
+  value === undefined || value === null ? undefined : isTruthyInPython(value),
+);
+
+/** Python's `bool(value)`: the string "false" is true, an empty list is false. */
+export function isTruthyInPython(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0;
+  if (isRecord(value)) return Object.keys(value).length > 0;
+  return Boolean(value);
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** The same object without the keys that hold undefined. */
+export function present<T extends object>(fields: T): Present<T> {
+  const kept = Object.entries(fields).filter(([, value]) => value !== undefined);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- fromEntries cannot know that just the undefined ones are gone
+  return Object.fromEntries(kept) as Present<T>;
+}
+
+/** What a text holds as JSON; undefined when it is not JSON (no JSON text means undefined). */
+export function parseJson(source: string): unknown {
+  try {
+    return JSON.parse(source) as unknown;
+  } catch {
+    return undefined;
+  }
+}

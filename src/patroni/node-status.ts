@@ -1,0 +1,110 @@
+// The node status document: the body of every health answer and of /patroni (/manager in spec 1). Read into the core's
+// MemberStatus; whatever is not understood is left out or called `unknown`, so that it can only tighten a verdict.
+import { z } from 'zod';
+import type { MemberStatus, Role } from '../core/status.ts';
+import { anything, flag, identifier, integer, isRecord, line, maybe, orWord, parseJson } from './fields.ts';
+import { present, timeline } from './fields.ts';
+import { parseTags } from './tags.ts';
+
+export type ParsedNodeStatus =
+  | { readonly kind: 'status'; readonly status: MemberStatus }
+  | { readonly kind: 'invalid'; readonly why: string };
+
+export type Dialect = 'patroni' | 'manager';
+
+const ROLES: Readonly<Record<string, Role>> = {
+  primary: 'primary',
+  // Before Patroni 4.0.0.
+  master: 'primary',
+  replica: 'replica',
+  sync_standby: 'replica',
+  quorum_standby: 'replica',
+  standby_leader: 'standby_leader',
+  demoted: 'demoted',
+  promoted: 'promoted',
+  uninitialized: 'uninitialized',
+};
+
+/** `standby leader` (spec 1), `standby-leader` and `standby_leader` (Patroni) are one spelling here. */
+export function foldRole(role: string): string {
+  return role.replaceAll(/[ -]/g, '_');
+}
+
+function toRole(value: unknown): Role | undefined {
+  if (value === undefined || value === null) return undefined;
+  const name = typeof value === 'string' ? foldRole(value) : '';
+  return Object.hasOwn(ROLES, name) ? ROLES[name] : 'unknown';
+}
+
+const position = orWord(integer, 'invalid');
+const about = maybe(z.object({ version: maybe(line), scope: maybe(identifier), name: maybe(identifier) }));
+
+const nodeStatus = z.object({
+  // A state that is no text is one we cannot read, which is not the same as none.
+  state: orWord(line, 'unknown'),
+  role: anything.transform(toRole),
+  timeline: maybe(timeline),
+  xlog: maybe(z.object({ location: position, received_location: position, replayed_location: position })),
+  replication_state: maybe(line),
+  sync_standby: flag,
+  quorum_standby: flag,
+  tags: anything.transform(parseTags),
+  database_system_identifier: maybe(z.union([identifier, z.int().transform(String)])),
+  postmaster_start_time: maybe(line),
+  server_version: maybe(integer),
+  dcs_last_seen: maybe(integer),
+  pause: flag,
+  cluster_unlocked: flag,
+  failsafe_mode_is_active: flag,
+  pending_restart: flag,
+  patroni: about,
+  manager: about,
+});
+
+type Document = z.infer<typeof nodeStatus>;
+
+function toStatus(document: Document): MemberStatus {
+  const about = document.patroni ?? document.manager;
+  return present({
+    role: document.role,
+    state: document.state,
+    timeline: document.timeline,
+    location: document.xlog?.location,
+    received: document.xlog?.received_location,
+    replayed: document.xlog?.replayed_location,
+    replicationState: document.replication_state,
+    syncStandby: document.sync_standby,
+    quorumStandby: document.quorum_standby,
+    tags: document.tags?.tags,
+    noloadbalance: document.tags?.noloadbalance,
+    scope: about?.scope,
+    name: about?.name,
+    systemIdentifier: document.database_system_identifier,
+    postmasterStartTime: document.postmaster_start_time,
+    serverVersion: document.server_version,
+    apiVersion: about?.version,
+    dcsLastSeen: document.dcs_last_seen,
+    pause: document.pause,
+    clusterUnlocked: document.cluster_unlocked,
+    failsafe: document.failsafe_mode_is_active,
+    pendingRestart: document.pending_restart,
+    dialect: dialectOf(document),
+  });
+}
+
+function dialectOf(document: Document): Dialect | undefined {
+  if (document.patroni !== undefined) return 'patroni';
+  return document.manager === undefined ? undefined : 'manager';
+}
+
+/** Any JSON object is a status document, be it an empty one: spec 1 fixes no field of a health answer. */
+export function readNodeStatus(json: unknown): ParsedNodeStatus {
+  if (!isRecord(json)) return { kind: 'invalid', why: 'not a JSON object' };
+  const parsed = nodeStatus.safeParse(json);
+  if (!parsed.success) return { kind: 'invalid', why: 'not a status document' };
+  return { kind: 'status', status: toStatus(parsed.data) };
+}
+
+export function parseNodeStatus(source: string): ParsedNodeStatus {
+  return readNodeStatus(parseJson(source));
+}

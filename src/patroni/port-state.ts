@@ -1,0 +1,30 @@
+// Whether something listens on a port: a TCP connect that is closed at once, without a byte. PostgreSQL does not log it.
+import { connect, isIP } from 'node:net';
+import type { Address } from '../core/member.ts';
+import type { PortState } from '../core/observation.ts';
+import { startDeadline, STALL_MS } from './deadline.ts';
+import { errorCode, failure } from './failure.ts';
+
+/** Never rejects. `unknown` when there is no checked address to ask, or when the fault is ours. */
+export function askPort(address: Address | undefined, deadlineMs: number): Promise<PortState> {
+  if (address === undefined || isIP(address.host) === 0) return Promise.resolve('unknown');
+  const { promise, resolve } = Promise.withResolvers<PortState>();
+  const socket = connect({ host: address.host, port: address.port });
+  const deadline = startDeadline(deadlineMs, () => finish('silent'));
+
+  function finish(state: PortState): void {
+    const deaf = state === 'silent' && deadline.stalledMs() > STALL_MS;
+    deadline.cancel();
+    socket.destroy();
+    resolve(deaf ? 'unknown' : state);
+  }
+  socket.once('connect', () => finish('accepts'));
+  socket.once('error', (error) => finish(stateOf(error)));
+  return promise;
+}
+
+function stateOf(error: Error): PortState {
+  if (errorCode(error) === 'ECONNREFUSED') return 'refused';
+  const ended = failure(error);
+  return ended.kind === 'failed' && ended.cause === 'local' ? 'unknown' : 'silent';
+}

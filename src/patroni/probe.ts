@@ -1,0 +1,58 @@
+// One probe: the GET of a check on one member, read into the core's ProbeOutcome. Says what was answered, never what it
+// means: a redirect, a stranger's error page or half a document is no evidence (behaviour: evidence).
+import type { Check } from '../core/check.ts';
+import type { Member } from '../core/member.ts';
+import type { FailureCause, PortState, ProbeOutcome } from '../core/observation.ts';
+import { get } from './http.ts';
+import { parseNodeStatus } from './node-status.ts';
+import { askPort } from './port-state.ts';
+import type { TlsSource } from './tls-files.ts';
+
+export interface ProbeOptions {
+  readonly tls?: TlsSource | undefined;
+}
+
+/** Asks `member` the check; `deadlineMs` bounds the request. Never rejects. Ends at most 300 ms after the deadline. */
+export type Probe = (member: Member, check: Check, deadlineMs: number) => Promise<ProbeOutcome>;
+
+/** The PostgreSQL port gets what is left of the deadline, and at least this. */
+const PORT_QUESTION_MS = 300;
+
+/** After these the API said nothing at all, so the PostgreSQL port is asked too. */
+const SILENT: readonly FailureCause[] = ['timeout', 'reset', 'unreachable'];
+
+/** Patroni answers these two with a bare status line. */
+const BODILESS: readonly string[] = ['/liveness', '/readiness'];
+
+export function createProbe(options: ProbeOptions = {}): Probe {
+  return async (member, check, deadlineMs) => {
+    const endsAt = performance.now() + deadlineMs;
+    const askPostgres = (): Promise<PortState> =>
+      askPort(member.postgres, Math.max(PORT_QUESTION_MS, endsAt - performance.now()));
+
+    const result = await get({ api: member.api, path: check.text, deadlineMs, tls: options.tls });
+    switch (result.kind) {
+      case 'answered':
+        return judge(check, result.status, result.body);
+      case 'refused':
+        return { kind: 'refused', postgres: await askPostgres() };
+      case 'failed': {
+        const postgres = SILENT.includes(result.cause) ? await askPostgres() : 'unknown';
+        return { ...result, postgres };
+      }
+    }
+  };
+}
+
+function judge(check: Check, status: number, body: string): ProbeOutcome {
+  if (status >= 300 && status < 400) return failed('redirect', `status ${status}, which is not followed`);
+  if (status !== 200 && status !== 503) return failed('unexpected-status', `status ${status}`);
+  if (body === '' && BODILESS.includes(check.path)) return { kind: 'answered', status, body: undefined };
+  const parsed = parseNodeStatus(body);
+  if (parsed.kind === 'invalid') return failed('malformed', `status ${status}, body ${parsed.why}`);
+  return { kind: 'answered', status, body: parsed.status };
+}
+
+function failed(cause: FailureCause, detail: string): ProbeOutcome {
+  return { kind: 'failed', cause, detail, postgres: 'unknown' };
+}

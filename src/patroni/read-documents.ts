@@ -1,0 +1,122 @@
+// Reads the API's documents: who the members are, what happened, how the cluster is set up, what a node says about itself.
+// For discovery and for people, never for liveness: /cluster asks the configuration store and may hang as long as it does.
+import type { ApiEndpoint } from '../core/member.ts';
+import type { MemberStatus } from '../core/status.ts';
+import { readClusterDocument } from './cluster-document.ts';
+import type { ClusterDocument } from './cluster-document.ts';
+import { readDynamicConfig } from './dynamic-config.ts';
+import type { DynamicConfig } from './dynamic-config.ts';
+import type { Failure } from './failure.ts';
+import { parseJson } from './fields.ts';
+import { readHistory } from './history.ts';
+import type { TimelineEnd } from './history.ts';
+import { get } from './http.ts';
+import type { Request } from './http.ts';
+import { readNodeStatus } from './node-status.ts';
+import type { Dialect } from './node-status.ts';
+import type { TlsSource } from './tls-files.ts';
+
+export interface ReaderOptions {
+  readonly tls?: TlsSource | undefined;
+  /** `auto`: by the body's own key, remembered per member. */
+  readonly dialect?: 'auto' | Dialect;
+}
+
+export type ClusterRead = { readonly kind: 'cluster'; readonly cluster: ClusterDocument } | Failure;
+export type HistoryRead =
+  | { readonly kind: 'history'; readonly entries: readonly TimelineEnd[]; readonly skipped: number }
+  | Failure;
+export type ConfigRead = { readonly kind: 'config'; readonly config: DynamicConfig } | Failure;
+export type StatusRead = { readonly kind: 'status'; readonly status: MemberStatus } | Failure;
+
+/** Each reads one document within `deadlineMs`, in all. None rejects. */
+export interface Reader {
+  readonly readCluster: (api: ApiEndpoint, deadlineMs: number) => Promise<ClusterRead>;
+  readonly readHistory: (api: ApiEndpoint, deadlineMs: number) => Promise<HistoryRead>;
+  readonly readConfig: (api: ApiEndpoint, deadlineMs: number) => Promise<ConfigRead>;
+  readonly readNodeStatus: (api: ApiEndpoint, deadlineMs: number) => Promise<StatusRead>;
+}
+
+const OK = [200];
+/** Real Patroni answers a path it does not know, and a health check that says no, with 503 and the status document. */
+const OK_OR_NO = [200, 503];
+const PATHS: Readonly<Record<Dialect, string>> = { patroni: '/patroni', manager: '/manager' };
+/** Members remembered; far more than a cluster has. */
+const MAX_REMEMBERED = 256;
+
+export function createReader(options: ReaderOptions = {}): Reader {
+  const { tls, dialect = 'auto' } = options;
+  const spoken = new Map<string, Dialect>();
+
+  function remember(api: ApiEndpoint, status: MemberStatus): void {
+    if (status.dialect === undefined) return;
+    if (spoken.size >= MAX_REMEMBERED) spoken.clear();
+    spoken.set(api.url, status.dialect);
+  }
+  function dialects(api: ApiEndpoint): readonly [Dialect, ...Dialect[]] {
+    if (dialect !== 'auto') return [dialect];
+    return spoken.get(api.url) === 'manager' ? ['manager', 'patroni'] : ['patroni', 'manager'];
+  }
+
+  return {
+    async readCluster(api, deadlineMs) {
+      const answer = await readJson({ api, path: '/cluster', deadlineMs, tls }, OK);
+      if (answer.kind !== 'json') return answer;
+      const parsed = readClusterDocument(answer.json);
+      return parsed.kind === 'invalid' ? malformed('/cluster', parsed.why) : parsed;
+    },
+    async readHistory(api, deadlineMs) {
+      const answer = await readJson({ api, path: '/history', deadlineMs, tls }, OK);
+      if (answer.kind !== 'json') return answer;
+      const parsed = readHistory(answer.json);
+      return parsed.kind === 'invalid' ? malformed('/history', parsed.why) : parsed;
+    },
+    async readConfig(api, deadlineMs) {
+      const answer = await readJson({ api, path: '/config', deadlineMs, tls }, OK);
+      if (answer.kind !== 'json') return answer;
+      const parsed = readDynamicConfig(answer.json);
+      return parsed.kind === 'invalid' ? malformed('/config', parsed.why) : parsed;
+    },
+    async readNodeStatus(api, deadlineMs) {
+      const endsAt = performance.now() + deadlineMs;
+      const [first, second] = dialects(api);
+      let read = await readStatus({ api, path: PATHS[first], deadlineMs, tls });
+      const leftMs = endsAt - performance.now();
+      if (second !== undefined && leftMs > 0 && isOtherDialect(read)) {
+        read = await readStatus({ api, path: PATHS[second], deadlineMs: leftMs, tls });
+      }
+      if (read.kind === 'status') remember(api, read.status);
+      return read;
+    },
+  };
+}
+
+/** The member answered, and not with a status document. */
+function isOtherDialect(read: StatusRead): boolean {
+  return read.kind === 'failed' && (read.cause === 'unexpected-status' || read.cause === 'malformed');
+}
+
+async function readStatus(request: Request): Promise<StatusRead> {
+  const answer = await readJson(request, OK_OR_NO);
+  if (answer.kind !== 'json') return answer;
+  const parsed = readNodeStatus(answer.json);
+  if (parsed.kind === 'invalid') return malformed(request.path, parsed.why);
+  // An object without either key may be any server's error page.
+  const { dialect } = parsed.status;
+  return dialect === undefined ? malformed(request.path, 'no patroni or manager key') : parsed;
+}
+
+type Json = { readonly kind: 'json'; readonly json: unknown };
+
+async function readJson(request: Request, statuses: readonly number[]): Promise<Json | Failure> {
+  const result = await get(request);
+  if (result.kind !== 'answered') return result;
+  const { status, body } = result;
+  if (statuses.includes(status)) return { kind: 'json', json: parseJson(body) };
+  const cause = status >= 300 && status < 400 ? 'redirect' : 'unexpected-status';
+  return { kind: 'failed', cause, detail: `${request.path} answered status ${status}` };
+}
+
+function malformed(path: string, why: string): Failure {
+  return { kind: 'failed', cause: 'malformed', detail: `${path}: ${why}` };
+}

@@ -1,0 +1,37 @@
+// The one socket of one request. It goes to the address that was checked, whatever the URL's name means today, is never shared,
+// kept alive or opened ahead, and its owner destroys it.
+import { connect, isIP } from 'node:net';
+import type { Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import type { ApiEndpoint } from '../core/member.ts';
+
+/** How the API's TLS is verified; PEM text. Used for https endpoints only. */
+export interface ApiTls {
+  readonly ca?: string;
+  /** With `key`: the client's certificate, for APIs that ask for one. */
+  readonly cert?: string;
+  readonly key?: string;
+  /** Accept any certificate. */
+  readonly insecure?: boolean;
+}
+
+/** Starts to connect; `secureConnect` (https) or `connect` says when it is ready for bytes. */
+export function openSocket(api: ApiEndpoint, tls: ApiTls): Socket {
+  const { host, port } = api.address;
+  if (!isHttps(api)) return connect({ host, port, noDelay: true });
+  const name = new URL(api.url).hostname.replace(/^\[(.*)\]$/, '$1');
+  const { insecure = false, ...credentials } = tls;
+  return connectTls({
+    host,
+    port,
+    ...credentials,
+    rejectUnauthorized: !insecure,
+    // RFC 6066: an IP address is no server name. Without one, the certificate is compared with `host`.
+    ...(isIP(name) === 0 ? { servername: name } : {}),
+    ALPNProtocols: ['http/1.1'],
+  });
+}
+
+export function isHttps(api: ApiEndpoint): boolean {
+  return api.url.startsWith('https:');
+}

@@ -1,0 +1,28 @@
+// Tags as Patroni compares them with a `tag_<key>=<value>` parameter. Limit: JSON loses what Python prints differently
+// (1.0 arrives as 1 and compares as "1", where Patroni compares "1.0"), and a list or an object matches nothing here: write
+// such tags as strings.
+import { isRecord, isTruthyInPython } from './fields.ts';
+
+export interface Tags {
+  readonly tags: ReadonlyMap<string, string>;
+  /** Undefined when the tag is absent. */
+  readonly noloadbalance: boolean | undefined;
+}
+
+/** Undefined when there is no tags object. `noloadbalance` is Python's truth of the value (P: tags.py). */
+export function parseTags(value: unknown): Tags | undefined {
+  if (!isRecord(value)) return undefined;
+  const entries = Object.entries(value);
+  const noloadbalance = entries.find(([key]) => key === 'noloadbalance');
+  return {
+    tags: new Map(entries.map(([key, tag]) => [key, compared(tag)])),
+    noloadbalance: noloadbalance === undefined ? undefined : isTruthyInPython(noloadbalance[1]),
+  };
+}
+
+/** `str(value).lower()` for everything but strings, which compare exactly (P: api.py). */
+function compared(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (value === null) return 'none';
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '(not a scalar)';
+}

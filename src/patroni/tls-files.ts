@@ -1,0 +1,59 @@
+// Certificates from files, read again now and then, so that a rotated CA or client certificate counts without a restart. While
+// they are being read or cannot be read, what was read last stands: a slow disk delays no probe but the first.
+import { readFile } from 'node:fs/promises';
+import { present } from './fields.ts';
+import type { ApiTls } from './socket.ts';
+
+/** Paths of PEM files. */
+export interface TlsFiles {
+  readonly ca?: string | undefined;
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+  readonly insecure?: boolean | undefined;
+}
+
+/** Gives what TLS is to be done with now; rejects when it cannot be read and never could. */
+export type TlsSource = () => Promise<ApiTls>;
+
+const REREAD_AFTER_MS = 10_000;
+
+export function tlsFromFiles(files: TlsFiles, rereadAfterMs = REREAD_AFTER_MS): TlsSource {
+  let last: Promise<ApiTls> | undefined;
+  let readAt = -Infinity;
+  let isReading = false;
+
+  /** Takes the new reading's place only when it is good. */
+  async function reread(): Promise<void> {
+    const next = readAll(files);
+    try {
+      await next;
+      last = next;
+    } catch {
+      // What was read last stands.
+    } finally {
+      isReading = false;
+    }
+  }
+
+  return async () => {
+    if (last === undefined) {
+      readAt = performance.now();
+      last = readAll(files);
+      last.catch(() => (last = undefined));
+    } else if (!isReading && performance.now() - readAt >= rereadAfterMs) {
+      readAt = performance.now();
+      isReading = true;
+      void reread();
+    }
+    return await last;
+  };
+}
+
+async function readAll({ ca, cert, key, insecure = false }: TlsFiles): Promise<ApiTls> {
+  const [caText, certText, keyText] = await Promise.all([readText(ca), readText(cert), readText(key)]);
+  return present({ insecure, ca: caText, cert: certText, key: keyText });
+}
+
+async function readText(path: string | undefined): Promise<string | undefined> {
+  return path === undefined ? undefined : await readFile(path, 'utf8');
+}

@@ -1,0 +1,114 @@
+// Finds one client a backend: asks for fresh evidence where the pool is exclusive, picks, dials, and reads the table again in
+// the step of the connect. A socket is handed over only while its member is open at that address (G2, G3). Reports exactly
+// once, and nothing after its abort. Forwards nothing.
+import type { Socket } from 'node:net';
+import { pickTarget } from '../core/balance.ts';
+import type { Clock } from '../core/instant.ts';
+import { isSameAddress } from '../core/member.ts';
+import type { PoolName, PoolPolicy } from '../core/policy.ts';
+import type { Route, Target } from '../core/routing-table.ts';
+import type { Attempts } from './attempts.ts';
+import type { Dial, DialResult } from './dial.ts';
+import type { ProxyOptions } from './options.ts';
+import type { Place, Registry } from './registry.ts';
+
+export type OpenRoute = Extract<Route, { kind: 'open' }>;
+
+export interface ApproachInputs {
+  readonly session: number;
+  readonly pool: PoolPolicy;
+  readonly attempts: Attempts;
+  readonly options: ProxyOptions;
+  readonly registry: Registry;
+  readonly dial: Dial;
+  /** Counts the picks of the pool. */
+  readonly turn: number;
+  /** The dial begins: the session takes its seat. */
+  readonly onPlace: (place: Place) => void;
+  readonly onConnected: (target: Target, backend: Socket) => void;
+  /** The member is no longer open, or another one is left to try: route again. */
+  readonly onRouteAgain: () => void;
+  /** The route looks open and nobody could be reached: wait so long first. */
+  readonly onUnreachable: (pauseMs: number) => void;
+}
+
+const nothing = (): void => {};
+
+export function openRoute(options: ProxyOptions, pool: PoolName): OpenRoute | undefined {
+  const route = options.table().pools.get(pool)?.route;
+  return route?.kind === 'open' ? route : undefined;
+}
+
+/** The caller has just seen the route open. Returns the abort, which is idempotent. */
+export function approach(inputs: ApproachInputs): () => void {
+  const { options, pool } = inputs;
+  let abort = nothing;
+  const connect = (): void => {
+    abort = connectToMember(inputs);
+  };
+  if (pool.exclusive)
+    abort = once(options.clock, options.backend.connectTimeoutMs, options.freshen(pool.name), connect);
+  else connect();
+  return () => abort();
+}
+
+/** Runs when `asked` has settled, at the latest after `limitMs`: no client waits for an answer without a bound (G10). */
+function once(clock: Clock, limitMs: number, asked: Promise<void>, run: () => void): () => void {
+  let isDone = false;
+  const cancel = (): void => {
+    isDone = true;
+    cancelLimit();
+  };
+  const go = (): void => {
+    if (isDone) return;
+    cancel();
+    run();
+  };
+  const cancelLimit = clock.schedule(limitMs, go);
+  void asked.then(go, go);
+  return cancel;
+}
+
+function connectToMember(inputs: ApproachInputs): () => void {
+  const { options, registry, pool, attempts, dial } = inputs;
+  const { clock, backend, random } = options;
+  const route = openRoute(options, pool.name);
+  if (route === undefined) {
+    inputs.onRouteAgain();
+    return nothing;
+  }
+  const target = pickTarget(pool.balance, attempts.preferred(route.targets), {
+    sessionsOn: (member) => registry.sessionsOn(pool.name, member),
+    random,
+    turn: inputs.turn,
+  });
+  inputs.onPlace({ ...target, isFallback: route.fallback !== undefined });
+  const startedAt = clock.now();
+  return dial(target.address, { clock, timeoutMs: backend.connectTimeoutMs }, (result) => {
+    const outcome = result.kind === 'connected' ? 'connected' : result.outcome;
+    const durationMs = clock.now() - startedAt;
+    const { member } = target;
+    options.onEvent({ kind: 'dial-finished', pool: pool.name, session: inputs.session, member, outcome, durationMs });
+    if (result.kind === 'connected') handOver(inputs, target, result.socket);
+    else failed(inputs, target, result);
+  });
+}
+
+function handOver(inputs: ApproachInputs, target: Target, backend: Socket): void {
+  const targets = openRoute(inputs.options, inputs.pool.name)?.targets ?? [];
+  const isOpen = targets.some(
+    ({ member, address }) => member === target.member && isSameAddress(address, target.address),
+  );
+  if (isOpen) return inputs.onConnected(target, backend);
+  backend.destroy();
+  inputs.onRouteAgain();
+}
+
+function failed(inputs: ApproachInputs, { member }: Target, result: Extract<DialResult, { kind: 'failed' }>): void {
+  const { options, attempts, pool } = inputs;
+  if (!result.isLocalFault) options.onSmell({ kind: 'dial-failed', member });
+  const route = openRoute(options, pool.name);
+  const pauseMs = attempts.failed(member, result.detail, result.isLocalFault, route?.targets ?? []);
+  if (route === undefined || pauseMs === 0) inputs.onRouteAgain();
+  else inputs.onUnreachable(pauseMs);
+}

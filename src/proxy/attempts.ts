@@ -1,0 +1,47 @@
+// One client's dials so far: which members failed it, how many tries are left before it goes back to wait, and for how long.
+import type { MemberName } from '../core/member.ts';
+import type { Target } from '../core/routing-table.ts';
+
+/** The pause after a round of failed dials; it doubles up to the longest. Milliseconds. */
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 1_000;
+
+export class Attempts {
+  readonly #perRound: number;
+  readonly #failed = new Set<MemberName>();
+  #made = 0;
+  #pauseMs = FIRST_PAUSE_MS;
+  #lastFailure: string | undefined;
+
+  constructor(perRound: number) {
+    this.#perRound = perRound;
+  }
+
+  /** `pg-1: connection refused`; undefined while none failed. */
+  lastFailure(): string | undefined {
+    return this.#lastFailure;
+  }
+
+  /** Those that did not fail this client yet, or all of them when each did. */
+  preferred(targets: readonly [Target, ...Target[]]): readonly [Target, ...Target[]] {
+    const [first, ...rest] = targets.filter(({ member }) => !this.#failed.has(member));
+    return first === undefined ? targets : [first, ...rest];
+  }
+
+  /**
+   * Notes a failed dial. Returns 0 when another member is to be tried at once, else how long to wait before the next
+   * round: the same member refusing twice in a row says nothing new, and a fault of ours passes to no other member.
+   */
+  failed(member: MemberName, detail: string, isLocalFault: boolean, targets: readonly Target[]): number {
+    this.#lastFailure = `${member}: ${detail}`;
+    this.#made += 1;
+    this.#failed.add(member);
+    const isAnotherLeft = targets.some((target) => !this.#failed.has(target.member));
+    if (this.#made < this.#perRound && isAnotherLeft && !isLocalFault) return 0;
+    const pauseMs = this.#pauseMs;
+    this.#pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+    this.#made = 0;
+    this.#failed.clear();
+    return pauseMs;
+  }
+}

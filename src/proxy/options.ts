@@ -1,0 +1,24 @@
+// What the proxy is given: policies as plain data, the routing table through a function, and its seams.
+import type { ProxyEvent, Smell } from '../core/events.ts';
+import type { Clock } from '../core/instant.ts';
+import type { BackendPolicy, ClientPolicy, HoldPolicy, ListenerPolicy, PoolName, PoolPolicy } from '../core/policy.ts';
+import type { RoutingTable } from '../core/routing-table.ts';
+import type { Dial } from './dial.ts';
+
+export interface ProxyOptions {
+  readonly pools: readonly PoolPolicy[];
+  readonly listeners: readonly ListenerPolicy[];
+  readonly client: ClientPolicy;
+  readonly backend: BackendPolicy;
+  readonly hold: HoldPolicy;
+  /** The current routing table. */
+  readonly table: () => RoutingTable;
+  /** Resolves when the evidence of an exclusive pool's member is fresh, or was just asked for again. Never rejects. */
+  readonly freshen: (pool: PoolName) => Promise<void>;
+  readonly onSmell: (smell: Smell) => void;
+  readonly onEvent: (event: ProxyEvent) => void;
+  readonly clock: Clock;
+  /** A number in [0, 1). */
+  readonly random: () => number;
+  readonly dial?: Dial;
+}

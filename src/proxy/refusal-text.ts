@@ -1,0 +1,114 @@
+// What a refused client reads. One text per reason, with the reason itself as the greppable word; DETAIL says what is known,
+// HINT what to do. Addresses are left out: whoever reads this has not authenticated.
+import { CLOSE_REASONS } from '../core/close-reason.ts';
+import type { CloseReason } from '../core/close-reason.ts';
+import { describeMembers } from '../core/describe.ts';
+import type { Instant } from '../core/instant.ts';
+import type { PoolPolicy } from '../core/policy.ts';
+import type { PoolDecision } from '../core/routing-table.ts';
+import type { ErrorFields } from '../wire/error-response.ts';
+
+/** The reasons for which a client is answered before it reaches a backend. */
+export type RefusalReason = Extract<
+  CloseReason,
+  | 'startup-timeout'
+  | 'not-postgres'
+  | 'too-many-sessions'
+  | 'hold-full'
+  | 'hold-timeout'
+  | 'no-route'
+  | 'connect-failed'
+  | 'shutdown'
+  | 'internal-error'
+>;
+
+export interface RefusalFacts {
+  readonly pool: PoolPolicy;
+  readonly decision: PoolDecision | undefined;
+  readonly now: Instant;
+  /** How long the client was on hold. */
+  readonly waitedMs: number;
+  /** What makes this refusal differ from others of its reason: the cap that was met, the last failed connect. */
+  readonly detail: string | undefined;
+}
+
+export function refusalText(reason: RefusalReason, facts: RefusalFacts): ErrorFields {
+  const sqlState = CLOSE_REASONS[reason].sqlState;
+  return { sqlState, message: `pointsman: ${sentence(reason, facts.pool)} (${reason})`, ...advice(reason, facts) };
+}
+
+/** The answer to a browser, a health check or a scraper on this port. */
+export const HTTP_ANSWER: Uint8Array = httpAnswer(
+  'pointsman: this port speaks the PostgreSQL protocol, not HTTP (not-postgres).\n' +
+    'Health, metrics and status are on the admin address.\n',
+);
+
+function httpAnswer(text: string): Uint8Array {
+  const head = [
+    'HTTP/1.1 400 Bad Request',
+    'Content-Type: text/plain; charset=utf-8',
+    `Content-Length: ${text.length}`,
+    'Connection: close',
+  ];
+  return new TextEncoder().encode(`${head.join('\r\n')}\r\n\r\n${text}`);
+}
+
+function sentence(reason: RefusalReason, pool: PoolPolicy): string {
+  switch (reason) {
+    case 'startup-timeout':
+      return 'no complete startup message in time';
+    case 'not-postgres':
+      return 'this is not the PostgreSQL protocol';
+    case 'too-many-sessions':
+      return 'too many sessions';
+    case 'hold-full':
+      return `too many clients wait for a route in pool "${pool.name}"`;
+    case 'hold-timeout':
+    case 'no-route':
+      return `no ${pool.check.family === 'primary' ? 'primary' : 'member'} to route to in pool "${pool.name}"`;
+    case 'connect-failed':
+      return `could not connect to a member of pool "${pool.name}"`;
+    case 'shutdown':
+      return 'the proxy is shutting down';
+    case 'internal-error':
+      return 'an invariant of the proxy broke';
+  }
+}
+
+function advice(reason: RefusalReason, facts: RefusalFacts): Pick<ErrorFields, 'detail' | 'hint'> {
+  const { detail, waitedMs } = facts;
+  const waited = waitedMs > 0 ? `waited ${seconds(waitedMs)}` : undefined;
+  const members = (): string => describeMembers(facts.decision, facts.now);
+  switch (reason) {
+    case 'startup-timeout':
+    case 'not-postgres':
+      return { detail, hint: 'Connect with a PostgreSQL client; protocol 3 is spoken here.' };
+    case 'too-many-sessions':
+      return { detail, hint: 'Close idle connections, use a connection pool, or raise the bound.' };
+    case 'hold-full':
+      return { detail: join(detail, members()), hint: 'Connect again in a few seconds.' };
+    case 'hold-timeout':
+    case 'no-route':
+      return {
+        detail: join(detail, members(), waited),
+        hint: 'Connect again later; the status page of the proxy shows how each member stands.',
+      };
+    case 'connect-failed':
+      return {
+        detail: join(detail, members(), waited),
+        hint: "Check that PostgreSQL accepts connections from the proxy's host.",
+      };
+    case 'shutdown':
+      return { detail, hint: 'Connect to another proxy, or again in a few seconds.' };
+    case 'internal-error':
+      return { detail, hint: 'Please report this.' };
+  }
+}
+
+function join(...parts: readonly (string | undefined)[]): string {
+  return parts.filter((part) => part !== undefined).join('; ');
+}
+
+function seconds(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1).replace('.0', '')} s`;
+}

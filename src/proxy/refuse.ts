@@ -1,0 +1,54 @@
+// Tells a client why it is not served, in words it can read, and sees to it that the words arrive: answer, end, then read and
+// discard until the peer closes (closing with unread bytes would reset the connection and destroy the answer).
+// Bounded by one deadline whatever the client does; reports once, when the socket is closed.
+import type { Socket } from 'node:net';
+import type { Clock } from '../core/instant.ts';
+import { NOT_SUPPORTED, TLS_ALERT } from '../wire/error-response.ts';
+import type { Recognition } from '../wire/startup.ts';
+import type { Intake } from './startup.ts';
+
+/** From the refusal to the end of the socket. */
+const REFUSAL_MS = 5_000;
+
+/** The last words, then nothing is read but the end. */
+function partFrom(client: Socket, lastWords: Uint8Array, onClosed: () => void): void {
+  client.on('close', onClosed);
+  client.end(lastWords);
+  client.resume();
+}
+
+/** A client whose first packet, if it got that far, is at the front of `intake`. */
+export interface Refused {
+  readonly client: Socket;
+  readonly intake: Intake;
+  readonly packet: Recognition | undefined;
+}
+
+/**
+ * Refuses in the client's own terms. libpq shows no error that answers an SSLRequest or GSSENCRequest, so those are answered
+ * `N`, each once as PostgreSQL does, and the error waits for the startup message; direct TLS gets an alert.
+ */
+export function refuse(refused: Refused, error: Uint8Array, clock: Clock, onClosed: () => void): () => void {
+  const { client, intake } = refused;
+  const answered = new Set<Recognition['kind']>();
+  const cancelDeadline = clock.schedule(REFUSAL_MS, () => client.destroy());
+  const closed = (): void => {
+    cancelDeadline();
+    onClosed();
+  };
+  const answer = (packet: Recognition | undefined): void => {
+    const isNegotiation = packet?.kind === 'ssl-request' || packet?.kind === 'gssenc-request';
+    if (isNegotiation && !answered.has(packet.kind) && !intake.hasEnded()) {
+      answered.add(packet.kind);
+      client.write(NOT_SUPPORTED);
+      intake.skip(packet.length);
+      return;
+    }
+    intake.release();
+    partFrom(client, packet?.kind === 'tls' ? TLS_ALERT : error, closed);
+  };
+  intake.passTo({ onPacket: answer, onEnd: () => answer(undefined), onClosed: closed });
+  client.resume();
+  answer(refused.packet);
+  return () => client.destroy();
+}

@@ -1,0 +1,164 @@
+// Which sessions exist and where they live: counts by state, and an index by (pool, member) so that an eviction costs what it
+// closes. The counts are the only truth about caps. Owns no socket.
+import type { CloseReason, LeaveCause } from '../core/close-reason.ts';
+import { isSameAddress } from '../core/member.ts';
+import type { Address, MemberName } from '../core/member.ts';
+import type { PoolName } from '../core/policy.ts';
+import type { SessionState } from '../core/session-state.ts';
+import type { Traffic } from './relay.ts';
+
+/** A session's seat at a member, taken when its dial begins. */
+export interface Place {
+  readonly member: MemberName;
+  readonly address: Address;
+  /** The pool lived on another pool's members when the session came. */
+  readonly isFallback: boolean;
+}
+
+/** What the registry and those who evict need of a session. */
+export interface Seated {
+  readonly pool: PoolName;
+  place(): Place | undefined;
+  /** Ends a relaying session; one that is still dialing is routed again. */
+  evict(cause: LeaveCause): void;
+  /** Routes a session again that is still dialing; a relaying one stays. */
+  giveUpDial(): void;
+  /** The process stops: who waits for a route is told so; who has a backend stays. */
+  stopWaiting(): void;
+  close(reason: CloseReason, detail?: string): void;
+}
+
+export interface PoolCounts {
+  readonly states: Readonly<Record<Exclude<SessionState, 'closed'>, number>>;
+  /** Dialing and relaying sessions by member. */
+  readonly members: ReadonlyMap<MemberName, number>;
+  readonly fallbackSessions: number;
+  /** Connections since the start; accepted = closed + the sum of `states`. */
+  readonly accepted: number;
+  readonly closed: number;
+  readonly toBackendBytes: number;
+  readonly toClientBytes: number;
+}
+
+interface PoolBook {
+  readonly states: Record<SessionState, number>;
+  readonly seats: Map<MemberName, Set<Seated>>;
+  readonly traffic: Traffic;
+  fallbackSessions: number;
+  accepted: number;
+}
+
+export class Registry {
+  readonly #books: ReadonlyMap<PoolName, PoolBook>;
+  readonly #sessions = new Set<Seated>();
+  #onEmpty: () => void = () => {};
+
+  constructor(pools: readonly PoolName[]) {
+    this.#books = new Map(pools.map((pool) => [pool, newBook()]));
+  }
+
+  /** A new session, in state `startup`. */
+  add(session: Seated): void {
+    this.#sessions.add(session);
+    const book = this.#book(session.pool);
+    book.accepted += 1;
+    book.states.startup += 1;
+  }
+
+  /** Only a session's transition method calls this. */
+  moved(session: Seated, from: SessionState, to: SessionState): void {
+    const { states } = this.#book(session.pool);
+    states[from] -= 1;
+    states[to] += 1;
+    if (to !== 'closed' || from === 'closed') return;
+    this.#sessions.delete(session);
+    if (this.#sessions.size === 0) this.#onEmpty();
+  }
+
+  sit(session: Seated, place: Place): void {
+    const book = this.#book(session.pool);
+    const seats = book.seats.get(place.member);
+    if (seats === undefined) book.seats.set(place.member, new Set([session]));
+    else seats.add(session);
+    if (place.isFallback) book.fallbackSessions += 1;
+  }
+
+  rise(session: Seated, place: Place): void {
+    const book = this.#book(session.pool);
+    const seats = book.seats.get(place.member);
+    if (seats?.delete(session) !== true) return;
+    if (seats.size === 0) book.seats.delete(place.member);
+    if (place.isFallback) book.fallbackSessions -= 1;
+  }
+
+  /** Sessions of the pool on a member at that very address, as a copy: the caller may close them. */
+  at(pool: PoolName, member: MemberName, address: Address): readonly Seated[] {
+    const seats = this.#books.get(pool)?.seats.get(member) ?? [];
+    return [...seats].filter((session) => isSameAddress(session.place()?.address, address));
+  }
+
+  sessionsOn(pool: PoolName, member: MemberName): number {
+    return this.#books.get(pool)?.seats.get(member)?.size ?? 0;
+  }
+
+  /** The places at which the pool has sessions, each once. */
+  placesOf(pool: PoolName): readonly Place[] {
+    const places: Place[] = [];
+    for (const seats of this.#books.get(pool)?.seats.values() ?? []) {
+      for (const session of seats) {
+        const place = session.place();
+        const isNew = place !== undefined && !places.some((known) => isSameAddress(known.address, place.address));
+        if (isNew) places.push(place);
+      }
+    }
+    return places;
+  }
+
+  fallbackSessions(pool: PoolName): number {
+    return this.#book(pool).fallbackSessions;
+  }
+
+  /** The counters that every relay of the pool increments. */
+  traffic(pool: PoolName): Traffic {
+    return this.#book(pool).traffic;
+  }
+
+  all(): readonly Seated[] {
+    return [...this.#sessions];
+  }
+
+  size(): number {
+    return this.#sessions.size;
+  }
+
+  /** Calls `run` whenever the last session has ended. */
+  whenEmpty(run: () => void): void {
+    this.#onEmpty = run;
+  }
+
+  counts(): ReadonlyMap<PoolName, PoolCounts> {
+    return new Map([...this.#books].map(([pool, book]) => [pool, countsOf(book)]));
+  }
+
+  #book(pool: PoolName): PoolBook {
+    const book = this.#books.get(pool);
+    if (book === undefined) throw new Error(`unknown pool ${pool}`);
+    return book;
+  }
+}
+
+function newBook(): PoolBook {
+  return {
+    states: { startup: 0, holding: 0, dialing: 0, relaying: 0, refusing: 0, closed: 0 },
+    seats: new Map(),
+    traffic: { toBackendBytes: 0, toClientBytes: 0 },
+    fallbackSessions: 0,
+    accepted: 0,
+  };
+}
+
+function countsOf({ states, seats, traffic, fallbackSessions, accepted }: PoolBook): PoolCounts {
+  const { closed, ...live } = states;
+  const members = new Map([...seats].map(([member, sessions]) => [member, sessions.size]));
+  return { states: live, members, fallbackSessions, accepted, closed, ...traffic };
+}

@@ -1,0 +1,40 @@
+// The few things every socket here needs: the same options on both legs, addresses as text, and an end without courtesy.
+import type { Socket } from 'node:net';
+import type { Address } from '../core/member.ts';
+
+/** Half-close is passed on, so neither leg may end itself; keepalive finds peers that vanished. */
+export const SOCKET_OPTIONS = {
+  allowHalfOpen: true,
+  noDelay: true,
+  keepAlive: true,
+  keepAliveInitialDelay: 30_000,
+} as const;
+
+/** `10.0.0.1:5432`, `[::1]:5432` */
+export function addressText({ host, port }: Address): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** The peer's address; `unknown` when it has already gone. */
+export function peerText(socket: Socket): string {
+  const { remoteAddress, remotePort } = socket;
+  return remoteAddress === undefined || remotePort === undefined
+    ? 'unknown'
+    : addressText({ host: remoteAddress, port: remotePort });
+}
+
+/**
+ * Ends a connection at once with a reset: what the kernel has not yet sent is not sent any more.
+ * libuv refuses to reset while a FIN is on its way down and would leak the handle; an ordinary end is all that is left then.
+ */
+export function resetSocket(socket: Socket): void {
+  if (socket.destroyed) return;
+  const isEnding = socket.writableEnded && !socket.writableFinished && socket.writableLength === 0;
+  if (isEnding || socket.connecting) socket.destroy();
+  else socket.resetAndDestroy();
+}
+
+/** Node throws on an `error` event that nobody listens to; what matters of it also arrives as `close`. */
+export function ignoreErrors(socket: Socket): void {
+  socket.on('error', () => {});
+}

@@ -1,0 +1,102 @@
+// Reads a client until it is handed over: recognises its first packet and keeps every byte for the backend, in order, once.
+// It goes on reading while the client waits, because a paused Node socket does not report that its peer has left; a client
+// that waits has nothing to say, so what it may pipeline is bounded: beyond KEPT_BYTES reading stops, and with it that notice.
+import type { Socket } from 'node:net';
+import { recognise } from '../wire/startup.ts';
+import type { Recognition } from '../wire/startup.ts';
+
+/** More than any opening packet; on top comes at most one chunk and what the stream itself buffers. */
+const KEPT_BYTES = 64 * 1024;
+
+export interface IntakeListener {
+  /** The first packet is known; called once, and again after each `skip`. Bytes behind it may have arrived too. */
+  readonly onPacket: (packet: Exclude<Recognition, { kind: 'need-more' }>) => void;
+  /** The client sends no more (FIN). */
+  readonly onEnd: () => void;
+  /** The socket is closed. */
+  readonly onClosed: () => void;
+}
+
+export class Intake {
+  readonly #socket: Socket;
+  #listener: IntakeListener;
+  #buffer: Uint8Array = new Uint8Array(0);
+  #length = 0;
+  #isRecognised = false;
+  #hasEnded = false;
+
+  constructor(socket: Socket, listener: IntakeListener) {
+    this.#socket = socket;
+    this.#listener = listener;
+  }
+
+  start(): void {
+    this.#socket.on('data', this.#take).on('end', this.#end).on('close', this.#close);
+  }
+
+  /** Another one wants to know from here on. */
+  passTo(listener: IntakeListener): void {
+    this.#listener = listener;
+  }
+
+  /** Everything received and not skipped; valid until the next chunk. */
+  bytes(): Uint8Array {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** Drops an answered packet and looks for the next one. */
+  skip(length: number): void {
+    this.#buffer = this.#buffer.slice(length, this.#length);
+    this.#length = this.#buffer.length;
+    this.#isRecognised = false;
+    this.#look();
+  }
+
+  /** Listens and keeps no more: the socket is another's from here on, and must be listened to in the same step. */
+  release(): void {
+    this.#buffer = new Uint8Array(0);
+    this.#length = 0;
+    this.#socket.off('data', this.#take).off('end', this.#end).off('close', this.#close);
+  }
+
+  readonly #take = (chunk: Uint8Array): void => {
+    this.#append(chunk);
+    if (this.#length >= KEPT_BYTES) this.#socket.pause();
+    this.#look();
+  };
+
+  readonly #end = (): void => {
+    this.#hasEnded = true;
+    this.#listener.onEnd();
+  };
+
+  readonly #close = (): void => this.#listener.onClosed();
+
+  #look(): void {
+    if (this.#isRecognised) return;
+    const packet = recognise(this.bytes());
+    if (packet.kind === 'need-more') return;
+    this.#isRecognised = true;
+    this.#listener.onPacket(packet);
+  }
+
+  /** Doubles its room, so that a client that sends one byte at a time costs linear time. */
+  #append(chunk: Uint8Array): void {
+    const length = this.#length + chunk.length;
+    if (this.#length === 0) {
+      this.#buffer = chunk;
+    } else {
+      if (length > this.#buffer.length) {
+        const larger = new Uint8Array(Math.max(length, 2 * this.#buffer.length));
+        larger.set(this.bytes());
+        this.#buffer = larger;
+      }
+      this.#buffer.set(chunk, this.#length);
+    }
+    this.#length = length;
+  }
+}

@@ -1,0 +1,27 @@
+// A rate with a small burst. Time is an argument; holds no timer.
+import type { Instant } from '../core/instant.ts';
+
+export class TokenBucket {
+  readonly #perMs: number;
+  readonly #capacity: number;
+  #tokens: number;
+  #filledAt: Instant;
+
+  /** Full at first. The burst is a tenth of a second's worth, at least one. */
+  constructor(perSecond: number, now: Instant) {
+    this.#perMs = perSecond / 1000;
+    this.#capacity = Math.max(1, Math.floor(perSecond / 10));
+    this.#tokens = this.#capacity;
+    this.#filledAt = now;
+  }
+
+  /** Takes a token and returns 0, or returns the milliseconds until there is one. */
+  take(now: Instant): number {
+    this.#tokens = Math.min(this.#capacity, this.#tokens + (now - this.#filledAt) * this.#perMs);
+    this.#filledAt = now;
+    // Sums of fractions: without the allowance a token is due a hair after the timer that waits for it.
+    if (this.#tokens < 1 - 1e-9) return (1 - this.#tokens) / this.#perMs;
+    this.#tokens = Math.max(0, this.#tokens - 1);
+    return 0;
+  }
+}

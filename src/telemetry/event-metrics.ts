@@ -1,0 +1,175 @@
+// Counters and histograms that grow with each event. Labels are pools, which the configuration bounds, closed lists, and
+// members, whose series are removed when they leave the cluster.
+import { Counter, Gauge, Histogram } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { CLOSE_REASONS } from '../core/close-reason.ts';
+import type { MonitorEvent, ProxyEvent } from '../core/events.ts';
+import type { Instant } from '../core/instant.ts';
+import type { MemberName } from '../core/member.ts';
+import type { PoolName } from '../core/policy.ts';
+import { NETWORK_BUCKETS, createTimedOutcomes } from './timed-outcomes.ts';
+
+type Event = ProxyEvent | MonitorEvent;
+
+const HOLD_OUTCOMES = ['released', 'timeout', 'gave-up', 'refused'];
+const DISCOVERY_OUTCOMES = ['found', 'failed'];
+const HOLD_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
+const SESSION_BUCKETS = [0.01, 0.1, 1, 10, 60, 600, 3600, 6 * 3600, 24 * 3600];
+
+export interface EventMetrics {
+  readonly count: (event: Event) => void;
+  /** Drops the series of members that are not in `known`. */
+  readonly retain: (known: ReadonlySet<MemberName>) => void;
+  /** When a read of the member list last succeeded; undefined before the first. */
+  readonly discoveredAt: () => Instant | undefined;
+}
+
+export interface EventMetricsOptions {
+  readonly registry: Registry;
+  readonly pools: readonly PoolName[];
+  readonly now: () => Instant;
+}
+
+export function createEventMetrics({ registry, pools, now }: EventMetricsOptions): EventMetrics {
+  const registers = [registry];
+  const pool = poolMetrics(registers);
+  const probes = createTimedOutcomes(registers, {
+    name: 'probe',
+    counted: 'Questions to the management API of a member: yes and no are answers, the rest is why there was none.',
+    timed: 'How long a question to the management API of a member took, answered or not.',
+  });
+  const dials = createTimedOutcomes(registers, {
+    name: 'dial',
+    counted: 'Connects to the PostgreSQL port of a member for a client, by outcome.',
+    timed: 'How long connects to the PostgreSQL port of a member took, successful or not.',
+  });
+  const cluster = clusterMetrics(registers);
+  let discoveredAt: Instant | undefined;
+  for (const name of pools) initialise(pool, name);
+  for (const outcome of DISCOVERY_OUTCOMES) cluster.discoveries.inc({ outcome }, 0);
+  const discovered = (isFound: boolean, durationMs: number): void => {
+    if (isFound) discoveredAt = now();
+    cluster.discoveries.inc({ outcome: isFound ? 'found' : 'failed' });
+    cluster.discoverySeconds.observe(durationMs / 1000);
+  };
+  const count = (event: Event): void => {
+    switch (event.kind) {
+      case 'session-closed':
+        pool.closed.inc({ pool: event.pool, reason: event.reason });
+        return pool.sessionSeconds.observe({ pool: event.pool }, event.durationMs / 1000);
+      case 'hold-ended':
+        pool.holds.inc({ pool: event.pool, outcome: event.outcome });
+        return pool.holdSeconds.observe({ pool: event.pool }, event.waitedMs / 1000);
+      case 'cancel-forwarded':
+        return pool.cancels.inc({ pool: event.pool });
+      case 'listener-failed':
+        return pool.listenerFailures.inc({ pool: event.pool });
+      case 'route-changed':
+        return pool.routeChanges.inc({ pool: event.pool });
+      case 'probe-finished':
+        return probes.record(event.member, event.outcome, event.durationMs);
+      case 'dial-finished':
+        return dials.record(event.member, event.outcome, event.durationMs);
+      case 'discovery-finished':
+        return discovered(event.detail === undefined, event.durationMs);
+      case 'urgent-probing':
+        return cluster.urgent.set(event.on ? 1 : 0);
+      // Counted elsewhere: in the proxy's own counts, or as part of another event.
+      case 'client-accepted':
+      case 'hold-started':
+      case 'session-opened':
+      case 'members-changed':
+      case 'standing-changed':
+        return undefined;
+    }
+  };
+  const retain = (known: ReadonlySet<MemberName>): void => {
+    probes.retain(known);
+    dials.retain(known);
+  };
+  return { count, retain, discoveredAt: () => discoveredAt };
+}
+
+type Registers = Registry[];
+type PoolMetrics = ReturnType<typeof poolMetrics>;
+
+function poolMetrics(registers: Registers) {
+  const labelNames = ['pool'] as const;
+  return {
+    closed: new Counter({
+      name: 'pointsman_sessions_closed_total',
+      help: 'Client connections that ended, by the one reason each has.',
+      labelNames: ['pool', 'reason'] as const,
+      registers,
+    }),
+    sessionSeconds: new Histogram({
+      name: 'pointsman_session_duration_seconds',
+      help: 'How long client connections lived, from accept to close.',
+      labelNames,
+      buckets: SESSION_BUCKETS,
+      registers,
+    }),
+    holds: new Counter({
+      name: 'pointsman_holds_ended_total',
+      help: 'Clients that had to wait for a member, by how the wait ended.',
+      labelNames: ['pool', 'outcome'] as const,
+      registers,
+    }),
+    holdSeconds: new Histogram({
+      name: 'pointsman_hold_wait_seconds',
+      help: 'How long clients waited for a member, however it ended.',
+      labelNames,
+      buckets: HOLD_BUCKETS,
+      registers,
+    }),
+    cancels: new Counter({
+      name: 'pointsman_cancels_forwarded_total',
+      help: 'Cancel requests passed on to at least one member.',
+      labelNames,
+      registers,
+    }),
+    listenerFailures: new Counter({
+      name: 'pointsman_listener_failures_total',
+      help: 'Errors of listening sockets.',
+      labelNames,
+      registers,
+    }),
+    routeChanges: new Counter({
+      name: 'pointsman_route_changes_total',
+      help: 'Times the route of a pool changed: other members, waiting, or closed.',
+      labelNames,
+      registers,
+    }),
+  };
+}
+
+/** Every series is there from the start, so that a first increase is seen as one. */
+function initialise(metrics: PoolMetrics, pool: PoolName): void {
+  for (const reason of Object.keys(CLOSE_REASONS)) metrics.closed.inc({ pool, reason }, 0);
+  for (const outcome of HOLD_OUTCOMES) metrics.holds.inc({ pool, outcome }, 0);
+  metrics.sessionSeconds.zero({ pool });
+  metrics.holdSeconds.zero({ pool });
+  for (const counter of [metrics.cancels, metrics.listenerFailures, metrics.routeChanges]) counter.inc({ pool }, 0);
+}
+
+function clusterMetrics(registers: Registers) {
+  return {
+    discoveries: new Counter({
+      name: 'pointsman_discoveries_total',
+      help: 'Reads of the member list, by whether one was found.',
+      labelNames: ['outcome'] as const,
+      registers,
+    }),
+    discoverySeconds: new Histogram({
+      name: 'pointsman_discovery_duration_seconds',
+      help: 'How long a read of the member list took, with every source it tried.',
+      buckets: [...NETWORK_BUCKETS, 10],
+      registers,
+    }),
+    urgent: new Gauge({
+      name: 'pointsman_urgent_probing',
+      help: '1 while members are asked at the urgent interval because something smells.',
+      registers,
+    }),
+  };
+}

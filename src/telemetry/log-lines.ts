@@ -1,0 +1,147 @@
+// What the log says about an event: level, sentence and fields. Pure. Ordinary traffic is debug or trace; what an operator wants to
+// read the morning after is info or above.
+import { CLOSE_REASONS } from '../core/close-reason.ts';
+import type { CloseReason } from '../core/close-reason.ts';
+import type { MonitorEvent, ProxyEvent } from '../core/events.ts';
+import type { Route, Standing, WhyCode } from '../core/routing-table.ts';
+
+export type LineLevel = 'error' | 'warn' | 'info' | 'debug' | 'trace';
+
+export interface LogLine {
+  readonly level: LineLevel;
+  readonly text: string;
+}
+
+type Event = ProxyEvent | MonitorEvent;
+
+/** `isNews` is false when the event before it of this kind went the same way (only discovery repeats itself). */
+export function logLine(event: Event, isNews: boolean): LogLine {
+  switch (event.kind) {
+    case 'client-accepted':
+      return { level: 'trace', text: `pool ${event.pool}: client accepted` };
+    case 'hold-started':
+      return { level: 'debug', text: `session ${event.session}: waits for pool ${event.pool} (${event.cause})` };
+    case 'hold-ended':
+      return { level: 'debug', text: `session ${event.session}: ${event.outcome} after ${seconds(event.waitedMs)}` };
+    case 'dial-finished':
+      return dialLine(event);
+    case 'session-opened':
+      return { level: 'debug', text: `session ${event.session}: ${event.client} is connected to ${event.member}` };
+    case 'session-closed':
+      return closeLine(event);
+    case 'cancel-forwarded':
+      return { level: 'debug', text: `pool ${event.pool}: cancel request sent to ${event.members.join(', ')}` };
+    case 'listener-failed':
+      return { level: 'error', text: `pool ${event.pool}: listener failed: ${event.detail}` };
+    case 'probe-finished':
+      return probeLine(event);
+    case 'discovery-finished':
+      return discoveryLine(event, isNews);
+    case 'members-changed':
+      return { level: 'info', text: membersText(event.added, event.removed) };
+    case 'route-changed':
+      return routeLine(event);
+    case 'standing-changed':
+      return standingLine(event);
+    case 'urgent-probing':
+      return { level: 'info', text: urgentText(event.on, event.smells) };
+  }
+}
+
+function seconds(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+}
+
+function dialLine(event: Extract<Event, { kind: 'dial-finished' }>): LogLine {
+  const { session, member, outcome, durationMs } = event;
+  const isConnected = outcome === 'connected';
+  const what = isConnected ? 'connected' : `connect ${outcome}`;
+  return {
+    level: isConnected ? 'trace' : 'info',
+    text: `session ${session}: ${member}: ${what} in ${seconds(durationMs)}`,
+  };
+}
+
+/** Ordinary ends, and what every client that merely probes the port would write, stay out of the way. */
+const QUIET: readonly CloseReason[] = ['cancel-forwarded', 'startup-timeout'];
+
+function closeLine(event: Extract<Event, { kind: 'session-closed' }>): LogLine {
+  const { session, client, member, reason, detail, durationMs } = event;
+  const isOurs = CLOSE_REASONS[reason].side === 'pointsman' && !QUIET.includes(reason);
+  const level = reason === 'internal-error' ? 'error' : isOurs ? 'info' : 'debug';
+  const where = member === undefined ? '' : ` on ${member}`;
+  const more = detail === undefined ? '' : `: ${detail}`;
+  return { level, text: `session ${session}: ${client}${where} ended after ${seconds(durationMs)}: ${reason}${more}` };
+}
+
+function probeLine(event: Extract<Event, { kind: 'probe-finished' }>): LogLine {
+  const { member, check, outcome, detail, durationMs } = event;
+  const level = outcome === 'yes' || outcome === 'no' ? 'trace' : 'debug';
+  const more = detail === undefined ? '' : `: ${detail}`;
+  return { level, text: `${member} ${check}: ${outcome} in ${seconds(durationMs)}${more}` };
+}
+
+function discoveryLine(event: Extract<Event, { kind: 'discovery-finished' }>, isNews: boolean): LogLine {
+  const { source, detail, members } = event;
+  if (detail !== undefined) return { level: isNews ? 'warn' : 'debug', text: `discovery failed: ${detail}` };
+  const text = `discovery: ${members} members, from ${source ?? 'the configuration'}`;
+  return { level: isNews ? 'info' : 'trace', text };
+}
+
+function membersText(added: readonly string[], removed: readonly string[]): string {
+  const parts = [
+    ...(added.length === 0 ? [] : [`added ${added.join(', ')}`]),
+    ...(removed.length === 0 ? [] : [`removed ${removed.join(', ')}`]),
+  ];
+  return `members changed: ${parts.join('; ')}`;
+}
+
+function routeLine({ pool, from, to }: Extract<Event, { kind: 'route-changed' }>): LogLine {
+  const text = `pool ${pool}: ${routeText(to)}`;
+  if (to.kind === 'hold' && to.cause === 'two-primaries') return { level: 'error', text };
+  const isLoss = from?.kind === 'open' && to.kind !== 'open';
+  return { level: isLoss ? 'warn' : 'info', text };
+}
+
+function routeText(route: Route): string {
+  switch (route.kind) {
+    case 'open': {
+      const lent = route.fallback === undefined ? '' : `, by fallback to pool ${route.fallback.pool}`;
+      return `open on ${route.targets.map((target) => target.member).join(', ')}${lent}`;
+    }
+    case 'hold':
+      return `no member, clients wait (${route.cause})`;
+    case 'closed':
+      return 'no member, clients are refused (every member gave a definite no)';
+  }
+}
+
+/** A member that left for one of these is in trouble; the other ways out are somebody's decision. */
+const TROUBLE: readonly WhyCode[] = [
+  'no-answer',
+  'refused',
+  'other-cluster',
+  'not-running',
+  'two-primaries',
+  'superseded',
+];
+
+function standingLine({ pool, member, from, to, text }: Extract<Event, { kind: 'standing-changed' }>): LogLine {
+  const isTrouble = from?.kind === 'open' && TROUBLE.includes(to.why.code);
+  return { level: isTrouble ? 'warn' : 'info', text: `pool ${pool}: ${member} ${standingText(to)}: ${text}` };
+}
+
+function standingText(standing: Standing): string {
+  switch (standing.kind) {
+    case 'open':
+      return 'takes sessions';
+    case 'keep':
+      return 'takes no new sessions, keeps its live ones';
+    case 'leave':
+      return `is out (${standing.cause})`;
+  }
+}
+
+function urgentText(on: boolean, smells: readonly string[]): string {
+  return on ? `urgent probing on: ${smells.join(', ')}` : 'urgent probing off';
+}

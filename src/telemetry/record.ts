@@ -1,0 +1,35 @@
+// The one listener of the shells' events: each becomes a log line and a metric. Never throws into its caller: telling must
+// not break what is told about.
+import type { MonitorEvent, ProxyEvent } from '../core/events.ts';
+import { logLine } from './log-lines.ts';
+import type { Log } from './log.ts';
+
+type Event = ProxyEvent | MonitorEvent;
+
+export interface RecorderOptions {
+  readonly log: Log;
+  /** Counts the event; see event-metrics.ts. */
+  readonly count: (event: Event) => void;
+}
+
+export interface Recorder {
+  readonly onProxyEvent: (event: ProxyEvent) => void;
+  readonly onMonitorEvent: (event: MonitorEvent) => void;
+}
+
+export function createRecorder({ log, count }: RecorderOptions): Recorder {
+  let wasDiscovered: boolean | undefined;
+  const record = (event: Event): void => {
+    try {
+      count(event);
+      const isDiscovered = event.kind === 'discovery-finished' ? event.detail === undefined : wasDiscovered;
+      const { level, text } = logLine(event, isDiscovered !== wasDiscovered);
+      wasDiscovered = isDiscovered;
+      const { kind, ...fields } = event;
+      if (log.isLevelEnabled(level)) log[level]({ event: kind, ...fields }, text);
+    } catch (error) {
+      log.error({ event: 'record-failed', of: event.kind, err: error }, 'an event could not be recorded');
+    }
+  };
+  return { onProxyEvent: record, onMonitorEvent: record };
+}

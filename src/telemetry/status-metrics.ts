@@ -1,0 +1,148 @@
+// Gauges and totals that are read at the scrape: all from one routing table and one count, so that they agree with each other
+// and with the routing (G21).
+import { Counter, Gauge } from 'prom-client';
+import type { Registry } from 'prom-client';
+import type { PoolCounts } from '../core/counts.ts';
+import type { Instant } from '../core/instant.ts';
+import type { MemberName } from '../core/member.ts';
+import type { PoolName } from '../core/policy.ts';
+import type { PoolDecision, Route, RoutingTable, Standing } from '../core/routing-table.ts';
+
+/** Where the values of a scrape come from. Each is called once per scrape. */
+export interface StatusSource {
+  readonly now: () => Instant;
+  readonly routingTable: () => RoutingTable;
+  readonly counts: () => ReadonlyMap<PoolName, PoolCounts>;
+  /** The start of the newest probe that the member answered. */
+  readonly lastAnswerAt: (member: MemberName) => Instant | undefined;
+}
+
+const ROUTES: readonly Route['kind'][] = ['open', 'hold', 'closed'];
+const STANDINGS: readonly Standing['kind'][] = ['open', 'keep', 'leave'];
+
+/** Returns a function that brings every value up to date and tells which members there are. */
+export function createStatusMetrics(registry: Registry, source: StatusSource): () => ReadonlySet<MemberName> {
+  const registers = [registry];
+  const routing = routingMetrics(registers);
+  const sessions = sessionMetrics(registers);
+  return () => {
+    const now = source.now();
+    const table = source.routingTable();
+    const members = new Set([...table.pools.values()].flatMap((decision) => [...decision.standings.keys()]));
+    routing.complete.set(table.complete ? 1 : 0);
+    routing.members.set(members.size);
+    routing.standing.reset();
+    routing.answerAge.reset();
+    for (const [pool, decision] of table.pools) setDecision(routing, pool, decision);
+    for (const member of members) {
+      const at = source.lastAnswerAt(member);
+      if (at !== undefined) routing.answerAge.set({ member }, Math.max(0, now - at) / 1000);
+    }
+    for (const total of [sessions.accepted, sessions.bytes]) total.reset();
+    sessions.onMember.reset();
+    for (const [pool, counts] of source.counts()) setCounts(sessions, pool, counts);
+    return members;
+  };
+}
+
+function setDecision(metrics: RoutingMetrics, pool: PoolName, { route, standings }: PoolDecision): void {
+  for (const kind of ROUTES) metrics.route.set({ pool, kind }, route.kind === kind ? 1 : 0);
+  const isLent = route.kind === 'open' && route.fallback !== undefined;
+  metrics.fallback.set({ pool }, isLent ? 1 : 0);
+  metrics.targets.set({ pool }, route.kind === 'open' ? route.targets.length : 0);
+  for (const [member, { kind }] of standings) {
+    for (const standing of STANDINGS) metrics.standing.set({ pool, member, standing }, kind === standing ? 1 : 0);
+  }
+}
+
+function setCounts(metrics: SessionMetrics, pool: PoolName, counts: PoolCounts): void {
+  for (const [state, count] of Object.entries(counts.states)) metrics.sessions.set({ pool, state }, count);
+  for (const [member, count] of counts.members) metrics.onMember.set({ pool, member }, count);
+  metrics.holds.set({ pool }, counts.states.holding);
+  metrics.lent.set({ pool }, counts.fallbackSessions);
+  metrics.accepted.inc({ pool }, counts.accepted);
+  metrics.bytes.inc({ pool, direction: 'to_backend' }, counts.toBackendBytes);
+  metrics.bytes.inc({ pool, direction: 'to_client' }, counts.toClientBytes);
+}
+
+type Registers = Registry[];
+type RoutingMetrics = ReturnType<typeof routingMetrics>;
+type SessionMetrics = ReturnType<typeof sessionMetrics>;
+
+function routingMetrics(registers: Registers) {
+  return {
+    standing: new Gauge({
+      name: 'pointsman_member_standing',
+      help: "A member's place in a pool, 1 for the one that holds: open takes sessions, keep only keeps its live ones, leave is out.",
+      labelNames: ['pool', 'member', 'standing'] as const,
+      registers,
+    }),
+    answerAge: new Gauge({
+      name: 'pointsman_member_last_answer_age_seconds',
+      help: 'Time since the start of the newest probe that the member answered; absent before its first answer.',
+      labelNames: ['member'] as const,
+      registers,
+    }),
+    members: new Gauge({ name: 'pointsman_members', help: 'Members known, whatever their state.', registers }),
+    complete: new Gauge({
+      name: 'pointsman_first_round_complete',
+      help: '1 once every member first known was asked; nothing is routed before.',
+      registers,
+    }),
+    route: new Gauge({
+      name: 'pointsman_pool_route',
+      help: 'Where a pool leads, 1 for the one that holds: open to members, hold (clients wait), closed (clients are refused).',
+      labelNames: ['pool', 'kind'] as const,
+      registers,
+    }),
+    fallback: new Gauge({
+      name: 'pointsman_pool_fallback_active',
+      help: "1 while the pool lives on its fallback pool's members.",
+      labelNames: ['pool'] as const,
+      registers,
+    }),
+    targets: new Gauge({
+      name: 'pointsman_pool_open_members',
+      help: 'Members that take new sessions of the pool, by fallback too.',
+      labelNames: ['pool'] as const,
+      registers,
+    }),
+  };
+}
+
+function sessionMetrics(registers: Registers) {
+  const labelNames = ['pool'] as const;
+  return {
+    sessions: new Gauge({
+      name: 'pointsman_sessions',
+      help: 'Client connections now, by state.',
+      labelNames: ['pool', 'state'] as const,
+      registers,
+    }),
+    onMember: new Gauge({
+      name: 'pointsman_member_sessions',
+      help: 'Client connections now that are connected, or connecting, to a member.',
+      labelNames: ['pool', 'member'] as const,
+      registers,
+    }),
+    holds: new Gauge({ name: 'pointsman_holds', help: 'Clients now waiting for a member.', labelNames, registers }),
+    lent: new Gauge({
+      name: 'pointsman_pool_fallback_sessions',
+      help: 'Client connections now that came by fallback.',
+      labelNames,
+      registers,
+    }),
+    accepted: new Counter({
+      name: 'pointsman_clients_accepted_total',
+      help: 'Client connections accepted: those that ended plus those that live.',
+      labelNames,
+      registers,
+    }),
+    bytes: new Counter({
+      name: 'pointsman_relayed_bytes_total',
+      help: 'Bytes passed on between clients and members.',
+      labelNames: ['pool', 'direction'] as const,
+      registers,
+    }),
+  };
+}

@@ -1,0 +1,55 @@
+// What is asked of single members, probes and dials: how often it ended how, and how long it took. Remembers which series a
+// member has, so that they can be removed when it leaves the cluster.
+import { Counter, Histogram } from 'prom-client';
+import type { Registry } from 'prom-client';
+import type { MemberName } from '../core/member.ts';
+
+/** Seconds. */
+export const NETWORK_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 0.8, 1, 3];
+
+interface TimedOutcomes {
+  readonly record: (member: MemberName, outcome: string, durationMs: number) => void;
+  /** Drops the series of members that are not in `known`. */
+  readonly retain: (known: ReadonlySet<MemberName>) => void;
+}
+
+interface Names {
+  readonly name: string;
+  /** Help of the counter and of the histogram. */
+  readonly counted: string;
+  readonly timed: string;
+}
+
+export function createTimedOutcomes(registers: Registry[], { name, counted, timed }: Names): TimedOutcomes {
+  const outcomes = new Counter({
+    name: `pointsman_${name}s_total`,
+    help: counted,
+    labelNames: ['member', 'outcome'] as const,
+    registers,
+  });
+  const seconds = new Histogram({
+    name: `pointsman_${name}_duration_seconds`,
+    help: timed,
+    labelNames: ['member'] as const,
+    buckets: NETWORK_BUCKETS,
+    registers,
+  });
+  const seen = new Map<MemberName, Set<string>>();
+  return {
+    record: (member, outcome, durationMs) => {
+      outcomes.inc({ member, outcome });
+      seconds.observe({ member }, durationMs / 1000);
+      const met = seen.get(member);
+      if (met === undefined) seen.set(member, new Set([outcome]));
+      else met.add(outcome);
+    },
+    retain: (known) => {
+      for (const [member, met] of seen) {
+        if (known.has(member)) continue;
+        for (const outcome of met) outcomes.remove({ member, outcome });
+        seconds.remove({ member });
+        seen.delete(member);
+      }
+    },
+  };
+}

@@ -1,0 +1,102 @@
+// Recognises what a client sends first: startup, TLS or GSS negotiation, cancel, or something that is not PostgreSQL's protocol.
+// A function of the bytes so far, so however they were split the answer is the same; it never alters or consumes a byte.
+// Limits are PostgreSQL's own (ProcessStartupPacket in backend_startup.c).
+
+const SSL_REQUEST = 80877103;
+const GSSENC_REQUEST = 80877104;
+const CANCEL_REQUEST = 80877102;
+const TLS_HANDSHAKE = 0x16;
+
+/** The length word counts itself. */
+const LENGTH_WORD = 4;
+const HEADER = 8;
+/** MAX_STARTUP_PACKET_LENGTH counts what follows the length word. */
+const LONGEST_PACKET = 10_000 + LENGTH_WORD;
+/** Header, process id, and a key of 1 to 256 bytes (4 before protocol 3.2). */
+const CANCEL_KEY_AT = 12;
+const LONGEST_CANCEL = CANCEL_KEY_AT + 256;
+
+/** The first four bytes of an HTTP request, whatever its method (PRI is HTTP/2). */
+const HTTP_OPENINGS: ReadonlySet<string> = new Set([
+  'GET ',
+  'PUT ',
+  'PRI ',
+  'HEAD',
+  'POST',
+  'DELE',
+  'OPTI',
+  'PATC',
+  'CONN',
+  'TRAC',
+]);
+
+/** A packet that begins a session; `length` is what it takes of the bytes. */
+export type OpeningPacket =
+  | { readonly kind: 'startup'; readonly length: number; readonly major: number; readonly minor: number }
+  | { readonly kind: 'ssl-request'; readonly length: number }
+  | { readonly kind: 'gssenc-request'; readonly length: number }
+  /** Direct TLS: nothing after the first byte is ours to read. */
+  | { readonly kind: 'tls' };
+
+export type Recognition =
+  | { readonly kind: 'need-more' }
+  | OpeningPacket
+  | { readonly kind: 'cancel-request'; readonly length: number }
+  | { readonly kind: 'http' }
+  | { readonly kind: 'invalid'; readonly why: string };
+
+const NEED_MORE: Recognition = { kind: 'need-more' };
+
+/** What `bytes`, everything received so far, begin with. Once it is not `need-more`, more bytes do not change it. */
+export function recognise(bytes: Uint8Array): Recognition {
+  if (bytes[0] === TLS_HANDSHAKE) return { kind: 'tls' };
+  if (bytes.length < LENGTH_WORD) return NEED_MORE;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const length = view.getInt32(0);
+  if (length < HEADER || length > LONGEST_PACKET) return notAPacket(bytes, length);
+  if (bytes.length < length) return NEED_MORE;
+  const code = view.getInt32(LENGTH_WORD);
+  switch (code) {
+    case SSL_REQUEST:
+      return { kind: 'ssl-request', length };
+    case GSSENC_REQUEST:
+      return { kind: 'gssenc-request', length };
+    case CANCEL_REQUEST:
+      return length > CANCEL_KEY_AT && length <= LONGEST_CANCEL
+        ? { kind: 'cancel-request', length }
+        : { kind: 'invalid', why: `invalid length of cancel request: ${length}` };
+    default:
+      // Unknown versions are startups too: PostgreSQL itself answers which ones it speaks.
+      return { kind: 'startup', length, major: code >>> 16, minor: code & 0xffff };
+  }
+}
+
+function notAPacket(bytes: Uint8Array, length: number): Recognition {
+  const opening = String.fromCharCode(...bytes.subarray(0, LENGTH_WORD));
+  if (HTTP_OPENINGS.has(opening)) return { kind: 'http' };
+  return { kind: 'invalid', why: `invalid length of startup packet: ${length}` };
+}
+
+/**
+ * The parameters of a StartupMessage of protocol 3, for logs: the packet itself is forwarded as it came. Stops quietly where
+ * the layout is broken, because PostgreSQL will say so.
+ */
+export function startupParameters(packet: Uint8Array): ReadonlyMap<string, string> {
+  const parameters = new Map<string, string>();
+  const decoder = new TextDecoder();
+  let at = HEADER;
+  const next = (): string | undefined => {
+    const end = packet.indexOf(0, at);
+    if (end <= at) return undefined;
+    const text = decoder.decode(packet.subarray(at, end));
+    at = end + 1;
+    return text;
+  };
+  for (let name = next(); name !== undefined; name = next()) {
+    const value = next();
+    // An empty value ends next() without moving on: skip its terminator.
+    if (value === undefined && packet[at] === 0) at += 1;
+    parameters.set(name, value ?? '');
+  }
+  return parameters;
+}

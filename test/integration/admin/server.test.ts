@@ -1,0 +1,185 @@
+// The admin port with real sockets: what each path answers, and what it does with clients that do not behave.
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createAdmin } from '../../../src/admin/server.ts';
+import type { Admin, AdminOptions } from '../../../src/admin/server.ts';
+import type { StatusDocument } from '../../../src/admin/status.ts';
+
+const status: StatusDocument = {
+  version: '1.2.3',
+  uptime_seconds: 1,
+  ready: true,
+  cluster: { scope: 'lab', system_identifier: null, timeline: null, first_round_complete: true },
+  members: [],
+  pools: [],
+};
+
+const opened: (() => Promise<unknown> | void)[] = [];
+afterEach(async () => {
+  for (const close of opened.splice(0)) await close();
+});
+
+interface Started {
+  readonly admin: Admin;
+  readonly port: number;
+  readonly url: string;
+}
+
+const quiet: AdminOptions = {
+  address: { host: '127.0.0.1', port: 0 },
+  status: () => status,
+  metrics: () => Promise.resolve('up 1\n'),
+  readiness: () => ({ ready: true }),
+};
+
+async function start(overrides: Partial<AdminOptions> = {}): Promise<Started> {
+  const admin = createAdmin({ ...quiet, ...overrides });
+  opened.push(() => admin.close());
+  const listening = await admin.listen();
+  if (listening.kind === 'failed') throw new Error(listening.detail);
+  const { host, port } = listening.address;
+  return { admin, port, url: `http://${host}:${port}` };
+}
+
+/** Sends bytes as they are and reads until the server ends the connection. */
+function exchange(port: number, bytes: Buffer | string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
+    let text = '';
+    socket.setEncoding('latin1');
+    socket.on('data', (chunk: string) => (text += chunk));
+    socket.on('end', () => {
+      socket.destroy();
+      resolve(text);
+    });
+    socket.on('error', reject);
+  });
+}
+
+describe('paths', () => {
+  test('/livez', async () => {
+    const { url } = await start({ readiness: () => ({ ready: false, why: 'shutting down' }) });
+    const response = await fetch(`${url}/livez`);
+    expect([response.status, await response.text()]).toEqual([200, 'ok\n']);
+  });
+
+  test('/readyz follows readiness, with the reason in the body', async () => {
+    let why: string | undefined = 'the first probe round is not complete';
+    const { url } = await start({ readiness: () => (why === undefined ? { ready: true } : { ready: false, why }) });
+    const before = await fetch(`${url}/readyz`);
+    expect([before.status, await before.json()]).toEqual([503, { error: why }]);
+    why = undefined;
+    const after = await fetch(`${url}/readyz`);
+    expect([after.status, await after.text()]).toEqual([200, 'ready\n']);
+  });
+
+  test('/metrics', async () => {
+    const { url } = await start();
+    const response = await fetch(`${url}/metrics?x=1`);
+    expect([response.status, await response.text()]).toEqual([200, 'up 1\n']);
+    expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+  });
+
+  test('/status', async () => {
+    const { url } = await start();
+    const response = await fetch(`${url}/status`);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect([response.status, await response.json()]).toEqual([200, status]);
+  });
+
+  test('every answer ends its connection and is not to be cached', async () => {
+    const { url } = await start();
+    const { headers } = await fetch(`${url}/livez`);
+    expect([headers.get('connection'), headers.get('cache-control')]).toEqual(['close', 'no-store']);
+  });
+
+  test('HEAD is GET without the body', async () => {
+    const { port } = await start();
+    const text = await exchange(port, 'HEAD /readyz HTTP/1.1\r\nhost: x\r\n\r\n');
+    expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(text).toMatch(/content-length: 6\r\n/);
+    expect(text.endsWith('\r\n\r\n')).toBe(true);
+  });
+
+  test('an unknown path names the known ones', async () => {
+    const { url } = await start();
+    const response = await fetch(`${url}/health`);
+    expect([response.status, await response.json()]).toEqual([
+      404,
+      { error: 'no such path: known are /livez, /readyz, /metrics, /status' },
+    ]);
+  });
+
+  test.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('%s changes nothing', async (method) => {
+    const { url } = await start();
+    const response = await fetch(`${url}/status`, { method });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    expect(await response.json()).toEqual({ error: '/status takes GET and HEAD' });
+  });
+
+  test('a failure inside is a 500 with its message, and the next request is served', async () => {
+    const { url } = await start({ metrics: () => Promise.reject(new Error('no such label')) });
+    const response = await fetch(`${url}/metrics`);
+    expect([response.status, await response.json()]).toEqual([500, { error: 'no such label' }]);
+    expect((await fetch(`${url}/livez`)).status).toBe(200);
+  });
+});
+
+describe('clients that do not behave', () => {
+  test('a PostgreSQL startup packet gets a 400', async () => {
+    const { port, url } = await start();
+    const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
+    const text = await exchange(port, sslRequest);
+    expect(text).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    expect(text).toContain('this port speaks HTTP');
+    expect((await fetch(`${url}/livez`)).status).toBe(200);
+  });
+
+  test('headers beyond the bound get a 431', async () => {
+    const { port } = await start();
+    const text = await exchange(port, `GET /livez HTTP/1.1\r\nhost: x\r\nx: ${'x'.repeat(16_384)}\r\n\r\n`);
+    expect(text).toMatch(/^HTTP\/1\.1 431 /);
+  });
+
+  test('connections beyond the bound are closed at once, and those before it are served', async () => {
+    const { port, url } = await start();
+    const sockets: Socket[] = [];
+    opened.push(() => sockets.forEach((socket) => socket.destroy()));
+    for (let i = 0; i < 64; i++) {
+      const socket = connect(port, '127.0.0.1');
+      socket.on('error', () => {});
+      sockets.push(socket);
+      await new Promise((resolve) => socket.once('connect', resolve));
+    }
+    const refused = await exchange(port, 'GET /livez HTTP/1.1\r\nhost: x\r\n\r\n').catch(() => 'reset');
+    expect(['', 'reset']).toContain(refused);
+    sockets.pop()?.destroy();
+    await expect.poll(async () => (await fetch(`${url}/livez`).catch(() => undefined))?.status).toBe(200);
+  });
+});
+
+describe('life', () => {
+  test('a port in use is a value that names the address', async () => {
+    const { port } = await start();
+    const admin = createAdmin({ ...quiet, address: { host: '127.0.0.1', port } });
+    expect(await admin.listen()).toEqual({
+      kind: 'failed',
+      detail: `admin.address 127.0.0.1:${port} is already in use`,
+    });
+    await admin.close();
+  });
+
+  test('close ends open connections, frees the port, and may be called twice', async () => {
+    const { admin, port } = await start();
+    const idle = connect(port, '127.0.0.1');
+    await new Promise((resolve) => idle.once('connect', resolve));
+    const ended = new Promise((resolve) => idle.once('close', resolve));
+    idle.on('error', () => {});
+    idle.resume();
+    await admin.close();
+    await ended;
+    await admin.close();
+    await expect(exchange(port, '')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  });
+});

@@ -1,0 +1,235 @@
+// One probe against a real socket that behaves, and that misbehaves in every way a socket can (scenario 45). After each, the
+// member has seen one connection for one request and holds none.
+import { createServer } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { parseCheck } from '../../../src/core/check.ts';
+import type { Check } from '../../../src/core/check.ts';
+import type { ProbeOutcome } from '../../../src/core/observation.ts';
+import { createProbe } from '../../../src/patroni/probe.ts';
+import { FakeMember } from '../../support/fake-member.ts';
+import type { FakeMemberKnobs } from '../../support/fake-member.ts';
+import { close, listen } from '../../support/listen.ts';
+
+const probe = createProbe();
+const members: FakeMember[] = [];
+
+afterEach(async () => {
+  await Promise.all(members.splice(0).map((member) => member.stop()));
+});
+
+async function start(knobs: Partial<FakeMemberKnobs> = {}): Promise<FakeMember> {
+  const member = await FakeMember.start('pg-1', knobs);
+  members.push(member);
+  return member;
+}
+
+function check(text: string): Check {
+  const parsed = parseCheck(text);
+  if (parsed.kind !== 'check') throw new Error(parsed.message);
+  return parsed.check;
+}
+
+/** Asks once and holds that exactly one connection was made and is closed again. */
+async function ask(member: FakeMember, text = '/primary', deadlineMs = 2000): Promise<ProbeOutcome> {
+  const before = member.connections;
+  const outcome = await probe(member.member(), check(text), deadlineMs);
+  expect(member.connections - before).toBe(1);
+  await vi.waitFor(() => expect(member.open).toBe(0), { interval: 2 });
+  return outcome;
+}
+
+describe('an answer', () => {
+  test('of a primary: 200 with its status', async () => {
+    const member = await start({ role: 'primary', timeline: 4, location: 100, tags: { zone: 'a' } });
+    expect(await ask(member)).toEqual({
+      kind: 'answered',
+      status: 200,
+      body: expect.objectContaining({
+        role: 'primary',
+        state: 'running',
+        timeline: 4,
+        location: 100,
+        scope: 'demo',
+        name: 'pg-1',
+      }),
+    });
+  });
+
+  test('of a replica: 503 with its status, and 200 to the check it passes', async () => {
+    const member = await start({ tags: { zone: 'a' }, lagBytes: 10 });
+    expect(await ask(member)).toMatchObject({ kind: 'answered', status: 503, body: { role: 'replica' } });
+    expect(await ask(member, '/replica?lag=16MB&tag_zone=a')).toMatchObject({ kind: 'answered', status: 200 });
+    expect(await ask(member, '/replica?lag=9')).toMatchObject({ kind: 'answered', status: 503 });
+    expect(member.requests).toEqual(['GET /primary', 'GET /replica?lag=16MB&tag_zone=a', 'GET /replica?lag=9']);
+  });
+
+  test('without headers and body is whole for /liveness and /readiness, and for nothing else', async () => {
+    const member = await start();
+    expect(await ask(member, '/liveness')).toEqual({ kind: 'answered', status: 200, body: undefined });
+    member.set({ state: 'starting' });
+    expect(await ask(member, '/readiness')).toEqual({ kind: 'answered', status: 503, body: undefined });
+    member.set({ misbehave: 'no-headers' });
+    expect(await ask(member, '/replica')).toMatchObject({ kind: 'failed', cause: 'malformed' });
+  });
+
+  test('of the manager dialect, with an HTTP/1.1 connection kept open, is read and the connection closed', async () => {
+    const member = await start({ role: 'primary', dialect: 'manager', misbehave: 'keep-open' });
+    expect(await ask(member)).toMatchObject({
+      kind: 'answered',
+      status: 200,
+      body: { dialect: 'manager', role: 'primary' },
+    });
+  });
+
+  test('asks as it should: the name as Host, no credentials, nothing kept', async () => {
+    const member = await start({ role: 'primary' });
+    const named = {
+      ...member.member(),
+      api: { url: `http://pg-a.test:${member.address.port}`, address: member.address },
+    };
+    await probe(named, check('/primary'), 2000);
+    const [head = ''] = member.heads;
+    expect(head).toMatch(/^GET \/primary HTTP\/1\.1\r\n/);
+    expect(head.toLowerCase()).toContain(`host: pg-a.test:${member.address.port}`);
+    expect(head.toLowerCase()).toContain('connection: close');
+    expect(head.toLowerCase()).not.toContain('authorization');
+  });
+
+  test('ten probes are ten connections, one after another', async () => {
+    const member = await start();
+    for (let n = 0; n < 10; n++) await ask(member, '/replica');
+    expect(member.connections).toBe(10);
+    expect(member.mostOpen).toBe(1);
+  });
+});
+
+describe('no evidence', () => {
+  const html = '<html><body>It works!</body></html>';
+  test.each<[string, Partial<FakeMemberKnobs>, string]>([
+    ['HTML', { raw: `HTTP/1.0 200 OK\r\n\r\n${html}` }, 'malformed'],
+    ['an empty body', { raw: 'HTTP/1.0 200 OK\r\n\r\n' }, 'malformed'],
+    ['a JSON array', { raw: 'HTTP/1.0 200 OK\r\n\r\n[]' }, 'malformed'],
+    ['truncated JSON', { misbehave: 'truncated-json' }, 'malformed'],
+    ['gzip that was not asked for', { raw: gzipAnswer() }, 'malformed'],
+    ['noise', { raw: '\u0016\u0003\u0001 noise' }, 'malformed'],
+    ['another protocol', { raw: 'SSH-2.0-OpenSSH_9.2\r\n' }, 'malformed'],
+    ['endless interim answers', { raw: 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(1000) }, 'malformed'],
+    [
+      'an upgrade',
+      { raw: 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n' },
+      'malformed',
+    ],
+    ['10 MB', { raw: `HTTP/1.0 200 OK\r\n\r\n{"a":"${'x'.repeat(10_000_000)}"}` }, 'oversized'],
+    ['1 MB of headers', { raw: `HTTP/1.0 200 OK\r\nX: ${'x'.repeat(1_000_000)}\r\n\r\n{}` }, 'oversized'],
+    ['a body shorter than announced', { misbehave: 'truncated' }, 'reset'],
+    ['a connection closed at once', { misbehave: 'close' }, 'reset'],
+    ['a reset', { misbehave: 'reset' }, 'reset'],
+    [
+      'a redirect',
+      { raw: 'HTTP/1.0 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n{"role":"primary"}' },
+      'redirect',
+    ],
+    ['401', { raw: 'HTTP/1.0 401 Unauthorized\r\nWWW-Authenticate: Basic realm="x"\r\n\r\n{}' }, 'unexpected-status'],
+    ['404', { raw: 'HTTP/1.0 404 Not Found\r\n\r\n{}' }, 'unexpected-status'],
+    ['204', { raw: 'HTTP/1.0 204 No Content\r\n\r\n' }, 'unexpected-status'],
+    ['500', { raw: 'HTTP/1.0 500 Oops\r\n\r\n{}' }, 'unexpected-status'],
+  ])('%s', async (_, knobs, cause) => {
+    const member = await start({ role: 'primary', ...knobs });
+    expect(await ask(member)).toMatchObject({ kind: 'failed', cause, detail: expect.any(String) });
+  });
+
+  test.each(['hang', 'drip'] as const)('%s: the deadline ends it, and the socket with it', async (misbehave) => {
+    const member = await start({ misbehave });
+    const startedAt = performance.now();
+    expect(await ask(member, '/primary', 150)).toMatchObject({ kind: 'failed', cause: 'timeout', postgres: 'unknown' });
+    expect(performance.now() - startedAt).toBeLessThan(600);
+  });
+
+  test('keys of Object in the body change nothing', async () => {
+    const member = await start({ raw: 'HTTP/1.0 503 X\r\n\r\n{"__proto__":{"role":"primary"},"role":"replica"}' });
+    expect(await ask(member)).toEqual({ kind: 'answered', status: 503, body: { role: 'replica' } });
+  });
+
+  test('an address that was not checked is not contacted', async () => {
+    const member = await start();
+    const api = { url: member.url, address: { host: 'localhost', port: member.address.port } };
+    expect(await probe({ ...member.member(), api }, check('/primary'), 1000)).toMatchObject({ cause: 'local' });
+    expect(member.connections).toBe(0);
+  });
+
+  test('an event loop that stood still is our fault and not the member’s', async () => {
+    const member = await start({ misbehave: 'hang' });
+    const asked = ask(member, '/primary', 100);
+    const until = performance.now() + 500;
+    while (performance.now() < until);
+    expect(await asked).toMatchObject({
+      kind: 'failed',
+      cause: 'local',
+      detail: expect.stringContaining('stood still'),
+    });
+  });
+});
+
+describe('the PostgreSQL port, asked when the API says nothing', () => {
+  test('API refused, PostgreSQL accepts, then refuses too', async () => {
+    const member = await start();
+    await member.stop();
+    const postgres = createServer();
+    const port = await listen(postgres);
+    const asked = member.member({ host: '127.0.0.1', port });
+    expect(await probe(asked, check('/primary'), 500)).toEqual({ kind: 'refused', postgres: 'accepts' });
+    await close(postgres);
+    expect(await probe(asked, check('/primary'), 500)).toEqual({ kind: 'refused', postgres: 'refused' });
+    expect(await probe(member.member(), check('/primary'), 500)).toEqual({ kind: 'refused', postgres: 'unknown' });
+  });
+
+  test('API frozen, PostgreSQL refuses: known within the deadline and 300 ms', async () => {
+    const member = await start({ misbehave: 'hang' });
+    const gone = await start();
+    await gone.stop();
+    const startedAt = performance.now();
+    const outcome = await probe(member.member(gone.address), check('/primary'), 100);
+    expect(outcome).toMatchObject({ kind: 'failed', cause: 'timeout', postgres: 'refused' });
+    expect(performance.now() - startedAt).toBeLessThan(700);
+  });
+
+  test('is not asked when the API answered, whatever it said', async () => {
+    const member = await start();
+    const postgres = await start();
+    for (const raw of ['HTTP/1.0 404 Not Found\r\n\r\n', 'HTTP/1.0 200 OK\r\n\r\n<html>', 'SSH-2.0-OpenSSH_9.2\r\n']) {
+      member.set({ raw });
+      expect(await probe(member.member(postgres.address), check('/primary'), 500)).toMatchObject({
+        postgres: 'unknown',
+      });
+    }
+    expect(postgres.connections).toBe(0);
+  });
+
+  test('is left without a byte', async () => {
+    const member = await start({ misbehave: 'close' });
+    const postgres = await start();
+    expect(await probe(member.member(postgres.address), check('/primary'), 500)).toMatchObject({ postgres: 'accepts' });
+    await vi.waitFor(() => expect(postgres.open).toBe(0));
+    expect(postgres.heads).toEqual([]);
+  });
+});
+
+test('a proxy from the environment is not used', async () => {
+  const member = await start({ role: 'primary' });
+  vi.stubEnv('http_proxy', 'http://127.0.0.1:1')
+    .stubEnv('HTTP_PROXY', 'http://127.0.0.1:1')
+    .stubEnv('ALL_PROXY', 'http://127.0.0.1:1');
+  try {
+    expect(await ask(member)).toMatchObject({ kind: 'answered', status: 200 });
+  } finally {
+    vi.unstubAllEnvs();
+  }
+});
+
+function gzipAnswer(): Buffer {
+  return Buffer.concat([
+    Buffer.from('HTTP/1.0 200 OK\r\nContent-Encoding: gzip\r\n\r\n'),
+    gzipSync('{"role":"primary"}'),
+  ]);
+}

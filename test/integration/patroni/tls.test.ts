@@ -1,0 +1,118 @@
+// The API over TLS: the name in the URL is what is verified, whatever address it is reached at.
+import { readFileSync } from 'node:fs';
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer } from 'node:tls';
+import type { Server } from 'node:tls';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { get } from '../../../src/patroni/http.ts';
+import { tlsFromFiles } from '../../../src/patroni/tls-files.ts';
+import { FakeMember } from '../../support/fake-member.ts';
+import { close, listen } from '../../support/listen.ts';
+
+const FILES = new URL('../../fixtures/tls/', import.meta.url);
+const file = (name: string): string => fileURLToPath(new URL(name, FILES));
+const trusting = tlsFromFiles({ ca: file('ca.pem') });
+
+let server: Server;
+let port = 0;
+let servernames: unknown[] = [];
+
+async function serve(options: { requestCert?: boolean } = {}): Promise<void> {
+  servernames = [];
+  server = createServer(
+    {
+      key: readFileSync(file('server.key')),
+      cert: readFileSync(file('server.pem')),
+      ca: readFileSync(file('ca.pem')),
+      ...options,
+      rejectUnauthorized: options.requestCert ?? false,
+    },
+    (socket) => {
+      servernames.push(socket.servername);
+      socket.on('error', () => {});
+      socket.on('data', () => socket.end('HTTP/1.0 200 OK\r\n\r\n{}'));
+    },
+  );
+  server.on('tlsClientError', () => {});
+  port = await listen(server);
+}
+
+beforeEach(() => serve());
+afterEach(() => close(server));
+
+function at(name: string) {
+  return { api: { url: `https://${name}:${port}`, address: { host: '127.0.0.1', port } }, path: '/', deadlineMs: 2000 };
+}
+
+test('a name that the certificate has', async () => {
+  expect(await get({ ...at('pg-a.test'), tls: trusting })).toEqual({ kind: 'answered', status: 200, body: '{}' });
+  expect(servernames).toEqual(['pg-a.test']);
+});
+
+test('an address that the certificate has, which is no server name', async () => {
+  expect(await get({ ...at('127.0.0.1'), tls: trusting })).toMatchObject({ kind: 'answered' });
+  expect(servernames).toEqual([false]);
+});
+
+test.each([
+  ['a name that it has not', 'pg-b.test', trusting, 'ERR_TLS_CERT_ALTNAME_INVALID'],
+  ['an authority that is not trusted', 'pg-a.test', undefined, 'SELF_SIGNED_CERT_IN_CHAIN'],
+])('%s', async (_, name, tls, code) => {
+  expect(await get({ ...at(name), tls })).toMatchObject({
+    kind: 'failed',
+    cause: 'tls',
+    detail: expect.stringContaining(code),
+  });
+});
+
+test('insecure verifies nothing', async () => {
+  expect(await get({ ...at('pg-b.test'), tls: tlsFromFiles({ insecure: true }) })).toMatchObject({ kind: 'answered' });
+});
+
+test('a client certificate, where the API asks for one', async () => {
+  await close(server);
+  await serve({ requestCert: true });
+  expect(await get({ ...at('pg-a.test'), tls: trusting })).toMatchObject({ kind: 'failed' });
+  const mutual = tlsFromFiles({ ca: file('ca.pem'), cert: file('server.pem'), key: file('server.key') });
+  expect(await get({ ...at('pg-a.test'), tls: mutual })).toMatchObject({ kind: 'answered' });
+});
+
+test('a rotated file counts without a restart, and a lost one changes nothing', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'pointsman-tls-'));
+  const ca = join(folder, 'ca.pem');
+  await writeFile(ca, '');
+  const source = tlsFromFiles({ ca }, 0);
+  expect(await source()).toMatchObject({ ca: '' });
+  await copyFile(file('ca.pem'), ca);
+  await vi.waitFor(async () => expect((await source()).ca).toContain('BEGIN CERTIFICATE'));
+  await rm(folder, { recursive: true });
+  await source();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(await get({ ...at('pg-a.test'), tls: source })).toMatchObject({ kind: 'answered' });
+});
+
+test('a file that cannot be read is our fault', async () => {
+  const tls = tlsFromFiles({ ca: file('missing.pem') });
+  expect(await get({ ...at('pg-a.test'), tls })).toMatchObject({
+    kind: 'failed',
+    cause: 'local',
+    detail: expect.stringContaining('ENOENT'),
+  });
+});
+
+test('http spoken to https, and https to http, are no evidence', async () => {
+  const plain = await FakeMember.start('pg-1');
+  const { host, port: plainPort } = plain.address;
+  const wrong = { url: `https://pg-a.test:${plainPort}`, address: { host, port: plainPort } };
+  plain.set({ raw: 'HTTP/1.0 400 Bad\r\n\r\n' });
+  expect(await get({ api: wrong, path: '/', deadlineMs: 300, tls: trusting })).toMatchObject({ kind: 'failed' });
+  expect(
+    await get({ ...at('pg-a.test'), api: { ...at('pg-a.test').api, url: `http://pg-a.test:${port}` } }),
+  ).toMatchObject({
+    kind: 'failed',
+  });
+  await plain.stop();
+});

@@ -1,0 +1,82 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { planActions } from '../../../src/core/actions.ts';
+import { decideRoutes, emptyTable } from '../../../src/core/decide-routes.ts';
+import { isSameAddress } from '../../../src/core/member.ts';
+import type { LeaveMode } from '../../../src/core/policy.ts';
+import type { RoutingTable } from '../../../src/core/routing-table.ts';
+import { emptySnapshot } from '../../../src/core/snapshot.ts';
+import { momentsOf, worlds } from './histories.ts';
+import type { World } from './histories.ts';
+
+const STRENGTH: Readonly<Record<LeaveMode, number>> = { keep: 0, drain: 1, close: 2 };
+
+function tablesOf(world: World): readonly RoutingTable[] {
+  const start = emptyTable(world.policy, emptySnapshot('lab'), -1);
+  return [start, ...momentsOf(world).map(({ snapshot, now }) => decideRoutes(world.policy, snapshot, now))];
+}
+
+test('`planActions(t, t)` is empty', () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      for (const table of tablesOf(world)) expect(planActions(world.policy, table, table)).toEqual([]);
+    }),
+  );
+});
+
+test('a table decided again from the same picture within its validity asks for nothing', () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      for (const { snapshot, now } of momentsOf(world)) {
+        const table = decideRoutes(world.policy, snapshot, now);
+        const again = decideRoutes(world.policy, snapshot, Math.min(table.validUntil - 1, now + 60_000));
+        expect(planActions(world.policy, table, again)).toEqual([]);
+      }
+    }),
+  );
+});
+
+/** A place is where sessions sit: a pool's at one address of a member. What was last done about each is remembered here. */
+test('every member that left a pool is acted on exactly once, and again only when more is asked of its sessions', () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      const acted = new Map<string, LeaveMode>();
+      const tables = tablesOf(world);
+      for (const [index, next] of tables.entries()) {
+        const previous = tables[index - 1];
+        if (previous === undefined) continue;
+        const actions = planActions(world.policy, previous, next);
+        const places = actions.map(({ pool, member, address }) => `${pool} ${member} ${address.host}:${address.port}`);
+        expect(new Set(places).size).toBe(places.length);
+        for (const { name, onLeave } of world.policy.pools) {
+          const before = previous.pools.get(name);
+          const after = next.pools.get(name);
+          if (before === undefined || after === undefined) throw new Error(`pool ${name} is missing`);
+          for (const [member, address] of before.addresses) {
+            const place = `${name} ${member} ${address.host}:${address.port}`;
+            const wasIn = before.standings.get(member)?.kind !== 'leave';
+            if (wasIn) acted.delete(place);
+            const to = after.standings.get(member);
+            const isHere = isSameAddress(address, after.addresses.get(member));
+            const isOut = !isHere || to === undefined || to.kind === 'leave';
+            const mine = actions.filter((action, at) => places[at] === place && action.pool === name);
+            if (!isOut) expect(mine).toEqual([]);
+            if (isOut && wasIn) expect(mine.length).toBe(1);
+            if (isHere && isOut && to?.kind === 'leave') {
+              const wanted = STRENGTH[onLeave[to.cause]];
+              const done = Math.max(
+                ...[...mine.map(({ mode }) => mode), acted.get(place) ?? 'keep'].map((mode) => STRENGTH[mode]),
+              );
+              if (wasIn || acted.has(place)) expect(done).toBeGreaterThanOrEqual(wanted);
+            }
+            const from = before.standings.get(member);
+            for (const { mode } of mine) {
+              if (from?.kind === 'leave') expect(STRENGTH[mode]).toBeGreaterThan(STRENGTH[onLeave[from.cause]]);
+              acted.set(place, mode);
+            }
+          }
+        }
+      }
+    }),
+  );
+});

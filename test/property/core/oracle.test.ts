@@ -1,0 +1,51 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { decideRoutes } from '../../../src/core/decide-routes.ts';
+import { READ_CHECK } from '../../support/builders.ts';
+import { openIn, routeOf } from '../../support/builders.ts';
+import { momentsOf, worlds, ZONE_CHECK } from './histories.ts';
+import { whoReads, whoWrites } from './oracle.ts';
+
+describe('a second opinion, told from the whole list of observations', () => {
+  test('agrees on who writes', () => {
+    fc.assert(
+      fc.property(worlds, (world) => {
+        for (const { snapshot, now, seen } of momentsOf(world)) {
+          const open = openIn(decideRoutes(world.policy, snapshot, now), 'write');
+          const expected = whoWrites(world, seen, now);
+          expect({ now, open }).toEqual({ now, open: expected === undefined ? [] : [expected] });
+        }
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  test('agrees on who reads in a pool without a lag bound', () => {
+    fc.assert(
+      fc.property(worlds, (world) => {
+        for (const { snapshot, now, seen } of momentsOf(world)) {
+          const table = decideRoutes(world.policy, snapshot, now);
+          const route = routeOf(table, 'zone');
+          const own = route.kind === 'open' && route.fallback === undefined ? openIn(table, 'zone') : [];
+          expect({ now, own }).toEqual({ now, own: whoReads(world, ZONE_CHECK, seen, now) });
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('our own reckoning of lag only ever takes members out of what the API allows', () => {
+    fc.assert(
+      fc.property(worlds, (world) => {
+        for (const { snapshot, now, seen } of momentsOf(world)) {
+          const table = decideRoutes(world.policy, snapshot, now);
+          const route = routeOf(table, 'read');
+          const own = route.kind === 'open' && route.fallback === undefined ? openIn(table, 'read') : [];
+          const allowed = whoReads(world, READ_CHECK, seen, now);
+          expect(own.filter((member) => !allowed.includes(member))).toEqual([]);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

@@ -1,0 +1,232 @@
+// A second opinion, deliberately dumb: who is open, told from the whole list of observations straight from the prose of
+// behaviour.md §1, without a snapshot. Slow on purpose; nothing here is shared with src/core but the types.
+import type { Instant } from '../../../src/core/instant.ts';
+import type { MemberName } from '../../../src/core/member.ts';
+import type { Observation, ProbeObservation } from '../../../src/core/observation.ts';
+import type { MemberStatus } from '../../../src/core/status.ts';
+import { READ_CHECK, WRITE_CHECK } from '../../support/builders.ts';
+import { ZONE_CHECK } from './histories.ts';
+import type { World } from './histories.ts';
+
+type Word = 'yes' | 'no' | 'not-now' | undefined;
+
+/** Something that counts about a member: in order, after discarding what began before something newer was known. */
+interface Fact {
+  readonly at: Instant;
+  readonly kind: 'answer' | 'stranger' | 'dead' | 'silent' | 'vouch';
+  readonly accepts: boolean;
+  readonly probe: ProbeObservation | undefined;
+}
+
+export interface Known {
+  readonly name: MemberName;
+  readonly hasAddress: boolean;
+  readonly facts: readonly Fact[];
+}
+
+export interface Told {
+  readonly members: readonly Known[];
+  /** The highest timeline on which anybody ever said yes to /primary, members forgotten since included. */
+  readonly top: number | undefined;
+  readonly complete: boolean;
+}
+
+function bodyOf(probe: ProbeObservation | undefined): MemberStatus | undefined {
+  return probe?.outcome.kind === 'answered' ? probe.outcome.body : undefined;
+}
+
+/** What a probe says about /primary. */
+export function aboutWriting(probe: ProbeObservation): Word {
+  if (probe.outcome.kind !== 'answered') return undefined;
+  const { status, body } = probe.outcome;
+  if (probe.check !== WRITE_CHECK) {
+    return ['replica', 'standby_leader', 'demoted', 'uninitialized'].includes(body?.role ?? '') ? 'no' : undefined;
+  }
+  if (status === 503) return 'no';
+  const isRole = body?.role === undefined || body.role === 'primary';
+  const isRunning = body?.state === undefined || body.state === 'running';
+  return isRole && isRunning ? 'yes' : 'not-now';
+}
+
+function isPromoting(probe: ProbeObservation): boolean {
+  const role = bodyOf(probe)?.role;
+  return aboutWriting(probe) === 'not-now' && role !== undefined && role !== 'primary';
+}
+
+/** Reads the history once, in order, member by member. */
+export function tell(history: readonly Observation[]): Told {
+  let members: readonly {
+    readonly name: string;
+    readonly place: string;
+    readonly hasAddress: boolean;
+    readonly facts: readonly Fact[];
+  }[] = [];
+  let system: string | undefined;
+  let top: number | undefined;
+  let complete = false;
+  for (const observation of history) {
+    if (observation.kind === 'members') {
+      const listed = observation.members.map((member) => {
+        const place = JSON.stringify([member.api.address, member.postgres]);
+        const same = members.find((known) => known.name === member.name && known.place === place);
+        return { name: member.name, place, hasAddress: member.postgres !== undefined, facts: same?.facts ?? [] };
+      });
+      const answering = members.filter(
+        ({ name, facts }) =>
+          !listed.some((member) => member.name === name) &&
+          facts.some(({ kind, at }) => kind === 'answer' && at > observation.startedAt - 10_000),
+      );
+      members = [...listed, ...answering];
+    } else {
+      const index = members.findIndex(({ name }) => name === observation.member);
+      const member = members[index];
+      if (member === undefined) continue;
+      const fact = factOf(observation, system);
+      const newest = member.facts
+        .filter(({ kind }) => (kind === 'vouch') === (fact.kind === 'vouch'))
+        .map(({ at }) => at);
+      if (fact.at < Math.max(...newest)) continue;
+      members = members.with(index, { ...member, facts: [...member.facts, fact] });
+      if (fact.kind === 'answer' && fact.probe !== undefined) {
+        const body = bodyOf(fact.probe);
+        system ??= body?.systemIdentifier;
+        const isYes = lastWord([...member.facts, fact])?.word === 'yes' && aboutWriting(fact.probe) === 'yes';
+        if (isYes && body?.timeline !== undefined) top = Math.max(top ?? 0, body.timeline);
+      }
+    }
+    complete ||= members.length > 0 && members.every(({ facts }) => wasAsked(facts));
+  }
+  return { members, top, complete };
+}
+
+function factOf(observation: Exclude<Observation, { kind: 'members' }>, system: string | undefined): Fact {
+  const at = observation.startedAt;
+  if (observation.kind === 'vouch') return { at, kind: 'vouch', accepts: false, probe: undefined };
+  const { outcome } = observation;
+  if (outcome.kind === 'answered') {
+    const { scope, systemIdentifier } = outcome.body ?? {};
+    const isOurs = (scope ?? 'lab') === 'lab' && (systemIdentifier ?? system) === (system ?? systemIdentifier);
+    return { at, kind: isOurs ? 'answer' : 'stranger', accepts: false, probe: observation };
+  }
+  const isDead = outcome.kind === 'refused' && outcome.postgres === 'refused';
+  return { at, kind: isDead ? 'dead' : 'silent', accepts: outcome.postgres === 'accepts', probe: observation };
+}
+
+/** Asked everything, or silent now, or a stranger now: then a first round may be over. */
+function wasAsked(facts: readonly Fact[]): boolean {
+  const contacts = facts.filter(({ kind }) => kind !== 'vouch');
+  const last = contacts.at(-1)?.kind;
+  if (last !== 'answer') return last !== undefined;
+  if (contacts.some(({ kind }) => kind === 'dead')) return true;
+  const probes = contacts.flatMap(({ kind, probe }) => (kind === 'answer' && probe !== undefined ? [probe] : []));
+  return (
+    probes.some((probe) => aboutWriting(probe) !== undefined) &&
+    [READ_CHECK, ZONE_CHECK].every((check) => probes.some((probe) => aboutReading(check, probe) !== undefined))
+  );
+}
+
+/** The newest definite word about /primary; of one instant, a no outweighs. */
+export function lastWord(facts: readonly Fact[]): { readonly word: Word; readonly fact: Fact } | undefined {
+  let last: { readonly word: Word; readonly fact: Fact } | undefined;
+  for (const fact of facts) {
+    if (fact.kind === 'dead') last = { word: 'no', fact };
+    if (fact.kind !== 'answer' || fact.probe === undefined) continue;
+    const word = aboutWriting(fact.probe);
+    // That a member which is promoted says "replica" elsewhere is no news: the check itself has to be asked.
+    const before = last?.fact.kind === 'answer' ? last.fact.probe : undefined;
+    const isRepeated = fact.probe.check !== WRITE_CHECK && before !== undefined && isPromoting(before);
+    const isOutweighed = word === 'yes' && last !== undefined && last.fact.at === fact.at && last.word !== 'yes';
+    if (word !== undefined && !isRepeated && !isOutweighed) last = { word, fact };
+  }
+  return last;
+}
+
+interface Claim {
+  readonly name: MemberName;
+  readonly timeline: number | undefined;
+  readonly hasAddress: boolean;
+}
+
+/** Who may claim to be the primary: its last word is yes, fresh by itself or by a vouch, and no stranger spoke since. */
+function claimOf(member: Known, now: Instant, vouching: boolean): Claim | undefined {
+  const last = lastWord(member.facts);
+  if (last?.word !== 'yes') return undefined;
+  const answers = member.facts.filter(({ kind }) => kind === 'answer' || kind === 'stranger');
+  if (answers.at(-1)?.kind === 'stranger') return undefined;
+  const newestContact = member.facts.findLast(({ kind }) => kind !== 'vouch');
+  const lastAnswer = member.facts.findLastIndex(({ kind }) => kind === 'answer' || kind === 'stranger');
+  const vouch = member.facts.slice(lastAnswer + 1).findLast(({ kind }) => kind === 'vouch');
+  const isVouched = vouching && newestContact?.kind === 'silent' && newestContact.accepts;
+  const provenAt = [last.fact.at, ...(isVouched && vouch !== undefined ? [vouch.at] : [])];
+  if (!provenAt.some((at) => now - at < 5000)) return undefined;
+  return { name: member.name, timeline: bodyOf(last.fact.probe)?.timeline, hasAddress: member.hasAddress };
+}
+
+/** The one member that may take writes now, or nobody. */
+export function whoWrites({ policy, history }: World, seen: number, now: Instant): MemberName | undefined {
+  const told = tell(history.slice(0, seen).map(({ observation }) => observation));
+  const claims = told.members.flatMap((member) => claimOf(member, now, policy.probe.vouching) ?? []);
+  const inTheRace = claims.filter(
+    ({ timeline }) => timeline === undefined || told.top === undefined || timeline >= told.top,
+  );
+  const [only, ...others] = inTheRace;
+  return told.complete && others.length === 0 && only?.hasAddress === true ? only.name : undefined;
+}
+
+/** What a probe says about a pool of replicas: `never` takes out at once, `no` after `fall` of them. */
+export function aboutReading(check: string, probe: ProbeObservation): 'yes' | 'no' | 'never' | undefined {
+  if (probe.outcome.kind !== 'answered') return undefined;
+  const { status, body } = probe.outcome;
+  const isAsked = probe.check === check;
+  const zone = body?.tags?.get('zone');
+  const isElsewhere = check === ZONE_CHECK && body?.tags !== undefined && zone !== 'a';
+  const isOut = (body?.noloadbalance === true && body.role !== 'primary') || isElsewhere;
+  const isDown = body?.state !== undefined && body.state !== 'running';
+  if (body?.role === 'primary' || isDown || isOut) return 'never';
+  if (!isAsked) return undefined;
+  if (status === 503) return check === ZONE_CHECK && body?.tags === undefined ? 'never' : 'no';
+  return check === READ_CHECK && body?.replayed === 'invalid' ? 'no' : 'yes';
+}
+
+/** In or out after rise and fall: the newest moment that decided. */
+function isUp(check: string, facts: readonly Fact[], rise: number, fall: number): boolean {
+  const words: { readonly word: 'yes' | 'no' | 'never'; readonly at: Instant }[] = [];
+  for (const fact of facts) {
+    const word =
+      fact.kind === 'dead'
+        ? 'never'
+        : fact.kind === 'answer' && fact.probe
+          ? aboutReading(check, fact.probe)
+          : undefined;
+    const previous = words.at(-1);
+    const isOutweighed = word === 'yes' && previous !== undefined && previous.at === fact.at && previous.word !== 'yes';
+    if (word !== undefined && !isOutweighed) words.push({ word, at: fact.at });
+  }
+  for (let end = words.length; end > 0; end -= 1) {
+    const until = words.slice(0, end).map(({ word }) => word);
+    if (until.at(-1) === 'never') return false;
+    if (end >= rise && until.slice(-rise).every((word) => word === 'yes')) return true;
+    if (end >= fall && until.slice(-fall).every((word) => word !== 'yes')) return false;
+  }
+  return false;
+}
+
+/** Members that a pool of replicas may use of its own, lag by our own reckoning left aside. */
+export function whoReads({ policy, history }: World, check: string, seen: number, now: Instant): readonly MemberName[] {
+  const told = tell(history.slice(0, seen).map(({ observation }) => observation));
+  const writer = whoWrites({ policy, history }, seen, now);
+  if (!told.complete) return [];
+  return told.members.flatMap((member) => {
+    const { facts, name, hasAddress } = member;
+    const answers = facts.filter(({ kind }) => kind === 'answer');
+    const isStranger = facts.findLast(({ kind }) => kind === 'answer' || kind === 'stranger')?.kind === 'stranger';
+    const isDead = facts.findLast(({ kind }) => kind !== 'vouch')?.kind === 'dead';
+    const yes = answers.findLast(({ probe }) => probe !== undefined && aboutReading(check, probe) === 'yes');
+    const timeline = answers.flatMap(({ probe }) => bodyOf(probe) ?? []).at(-1)?.timeline;
+    const isBehind = timeline !== undefined && told.top !== undefined && timeline < told.top;
+    const isFresh = yes !== undefined && now - yes.at < 10_000;
+    const { rise, fall } = policy.probe;
+    const isIn = isUp(check, facts, rise, fall) && isFresh && !isBehind && !isStranger && !isDead && hasAddress;
+    return isIn && name !== writer ? [name] : [];
+  });
+}

@@ -1,0 +1,429 @@
+// The properties of behaviour.md §7 over random histories; each title quotes the property it holds the core to.
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { decideRoutes } from '../../../src/core/decide-routes.ts';
+import { observe } from '../../../src/core/observe.ts';
+import type { Observation } from '../../../src/core/observation.ts';
+import type { RoutingTable } from '../../../src/core/routing-table.ts';
+import { emptySnapshot } from '../../../src/core/snapshot.ts';
+import {
+  aList,
+  aMember,
+  answered,
+  aPolicy,
+  aPool,
+  aWritePool,
+  isPrimary,
+  isReplica,
+  MB,
+  openIn,
+  poolOf,
+  READ_CHECK,
+  refused,
+  routeOf,
+} from '../../support/builders.ts';
+import { momentsOf, NAMES, renamed, shifted, snapshotAfter, worlds } from './histories.ts';
+import type { World } from './histories.ts';
+import { aboutWriting, tell } from './oracle.ts';
+
+/** Calls `judge` with every table a history leads to. */
+function everyTable(
+  world: World,
+  judge: (table: RoutingTable, told: ReturnType<typeof tell>, now: number) => void,
+): void {
+  for (const { snapshot, now, seen } of momentsOf(world)) {
+    const told = tell(world.history.slice(0, seen).map(({ observation }) => observation));
+    judge(decideRoutes(world.policy, snapshot, now), told, now);
+  }
+}
+
+/** What a table decides, apart from when it was decided. */
+function decisionOf(table: RoutingTable): unknown {
+  return { pools: table.pools, complete: table.complete };
+}
+
+test('at most one member in an exclusive pool, at every instant', () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      everyTable(world, (table) => {
+        expect(openIn(table, 'write').length).toBeLessThanOrEqual(1);
+        const standings = [...poolOf(table, 'write').standings.values()];
+        expect(standings.filter(({ kind }) => kind === 'open').length).toBeLessThanOrEqual(1);
+      });
+    }),
+  );
+});
+
+test('never one on a timeline below the highest seen', () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      everyTable(world, (table, told) => {
+        for (const name of openIn(table, 'write')) {
+          const facts = told.members.find((member) => member.name === name)?.facts ?? [];
+          const yes = facts.findLast(
+            ({ kind, probe }) => kind === 'answer' && probe !== undefined && aboutWriting(probe) === 'yes',
+          );
+          const outcome = yes?.probe?.outcome;
+          const timeline = outcome?.kind === 'answered' ? outcome.body?.timeline : undefined;
+          if (timeline !== undefined) expect(timeline).toBeGreaterThanOrEqual(told.top ?? 0);
+        }
+      });
+    }),
+  );
+});
+
+test('never one whose evidence is stale: a yes or a vouch begun within the last 5 s', () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      everyTable(world, (table, told, now) => {
+        for (const name of openIn(table, 'write')) {
+          const facts = told.members.find((member) => member.name === name)?.facts ?? [];
+          const proofs = facts.filter(
+            ({ kind, probe }) =>
+              kind === 'vouch' || (kind === 'answer' && probe !== undefined && aboutWriting(probe) === 'yes'),
+          );
+          expect(Math.max(...proofs.map(({ at }) => at))).toBeGreaterThan(now - 5000);
+        }
+      });
+    }),
+  );
+});
+
+test('read evidence is younger than 10 s, except by fallback', () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      everyTable(world, (table, told, now) => {
+        const route = routeOf(table, 'read');
+        if (route.kind !== 'open' || route.fallback !== undefined) return;
+        for (const { member } of route.targets) {
+          const facts = told.members.find(({ name }) => name === member)?.facts ?? [];
+          const ats = facts
+            .filter(({ kind, probe }) => kind === 'answer' && probe?.check === READ_CHECK)
+            .map(({ at }) => at);
+          expect(Math.max(...ats)).toBeGreaterThan(now - 10_000);
+        }
+      });
+    }),
+  );
+});
+
+test('the decision is constant on [decidedAt, validUntil) and validUntil > decidedAt', () => {
+  fc.assert(
+    fc.property(worlds, fc.integer({ min: 0, max: 99 }), (world, percent) => {
+      for (const { snapshot, now } of momentsOf(world)) {
+        const table = decideRoutes(world.policy, snapshot, now);
+        expect(table.decidedAt).toBe(now);
+        expect(table.validUntil).toBeGreaterThan(now);
+        const span = Math.min(table.validUntil - now, 1_000_000);
+        for (const at of [now + Math.floor((span * percent) / 100), now + span - 1]) {
+          const later = decideRoutes(world.policy, snapshot, at);
+          expect(decisionOf(later)).toEqual(decisionOf(table));
+          expect(later.validUntil).toBe(table.validUntil);
+        }
+      }
+    }),
+  );
+});
+
+test('after the last validUntil nothing is open', () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      const snapshot = snapshotAfter(world);
+      let table = decideRoutes(world.policy, snapshot, world.history.at(-1)?.now ?? 0);
+      for (let steps = 0; table.validUntil !== Infinity; steps += 1) {
+        expect(steps).toBeLessThan(50);
+        table = decideRoutes(world.policy, snapshot, table.validUntil);
+      }
+      for (const pool of table.pools.values()) expect(pool.route.kind).not.toBe('open');
+    }),
+  );
+});
+
+test('observations of different members at one instant commute', () => {
+  fc.assert(
+    fc.property(worlds, worlds, (world, other) => {
+      const before = { ...snapshotAfter(world), systemIdentifier: '77' };
+      const at = 60_000;
+      const news = other.history.flatMap(({ observation }) =>
+        observation.kind === 'members' ? [] : [{ ...observation, startedAt: at }],
+      );
+      const [a] = news;
+      const b = news.find(({ member }) => member !== a?.member);
+      if (a === undefined || b === undefined) return;
+      const one = observe(world.policy, observe(world.policy, before, a), b);
+      const two = observe(world.policy, observe(world.policy, before, b), a);
+      expect(two).toEqual(one);
+      expect(decideRoutes(world.policy, two, at + 50)).toEqual(decideRoutes(world.policy, one, at + 50));
+    }),
+  );
+});
+
+test('more lag never makes a replica eligible', () => {
+  const replayed = fc.array(fc.tuple(fc.integer({ min: 0, max: 200 }), fc.integer({ min: 0, max: 100 })), {
+    minLength: 1,
+    maxLength: 6,
+  });
+  fc.assert(
+    fc.property(replayed, fc.boolean(), (ticks, doesApiNotice) => {
+      const policy = aPolicy();
+      const at = (more: (extra: number) => number) => {
+        const history = ticks.flatMap(([megabytes, extra], index): readonly Observation[] => {
+          const position = Math.max(0, megabytes - more(extra)) * MB;
+          const status = doesApiNotice && more(extra) > 50 ? 503 : 200;
+          const body = { role: 'replica', state: 'running', timeline: 1, replayed: position } as const;
+          return [
+            isPrimary('pg-1', index * 1000, { location: 200 * MB }),
+            answered({ member: 'pg-2', check: READ_CHECK, at: index * 1000 + 10, status, body }),
+          ];
+        });
+        const all = [aList(0, 'pg-1', 'pg-2'), ...history];
+        const snapshot = all.reduce((known, observation) => observe(policy, known, observation), emptySnapshot('lab'));
+        return openIn(decideRoutes(policy, snapshot, ticks.length * 1000), 'read');
+      };
+      const near = at(() => 0);
+      const far = at((extra) => extra);
+      if (far.includes('pg-2')) expect(near).toContain('pg-2');
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('a dead extra member changes nothing', () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      const extra = aMember('pg-9');
+      const known = world.history.map(({ observation }) =>
+        observation.kind === 'members' ? { ...observation, members: [...observation.members, extra] } : observation,
+      );
+      const dies = (at: number) => refused({ member: 'pg-9', at });
+      const snapshotOf = (observations: readonly Observation[]) =>
+        observations.reduce(
+          (snapshot, observation) => observe(world.policy, snapshot, observation),
+          emptySnapshot('lab'),
+        );
+      const now = (world.history.at(-1)?.now ?? 0) + 200;
+      const without = snapshotAfter(world);
+      const [list, ...rest] = known;
+      if (list === undefined) return;
+      const withIt = snapshotOf([
+        list,
+        dies(0),
+        ...rest.flatMap((observation) => [observation, dies(observation.startedAt)]),
+      ]);
+      const table = decideRoutes(world.policy, withIt, now);
+      const expected = decideRoutes(world.policy, without, now);
+      expect(table.complete).toBe(expected.complete);
+      for (const { name } of world.policy.pools) {
+        expect(routeOf(table, name)).toEqual(routeOf(expected, name));
+        const others = [...poolOf(table, name).standings].filter(([member]) => member !== 'pg-9');
+        expect(new Map(others)).toEqual(poolOf(expected, name).standings);
+      }
+    }),
+  );
+});
+
+test('renaming members commutes', () => {
+  fc.assert(
+    fc.property(worlds, fc.shuffledSubarray([...NAMES], { minLength: 4, maxLength: 4 }), (world, order) => {
+      const rename = (name: string) => `db-${order.findIndex((known) => known === name)}`;
+      const now = (world.history.at(-1)?.now ?? 0) + 100;
+      const history = world.history.map((event) => ({ ...event, observation: renamed(event.observation, rename) }));
+      const table = decideRoutes(world.policy, snapshotAfter({ ...world, history }), now);
+      const plain = decideRoutes(world.policy, snapshotAfter(world), now);
+      for (const { name } of world.policy.pools) {
+        expect(openIn(table, name)).toEqual(openIn(plain, name).map((member) => rename(member)));
+        const kinds = (of: RoutingTable) =>
+          [...poolOf(of, name).standings].map(([member, { kind, why }]) => [member, kind, why.code]);
+        expect(kinds(table)).toEqual(kinds(plain).map(([member = '', ...rest]) => [rename(member), ...rest]));
+      }
+    }),
+  );
+});
+
+test('a member that was negative at t comes back only by a probe started after t', () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      everyTable(world, (table, told) => {
+        for (const name of openIn(table, 'write')) {
+          const facts = told.members.find((member) => member.name === name)?.facts ?? [];
+          const said = (wanted: string) =>
+            facts.filter(
+              ({ kind, probe }) => kind === 'answer' && probe !== undefined && aboutWriting(probe) === wanted,
+            );
+          const noes = [
+            ...said('no').filter(({ probe }) => probe?.check === '/primary'),
+            ...facts.filter(({ kind }) => kind === 'dead'),
+          ];
+          const lastNo = Math.max(...noes.map(({ at }) => at));
+          expect(Math.max(...said('yes').map(({ at }) => at))).toBeGreaterThan(lastNo);
+        }
+      });
+    }),
+  );
+});
+
+test('a dead member is in no pool until it has answered again', () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      everyTable(world, (table, told) => {
+        for (const pool of table.pools.keys()) {
+          for (const name of openIn(table, pool)) {
+            const facts = told.members.find((member) => member.name === name)?.facts ?? [];
+            const diedAt = facts.findLast(({ kind }) => kind === 'dead')?.at ?? -Infinity;
+            const answeredAt = facts.findLast(({ kind }) => kind === 'answer')?.at ?? -Infinity;
+            expect(answeredAt).toBeGreaterThan(diedAt);
+          }
+        }
+      });
+    }),
+  );
+});
+
+test('wall-clock jumps change nothing: the origin of instants is nobody’s business', () => {
+  fc.assert(
+    fc.property(worlds, fc.integer({ min: -1_000_000, max: 1_000_000 }), (world, byMs) => {
+      const moved = world.history.map(({ now, observation }) => ({
+        now: now + byMs,
+        observation: shifted(observation, byMs),
+      }));
+      const there = momentsOf({ ...world, history: moved });
+      for (const [index, { snapshot, now }] of momentsOf(world).entries()) {
+        const here = decideRoutes(world.policy, snapshot, now);
+        const other = there[index];
+        if (other === undefined) throw new Error('the shifted history has fewer moments');
+        const table = decideRoutes(world.policy, other.snapshot, other.now);
+        expect(table.validUntil).toBe(here.validUntil + byMs);
+        for (const { name } of world.policy.pools) {
+          expect(routeOf(table, name)).toEqual(routeOf(here, name));
+          const whys = (of: RoutingTable) =>
+            [...poolOf(of, name).standings.values()].map(({ kind, why }) => [kind, why.code]);
+          expect(whys(table)).toEqual(whys(here));
+        }
+      }
+    }),
+  );
+});
+
+test('the same history gives the same table, and no observation changes a snapshot that was taken', () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      const before = snapshotAfter(world);
+      const copy = structuredClone(before);
+      for (const { observation } of world.history) observe(world.policy, before, shifted(observation, 100_000));
+      expect(before).toEqual(copy);
+      expect(decideRoutes(world.policy, snapshotAfter(world), 50_000)).toEqual(
+        decideRoutes(world.policy, before, 50_000),
+      );
+    }),
+  );
+});
+
+test('a probe older than the newest applied one is discarded', () => {
+  fc.assert(
+    fc.property(worlds, worlds, (world, other) => {
+      const snapshot = snapshotAfter(world);
+      for (const { observation } of other.history) {
+        if (observation.kind !== 'probe') continue;
+        const record = snapshot.members.get(observation.member);
+        if (record?.probedAt === undefined) continue;
+        expect(observe(world.policy, snapshot, { ...observation, startedAt: record.probedAt - 1 })).toEqual(snapshot);
+      }
+    }),
+  );
+});
+
+test('nothing is routed before the first complete round', () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      everyTable(world, (table, told) => {
+        expect(table.complete).toBe(told.complete);
+        if (!told.complete) for (const pool of table.pools.values()) expect(pool.route.kind).not.toBe('open');
+      });
+    }),
+  );
+});
+
+test('the member of the exclusive pool is in no other pool unless by fallback', () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      everyTable(world, (table) => {
+        const [writer] = openIn(table, 'write');
+        for (const name of ['read', 'zone']) {
+          const route = routeOf(table, name);
+          const isBorrowed = route.kind === 'open' && route.fallback !== undefined;
+          if (writer !== undefined && !isBorrowed) expect(openIn(table, name)).not.toContain(writer);
+        }
+      });
+    }),
+  );
+});
+
+test('routes and standings tell the same: who takes new sessions is open, and an open member has an address', () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      everyTable(world, (table) => {
+        for (const { route, standings, addresses } of table.pools.values()) {
+          if (route.kind !== 'open') continue;
+          for (const { member, address } of route.targets) {
+            expect(addresses.get(member)).toEqual(address);
+            if (route.fallback === undefined) expect(standings.get(member)?.kind).toBe('open');
+          }
+        }
+      });
+    }),
+  );
+});
+
+test('G3: a no takes the member out in the same step, whatever else is known', () => {
+  fc.assert(
+    fc.property(
+      worlds,
+      fc.constantFrom<(at: number) => Observation>(
+        (at) => answered({ at, status: 503 }),
+        (at) => isReplica('pg-1', at),
+        (at) => refused({ at }),
+      ),
+      (world, no) => {
+        const at = (world.history.at(-1)?.now ?? 0) + 1;
+        const before = observe(world.policy, snapshotAfter(world), isPrimary('pg-1', at, { timeline: 9 }));
+        const table = decideRoutes(world.policy, observe(world.policy, before, no(at + 10)), at + 10);
+        expect(openIn(table, 'write')).not.toContain('pg-1');
+        const standing = poolOf(table, 'write').standings.get('pg-1');
+        if (standing !== undefined) expect(standing.kind).toBe('leave');
+      },
+    ),
+  );
+});
+
+test('pools of a policy do not depend on each other’s order', () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      const backwards = { ...world.policy, pools: world.policy.pools.toReversed() };
+      const snapshot = snapshotAfter(world);
+      const now = (world.history.at(-1)?.now ?? 0) + 100;
+      const table = decideRoutes(world.policy, snapshot, now);
+      const other = decideRoutes(backwards, snapshot, now);
+      expect(other.pools).toEqual(table.pools);
+    }),
+  );
+});
+
+test('a proven primary on a higher timeline takes every other one out at once', () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      const at = (world.history.at(-1)?.now ?? 0) + 1;
+      const policy = { ...world.policy, pools: [aWritePool(), aPool()] };
+      const list = { ...aList(at, ...NAMES) };
+      const before = [list, isPrimary('pg-2', at, { timeline: 9 })].reduce<ReturnType<typeof snapshotAfter>>(
+        (snapshot, observation) => observe(policy, snapshot, observation),
+        snapshotAfter(world),
+      );
+      const { standings } = poolOf(decideRoutes(policy, before, at + 1), 'write');
+      for (const [name, standing] of standings) {
+        const record = before.members.get(name);
+        const timeline = record?.checks.get('/primary')?.positiveTimeline;
+        if (name !== 'pg-2' && timeline !== undefined) expect(standing.kind).toBe('leave');
+      }
+    }),
+  );
+});

@@ -1,0 +1,99 @@
+// Members are hostile bytes: no text and no JSON makes a parser throw, and what comes out is within its type's bounds.
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parseClusterDocument, readClusterDocument } from '../../../src/patroni/cluster-document.ts';
+import { parseDynamicConfig, readDynamicConfig } from '../../../src/patroni/dynamic-config.ts';
+import { parseHistory, readHistory } from '../../../src/patroni/history.ts';
+import { parseLsn } from '../../../src/patroni/lsn.ts';
+import { parseNodeStatus, readNodeStatus } from '../../../src/patroni/node-status.ts';
+
+const json = fc.jsonValue({ maxDepth: 4 });
+const STATUS_KEYS = ['state', 'role', 'xlog', 'timeline', 'tags', 'pause', 'patroni', 'manager', 'replication_state'];
+const MEMBER_KEYS = [
+  'name',
+  'role',
+  'state',
+  'api_url',
+  'host',
+  'port',
+  'lag',
+  'replay_lag',
+  'lsn',
+  'tags',
+  '__proto__',
+];
+
+function objectOf(keys: readonly string[]) {
+  return fc.dictionary(fc.constantFrom(...keys), fc.oneof(json, fc.string(), fc.double(), fc.constant(null)));
+}
+
+test('arbitrary text', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      for (const parse of [parseNodeStatus, parseClusterDocument, parseHistory, parseDynamicConfig]) {
+        expect(parse(text).kind).toEqual(expect.any(String));
+      }
+      parseLsn(text);
+    }),
+  );
+});
+
+test('arbitrary JSON', () => {
+  fc.assert(
+    fc.property(json, (value) => {
+      for (const read of [readNodeStatus, readClusterDocument, readHistory, readDynamicConfig]) {
+        expect(read(value).kind).toEqual(expect.any(String));
+      }
+    }),
+  );
+});
+
+test('a status document with arbitrary values under the known keys', () => {
+  fc.assert(
+    fc.property(
+      objectOf(STATUS_KEYS),
+      objectOf(['location', 'received_location', 'replayed_location']),
+      (fields, xlog) => {
+        const parsed = readNodeStatus({ ...fields, xlog });
+        if (parsed.kind !== 'status') throw new Error(parsed.why);
+        const { location, received, replayed, timeline } = parsed.status;
+        for (const position of [location, received, replayed]) {
+          expect(
+            position === undefined || position === 'invalid' || (Number.isSafeInteger(position) && position >= 0),
+          ).toBe(true);
+        }
+        expect(timeline === undefined || (Number.isSafeInteger(timeline) && timeline > 0)).toBe(true);
+      },
+    ),
+  );
+});
+
+test('a cluster document with arbitrary members: each is taken or named', () => {
+  fc.assert(
+    fc.property(fc.array(fc.oneof(json, objectOf(MEMBER_KEYS))), json, (members, scheduled) => {
+      const parsed = readClusterDocument({ members, scheduled_switchover: scheduled });
+      if (parsed.kind !== 'cluster') throw new Error(parsed.why);
+      expect(parsed.cluster.members.length + parsed.cluster.skipped.length).toBe(members.length);
+      for (const { port, lag } of parsed.cluster.members) {
+        expect(port === undefined || (port >= 1 && port <= 65_535)).toBe(true);
+        expect(lag === undefined || lag === 'unknown' || lag >= 0).toBe(true);
+      }
+    }),
+  );
+});
+
+test('depth does not break it', () => {
+  const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+  expect(parseNodeStatus(`{"tags":{"a":${deep}},"state":${deep}}`).kind).toEqual(expect.any(String));
+  expect(parseClusterDocument(`{"members":[{"name":"a","tags":{"x":${deep}}},${deep}]}`).kind).toEqual(
+    expect.any(String),
+  );
+});
+
+test('an LSN round-trips', () => {
+  fc.assert(
+    fc.property(fc.nat({ max: 0x1fffff }), fc.nat({ max: 0xffffffff }), (high, low) => {
+      expect(parseLsn(`${high.toString(16)}/${low.toString(16).toUpperCase()}`)).toBe(high * 2 ** 32 + low);
+    }),
+  );
+});

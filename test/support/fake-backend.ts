@@ -1,0 +1,88 @@
+// A fake PostgreSQL for the proxy's eyes: a TCP server with knobs that keeps what it received and how each connection ended.
+import { createServer } from 'node:net';
+import type { Server, Socket } from 'node:net';
+import type { Address } from '../../src/core/member.ts';
+import { close, listen } from './listen.ts';
+
+export interface BackendConnection {
+  readonly socket: Socket;
+  readonly chunks: Buffer[];
+  received(): Buffer;
+  /** The proxy half-closed. */
+  hasEnded: boolean;
+  isClosed: boolean;
+  /** The proxy reset it. */
+  wasReset: boolean;
+}
+
+export interface FakeBackend {
+  readonly address: Address;
+  /** `echo`: bytes go back, and so does the half-close. `silent`: reads and says nothing. `stalled`: does not even read. */
+  behaviour: 'echo' | 'silent' | 'stalled';
+  readonly connections: readonly BackendConnection[];
+  /** The only connection, or the newest. */
+  last(): BackendConnection;
+  open(): number;
+  /** Connects are refused until listenAgain(). */
+  refuseConnections(): Promise<void>;
+  listenAgain(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startFakeBackend(behaviour: FakeBackend['behaviour'] = 'echo'): Promise<FakeBackend> {
+  const connections: BackendConnection[] = [];
+  const accept = (socket: Socket): void => {
+    connections.push(serve(socket, backend.behaviour));
+  };
+  let server: Server = createServer({ allowHalfOpen: true }, accept);
+  const port = await listen(server);
+  const backend: FakeBackend = {
+    address: { host: '127.0.0.1', port },
+    behaviour,
+    connections,
+    last: () => {
+      const connection = connections.at(-1);
+      if (connection === undefined) throw new Error('nobody connected to this backend');
+      return connection;
+    },
+    open: () => connections.filter((connection) => !connection.isClosed).length,
+    async refuseConnections() {
+      const closing = close(server);
+      for (const { socket } of connections) socket.destroy();
+      await closing;
+    },
+    async listenAgain() {
+      server = createServer({ allowHalfOpen: true }, accept);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      server.listen(port, '127.0.0.1', resolve);
+      await promise;
+    },
+    async stop() {
+      const closing = close(server);
+      for (const { socket } of connections) socket.destroy();
+      await closing;
+    },
+  };
+  return backend;
+}
+
+function serve(socket: Socket, behaviour: FakeBackend['behaviour']): BackendConnection {
+  const chunks: Buffer[] = [];
+  const connection: BackendConnection = {
+    socket,
+    chunks,
+    received: () => Buffer.concat(chunks),
+    hasEnded: false,
+    isClosed: false,
+    wasReset: false,
+  };
+  socket.on('end', () => (connection.hasEnded = true));
+  socket.on('close', () => (connection.isClosed = true));
+  socket.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'ECONNRESET') connection.wasReset = true;
+  });
+  if (behaviour === 'stalled') return connection;
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  if (behaviour === 'echo') socket.pipe(socket);
+  return connection;
+}

@@ -1,0 +1,32 @@
+// What clients send first, built by hand, and what they are answered, taken apart by hand: independent of src/wire.
+
+export function aStartup(parameters: Readonly<Record<string, string>> = { user: 'app', database: 'shop' }): Buffer {
+  const text = Object.entries(parameters).map(([name, value]) => `${name}\0${value}\0`);
+  return aPacket(0x00030000, Buffer.from(`${text.join('')}\0`));
+}
+
+/** Length word, code, body. */
+export function aPacket(code: number, body: Uint8Array = new Uint8Array(0)): Buffer {
+  const packet = Buffer.alloc(8 + body.length);
+  packet.writeInt32BE(packet.length, 0);
+  packet.writeInt32BE(code, 4);
+  packet.set(body, 8);
+  return packet;
+}
+
+export const SSL_REQUEST = aPacket(80877103);
+export const GSSENC_REQUEST = aPacket(80877104);
+
+export function aCancelRequest(keyLength = 4): Buffer {
+  return aPacket(80877102, Buffer.concat([Buffer.from([0, 0, 0, 42]), Buffer.alloc(keyLength, 7)]));
+}
+
+/** The fields of one whole ErrorResponse by their letter; undefined while it is not there whole. */
+export function errorFields(bytes: Buffer): Readonly<Record<string, string>> | undefined {
+  if (bytes.length < 5 || bytes[0] !== 0x45 || bytes.length < 1 + bytes.readInt32BE(1)) return undefined;
+  const fields = bytes
+    .subarray(5, 1 + bytes.readInt32BE(1))
+    .toString()
+    .split('\0');
+  return Object.fromEntries(fields.filter((field) => field !== '').map((field) => [field.charAt(0), field.slice(1)]));
+}

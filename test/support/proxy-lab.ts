@@ -1,0 +1,84 @@
+// A proxy on free ports with a routing table that the test writes: one listener per pool. The actions of each change are
+// those that the core plans, so tests say what the table is and never what should be done about it.
+import { planActions } from '../../src/core/actions.ts';
+import type { ProxyEvent, Smell } from '../../src/core/events.ts';
+import type { Clock } from '../../src/core/instant.ts';
+import type { Address } from '../../src/core/member.ts';
+import type { BackendPolicy, ClientPolicy, HoldPolicy, PoolPolicy } from '../../src/core/policy.ts';
+import type { RoutingTable } from '../../src/core/routing-table.ts';
+import type { Dial } from '../../src/proxy/dial.ts';
+import { createProxy } from '../../src/proxy/proxy.ts';
+import type { Proxy } from '../../src/proxy/proxy.ts';
+import { systemClock } from '../../src/system-clock.ts';
+import { aPool, aProbePolicy, aWritePool } from './builders.ts';
+import { aTableOf } from './tables.ts';
+import type { PoolPicture } from './tables.ts';
+
+export interface ProxyLabOptions {
+  readonly pools?: readonly PoolPolicy[];
+  readonly client?: Partial<ClientPolicy>;
+  readonly backend?: Partial<BackendPolicy>;
+  readonly hold?: Partial<HoldPolicy>;
+  readonly clock?: Clock;
+  readonly dial?: Dial;
+  readonly freshen?: (pool: string) => Promise<void>;
+  /** The table at first; pools not named hold. */
+  readonly table?: Readonly<Record<string, PoolPicture>>;
+}
+
+type Closed = Extract<ProxyEvent, { kind: 'session-closed' }>;
+
+export interface ProxyLab {
+  readonly proxy: Proxy;
+  readonly events: readonly ProxyEvent[];
+  readonly smells: readonly Smell[];
+  /** Where clients of a pool connect. */
+  address(pool: string): Address;
+  /** Decides anew: the table, then the actions, in one step, as the monitor does. */
+  decide(pools: Readonly<Record<string, PoolPicture>>): void;
+  closed(): readonly Closed[];
+  reasons(): readonly string[];
+}
+
+export async function startProxyLab(options: ProxyLabOptions = {}): Promise<ProxyLab> {
+  const pools = options.pools ?? [aWritePool(), aPool()];
+  const events: ProxyEvent[] = [];
+  const smells: Smell[] = [];
+  const holding = Object.fromEntries(pools.map(({ name }) => [name, {}]));
+  let table: RoutingTable = aTableOf({ ...holding, ...options.table });
+  const proxy = createProxy({
+    pools,
+    listeners: pools.map(({ name }) => ({ address: { host: '127.0.0.1', port: 0 }, pool: name })),
+    client: { startupTimeoutMs: 10_000, maxSessions: 1_000, ...options.client },
+    backend: { connectTimeoutMs: 3_000, attempts: 3, ...options.backend },
+    hold: { maxWaitMs: 30_000, maxSessions: 100, maxFailoverMs: 60_000, releasePerSecond: 1_000, ...options.hold },
+    table: () => table,
+    freshen: options.freshen ?? (() => Promise.resolve()),
+    onSmell: (smell) => smells.push(smell),
+    onEvent: (event) => events.push(event),
+    clock: options.clock ?? systemClock,
+    random: () => 0,
+    ...(options.dial === undefined ? {} : { dial: options.dial }),
+  });
+  const bound = await proxy.listen();
+  if (bound.kind === 'failed') throw new Error(bound.message);
+  const addresses = new Map(bound.listeners.map(({ pool, address }) => [pool, address]));
+  const closed = (): readonly Closed[] => events.filter((event) => event.kind === 'session-closed');
+  return {
+    proxy,
+    events,
+    smells,
+    address(pool) {
+      const address = addresses.get(pool);
+      if (address === undefined) throw new Error(`no listener for pool ${pool}`);
+      return address;
+    },
+    decide(pictures) {
+      const previous = table;
+      table = aTableOf({ ...holding, ...pictures });
+      proxy.tableChanged(planActions({ probe: aProbePolicy(), pools }, previous, table));
+    },
+    closed,
+    reasons: () => closed().map(({ reason }) => reason),
+  };
+}

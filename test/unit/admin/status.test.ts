@@ -1,0 +1,164 @@
+// The status document: one table, one snapshot and one count in, a document that agrees with them out.
+import { describe, expect, test } from 'vitest';
+import { buildStatus } from '../../../src/admin/status.ts';
+import type { StatusDocument, StatusInputs } from '../../../src/admin/status.ts';
+import type { PoolCounts } from '../../../src/core/counts.ts';
+import { decideRoutes } from '../../../src/core/decide-routes.ts';
+import { describeStanding } from '../../../src/core/describe.ts';
+import type { Observation } from '../../../src/core/observation.ts';
+import { aList, aMember, aPolicy, aSnapshot, isPrimary, isReplica, silent } from '../../support/builders.ts';
+
+const policy = aPolicy();
+const NOW = 4000;
+
+function statusOf(observations: readonly Observation[], inputs: Partial<StatusInputs> = {}): StatusDocument {
+  const snapshot = aSnapshot(policy, ...observations);
+  const table = decideRoutes(policy, snapshot, NOW);
+  return buildStatus({
+    version: '1.2.3',
+    startedAt: 1000,
+    now: NOW,
+    readiness: { ready: true },
+    pools: policy.pools,
+    table,
+    snapshot,
+    counts: new Map(),
+    ...inputs,
+  });
+}
+
+const both = [
+  aList(0, 'pg-1', aMember('pg-2', { postgres: { host: 'fd00::2', port: 5432 }, origin: 'discovered' })),
+  isPrimary('pg-1', 3000, { pause: true, systemIdentifier: '71' }),
+  isReplica('pg-2', 3500, { failsafe: true, clusterUnlocked: true, pendingRestart: true }),
+];
+
+describe('status', () => {
+  test('the cluster and the program', () => {
+    const { members: _, pools: __, ...rest } = statusOf(both);
+    expect(rest).toEqual({
+      version: '1.2.3',
+      uptime_seconds: 3,
+      ready: true,
+      cluster: { scope: 'lab', system_identifier: '71', timeline: 1, first_round_complete: true },
+    });
+  });
+
+  test('why it is not ready', () => {
+    const { ready, not_ready_because: why } = statusOf(both, { readiness: { ready: false, why: 'shutting down' } });
+    expect([ready, why]).toEqual([false, 'shutting down']);
+  });
+
+  test('every member, with its place in every pool', () => {
+    expect(statusOf(both).members).toEqual([
+      {
+        name: 'pg-1',
+        api: 'http://pg-1:8008',
+        postgres: 'pg-1:5432',
+        origin: 'configured',
+        role: 'primary',
+        state: 'running',
+        timeline: 1,
+        paused: true,
+        cluster_unlocked: false,
+        failsafe: false,
+        pending_restart: false,
+        last_answer_age_seconds: 1,
+        pools: {
+          write: { standing: 'open', why: 'answers the check' },
+          read: { standing: 'keep', why: 'stands in for the pool by fallback: exclusive-elsewhere' },
+        },
+      },
+      {
+        name: 'pg-2',
+        api: 'http://pg-2:8008',
+        postgres: '[fd00::2]:5432',
+        origin: 'discovered',
+        role: 'replica',
+        state: 'running',
+        timeline: 1,
+        paused: false,
+        cluster_unlocked: true,
+        failsafe: true,
+        pending_restart: true,
+        last_answer_age_seconds: 0.5,
+        pools: {
+          write: { standing: 'leave', cause: 'demoted', why: 'role does not fit the check: role replica' },
+          read: { standing: 'open', why: 'answers the check' },
+        },
+      },
+    ]);
+  });
+
+  test('a member that does not answer: since when, and in the words that clients are told', () => {
+    const observations = [aList(0, 'pg-1'), isPrimary('pg-1', 1000), silent({ at: 2500 })];
+    const [member] = statusOf(observations).members;
+    expect(member).toMatchObject({
+      last_answer_age_seconds: 3,
+      failing: { for_seconds: 1.5, outcome: 'no answer within 800 ms' },
+    });
+    const table = decideRoutes(policy, aSnapshot(policy, ...observations), NOW);
+    const standing = table.pools.get('write')?.standings.get('pg-1');
+    expect(member?.pools['write']?.why).toBe(standing && describeStanding(standing, NOW));
+  });
+
+  test('a member of which nothing is known yet', () => {
+    const [member] = statusOf([aList(0, aMember('pg-1', { postgres: undefined }))]).members;
+    expect(member).toMatchObject({
+      postgres: null,
+      role: null,
+      timeline: null,
+      last_answer_age_seconds: null,
+      pools: { write: { why: 'has not answered yet' } },
+    });
+  });
+
+  test('pools with their routes', () => {
+    expect(
+      statusOf(both).pools.map(({ name, check, exclusive, route }) => ({ name, check, exclusive, route })),
+    ).toEqual([
+      {
+        name: 'write',
+        check: '/primary',
+        exclusive: true,
+        route: { kind: 'open', members: [{ name: 'pg-1', address: 'pg-1:5432' }], fallback: null },
+      },
+      {
+        name: 'read',
+        check: '/replica?lag=16MB',
+        exclusive: false,
+        route: { kind: 'open', members: [{ name: 'pg-2', address: '[fd00::2]:5432' }], fallback: null },
+      },
+    ]);
+  });
+
+  test('a fallback in use, and clients that wait', () => {
+    const [, read] = statusOf([aList(0, 'pg-1'), isPrimary('pg-1', 3000)]).pools;
+    expect(read?.route).toMatchObject({ kind: 'open', fallback: { pool: 'write', max_sessions: 50 } });
+    const [write] = statusOf([]).pools;
+    expect(write?.route).toEqual({ kind: 'hold', cause: 'starting' });
+  });
+
+  test('sessions as counted', () => {
+    const counts: PoolCounts = {
+      states: { startup: 0, holding: 1, dialing: 0, relaying: 2, refusing: 0 },
+      members: new Map([['pg-1', 2]]),
+      fallbackSessions: 0,
+      accepted: 9,
+      closed: 6,
+      toBackendBytes: 10,
+      toClientBytes: 20,
+    };
+    const [write, read] = statusOf(both, { counts: new Map([['write', counts]]) }).pools;
+    expect(write?.sessions).toEqual({
+      by_state: counts.states,
+      by_member: { 'pg-1': 2 },
+      by_fallback: 0,
+      accepted: 9,
+      closed: 6,
+      to_backend_bytes: 10,
+      to_client_bytes: 20,
+    });
+    expect(read?.sessions).toBeNull();
+  });
+});

@@ -1,0 +1,152 @@
+// The command line as a user meets it: what is printed where, and the exit code.
+import { describe, expect, test } from 'vitest';
+import { runCli } from '../../../src/cli/program.ts';
+import type { RunApp } from '../../../src/cli/io.ts';
+import type { Config } from '../../../src/config/config.ts';
+
+const FILES: Readonly<Record<string, string>> = {
+  'good.yaml': 'cluster: { scope: batman, seeds: [http://pg1:8008, http://pg2:8008] }',
+  'bad.yaml': 'probe: { interval: 5 }',
+  'warns.yaml': 'cluster: { seeds: [http://pg1:8008] }\nprobe: { timeout: 2s }',
+};
+
+interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+  readonly config: Config | undefined;
+  readonly warnings: number;
+}
+
+async function cli(argv: readonly string[], env: Readonly<Record<string, string>> = {}, app?: RunApp): Promise<Ran> {
+  let [out, err, warnings] = ['', '', 0];
+  let config: Config | undefined;
+  const io = {
+    env,
+    stdout: (text: string) => void (out += text),
+    stderr: (text: string) => void (err += text),
+    readFile: (file: string) => {
+      const text = FILES[file];
+      if (text === undefined) throw Object.assign(new Error(file), { code: 'ENOENT' });
+      return text;
+    },
+  };
+  const runApp: RunApp = (given, told) => {
+    config = given;
+    warnings = told.length;
+    return app === undefined ? Promise.resolve(0) : app(given, told);
+  };
+  const code = await runCli(argv, io, { runApp, version: '1.2.3' });
+  return { code, out, err, config, warnings };
+}
+
+describe('check', () => {
+  test('a good file: ok, and what it amounts to', async () => {
+    const { code, out, err } = await cli(['check', '-c', 'good.yaml']);
+    expect(out.split('\n')).toEqual([
+      'good.yaml: ok',
+      '  cluster     batman, from http://pg1:8008, http://pg2:8008 (members from /cluster)',
+      '  pool write  /primary, one member',
+      '  pool read   /replica?lag=16MB, least-sessions, falls back to write (at most 100 sessions)',
+      '  listener    127.0.0.1:6432 -> write',
+      '  listener    127.0.0.1:6433 -> read',
+      '  admin       http://127.0.0.1:8432',
+      '',
+    ]);
+    expect([code, err]).toEqual([0, '']);
+  });
+
+  test('a bad file: every problem on stderr, exit code 2', async () => {
+    const { code, out, err } = await cli(['check', '-c', 'bad.yaml']);
+    expect(err).toContain('bad.yaml:1:20: probe.interval: 5 has no unit: write 5s or 5ms\n');
+    expect(err).toContain('bad.yaml: cluster.seeds: no member to start from');
+    expect(err).toContain('2 problems; nothing was started.');
+    expect([code, out]).toEqual([2, '']);
+  });
+
+  test('warnings go to stderr and are no failure', async () => {
+    const { code, err } = await cli(['check', '-c', 'warns.yaml']);
+    expect(err).toMatch(/^warning: warns\.yaml:2:19: probe\.timeout: /);
+    expect(code).toBe(0);
+  });
+
+  test('a missing file', async () => {
+    const { code, err } = await cli(['check', '-c', 'gone.yaml']);
+    expect(err).toContain('gone.yaml: cannot be read: there is no such file\n1 problem;');
+    expect(code).toBe(2);
+  });
+});
+
+describe('where the configuration comes from', () => {
+  const seeds = { POINTSMAN_CLUSTER_SEEDS: 'http://env:8008' };
+
+  test('POINTSMAN_CONFIG names the file', async () => {
+    const { out } = await cli(['check'], { POINTSMAN_CONFIG: 'good.yaml' });
+    expect(out).toContain('good.yaml: ok');
+  });
+
+  test('-c goes before POINTSMAN_CONFIG', async () => {
+    const { out } = await cli(['check', '-c', 'good.yaml'], { POINTSMAN_CONFIG: 'gone.yaml' });
+    expect(out).toContain('good.yaml: ok');
+  });
+
+  test('the environment alone', async () => {
+    const { out } = await cli(['check'], seeds);
+    expect(out).toMatch(/^environment: ok\n {2}cluster {5}any scope, from http:\/\/env:8008/);
+  });
+
+  test('nothing at all says how to begin', async () => {
+    const { code, err } = await cli(['run']);
+    expect(err).toContain('No file was given: use -c FILE');
+    expect(code).toBe(2);
+  });
+});
+
+describe('run', () => {
+  test('hands the configuration and its warnings over, and ends with the code of the program', async () => {
+    const { code, config, warnings } = await cli(['run', '-c', 'warns.yaml'], {}, () => Promise.resolve(7));
+    expect([code, config?.probe.timeoutMs, warnings]).toEqual([7, 2000, 1]);
+  });
+
+  test('--log-level and --log-format go before the file', async () => {
+    const { config } = await cli(['run', '-c', 'good.yaml', '--log-level', 'debug', '--log-format', 'json']);
+    expect(config?.log).toEqual({ level: 'debug', format: 'json' });
+  });
+
+  test('a bad file starts nothing', async () => {
+    const { code, config } = await cli(['run', '-c', 'bad.yaml']);
+    expect([code, config]).toEqual([2, undefined]);
+  });
+
+  test('a failure while running is exit code 1', async () => {
+    const { code, err } = await cli(['run', '-c', 'good.yaml'], {}, () => Promise.reject(new Error('port taken')));
+    expect(code).toBe(1);
+    expect(err).toContain('pointsman: Error: port taken');
+  });
+});
+
+describe('usage', () => {
+  test.each([
+    [['chek'], 'Did you mean check?'],
+    [['run', '--confg', 'x'], 'Did you mean --config?'],
+    [['run', '-c'], "option '-c, --config <file>' argument missing"],
+    [['run', 'extra'], 'too many arguments'],
+    [['run', '--log-level', 'loud'], 'Allowed choices are fatal, error, warn, info, debug, trace'],
+    [[], 'Usage: pointsman'],
+  ])('%j is exit code 2', async (argv, message) => {
+    const { code, err, out } = await cli(argv);
+    expect(err).toContain(message);
+    expect([code, out]).toEqual([2, '']);
+  });
+
+  test.each([[['--help']], [['help']]])('%j shows examples, exit code 0', async (argv) => {
+    const { code, out, err } = await cli(argv);
+    expect(out).toContain('pointsman run -c /etc/pointsman/pointsman.yaml');
+    expect([code, err]).toEqual([0, '']);
+  });
+
+  test.each([[['version']], [['--version']], [['-V']]])('%j', async (argv) => {
+    const { code, out } = await cli(argv);
+    expect([code, out]).toEqual([0, '1.2.3\n']);
+  });
+});

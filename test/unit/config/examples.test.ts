@@ -1,0 +1,28 @@
+// The examples in config/ load without a warning, and the long one tells the truth about the defaults.
+import { expect, test } from 'vitest';
+import { loadConfig } from '../../../src/config/load.ts';
+import { formatProblems } from '../../../src/config/problem.ts';
+
+function load(name: string): ReturnType<typeof loadConfig> {
+  const file = new URL(`../../../config/${name}`, import.meta.url).pathname;
+  return loadConfig({ file, env: {} });
+}
+
+test.each(['pointsman.yaml', 'sidecar.yaml'])('%s loads', (name) => {
+  const loaded = load(name);
+  expect(loaded.kind === 'ok' ? loaded.warnings : formatProblems(loaded.problems)).toEqual([]);
+});
+
+test('pointsman.yaml shows every default as it is', () => {
+  const env = {
+    POINTSMAN_CLUSTER_SCOPE: 'batman',
+    POINTSMAN_CLUSTER_SEEDS: 'http://10.0.0.11:8008,http://10.0.0.12:8008,http://10.0.0.13:8008',
+  };
+  expect(load('pointsman.yaml')).toEqual(loadConfig({ file: undefined, env }));
+});
+
+test('sidecar.yaml takes connections from its own pod only', () => {
+  const loaded = load('sidecar.yaml');
+  const hosts = loaded.kind === 'ok' ? loaded.config.listeners.map((listener) => listener.address.host) : [];
+  expect(hosts).toEqual(['127.0.0.1', '127.0.0.1']);
+});

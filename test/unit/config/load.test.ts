@@ -1,0 +1,319 @@
+// What an operator writes, and what comes of it: the whole way from text and environment to a Config or to problems.
+import { describe, expect, test } from 'vitest';
+import type { Config } from '../../../src/config/config.ts';
+import type { Environment } from '../../../src/config/environment.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import type { Loaded } from '../../../src/config/load.ts';
+import { formatProblems } from '../../../src/config/problem.ts';
+
+const SEEDS = { POINTSMAN_CLUSTER_SEEDS: 'http://pg1:8008' };
+
+function load(text: string, env: Environment = SEEDS): Loaded {
+  return loadConfig({ file: 'p.yaml', env, readFile: () => text });
+}
+
+function configOf(loaded: Loaded): Config {
+  if (loaded.kind === 'invalid') throw new Error(formatProblems(loaded.problems));
+  return loaded.config;
+}
+
+function problemsOf(loaded: Loaded): readonly string[] {
+  return loaded.kind === 'ok' ? [] : formatProblems(loaded.problems).split('\n');
+}
+
+function warningsOf(loaded: Loaded): string {
+  return loaded.kind === 'ok' ? formatProblems(loaded.warnings) : formatProblems(loaded.problems);
+}
+
+describe('defaults', () => {
+  test('seeds alone are a configuration', () => {
+    const config = configOf(loadConfig({ file: undefined, env: SEEDS }));
+    expect(config.cluster).toEqual({
+      scope: undefined,
+      discovery: 'cluster',
+      seeds: [{ url: 'http://pg1:8008', address: { host: 'pg1', port: 8008 } }],
+      members: [],
+      allow: { networks: [], hosts: [], ports: [] },
+      api: { dialect: 'auto', tls: undefined },
+    });
+    expect(config.probe).toEqual({
+      intervalMs: 1000,
+      timeoutMs: 800,
+      urgent: { intervalMs: 100, forMs: 30_000 },
+      rise: 1,
+      fall: 2,
+      writeFreshMs: 5000,
+      readFreshMs: 10_000,
+      silenceGraceMs: 15_000,
+      vouching: true,
+    });
+    expect(config.listeners).toEqual([
+      { address: { host: '127.0.0.1', port: 6432 }, pool: 'write' },
+      { address: { host: '127.0.0.1', port: 6433 }, pool: 'read' },
+    ]);
+    expect(config.client).toEqual({ startupTimeoutMs: 10_000, maxSessions: 5000 });
+    expect(config.backend).toEqual({ connectTimeoutMs: 3000, attempts: 3 });
+    expect(config.hold).toEqual({
+      maxWaitMs: 30_000,
+      maxSessions: 1000,
+      maxFailoverMs: 60_000,
+      releasePerSecond: 200,
+    });
+    expect(config.shutdown).toEqual({ graceMs: 5000, drainMs: 30_000 });
+    expect(config.admin).toEqual({ address: { host: '127.0.0.1', port: 8432 } });
+    expect(config.log).toEqual({ level: 'info', format: 'auto' });
+  });
+
+  test('the pools write and read exist without being configured', () => {
+    const [write, read, ...others] = configOf(load('')).pools;
+    expect(others).toEqual([]);
+    expect(write).toMatchObject({
+      name: 'write',
+      check: { text: '/primary', family: 'primary' },
+      exclusive: true,
+      balance: 'least-sessions',
+      fallback: undefined,
+      drainMs: 30_000,
+      onLeave: {
+        dead: 'close',
+        demoted: 'close',
+        silent: 'close',
+        promoted: 'close',
+        removed: 'close',
+        lagging: 'keep',
+        tagged_out: 'keep',
+      },
+    });
+    expect(read).toMatchObject({
+      name: 'read',
+      check: { text: '/replica?lag=16MB', lagBytes: 16 * 1024 ** 2 },
+      exclusive: false,
+      fallback: { pool: 'write', maxSessions: 100 },
+      onLeave: {
+        dead: 'close',
+        silent: 'close',
+        lagging: 'keep',
+        demoted: 'keep',
+        tagged_out: 'drain',
+        promoted: 'drain',
+        removed: 'drain',
+      },
+    });
+  });
+
+  test('a default pool is overridden in part', () => {
+    const text = 'pools: { read: { fallback: { max_sessions: 7 }, on_leave: { lagging: drain } } }';
+    const read = configOf(load(text)).pools[1];
+    expect(read?.check.text).toBe('/replica?lag=16MB');
+    expect(read?.fallback).toEqual({ pool: 'write', maxSessions: 7 });
+    expect(read?.onLeave.lagging).toBe('drain');
+    expect(read?.onLeave.removed).toBe('drain');
+  });
+
+  test('fallback: none switches a default fallback off', () => {
+    expect(configOf(load('pools: { read: { fallback: none } }')).pools[1]?.fallback).toBeUndefined();
+  });
+
+  test('a pool of its own takes what its check implies', () => {
+    const text = `
+pools:
+  standby: { check: /standby-leader }
+  reports: { check: /replica?tag_purpose=reports, balance: random, drain: 5m }
+listeners: [{ address: "[::1]:7000", pool: standby }, { address: "*:7001", pool: reports }]`;
+    const config = configOf(load(text));
+    expect(config.pools.map((pool) => pool.name)).toEqual(['write', 'read', 'standby', 'reports']);
+    expect(config.pools[2]).toMatchObject({ exclusive: true, onLeave: { promoted: 'close' } });
+    expect(config.pools[3]).toMatchObject({ exclusive: false, balance: 'random', drainMs: 300_000 });
+    expect(config.listeners.map((listener) => listener.address)).toEqual([
+      { host: '::1', port: 7000 },
+      { host: '::', port: 7001 },
+    ]);
+  });
+
+  test('a section left empty is a section left out', () => {
+    expect(configOf(load('probe:\ncluster:\n  members:\n')).probe.intervalMs).toBe(1000);
+  });
+
+  test('the value is frozen all the way down', () => {
+    const config = configOf(load(''));
+    expect(Object.isFrozen(config)).toBe(true);
+    expect(Object.isFrozen(config.pools[0]?.onLeave)).toBe(true);
+    expect(Object.isFrozen(config.listeners[0]?.address)).toBe(true);
+  });
+});
+
+describe('one wrong value', () => {
+  const cases: readonly (readonly [string, string])[] = [
+    ['probe: { interval: 5 }', 'p.yaml:1:20: probe.interval: 5 has no unit: write 5s or 5ms'],
+    ['probe: { intervall: 5s }', 'p.yaml:1:10: probe.intervall: unknown key: did you mean probe.interval?'],
+    ['prob: {}', 'p.yaml:1:1: prob: unknown key: did you mean probe?'],
+    ['max_wait: 3s', 'p.yaml:1:1: max_wait: unknown key here: did you mean hold.max_wait?'],
+    ['cluster: { api: { auth: {} } }', 'p.yaml:1:19: cluster.api.auth: unknown key: known here are dialect, tls'],
+    ['cluster: { discovery: dns }', 'cluster.discovery: dns is not supported yet: use cluster or static'],
+    ['cluster: { discovery: etcd }', 'cluster.discovery: expected cluster or static, not "etcd"'],
+    ['client: { tls: { mode: terminate } }', 'client.tls.mode: terminate is not supported yet: use passthrough'],
+    ['probe: []', 'p.yaml:1:8: probe: expected a map, not a list'],
+    ['probe: { vouching: "yes" }', 'probe.vouching: expected true or false, not "yes"'],
+    ['probe: { rise: 0 }', 'probe.rise: expected a whole number from 1 to 100, not 0'],
+    ['probe: { rise: }', 'probe.rise: has no value: expected a whole number from 1 to 100'],
+    ['cluster: { scope: 12 }', 'cluster.scope: expected text, not 12'],
+    ['cluster: { scope: "" }', 'cluster.scope: is empty'],
+    ['cluster: { members: [{ name: a }] }', 'cluster.members[0].api: is missing: expected a URL'],
+    ['cluster: { allow: { networks: [10.0/8] } }', 'cluster.allow.networks[0]: "10.0/8" is not a network'],
+    ['cluster: { allow: { ports: [70000] } }', 'cluster.allow.ports[0]: expected a whole number from 1 to 65535'],
+    ['pools: { read: { check: "/replica?lag=16mb" } }', 'p.yaml:1:25: pools.read.check: lag=16mb is not a size'],
+    ['pools: { read: { check: /primary?tag_a=b } }', 'pools.read.check: /primary ignores tag filters'],
+    [
+      'pools: { write: { on_leave: { dead: keep } } }',
+      'pools.write.on_leave.dead: sessions of a dead member are always',
+    ],
+    ['pools: { read: { fallback: { pol: a } } }', 'pools.read.fallback.pol: unknown key: did you mean'],
+    ['pools: { read: { fallback: 5 } }', 'pools.read.fallback: expected { pool: NAME, max_sessions: 100 }, or none'],
+    ['pools: { 1a: { check: / } }', 'pools.1a: "1a" is not a name'],
+    ['pools: { a: {} }', 'p.yaml:1:10: pools.a.check: is missing: expected a check such as'],
+    ['listeners: []', 'listeners: is empty: at least one listener'],
+    ['listeners: [{ address: ":6432", pool: write }]', 'listeners[0].address: :6432 names no host'],
+    ['hold: { max_wait: -1s }', 'hold.max_wait: "-1s" is not a duration'],
+    ['[1, 2]', 'p.yaml: expected a map'],
+    ['probe: {', 'p.yaml:1:9: not valid YAML: '],
+    ['probe: {}\nprobe: {}', 'p.yaml:2:1: not valid YAML: Map keys must be unique'],
+    ['log: &a { level: x }', 'p.yaml:1:18: log.level: expected fatal, error, warn, info, debug or trace, not "x"'],
+  ];
+  test.each(cases)('%s', (text, expected) => {
+    const problems = problemsOf(load(text));
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain(expected);
+  });
+
+  test('a value behind an alias is found where it stands', () => {
+    const text = 'shutdown: &s\n  grace: 5\nhold: *s\n';
+    expect(problemsOf(load(text))).toContain('p.yaml:2:10: shutdown.grace: 5 has no unit: write 5s or 5ms');
+  });
+
+  test('aliases that would unfold into gigabytes are refused', () => {
+    const levels = 'bcdefghi'
+      .split('')
+      .map((key, i) => `${key}: &${key} [${'*abcdefgh'[0]}${'abcdefgh'[i]}${`, *${'abcdefgh'[i]}`.repeat(9)}]`);
+    expect(problemsOf(load(['a: &a [x]', ...levels].join('\n')))[0]).toContain('Excessive alias count');
+  });
+});
+
+describe('rules between values', () => {
+  const cases: readonly (readonly [string, string])[] = [
+    ['probe: { write_fresh: 1800ms }', 'p.yaml:1:23: probe.write_fresh: 1800ms is not longer than interval + timeout'],
+    ['probe: { interval: 5s }', 'p.yaml:1:20: probe.interval: 5s is not longer than interval + timeout (5800ms)'],
+    ['probe: { read_fresh: 1s }', 'probe.read_fresh: 1s is not longer than interval + timeout'],
+    ['probe: { silence_grace: 4s }', 'probe.silence_grace: 4s is shorter than write_fresh (5s)'],
+    ['probe: { urgent: { interval: 2s } }', 'probe.urgent.interval: 2s is longer than the ordinary interval (1s)'],
+    ['hold: { max_failover: 1s }', 'hold.max_failover: 1s is shorter than max_wait (30s)'],
+    ['pools: { write: { check: /replica } }', 'pools.write.check: several members answer /replica'],
+    ['pools: { write: { exclusive: false } }', 'pools.write.exclusive: while a lease runs out two members can answer'],
+    [
+      'pools: { read: { fallback: { pool: wirte } } }',
+      'there is no pool wirte: did you mean write? Known are write, read',
+    ],
+    ['pools: { read: { fallback: { pool: read } } }', 'pools.read.fallback.pool: a pool cannot be its own fallback'],
+    [
+      'listeners: [{ address: a:1, pool: readd }]',
+      'p.yaml:1:35: listeners[0].pool: there is no pool readd: did you mean read?',
+    ],
+    [
+      'listeners: [{ address: 127.0.0.1:1, pool: read }, { address: 127.0.0.1:1, pool: write }]',
+      'listeners[1].address: 127.0.0.1:1 is already taken by listener 1 (127.0.0.1:1)',
+    ],
+    [
+      'listeners: [{ address: "*:1", pool: read }, { address: 127.0.0.1:1, pool: write }]',
+      'listeners[1].address: 127.0.0.1:1 is already taken by listener 1 ([::]:1)',
+    ],
+    ['admin: { address: "0.0.0.0:6433" }', 'admin.address: 0.0.0.0:6433 is already taken by listener 2'],
+    [
+      'cluster: { members: [{ name: a, api: http://a:1 }, { name: a, api: http://b:1 }] }',
+      'cluster.members[1].name: a is already the name of another member',
+    ],
+    ['cluster: { api: { tls: { cert: a.pem } } }', 'cluster.api.tls: cert and key belong together'],
+    ['cluster: { api: { tls: { ca: a.pem, insecure: true } } }', 'insecure would ignore ca'],
+  ];
+  test.each(cases)('%s', (text, expected) => {
+    const problems = problemsOf(load(text));
+    expect(problems).not.toEqual([]);
+    expect(problems.join('\n')).toContain(expected);
+  });
+
+  test('fallbacks in a circle, told once for each pool of the circle', () => {
+    const text = `
+pools:
+  a: { check: /replica, fallback: { pool: b } }
+  b: { check: /replica, fallback: { pool: a } }
+  c: { check: /replica, fallback: { pool: a } }
+listeners: [{ address: a:1, pool: c }]`;
+    expect(problemsOf(load(text))).toEqual([
+      'p.yaml:3:43: pools.a.fallback.pool: fallbacks go in a circle: a -> b -> a',
+      'p.yaml:4:43: pools.b.fallback.pool: fallbacks go in a circle: b -> a -> b',
+    ]);
+  });
+
+  test.each([
+    'listeners: [{ address: 127.0.0.1:0, pool: read }, { address: 127.0.0.1:0, pool: write }]',
+    'listeners: [{ address: 127.0.0.1:1, pool: read }, { address: 127.0.0.2:1, pool: write }]',
+    'listeners: [{ address: 0.0.0.0:1, pool: read }, { address: "[::1]:1", pool: write }]',
+    'hold: { max_wait: 0, max_failover: 0 }',
+    'shutdown: { grace: 0, drain: 0s }',
+  ])('allowed: %s', (text) => {
+    expect(problemsOf(load(text))).toEqual([]);
+  });
+
+  test('nobody to start from', () => {
+    expect(problemsOf(load('', {}))[0]).toContain('cluster.seeds: no member to start from');
+    const member = 'cluster: { members: [{ name: a, api: http://a:1 }] }';
+    expect(problemsOf(load(member, {}))).toEqual([]);
+  });
+
+  test.each([
+    ['probe: { timeout: 2s }', 'probe.timeout: 2s is longer than interval (1s)'],
+    ['pools: { extra: { check: /replica } }', 'pools.extra: no listener leads to this pool'],
+    [
+      'cluster: { api: { tls: { insecure: true } } }',
+      'cluster.api.tls.insecure: certificates of members are not verified',
+    ],
+    [
+      'cluster: { api: { tls: { ca: a.pem } } }',
+      'cluster.api.tls: has no effect: every seed and member is an http URL',
+    ],
+  ])('warns: %s', (text, expected) => {
+    expect(load(text).kind).toBe('ok');
+    expect(warningsOf(load(text))).toContain(expected);
+  });
+});
+
+describe('all problems in one run', () => {
+  test('those of values and those of rules, the environment first, then down the file', () => {
+    const text = 'hold: { max_failover: 1s }\nprobe: { rise: x }\nzz: 1\n';
+    expect(problemsOf(load(text, { ...SEEDS, POINTSMAN_PROBE_FAL: '3' })).map((line) => line.split(': ')[0])).toEqual([
+      'environment POINTSMAN_PROBE_FAL',
+      'p.yaml:1:23',
+      'p.yaml:2:16',
+      'p.yaml:3:1',
+    ]);
+  });
+
+  test('no rule speaks of a value that is already reported', () => {
+    expect(problemsOf(load('cluster: { seeds: [nonsense] }', {}))).toHaveLength(1);
+    const text = 'pools: { a: { check: /nonsense } }\nlisteners: [{ address: x:1, pool: a }]';
+    expect(problemsOf(load(text))).toHaveLength(1);
+  });
+});
+
+describe('the file', () => {
+  test.each([
+    ['ENOENT', 'there is no such file'],
+    ['EACCES', 'permission denied'],
+    ['EISDIR', 'it is a directory'],
+    ['EIO', 'EIO'],
+  ])('%s', (code, reason) => {
+    const readFile = (): never => {
+      throw Object.assign(new Error('x'), { code });
+    };
+    const loaded = loadConfig({ file: 'gone.yaml', env: SEEDS, readFile });
+    expect(problemsOf(loaded)).toEqual([`gone.yaml: cannot be read: ${reason}`]);
+  });
+});

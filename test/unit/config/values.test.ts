@@ -1,0 +1,120 @@
+// Single values as an operator writes them: durations and addresses.
+import { describe, expect, test } from 'vitest';
+import { parseAddress, parseApiUrl, parseListenAddress, parseNetwork } from '../../../src/config/address.ts';
+import { formatDuration, parseDuration } from '../../../src/config/duration.ts';
+
+describe('durations', () => {
+  test.each([
+    ['250ms', 250],
+    ['1s', 1000],
+    ['1.5s', 1500],
+    ['5m', 300_000],
+    ['1h', 3_600_000],
+    ['0', 0],
+    [0, 0],
+    ['0s', 0],
+    ['596h', 2_145_600_000],
+  ])('%s is %d ms', (text, ms) => {
+    expect(parseDuration(text)).toEqual({ kind: 'duration', ms });
+  });
+
+  test.each([
+    [5, '5 has no unit: write 5s or 5ms'],
+    ['5', '5 has no unit: write 5s or 5ms'],
+    ['1.5', '1.5 has no unit'],
+    ['5 s', 'is not a duration'],
+    ['5S', 'is not a duration'],
+    ['-5s', 'is not a duration'],
+    ['5d', 'is not a duration'],
+    ['1m30s', 'is not a duration'],
+    ['', 'is not a duration'],
+    ['1.5ms', 'not a whole number of milliseconds'],
+    ['597h', 'too long'],
+  ])('%s: %s', (text, message) => {
+    expect(parseDuration(text)).toMatchObject({ kind: 'invalid', message: expect.stringContaining(message) });
+  });
+
+  test.each([
+    [0, '0'],
+    [250, '250ms'],
+    [1800, '1800ms'],
+    [5000, '5s'],
+    [61_000, '61s'],
+    [120_000, '2m'],
+    [3_600_000, '1h'],
+  ])('%d ms is written %s', (ms, text) => {
+    expect(formatDuration(ms)).toBe(text);
+  });
+});
+
+describe('addresses', () => {
+  test.each([
+    ['10.0.0.1:5432', '10.0.0.1', 5432],
+    ['pg-1.db.internal:5432', 'pg-1.db.internal', 5432],
+    ['my_container:5432', 'my_container', 5432],
+    ['[::1]:6432', '::1', 6432],
+  ])('%s', (text, host, port) => {
+    expect(parseAddress(text)).toEqual({ kind: 'ok', value: { host, port } });
+  });
+
+  test.each([
+    ['pg1', 'pg1 has no port: write pg1:PORT'],
+    ['::1', '::1 has no port: write [::1]:PORT'],
+    [':6432', ':6432 names no host: write 127.0.0.1:6432, or *:6432'],
+    ['pg1:0', '0 is not a port'],
+    ['pg1:65536', '65536 is not a port'],
+    ['a b:1', 'neither an IP address nor a host name'],
+    ['10.0.0.300:1', 'neither an IP address nor a host name'],
+    ['[pg1]:1', '[pg1] is not an IPv6 address'],
+    ['2001:db8:0:0:0:0:0:1:5432', 'an IPv6 address stands in brackets'],
+    ['tcp://a:1', 'is not an address: write host:port'],
+  ])('%s: %s', (text, message) => {
+    expect(parseAddress(text)).toMatchObject({ kind: 'invalid', message: expect.stringContaining(message) });
+  });
+
+  test('a place to listen may be every interface, and any port', () => {
+    expect(parseListenAddress('*:6432')).toEqual({ kind: 'ok', value: { host: '::', port: 6432 } });
+    expect(parseListenAddress('127.0.0.1:0')).toEqual({ kind: 'ok', value: { host: '127.0.0.1', port: 0 } });
+    expect(parseListenAddress(':0')).toMatchObject({ kind: 'invalid' });
+  });
+});
+
+describe('URLs of management APIs', () => {
+  test.each([
+    ['http://pg1:8008', 'http://pg1:8008', 'pg1', 8008],
+    ['HTTP://PG1:8008/', 'http://pg1:8008', 'pg1', 8008],
+    ['https://pg1:443', 'https://pg1:443', 'pg1', 443],
+    ['https://[fd00::1]:8008', 'https://[fd00::1]:8008', 'fd00::1', 8008],
+  ])('%s', (text, url, host, port) => {
+    expect(parseApiUrl(text)).toEqual({ kind: 'ok', value: { url, address: { host, port } } });
+  });
+
+  test.each([
+    ['pg1:8008', 'is not an http or https URL'],
+    ['ftp://pg1:8008', 'is not an http or https URL'],
+    ['http://pg1', '"http://pg1" has no port: write http://pg1:8008'],
+    ['http://pg1:8008/patroni', 'has a path: write only http://pg1:8008'],
+    ['http://pg1:8008?x=1', 'has a path'],
+    ['http://u@pg1:8008', 'carries a user or password'],
+    ['http://@pg1:8008', 'carries a user or password'],
+    ['http://pg1:0', 'no usable host and port'],
+  ])('%s: %s', (text, message) => {
+    expect(parseApiUrl(text)).toMatchObject({ kind: 'invalid', message: expect.stringContaining(message) });
+  });
+});
+
+describe('networks', () => {
+  test.each(['10.0.0.0/8', '0.0.0.0/0', 'fd00::/8', '::1/128', '10.0.0.7', '::1'])('%s', (text) => {
+    expect(parseNetwork(text)).toEqual({ kind: 'ok', value: text });
+  });
+
+  test.each([
+    ['10.0.0.0/', 'is not a network'],
+    ['10.0.0/8', 'such as 10.20.0.0/16'],
+    ['fd00::/129', 'is not a network'],
+    ['10.0.0.0/33', 'is not a network'],
+    ['pg1/8', 'is not a network'],
+  ])('%s: %s', (text, message) => {
+    expect(parseNetwork(text)).toMatchObject({ kind: 'invalid', message: expect.stringContaining(message) });
+  });
+});

@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest';
+import { planActions } from '../../../src/core/actions.ts';
+import { decideRoutes, emptyTable } from '../../../src/core/decide-routes.ts';
+import type { Observation } from '../../../src/core/observation.ts';
+import { emptySnapshot } from '../../../src/core/snapshot.ts';
+import {
+  aList,
+  aMember,
+  answered,
+  aPolicy,
+  aPool,
+  aSnapshot,
+  aTable,
+  aWritePool,
+  isPrimary,
+  isReplica,
+  READ_CHECK,
+  refused,
+  silent,
+} from '../../support/builders.ts';
+
+const POLICY = aPolicy({ pools: [aWritePool(), aPool()] });
+const ROUND = [aList(0, 'pg-1', 'pg-2'), isPrimary('pg-1', 0), isReplica('pg-2', 0)] as const;
+const BEFORE = aTable(POLICY, 100, ...ROUND);
+
+function lags(at: number) {
+  return answered({ member: 'pg-2', check: READ_CHECK, at, status: 503, body: { role: 'replica', state: 'running' } });
+}
+
+function planned(now: number, ...news: readonly Observation[]): readonly string[] {
+  const actions = planActions(POLICY, BEFORE, aTable(POLICY, now, ...ROUND, ...news));
+  return actions.map(({ pool, member, cause, mode, address }) => `${pool} ${member} ${cause} ${mode} ${address.host}`);
+}
+
+describe('what the step to the next table asks for', () => {
+  test.each<[string, number, readonly Observation[], readonly string[]]>([
+    ['nothing new', 200, [], []],
+    ['a demotion', 1100, [answered({ at: 1000, status: 503 })], ['write pg-1 demoted close pg-1']],
+    [
+      'a proven rival',
+      1100,
+      [isPrimary('pg-2', 1000, { timeline: 2 })],
+      ['write pg-1 demoted close pg-1', 'read pg-2 promoted drain pg-2'],
+    ],
+    ['death', 1100, [refused({ member: 'pg-2', at: 1000 })], ['read pg-2 dead close pg-2']],
+    ['lag', 2100, [lags(1000), lags(2000)], ['read pg-2 lagging keep pg-2']],
+    ['a tag', 1100, [isReplica('pg-2', 1000, { noloadbalance: true })], ['read pg-2 tagged_out drain pg-2']],
+    ['silence below the grace', 14_999, [], []],
+    ['silence', 15_000, [isPrimary('pg-1', 14_000)], ['read pg-2 silent close pg-2']],
+    ['a stranger at the address', 1100, [isReplica('pg-2', 1000, { scope: 'x' })], ['read pg-2 removed drain pg-2']],
+    [
+      'a member that is gone',
+      16_000,
+      [isPrimary('pg-1', 15_500), aList(15_900, 'pg-1')],
+      ['read pg-2 removed drain pg-2'],
+    ],
+    ['not now', 1100, [answered({ at: 1000, body: { state: 'stopping' } })], []],
+    ['one lost probe', 1100, [silent({ at: 1000 })], []],
+  ])('%s', (_, now, news, actions) => {
+    expect(planned(now, ...news)).toEqual(actions);
+  });
+
+  test('row 28: a changed address is another server: sessions at the old one are drained', () => {
+    const moved = aMember('pg-2', { postgres: { host: '10.0.0.9', port: 5432 } });
+    expect(planned(600, aList(500, 'pg-1', moved))).toEqual(['read pg-2 removed drain pg-2']);
+    const answeredToo = [aList(500, 'pg-1', moved), isReplica('pg-2', 550)];
+    expect(planned(600, ...answeredToo)).toEqual(['read pg-2 removed drain pg-2']);
+  });
+
+  test('the action carries the reason for the log', () => {
+    const [action] = planActions(POLICY, BEFORE, aTable(POLICY, 1100, ...ROUND, answered({ at: 1000, status: 503 })));
+    expect(action?.why).toEqual({ code: 'not-holding-the-check', detail: '/primary' });
+  });
+
+  test('a pool that the next table does not have lets its members go', () => {
+    const next = aTable(aPolicy({ pools: [aPool()] }), 200, ...ROUND);
+    const actions = planActions(POLICY, BEFORE, next);
+    expect(actions.map(({ pool, member, cause }) => `${pool} ${member} ${cause}`)).toEqual(['write pg-1 removed']);
+  });
+});
+
+describe('a member that is out already', () => {
+  const lagging = aTable(POLICY, 2100, ...ROUND, lags(1000), lags(2000));
+  const tagged = aTable(POLICY, 1100, ...ROUND, isReplica('pg-2', 1000, { noloadbalance: true }));
+
+  test('is not acted on again for the same', () => {
+    const still = aTable(POLICY, 3100, ...ROUND, lags(1000), lags(2000), lags(3000), isPrimary('pg-1', 3000));
+    expect(planActions(POLICY, lagging, still)).toEqual([]);
+  });
+
+  test('is closed when it dies, though its lag had left its sessions alone', () => {
+    const died = aTable(POLICY, 3100, ...ROUND, lags(1000), lags(2000), refused({ member: 'pg-2', at: 3000 }));
+    expect(planActions(POLICY, lagging, died)).toMatchObject([{ member: 'pg-2', cause: 'dead', mode: 'close' }]);
+  });
+
+  test('is closed when it dies while it drains', () => {
+    const died = aTable(POLICY, 2100, ...ROUND, refused({ member: 'pg-2', at: 2000 }));
+    expect(planActions(POLICY, tagged, died)).toMatchObject([{ member: 'pg-2', cause: 'dead', mode: 'close' }]);
+  });
+
+  test('is not told less than it was', () => {
+    expect(planActions(POLICY, tagged, lagging)).toEqual([]);
+  });
+});
+
+test('the table before anything was observed holds every pool and asks for nothing', () => {
+  const empty = emptyTable(POLICY, emptySnapshot('lab'), 0);
+  expect([...empty.pools.values()].map(({ route }) => route)).toEqual([
+    { kind: 'hold', cause: 'starting' },
+    { kind: 'hold', cause: 'starting' },
+  ]);
+  expect(planActions(POLICY, empty, BEFORE)).toEqual([]);
+});
+
+test('planActions(t, t) is empty', () => {
+  const snapshot = aSnapshot(POLICY, ...ROUND, refused({ at: 1000 }));
+  const table = decideRoutes(POLICY, snapshot, 1100);
+  expect(planActions(POLICY, table, table)).toEqual([]);
+});

@@ -1,0 +1,354 @@
+// Rows of scenarios.md for the write pool, as far as the core decides them: what is open, what is kept, what leaves and why.
+import { describe, expect, test } from 'vitest';
+import {
+  aList,
+  aMember,
+  answered,
+  aPolicy,
+  aPool,
+  aTable,
+  aWritePool,
+  isPrimary,
+  isReplica,
+  openIn,
+  poolOf,
+  READ_CHECK,
+  refused,
+  routeOf,
+  silent,
+  standingIn,
+  vouched,
+} from '../../support/builders.ts';
+
+const POLICY = aPolicy();
+const LIST = aList(0, 'pg-1', 'pg-2');
+const ROUND = [LIST, isPrimary('pg-1', 0), isReplica('pg-2', 0)] as const;
+
+describe('row 1, 2: cold start', () => {
+  test('nothing is served before the first complete round', () => {
+    const table = aTable(POLICY, 100, LIST, isPrimary('pg-1', 0));
+    expect(routeOf(table, 'write')).toEqual({ kind: 'hold', cause: 'starting' });
+    expect(routeOf(table, 'read')).toEqual({ kind: 'hold', cause: 'starting' });
+    expect(table.complete).toBe(false);
+  });
+
+  test('after it the first client lands on the primary', () => {
+    const table = aTable(POLICY, 100, ...ROUND);
+    const target = { member: 'pg-1', address: { host: 'pg-1', port: 5432 } };
+    expect(routeOf(table, 'write')).toEqual({ kind: 'open', targets: [target], fallback: undefined });
+  });
+
+  test('all APIs down: the round is complete and clients are held', () => {
+    const table = aTable(POLICY, 100, LIST, silent({ member: 'pg-1' }), refused({ member: 'pg-2' }));
+    expect(table.complete).toBe(true);
+    expect(routeOf(table, 'write')).toEqual({ kind: 'hold', cause: 'no-member' });
+    expect(routeOf(table, 'read')).toEqual({ kind: 'hold', cause: 'no-member' });
+  });
+});
+
+describe('row 3: planned switchover, statuses as captured', () => {
+  const stopping = answered({ member: 'pg-1', at: 1000, body: { role: 'primary', state: 'stopping' } });
+  const demoted = answered({ at: 2000, status: 503, body: { role: 'demoted', state: 'stopped' } });
+
+  test('while the old primary shuts down it gets nobody new and keeps whom it has', () => {
+    const table = aTable(POLICY, 1100, ...ROUND, stopping);
+    expect(openIn(table, 'write')).toEqual([]);
+    expect(routeOf(table, 'write')).toEqual({ kind: 'hold', cause: 'no-member' });
+    expect(standingIn(table, 'write', 'pg-1')).toBe('keep not-running');
+  });
+
+  test('its 503 closes its sessions in the same step', () => {
+    const table = aTable(POLICY, 2100, ...ROUND, stopping, demoted);
+    expect(standingIn(table, 'write', 'pg-1')).toBe('leave demoted wrong-role');
+  });
+
+  test('the new primary opens on its own yes', () => {
+    const promoted = isPrimary('pg-2', 2500, { timeline: 2 });
+    expect(openIn(aTable(POLICY, 2600, ...ROUND, stopping, demoted, promoted), 'write')).toEqual(['pg-2']);
+  });
+});
+
+describe('row 4: 200 to /primary with role replica is a promotion not finished', () => {
+  const promoting = answered({ member: 'pg-2', at: 30_000, body: { role: 'replica', state: 'running', timeline: 1 } });
+
+  test('it is never routed, however long it lasts', () => {
+    const table = aTable(POLICY, 30_100, ...ROUND, promoting);
+    expect(routeOf(table, 'write')).toEqual({ kind: 'hold', cause: 'no-member' });
+    expect(standingIn(table, 'write', 'pg-2')).toBe('keep promoting');
+  });
+
+  test('its yes to /replica in the same round does not turn "not yet" into "no"', () => {
+    const reads = isReplica('pg-2', 30_010);
+    const table = aTable(POLICY, 30_100, ...ROUND, promoting, reads);
+    expect(standingIn(table, 'write', 'pg-2')).toBe('keep promoting');
+    const lostTheLock = answered({ member: 'pg-2', at: 30_020, status: 503, body: { role: 'replica' } });
+    const lost = aTable(POLICY, 30_100, ...ROUND, promoting, reads, lostTheLock);
+    expect(standingIn(lost, 'write', 'pg-2')).toBe('leave demoted wrong-role');
+  });
+
+  test('it is routed as soon as the role flips', () => {
+    const table = aTable(POLICY, 30_200, ...ROUND, promoting, isPrimary('pg-2', 30_200, { timeline: 2 }));
+    expect(openIn(table, 'write')).toEqual(['pg-2']);
+  });
+
+  test('a member that is promoted anew loses its sessions when another is proven above it meanwhile', () => {
+    const again = answered({ member: 'pg-1', at: 1000, body: { role: 'replica', state: 'running' } });
+    const table = aTable(POLICY, 1100, ...ROUND, again, isPrimary('pg-2', 1000, { timeline: 2 }));
+    expect(standingIn(table, 'write', 'pg-1')).toBe('leave demoted superseded');
+  });
+});
+
+describe('row 5: 200 with a PostgreSQL that does not run is "not now"', () => {
+  test.each(['stopping', 'starting', 'crashed', 'unknown', 'restarting'])('state %s', (state) => {
+    const table = aTable(POLICY, 1100, ...ROUND, answered({ at: 1000, body: { role: 'primary', state, timeline: 1 } }));
+    expect(openIn(table, 'write')).toEqual([]);
+    expect(standingIn(table, 'write', 'pg-1')).toBe('keep not-running');
+  });
+
+  test('after an in-place restart it is open again', () => {
+    const crashed = answered({ at: 1000, body: { role: 'primary', state: 'crashed' } });
+    expect(openIn(aTable(POLICY, 3000, ...ROUND, crashed, isPrimary('pg-1', 3000)), 'write')).toEqual(['pg-1']);
+  });
+
+  test('its live sessions end by the clock when it falls silent on top', () => {
+    const crashed = answered({ at: 1000, body: { role: 'primary', state: 'crashed' } });
+    const history = [...ROUND, crashed, silent({ at: 2000 })];
+    expect(standingIn(aTable(POLICY, 15_999, ...history), 'write', 'pg-1')).toBe('keep not-running');
+    expect(standingIn(aTable(POLICY, 16_000, ...history), 'write', 'pg-1')).toBe('leave silent not-running');
+  });
+});
+
+describe('row 6: the host of the primary crashes', () => {
+  test('both ports refuse: out at once', () => {
+    const table = aTable(POLICY, 1100, ...ROUND, refused({ at: 1000 }));
+    expect(standingIn(table, 'write', 'pg-1')).toBe('leave dead refused');
+    expect(routeOf(table, 'write')).toEqual({ kind: 'hold', cause: 'no-member' });
+  });
+
+  test.each([
+    ['a time-out', silent({ at: 2000 })],
+    ['a local fault', silent({ at: 2000, cause: 'local', postgres: 'unknown' })],
+    ['a PostgreSQL that accepts again', refused({ at: 2000, postgres: 'accepts' })],
+  ])('%s after that does not bring it back: only a newer answer does', (_, after) => {
+    const table = aTable(POLICY, 2100, ...ROUND, refused({ at: 1000 }), after);
+    expect(openIn(table, 'write')).toEqual([]);
+    expect(standingIn(table, 'write', 'pg-1')).toMatch(/^leave/);
+    const back = aTable(POLICY, 3100, ...ROUND, refused({ at: 1000 }), after, isPrimary('pg-1', 3000));
+    expect(openIn(back, 'write')).toEqual(['pg-1']);
+  });
+
+  test('nor does a vouch', () => {
+    const table = aTable(
+      POLICY,
+      2200,
+      ...ROUND,
+      refused({ at: 1000 }),
+      refused({ at: 2000, postgres: 'accepts' }),
+      vouched('pg-1', 'pg-2', 2100),
+    );
+    expect(openIn(table, 'write')).toEqual([]);
+  });
+
+  test.each(['accepts', 'silent', 'unknown'] as const)(
+    'a refused API alone is silence while PostgreSQL %s',
+    (postgres) => {
+      const table = aTable(POLICY, 1100, ...ROUND, refused({ at: 1000, postgres }));
+      expect(openIn(table, 'write')).toEqual(['pg-1']);
+    },
+  );
+
+  test('a refused PostgreSQL alone is silence too', () => {
+    const table = aTable(POLICY, 1100, ...ROUND, silent({ at: 1000, postgres: 'refused' }));
+    expect(openIn(table, 'write')).toEqual(['pg-1']);
+  });
+});
+
+describe('row 7: a black hole acts through clocks, counted from the start of the last good probe', () => {
+  const hole = [...ROUND, silent({ at: 1000 }), silent({ at: 4900 })];
+
+  test.each([
+    [4999, 'open positive'],
+    [5000, 'keep no-answer'],
+    [14_999, 'keep no-answer'],
+    [15_000, 'leave silent no-answer'],
+  ])('at %i ms it is %s', (now, standing) => {
+    expect(standingIn(aTable(POLICY, now, ...hole), 'write', 'pg-1')).toBe(standing);
+  });
+
+  test('another primary on a higher timeline ends it at once', () => {
+    const table = aTable(POLICY, 5100, ...hole, isPrimary('pg-2', 5000, { timeline: 2 }));
+    expect(standingIn(table, 'write', 'pg-1')).toBe('leave demoted superseded');
+    expect(openIn(table, 'write')).toEqual(['pg-2']);
+  });
+
+  test('losing sight of everything at once closes nothing before the grace', () => {
+    const table = aTable(POLICY, 14_999, ...hole, silent({ member: 'pg-2', at: 1000 }));
+    expect(standingIn(table, 'write', 'pg-1')).toBe('keep no-answer');
+    expect(standingIn(table, 'read', 'pg-2')).toBe('keep no-answer');
+  });
+});
+
+describe('row 8: a frozen API with a PostgreSQL that accepts', () => {
+  const frozen = silent({ at: 20_000, postgres: 'accepts' });
+  const vouch = vouched('pg-1', 'pg-2', 20_100);
+
+  test('it stays open while another member names it leader', () => {
+    const table = aTable(POLICY, 25_099, ...ROUND, frozen, vouch);
+    expect(standingIn(table, 'write', 'pg-1')).toBe('open vouched');
+    expect(standingIn(aTable(POLICY, 25_100, ...ROUND, frozen, vouch), 'write', 'pg-1')).toBe('keep no-answer');
+  });
+
+  test.each([
+    ['vouching is switched off', aPolicy({ probe: { vouching: false } }), [frozen, vouch]],
+    ['PostgreSQL does not accept', POLICY, [silent({ at: 20_000, postgres: 'silent' }), vouch]],
+    ['PostgreSQL was not asked', POLICY, [silent({ at: 20_000, postgres: 'unknown' }), vouch]],
+    ['nobody vouches', POLICY, [frozen]],
+    ['its own last word was no', POLICY, [answered({ at: 19_000, status: 503 }), frozen, vouch]],
+    ['its own last word was not now', POLICY, [answered({ at: 19_000, body: { state: 'stopping' } }), frozen, vouch]],
+  ])('not when %s', (_, policy, history) => {
+    expect(openIn(aTable(policy, 20_200, ...ROUND, ...history), 'write')).toEqual([]);
+  });
+
+  test('a new primary on a higher timeline ends it whoever vouches', () => {
+    const table = aTable(POLICY, 20_300, ...ROUND, frozen, vouch, isPrimary('pg-2', 20_200, { timeline: 2 }));
+    expect(standingIn(table, 'write', 'pg-1')).toBe('leave demoted superseded');
+    expect(openIn(table, 'write')).toEqual(['pg-2']);
+  });
+});
+
+describe('row 9: two members say yes', () => {
+  test.each([
+    [1, 2, 'leave demoted superseded', ['pg-2']],
+    [2, 1, 'open positive', ['pg-1']],
+  ])('timelines %i and %i: the higher one wins', (first, second, standing, open) => {
+    const history = [isPrimary('pg-1', 1000, { timeline: first }), isPrimary('pg-2', 1000, { timeline: second })];
+    const table = aTable(POLICY, 1100, LIST, ...history);
+    expect(standingIn(table, 'write', 'pg-1')).toBe(standing);
+    expect(openIn(table, 'write')).toEqual(open);
+  });
+
+  test('the one below stays out when the one above falls silent', () => {
+    const history = [isPrimary('pg-1', 1000, { timeline: 2 }), isPrimary('pg-2', 60_000, { timeline: 1 })];
+    const table = aTable(POLICY, 60_100, LIST, ...history);
+    expect(openIn(table, 'write')).toEqual([]);
+    expect(standingIn(table, 'write', 'pg-2')).toBe('leave demoted superseded');
+  });
+
+  test.each([
+    ['equal timelines', 1, 1],
+    ['one without a timeline', 1, undefined],
+    ['none with a timeline', undefined, undefined],
+  ])('%s: no new session anywhere, live ones kept until the grace', (_, first, second) => {
+    const yes = (member: string, at: number, timeline: number | undefined) =>
+      answered({ member, at, body: { role: 'primary', ...(timeline === undefined ? {} : { timeline }) } });
+    const history = [LIST, yes('pg-1', 0, first), silent({ member: 'pg-2', at: 0 })];
+    const seconds = [1000, 5000, 9000, 13_000, 15_900];
+    const both = [...history, ...seconds.flatMap((at) => [yes('pg-1', at, first), yes('pg-2', at, second)])];
+    const during = aTable(POLICY, 15_999, ...both);
+    expect(routeOf(during, 'write')).toEqual({ kind: 'hold', cause: 'two-primaries' });
+    expect(standingIn(during, 'write', 'pg-1')).toBe('keep two-primaries');
+    const after = aTable(POLICY, 16_000, ...both);
+    expect(standingIn(after, 'write', 'pg-1')).toBe('leave silent two-primaries');
+    expect(standingIn(after, 'write', 'pg-2')).toBe('leave silent two-primaries');
+  });
+
+  test('the grace begins with the rivalry, not with what a rival once was', () => {
+    const yes = (member: string, at: number) => answered({ member, at, body: { role: 'primary' } });
+    const past = [LIST, yes('pg-2', 0), isReplica('pg-1', 0), silent({ member: 'pg-2', at: 1000 })];
+    const taken = [
+      yes('pg-1', 50_000),
+      yes('pg-1', 54_000),
+      yes('pg-1', 58_000),
+      yes('pg-1', 62_000),
+      yes('pg-1', 66_000),
+    ];
+    const table = aTable(POLICY, 67_100, ...past, ...taken, yes('pg-2', 67_000));
+    expect(standingIn(table, 'write', 'pg-1')).toBe('keep two-primaries');
+  });
+
+  test('when one yields the other opens', () => {
+    const history = [LIST, isPrimary('pg-1', 0), isPrimary('pg-2', 0), answered({ at: 1000, status: 503 })];
+    expect(openIn(aTable(POLICY, 1100, ...history), 'write')).toEqual(['pg-2']);
+  });
+});
+
+describe('rows 10, 11, 13: the configuration store', () => {
+  test('down: demoted, held, and the demoted member reads on when it answers as a replica', () => {
+    const table = aTable(POLICY, 1100, ...ROUND, isReplica('pg-1', 1000));
+    expect(routeOf(table, 'write')).toEqual({ kind: 'hold', cause: 'no-member' });
+    expect(openIn(table, 'read')).toEqual(['pg-1', 'pg-2']);
+  });
+
+  test.each([
+    ['failsafe mode', { failsafe: true, clusterUnlocked: true }],
+    ['pause', { pause: true }],
+    ['an unlocked cluster', { clusterUnlocked: true }],
+    ['a pending restart', { pendingRestart: true }],
+  ])('%s alone changes nothing', (_, indicators) => {
+    const table = aTable(POLICY, 1100, ...ROUND, isPrimary('pg-1', 1000, indicators));
+    expect(openIn(table, 'write')).toEqual(['pg-1']);
+    expect(openIn(table, 'read')).toEqual(['pg-2']);
+  });
+});
+
+describe('row 15: a standby cluster', () => {
+  const standbyLeader = answered({ status: 503, body: { role: 'standby_leader', state: 'running', timeline: 1 } });
+  const pools = [aWritePool(), aWritePool({ name: 'standby', check: '/standby-leader' })];
+  const policy = aPolicy({ pools });
+  const yes = answered({ check: '/standby-leader', at: 10, body: { role: 'standby_leader', state: 'running' } });
+  const replica = answered({ member: 'pg-2', check: '/standby-leader', status: 503, body: { role: 'replica' } });
+
+  test('write clients are refused, a pool on /standby-leader works', () => {
+    const table = aTable(policy, 100, LIST, standbyLeader, yes, replica);
+    expect(routeOf(table, 'write')).toEqual({ kind: 'closed' });
+    expect(openIn(table, 'standby')).toEqual(['pg-1']);
+  });
+
+  test('after the promotion the write pool opens by itself and the other one closes its sessions', () => {
+    const table = aTable(policy, 1100, LIST, standbyLeader, yes, replica, isPrimary('pg-1', 1000, { timeline: 2 }));
+    expect(openIn(table, 'write')).toEqual(['pg-1']);
+    expect(standingIn(table, 'standby', 'pg-1')).toBe('leave demoted wrong-role');
+  });
+});
+
+describe('an exclusive pool is never lent members by another pool', () => {
+  test('not even when the policy says so', () => {
+    const pools = [aWritePool({ fallback: { pool: 'read', maxSessions: 10 } }), aPool()];
+    const table = aTable(aPolicy({ pools }), 100, LIST, isReplica('pg-1', 0), isReplica('pg-2', 0));
+    expect(openIn(table, 'write')).toEqual([]);
+  });
+});
+
+describe('row 28: a reused address', () => {
+  const other = isPrimary('pg-1', 1000, { scope: 'billing', timeline: 7 });
+
+  test('it gets nobody new; live sessions are kept until the grace', () => {
+    expect(openIn(aTable(POLICY, 1100, ...ROUND, other), 'write')).toEqual([]);
+    expect(standingIn(aTable(POLICY, 14_999, ...ROUND, other), 'write', 'pg-1')).toBe('keep other-cluster');
+    expect(standingIn(aTable(POLICY, 15_000, ...ROUND, other), 'write', 'pg-1')).toBe('leave silent other-cluster');
+  });
+
+  test('its timeline raises no floor', () => {
+    const table = aTable(POLICY, 2100, ...ROUND, other, isPrimary('pg-1', 2000));
+    expect(openIn(table, 'write')).toEqual(['pg-1']);
+  });
+});
+
+test('a primary whose PostgreSQL address is unknown is not routed to', () => {
+  const list = aList(0, aMember('pg-1', { postgres: undefined }));
+  const table = aTable(POLICY, 100, list, isPrimary('pg-1', 0), answered({ check: READ_CHECK, at: 10, status: 503 }));
+  expect(openIn(table, 'write')).toEqual([]);
+  expect(standingIn(table, 'write', 'pg-1')).toBe('keep no-postgres-address');
+  expect([...poolOf(table, 'write').addresses]).toEqual([]);
+});
+
+describe('validUntil is the next instant at which an age matters', () => {
+  test.each([
+    ['an open primary', 100, 5000],
+    ['a silent one', 6000, 10_000],
+    ['after the read evidence', 10_000, 15_000],
+    ['when all is over', 15_000, Infinity],
+  ])('%s', (_, now, validUntil) => {
+    expect(aTable(POLICY, now, ...ROUND).validUntil).toBe(validUntil);
+  });
+});

@@ -1,0 +1,334 @@
+import { describe, expect, test } from 'vitest';
+import { checksOf, nextCheck, observe } from '../../../src/core/observe.ts';
+import { emptySnapshot, newRecord } from '../../../src/core/snapshot.ts';
+import type { MemberRecord, Snapshot } from '../../../src/core/snapshot.ts';
+import type { MemberStatus } from '../../../src/core/status.ts';
+import {
+  aList,
+  aMember,
+  answered,
+  aPolicy,
+  aPool,
+  aSnapshot,
+  aWritePool,
+  isPrimary,
+  isReplica,
+  MB,
+  READ_CHECK,
+  refused,
+  silent,
+  vouched,
+  WRITE_CHECK,
+} from '../../support/builders.ts';
+
+const POLICY = aPolicy();
+
+function recordOf(snapshot: Snapshot, member: string): MemberRecord {
+  const record = snapshot.members.get(member);
+  if (record === undefined) throw new Error(`${member} is not known`);
+  return record;
+}
+
+function verdictsOf(snapshot: Snapshot, member: string): Record<string, string> {
+  const checks = [...recordOf(snapshot, member).checks];
+  return Object.fromEntries(checks.map(([text, { verdict }]) => [text, `${verdict.kind} ${verdict.why.code}`]));
+}
+
+describe('what one answer teaches', () => {
+  test('a primary says yes to /primary and so no to /replica: one request a round', () => {
+    const snapshot = aSnapshot(POLICY, aList(0, 'pg-1'), isPrimary('pg-1', 100));
+    expect(verdictsOf(snapshot, 'pg-1')).toEqual({
+      [WRITE_CHECK]: 'positive positive',
+      [READ_CHECK]: 'negative wrong-role',
+    });
+  });
+
+  test('a replica says yes to /replica and so no to /primary', () => {
+    const snapshot = aSnapshot(POLICY, aList(0, 'pg-1'), isReplica('pg-1', 100));
+    expect(verdictsOf(snapshot, 'pg-1')).toEqual({
+      [WRITE_CHECK]: 'negative wrong-role',
+      [READ_CHECK]: 'positive positive',
+    });
+  });
+
+  test('without a body only the asked check is judged', () => {
+    const snapshot = aSnapshot(POLICY, aList(0, 'pg-1'), answered({ at: 100, body: undefined }));
+    expect(verdictsOf(snapshot, 'pg-1')).toEqual({ [WRITE_CHECK]: 'positive positive' });
+  });
+
+  test('an answer of a member that nobody knows is ignored', () => {
+    const before = aSnapshot(POLICY, aList(0, 'pg-1'));
+    expect(observe(POLICY, before, isPrimary('pg-9', 100))).toEqual(before);
+    expect(observe(POLICY, before, vouched('pg-9', 'pg-1', 100))).toEqual(before);
+  });
+
+  test('the highest timeline is that of a primary, never lowered and never taken from a replica', () => {
+    const snapshot = aSnapshot(
+      POLICY,
+      aList(0, 'pg-1', 'pg-2'),
+      isPrimary('pg-1', 100, { timeline: 3 }),
+      isPrimary('pg-2', 200, { timeline: 2 }),
+      isReplica('pg-2', 300, { timeline: 9 }),
+      answered({ member: 'pg-2', at: 400, body: { role: 'replica', timeline: 9 } }),
+    );
+    expect(snapshot.highestTimeline).toBe(3);
+  });
+
+  test('positions are kept newest first, eight of them, and only when they are numbers', () => {
+    const history = Array.from({ length: 10 }, (_, i) => isReplica('pg-1', 100 + i, { replayed: i * MB }));
+    const snapshot = aSnapshot(POLICY, aList(0, 'pg-1'), ...history, isReplica('pg-1', 200, { replayed: 'invalid' }));
+    const { positions } = recordOf(snapshot, 'pg-1');
+    expect(positions.map(({ bytes }) => bytes / MB)).toEqual([9, 8, 7, 6, 5, 4, 3, 2]);
+  });
+});
+
+describe('a probe older than the newest applied one is discarded', () => {
+  test.each([
+    ['an older yes', isPrimary('pg-1', 199)],
+    ['an older silence', silent({ at: 199 })],
+    ['an older refusal', refused({ at: 199 })],
+  ])('%s changes nothing', (_, late) => {
+    const before = aSnapshot(POLICY, aList(0, 'pg-1'), answered({ at: 200, status: 503 }));
+    expect(observe(POLICY, before, late)).toEqual(before);
+  });
+
+  test('an answer older than a failure is discarded too', () => {
+    const before = aSnapshot(POLICY, aList(0, 'pg-1'), silent({ at: 200 }));
+    expect(observe(POLICY, before, isPrimary('pg-1', 100))).toEqual(before);
+  });
+
+  test('the age of one member is nothing to another', () => {
+    const snapshot = aSnapshot(POLICY, aList(0, 'pg-1', 'pg-2'), isReplica('pg-1', 200), isPrimary('pg-2', 100));
+    expect(recordOf(snapshot, 'pg-2').answeredAt).toBe(100);
+  });
+
+  test('an older vouch does not replace a newer one', () => {
+    const snapshot = aSnapshot(
+      POLICY,
+      aList(0, 'pg-1', 'pg-2', 'pg-3'),
+      vouched('pg-1', 'pg-2', 200),
+      vouched('pg-1', 'pg-3', 100),
+    );
+    expect(recordOf(snapshot, 'pg-1').vouch).toEqual({ at: 200, by: 'pg-2' });
+  });
+});
+
+describe('a no and a yes of one instant', () => {
+  test.each([
+    ['the check said no', answered({ at: 100, status: 503 })],
+    ['the body of another check ruled it out', isReplica('pg-1', 100)],
+  ])('%s: a yes to a probe started at the same instant does not bring the member back', (_, no) => {
+    const snapshot = aSnapshot(POLICY, aList(0, 'pg-1'), no, isPrimary('pg-1', 100));
+    expect(recordOf(snapshot, 'pg-1').checks.get(WRITE_CHECK)?.verdict.kind).toBe('negative');
+  });
+
+  test('the no wins in the other order too', () => {
+    const snapshot = aSnapshot(
+      POLICY,
+      aList(0, 'pg-1'),
+      isPrimary('pg-1', 100),
+      answered({ at: 100, status: 503, body: { role: 'primary' } }),
+    );
+    expect(recordOf(snapshot, 'pg-1').checks.get(WRITE_CHECK)?.verdict.kind).toBe('negative');
+  });
+});
+
+describe('silence', () => {
+  test('keeps what was known and remembers since when', () => {
+    const snapshot = aSnapshot(
+      POLICY,
+      aList(0, 'pg-1'),
+      isPrimary('pg-1', 100),
+      silent({ at: 1100 }),
+      refused({ at: 2100, postgres: 'accepts' }),
+    );
+    const record = recordOf(snapshot, 'pg-1');
+    expect(record.failure).toMatchObject({ since: 1100, at: 2100 });
+    expect(record.answeredAt).toBe(100);
+    expect(verdictsOf(snapshot, 'pg-1')).toMatchObject({ [WRITE_CHECK]: 'positive positive' });
+  });
+
+  test('an answer ends it and the vouch that stood in', () => {
+    const snapshot = aSnapshot(
+      POLICY,
+      aList(0, 'pg-1', 'pg-2'),
+      silent({ at: 100 }),
+      vouched('pg-1', 'pg-2', 150),
+      isPrimary('pg-1', 200),
+    );
+    expect(recordOf(snapshot, 'pg-1')).toMatchObject({ failure: undefined, vouch: undefined, answeredAt: 200 });
+  });
+});
+
+describe('identity', () => {
+  const US: MemberStatus = { scope: 'lab', name: 'pg-1', systemIdentifier: '7710475087788450636' };
+
+  test('scope and system identifier are pinned by the first answer that carries them', () => {
+    const start = observe(POLICY, emptySnapshot(undefined), aList(0, 'pg-1'));
+    const snapshot = observe(POLICY, start, isPrimary('pg-1', 100, US));
+    expect(snapshot).toMatchObject({ scope: 'lab', systemIdentifier: '7710475087788450636' });
+  });
+
+  test('the scope of a member list pins it, and a configured scope stays', () => {
+    const list = { ...aList(0, 'pg-1'), scope: 'other' };
+    expect(observe(POLICY, emptySnapshot(undefined), list).scope).toBe('other');
+    expect(observe(POLICY, emptySnapshot('lab'), list).scope).toBe('lab');
+  });
+
+  test.each<[string, MemberStatus, string]>([
+    ['another scope', { ...US, scope: 'billing' }, 'scope billing, not lab'],
+    ['another member', { ...US, name: 'pg-2' }, 'it is member pg-2'],
+    ['another system', { ...US, systemIdentifier: '42' }, 'system identifier 42, not 7710475087788450636'],
+  ])('an answer of %s teaches nothing but that', (_, body, detail) => {
+    const before = aSnapshot(POLICY, aList(0, 'pg-1'), isReplica('pg-1', 100, US));
+    const after = observe(POLICY, before, isPrimary('pg-1', 1100, { ...body, timeline: 9 }));
+    expect(recordOf(after, 'pg-1')).toEqual({
+      ...recordOf(before, 'pg-1'),
+      probedAt: 1100,
+      mismatch: { at: 1100, detail },
+    });
+    expect(after.highestTimeline).toBeUndefined();
+  });
+
+  test('a proper answer clears the mismatch, a failure does not', () => {
+    const other = isPrimary('pg-1', 200, { scope: 'billing' });
+    const silentAfter = aSnapshot(POLICY, aList(0, 'pg-1'), other, silent({ at: 300 }));
+    expect(recordOf(silentAfter, 'pg-1').mismatch).toBeDefined();
+    const proper = observe(POLICY, silentAfter, isPrimary('pg-1', 400));
+    expect(recordOf(proper, 'pg-1').mismatch).toBeUndefined();
+  });
+
+  test('an answer that does not say who it is counts', () => {
+    const snapshot = aSnapshot(POLICY, aList(0, 'pg-1'), isPrimary('pg-1', 100, US), isPrimary('pg-1', 200));
+    expect(recordOf(snapshot, 'pg-1').answeredAt).toBe(200);
+  });
+});
+
+describe('rise and fall count answers of pools that are not exclusive', () => {
+  const lags = (at: number) =>
+    answered({ check: READ_CHECK, at, status: 503, body: { role: 'replica', state: 'running' } });
+
+  test.each<[string, { rise: number; fall: number }, readonly ReturnType<typeof answered>[], boolean]>([
+    ['one yes is enough by default', { rise: 1, fall: 2 }, [isReplica('pg-1', 100)], true],
+    ['one no is not', { rise: 1, fall: 2 }, [isReplica('pg-1', 100), lags(200)], true],
+    ['two are', { rise: 1, fall: 2 }, [isReplica('pg-1', 100), lags(200), lags(300)], false],
+    [
+      'a yes between them starts the count again',
+      { rise: 1, fall: 2 },
+      [isReplica('pg-1', 100), lags(200), isReplica('pg-1', 300), lags(400)],
+      true,
+    ],
+    ['a first no is a no', { rise: 1, fall: 3 }, [lags(100)], false],
+    ['rise 2: the first yes waits', { rise: 2, fall: 2 }, [isReplica('pg-1', 100)], false],
+    ['rise 2: the second opens', { rise: 2, fall: 2 }, [isReplica('pg-1', 100), isReplica('pg-1', 200)], true],
+    [
+      'a change of role flips at once',
+      { rise: 1, fall: 9 },
+      [isReplica('pg-1', 100), answered({ check: READ_CHECK, at: 200, status: 503, body: { role: 'primary' } })],
+      false,
+    ],
+    [
+      'a stopped server flips at once',
+      { rise: 1, fall: 9 },
+      [isReplica('pg-1', 100), answered({ check: READ_CHECK, at: 200, status: 503, body: { state: 'stopped' } })],
+      false,
+    ],
+    [
+      'a tag of the operator flips at once',
+      { rise: 1, fall: 9 },
+      [isReplica('pg-1', 100), answered({ check: READ_CHECK, at: 200, status: 503, body: { noloadbalance: true } })],
+      false,
+    ],
+  ])('%s', (_, probe, answers, up) => {
+    const snapshot = aSnapshot(aPolicy({ probe }), aList(0, 'pg-1'), ...answers);
+    expect(recordOf(snapshot, 'pg-1').checks.get(READ_CHECK)?.up).toBe(up);
+  });
+});
+
+describe('the member list', () => {
+  const before = aSnapshot(POLICY, aList(0, 'pg-1', 'pg-2'), isPrimary('pg-1', 100), isReplica('pg-2', 100));
+
+  test('evidence of a member that stays is kept', () => {
+    expect(observe(POLICY, before, aList(500, 'pg-1', 'pg-2')).members).toEqual(before.members);
+  });
+
+  test.each([
+    ['PostgreSQL', aMember('pg-1', { postgres: { host: '10.0.0.9', port: 5432 } })],
+    ['PostgreSQL port', aMember('pg-1', { postgres: { host: 'pg-1', port: 5433 } })],
+    ['API', aMember('pg-1', { api: { url: 'http://10.0.0.9:8008', address: { host: '10.0.0.9', port: 8008 } } })],
+  ])('another %s address is another server: what was known is forgotten', (_, moved) => {
+    const after = observe(POLICY, before, aList(500, moved, 'pg-2'));
+    expect(recordOf(after, 'pg-1')).toEqual(newRecord(moved));
+    expect(recordOf(after, 'pg-2')).toEqual(recordOf(before, 'pg-2'));
+  });
+
+  test('an omitted member that answers stays, one that does not goes', () => {
+    expect([...observe(POLICY, before, aList(10_099, 'pg-2')).members.keys()]).toEqual(['pg-2', 'pg-1']);
+    expect([...observe(POLICY, before, aList(10_100, 'pg-2')).members.keys()]).toEqual(['pg-2']);
+  });
+
+  test('the highest timeline outlives the member that proved it', () => {
+    expect(observe(POLICY, before, aList(60_000, 'pg-2')).highestTimeline).toBe(1);
+  });
+});
+
+describe('the first complete round', () => {
+  const whole = (...observations: Parameters<typeof aSnapshot>[1][]) => aSnapshot(POLICY, ...observations).complete;
+
+  test('needs at least one member', () => {
+    expect(whole(aList(0))).toBe(false);
+  });
+
+  test('needs every member asked every check, or failing to answer', () => {
+    const list = aList(0, 'pg-1', 'pg-2');
+    expect(whole(list, isPrimary('pg-1', 100))).toBe(false);
+    expect(whole(list, isPrimary('pg-1', 100), isReplica('pg-2', 100))).toBe(true);
+    expect(whole(list, isPrimary('pg-1', 100), silent({ member: 'pg-2', at: 100 }))).toBe(true);
+    expect(whole(list, isPrimary('pg-1', 100), isReplica('pg-2', 100, { scope: 'billing' }))).toBe(true);
+    expect(whole(list, isPrimary('pg-1', 100), answered({ member: 'pg-2', at: 100, status: 503, body: {} }))).toBe(
+      false,
+    );
+  });
+
+  test('happens once: a member that joins later takes nothing back', () => {
+    expect(whole(aList(0, 'pg-1'), isPrimary('pg-1', 100), aList(200, 'pg-1', 'pg-2'))).toBe(true);
+  });
+});
+
+describe('the check to ask next', () => {
+  const NOBODY_SOUGHT: ReadonlySet<string> = new Set();
+
+  test('checks of all pools are asked once each', () => {
+    const policy = aPolicy({ pools: [aWritePool(), aPool(), aPool({ name: 'too', check: READ_CHECK })] });
+    expect(checksOf(policy).map(({ text }) => text)).toEqual([WRITE_CHECK, READ_CHECK]);
+  });
+
+  test('a stranger is asked in the order of the pools', () => {
+    expect(nextCheck(POLICY, newRecord(aMember('pg-1')), 100, NOBODY_SOUGHT)?.text).toBe(WRITE_CHECK);
+  });
+
+  test('who said yes is asked that first, and then nothing more in the round', () => {
+    const snapshot = aSnapshot(POLICY, aList(0, 'pg-1'), isReplica('pg-1', 100));
+    expect(nextCheck(POLICY, recordOf(snapshot, 'pg-1'), 1000, NOBODY_SOUGHT)?.text).toBe(READ_CHECK);
+    expect(nextCheck(POLICY, recordOf(snapshot, 'pg-1'), 100, NOBODY_SOUGHT)).toBeUndefined();
+  });
+
+  test('what an exclusive pool without a member seeks is asked before that', () => {
+    const snapshot = aSnapshot(POLICY, aList(0, 'pg-1'), isReplica('pg-1', 100));
+    expect(nextCheck(POLICY, recordOf(snapshot, 'pg-1'), 1000, new Set([WRITE_CHECK]))?.text).toBe(WRITE_CHECK);
+  });
+
+  test('what the body did not rule out is asked in the same round', () => {
+    const snapshot = aSnapshot(POLICY, aList(0, 'pg-1'), answered({ at: 100, status: 503, body: {} }));
+    expect(nextCheck(POLICY, recordOf(snapshot, 'pg-1'), 100, NOBODY_SOUGHT)?.text).toBe(READ_CHECK);
+  });
+
+  test.each([
+    ['a failure', silent({ at: 100 })],
+    ['a stranger at the address', isPrimary('pg-1', 100, { scope: 'billing' })],
+  ])('%s ends the round', (_, observation) => {
+    const snapshot = aSnapshot(POLICY, aList(0, 'pg-1'), observation);
+    expect(nextCheck(POLICY, recordOf(snapshot, 'pg-1'), 100, NOBODY_SOUGHT)).toBeUndefined();
+    expect(nextCheck(POLICY, recordOf(snapshot, 'pg-1'), 101, NOBODY_SOUGHT)?.text).toBe(WRITE_CHECK);
+  });
+});

@@ -1,0 +1,298 @@
+// Rows of scenarios.md for read pools, as far as the core decides them.
+import { describe, expect, test } from 'vitest';
+import type { PoolPolicy } from '../../../src/core/policy.ts';
+import type { MemberStatus } from '../../../src/core/status.ts';
+import {
+  aList,
+  aMember,
+  answered,
+  aPolicy,
+  aPool,
+  aTable,
+  aWritePool,
+  isPrimary,
+  isReplica,
+  MB,
+  openIn,
+  READ_CHECK,
+  refused,
+  routeOf,
+  silent,
+  standingIn,
+} from '../../support/builders.ts';
+
+const WITH_FALLBACK = aPolicy();
+const ALONE = aPolicy({ pools: [aWritePool(), aPool()] });
+const LIST = aList(0, 'pg-1', 'pg-2', 'pg-3');
+const ROUND = [LIST, isPrimary('pg-1', 0), isReplica('pg-2', 0), isReplica('pg-3', 0)] as const;
+
+function withReads(...pools: readonly PoolPolicy[]) {
+  return aPolicy({ pools: [aWritePool(), ...pools] });
+}
+
+function says(no: MemberStatus, at: number) {
+  return answered({
+    member: 'pg-2',
+    check: READ_CHECK,
+    at,
+    status: 503,
+    body: { role: 'replica', state: 'running', ...no },
+  });
+}
+
+describe('who reads', () => {
+  test('every replica, and not the primary', () => {
+    expect(openIn(aTable(ALONE, 100, ...ROUND), 'read')).toEqual(['pg-2', 'pg-3']);
+  });
+
+  test("row 16: members of both generations of the API's words together", () => {
+    // `master` is folded into `primary` before the core; what remains are bodies without name or replication state.
+    const old = isPrimary('pg-1', 1000, { apiVersion: '3.0.2', scope: 'lab' });
+    const young = isReplica('pg-2', 1000, {
+      apiVersion: '4.1.4',
+      scope: 'lab',
+      name: 'pg-2',
+      replicationState: 'streaming',
+    });
+    const table = aTable(ALONE, 1100, ...ROUND, old, young);
+    expect([openIn(table, 'write'), openIn(table, 'read')]).toEqual([['pg-1'], ['pg-2', 'pg-3']]);
+  });
+
+  test('the primary stays out of a /read-only pool that its answers would fit', () => {
+    const pool = aPool({ name: 'any', check: '/read-only' });
+    const yes = answered({ member: 'pg-1', check: '/read-only', at: 10, body: { role: 'primary', state: 'running' } });
+    const others = ['pg-2', 'pg-3'].map((member) => isReplica(member, 10, {}, '/read-only'));
+    const table = aTable(withReads(pool), 100, ...ROUND, yes, ...others);
+    expect(openIn(table, 'any')).toEqual(['pg-2', 'pg-3']);
+    expect(standingIn(table, 'any', 'pg-1')).toBe('leave promoted exclusive-elsewhere');
+  });
+
+  test('a member that answers yes to both while it is promoted serves one pool, as soon as it is primary the other', () => {
+    const both = [isReplica('pg-2', 1000), answered({ member: 'pg-2', at: 1010, body: { role: 'replica' } })];
+    const during = aTable(ALONE, 1100, ...ROUND, ...both);
+    expect([openIn(during, 'write'), openIn(during, 'read')]).toEqual([['pg-1'], ['pg-2', 'pg-3']]);
+    const after = aTable(ALONE, 1300, ...ROUND, ...both, isPrimary('pg-2', 1200, { timeline: 2 }));
+    expect(openIn(after, 'write')).toEqual(['pg-2']);
+    expect(standingIn(after, 'read', 'pg-2')).toBe('leave promoted exclusive-elsewhere');
+  });
+
+  test('replicas of an older timeline than the primary do not', () => {
+    const table = aTable(
+      ALONE,
+      1100,
+      ...ROUND,
+      isPrimary('pg-1', 1000, { timeline: 2 }),
+      isReplica('pg-2', 1000, { timeline: 2 }),
+    );
+    expect(openIn(table, 'read')).toEqual(['pg-2']);
+    expect(standingIn(table, 'read', 'pg-3')).toBe('leave lagging other-timeline');
+  });
+});
+
+describe('row 18: hysteresis of lag', () => {
+  test('one tick over the bound changes nothing', () => {
+    expect(openIn(aTable(ALONE, 1100, ...ROUND, says({}, 1000)), 'read')).toEqual(['pg-2', 'pg-3']);
+  });
+
+  test('`fall` ticks take it out as lagging', () => {
+    const table = aTable(ALONE, 2100, ...ROUND, says({}, 1000), says({}, 2000));
+    expect(openIn(table, 'read')).toEqual(['pg-3']);
+    expect(standingIn(table, 'read', 'pg-2')).toBe('leave lagging lagging');
+  });
+
+  test('rise 2: the first yes afterwards keeps live sessions, the second opens', () => {
+    const policy = aPolicy({ pools: [aWritePool(), aPool()], probe: { rise: 2 } });
+    const up = [...ROUND, isPrimary('pg-1', 1000), isReplica('pg-2', 1000)];
+    const out = [...up, says({}, 2000), says({}, 3000)];
+    const once = aTable(policy, 4100, ...out, isReplica('pg-2', 4000));
+    expect(standingIn(once, 'read', 'pg-2')).toBe('keep rising');
+    const twice = aTable(policy, 5100, ...out, isReplica('pg-2', 4000), isReplica('pg-2', 5000));
+    expect(standingIn(twice, 'read', 'pg-2')).toBe('open positive');
+  });
+});
+
+describe('row 19: a lag that is no number is never small', () => {
+  test('an invalid replayed position takes the member out after `fall` ticks although the API says yes', () => {
+    const ill = [isReplica('pg-2', 1000, { replayed: 'invalid' }), isReplica('pg-2', 2000, { replayed: 'invalid' })];
+    const table = aTable(ALONE, 2100, ...ROUND, ...ill);
+    expect(openIn(table, 'read')).toEqual(['pg-3']);
+  });
+
+  test('a stranger with one never comes in', () => {
+    const first = isReplica('pg-2', 0, { replayed: 'invalid' });
+    const table = aTable(ALONE, 100, LIST, isPrimary('pg-1', 0), first, isReplica('pg-3', 0));
+    expect(openIn(table, 'read')).toEqual(['pg-3']);
+  });
+
+  test('without a bound it does not matter', () => {
+    const pool = aPool({ check: '/replica' });
+    const reads = ['pg-2', 'pg-3'].map((member) => isReplica(member, 0, { replayed: 'invalid' }, '/replica'));
+    expect(openIn(aTable(withReads(pool), 100, LIST, isPrimary('pg-1', 0), ...reads), 'read')).toEqual([
+      'pg-2',
+      'pg-3',
+    ]);
+  });
+});
+
+describe('row 20: an isolated replica whose API believes its stale view', () => {
+  const moves = (at: number, megabytes: number) => isPrimary('pg-1', at, { location: megabytes * MB });
+
+  test('our own reckoning takes it out when the primary has moved away from it', () => {
+    const history = [...ROUND, moves(1000, 140), isReplica('pg-2', 1010), moves(2000, 150), isReplica('pg-2', 2010)];
+    const table = aTable(ALONE, 2100, ...history, isReplica('pg-3', 2010, { replayed: 149 * MB }));
+    expect(openIn(table, 'read')).toEqual(['pg-3']);
+    expect(standingIn(table, 'read', 'pg-2')).toBe('leave lagging lagging');
+  });
+
+  test('once is not enough', () => {
+    const history = [...ROUND, moves(1000, 110), isReplica('pg-2', 1010), moves(2000, 150), isReplica('pg-2', 2010)];
+    expect(openIn(aTable(ALONE, 2100, ...history), 'read')).toContain('pg-2');
+  });
+
+  test('exactly the bound is within it', () => {
+    const history = [...ROUND, moves(1000, 116), isReplica('pg-2', 1010), moves(2000, 116), isReplica('pg-2', 2010)];
+    expect(openIn(aTable(ALONE, 2100, ...history), 'read')).toContain('pg-2');
+  });
+
+  test('what the primary wrote after the replica was asked is not lag', () => {
+    const history = [...ROUND, isReplica('pg-2', 1000), isReplica('pg-2', 2000), moves(2010, 500)];
+    expect(openIn(aTable(ALONE, 2100, ...history), 'read')).toContain('pg-2');
+  });
+
+  test('a dead primary is still the measure', () => {
+    const history = [
+      ...ROUND,
+      moves(1000, 140),
+      isReplica('pg-2', 1010),
+      isReplica('pg-2', 2010),
+      refused({ at: 2000 }),
+    ];
+    expect(openIn(aTable(ALONE, 2100, ...history), 'read')).not.toContain('pg-2');
+  });
+});
+
+test('row 21: streaming, running and in archive recovery are eligible on the word of the API', () => {
+  for (const replicationState of ['streaming', 'in archive recovery']) {
+    const table = aTable(ALONE, 1100, ...ROUND, isReplica('pg-2', 1000, { replicationState }));
+    expect(openIn(table, 'read')).toContain('pg-2');
+  }
+});
+
+describe('row 22: noloadbalance', () => {
+  test('out at once, as tagged out; back when it is removed', () => {
+    const tagged = [...ROUND, says({ noloadbalance: true }, 1000)];
+    expect(standingIn(aTable(ALONE, 1100, ...tagged), 'read', 'pg-2')).toBe('leave tagged_out tagged-out');
+    expect(openIn(aTable(ALONE, 2100, ...tagged, isReplica('pg-2', 2000)), 'read')).toContain('pg-2');
+  });
+});
+
+describe('row 23: a tag filter without a match', () => {
+  const check = '/replica?tag_zone=eu';
+  const noMatch = ['pg-1', 'pg-2', 'pg-3'].map((member) =>
+    answered({ member, check, at: 10, status: 503, body: { role: member === 'pg-1' ? 'primary' : 'replica' } }),
+  );
+  const zone = (fallback: PoolPolicy['fallback']) => aPool({ name: 'zone', check, fallback });
+
+  test('goes to its fallback', () => {
+    const table = aTable(withReads(aPool(), zone({ pool: 'read', maxSessions: 5 })), 100, ...ROUND, ...noMatch);
+    expect(openIn(table, 'zone')).toEqual(['pg-2', 'pg-3']);
+    expect(routeOf(table, 'zone')).toMatchObject({ fallback: { pool: 'read', maxSessions: 5 } });
+  });
+
+  test('without one it is closed, and each standing names the filter', () => {
+    const table = aTable(withReads(aPool(), zone(undefined)), 100, ...ROUND, ...noMatch);
+    expect(routeOf(table, 'zone')).toEqual({ kind: 'closed' });
+    expect(table.pools.get('zone')?.standings.get('pg-2')?.why.detail).toBe('no tags; the check asks for zone=eu');
+  });
+
+  test('without a primary it holds: the picture may still change', () => {
+    const table = aTable(withReads(aPool(), zone(undefined)), 5100, ...ROUND, ...noMatch);
+    expect(routeOf(table, 'zone')).toEqual({ kind: 'hold', cause: 'no-member' });
+  });
+
+  test('a fallback of a fallback is followed to the end', () => {
+    const gone = [refused({ member: 'pg-2', at: 1000 }), refused({ member: 'pg-3', at: 1000 })];
+    const pools = [zone({ pool: 'read', maxSessions: 5 }), aPool({ fallback: { pool: 'write', maxSessions: 9 } })];
+    const table = aTable(withReads(...pools), 1100, ...ROUND, ...noMatch, ...gone);
+    expect(openIn(table, 'zone')).toEqual(['pg-1']);
+    expect(routeOf(table, 'zone')).toMatchObject({ fallback: { pool: 'read', maxSessions: 5 } });
+  });
+});
+
+describe('row 24, 25: replicas gone', () => {
+  const dead = ['pg-2', 'pg-3'].map((member) => refused({ member, at: 1000 }));
+
+  test('one dead: its sessions end and the other takes what comes', () => {
+    const table = aTable(WITH_FALLBACK, 1100, ...ROUND, refused({ member: 'pg-2', at: 1000 }));
+    expect(openIn(table, 'read')).toEqual(['pg-3']);
+    expect(standingIn(table, 'read', 'pg-2')).toBe('leave dead refused');
+  });
+
+  test('a time-out after death does not bring it back', () => {
+    const table = aTable(WITH_FALLBACK, 2100, ...ROUND, ...dead, silent({ member: 'pg-2', at: 2000 }));
+    expect(standingIn(table, 'read', 'pg-2')).toBe('leave dead refused');
+  });
+
+  test('all dead, fallback on: the primary within the cap', () => {
+    const table = aTable(WITH_FALLBACK, 1100, ...ROUND, ...dead);
+    expect(openIn(table, 'read')).toEqual(['pg-1']);
+    expect(routeOf(table, 'read')).toMatchObject({ fallback: { pool: 'write', maxSessions: 50 } });
+    expect(standingIn(table, 'read', 'pg-1')).toBe('open fallback');
+  });
+
+  test('a replica returns: new sessions go there, those on the primary stay', () => {
+    const table = aTable(WITH_FALLBACK, 2100, ...ROUND, ...dead, isReplica('pg-3', 2000));
+    expect(openIn(table, 'read')).toEqual(['pg-3']);
+    expect(routeOf(table, 'read')).toMatchObject({ fallback: undefined });
+    expect(standingIn(table, 'read', 'pg-1')).toBe('keep fallback');
+  });
+
+  test('fallback off: refused', () => {
+    expect(routeOf(aTable(ALONE, 1100, ...ROUND, ...dead), 'read')).toEqual({ kind: 'closed' });
+  });
+
+  test('fallback on but no primary either: held', () => {
+    const table = aTable(WITH_FALLBACK, 1100, ...ROUND, ...dead, refused({ at: 1000 }));
+    expect(routeOf(table, 'read')).toEqual({ kind: 'hold', cause: 'no-member' });
+  });
+
+  test('two primaries are no fallback', () => {
+    const table = aTable(WITH_FALLBACK, 1200, ...ROUND, ...dead, isPrimary('pg-2', 1100));
+    expect(routeOf(table, 'read')).toEqual({ kind: 'hold', cause: 'two-primaries' });
+  });
+});
+
+describe('silence acts through clocks', () => {
+  const hole = silent({ member: 'pg-2', at: 1000 });
+
+  test.each([
+    [9999, 'open positive'],
+    [10_000, 'keep no-answer'],
+    [14_999, 'keep no-answer'],
+    [15_000, 'leave silent no-answer'],
+  ])('at %i ms a silent replica is %s', (now, standing) => {
+    expect(standingIn(aTable(ALONE, now, ...ROUND, hole), 'read', 'pg-2')).toBe(standing);
+  });
+});
+
+describe('row 27: joining', () => {
+  const joined = aList(500, 'pg-1', 'pg-2', 'pg-3', 'pg-4');
+
+  test('a member that joins gets traffic with its first yes', () => {
+    expect(standingIn(aTable(ALONE, 600, ...ROUND, joined), 'read', 'pg-4')).toBe('leave silent never-answered');
+    expect(openIn(aTable(ALONE, 700, ...ROUND, joined, isReplica('pg-4', 650)), 'read')).toContain('pg-4');
+  });
+
+  test('a member without a PostgreSQL address waits for one', () => {
+    const noAddress = aList(500, 'pg-1', aMember('pg-2', { postgres: undefined }), 'pg-3');
+    const table = aTable(ALONE, 700, ...ROUND, noAddress, isReplica('pg-2', 600));
+    expect(standingIn(table, 'read', 'pg-2')).toBe('keep no-postgres-address');
+    expect(openIn(table, 'read')).toEqual(['pg-3']);
+  });
+});
+
+test('row 28: a reused address that answers for another cluster leaves as removed', () => {
+  const table = aTable(ALONE, 1100, ...ROUND, isReplica('pg-2', 1000, { scope: 'billing' }));
+  expect(standingIn(table, 'read', 'pg-2')).toBe('leave removed other-cluster');
+  expect(openIn(table, 'read')).toEqual(['pg-3']);
+});

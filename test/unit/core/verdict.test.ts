@@ -1,0 +1,151 @@
+// The status code is the API's word; the body may only tighten it (behaviour: evidence). Bodies are those of captures.
+import { describe, expect, test } from 'vitest';
+import type { MemberStatus } from '../../../src/core/status.ts';
+import { judge, ruleOut } from '../../../src/core/verdict.ts';
+import { aCheck } from '../../support/builders.ts';
+
+const PRIMARY: MemberStatus = { role: 'primary', state: 'running', timeline: 1, location: 71_452_208 };
+const REPLICA: MemberStatus = { role: 'replica', state: 'running', timeline: 1, replayed: 71_452_208 };
+
+function verdictOf(check: string, status: 200 | 503, body: MemberStatus | undefined): string {
+  const { kind, why } = judge(aCheck(check), status, body);
+  return kind === 'positive' ? kind : `${kind} ${why.code}`;
+}
+
+describe('an answer to the check itself', () => {
+  test.each<[string, 200 | 503, MemberStatus | undefined, string]>([
+    ['/primary', 200, undefined, 'positive'],
+    ['/primary', 200, {}, 'positive'],
+    ['/primary', 200, PRIMARY, 'positive'],
+    ['/read-write', 200, PRIMARY, 'positive'],
+    ['/', 200, PRIMARY, 'positive'],
+    ['/primary', 200, { ...PRIMARY, pause: true }, 'positive'],
+    ['/primary', 200, { ...PRIMARY, clusterUnlocked: true, failsafe: true }, 'positive'],
+    ['/primary', 200, { ...REPLICA }, 'not-now promoting'],
+    ['/primary', 200, { ...REPLICA, clusterUnlocked: true }, 'not-now promoting'],
+    ['/primary', 200, { role: 'promoted', state: 'running' }, 'not-now promoting'],
+    ['/primary', 200, { role: 'unknown', state: 'running' }, 'not-now promoting'],
+    ['/primary', 200, { role: 'primary', state: 'stopping' }, 'not-now not-running'],
+    ['/primary', 200, { role: 'primary', state: 'starting' }, 'not-now not-running'],
+    ['/primary', 200, { role: 'primary', state: 'crashed' }, 'not-now not-running'],
+    ['/primary', 200, { role: 'primary', state: 'unknown' }, 'not-now not-running'],
+    ['/primary', 200, { state: '' }, 'not-now not-running'],
+    ['/primary', 503, undefined, 'negative not-holding-the-check'],
+    ['/primary', 503, PRIMARY, 'negative not-holding-the-check'],
+    ['/primary', 503, REPLICA, 'negative wrong-role'],
+    ['/primary', 503, { role: 'demoted', state: 'stopped' }, 'negative wrong-role'],
+    ['/primary', 503, { role: 'standby_leader', state: 'running' }, 'negative wrong-role'],
+    ['/primary', 503, { role: 'uninitialized', state: 'creating replica' }, 'negative wrong-role'],
+    ['/primary', 503, { role: 'primary', state: 'starting' }, 'negative not-running'],
+
+    ['/leader', 200, { role: 'standby_leader', state: 'running' }, 'positive'],
+    ['/leader', 200, REPLICA, 'positive'],
+    ['/leader', 200, { role: 'primary', state: 'stopping' }, 'not-now not-running'],
+    ['/leader', 503, REPLICA, 'negative not-holding-the-check'],
+    ['/standby-leader', 200, { role: 'standby_leader', state: 'running' }, 'positive'],
+    ['/standby-leader', 200, PRIMARY, 'negative wrong-role'],
+    ['/standby-leader', 200, { role: 'standby_leader', state: 'starting' }, 'not-now not-running'],
+    ['/standby-leader', 503, REPLICA, 'negative not-holding-the-check'],
+
+    ['/replica', 200, undefined, 'positive'],
+    ['/replica', 200, REPLICA, 'positive'],
+    ['/replica', 200, { ...REPLICA, replicationState: 'in archive recovery' }, 'positive'],
+    ['/replica', 200, PRIMARY, 'negative wrong-role'],
+    ['/replica', 200, { ...REPLICA, state: 'starting' }, 'not-now not-running'],
+    ['/replica', 200, { ...REPLICA, noloadbalance: true }, 'negative tagged-out'],
+    ['/replica', 503, { ...REPLICA, noloadbalance: true }, 'negative tagged-out'],
+    ['/replica', 503, { role: 'replica', state: 'stopped' }, 'negative not-running'],
+    ['/replica', 503, PRIMARY, 'negative wrong-role'],
+    ['/replica', 503, REPLICA, 'negative not-holding-the-check'],
+    ['/replica', 503, undefined, 'negative not-holding-the-check'],
+
+    ['/replica?lag=16MB', 200, REPLICA, 'positive'],
+    ['/replica?lag=16MB', 200, { ...REPLICA, replayed: 'invalid' }, 'not-now lagging'],
+    ['/replica', 200, { ...REPLICA, replayed: 'invalid' }, 'positive'],
+    ['/replica?lag=16MB', 503, REPLICA, 'negative lagging'],
+    ['/replica?lag=16MB', 503, { ...REPLICA, noloadbalance: true }, 'negative tagged-out'],
+    ['/replica?lag=16MB', 503, { ...REPLICA, state: 'crashed' }, 'negative not-running'],
+
+    ['/replica?tag_zone=a', 200, { ...REPLICA, tags: new Map([['zone', 'a']]) }, 'positive'],
+    ['/replica?tag_zone=a', 200, { ...REPLICA, tags: new Map([['zone', 'b']]) }, 'negative tagged-out'],
+    ['/replica?tag_zone=a', 200, { ...REPLICA, tags: new Map() }, 'negative tagged-out'],
+    ['/replica?tag_zone=a', 200, REPLICA, 'positive'],
+    ['/replica?tag_zone=a', 503, REPLICA, 'negative tagged-out'],
+    ['/replica?tag_zone=true', 200, { ...REPLICA, tags: new Map([['zone', 'True']]) }, 'negative tagged-out'],
+
+    ['/read-only', 200, PRIMARY, 'positive'],
+    ['/read-only', 200, REPLICA, 'positive'],
+    ['/read-only', 200, { ...PRIMARY, noloadbalance: true }, 'positive'],
+    ['/read-only', 200, { ...REPLICA, noloadbalance: true }, 'negative tagged-out'],
+    ['/read-only?tag_zone=a', 503, { ...PRIMARY, tags: new Map() }, 'negative tagged-out'],
+    ['/read-only-sync', 503, REPLICA, 'negative not-holding-the-check'],
+    ['/synchronous', 200, { ...REPLICA, syncStandby: true }, 'positive'],
+    ['/synchronous', 503, REPLICA, 'negative not-holding-the-check'],
+    ['/asynchronous', 503, { ...REPLICA, syncStandby: true }, 'negative not-holding-the-check'],
+    ['/quorum', 200, { ...REPLICA, quorumStandby: true }, 'positive'],
+
+    ['/health', 200, PRIMARY, 'positive'],
+    ['/health', 200, REPLICA, 'positive'],
+    ['/health', 503, { role: 'replica', state: 'stopped' }, 'negative not-running'],
+    ['/health', 200, { role: 'replica', state: 'stopped' }, 'not-now not-running'],
+    ['/liveness', 200, undefined, 'positive'],
+    ['/liveness', 503, undefined, 'negative not-holding-the-check'],
+    ['/readiness', 200, undefined, 'positive'],
+    ['/readiness', 503, undefined, 'negative not-holding-the-check'],
+  ])('%s %i with %j is %s', (check, status, body, expected) => {
+    expect(verdictOf(check, status, body)).toBe(expected);
+  });
+
+  test('a 503 is never read as a yes, whatever its body says', () => {
+    for (const check of ['/primary', '/replica', '/read-only', '/leader', '/standby-leader', '/health']) {
+      for (const body of [undefined, {}, PRIMARY, REPLICA]) {
+        expect(judge(aCheck(check), 503, body).kind).toBe('negative');
+      }
+    }
+  });
+
+  test('the reason names the filter that a member without tags misses', () => {
+    const { why } = judge(aCheck('/replica?tag_zone=a&tag_tier=gold'), 503, REPLICA);
+    expect(why.detail).toBe('no tags; the check asks for zone=a, tier=gold');
+  });
+});
+
+describe('a body about a check that was not asked', () => {
+  test.each<[string, MemberStatus, string]>([
+    ['/primary', REPLICA, 'wrong-role'],
+    ['/primary', { role: 'standby_leader' }, 'wrong-role'],
+    ['/primary', { role: 'demoted' }, 'wrong-role'],
+    ['/primary', { role: 'uninitialized' }, 'wrong-role'],
+    ['/standby-leader', PRIMARY, 'wrong-role'],
+    ['/replica', PRIMARY, 'wrong-role'],
+    ['/replica', { state: 'stopped' }, 'not-running'],
+    ['/replica', { noloadbalance: true }, 'tagged-out'],
+    ['/replica?tag_zone=a', { tags: new Map([['zone', 'b']]) }, 'tagged-out'],
+    ['/read-only', { role: 'primary', state: 'stopping' }, 'not-running'],
+    ['/read-only', { ...REPLICA, noloadbalance: true }, 'tagged-out'],
+    ['/health', { state: 'crashed' }, 'not-running'],
+  ])('%s is ruled out by %j: %s', (check, body, code) => {
+    expect(ruleOut(aCheck(check), body)).toMatchObject({ kind: 'negative', why: { code } });
+  });
+
+  test.each<[string, MemberStatus]>([
+    ['/primary', PRIMARY],
+    ['/primary', {}],
+    ['/primary', { role: 'promoted' }],
+    ['/primary', { role: 'unknown' }],
+    ['/primary', { role: 'primary', state: 'crashed' }],
+    ['/leader', REPLICA],
+    ['/standby-leader', REPLICA],
+    ['/replica', REPLICA],
+    ['/replica', {}],
+    ['/replica?tag_zone=a', REPLICA],
+    ['/replica?tag_zone=a', { tags: new Map([['zone', 'a']]) }],
+    ['/read-only', PRIMARY],
+    ['/read-only', { ...PRIMARY, noloadbalance: true }],
+    ['/health', REPLICA],
+    ['/liveness', { state: 'stopped' }],
+    ['/readiness', { state: 'stopped' }],
+  ])('%s has to be asked after %j', (check, body) => {
+    expect(ruleOut(aCheck(check), body)).toBeUndefined();
+  });
+});

@@ -1,0 +1,82 @@
+// The closed lists and the sentences: what a client, an operator and a metric read.
+import { describe, expect, test } from 'vitest';
+import { CLOSE_REASONS, evictionReason, LEAVE_CAUSES } from '../../../src/core/close-reason.ts';
+import type { CloseReason } from '../../../src/core/close-reason.ts';
+import { describeMembers, describeStanding, describeWhy } from '../../../src/core/describe.ts';
+import { aList, aPolicy, aTable, isPrimary, isReplica, poolOf, refused, silent } from '../../support/builders.ts';
+
+describe('SQLSTATEs', () => {
+  test.each<[CloseReason, string | undefined]>([
+    ['no-route', '57P03'],
+    ['hold-timeout', '57P03'],
+    ['connect-failed', '08006'],
+    ['too-many-sessions', '53300'],
+    ['not-postgres', '08P01'],
+    ['startup-timeout', '08P01'],
+    ['shutdown', '57P01'],
+    ['internal-error', 'XX000'],
+    ['evicted-demoted', '57P01'],
+    ['client-closed', undefined],
+    ['client-reset', undefined],
+    ['client-gave-up', undefined],
+    ['backend-closed', undefined],
+    ['backend-reset', undefined],
+    ['no-startup', undefined],
+    ['cancel-forwarded', undefined],
+  ])('%s: %s', (reason, sqlState) => {
+    expect(CLOSE_REASONS[reason].sqlState).toBe(sqlState);
+  });
+
+  test('every code is one that PostgreSQL could send', () => {
+    for (const { sqlState } of Object.values(CLOSE_REASONS)) expect(sqlState ?? '00000').toMatch(/^[0-9A-Z]{5}$/);
+  });
+
+  test('every cause for which a member leaves is a reason of its own, told as 57P01', () => {
+    for (const cause of LEAVE_CAUSES) {
+      expect(CLOSE_REASONS[evictionReason(cause)]).toEqual({ sqlState: '57P01', side: 'pointsman' });
+    }
+  });
+
+  test('who only ends a connection by itself is told nothing', () => {
+    const told = Object.values(CLOSE_REASONS).filter(({ sqlState }) => sqlState !== undefined);
+    expect(told.filter(({ side }) => side === 'backend')).toEqual([]);
+  });
+});
+
+describe('sentences', () => {
+  test.each([
+    [{ code: 'positive' } as const, 'answers the check'],
+    [{ code: 'no-answer', since: 1000 } as const, 'no answer for 4 s'],
+    [{ code: 'no-answer', since: 4600 } as const, 'no answer for 400 ms'],
+    [{ code: 'no-answer', since: 9000 } as const, 'no answer for 0 ms'],
+    [{ code: 'wrong-role', detail: 'role replica' } as const, 'role does not fit the check: role replica'],
+    [
+      { code: 'no-answer', since: 1000, detail: 'no answer within 800 ms' } as const,
+      'no answer for 4 s: no answer within 800 ms',
+    ],
+  ])('%j at 5 s reads %j', (why, text) => {
+    expect(describeWhy(why, 5000)).toBe(text);
+    expect(describeStanding({ kind: 'keep', why }, 5000)).toBe(text);
+  });
+
+  test('the members seen, with what is known of each', () => {
+    const table = aTable(
+      aPolicy(),
+      5100,
+      aList(0, 'pg-1', 'pg-2', 'pg-3'),
+      isPrimary('pg-1', 0),
+      silent({ at: 1100 }),
+      isReplica('pg-2', 0),
+      refused({ member: 'pg-3', at: 5000 }),
+    );
+    expect(describeMembers(poolOf(table, 'write'), 5100)).toBe(
+      'members seen: pg-1 (no answer for 4 s: no answer within 800 ms), pg-2 (role does not fit the check: role replica), ' +
+        'pg-3 (API and PostgreSQL refuse the connection for 100 ms)',
+    );
+  });
+
+  test('nobody seen', () => {
+    expect(describeMembers(undefined, 0)).toBe('members seen: none');
+    expect(describeMembers(poolOf(aTable(aPolicy(), 0), 'write'), 0)).toBe('members seen: none');
+  });
+});

@@ -1,0 +1,201 @@
+// What reaches the log, as text: format, level, and the sentence of each event.
+import { describe, expect, test } from 'vitest';
+import type { MonitorEvent, ProxyEvent } from '../../../src/core/events.ts';
+import { logLine } from '../../../src/telemetry/log-lines.ts';
+import { createLog } from '../../../src/telemetry/log.ts';
+import type { LogOptions } from '../../../src/telemetry/log.ts';
+import { createRecorder } from '../../../src/telemetry/record.ts';
+
+function linesOf(options: Partial<LogOptions>, write: (log: ReturnType<typeof createLog>['log']) => void): string[] {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) };
+  write(createLog({ level: 'info', format: 'auto', isTerminal: false, destination, ...options }).log);
+  return lines;
+}
+
+describe('format', () => {
+  test('JSON where there is no terminal: level by name, time as ISO 8601, no process or host', () => {
+    const [line = ''] = linesOf({}, (log) => log.info({ event: 'x' }, 'hello'));
+    const { time, ...rest } = JSON.parse(line);
+    expect(rest).toEqual({ level: 'info', event: 'x', msg: 'hello' });
+    expect(time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  });
+
+  test.each([
+    ['auto', true, false],
+    ['pretty', false, false],
+    ['json', true, true],
+    ['auto', false, true],
+  ] as const)('%s, terminal %s: JSON is %s', (format, isTerminal, isJson) => {
+    const [line = ''] = linesOf({ format, isTerminal }, (log) => log.info('hello'));
+    expect(line).toContain('hello');
+    expect(line.startsWith('{')).toBe(isJson);
+  });
+
+  test('colour only on a terminal', () => {
+    const [plain = ''] = linesOf({ format: 'pretty', isTerminal: false }, (log) => log.info('hello'));
+    const [coloured = ''] = linesOf({ format: 'pretty', isTerminal: true }, (log) => log.info('hello'));
+    expect([plain.includes('\u001b['), coloured.includes('\u001b[')]).toEqual([false, true]);
+  });
+
+  test('below the level nothing is written', () => {
+    expect(linesOf({ level: 'warn' }, (log) => log.info('hello'))).toEqual([]);
+  });
+});
+
+const target = { member: 'pg-1', address: { host: '10.0.0.1', port: 5432 } };
+const open = { kind: 'open', targets: [target], fallback: undefined } as const;
+const lent = { kind: 'open', targets: [target], fallback: { pool: 'write', maxSessions: 9 } } as const;
+const hold = { kind: 'hold', cause: 'no-member' } as const;
+const isOpen = { kind: 'open', why: { code: 'positive' } } as const;
+const closed = {
+  kind: 'session-closed',
+  pool: 'write',
+  session: 7,
+  member: 'pg-1',
+  client: '10.1.1.1:5000',
+  reason: 'client-closed',
+  detail: undefined,
+  durationMs: 1500,
+  toBackendBytes: 1,
+  toClientBytes: 2,
+} as const;
+
+describe('lines', () => {
+  const cases: readonly (readonly [ProxyEvent | MonitorEvent, string])[] = [
+    [{ kind: 'route-changed', pool: 'write', from: undefined, to: open }, 'info pool write: open on pg-1'],
+    [
+      { kind: 'route-changed', pool: 'read', from: open, to: lent },
+      'info pool read: open on pg-1, by fallback to pool write',
+    ],
+    [
+      { kind: 'route-changed', pool: 'write', from: open, to: hold },
+      'warn pool write: no member, clients wait (no-member)',
+    ],
+    [{ kind: 'route-changed', pool: 'write', from: undefined, to: hold }, 'info pool write: no member, clients wait'],
+    [
+      { kind: 'route-changed', pool: 'write', from: hold, to: { kind: 'hold', cause: 'two-primaries' } },
+      'error pool write: no member, clients wait (two-primaries)',
+    ],
+    [
+      { kind: 'route-changed', pool: 'write', from: open, to: { kind: 'closed' } },
+      'warn pool write: no member, clients',
+    ],
+    [
+      {
+        kind: 'standing-changed',
+        pool: 'write',
+        member: 'pg-1',
+        from: isOpen,
+        to: { kind: 'keep', why: { code: 'no-answer' } },
+        text: 'no answer for 5 s',
+      },
+      'warn pool write: pg-1 takes no new sessions, keeps its live ones: no answer for 5 s',
+    ],
+    [
+      {
+        kind: 'standing-changed',
+        pool: 'write',
+        member: 'pg-1',
+        from: isOpen,
+        to: { kind: 'leave', cause: 'demoted', why: { code: 'wrong-role' } },
+        text: 'role replica',
+      },
+      'info pool write: pg-1 is out (demoted): role replica',
+    ],
+    [{ kind: 'members-changed', added: ['a'], removed: ['b', 'c'] }, 'info members changed: added a; removed b, c'],
+    [
+      {
+        kind: 'probe-finished',
+        member: 'pg-1',
+        check: '/primary',
+        outcome: 'timeout',
+        detail: 'no answer within 800 ms',
+        durationMs: 801,
+      },
+      'debug pg-1 /primary: timeout in 801 ms: no answer within 800 ms',
+    ],
+    [
+      { kind: 'probe-finished', member: 'a', check: '/primary', outcome: 'no', detail: undefined, durationMs: 2 },
+      'trace a /primary: no in 2 ms',
+    ],
+    [closed, 'debug session 7: 10.1.1.1:5000 on pg-1 ended after 1.5 s: client-closed'],
+    [
+      { ...closed, reason: 'evicted-demoted' },
+      'info session 7: 10.1.1.1:5000 on pg-1 ended after 1.5 s: evicted-demoted',
+    ],
+    [
+      { ...closed, reason: 'hold-timeout', member: undefined, detail: 'members seen: none' },
+      'info session 7: 10.1.1.1:5000 ended after 1.5 s: hold-timeout: members seen: none',
+    ],
+    [{ ...closed, reason: 'cancel-forwarded' }, 'debug session 7'],
+    [{ ...closed, reason: 'internal-error' }, 'error session 7'],
+    [{ kind: 'listener-failed', pool: 'read', detail: 'EMFILE' }, 'error pool read: listener failed: EMFILE'],
+    [{ kind: 'urgent-probing', on: true, smells: ['clients-held'] }, 'info urgent probing on: clients-held'],
+    [{ kind: 'client-accepted', pool: 'read' }, 'trace pool read'],
+    [
+      { kind: 'dial-finished', pool: 'read', session: 1, member: 'a', outcome: 'refused', durationMs: 3 },
+      'info session 1: a: connect refused in 3 ms',
+    ],
+  ];
+  test.each(cases)('%j', (event, expected) => {
+    const { level, text } = logLine(event, true);
+    expect(`${level} ${text}`.slice(0, expected.length)).toBe(expected);
+  });
+});
+
+const discovered = (detail: string | undefined): MonitorEvent => ({
+  kind: 'discovery-finished',
+  source: 'pg-1',
+  detail,
+  members: 3,
+  durationMs: 5,
+});
+
+const failToCount = (): never => {
+  throw new Error('no such label');
+};
+
+describe('recorder', () => {
+  test('discovery is news only when it begins to fail, and when it works again', () => {
+    const lines = linesOf({}, (log) => {
+      const { onMonitorEvent } = createRecorder({ log, count: () => {} });
+      for (const detail of [undefined, undefined, 'nobody answers', 'nobody answers', undefined]) {
+        onMonitorEvent(discovered(detail));
+        onMonitorEvent({ kind: 'urgent-probing', on: false, smells: [] });
+      }
+    });
+    const told = lines.map((line) => JSON.parse(line)).filter(({ event }) => event === 'discovery-finished');
+    expect(told.map(({ level, msg }) => `${level} ${msg}`)).toEqual([
+      'info discovery: 3 members, from pg-1',
+      'warn discovery failed: nobody answers',
+      'info discovery: 3 members, from pg-1',
+    ]);
+  });
+
+  test('the fields of the event are there to search for', () => {
+    const [line = ''] = linesOf({}, (log) => {
+      createRecorder({ log, count: () => {} }).onProxyEvent({ ...closed, reason: 'evicted-dead' });
+    });
+    const { time: _, msg: __, ...fields } = JSON.parse(line);
+    expect(fields).toEqual({
+      level: 'info',
+      event: 'session-closed',
+      pool: 'write',
+      session: 7,
+      member: 'pg-1',
+      client: '10.1.1.1:5000',
+      reason: 'evicted-dead',
+      durationMs: 1500,
+      toBackendBytes: 1,
+      toClientBytes: 2,
+    });
+  });
+
+  test('a metric that throws does not reach the proxy', () => {
+    const lines = linesOf({}, (log) => {
+      createRecorder({ log, count: failToCount }).onProxyEvent(closed);
+    });
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 'error', event: 'record-failed', of: 'session-closed' });
+  });
+});

@@ -1,0 +1,310 @@
+// The exposition after given events and for a given table: names, labels, values.
+import { describe, expect, test } from 'vitest';
+import { CLOSE_REASONS } from '../../../src/core/close-reason.ts';
+import type { PoolCounts } from '../../../src/core/counts.ts';
+import type { ProxyEvent } from '../../../src/core/events.ts';
+import type { RoutingTable } from '../../../src/core/routing-table.ts';
+import { createMetrics } from '../../../src/telemetry/metrics.ts';
+import type { Metrics } from '../../../src/telemetry/metrics.ts';
+import type { StatusSource } from '../../../src/telemetry/status-metrics.ts';
+import { aList, aPolicy, aTable, isPrimary, isReplica, silent } from '../../support/builders.ts';
+
+const policy = aPolicy();
+const table = aTable(policy, 2000, aList(0, 'pg-1', 'pg-2'), isPrimary('pg-1', 1000), isReplica('pg-2', 1500));
+const idle: PoolCounts = {
+  states: { startup: 0, holding: 0, dialing: 0, relaying: 0, refusing: 0 },
+  members: new Map(),
+  fallbackSessions: 0,
+  accepted: 0,
+  closed: 0,
+  toBackendBytes: 0,
+  toClientBytes: 0,
+};
+
+function metricsWith(source: Partial<StatusSource> = {}): Metrics {
+  const whole = {
+    now: () => 2000,
+    routingTable: () => table,
+    counts: () => new Map(),
+    lastAnswerAt: () => 1500,
+    ...source,
+  };
+  return createMetrics({ version: '1.2.3', nodeVersion: 'v24.0.0', pools: ['write', 'read'], source: whole });
+}
+
+/** The samples whose name begins so, without help and type. */
+async function samples(metrics: Metrics, name: string): Promise<readonly string[]> {
+  return (await metrics.text()).split('\n').filter((line) => line.startsWith(name));
+}
+
+function sessionClosed(overrides: Partial<Extract<ProxyEvent, { kind: 'session-closed' }>> = {}): ProxyEvent {
+  return {
+    kind: 'session-closed',
+    pool: 'write',
+    session: 1,
+    member: 'pg-1',
+    client: 'c',
+    reason: 'client-closed',
+    detail: undefined,
+    durationMs: 500,
+    toBackendBytes: 0,
+    toClientBytes: 0,
+    ...overrides,
+  };
+}
+
+describe('at the scrape', () => {
+  test('standings, routes and ages, of one table', async () => {
+    const metrics = metricsWith();
+    expect(await samples(metrics, 'pointsman_member_standing')).toEqual([
+      'pointsman_member_standing{pool="write",member="pg-1",standing="open"} 1',
+      'pointsman_member_standing{pool="write",member="pg-1",standing="keep"} 0',
+      'pointsman_member_standing{pool="write",member="pg-1",standing="leave"} 0',
+      'pointsman_member_standing{pool="write",member="pg-2",standing="open"} 0',
+      'pointsman_member_standing{pool="write",member="pg-2",standing="keep"} 0',
+      'pointsman_member_standing{pool="write",member="pg-2",standing="leave"} 1',
+      'pointsman_member_standing{pool="read",member="pg-1",standing="open"} 0',
+      'pointsman_member_standing{pool="read",member="pg-1",standing="keep"} 1',
+      'pointsman_member_standing{pool="read",member="pg-1",standing="leave"} 0',
+      'pointsman_member_standing{pool="read",member="pg-2",standing="open"} 1',
+      'pointsman_member_standing{pool="read",member="pg-2",standing="keep"} 0',
+      'pointsman_member_standing{pool="read",member="pg-2",standing="leave"} 0',
+    ]);
+    expect(await samples(metrics, 'pointsman_pool_')).toEqual([
+      'pointsman_pool_route{pool="write",kind="open"} 1',
+      'pointsman_pool_route{pool="write",kind="hold"} 0',
+      'pointsman_pool_route{pool="write",kind="closed"} 0',
+      'pointsman_pool_route{pool="read",kind="open"} 1',
+      'pointsman_pool_route{pool="read",kind="hold"} 0',
+      'pointsman_pool_route{pool="read",kind="closed"} 0',
+      'pointsman_pool_fallback_active{pool="write"} 0',
+      'pointsman_pool_fallback_active{pool="read"} 0',
+      'pointsman_pool_open_members{pool="write"} 1',
+      'pointsman_pool_open_members{pool="read"} 1',
+    ]);
+    expect(await samples(metrics, 'pointsman_member_last_answer_age_seconds')).toEqual([
+      'pointsman_member_last_answer_age_seconds{member="pg-1"} 0.5',
+      'pointsman_member_last_answer_age_seconds{member="pg-2"} 0.5',
+    ]);
+    expect(await samples(metrics, 'pointsman_members')).toEqual(['pointsman_members 2']);
+    expect(await samples(metrics, 'pointsman_first_round_complete')).toEqual(['pointsman_first_round_complete 1']);
+  });
+
+  test('a member without an answer has no age', async () => {
+    const metrics = metricsWith({ lastAnswerAt: () => undefined });
+    expect(await samples(metrics, 'pointsman_member_last_answer_age_seconds')).toEqual([]);
+  });
+
+  test('a pool on its fallback says so', async () => {
+    const alone = aTable(policy, 2000, aList(0, 'pg-1'), isPrimary('pg-1', 1000));
+    const metrics = metricsWith({ routingTable: () => alone });
+    expect(await samples(metrics, 'pointsman_pool_fallback_active')).toContain(
+      'pointsman_pool_fallback_active{pool="read"} 1',
+    );
+  });
+
+  test('sessions, holds, accepted and bytes, as counted: totals never add up twice', async () => {
+    const counts: PoolCounts = {
+      ...idle,
+      states: { startup: 1, holding: 2, dialing: 3, relaying: 4, refusing: 5 },
+      members: new Map([['pg-1', 7]]),
+      fallbackSessions: 6,
+      accepted: 20,
+      toBackendBytes: 100,
+      toClientBytes: 200,
+    };
+    const metrics = metricsWith({ counts: () => new Map([['write', counts]]) });
+    await metrics.text();
+    expect(await samples(metrics, 'pointsman_sessions{')).toEqual([
+      'pointsman_sessions{pool="write",state="startup"} 1',
+      'pointsman_sessions{pool="write",state="holding"} 2',
+      'pointsman_sessions{pool="write",state="dialing"} 3',
+      'pointsman_sessions{pool="write",state="relaying"} 4',
+      'pointsman_sessions{pool="write",state="refusing"} 5',
+    ]);
+    expect(await samples(metrics, 'pointsman_member_sessions')).toEqual([
+      'pointsman_member_sessions{pool="write",member="pg-1"} 7',
+    ]);
+    expect(await samples(metrics, 'pointsman_holds{')).toEqual(['pointsman_holds{pool="write"} 2']);
+    expect(await samples(metrics, 'pointsman_pool_fallback_sessions')).toEqual([
+      'pointsman_pool_fallback_sessions{pool="write"} 6',
+    ]);
+    expect(await samples(metrics, 'pointsman_clients_accepted_total')).toEqual([
+      'pointsman_clients_accepted_total{pool="write"} 20',
+    ]);
+    expect(await samples(metrics, 'pointsman_relayed_bytes_total')).toEqual([
+      'pointsman_relayed_bytes_total{pool="write",direction="to_backend"} 100',
+      'pointsman_relayed_bytes_total{pool="write",direction="to_client"} 200',
+    ]);
+  });
+
+  test('the table is read once, so that what is shown agrees', async () => {
+    let reads = 0;
+    const routingTable = (): RoutingTable => {
+      reads += 1;
+      return table;
+    };
+    await metricsWith({ routingTable }).text();
+    expect(reads).toBe(1);
+  });
+});
+
+describe('by event', () => {
+  test('every reason to close is there from the start', async () => {
+    const closes = await samples(metricsWith(), 'pointsman_sessions_closed_total{pool="write"');
+    expect(closes).toHaveLength(Object.keys(CLOSE_REASONS).length);
+    expect(closes.every((line) => line.endsWith(' 0'))).toBe(true);
+  });
+
+  test('a close counts by pool and reason, and its length is measured', async () => {
+    const metrics = metricsWith();
+    metrics.count(sessionClosed({ reason: 'evicted-dead' }));
+    expect(await samples(metrics, 'pointsman_sessions_closed_total{pool="write",reason="evicted-dead"}')).toEqual([
+      'pointsman_sessions_closed_total{pool="write",reason="evicted-dead"} 1',
+    ]);
+    expect(await samples(metrics, 'pointsman_session_duration_seconds_sum')).toContain(
+      'pointsman_session_duration_seconds_sum{pool="write"} 0.5',
+    );
+  });
+
+  test('holds by outcome, with their wait', async () => {
+    const metrics = metricsWith();
+    metrics.count({ kind: 'hold-ended', pool: 'read', session: 1, outcome: 'gave-up', waitedMs: 2500 });
+    expect(await samples(metrics, 'pointsman_holds_ended_total{pool="read"')).toEqual([
+      'pointsman_holds_ended_total{pool="read",outcome="released"} 0',
+      'pointsman_holds_ended_total{pool="read",outcome="timeout"} 0',
+      'pointsman_holds_ended_total{pool="read",outcome="gave-up"} 1',
+      'pointsman_holds_ended_total{pool="read",outcome="refused"} 0',
+    ]);
+    expect(await samples(metrics, 'pointsman_hold_wait_seconds_sum{pool="read"}')).toEqual([
+      'pointsman_hold_wait_seconds_sum{pool="read"} 2.5',
+    ]);
+  });
+
+  test('probes and dials by member and outcome, with their duration', async () => {
+    const metrics = metricsWith();
+    metrics.count({
+      kind: 'probe-finished',
+      member: 'pg-1',
+      check: '/',
+      outcome: 'yes',
+      detail: undefined,
+      durationMs: 4,
+    });
+    metrics.count({
+      kind: 'dial-finished',
+      pool: 'write',
+      session: 1,
+      member: 'pg-2',
+      outcome: 'refused',
+      durationMs: 2,
+    });
+    expect(await samples(metrics, 'pointsman_probes_total')).toEqual([
+      'pointsman_probes_total{member="pg-1",outcome="yes"} 1',
+    ]);
+    expect(await samples(metrics, 'pointsman_probe_duration_seconds_sum')).toEqual([
+      'pointsman_probe_duration_seconds_sum{member="pg-1"} 0.004',
+    ]);
+    expect(await samples(metrics, 'pointsman_dials_total')).toEqual([
+      'pointsman_dials_total{member="pg-2",outcome="refused"} 1',
+    ]);
+  });
+
+  test('a member that left the cluster leaves no series behind', async () => {
+    const metrics = metricsWith();
+    metrics.count({
+      kind: 'probe-finished',
+      member: 'gone',
+      check: '/',
+      outcome: 'yes',
+      detail: undefined,
+      durationMs: 4,
+    });
+    metrics.count({
+      kind: 'probe-finished',
+      member: 'gone',
+      check: '/',
+      outcome: 'no',
+      detail: undefined,
+      durationMs: 4,
+    });
+    metrics.count({
+      kind: 'dial-finished',
+      pool: 'write',
+      session: 1,
+      member: 'gone',
+      outcome: 'failed',
+      durationMs: 2,
+    });
+    expect(await metrics.text()).not.toContain('gone');
+  });
+
+  test('discovery: outcomes from the start, an age only once there was a success', async () => {
+    let now = 1000;
+    const metrics = metricsWith({ now: () => now });
+    const discovered = (detail: string | undefined): void =>
+      metrics.count({ kind: 'discovery-finished', source: 'a', detail, members: 1, durationMs: 20 });
+    discovered('nobody answers');
+    expect(await samples(metrics, 'pointsman_discovery_age_seconds')).toEqual([]);
+    discovered(undefined);
+    now = 4000;
+    discovered('nobody answers');
+    expect(await samples(metrics, 'pointsman_discovery_age_seconds')).toEqual([
+      'pointsman_discovery_age_seconds{source="cluster"} 3',
+    ]);
+    expect(await samples(metrics, 'pointsman_discoveries_total')).toEqual([
+      'pointsman_discoveries_total{outcome="found"} 1',
+      'pointsman_discoveries_total{outcome="failed"} 2',
+    ]);
+  });
+
+  test.each([
+    [{ kind: 'urgent-probing', on: true, smells: [] }, 'pointsman_urgent_probing 1'],
+    [{ kind: 'cancel-forwarded', pool: 'read', members: ['a'] }, 'pointsman_cancels_forwarded_total{pool="read"} 1'],
+    [{ kind: 'listener-failed', pool: 'read', detail: 'x' }, 'pointsman_listener_failures_total{pool="read"} 1'],
+    [
+      { kind: 'route-changed', pool: 'read', from: undefined, to: { kind: 'closed' } },
+      'pointsman_route_changes_total{pool="read"} 1',
+    ],
+  ] as const)('%j', async (event, expected) => {
+    const metrics = metricsWith();
+    metrics.count(event);
+    expect(await metrics.text()).toContain(`${expected}\n`);
+  });
+});
+
+describe('the exposition', () => {
+  test('which build this is, and how the process fares', async () => {
+    const text = await metricsWith().text();
+    expect(text).toContain('pointsman_build_info{version="1.2.3",node_version="v24.0.0"} 1');
+    expect(text).toContain('process_resident_memory_bytes');
+    expect(text).toContain('nodejs_eventloop_lag_p99_seconds');
+  });
+
+  test('names keep the conventions: a prefix, totals for counters, no unit but seconds and bytes', async () => {
+    const text = await metricsWith().text();
+    const types = text.split('\n').flatMap((line) => {
+      const [, name, type] = /^# TYPE (pointsman_\w+) (\w+)$/.exec(line) ?? [];
+      return name === undefined ? [] : [[name, type] as const];
+    });
+    expect(types.length).toBeGreaterThan(20);
+    for (const [name, type] of types) {
+      expect(`${name} ${name.endsWith('_total')}`).toBe(`${name} ${type === 'counter'}`);
+      expect(name).not.toMatch(/_(?:ms|millis|milliseconds|kb|mb)(?:_|$)/);
+    }
+  });
+
+  test('two programs in one process do not share a registry', async () => {
+    const [one, other] = [metricsWith(), metricsWith()];
+    one.count(sessionClosed());
+    expect(await samples(other, 'pointsman_sessions_closed_total{pool="write",reason="client-closed"}')).toEqual([
+      'pointsman_sessions_closed_total{pool="write",reason="client-closed"} 0',
+    ]);
+  });
+
+  test('a silent member is still shown', async () => {
+    const quiet = aTable(policy, 2000, aList(0, 'pg-9'), silent({ member: 'pg-9', at: 1000 }));
+    const metrics = metricsWith({ routingTable: () => quiet });
+    expect(await samples(metrics, 'pointsman_member_standing{pool="write",member="pg-9"')).toHaveLength(3);
+  });
+});
