@@ -103,8 +103,7 @@ function withFallback(
   for (const [name, standing] of own) {
     const lent = standing.kind === 'leave' ? fallback.standings.get(name) : undefined;
     if (lent === undefined || lent.kind === 'leave') standings.set(name, standing);
-    else
-      standings.set(name, { kind: isInUse ? lent.kind : 'keep', why: { code: 'fallback', detail: standing.why.code } });
+    else standings.set(name, { kind: isInUse ? lent.kind : 'keep', why: { code: 'fallback' } });
   }
   return standings;
 }

@@ -8,6 +8,12 @@ import type { HoldCause, Route, Standing } from './routing-table.ts';
 export type DialOutcome = 'connected' | 'refused' | 'timeout' | 'failed';
 export type HoldOutcome = 'released' | 'timeout' | 'gave-up' | 'refused';
 
+/** What a startup message in plain text said of its sender; absent where TLS hides it. */
+export interface Login {
+  readonly user?: string;
+  readonly database?: string;
+}
+
 export type ProxyEvent =
   | { readonly kind: 'client-accepted'; readonly pool: PoolName }
   | { readonly kind: 'hold-started'; readonly pool: PoolName; readonly session: number; readonly cause: HoldCause }
@@ -26,14 +32,14 @@ export type ProxyEvent =
       readonly outcome: DialOutcome;
       readonly durationMs: number;
     }
-  | {
+  | ({
       readonly kind: 'session-opened';
       readonly pool: PoolName;
       readonly session: number;
       readonly member: MemberName;
       readonly client: string;
-    }
-  | {
+    } & Login)
+  | ({
       readonly kind: 'session-closed';
       readonly pool: PoolName;
       readonly session: number;
@@ -45,7 +51,7 @@ export type ProxyEvent =
       readonly durationMs: number;
       readonly toBackendBytes: number;
       readonly toClientBytes: number;
-    }
+    } & Login)
   | { readonly kind: 'cancel-forwarded'; readonly pool: PoolName; readonly members: readonly MemberName[] }
   | { readonly kind: 'listener-failed'; readonly pool: PoolName; readonly detail: string };
 
@@ -85,6 +91,8 @@ export type MonitorEvent =
 
 /** Something that makes waiting a whole probe interval unwise. */
 export type Smell =
+  /** The backend of a live session, or one that had only its startup packet, went first: the server may be stopping. */
+  | { readonly kind: 'backend-closed'; readonly member: MemberName }
   | { readonly kind: 'dial-failed'; readonly member: MemberName }
   | { readonly kind: 'backend-reset'; readonly member: MemberName }
   | { readonly kind: 'clients-held'; readonly pool: PoolName }

@@ -4,7 +4,7 @@ import { planActions } from '../core/actions.ts';
 import type { Action } from '../core/actions.ts';
 import { decideRoutes, emptyTable } from '../core/decide-routes.ts';
 import type { MonitorEvent, Smell } from '../core/events.ts';
-import type { Clock } from '../core/instant.ts';
+import type { Clock, Instant } from '../core/instant.ts';
 import type { MemberName } from '../core/member.ts';
 import { nextCheck, observe } from '../core/observe.ts';
 import type { Observation, ProbeObservation } from '../core/observation.ts';
@@ -37,6 +37,8 @@ export interface MonitorOptions {
 export class Monitor {
   readonly #options: MonitorOptions;
   readonly #probers = new Map<MemberName, Prober>();
+  /** When a member's server was last seen to end a session by itself. */
+  readonly #doubtedAt = new Map<MemberName, Instant>();
   readonly #discovery: DiscoveryLoop;
   readonly #alert: Alert;
   #snapshot: Snapshot;
@@ -80,24 +82,49 @@ export class Monitor {
 
   /** Something the proxy met: probe faster for a while. */
   smell(smell: Smell): void {
-    if (smell.kind === 'refresh-asked') this.#discovery.refresh();
-    this.#smell(smell.kind, smell.kind === 'refresh-asked');
+    switch (smell.kind) {
+      case 'backend-closed':
+        return this.#distrust(smell.member);
+      case 'refresh-asked':
+        this.#discovery.refresh();
+        return this.#smell(smell.kind, true);
+      case 'backend-reset':
+      case 'dial-failed':
+      case 'clients-held':
+        return this.#smell(smell.kind);
+    }
   }
 
   /**
-   * Resolves when the open member of an exclusive pool has evidence younger than one probe interval, or has just been asked
-   * again. A vouched member is not asked: that it is silent is known. Never rejects.
+   * Resolves when the open member of an exclusive pool has evidence younger than one probe interval and than any doubt,
+   * or has just been asked again. A vouched member is not asked: that it is silent is known. Never rejects.
    */
   async freshen(pool: PoolName): Promise<void> {
+    // A round that was under way may have begun before the doubt: the second one has not.
+    for (let round = 0; round < 2; round += 1) {
+      const stale = this.#staleMember(pool);
+      if (stale === undefined) return;
+      await this.#probers.get(stale)?.ask();
+    }
+  }
+
+  #staleMember(name: PoolName): MemberName | undefined {
     const { policy, clock } = this.#options;
-    const exclusive = policy.pools.find((candidate) => candidate.name === pool && candidate.exclusive);
-    const route = this.#table.pools.get(pool)?.route;
-    if (exclusive === undefined || route?.kind !== 'open') return;
+    const pool = policy.pools.find((candidate) => candidate.name === name && candidate.exclusive);
+    const route = this.#table.pools.get(name)?.route;
+    if (pool === undefined || route?.kind !== 'open') return undefined;
     const [{ member }] = route.targets;
     const record = this.#snapshot.members.get(member);
-    const positiveAt = record?.checks.get(exclusive.check.text)?.positiveAt ?? -Infinity;
-    const isFresh = clock.now() - positiveAt <= policy.probe.intervalMs;
-    if (!isFresh && record?.vouch === undefined) await this.#probers.get(member)?.ask();
+    if (record === undefined || record.vouch !== undefined) return undefined;
+    const positiveAt = record.checks.get(pool.check.text)?.positiveAt ?? -Infinity;
+    const oldest = Math.max(clock.now() - policy.probe.intervalMs, this.#doubtedAt.get(member) ?? -Infinity);
+    return positiveAt > oldest ? undefined : member;
+  }
+
+  /** Patroni says `stopping` before PostgreSQL ends its first session, so evidence from before that end is worth nothing. */
+  #distrust(member: MemberName): void {
+    this.#doubtedAt.set(member, this.#options.clock.now());
+    this.#probers.get(member)?.soon(this.#options.policy.probe.urgent.intervalMs);
   }
 
   #takeProbe(observation: ProbeObservation, durationMs: number): void {
@@ -205,5 +232,6 @@ export class Monitor {
   #stopProber(name: MemberName): void {
     this.#probers.get(name)?.stop();
     this.#probers.delete(name);
+    this.#doubtedAt.delete(name);
   }
 }

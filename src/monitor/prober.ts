@@ -46,6 +46,13 @@ export class Prober {
     if (this.#round === undefined) this.#schedule(this.#untilNextRound());
   }
 
+  /** Brings the next round forward to `leastMs` after the start of the last one. Milliseconds. */
+  soon(leastMs: number): void {
+    if (this.#round !== undefined) return;
+    const { clock } = this.#options;
+    this.#schedule(Math.min(this.#untilNextRound(), Math.max(0, this.#startedAt + leastMs - clock.now())));
+  }
+
   /** Resolves when a round that was under way, or else one begun now, has ended. */
   ask(): Promise<void> {
     return this.#round ?? this.#begin();

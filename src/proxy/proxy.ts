@@ -38,6 +38,9 @@ export function createProxy(options: ProxyOptions): Proxy {
   const holding = new Holding({ ...options, pools: names, policy: options.hold });
   const drainMs = (pool: PoolName): number => policies.get(pool)?.drainMs ?? 0;
   const evictions = new Evictions({ registry, table, clock, drainMs });
+  for (const { pool } of options.listeners) {
+    if (!policies.has(pool)) throw new Error(`a listener names the unknown pool "${pool}"`);
+  }
   const turns = new Map<PoolName, number>();
   let isStopping = false;
   let lastId = 0;
@@ -57,9 +60,8 @@ export function createProxy(options: ProxyOptions): Proxy {
   };
   const onConnection = (pool: PoolName, client: Socket): void => {
     const policy = policies.get(pool);
-    if (policy === undefined) throw new Error(`listener of unknown pool ${pool}`);
     lastId += 1;
-    new Session(lastId, policy, client, around).start();
+    if (policy !== undefined) new Session(lastId, policy, client, around).start();
   };
   const onFailure = (pool: PoolName, detail: string): void =>
     options.onEvent({ kind: 'listener-failed', pool, detail });

@@ -4,6 +4,7 @@
 import type { Socket } from 'node:net';
 import { evictionReason } from '../core/close-reason.ts';
 import type { CloseReason, LeaveCause } from '../core/close-reason.ts';
+import type { Login } from '../core/events.ts';
 import type { Instant } from '../core/instant.ts';
 import type { MemberName } from '../core/member.ts';
 import type { PoolName, PoolPolicy } from '../core/policy.ts';
@@ -11,6 +12,7 @@ import type { HoldCause, PoolDecision, Target } from '../core/routing-table.ts';
 import { nextSessionState } from '../core/session-state.ts';
 import type { SessionEvent, SessionState } from '../core/session-state.ts';
 import { encodeErrorResponse } from '../wire/error-response.ts';
+import { startupParameters } from '../wire/startup.ts';
 import type { Recognition } from '../wire/startup.ts';
 import type { Admission, Seat } from './admission.ts';
 import { approach, openRoute } from './approach.ts';
@@ -44,6 +46,13 @@ export interface Surroundings {
 
 const nothing = (): void => {};
 
+function readLogin(packet: Uint8Array): Login {
+  const parameters = startupParameters(packet);
+  const user = parameters.get('user');
+  const database = parameters.get('database') ?? user;
+  return { ...(user === undefined ? {} : { user }), ...(database === undefined ? {} : { database }) };
+}
+
 export class Session implements Seated, Waiting {
   readonly id: number;
   readonly pool: PoolName;
@@ -60,6 +69,7 @@ export class Session implements Seated, Waiting {
   /** Ends what the present state has under way. */
   #leave: () => void = nothing;
   #packet: Recognition | undefined;
+  #login: Login = {};
   #heldSince: Instant | undefined;
   #place: Place | undefined;
   #backend: Socket | undefined;
@@ -141,6 +151,7 @@ export class Session implements Seated, Waiting {
       session: this.id,
       member: this.#member,
       client: this.#clientText,
+      ...this.#login,
       reason: this.#verdict?.reason ?? reason,
       detail: this.#verdict === undefined ? detail : this.#verdict.detail,
       durationMs: options.clock.now() - this.#acceptedAt,
@@ -171,6 +182,7 @@ export class Session implements Seated, Waiting {
 
   #take(packet: Recognition): void {
     this.#packet = packet;
+    if (packet.kind === 'startup') this.#login = readLogin(this.#intake.bytes().subarray(0, packet.length));
     if (packet.kind === 'cancel-request') this.#cancel(packet.length);
     else if (packet.kind === 'invalid') this.#refuse('not-postgres', packet.why);
     else if (packet.kind === 'http') this.#refuse('not-postgres', 'HTTP', HTTP_ANSWER);
@@ -269,6 +281,7 @@ export class Session implements Seated, Waiting {
       session: this.id,
       member,
       client: this.#clientText,
+      ...this.#login,
     });
     startRelay({
       client: this.#client,

@@ -123,7 +123,7 @@ describeOnPatroni('reads', () => {
     await waitForReaders([leader.host]);
     const onPrimary = await HeldSession.open(port, cluster.app);
     expect(onPrimary.server).toBe(leader.host);
-    expect(await pointsman.metric('pointsman_pool_fallback{pool="read"}')).toBe(1);
+    expect(await pointsman.metric('pointsman_pool_fallback_active{pool="read"}')).toBe(1);
 
     await cluster.start(first.name);
     await waitForReaders([first.host]);

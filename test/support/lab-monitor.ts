@@ -28,6 +28,7 @@ export class LabMonitor {
   discoveries: { readonly at: number; readonly not: MemberName | undefined }[] = [];
   scheduledSwitchoverAt: number | undefined;
   readonly monitor: Monitor;
+  readonly #held = new Map<MemberName, PromiseWithResolvers<void>>();
 
   constructor(policy: RoutingPolicy = aPolicy()) {
     this.members.set('pg-1', { role: 'primary', timeline: 1 });
@@ -35,7 +36,11 @@ export class LabMonitor {
     this.monitor = new Monitor({
       policy,
       scope: 'lab',
-      probe: (member, check) => Promise.resolve(this.#answer(member.name, check.path)),
+      probe: async (member, check) => {
+        const outcome = this.#answer(member.name, check.path);
+        await this.#held.get(member.name)?.promise;
+        return outcome;
+      },
       discover: ({ not }) => Promise.resolve(this.#discover(not)),
       clock: this.clock,
       wallClock: () => this.clock.now(),
@@ -54,6 +59,16 @@ export class LabMonitor {
   set(name: MemberName, change: Partial<Scripted>): void {
     const current = this.members.get(name) ?? { role: 'replica', timeline: 1 };
     this.members.set(name, { ...current, ...change });
+  }
+
+  /** Its answers do not arrive until letGo(). */
+  hold(name: MemberName): void {
+    this.#held.set(name, Promise.withResolvers());
+  }
+
+  letGo(name: MemberName): void {
+    this.#held.get(name)?.resolve();
+    this.#held.delete(name);
   }
 
   writeRoute(): string {

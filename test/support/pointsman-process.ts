@@ -81,9 +81,12 @@ export class PointsmanProcess {
     return waitUntil(what, asked, { timeoutMs, everyMs: 20, explain: () => Promise.resolve(this.explain()) });
   }
 
-  /** The end of the log, for failure messages. */
+  /** What the log says beyond ordinary traffic, for failure messages. */
   explain(): string {
-    const tail = this.lines.slice(-40).map((line) => JSON.stringify(line));
+    const told = this.lines.filter((line) => line['level'] !== 'debug').slice(-60);
+    const tail = told.map(
+      (line) => `${String(line['time'])} ${String(line['level'])} ${String(line['msg'] ?? line['raw'])}`,
+    );
     return ['Pointsman said:', ...tail, ...this.stderr].join('\n');
   }
 

@@ -13,7 +13,11 @@ export interface PoolPicture {
   readonly fallback?: { readonly pool: string; readonly maxSessions: number };
 }
 
-export const DEMOTED: Standing = { kind: 'leave', cause: 'demoted', why: { code: 'wrong-role', detail: 'role replica' } };
+export const DEMOTED: Standing = {
+  kind: 'leave',
+  cause: 'demoted',
+  why: { code: 'wrong-role', detail: 'role replica' },
+};
 
 export function aDecision({ open = {}, others = {}, otherwise = 'hold', fallback }: PoolPicture): PoolDecision {
   const targets = Object.entries(open).map(([member, address]) => ({ member, address }));

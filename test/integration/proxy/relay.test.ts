@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { afterEach, expect, test } from 'vitest';
 import { startFakeBackend } from '../../support/fake-backend.ts';
 import type { FakeBackend } from '../../support/fake-backend.ts';
@@ -55,6 +54,8 @@ test('a client that half-closes with 300 kB in flight gets every byte back', asy
   expect(lab.closed()[0]).toMatchObject({
     reason: 'client-closed',
     member: 'pg-1',
+    user: 'app',
+    database: 'shop',
     toBackendBytes: sent.length,
     toClientBytes: sent.length,
   });
@@ -73,7 +74,12 @@ test('a backend that half-closes with 300 kB in flight still gets what the clien
   expect(client.received().equals(toClient)).toBe(true);
   client.socket.end(toBackend);
   await until('the session to end', () => lab.reasons().length === 1);
-  expect(backend.last().received().equals(Buffer.concat([aStartup(), toBackend]))).toBe(true);
+  expect(
+    backend
+      .last()
+      .received()
+      .equals(Buffer.concat([aStartup(), toBackend])),
+  ).toBe(true);
   expect(lab.reasons()).toEqual(['backend-closed']);
 });
 
@@ -150,5 +156,5 @@ test('every session is counted once while it lives and never after', async () =>
   const counts = lab.proxy.counts().get('write');
   expect(counts).toMatchObject({ accepted: 20, closed: 20, members: new Map(), fallbackSessions: 0 });
   expect(counts?.states).toEqual({ startup: 0, holding: 0, dialing: 0, relaying: 0, refusing: 0 });
-  await Promise.all(clients.map(({ socket, isClosed }) => isClosed || once(socket, 'close')));
+  await until('their sockets', () => clients.every(({ isClosed }) => isClosed));
 });

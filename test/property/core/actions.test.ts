@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { planActions } from '../../../src/core/actions.ts';
 import { decideRoutes, emptyTable } from '../../../src/core/decide-routes.ts';

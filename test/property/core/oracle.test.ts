@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { READ_CHECK } from '../../support/builders.ts';
@@ -16,7 +16,7 @@ describe('a second opinion, told from the whole list of observations', () => {
           expect({ now, open }).toEqual({ now, open: expected === undefined ? [] : [expected] });
         }
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
   });
 
@@ -30,7 +30,7 @@ describe('a second opinion, told from the whole list of observations', () => {
           expect({ now, own }).toEqual({ now, own: whoReads(world, ZONE_CHECK, seen, now) });
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 

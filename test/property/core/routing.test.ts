@@ -1,5 +1,5 @@
 // The properties of behaviour.md §7 over random histories; each title quotes the property it holds the core to.
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { observe } from '../../../src/core/observe.ts';
@@ -11,10 +11,7 @@ import {
   aMember,
   answered,
   aPolicy,
-  aPool,
-  aWritePool,
   isPrimary,
-  isReplica,
   MB,
   openIn,
   poolOf,
@@ -23,89 +20,12 @@ import {
   routeOf,
 } from '../../support/builders.ts';
 import { momentsOf, NAMES, renamed, shifted, snapshotAfter, worlds } from './histories.ts';
-import type { World } from './histories.ts';
-import { aboutWriting, tell } from './oracle.ts';
-
-/** Calls `judge` with every table a history leads to. */
-function everyTable(
-  world: World,
-  judge: (table: RoutingTable, told: ReturnType<typeof tell>, now: number) => void,
-): void {
-  for (const { snapshot, now, seen } of momentsOf(world)) {
-    const told = tell(world.history.slice(0, seen).map(({ observation }) => observation));
-    judge(decideRoutes(world.policy, snapshot, now), told, now);
-  }
-}
+import { everyTable } from './tables.ts';
 
 /** What a table decides, apart from when it was decided. */
 function decisionOf(table: RoutingTable): unknown {
   return { pools: table.pools, complete: table.complete };
 }
-
-test('at most one member in an exclusive pool, at every instant', () => {
-  fc.assert(
-    fc.property(worlds, (world) => {
-      everyTable(world, (table) => {
-        expect(openIn(table, 'write').length).toBeLessThanOrEqual(1);
-        const standings = [...poolOf(table, 'write').standings.values()];
-        expect(standings.filter(({ kind }) => kind === 'open').length).toBeLessThanOrEqual(1);
-      });
-    }),
-  );
-});
-
-test('never one on a timeline below the highest seen', () => {
-  fc.assert(
-    fc.property(worlds, (world) => {
-      everyTable(world, (table, told) => {
-        for (const name of openIn(table, 'write')) {
-          const facts = told.members.find((member) => member.name === name)?.facts ?? [];
-          const yes = facts.findLast(
-            ({ kind, probe }) => kind === 'answer' && probe !== undefined && aboutWriting(probe) === 'yes',
-          );
-          const outcome = yes?.probe?.outcome;
-          const timeline = outcome?.kind === 'answered' ? outcome.body?.timeline : undefined;
-          if (timeline !== undefined) expect(timeline).toBeGreaterThanOrEqual(told.top ?? 0);
-        }
-      });
-    }),
-  );
-});
-
-test('never one whose evidence is stale: a yes or a vouch begun within the last 5 s', () => {
-  fc.assert(
-    fc.property(worlds, (world) => {
-      everyTable(world, (table, told, now) => {
-        for (const name of openIn(table, 'write')) {
-          const facts = told.members.find((member) => member.name === name)?.facts ?? [];
-          const proofs = facts.filter(
-            ({ kind, probe }) =>
-              kind === 'vouch' || (kind === 'answer' && probe !== undefined && aboutWriting(probe) === 'yes'),
-          );
-          expect(Math.max(...proofs.map(({ at }) => at))).toBeGreaterThan(now - 5000);
-        }
-      });
-    }),
-  );
-});
-
-test('read evidence is younger than 10 s, except by fallback', () => {
-  fc.assert(
-    fc.property(worlds, (world) => {
-      everyTable(world, (table, told, now) => {
-        const route = routeOf(table, 'read');
-        if (route.kind !== 'open' || route.fallback !== undefined) return;
-        for (const { member } of route.targets) {
-          const facts = told.members.find(({ name }) => name === member)?.facts ?? [];
-          const ats = facts
-            .filter(({ kind, probe }) => kind === 'answer' && probe?.check === READ_CHECK)
-            .map(({ at }) => at);
-          expect(Math.max(...ats)).toBeGreaterThan(now - 10_000);
-        }
-      });
-    }),
-  );
-});
 
 test('the decision is constant on [decidedAt, validUntil) and validUntil > decidedAt', () => {
   fc.assert(
@@ -188,6 +108,10 @@ test('more lag never makes a replica eligible', () => {
   );
 });
 
+function dies(at: number): Observation {
+  return refused({ member: 'pg-9', at });
+}
+
 test('a dead extra member changes nothing', () => {
   fc.assert(
     fc.property(worlds, (world) => {
@@ -195,7 +119,6 @@ test('a dead extra member changes nothing', () => {
       const known = world.history.map(({ observation }) =>
         observation.kind === 'members' ? { ...observation, members: [...observation.members, extra] } : observation,
       );
-      const dies = (at: number) => refused({ member: 'pg-9', at });
       const snapshotOf = (observations: readonly Observation[]) =>
         observations.reduce(
           (snapshot, observation) => observe(world.policy, snapshot, observation),
@@ -236,45 +159,6 @@ test('renaming members commutes', () => {
           [...poolOf(of, name).standings].map(([member, { kind, why }]) => [member, kind, why.code]);
         expect(kinds(table)).toEqual(kinds(plain).map(([member = '', ...rest]) => [rename(member), ...rest]));
       }
-    }),
-  );
-});
-
-test('a member that was negative at t comes back only by a probe started after t', () => {
-  fc.assert(
-    fc.property(worlds, (world) => {
-      everyTable(world, (table, told) => {
-        for (const name of openIn(table, 'write')) {
-          const facts = told.members.find((member) => member.name === name)?.facts ?? [];
-          const said = (wanted: string) =>
-            facts.filter(
-              ({ kind, probe }) => kind === 'answer' && probe !== undefined && aboutWriting(probe) === wanted,
-            );
-          const noes = [
-            ...said('no').filter(({ probe }) => probe?.check === '/primary'),
-            ...facts.filter(({ kind }) => kind === 'dead'),
-          ];
-          const lastNo = Math.max(...noes.map(({ at }) => at));
-          expect(Math.max(...said('yes').map(({ at }) => at))).toBeGreaterThan(lastNo);
-        }
-      });
-    }),
-  );
-});
-
-test('a dead member is in no pool until it has answered again', () => {
-  fc.assert(
-    fc.property(worlds, (world) => {
-      everyTable(world, (table, told) => {
-        for (const pool of table.pools.keys()) {
-          for (const name of openIn(table, pool)) {
-            const facts = told.members.find((member) => member.name === name)?.facts ?? [];
-            const diedAt = facts.findLast(({ kind }) => kind === 'dead')?.at ?? -Infinity;
-            const answeredAt = facts.findLast(({ kind }) => kind === 'answer')?.at ?? -Infinity;
-            expect(answeredAt).toBeGreaterThan(diedAt);
-          }
-        }
-      });
     }),
   );
 });
@@ -332,32 +216,6 @@ test('a probe older than the newest applied one is discarded', () => {
   );
 });
 
-test('nothing is routed before the first complete round', () => {
-  fc.assert(
-    fc.property(worlds, (world) => {
-      everyTable(world, (table, told) => {
-        expect(table.complete).toBe(told.complete);
-        if (!told.complete) for (const pool of table.pools.values()) expect(pool.route.kind).not.toBe('open');
-      });
-    }),
-  );
-});
-
-test('the member of the exclusive pool is in no other pool unless by fallback', () => {
-  fc.assert(
-    fc.property(worlds, (world) => {
-      everyTable(world, (table) => {
-        const [writer] = openIn(table, 'write');
-        for (const name of ['read', 'zone']) {
-          const route = routeOf(table, name);
-          const isBorrowed = route.kind === 'open' && route.fallback !== undefined;
-          if (writer !== undefined && !isBorrowed) expect(openIn(table, name)).not.toContain(writer);
-        }
-      });
-    }),
-  );
-});
-
 test('routes and standings tell the same: who takes new sessions is open, and an open member has an address', () => {
   fc.assert(
     fc.property(worlds, (world) => {
@@ -374,27 +232,6 @@ test('routes and standings tell the same: who takes new sessions is open, and an
   );
 });
 
-test('G3: a no takes the member out in the same step, whatever else is known', () => {
-  fc.assert(
-    fc.property(
-      worlds,
-      fc.constantFrom<(at: number) => Observation>(
-        (at) => answered({ at, status: 503 }),
-        (at) => isReplica('pg-1', at),
-        (at) => refused({ at }),
-      ),
-      (world, no) => {
-        const at = (world.history.at(-1)?.now ?? 0) + 1;
-        const before = observe(world.policy, snapshotAfter(world), isPrimary('pg-1', at, { timeline: 9 }));
-        const table = decideRoutes(world.policy, observe(world.policy, before, no(at + 10)), at + 10);
-        expect(openIn(table, 'write')).not.toContain('pg-1');
-        const standing = poolOf(table, 'write').standings.get('pg-1');
-        if (standing !== undefined) expect(standing.kind).toBe('leave');
-      },
-    ),
-  );
-});
-
 test('pools of a policy do not depend on each other’s order', () => {
   fc.assert(
     fc.property(worlds, (world) => {
@@ -404,26 +241,6 @@ test('pools of a policy do not depend on each other’s order', () => {
       const table = decideRoutes(world.policy, snapshot, now);
       const other = decideRoutes(backwards, snapshot, now);
       expect(other.pools).toEqual(table.pools);
-    }),
-  );
-});
-
-test('a proven primary on a higher timeline takes every other one out at once', () => {
-  fc.assert(
-    fc.property(worlds, (world) => {
-      const at = (world.history.at(-1)?.now ?? 0) + 1;
-      const policy = { ...world.policy, pools: [aWritePool(), aPool()] };
-      const list = { ...aList(at, ...NAMES) };
-      const before = [list, isPrimary('pg-2', at, { timeline: 9 })].reduce<ReturnType<typeof snapshotAfter>>(
-        (snapshot, observation) => observe(policy, snapshot, observation),
-        snapshotAfter(world),
-      );
-      const { standings } = poolOf(decideRoutes(policy, before, at + 1), 'write');
-      for (const [name, standing] of standings) {
-        const record = before.members.get(name);
-        const timeline = record?.checks.get('/primary')?.positiveTimeline;
-        if (name !== 'pg-2' && timeline !== undefined) expect(standing.kind).toBe('leave');
-      }
     }),
   );
 });

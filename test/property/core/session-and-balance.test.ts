@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { pickTarget } from '../../../src/core/balance.ts';
 import { parseCheck, parseSize } from '../../../src/core/check.ts';

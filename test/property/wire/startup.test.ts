@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { recognise, startupParameters } from '../../../src/wire/startup.ts';
 import { GSSENC_REQUEST, SSL_REQUEST, aCancelRequest, aPacket, aStartup } from '../../support/packets.ts';
@@ -7,7 +7,13 @@ import { GSSENC_REQUEST, SSL_REQUEST, aCancelRequest, aPacket, aStartup } from '
 const openings = fc
   .tuple(
     fc.oneof(
-      fc.constantFrom(SSL_REQUEST, GSSENC_REQUEST, Buffer.from('GET /'), Buffer.from('DELETE'), Buffer.from([0x16, 3, 1])),
+      fc.constantFrom(
+        SSL_REQUEST,
+        GSSENC_REQUEST,
+        Buffer.from('GET /'),
+        Buffer.from('DELETE'),
+        Buffer.from([0x16, 3, 1]),
+      ),
       fc.integer({ min: 0, max: 300 }).map((keyLength) => aCancelRequest(keyLength)),
       fc.dictionary(fc.string(), fc.string()).map((parameters) => aStartup(parameters)),
       fc.tuple(fc.integer(), fc.uint8Array({ maxLength: 64 })).map(([code, body]) => aPacket(code | 0, body)),

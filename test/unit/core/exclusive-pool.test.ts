@@ -216,62 +216,6 @@ describe('row 8: a frozen API with a PostgreSQL that accepts', () => {
   });
 });
 
-describe('row 9: two members say yes', () => {
-  test.each([
-    [1, 2, 'leave demoted superseded', ['pg-2']],
-    [2, 1, 'open positive', ['pg-1']],
-  ])('timelines %i and %i: the higher one wins', (first, second, standing, open) => {
-    const history = [isPrimary('pg-1', 1000, { timeline: first }), isPrimary('pg-2', 1000, { timeline: second })];
-    const table = aTable(POLICY, 1100, LIST, ...history);
-    expect(standingIn(table, 'write', 'pg-1')).toBe(standing);
-    expect(openIn(table, 'write')).toEqual(open);
-  });
-
-  test('the one below stays out when the one above falls silent', () => {
-    const history = [isPrimary('pg-1', 1000, { timeline: 2 }), isPrimary('pg-2', 60_000, { timeline: 1 })];
-    const table = aTable(POLICY, 60_100, LIST, ...history);
-    expect(openIn(table, 'write')).toEqual([]);
-    expect(standingIn(table, 'write', 'pg-2')).toBe('leave demoted superseded');
-  });
-
-  test.each([
-    ['equal timelines', 1, 1],
-    ['one without a timeline', 1, undefined],
-    ['none with a timeline', undefined, undefined],
-  ])('%s: no new session anywhere, live ones kept until the grace', (_, first, second) => {
-    const yes = (member: string, at: number, timeline: number | undefined) =>
-      answered({ member, at, body: { role: 'primary', ...(timeline === undefined ? {} : { timeline }) } });
-    const history = [LIST, yes('pg-1', 0, first), silent({ member: 'pg-2', at: 0 })];
-    const seconds = [1000, 5000, 9000, 13_000, 15_900];
-    const both = [...history, ...seconds.flatMap((at) => [yes('pg-1', at, first), yes('pg-2', at, second)])];
-    const during = aTable(POLICY, 15_999, ...both);
-    expect(routeOf(during, 'write')).toEqual({ kind: 'hold', cause: 'two-primaries' });
-    expect(standingIn(during, 'write', 'pg-1')).toBe('keep two-primaries');
-    const after = aTable(POLICY, 16_000, ...both);
-    expect(standingIn(after, 'write', 'pg-1')).toBe('leave silent two-primaries');
-    expect(standingIn(after, 'write', 'pg-2')).toBe('leave silent two-primaries');
-  });
-
-  test('the grace begins with the rivalry, not with what a rival once was', () => {
-    const yes = (member: string, at: number) => answered({ member, at, body: { role: 'primary' } });
-    const past = [LIST, yes('pg-2', 0), isReplica('pg-1', 0), silent({ member: 'pg-2', at: 1000 })];
-    const taken = [
-      yes('pg-1', 50_000),
-      yes('pg-1', 54_000),
-      yes('pg-1', 58_000),
-      yes('pg-1', 62_000),
-      yes('pg-1', 66_000),
-    ];
-    const table = aTable(POLICY, 67_100, ...past, ...taken, yes('pg-2', 67_000));
-    expect(standingIn(table, 'write', 'pg-1')).toBe('keep two-primaries');
-  });
-
-  test('when one yields the other opens', () => {
-    const history = [LIST, isPrimary('pg-1', 0), isPrimary('pg-2', 0), answered({ at: 1000, status: 503 })];
-    expect(openIn(aTable(POLICY, 1100, ...history), 'write')).toEqual(['pg-2']);
-  });
-});
-
 describe('rows 10, 11, 13: the configuration store', () => {
   test('down: demoted, held, and the demoted member reads on when it answers as a replica', () => {
     const table = aTable(POLICY, 1100, ...ROUND, isReplica('pg-1', 1000));

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { checksOf, nextCheck, observe } from '../../../src/core/observe.ts';
+import type { Observation } from '../../../src/core/observation.ts';
 import { emptySnapshot, newRecord } from '../../../src/core/snapshot.ts';
 import type { MemberRecord, Snapshot } from '../../../src/core/snapshot.ts';
 import type { MemberStatus } from '../../../src/core/status.ts';
@@ -27,6 +28,15 @@ function recordOf(snapshot: Snapshot, member: string): MemberRecord {
   const record = snapshot.members.get(member);
   if (record === undefined) throw new Error(`${member} is not known`);
   return record;
+}
+
+/** A 503 to the read check that names no other cause than lag. */
+function lags(at: number): Observation {
+  return answered({ check: READ_CHECK, at, status: 503, body: { role: 'replica', state: 'running' } });
+}
+
+function whole(...observations: readonly Observation[]): boolean {
+  return aSnapshot(POLICY, ...observations).complete;
 }
 
 function verdictsOf(snapshot: Snapshot, member: string): Record<string, string> {
@@ -205,10 +215,7 @@ describe('identity', () => {
 });
 
 describe('rise and fall count answers of pools that are not exclusive', () => {
-  const lags = (at: number) =>
-    answered({ check: READ_CHECK, at, status: 503, body: { role: 'replica', state: 'running' } });
-
-  test.each<[string, { rise: number; fall: number }, readonly ReturnType<typeof answered>[], boolean]>([
+  test.each<[string, { rise: number; fall: number }, readonly Observation[], boolean]>([
     ['one yes is enough by default', { rise: 1, fall: 2 }, [isReplica('pg-1', 100)], true],
     ['one no is not', { rise: 1, fall: 2 }, [isReplica('pg-1', 100), lags(200)], true],
     ['two are', { rise: 1, fall: 2 }, [isReplica('pg-1', 100), lags(200), lags(300)], false],
@@ -273,8 +280,6 @@ describe('the member list', () => {
 });
 
 describe('the first complete round', () => {
-  const whole = (...observations: Parameters<typeof aSnapshot>[1][]) => aSnapshot(POLICY, ...observations).complete;
-
   test('needs at least one member', () => {
     expect(whole(aList(0))).toBe(false);
   });

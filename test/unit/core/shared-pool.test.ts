@@ -40,6 +40,11 @@ function says(no: MemberStatus, at: number) {
   });
 }
 
+/** The primary has written up to here. */
+function moves(at: number, megabytes: number) {
+  return isPrimary('pg-1', at, { location: megabytes * MB });
+}
+
 describe('who reads', () => {
   test('every replica, and not the primary', () => {
     expect(openIn(aTable(ALONE, 100, ...ROUND), 'read')).toEqual(['pg-2', 'pg-3']);
@@ -135,8 +140,6 @@ describe('row 19: a lag that is no number is never small', () => {
 });
 
 describe('row 20: an isolated replica whose API believes its stale view', () => {
-  const moves = (at: number, megabytes: number) => isPrimary('pg-1', at, { location: megabytes * MB });
-
   test('our own reckoning takes it out when the primary has moved away from it', () => {
     const history = [...ROUND, moves(1000, 140), isReplica('pg-2', 1010), moves(2000, 150), isReplica('pg-2', 2010)];
     const table = aTable(ALONE, 2100, ...history, isReplica('pg-3', 2010, { replayed: 149 * MB }));

@@ -79,10 +79,38 @@ it('closes the sessions of a silent primary at the silence grace when nobody vou
 });
 
 it('freshen asks the open member again only when its evidence is older than an interval', async () => {
-  const lab = await new LabMonitor().started();
+  const lab = await new LabMonitor(aPolicy({ probe: { intervalMs: 1000 } })).started();
   const from = lab.clock.now();
   await lab.monitor.freshen('write');
   expect(lab.askedSince('pg-1', from - 1)).toBe(0);
+  lab.hold('pg-1');
+  await lab.clock.advance(1500);
+  const isFresh = lab.monitor.freshen('write').then(() => lab.askedSince('pg-1', from));
+  await lab.clock.advance(1);
+  lab.letGo('pg-1');
+  expect(await isFresh, 'it waits for the round under way').toBe(1);
+});
+
+it('freshen believes no evidence from before a session was ended by the server', async () => {
+  const lab = await new LabMonitor().started();
+  await lab.clock.advance(200);
+  lab.set('pg-1', { role: 'replica' });
+  lab.monitor.smell({ kind: 'backend-closed', member: 'pg-1' });
+  expect(lab.writeRoute()).toBe('pg-1');
+  await lab.monitor.freshen('write');
+  expect(lab.writeRoute()).toBe('hold');
+});
+
+it('asks a member soon after its server ended a session, but not for each of many', async () => {
+  const lab = await new LabMonitor().started();
+  await lab.clock.advance(3000);
+  const from = lab.clock.now();
+  for (let ended = 0; ended < 100; ended += 1) {
+    lab.monitor.smell({ kind: 'backend-closed', member: 'pg-1' });
+    await lab.clock.advance(10);
+  }
+  expect(lab.askedSince('pg-1', from)).toBeGreaterThanOrEqual(9);
+  expect(lab.askedSince('pg-1', from)).toBeLessThanOrEqual(11);
 });
 
 it('reads /cluster on a slow beat, soon after a change of route, and when asked to refresh', async () => {

@@ -1,0 +1,145 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { aPool, aWritePool } from '../../support/builders.ts';
+import { startFakeBackend } from '../../support/fake-backend.ts';
+import type { FakeBackend } from '../../support/fake-backend.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { aStartup, errorFields } from '../../support/packets.ts';
+import { startProxyLab } from '../../support/proxy-lab.ts';
+import type { ProxyLab } from '../../support/proxy-lab.ts';
+import { connectRaw } from '../../support/raw-client.ts';
+import type { RawClient } from '../../support/raw-client.ts';
+import type { Dial } from '../../../src/proxy/dial.ts';
+import { until } from '../../support/until.ts';
+
+let lab: ProxyLab;
+let one: FakeBackend;
+let two: FakeBackend;
+let clock: ManualClock;
+
+beforeEach(async () => {
+  [one, two] = await Promise.all([startFakeBackend('silent'), startFakeBackend('silent')]);
+  clock = new ManualClock();
+});
+
+afterEach(async () => {
+  lab.proxy.close();
+  await until('no timer left', () => clock.pending() === 0);
+  await Promise.all([one.stop(), two.stop()]);
+});
+
+async function aClient(pool: string): Promise<RawClient> {
+  const client = await connectRaw(lab.address(pool));
+  client.socket.write(aStartup());
+  return client;
+}
+
+function dials(): readonly string[] {
+  return lab.events.flatMap((event) => (event.kind === 'dial-finished' ? [`${event.member} ${event.outcome}`] : []));
+}
+
+const unanswered: Dial = (_, { clock, timeoutMs }, onResult) =>
+  clock.schedule(timeoutMs, () =>
+    onResult({ kind: 'failed', outcome: 'timeout', isLocalFault: false, detail: 'no connection' }),
+  );
+
+const outOfFiles: Dial = (_, { clock }, onResult) =>
+  clock.schedule(0, () => onResult({ kind: 'failed', outcome: 'failed', isLocalFault: true, detail: 'EMFILE' }));
+
+test('a refused dial goes to another member, and the one that refused is smelled', async () => {
+  lab = await startProxyLab({ clock, table: { read: { open: { 'pg-1': one.address, 'pg-2': two.address } } } });
+  await one.refuseConnections();
+  await aClient('read');
+  await until('the session', () => two.connections.length === 1 && two.last().chunks.length > 0);
+  expect(dials()).toEqual(['pg-1 refused', 'pg-2 connected']);
+  expect(lab.smells).toEqual([{ kind: 'dial-failed', member: 'pg-1' }]);
+  await one.listenAgain();
+});
+
+test('a refusing primary holds its clients, tries again after a pause that doubles, and lets go when it is back', async () => {
+  lab = await startProxyLab({ clock, table: { write: { open: { 'pg-1': one.address } } } });
+  await one.refuseConnections();
+  await aClient('write');
+  await until('the hold', () => lab.proxy.counts().get('write')?.states.holding === 1);
+  expect(dials().length).toBe(1);
+  await clock.advance(99);
+  expect(dials().length).toBe(1);
+  await clock.advance(1);
+  await until('the second dial', () => dials().length === 2);
+  await one.listenAgain();
+  await until('the hold', () => lab.proxy.counts().get('write')?.states.holding === 1);
+  await clock.advance(200);
+  await until('the session', () => one.connections.length === 1 && one.last().chunks.length > 0);
+});
+
+test('a change of the route ends the pause', async () => {
+  lab = await startProxyLab({ clock, table: { write: { open: { 'pg-1': one.address } } } });
+  await one.refuseConnections();
+  await aClient('write');
+  await until('the hold', () => lab.proxy.counts().get('write')?.states.holding === 1);
+  lab.decide({ write: { open: { 'pg-2': two.address } } });
+  await until('the session', () => two.connections.length === 1 && two.last().chunks.length > 0);
+  await one.listenAgain();
+});
+
+test('when the last thing was a failed connect, the client is told so at the bound', async () => {
+  const hold = { maxWaitMs: 1_000 };
+  lab = await startProxyLab({ clock, hold, table: { write: { open: { 'pg-1': one.address } } } });
+  await one.refuseConnections();
+  const client = await aClient('write');
+  const error = await until('the error', () => {
+    void clock.advance(50);
+    return errorFields(client.received());
+  });
+  expect(error).toMatchObject({
+    C: '08006',
+    M: 'pointsman: could not connect to a member of pool "write" (connect-failed)',
+    D: expect.stringMatching(/^pg-1: connection refused; members seen: pg-1 \(answers the check\); waited /),
+  });
+  await one.listenAgain();
+});
+
+test('a dial without an answer ends at its deadline', async () => {
+  const open = { 'pg-1': one.address, 'pg-2': two.address };
+  lab = await startProxyLab({ clock, dial: unanswered, table: { read: { open } } });
+  await aClient('read');
+  await until('the dial', () => lab.proxy.counts().get('read')?.states.dialing === 1);
+  await clock.advance(3_000);
+  expect(dials()).toEqual(['pg-1 timeout']);
+  await clock.advance(3_000);
+  expect(dials()).toEqual(['pg-1 timeout', 'pg-2 timeout']);
+});
+
+test('a fault of this machine is no member’s fault', async () => {
+  lab = await startProxyLab({
+    clock,
+    dial: outOfFiles,
+    table: { read: { open: { 'pg-1': one.address, 'pg-2': two.address } } },
+  });
+  await aClient('read');
+  await until('the dial', () => lab.proxy.counts().get('read')?.states.dialing === 1);
+  await clock.advance(0);
+  expect(dials()).toEqual(['pg-1 failed']);
+  expect(lab.smells.filter(({ kind }) => kind === 'dial-failed')).toEqual([]);
+  expect(lab.proxy.counts().get('read')?.states.holding).toBe(1);
+});
+
+test('sessions by fallback are counted and capped', async () => {
+  const fallback = { pool: 'write', maxSessions: 2 };
+  const pools = [aWritePool(), aPool({ fallback })];
+  const borrowed = { open: { 'pg-1': one.address }, fallback };
+  lab = await startProxyLab({ clock, pools, table: { read: borrowed } });
+  await aClient('read');
+  await aClient('read');
+  await until('two sessions', () => lab.proxy.counts().get('read')?.states.relaying === 2);
+  const third = await aClient('read');
+  const error = await until('the error', () => errorFields(third.received()));
+  expect(error).toMatchObject({
+    C: '53300',
+    M: 'pointsman: too many sessions (too-many-sessions)',
+    D: 'pool "read" lives on the members of pool "write", where its bound is 2 sessions',
+  });
+  lab.decide({ read: { open: { 'pg-2': two.address } } });
+  await aClient('read');
+  await until('a replica’s session', () => two.connections.length === 1);
+  expect(lab.proxy.counts().get('read')?.fallbackSessions).toBe(2);
+});

@@ -1,0 +1,171 @@
+import { createServer } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createProxy } from '../../../src/proxy/proxy.ts';
+import { systemClock } from '../../../src/system-clock.ts';
+import { aPool, aWritePool } from '../../support/builders.ts';
+import { startFakeBackend } from '../../support/fake-backend.ts';
+import type { FakeBackend } from '../../support/fake-backend.ts';
+import { close, listen } from '../../support/listen.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { aCancelRequest, aStartup, errorFields } from '../../support/packets.ts';
+import { startProxyLab } from '../../support/proxy-lab.ts';
+import type { ProxyLab } from '../../support/proxy-lab.ts';
+import { connectRaw } from '../../support/raw-client.ts';
+import type { RawClient } from '../../support/raw-client.ts';
+import { aTableOf } from '../../support/tables.ts';
+import { until } from '../../support/until.ts';
+
+let lab: ProxyLab;
+let backend: FakeBackend;
+let clock: ManualClock;
+
+beforeEach(async () => {
+  backend = await startFakeBackend('echo');
+  clock = new ManualClock();
+  lab = await startProxyLab({ clock, table: { write: { open: { 'pg-1': backend.address } } } });
+});
+
+afterEach(async () => {
+  lab.proxy.close();
+  await until('no timer left', () => clock.pending() === 0);
+  await backend.stop();
+});
+
+async function aSession(): Promise<RawClient> {
+  const client = await connectRaw(lab.address('write'));
+  client.socket.write(aStartup());
+  await until('the session', () => client.received().length === aStartup().length);
+  return client;
+}
+
+async function aHeldReader(): Promise<RawClient> {
+  const client = await connectRaw(lab.address('read'));
+  client.socket.write(aStartup());
+  await until('the hold', () => lab.proxy.counts().get('read')?.states.holding === 1);
+  return client;
+}
+
+test('a taken port: nothing is bound, and the message says which and why', async () => {
+  const taken = createServer();
+  const port = await listen(taken);
+  const free = createServer();
+  const freePort = await listen(free);
+  await close(free);
+  const proxy = createProxy({
+    pools: [aWritePool(), aPool()],
+    listeners: [
+      { address: { host: '127.0.0.1', port: freePort }, pool: 'write' },
+      { address: { host: '127.0.0.1', port }, pool: 'read' },
+    ],
+    client: { startupTimeoutMs: 10_000, maxSessions: 10 },
+    backend: { connectTimeoutMs: 3_000, attempts: 3 },
+    hold: { maxWaitMs: 1, maxSessions: 1, maxFailoverMs: 1, releasePerSecond: 1 },
+    table: () => aTableOf({ write: {}, read: {} }),
+    freshen: () => Promise.resolve(),
+    onSmell: () => {},
+    onEvent: () => {},
+    clock: systemClock,
+    random: () => 0,
+  });
+  expect(await proxy.listen()).toEqual({
+    kind: 'failed',
+    address: { host: '127.0.0.1', port },
+    message: `127.0.0.1:${port} is in use by another process`,
+  });
+  await close(taken);
+  await expect(connectRaw({ host: '127.0.0.1', port: freePort })).rejects.toThrow('ECONNREFUSED');
+});
+
+test('stop accepting: no new connections, live sessions go on', async () => {
+  const client = await aSession();
+  lab.proxy.stopAccepting();
+  await expect(connectRaw(lab.address('write'))).rejects.toThrow('ECONNREFUSED');
+  client.socket.write('still');
+  await until('the echo', () => client.received().includes('still'));
+});
+
+test('drain: who waits is told, sessions end by themselves, and then it is over', async () => {
+  const client = await aSession();
+  const held = await aHeldReader();
+  const drained = lab.proxy.drain(60_000);
+  const error = await until('the error', () => errorFields(held.received()));
+  expect(error).toMatchObject({ C: '57P01', M: expect.stringContaining('(shutdown)') });
+  held.socket.end();
+  client.socket.write('go on');
+  await until('the echo', () => client.received().includes('go on'));
+  client.socket.end();
+  await drained;
+  expect(new Set(lab.reasons())).toEqual(new Set(['shutdown', 'client-closed']));
+});
+
+test('drain: who connects meanwhile is told', async () => {
+  await aSession();
+  void lab.proxy.drain(60_000);
+  const late = await connectRaw(lab.address('write'));
+  late.socket.write(aStartup());
+  expect(await until('the error', () => errorFields(late.received()))).toMatchObject({ C: '57P01' });
+});
+
+test('drain: at the deadline the rest is closed, half-closed and silent ones too', async () => {
+  backend.behaviour = 'silent';
+  const client = await connectRaw(lab.address('write'));
+  client.socket.end(Buffer.concat([aStartup(), Buffer.from('and more')]));
+  await until('the half-close', () => backend.connections.length === 1 && backend.last().hasEnded);
+  const drained = lab.proxy.drain(60_000);
+  await clock.advance(60_000);
+  await drained;
+  expect(lab.reasons()).toEqual(['shutdown']);
+  await until('the end', () => client.hasEnded);
+});
+
+test('close ends everything at once', async () => {
+  const client = await aSession();
+  const held = await aHeldReader();
+  lab.proxy.close();
+  expect(lab.reasons()).toEqual(['shutdown', 'shutdown']);
+  await until('the ends', () => client.hasEnded && held.hasEnded);
+});
+
+test('a client that never reads the backend’s end does not keep the session for ever', async () => {
+  const client = await aSession();
+  backend.last().socket.end();
+  await until('the half-close', () => client.hasEnded);
+  await clock.advance(60_000);
+  await until('the close', () => lab.reasons().length === 1);
+  expect(lab.reasons()).toEqual(['backend-closed']);
+});
+
+test('a cancel request goes once to each member on which the pool has sessions, and the client’s end follows', async () => {
+  await aSession();
+  const request = aCancelRequest(32);
+  const canceller = await connectRaw(lab.address('write'));
+  canceller.socket.write(request);
+  await until('the request', () => backend.connections.length === 2 && backend.last().chunks.length > 0);
+  expect(backend.last().received().equals(request)).toBe(true);
+  expect(canceller.hasEnded).toBe(false);
+  backend.last().socket.destroy();
+  await until('the end', () => canceller.hasEnded);
+  expect(lab.reasons()).toEqual(['cancel-forwarded']);
+  expect(lab.events.find(({ kind }) => kind === 'cancel-forwarded')).toMatchObject({ members: ['pg-1'] });
+  expect(lab.proxy.counts().get('write')?.states.relaying).toBe(1);
+});
+
+test('a cancel whose client has left is passed on all the same, and a backend that never closes is left after 5 s', async () => {
+  await aSession();
+  backend.behaviour = 'silent';
+  const canceller = await connectRaw(lab.address('write'));
+  canceller.socket.write(aCancelRequest());
+  canceller.socket.destroy();
+  await until('the request', () => backend.connections.length === 2 && backend.last().chunks.length > 0);
+  await clock.advance(5_000);
+  expect(lab.reasons()).toEqual(['cancel-forwarded']);
+  await until('the end', () => backend.last().hasEnded);
+});
+
+test('a cancel in a pool without sessions contacts nobody', async () => {
+  const canceller = await connectRaw(lab.address('write'));
+  canceller.socket.write(aCancelRequest());
+  await until('the end', () => canceller.hasEnded);
+  expect(backend.connections.length).toBe(0);
+  expect(lab.reasons()).toEqual(['cancel-forwarded']);
+});

@@ -1,0 +1,182 @@
+import { Client, DatabaseError } from 'pg';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startFakeBackend } from '../../support/fake-backend.ts';
+import type { FakeBackend } from '../../support/fake-backend.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { GSSENC_REQUEST, SSL_REQUEST, aPacket, aStartup, errorFields } from '../../support/packets.ts';
+import { startProxyLab } from '../../support/proxy-lab.ts';
+import type { ProxyLab } from '../../support/proxy-lab.ts';
+import { connectRaw } from '../../support/raw-client.ts';
+import { until } from '../../support/until.ts';
+
+let lab: ProxyLab;
+let backend: FakeBackend;
+let clock: ManualClock;
+
+beforeEach(async () => {
+  backend = await startFakeBackend('silent');
+  clock = new ManualClock();
+});
+
+afterEach(async () => {
+  lab.proxy.close();
+  await until('no timer left', () => clock.pending() === 0);
+  await backend.stop();
+});
+
+async function startClosed(maxSessions = 100): Promise<void> {
+  lab = await startProxyLab({ clock, client: { maxSessions }, table: { write: { otherwise: 'closed' } } });
+}
+
+async function startOpen(maxSessions = 100): Promise<void> {
+  const table = { write: { open: { 'pg-1': backend.address } } };
+  lab = await startProxyLab({ clock, client: { maxSessions }, table });
+}
+
+test.each([
+  ['in plain text', false],
+  ['that would rather have TLS', { rejectUnauthorized: false }],
+])('a driver %s shows the error', async (_, ssl) => {
+  await startClosed();
+  const client = new Client({ ...lab.address('write'), user: 'app', database: 'shop', ssl });
+  client.on('error', () => {});
+  const error: unknown = await client.connect().catch((caught: unknown) => caught);
+  if (ssl === false) {
+    expect(error).toBeInstanceOf(DatabaseError);
+    expect(error).toMatchObject({
+      code: '57P03',
+      message: 'pointsman: no primary to route to in pool "write" (no-route)',
+      detail: 'members seen: none',
+    });
+  } else {
+    // node-postgres gives up at N; libpq goes on in plain text and reads the error.
+    expect(String(error)).toContain('does not support SSL');
+  }
+});
+
+test('negotiation is answered N, each kind once, and the error follows the startup message', async () => {
+  await startClosed();
+  const client = await connectRaw(lab.address('write'));
+  client.socket.write(GSSENC_REQUEST);
+  await until('N', () => client.received().toString() === 'N');
+  client.socket.write(SSL_REQUEST);
+  await until('N', () => client.received().toString() === 'NN');
+  client.socket.write(aStartup());
+  const error = await until('the error', () => errorFields(client.received().subarray(2)));
+  expect(error['C']).toBe('57P03');
+});
+
+test('negotiation without end gets the error', async () => {
+  await startClosed();
+  const client = await connectRaw(lab.address('write'));
+  client.socket.write(Buffer.concat(Array.from({ length: 10_000 }, () => SSL_REQUEST)));
+  const error = await until('the error', () => errorFields(client.received().subarray(1)));
+  expect(error['C']).toBe('57P03');
+});
+
+test('direct TLS gets an alert', async () => {
+  await startClosed();
+  const client = await connectRaw(lab.address('write'));
+  client.socket.write(Buffer.from([0x16, 0x03, 0x01, 0x00, 0x05]));
+  await until('the alert', () => client.received().length === 7);
+  expect(client.received()[0]).toBe(0x15);
+});
+
+test('a refused client that goes on talking still gets to read why, and is cut off at the deadline', async () => {
+  await startClosed();
+  const client = await connectRaw(lab.address('write'));
+  client.socket.write(Buffer.concat([aStartup(), Buffer.alloc(100_000)]));
+  await until('the end', () => client.hasEnded);
+  expect(errorFields(client.received())).toMatchObject({ C: '57P03' });
+  expect(lab.reasons()).toEqual([]);
+  await clock.advance(5_000);
+  expect(lab.reasons()).toEqual(['no-route']);
+});
+
+test('HTTP is told what this port is', async () => {
+  await startOpen();
+  const answer = await fetch(`http://127.0.0.1:${lab.address('write').port}/health`);
+  expect(answer.status).toBe(400);
+  expect(await answer.text()).toContain('PostgreSQL protocol');
+  await until('the close', () => lab.reasons().length === 1);
+  expect(lab.reasons()).toEqual(['not-postgres']);
+});
+
+test.each([
+  ['garbage', Buffer.from('hello, is anybody there?')],
+  ['an over-long startup packet', Buffer.from([0, 0, 0x27, 0x15, 0, 3, 0, 0])],
+  ['a cancel request without a key', aPacket(80877102, Buffer.alloc(4))],
+])('%s is refused as not the protocol', async (_, bytes) => {
+  await startOpen();
+  const client = await connectRaw(lab.address('write'));
+  client.socket.end(bytes);
+  await until('the end', () => client.isClosed);
+  expect(errorFields(client.received())).toMatchObject({
+    C: '08P01',
+    M: expect.stringContaining('(not-postgres)'),
+    D: expect.stringContaining('invalid length'),
+  });
+});
+
+test('half a startup packet and an end: told so', async () => {
+  await startOpen();
+  const client = await connectRaw(lab.address('write'));
+  client.socket.end(aStartup().subarray(0, 20));
+  await until('the end', () => client.isClosed);
+  expect(errorFields(client.received())).toMatchObject({ C: '08P01', D: 'incomplete startup packet' });
+});
+
+test('a load balancer’s probe is silent', async () => {
+  await startOpen();
+  const polite = await connectRaw(lab.address('write'));
+  polite.socket.end();
+  await until('the close', () => polite.isClosed && lab.reasons().length === 1);
+  const rude = await connectRaw(lab.address('write'));
+  rude.socket.resetAndDestroy();
+  await until('the close', () => lab.reasons().length === 2);
+  expect(lab.reasons()).toEqual(['no-startup', 'no-startup']);
+  expect(polite.received().length).toBe(0);
+  expect(backend.connections.length).toBe(0);
+});
+
+test('one deadline covers the startup, however busily it drips', async () => {
+  await startOpen();
+  const client = await connectRaw(lab.address('write'));
+  for (const byte of aStartup().subarray(0, 9)) {
+    client.socket.write(Buffer.of(byte));
+    await clock.advance(1_000);
+  }
+  expect(client.received().length).toBe(0);
+  await clock.advance(1_000);
+  const error = await until('the error', () => errorFields(client.received()));
+  expect(error).toMatchObject({ C: '08P01', M: expect.stringContaining('(startup-timeout)') });
+});
+
+test('over the cap: told so once the startup message is there, and a slot that comes free is used', async () => {
+  await startOpen(1);
+  const first = await connectRaw(lab.address('write'));
+  first.socket.write(aStartup());
+  await until('the session', () => backend.open() === 1);
+  const second = await connectRaw(lab.address('write'));
+  second.socket.write(SSL_REQUEST);
+  await until('N', () => second.received().toString() === 'N');
+  second.socket.write(aStartup());
+  const error = await until('the error', () => errorFields(second.received().subarray(1)));
+  expect(error).toMatchObject({ C: '53300', D: 'the bound of 1 sessions is reached' });
+  first.socket.resetAndDestroy();
+  await until('the end', () => lab.reasons().includes('client-reset'));
+  const third = await connectRaw(lab.address('write'));
+  third.socket.write(aStartup());
+  await until('the session', () => backend.open() === 1);
+});
+
+test('far over the cap: what cannot be told any more is cut off, and counted', async () => {
+  await startOpen(1);
+  const clients = [];
+  for (let count = 0; count < 260; count += 1) clients.push(await connectRaw(lab.address('write')));
+  await until('those cut off', () => lab.reasons().length === 3);
+  expect(new Set(lab.reasons())).toEqual(new Set(['too-many-sessions']));
+  expect(lab.proxy.counts().get('write')).toMatchObject({ accepted: 260, closed: 3 });
+  for (const { socket } of clients) socket.destroy();
+  await until('all gone', () => lab.proxy.counts().get('write')?.closed === 260);
+});

@@ -1,0 +1,17 @@
+// Tables that random histories lead to, each with what a reader of the bare observations knows at that point.
+import { decideRoutes } from '../../../src/core/decide-routes.ts';
+import type { RoutingTable } from '../../../src/core/routing-table.ts';
+import { momentsOf } from './histories.ts';
+import type { World } from './histories.ts';
+import { tell } from './oracle.ts';
+
+/** Calls `judge` with every table a history leads to. */
+export function everyTable(
+  world: World,
+  judge: (table: RoutingTable, told: ReturnType<typeof tell>, now: number) => void,
+): void {
+  for (const { snapshot, now, seen } of momentsOf(world)) {
+    const told = tell(world.history.slice(0, seen).map(({ observation }) => observation));
+    judge(decideRoutes(world.policy, snapshot, now), told, now);
+  }
+}

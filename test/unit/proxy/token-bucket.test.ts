@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { TokenBucket } from '../../../src/proxy/token-bucket.ts';
+
+test('the first are immediate, a tenth of a second’s worth; the rest come at the rate', () => {
+  const bucket = new TokenBucket(20, 1000);
+  expect([bucket.take(1000), bucket.take(1000), bucket.take(1000)]).toEqual([0, 0, 50]);
+  expect([bucket.take(1025), bucket.take(1050), bucket.take(1050)]).toEqual([25, 0, 50]);
+});
+
+test('a slow rate still lets the first one go at once', () => {
+  const bucket = new TokenBucket(0.5, 0);
+  expect([bucket.take(0), bucket.take(0), bucket.take(2000)]).toEqual([0, 2000, 0]);
+});
+
+test('rest fills it to its burst and no further', () => {
+  const bucket = new TokenBucket(20, 0);
+  expect([bucket.take(1e6), bucket.take(1e6)]).toEqual([0, 0]);
+  expect(bucket.take(1e6)).toBe(50);
+});
+
+test('whoever waits as long as told gets a token, at odd rates too', () => {
+  for (const rate of [3, 7, 33, 333]) {
+    const bucket = new TokenBucket(rate, 0);
+    let now = 0;
+    for (let taken = 0; taken < 200; taken += 1) {
+      const waitMs = bucket.take(now);
+      now += waitMs;
+      if (waitMs > 0) expect(bucket.take(now)).toBe(0);
+    }
+  }
+});
