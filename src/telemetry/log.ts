@@ -3,6 +3,8 @@
 import { pino } from 'pino';
 import type { DestinationStream, Level, Logger } from 'pino';
 import { prettyFactory } from 'pino-pretty';
+import { createLineWriter } from './line-writer.ts';
+import type { LineWriter } from './line-writer.ts';
 
 export type Log = Logger;
 
@@ -17,15 +19,15 @@ export interface LogOptions {
 
 export interface OpenLog {
   readonly log: Log;
-  /** Writes out what is buffered, synchronously: the last thing before the process ends. Never throws. */
-  readonly flush: () => void;
+  /** Resolves when every line is written, or after a second if nobody reads them. Never rejects. */
+  readonly flush: () => Promise<void>;
 }
 
 const STDOUT = 1;
 const MOST_BUFFERED_BYTES = 8 * 1024 * 1024;
 
 export function createLog({ level, format, isTerminal, destination }: LogOptions): OpenLog {
-  const { stream, flush } = destination === undefined ? standardOutput() : { stream: destination, flush: () => {} };
+  const { write, flush } = destination === undefined ? standardOutput((lines) => tell(lines)) : given(destination);
   const isPretty = format === 'pretty' || (format === 'auto' && isTerminal);
   const options = {
     level,
@@ -34,10 +36,20 @@ export function createLog({ level, format, isTerminal, destination }: LogOptions
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  return { log: pino(options, isPretty ? prettily(stream, isTerminal) : stream), flush };
+  const log = pino(options, isPretty ? prettily({ write }, isTerminal) : { write });
+  const tell = (lines: number): void => log.warn({ event: 'log-dropped', lines }, 'the log was not read in time');
+  return { log, flush };
 }
 
-/** In the same step, unlike pino-pretty's own stream: flush() then leaves no line behind. */
+function given(destination: DestinationStream): LineWriter {
+  return { write: (line) => destination.write(line), flush: () => Promise.resolve() };
+}
+
+function standardOutput(onDropped: (lines: number) => void): LineWriter {
+  return createLineWriter({ fd: STDOUT, mostBufferedBytes: MOST_BUFFERED_BYTES, onDropped });
+}
+
+/** In the same step, unlike pino-pretty's own stream: flush() then knows of every line. */
 function prettily(stream: DestinationStream, isTerminal: boolean): DestinationStream {
   const render = prettyFactory({
     colorize: isTerminal,
@@ -46,18 +58,4 @@ function prettily(stream: DestinationStream, isTerminal: boolean): DestinationSt
     singleLine: true,
   });
   return { write: (line) => stream.write(render(line)) };
-}
-
-function standardOutput(): { readonly stream: DestinationStream; readonly flush: () => void } {
-  const stream = pino.destination({ dest: STDOUT, sync: false, maxLength: MOST_BUFFERED_BYTES });
-  // A closed pipe ends the log, not the sessions.
-  stream.on('error', () => {});
-  const flush = (): void => {
-    try {
-      stream.flushSync();
-    } catch {
-      // Nowhere left to say so.
-    }
-  };
-  return { stream, flush };
 }

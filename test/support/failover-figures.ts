@@ -14,6 +14,18 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
+/**
+ * What failed of the attempts begun after the fault. Those begun before it may have been with the server already, in the middle
+ * of their authentication or of their statement, when it went: that no proxy can mend, and a direct client meets it, too.
+ */
+export function failedAfter(attempts: readonly Attempt[], faultAtMs: number): string[] {
+  return attempts.filter((attempt) => attempt.startedAtMs > faultAtMs).flatMap((attempt) => attempt.error ?? []);
+}
+
+export function cutByTheFault(attempts: readonly Attempt[], faultAtMs: number): string[] {
+  return attempts.filter((attempt) => attempt.startedAtMs <= faultAtMs).flatMap((attempt) => attempt.error ?? []);
+}
+
 /** When the first write through the proxy on that server was acknowledged. */
 export function firstWriteOn(attempts: readonly Attempt[], server: Server): number {
   const name = `${server.host}:${server.port}`;

@@ -21,8 +21,8 @@ export class HeldSession {
     client.on('end', () => this.#end(undefined));
   }
 
-  static async open(port: number, as: Credentials): Promise<HeldSession> {
-    const client = new Client({ host: '127.0.0.1', port, ...as });
+  static async open(port: number, as: Credentials, host = '127.0.0.1'): Promise<HeldSession> {
+    const client = new Client({ host, port, ...as });
     const session = new HeldSession(client);
     await client.connect();
     const { rows } = await client.query<{ server: string }>('select host(inet_server_addr()) as server');

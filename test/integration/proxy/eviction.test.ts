@@ -174,6 +174,16 @@ test('a dial under way to a member that leaves is given up, and the client goes 
   expect(lab.reasons()).toEqual([]);
 });
 
+test('a dial under way to a member that is drained is given up too: there is nothing to drain', async () => {
+  const held = heldDial();
+  await start({ dial: held.dial });
+  const client = await connectRaw(lab.address('read'));
+  client.socket.write(aStartup());
+  await until('the dial', () => held.waiting() === 1);
+  lab.decide({ read: leaving('tagged_out') });
+  expect(lab.proxy.counts().get('read')?.members).toEqual(new Map([['pg-2', 1]]));
+});
+
 test('a connect that succeeds after its member ceased to be open forwards nothing to it', async () => {
   const held = heldDial();
   await start({ dial: held.dial });

@@ -126,6 +126,15 @@ test('close ends everything at once', async () => {
   await until('the ends', () => client.hasEnded && held.hasEnded);
 });
 
+test('a client that was refused keeps that reason when the process ends meanwhile', async () => {
+  lab.decide({ write: { otherwise: 'closed' } });
+  const client = await connectRaw(lab.address('write'));
+  client.socket.write(aStartup());
+  await until('the error', () => errorFields(client.received()));
+  lab.proxy.close();
+  expect(lab.reasons()).toEqual(['no-route']);
+});
+
 test('a client that never reads the backend’s end does not keep the session for ever', async () => {
   const client = await aSession();
   backend.last().socket.end();

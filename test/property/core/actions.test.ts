@@ -74,6 +74,8 @@ test('every member that left a pool is acted on exactly once, and again only whe
               if (from?.kind === 'leave') expect(STRENGTH[mode]).toBeGreaterThan(STRENGTH[onLeave[from.cause]]);
               acted.set(place, mode);
             }
+            // Whoever has gone was told for the last time; a member of that name at that address begins anew.
+            if (!isHere || to === undefined) acted.delete(place);
           }
         }
       }

@@ -140,7 +140,7 @@ const contents: fc.Arbitrary<Step['observe']> = fc.oneof(
     }),
   },
   {
-    weight: 2,
+    weight: 4,
     arbitrary: fc.tuple(names, names).map(([member, by]) => (startedAt: Instant): Observation => {
       return { kind: 'vouch', member, by, startedAt };
     }),

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { refusesForNow } from '../../../src/wire/backend-greeting.ts';
+import { encodeErrorResponse } from '../../../src/wire/error-response.ts';
+
+const shuttingDown = encodeErrorResponse({ sqlState: '57P03', message: 'the database system is shutting down' });
+
+it('knows a refusal for now by its SQLSTATE, whatever follows the message', () => {
+  expect(refusesForNow(shuttingDown)).toBe(true);
+  expect(refusesForNow(Uint8Array.of(...shuttingDown, 0x5a, 0, 0))).toBe(true);
+});
+
+it('takes no other error for it, even one that speaks of it', () => {
+  expect(refusesForNow(encodeErrorResponse({ sqlState: '53300', message: '57P03 C57P03' }))).toBe(false);
+  expect(refusesForNow(encodeErrorResponse({ sqlState: '28P01', message: 'password', detail: 'C57P03' }))).toBe(false);
+});
+
+it('takes nothing that is cut short for a refusal, at any length', () => {
+  for (let length = 0; length < shuttingDown.length; length += 1) {
+    expect(refusesForNow(shuttingDown.subarray(0, length))).toBe(false);
+  }
+});
+
+it('takes no other message for a refusal: an authentication request, a one-byte answer, nonsense', () => {
+  expect(refusesForNow(Uint8Array.of(0x52, 0, 0, 0, 8, 0, 0, 0, 0))).toBe(false);
+  expect(refusesForNow(Uint8Array.of(0x53))).toBe(false);
+  expect(refusesForNow(Uint8Array.of(0x45, 0xff, 0xff, 0xff, 0xff, 0x43))).toBe(false);
+  expect(refusesForNow(Uint8Array.of(0x45, 0, 0, 0, 5, 0x43))).toBe(false);
+});
+
+it('reads a view into a larger buffer', () => {
+  const larger = Uint8Array.of(1, 2, 3, ...shuttingDown);
+  expect(refusesForNow(larger.subarray(3))).toBe(true);
+});
