@@ -28,7 +28,7 @@ const runApp: RunApp = async (config, warnings) => {
     await app.stop();
     return code;
   } finally {
-    flush();
+    await flush();
   }
 };
 

@@ -9,6 +9,8 @@ import type { PoolName, PoolPolicy } from '../core/policy.ts';
 import type { Route, Target } from '../core/routing-table.ts';
 import type { Attempts } from './attempts.ts';
 import type { Dial, DialResult } from './dial.ts';
+import { awaitGreeting } from './greeting.ts';
+import type { Greeted } from './greeting.ts';
 import type { ProxyOptions } from './options.ts';
 import type { Place, Registry } from './registry.ts';
 
@@ -23,9 +25,11 @@ export interface ApproachInputs {
   readonly dial: Dial;
   /** Counts the picks of the pool. */
   readonly turn: number;
+  /** The client's startup packet, where its answer is to be awaited; see greeting.ts. */
+  readonly startup: Uint8Array | undefined;
   /** The dial begins: the session takes its seat. */
   readonly onPlace: (place: Place) => void;
-  readonly onConnected: (target: Target, backend: Socket) => void;
+  readonly onConnected: (target: Target, backend: Socket, greeted: Greeted | undefined) => void;
   /** The member is no longer open, or another one is left to try: route again. */
   readonly onRouteAgain: () => void;
   /** The route looks open and nobody could be reached: wait so long first. */
@@ -84,24 +88,47 @@ function connectToMember(inputs: ApproachInputs): () => void {
   });
   inputs.onPlace({ ...target, isFallback: route.fallback !== undefined });
   const startedAt = clock.now();
-  return dial(target.address, { clock, timeoutMs: backend.connectTimeoutMs }, (result) => {
+  let abort = nothing;
+  const abortDial = dial(target.address, { clock, timeoutMs: backend.connectTimeoutMs }, (result) => {
     const outcome = result.kind === 'connected' ? 'connected' : result.outcome;
     const durationMs = clock.now() - startedAt;
     const { member } = target;
     options.onEvent({ kind: 'dial-finished', pool: pool.name, session: inputs.session, member, outcome, durationMs });
-    if (result.kind === 'connected') handOver(inputs, target, result.socket);
+    if (result.kind === 'connected') abort = handOver(inputs, target, result.socket);
     else failed(inputs, target, result);
   });
+  return () => {
+    abortDial();
+    abort();
+  };
 }
 
-function handOver(inputs: ApproachInputs, target: Target, backend: Socket): void {
-  const targets = openRoute(inputs.options, inputs.pool.name)?.targets ?? [];
+function handOver(inputs: ApproachInputs, target: Target, backend: Socket): () => void {
+  const { options, pool, startup, onConnected } = inputs;
+  const targets = openRoute(options, pool.name)?.targets ?? [];
   const isOpen = targets.some(
     ({ member, address }) => member === target.member && isSameAddress(address, target.address),
   );
-  if (isOpen) return inputs.onConnected(target, backend);
-  backend.destroy();
-  inputs.onRouteAgain();
+  if (!isOpen) {
+    backend.destroy();
+    inputs.onRouteAgain();
+    return nothing;
+  }
+  if (startup === undefined) {
+    onConnected(target, backend, undefined);
+    return nothing;
+  }
+  return awaitGreeting({
+    backend,
+    startup,
+    clock: options.clock,
+    onGreeted: (greeted) => onConnected(target, backend, greeted),
+    onTurnedAway: () => {
+      inputs.attempts.turnedAway();
+      options.onSmell({ kind: 'backend-closed', member: target.member });
+      inputs.onRouteAgain();
+    },
+  });
 }
 
 function failed(inputs: ApproachInputs, { member }: Target, result: Extract<DialResult, { kind: 'failed' }>): void {

@@ -12,9 +12,19 @@ export class Attempts {
   #made = 0;
   #pauseMs = FIRST_PAUSE_MS;
   #lastFailure: string | undefined;
+  #wasTurnedAway = false;
 
   constructor(perRound: number) {
     this.#perRound = perRound;
+  }
+
+  /** A backend that was reached did not take the client in. */
+  turnedAway(): void {
+    this.#wasTurnedAway = true;
+  }
+
+  wasTurnedAway(): boolean {
+    return this.#wasTurnedAway;
   }
 
   /** `pg-1: connection refused`; undefined while none failed. */

@@ -6,13 +6,21 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../core/instant.ts';
 import { refusesForNow } from '../wire/backend-greeting.ts';
 
+/** What went to and fro before the relay. */
+export interface Greeted {
+  /** The client's first bytes, sent already. */
+  readonly sentBytes: number;
+  /** What the backend has answered to them. */
+  readonly words: Uint8Array;
+}
+
 export interface GreetingInputs {
   readonly backend: Socket;
   /** The client's startup packet, sent here. */
   readonly startup: Uint8Array;
   readonly clock: Clock;
-  /** The backend is the caller's, with what it said first. */
-  readonly onGreeted: (words: Uint8Array) => void;
+  /** The backend is the caller's. */
+  readonly onGreeted: (greeted: Greeted) => void;
   /** The backend is closed. */
   readonly onTurnedAway: () => void;
 }
@@ -22,14 +30,16 @@ const GREETING_MS = 2_000;
 
 /** Returns the abort, which closes the backend; it is idempotent. */
 export function awaitGreeting({ backend, startup, clock, onGreeted, onTurnedAway }: GreetingInputs): () => void {
+  let isDone = false;
   const leave = (): void => {
+    isDone = true;
     cancelWait();
     backend.off('data', heard).off('end', ended).off('close', ended);
   };
   const greeted = (words: Uint8Array): void => {
     leave();
     backend.pause();
-    onGreeted(words);
+    onGreeted({ sentBytes: startup.length, words });
   };
   const ended = (): void => {
     leave();
@@ -41,6 +51,7 @@ export function awaitGreeting({ backend, startup, clock, onGreeted, onTurnedAway
   backend.on('data', heard).on('end', ended).on('close', ended);
   backend.write(startup);
   return () => {
+    if (isDone) return;
     leave();
     backend.destroy();
   };

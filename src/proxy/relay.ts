@@ -2,6 +2,7 @@
 // Owns both sockets from its start until it reports that both are closed. Knows nothing of sessions, tables or PostgreSQL.
 import type { Socket } from 'node:net';
 import type { Clock } from '../core/instant.ts';
+import type { Greeted } from './greeting.ts';
 import { resetSocket } from './socket.ts';
 
 /** Monotonic byte counters, incremented on each chunk. */
@@ -15,8 +16,10 @@ export type RelayEnding = 'client-closed' | 'client-reset' | 'backend-closed' | 
 export interface RelayInputs {
   readonly client: Socket;
   readonly backend: Socket;
-  /** What the client sent so far; nothing of it was forwarded. */
+  /** What the client sent so far; nothing of it was forwarded but what `greeted` says. */
   readonly opening: Uint8Array;
+  /** Set when the first bytes of `opening` were sent already. */
+  readonly greeted?: Greeted | undefined;
   /** The client has half-closed already. */
   readonly hasClientEnded: boolean;
   /** The session's own counters and its pool's. */
@@ -60,11 +63,11 @@ export function startRelay(inputs: RelayInputs): void {
     watch(traffic.toBackendBytes);
   };
   const watch = (seenBytes: number): void => {
-    cancelTimer = clock.schedule(HALF_OPEN_MS, () => {
+    const look = (): void => {
       if (traffic.toBackendBytes !== seenBytes) return watch(traffic.toBackendBytes);
-      backend.destroy();
-      client.destroy();
-    });
+      for (const socket of [backend, client]) socket.destroy();
+    };
+    cancelTimer = clock.schedule(HALF_OPEN_MS, look);
   };
   const clientFailed = (): void => {
     ending ??= 'client-reset';
@@ -90,6 +93,10 @@ export function startRelay(inputs: RelayInputs): void {
   backend.on('end', endOfBackend).on('error', backendFailed).on('close', closed);
 
   client.resume();
-  if (inputs.opening.length > 0) toBackend(inputs.opening);
+  backend.resume();
+  const { sentBytes = 0, words } = inputs.greeted ?? {};
+  for (const counters of [traffic, poolTraffic]) counters.toBackendBytes += sentBytes;
+  if (words !== undefined && words.length > 0) toClient(words);
+  if (inputs.opening.length > sentBytes) toBackend(inputs.opening.subarray(sentBytes));
   if (inputs.hasClientEnded) endOfClient();
 }

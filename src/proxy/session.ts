@@ -19,6 +19,7 @@ import { approach, openRoute } from './approach.ts';
 import { Attempts } from './attempts.ts';
 import { MOST_CANCEL_TARGETS, forwardCancel } from './cancel.ts';
 import type { Dial } from './dial.ts';
+import type { Greeted } from './greeting.ts';
 import type { Holding } from './holding.ts';
 import type { Waiting } from './holding.ts';
 import type { ProxyOptions } from './options.ts';
@@ -258,17 +259,30 @@ export class Session implements Seated, Waiting {
       registry,
       dial,
       turn: nextTurn(this.pool),
+      startup: this.#startupToAwait(),
       onPlace: (place) => {
         this.#place = place;
         registry.sit(this, place);
       },
-      onConnected: (target, backend) => this.#relay(target, backend),
+      onConnected: (target, backend, greeted) => this.#relay(target, backend, greeted),
       onRouteAgain: () => this.#route(),
       onUnreachable: (pauseMs) => this.#hold('no-member', pauseMs),
     });
   }
 
-  #relay({ member }: Target, backend: Socket): void {
+  /**
+   * A client of an exclusive pool whose server shuts down in this very moment gets one more chance: its startup packet, which
+   * nobody took, is its whole conversation so far. The second server's answer is relayed whatever it is.
+   */
+  #startupToAwait(): Uint8Array | undefined {
+    const packet = this.#packet;
+    if (!this.#policy.exclusive || this.#attempts.wasTurnedAway()) return undefined;
+    if (packet?.kind !== 'startup' || packet.major !== 3 || this.#hasPipelined() || this.#intake.hasEnded())
+      return undefined;
+    return this.#intake.bytes().slice(0, packet.length);
+  }
+
+  #relay({ member }: Target, backend: Socket, greeted: Greeted | undefined): void {
     const { options, registry } = this.#around;
     this.#backend = backend;
     if (!this.#move('relay')) return;
@@ -287,6 +301,7 @@ export class Session implements Seated, Waiting {
       client: this.#client,
       backend,
       opening,
+      greeted,
       hasClientEnded: this.#intake.hasEnded(),
       traffic: this.#traffic,
       poolTraffic: registry.traffic(this.pool),
@@ -296,9 +311,8 @@ export class Session implements Seated, Waiting {
   }
 
   #relayEnded(ending: RelayEnding, member: MemberName): void {
-    if (ending === 'backend-reset' && this.#state === 'relaying') {
-      this.#around.options.onSmell({ kind: 'backend-reset', member });
-    }
+    const isByBackend = ending === 'backend-reset' || ending === 'backend-closed';
+    if (isByBackend && this.#state === 'relaying') this.#around.options.onSmell({ kind: ending, member });
     this.close(ending);
   }
 

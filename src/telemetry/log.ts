@@ -3,8 +3,7 @@
 import { pino } from 'pino';
 import type { DestinationStream, Level, Logger } from 'pino';
 import { prettyFactory } from 'pino-pretty';
-import { createLineWriter } from './line-writer.ts';
-import type { LineWriter } from './line-writer.ts';
+import { LineWriter } from './line-writer.ts';
 
 export type Log = Logger;
 
@@ -27,7 +26,11 @@ const STDOUT = 1;
 const MOST_BUFFERED_BYTES = 8 * 1024 * 1024;
 
 export function createLog({ level, format, isTerminal, destination }: LogOptions): OpenLog {
-  const { write, flush } = destination === undefined ? standardOutput((lines) => tell(lines)) : given(destination);
+  const standard =
+    destination === undefined
+      ? new LineWriter({ fd: STDOUT, mostBufferedBytes: MOST_BUFFERED_BYTES, onDropped: (lines) => tell(lines) })
+      : undefined;
+  const stream = destination ?? { write: (line: string) => standard?.write(line) };
   const isPretty = format === 'pretty' || (format === 'auto' && isTerminal);
   const options = {
     level,
@@ -36,17 +39,9 @@ export function createLog({ level, format, isTerminal, destination }: LogOptions
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  const log = pino(options, isPretty ? prettily({ write }, isTerminal) : { write });
+  const log = pino(options, isPretty ? prettily(stream, isTerminal) : stream);
   const tell = (lines: number): void => log.warn({ event: 'log-dropped', lines }, 'the log was not read in time');
-  return { log, flush };
-}
-
-function given(destination: DestinationStream): LineWriter {
-  return { write: (line) => destination.write(line), flush: () => Promise.resolve() };
-}
-
-function standardOutput(onDropped: (lines: number) => void): LineWriter {
-  return createLineWriter({ fd: STDOUT, mostBufferedBytes: MOST_BUFFERED_BYTES, onDropped });
+  return { log, flush: () => standard?.flush() ?? Promise.resolve() };
 }
 
 /** In the same step, unlike pino-pretty's own stream: flush() then knows of every line. */

@@ -1,6 +1,7 @@
 // A fake PostgreSQL for the proxy's eyes: a TCP server with knobs that keeps what it received and how each connection ended.
 import { createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
+import { encodeErrorResponse } from '../../src/wire/error-response.ts';
 import type { Address } from '../../src/core/member.ts';
 import { close, listen } from './listen.ts';
 
@@ -17,8 +18,11 @@ export interface BackendConnection {
 
 export interface FakeBackend {
   readonly address: Address;
-  /** `echo`: bytes go back, and so does the half-close. `silent`: reads and says nothing. `stalled`: does not even read. */
-  behaviour: 'echo' | 'silent' | 'stalled';
+  /**
+   * `echo`: bytes go back, and so does the half-close. `silent`: reads and says nothing. `polite`: asks for authentication,
+   * then is silent. `stalled`: does not even read. `stopping`: answers that it shuts down. `gone`: closes without a word.
+   */
+  behaviour: 'echo' | 'silent' | 'polite' | 'stalled' | 'stopping' | 'gone';
   readonly connections: readonly BackendConnection[];
   /** The only connection, or the newest. */
   last(): BackendConnection;
@@ -66,6 +70,16 @@ export async function startFakeBackend(behaviour: FakeBackend['behaviour'] = 'ec
   return backend;
 }
 
+/** AuthenticationCleartextPassword. */
+const AUTHENTICATE = Uint8Array.of(0x52, 0, 0, 0, 8, 0, 0, 0, 3);
+const SHUTTING_DOWN = encodeErrorResponse({ sqlState: '57P03', message: 'the database system is shutting down' });
+
+const ANSWERS: Partial<Record<FakeBackend['behaviour'], { readonly words: Uint8Array; readonly isLast: boolean }>> = {
+  polite: { words: AUTHENTICATE, isLast: false },
+  stopping: { words: SHUTTING_DOWN, isLast: true },
+  gone: { words: new Uint8Array(0), isLast: true },
+};
+
 function serve(socket: Socket, behaviour: FakeBackend['behaviour']): BackendConnection {
   const chunks: Buffer[] = [];
   const connection: BackendConnection = {
@@ -84,5 +98,8 @@ function serve(socket: Socket, behaviour: FakeBackend['behaviour']): BackendConn
   if (behaviour === 'stalled') return connection;
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
   if (behaviour === 'echo') socket.pipe(socket);
+  const answer = ANSWERS[behaviour];
+  if (answer !== undefined)
+    socket.once('data', () => (answer.isLast ? socket.end(answer.words) : socket.write(answer.words)));
   return connection;
 }

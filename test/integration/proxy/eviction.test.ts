@@ -20,7 +20,7 @@ let two: FakeBackend;
 let clock: ManualClock;
 
 beforeEach(async () => {
-  [one, two] = await Promise.all([startFakeBackend('silent'), startFakeBackend('silent')]);
+  [one, two] = await Promise.all([startFakeBackend('polite'), startFakeBackend('polite')]);
   clock = new ManualClock();
 });
 
@@ -53,7 +53,7 @@ async function aSession(pool: string): Promise<RawClient> {
   const client = await connectRaw(lab.address(pool));
   const before = one.connections.length;
   client.socket.write(aStartup());
-  await until('the session', () => one.connections.length === before + 1 && one.last().chunks.length > 0);
+  await until('the session', () => one.connections.length === before + 1 && client.received().length > 0);
   return client;
 }
 

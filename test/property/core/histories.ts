@@ -190,7 +190,7 @@ export function snapshotAfter({ policy, history }: World): Snapshot {
   return history.reduce((snapshot, { observation }) => observe(policy, snapshot, observation), emptySnapshot('lab'));
 }
 
-/** Each snapshot of a history with the instants at which it is worth deciding: on arrival, between, and before the next one. */
+/** Each snapshot of a history with the instants at which it is worth deciding: on arrival, and just before the next one. */
 export function momentsOf({
   policy,
   history,
@@ -200,9 +200,7 @@ export function momentsOf({
     snapshot = observe(policy, snapshot, observation);
     const next = history[index + 1]?.now ?? now + 40_000;
     const taken = snapshot;
-    const instants = [...new Set([now, Math.floor((now + next) / 2), next - 1])].filter(
-      (at) => at >= now && at <= next,
-    );
+    const instants = [...new Set([now, next - 1])].filter((at) => at >= now && at <= next);
     return instants.map((at) => ({ snapshot: taken, now: at, seen: index + 1 }));
   });
 }

@@ -56,6 +56,12 @@ describe('overrides', () => {
     expect(config.pools[2]?.check.text).toBe('/sync');
   });
 
+  test('a fallback that the file switched off is switched on again', () => {
+    const env = { POINTSMAN_POOLS_READ_FALLBACK_POOL: 'write' };
+    const [, read] = configOf(env, 'pools: { read: { fallback: none } }').pools;
+    expect(read?.fallback).toEqual({ pool: 'write', maxSessions: 100 });
+  });
+
   test('a list of scalars is separated by commas', () => {
     const { seeds } = configOf({ POINTSMAN_CLUSTER_SEEDS: 'http://a:1, http://b:2,' }).cluster;
     expect(seeds.map((seed) => seed.url)).toEqual(['http://a:1', 'http://b:2']);

@@ -1,7 +1,6 @@
 // The log's way out: order, bounds, and readers that are slow or gone.
 import { describe, expect, test } from 'vitest';
-import { createLineWriter } from '../../../src/telemetry/line-writer.ts';
-import type { LineWriter } from '../../../src/telemetry/line-writer.ts';
+import { LineWriter } from '../../../src/telemetry/line-writer.ts';
 
 interface Harness {
   readonly writer: LineWriter;
@@ -18,7 +17,7 @@ function aWriter(mostBufferedBytes = 100): Harness {
   const written: string[] = [];
   const dropped: number[] = [];
   let [done, length]: [Done | undefined, number] = [undefined, 0];
-  const writer = createLineWriter({
+  const writer = new LineWriter({
     fd: 1,
     mostBufferedBytes,
     onDropped: (lines) => dropped.push(lines),
@@ -59,6 +58,9 @@ describe('a reader that does not', () => {
     expect([written, dropped]).toEqual([['a\n', 'b\nc\n'], []]);
     finish();
     expect(dropped).toEqual([2]);
+    writer.write('f\n');
+    finish();
+    expect([written.at(-1), dropped]).toEqual(['f\n', [2]]);
   });
 
   test('a closed pipe ends the writing: nothing more is tried, nothing is kept', () => {
@@ -82,6 +84,16 @@ describe('flush', () => {
     finish();
     await flushed;
     await writer.flush();
+  });
+
+  test('resolves after lines were dropped too', async () => {
+    const { writer, finish, dropped } = aWriter(2);
+    for (const line of ['a\n', 'b\n', 'c\n']) writer.write(line);
+    const flushed = writer.flush();
+    finish();
+    finish();
+    await flushed;
+    expect(dropped).toEqual([1]);
   });
 
   test('resolves when the reader is gone, so that the process can end', async () => {
