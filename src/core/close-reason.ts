@@ -28,7 +28,7 @@ export const CLOSE_REASONS = {
   /** A CancelRequest was passed on; such connections carry nothing else. */
   'cancel-forwarded': { sqlState: undefined, side: 'pointsman' },
   'too-many-sessions': { sqlState: '53300', side: 'pointsman' },
-  'hold-full': { sqlState: '57P03', side: 'pointsman' },
+  'hold-full': { sqlState: '53300', side: 'pointsman' },
   'hold-timeout': { sqlState: '57P03', side: 'pointsman' },
   'no-route': { sqlState: '57P03', side: 'pointsman' },
   'connect-failed': { sqlState: '08006', side: 'pointsman' },

@@ -16,7 +16,7 @@ export function decideRoutes(policy: RoutingPolicy, snapshot: Snapshot, now: Ins
   for (const pool of policy.pools) {
     if (pool.exclusive) exclusives.set(pool.name, decideExclusive(snapshot, pool, policy.probe, ages));
   }
-  const winners = new Set([...exclusives.values()].flatMap((decision) => decision.winner ?? []));
+  const taken = new Set([...exclusives.values()].flatMap(({ standings }) => [...standings].flatMap(takenBy)));
   const isSettled = snapshot.complete && [...exclusives.values()].every((decision) => decision.winner !== undefined);
   const addresses = addressesOf(snapshot);
   const decided = new Map<PoolName, PoolDecision>();
@@ -25,7 +25,7 @@ export function decideRoutes(policy: RoutingPolicy, snapshot: Snapshot, now: Ins
     const known = decided.get(pool.name);
     if (known !== undefined) return known;
     const exclusive = exclusives.get(pool.name);
-    const own = exclusive?.standings ?? decideShared(snapshot, pool, policy.probe, winners, ages);
+    const own = exclusive?.standings ?? decideShared(snapshot, pool, policy.probe, taken, ages);
     const targets = targetsOf(own, addresses, snapshot.complete);
     const lender = policy.pools.find((candidate) => candidate.name === pool.fallback?.pool);
     // Writes never guess: an exclusive pool borrows from nobody.
@@ -43,6 +43,12 @@ export function decideRoutes(policy: RoutingPolicy, snapshot: Snapshot, now: Ins
 
   const pools = new Map(policy.pools.map((pool) => [pool.name, decide(pool)]));
   return { decidedAt: now, validUntil: ages.validUntil(), pools, complete: snapshot.complete };
+}
+
+/** Who serves an exclusive pool, or may still do so unheard, is in no other pool unless by fallback. */
+function takenBy([member, { kind, why }]: readonly [MemberName, Standing]): readonly MemberName[] {
+  const isUnheard = kind === 'keep' && why.code === 'no-answer';
+  return kind === 'open' || isUnheard || why.code === 'two-primaries' ? [member] : [];
 }
 
 /** The table before anything was observed: every pool holds. */

@@ -102,7 +102,7 @@ function standingOf(
 ): Standing {
   const check = record.checks.get(pool.check.text);
   if (isDead(record)) return leave('dead', { code: 'refused', ...since(record.failure?.since) });
-  if (check === undefined) return leave('silent', neverAnswered(record));
+  if (check === undefined) return notAsked(record, probe, ages);
   if (check.verdict.kind === 'negative') {
     return leave(check.verdict.why.code === 'refused' ? 'dead' : 'demoted', check.verdict.why);
   }
@@ -136,6 +136,12 @@ function openWhy(record: MemberRecord, probe: ProbePolicy): Why {
     : { code: 'positive' };
 }
 
+/** A member new to us, at a new address, or asked a new check: nothing is held against it before it was asked. */
+export function notAsked(record: MemberRecord, probe: ProbePolicy, ages: Ages): Standing {
+  const isKept = record.probedAt === undefined || ages.isYoung(record.answeredAt, probe.silenceGraceMs);
+  return untilGrace(isKept, neverAnswered(record));
+}
+
 function untilGrace(isYoung: boolean, why: Why): Standing {
   return isYoung ? { kind: 'keep', why } : leave('silent', why);
 }
@@ -154,7 +160,7 @@ export function silence(record: MemberRecord): Why {
   };
 }
 
-export function neverAnswered(record: MemberRecord): Why {
+function neverAnswered(record: MemberRecord): Why {
   if (record.mismatch !== undefined) return { code: 'other-cluster', detail: record.mismatch.detail };
   return record.failure === undefined ? { code: 'never-answered' } : silence(record);
 }

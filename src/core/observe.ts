@@ -2,8 +2,8 @@
 // is decided elsewhere. A probe older than the newest one applied is discarded.
 import type { Check } from './check.ts';
 import type { Instant } from './instant.ts';
-import { isSameServer } from './member.ts';
-import type { MemberName } from './member.ts';
+import { isSameAddress, isSameServer } from './member.ts';
+import type { Member, MemberName } from './member.ts';
 import type { MembersObservation, Observation, ProbeObservation } from './observation.ts';
 import type { RoutingPolicy } from './policy.ts';
 import { isDead, newRecord, POSITIONS_KEPT } from './snapshot.ts';
@@ -77,14 +77,20 @@ function observeMembers(policy: RoutingPolicy, snapshot: Snapshot, observation: 
   const members = new Map<MemberName, MemberRecord>();
   for (const member of observation.members) {
     const known = snapshot.members.get(member.name);
-    const isSame = known !== undefined && isSameServer(known.member, member);
-    members.set(member.name, isSame ? { ...known, member } : newRecord(member));
+    members.set(member.name, known === undefined ? newRecord(member) : asListed(known, member));
   }
   for (const [name, record] of snapshot.members) {
-    const answered = (record.answeredAt ?? -Infinity) + policy.probe.readFreshMs > observation.startedAt;
+    const answered = (record.answeredAt ?? -Infinity) + policy.probe.silenceGraceMs > observation.startedAt;
     if (!members.has(name) && answered) members.set(name, record);
   }
   return { ...snapshot, members, scope: snapshot.scope ?? observation.scope };
+}
+
+/** Evidence belongs to addresses. Where only the API moved, the silence before its first answer counts from the last old one. */
+function asListed(known: MemberRecord, member: Member): MemberRecord {
+  if (isSameServer(known.member, member)) return { ...known, member };
+  const isSamePostgres = isSameAddress(known.member.postgres, member.postgres);
+  return { ...newRecord(member), answeredAt: isSamePostgres ? known.answeredAt : undefined };
 }
 
 function observeProbe(policy: RoutingPolicy, snapshot: Snapshot, observation: ProbeObservation): Snapshot {

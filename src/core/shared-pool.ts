@@ -1,7 +1,7 @@
 // The decision for a pool of several members (reads): who takes new sessions, who only keeps its live ones. A member is open on
 // fresh positive evidence, after rise and fall, with our own lag within the check's bound, on the primary's timeline
 // (G5), and while it serves no exclusive pool.
-import { neverAnswered, silence } from './exclusive-pool.ts';
+import { notAsked, silence } from './exclusive-pool.ts';
 import type { Ages } from './instant.ts';
 import { primaryPositions, recentLags } from './lag.ts';
 import type { MemberName } from './member.ts';
@@ -44,7 +44,7 @@ function standingOf(
   const { mismatch } = record;
   if (mismatch !== undefined) return leave('removed', { code: 'other-cluster', detail: mismatch.detail });
   const check = record.checks.get(pool.check.text);
-  if (check === undefined) return leave('silent', neverAnswered(record));
+  if (check === undefined) return notAsked(record, probe, ages);
   if (!ages.isYoung(record.answeredAt, probe.silenceGraceMs)) return leave('silent', silence(record));
   if (!check.up) return down(check);
   if (!ages.isYoung(check.positiveAt, probe.readFreshMs)) return { kind: 'keep', why: silence(record) };

@@ -128,7 +128,11 @@ const TROUBLE: readonly WhyCode[] = [
 
 function standingLine({ pool, member, from, to, text }: Extract<Event, { kind: 'standing-changed' }>): LogLine {
   const isTrouble = from?.kind === 'open' && TROUBLE.includes(to.why.code);
-  return { level: isTrouble ? 'warn' : 'info', text: `pool ${pool}: ${member} ${standingText(to)}: ${text}` };
+  const isMove = from?.kind === 'open' || to.kind === 'open';
+  return {
+    level: isTrouble ? 'warn' : isMove ? 'info' : 'debug',
+    text: `pool ${pool}: ${member} ${standingText(to)}: ${text}`,
+  };
 }
 
 function standingText(standing: Standing): string {

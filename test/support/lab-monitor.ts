@@ -53,6 +53,7 @@ export class LabMonitor {
   async started(): Promise<this> {
     this.monitor.start();
     await this.clock.advance(10);
+    this.actions.length = 0;
     return this;
   }
 

@@ -74,7 +74,7 @@ export function tell(history: readonly Observation[]): Told {
       const answering = members.filter(
         ({ name, facts }) =>
           !listed.some((member) => member.name === name) &&
-          facts.some(({ kind, at }) => kind === 'answer' && at > observation.startedAt - 10_000),
+          facts.some(({ kind, at }) => kind === 'answer' && at > observation.startedAt - 15_000),
       );
       members = [...listed, ...answering];
     } else {
@@ -148,7 +148,7 @@ interface Claim {
 }
 
 /** Who may claim to be the primary: its last word is yes, fresh by itself or by a vouch, and no stranger spoke since. */
-function claimOf(member: Known, now: Instant, vouching: boolean): Claim | undefined {
+function claimOf(member: Known, now: Instant, vouching: boolean, withinMs = 5000): Claim | undefined {
   const last = lastWord(member.facts);
   if (last?.word !== 'yes') return undefined;
   const answers = member.facts.filter(({ kind }) => kind === 'answer' || kind === 'stranger');
@@ -158,7 +158,7 @@ function claimOf(member: Known, now: Instant, vouching: boolean): Claim | undefi
   const vouch = member.facts.slice(lastAnswer + 1).findLast(({ kind }) => kind === 'vouch');
   const isVouched = vouching && newestContact?.kind === 'silent' && newestContact.accepts;
   const provenAt = [last.fact.at, ...(isVouched && vouch !== undefined ? [vouch.at] : [])];
-  if (!provenAt.some((at) => now - at < 5000)) return undefined;
+  if (!provenAt.some((at) => now - at < withinMs)) return undefined;
   return { name: member.name, timeline: bodyOf(last.fact.probe)?.timeline, hasAddress: member.hasAddress };
 }
 
@@ -171,6 +171,12 @@ export function whoWrites({ policy, history }: World, seen: number, now: Instant
   );
   const [only, ...others] = inTheRace;
   return told.complete && others.length === 0 && only?.hasAddress === true ? only.name : undefined;
+}
+
+/** Unheard for a while, or one of two: it may still be the primary, so it is no replica. */
+function mayStillWrite(member: Known, { policy }: World, top: number | undefined, now: Instant): boolean {
+  const claim = claimOf(member, now, policy.probe.vouching, 15_000);
+  return claim !== undefined && (claim.timeline === undefined || top === undefined || claim.timeline >= top);
 }
 
 /** What a probe says about a pool of replicas: `never` takes out at once, `no` after `fall` of them. */
@@ -214,7 +220,6 @@ function isUp(check: string, facts: readonly Fact[], rise: number, fall: number)
 /** Members that a pool of replicas may use of its own, lag by our own reckoning left aside. */
 export function whoReads({ policy, history }: World, check: string, seen: number, now: Instant): readonly MemberName[] {
   const told = tell(history.slice(0, seen).map(({ observation }) => observation));
-  const writer = whoWrites({ policy, history }, seen, now);
   if (!told.complete) return [];
   return told.members.flatMap((member) => {
     const { facts, name, hasAddress } = member;
@@ -227,6 +232,6 @@ export function whoReads({ policy, history }: World, check: string, seen: number
     const isFresh = yes !== undefined && now - yes.at < 10_000;
     const { rise, fall } = policy.probe;
     const isIn = isUp(check, facts, rise, fall) && isFresh && !isBehind && !isStranger && !isDead && hasAddress;
-    return isIn && name !== writer ? [name] : [];
+    return isIn && !mayStillWrite(member, { policy, history }, told.top, now) ? [name] : [];
   });
 }

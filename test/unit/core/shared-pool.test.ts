@@ -282,7 +282,7 @@ describe('row 27: joining', () => {
   const joined = aList(500, 'pg-1', 'pg-2', 'pg-3', 'pg-4');
 
   test('a member that joins gets traffic with its first yes', () => {
-    expect(standingIn(aTable(ALONE, 600, ...ROUND, joined), 'read', 'pg-4')).toBe('leave silent never-answered');
+    expect(standingIn(aTable(ALONE, 600, ...ROUND, joined), 'read', 'pg-4')).toBe('keep never-answered');
     expect(openIn(aTable(ALONE, 700, ...ROUND, joined, isReplica('pg-4', 650)), 'read')).toContain('pg-4');
   });
 

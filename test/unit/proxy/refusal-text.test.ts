@@ -17,7 +17,7 @@ test.each<[RefusalReason, string]>([
   ['startup-timeout', '08P01'],
   ['not-postgres', '08P01'],
   ['too-many-sessions', '53300'],
-  ['hold-full', '57P03'],
+  ['hold-full', '53300'],
   ['hold-timeout', '57P03'],
   ['no-route', '57P03'],
   ['connect-failed', '08006'],
