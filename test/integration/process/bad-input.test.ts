@@ -1,0 +1,74 @@
+// Bad input, as the person at the command line meets it: a clear error that says where, a non-zero exit, nothing bound.
+import { createServer } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { listen } from '../../support/listen.ts';
+import { startPointsman } from '../../support/pointsman-process.ts';
+import type { PointsmanProcess } from '../../support/pointsman-process.ts';
+
+let pointsman: PointsmanProcess;
+
+afterEach(() => pointsman.stop());
+
+const SEEDS = 'cluster: { seeds: [http://127.0.0.1:1] }';
+const FREE = 'listeners: [{ address: "127.0.0.1:0", pool: write }]\nadmin: { address: "127.0.0.1:0" }';
+
+async function ends(config: string): Promise<{ code: number | string; said: string; hasListened: boolean }> {
+  pointsman = await startPointsman(config);
+  const code = await pointsman.exited();
+  const hasListened = pointsman.lines.some((line) => line['msg'] === 'listening');
+  return { code, said: pointsman.stderr.join(''), hasListened };
+}
+
+test.each([
+  ['an unknown key', `${SEEDS}\nprobe: { intervall: 1s }\n`, [/pointsman\.yaml:2/, /probe\.intervall/, /interval\b/]],
+  ['a bad duration', `${SEEDS}\nprobe: { interval: 5 }\n`, [/:2/, /probe\.interval/, /5s/]],
+  [
+    'a tag on /primary',
+    `${SEEDS}\npools: { write: { check: /primary?tag_zone=a } }\n`,
+    [/pools\.write\.check/, /tag_zone/],
+  ],
+  [
+    'a lag with a wrong unit',
+    `${SEEDS}\npools: { read: { check: /replica?lag=10mb } }\n`,
+    [/pools\.read\.check/, /10mb/, /MB/],
+  ],
+  ['no seeds', 'probe: { interval: 1s }\n', [/seeds/]],
+  ['what is not YAML', 'cluster: [\n', [/pointsman\.yaml:/]],
+])('%s', async (_, config, expected) => {
+  const { code, said, hasListened } = await ends(config);
+  expect(code, said).toBe(2);
+  for (const pattern of expected) expect(said).toMatch(pattern);
+  expect(hasListened).toBe(false);
+});
+
+test('a port in use: the address is named, and what was bound is let go', async () => {
+  const taken = createServer();
+  const port = await listen(taken);
+  const listeners = `listeners: [{ address: "127.0.0.1:0", pool: read }, { address: "127.0.0.1:${port}", pool: write }]`;
+  const { code, said, hasListened } = await ends(`${SEEDS}\n${listeners}\nadmin: { address: "127.0.0.1:0" }\n`);
+  taken.close();
+  expect(code).toBe(1);
+  expect(said).toContain(`127.0.0.1:${port} is in use`);
+  expect(hasListened).toBe(false);
+});
+
+test('an admin port in use is named, too', async () => {
+  const taken = createServer();
+  const port = await listen(taken);
+  const { code, said } = await ends(
+    `${SEEDS}\n${FREE.replace('admin: { address: "127.0.0.1:0" }', '')}\nadmin: { address: "127.0.0.1:${port}" }\n`,
+  );
+  taken.close();
+  expect(code).toBe(1);
+  expect(said).toContain(`127.0.0.1:${port} is already in use`);
+});
+
+test('scenario 2: seeds that do not answer: it runs, is not ready and says which', async () => {
+  pointsman = await startPointsman(`${SEEDS}\n${FREE}\n`);
+  await pointsman.port('write');
+  await pointsman.waitFor('the reason', () =>
+    pointsman.lines.some((line) => String(line['msg']).includes('http://127.0.0.1:1: connection refused')),
+  );
+  expect((await pointsman.admin('/readyz')).status).toBe(503);
+  expect((await pointsman.admin('/livez')).status).toBe(200);
+});
