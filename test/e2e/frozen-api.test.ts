@@ -1,49 +1,36 @@
 // Scenario 8: the primary's management API freezes while its PostgreSQL is fine. No session is cut until another primary is
 // proven; then all of them within one tick, and the frozen member's PostgreSQL gets nothing more.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { clusterWithPointsman } from '../support/cluster-with-pointsman.ts';
 import { HeldSession } from '../support/held-session.ts';
-import type { PatroniCluster } from '../support/patroni/cluster.ts';
 import { describeOnPatroni } from '../support/patroni/describe-on-patroni.ts';
-import { startPatroniCluster } from '../support/patroni/start-cluster.ts';
-import { configFor } from '../support/pointsman-config.ts';
-import { startPointsman } from '../support/pointsman-process.ts';
-import type { PointsmanProcess } from '../support/pointsman-process.ts';
 
 const SESSIONS = 20;
 /** One urgent probe interval, a probe, and what a busy machine adds. */
 const TICK_MS = 500;
 
 describeOnPatroni('a frozen management API', () => {
-  let cluster: PatroniCluster;
-  let pointsman: PointsmanProcess;
-
-  beforeAll(async () => {
-    cluster = await startPatroniCluster();
-    pointsman = await startPointsman(configFor(cluster));
-    await pointsman.waitUntilReady();
-  });
-  afterAll(async () => {
-    await pointsman.stop();
-    await cluster.destroy();
-  });
+  const lab = clusterWithPointsman();
 
   it('scenario 8: sessions live until another primary is proven, then end within a tick', async () => {
-    const port = await pointsman.port('write');
-    const old = await cluster.leader();
-    const sessions = await HeldSession.openMany(SESSIONS, port, cluster.app);
-    const floor = cluster.watchFirstDirectWrite({ excluding: old.name });
+    const port = await lab.pointsman.port('write');
+    const old = await lab.cluster.leader();
+    const sessions = await HeldSession.openMany(SESSIONS, port, lab.cluster.app);
+    const floor = lab.cluster.watchFirstDirectWrite({ excluding: old.name });
 
-    await cluster.freezePatroni(old.name);
-    await pointsman.waitFor('the member shown as vouched for', async () => {
-      const { text } = await pointsman.admin('/status');
+    await lab.cluster.freezePatroni(old.name);
+    await lab.pointsman.waitFor('the member shown as vouched for', async () => {
+      const { text } = await lab.pointsman.admin('/status');
       return text.includes('names it leader');
     });
-    const opened = await HeldSession.open(port, cluster.app);
+    const opened = await HeldSession.open(port, lab.cluster.app);
     expect(opened.server).toBe(old.host);
 
     const first = await floor.done;
     const all = [...sessions, opened];
-    await pointsman.waitFor('the end of every session', () => all.every((session) => session.endedAtMs !== undefined));
+    await lab.pointsman.waitFor('the end of every session', () =>
+      all.every((session) => session.endedAtMs !== undefined),
+    );
     const provenAtMs = first.primaryRoleAtMs ?? first.atMs;
     const ends = all.map((session) => (session.endedAtMs ?? Number.NaN) - provenAtMs);
     console.log(
@@ -53,7 +40,7 @@ describeOnPatroni('a frozen management API', () => {
     expect(Math.min(...ends), 'cut before another primary was proven').toBeGreaterThan(-50);
     expect(Math.max(...ends)).toBeLessThan(TICK_MS);
 
-    const again = await HeldSession.open(port, cluster.app);
+    const again = await HeldSession.open(port, lab.cluster.app);
     expect(again.server).toBe(first.member.host);
     await again.close();
   }, 120_000);

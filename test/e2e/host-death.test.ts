@@ -1,16 +1,12 @@
 // Scenario 6: the primary's host dies (its API and its PostgreSQL refuse). Sessions end at once; clients that connect
 // meanwhile are held, and the same connect succeeds when the promotion is done.
 import { Client } from 'pg';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { clusterWithPointsman } from '../support/cluster-with-pointsman.ts';
 import { CREATE_WRITES, startConnectLoad, WRITE_ROW } from '../support/connect-load.ts';
 import { assertOnlyPrimariesWrote, firstWriteOn, median } from '../support/failover-figures.ts';
-import type { PatroniCluster } from '../support/patroni/cluster.ts';
 import { describeOnPatroni } from '../support/patroni/describe-on-patroni.ts';
-import { startPatroniCluster } from '../support/patroni/start-cluster.ts';
 import { monotonicMs } from '../support/patroni/wait.ts';
-import { configFor } from '../support/pointsman-config.ts';
-import { startPointsman } from '../support/pointsman-process.ts';
-import type { PointsmanProcess } from '../support/pointsman-process.ts';
 
 const DEATHS = 5;
 const MEDIAN_BOUND_MS = 150;
@@ -18,51 +14,39 @@ const MEDIAN_BOUND_MS = 150;
 const CONNECTS_PER_SECOND = 4;
 
 describeOnPatroni("the death of the primary's host", () => {
-  let cluster: PatroniCluster;
-  let pointsman: PointsmanProcess;
-
-  beforeAll(async () => {
-    cluster = await startPatroniCluster();
-    await cluster.sql('pg-1', CREATE_WRITES, { as: cluster.app });
-    pointsman = await startPointsman(configFor(cluster));
-    await pointsman.waitUntilReady();
-  });
-  afterAll(async () => {
-    await pointsman.stop();
-    await cluster.destroy();
-  });
+  const lab = clusterWithPointsman({ sql: CREATE_WRITES });
 
   it(`scenario 6: held clients succeed without a reconnect, median under ${MEDIAN_BOUND_MS} ms over ${DEATHS}`, async () => {
-    const port = await pointsman.port('write');
+    const port = await lab.pointsman.port('write');
     const delays: number[] = [];
     for (let round = 1; round <= DEATHS; round += 1) {
-      await cluster.waitUntilHealthy();
-      const old = await cluster.leader();
-      const live = new Client({ host: '127.0.0.1', port, ...cluster.app });
+      await lab.cluster.waitUntilHealthy();
+      const old = await lab.cluster.leader();
+      const live = new Client({ host: '127.0.0.1', port, ...lab.cluster.app });
       const ended = new Promise<number>((resolve) => live.on('error', () => resolve(monotonicMs())));
       await live.connect();
-      const floor = cluster.watchFirstDirectWrite({ excluding: old.name });
+      const floor = lab.cluster.watchFirstDirectWrite({ excluding: old.name });
       const killedAtMs = monotonicMs();
-      await cluster.kill(old.name);
+      await lab.cluster.kill(old.name);
       const refusedAtMs = monotonicMs();
       const load = startConnectLoad({
         host: '127.0.0.1',
         port,
-        ...cluster.app,
+        ...lab.cluster.app,
         perSecond: CONNECTS_PER_SECOND,
         sql: WRITE_ROW,
       });
       expect(await ended, 'the live session ends with its server').toBeLessThan(killedAtMs + 2000);
       const first = await floor.done;
       const next = first.member;
-      await pointsman.waitFor('writes through Pointsman', () =>
+      await lab.pointsman.waitFor('writes through Pointsman', () =>
         load.attempts.some((a) => a.server === `${next.host}:${next.port}`),
       );
       const attempts = await load.stop();
 
       expect(
         attempts.flatMap((attempt) => attempt.error ?? []),
-        pointsman.explain(),
+        lab.pointsman.explain(),
       ).toEqual([]);
       expect(
         attempts.some((attempt) => attempt.startedAtMs < refusedAtMs + 2000),
@@ -70,7 +54,7 @@ describeOnPatroni("the death of the primary's host", () => {
       ).toBe(true);
       assertOnlyPrimariesWrote(attempts, old, next);
       delays.push(firstWriteOn(attempts, next) - first.atMs);
-      await cluster.start(old.name);
+      await lab.cluster.start(old.name);
     }
     console.log(
       `host death: first write through Pointsman after the first direct one, ms: ${delays.map(Math.round).join(' ')}, median ${Math.round(median(delays))}`,

@@ -6,38 +6,24 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { PassThrough } from 'node:stream';
 import type { Readable } from 'node:stream';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { clusterWithPointsman } from '../support/cluster-with-pointsman.ts';
 import { HeldSession } from '../support/held-session.ts';
 import { patroniAvailability } from '../support/patroni/availability.ts';
-import type { PatroniCluster } from '../support/patroni/cluster.ts';
 import { describeOnPatroni } from '../support/patroni/describe-on-patroni.ts';
-import { startPatroniCluster } from '../support/patroni/start-cluster.ts';
-import { configFor } from '../support/pointsman-config.ts';
-import { startPointsman } from '../support/pointsman-process.ts';
-import type { PointsmanProcess } from '../support/pointsman-process.ts';
 
 const GIBIBYTE = 2 ** 30;
 /** Rows of 1 kB: a little more than 1 GiB. */
 const COPY_ROWS = 1_080_000;
 
 describeOnPatroni('the main job', () => {
-  let cluster: PatroniCluster;
-  let pointsman: PointsmanProcess;
-
-  beforeAll(async () => {
-    cluster = await startPatroniCluster({ parameters: { max_wal_size: '4GB' } });
-    pointsman = await startPointsman(configFor(cluster));
-  });
-  afterAll(async () => {
-    await pointsman.stop();
-    await cluster.destroy();
-  });
+  const lab = clusterWithPointsman({ cluster: { parameters: { max_wal_size: '4GB' } } });
 
   function tool(name: string, args: readonly string[], input?: Readable) {
     const availability = patroniAvailability();
     if (!availability.available) throw new Error(availability.howToInstall);
     const child = spawn(join(availability.installation.postgresBinDir, name), args, {
-      env: { PGPASSWORD: cluster.app.password, PGUSER: cluster.app.user, PGDATABASE: cluster.app.database },
+      env: { PGPASSWORD: lab.cluster.app.password, PGUSER: lab.cluster.app.user, PGDATABASE: lab.cluster.app.database },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     const errors: string[] = [];
@@ -45,7 +31,7 @@ describeOnPatroni('the main job', () => {
     const done = new Promise<void>((resolve, reject) => {
       child.once('close', (code) => {
         if (code === 0) resolve();
-        else reject(new Error(`${name} ended with ${code}: ${errors.join('')}\n${pointsman.explain()}`));
+        else reject(new Error(`${name} ended with ${code}: ${errors.join('')}\n${lab.pointsman.explain()}`));
       });
     });
     if (input === undefined) child.stdin.end();
@@ -62,15 +48,15 @@ describeOnPatroni('the main job', () => {
   }
 
   async function at(pool: string): Promise<string[]> {
-    return ['-h', '127.0.0.1', '-p', String(await pointsman.port(pool))];
+    return ['-h', '127.0.0.1', '-p', String(await lab.pointsman.port(pool))];
   }
 
   it('scenario 1: the first write client lands on the primary, though it came before the first round', async () => {
-    const leader = await cluster.leader();
-    const first = await HeldSession.open(await pointsman.port('write'), cluster.app);
+    const leader = await lab.cluster.leader();
+    const first = await HeldSession.open(await lab.pointsman.port('write'), lab.cluster.app);
     expect(first.server).toBe(leader.host);
     await first.close();
-    await pointsman.waitUntilReady();
+    await lab.pointsman.waitUntilReady();
   });
 
   it('psql writes through the write listener and reads it through the read listener, from a replica', async () => {
@@ -80,7 +66,7 @@ describeOnPatroni('the main job', () => {
     const read = [...(await at('read')), ...psql];
     expect(await run('psql', [...read, '-c', 'select pg_is_in_recovery()'])).toBe('t');
     const word = () => run('psql', [...read, '-c', 'select word from greeting']).catch(() => '');
-    await pointsman.waitFor(
+    await lab.pointsman.waitFor(
       'the row on every replica',
       async () => (await word()) === 'hello' && (await word()) === 'hello',
     );
@@ -90,9 +76,9 @@ describeOnPatroni('the main job', () => {
     if (protocol === 'simple') await run('pgbench', [...(await at('write')), '-i', '-q', '-s', '1']);
     const options = ['-M', protocol, '-c', '8', '-t', '100', '-n'];
     expect(await run('pgbench', [...(await at('write')), ...options])).toContain('number of failed transactions: 0');
-    await pointsman.waitFor('pgbench tables on the replicas', async () => {
+    await lab.pointsman.waitFor('pgbench tables on the replicas', async () => {
       const sql = 'select count(*) = 2 from pg_stat_replication where replay_lsn >= pg_current_wal_flush_lsn()';
-      const rows = await cluster.sql((await cluster.leader()).name, sql);
+      const rows = await lab.cluster.sql((await lab.cluster.leader()).name, sql);
       return Object.values(rows[0] ?? {})[0] === true;
     });
     expect(await run('pgbench', [...(await at('read')), ...options, '-S'])).toContain(
@@ -123,7 +109,7 @@ describeOnPatroni('the main job', () => {
     ]);
     expect(sent.bytes).toBeGreaterThan(GIBIBYTE);
 
-    await pointsman.waitFor(
+    await lab.pointsman.waitFor(
       'a replica that has it all',
       async () => {
         const args = [
@@ -143,12 +129,12 @@ describeOnPatroni('the main job', () => {
   }, 300_000);
 
   it('scenario 5: PostgreSQL restarts in place: clients that connect meanwhile are held and succeed', async () => {
-    const port = await pointsman.port('write');
-    const leader = await cluster.leader();
-    const live = await HeldSession.open(port, cluster.app);
+    const port = await lab.pointsman.port('write');
+    const leader = await lab.cluster.leader();
+    const live = await HeldSession.open(port, lab.cluster.app);
     const restart = fetch(`${leader.api}/restart`, { method: 'POST', body: '{}' });
-    await pointsman.waitFor('the end of the live session', () => live.endedAtMs !== undefined);
-    const held = await HeldSession.open(port, cluster.app);
+    await lab.pointsman.waitFor('the end of the live session', () => live.endedAtMs !== undefined);
+    const held = await HeldSession.open(port, lab.cluster.app);
     expect(held.server).toBe(leader.host);
     await held.close();
     expect((await restart).status).toBe(200);

@@ -1,7 +1,8 @@
 // Scenario 3: a planned switchover under 50 connects per second. Connects made during the gap wait and succeed on the new
 // primary, no write gets a read-only error, no write reaches a member that is not primary.
 import { Client } from 'pg';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { clusterWithPointsman } from '../support/cluster-with-pointsman.ts';
 import { CREATE_WRITES, startConnectLoad, WRITE_ROW } from '../support/connect-load.ts';
 import {
   assertOnlyPrimariesWrote,
@@ -13,56 +14,41 @@ import {
 import { HeldSession } from '../support/held-session.ts';
 import type { PatroniCluster } from '../support/patroni/cluster.ts';
 import { describeOnPatroni } from '../support/patroni/describe-on-patroni.ts';
-import { startPatroniCluster } from '../support/patroni/start-cluster.ts';
-import { configFor } from '../support/pointsman-config.ts';
-import { startPointsman } from '../support/pointsman-process.ts';
-import type { PointsmanProcess } from '../support/pointsman-process.ts';
 
 const SWITCHOVERS = 5;
 const MEDIAN_BOUND_MS = 150;
 
 describeOnPatroni('a planned switchover under load', () => {
-  let cluster: PatroniCluster;
-  let pointsman: PointsmanProcess;
-
-  beforeAll(async () => {
-    cluster = await startPatroniCluster();
-    await cluster.sql('pg-1', CREATE_WRITES, { as: cluster.app });
-    pointsman = await startPointsman(configFor(cluster));
-    await pointsman.waitUntilReady();
-  });
-  afterAll(async () => {
-    await pointsman.stop();
-    await cluster.destroy();
-  });
+  const lab = clusterWithPointsman({ sql: CREATE_WRITES });
 
   it(`scenario 3: no connect fails, no read-only error, median under ${MEDIAN_BOUND_MS} ms over ${SWITCHOVERS}`, async () => {
-    const port = await pointsman.port('write');
+    const port = await lab.pointsman.port('write');
     const delays: number[] = [];
     const cut: string[] = [];
     for (let round = 1; round <= SWITCHOVERS; round += 1) {
-      await cluster.waitUntilHealthy();
-      const old = await cluster.leader();
+      await lab.cluster.waitUntilHealthy();
+      const old = await lab.cluster.leader();
       const live = await connect(port);
-      const direct = await HeldSession.open(old.port, cluster.app, old.host);
-      const load = startConnectLoad({ host: '127.0.0.1', port, ...cluster.app, perSecond: 50, sql: WRITE_ROW });
-      const floor = cluster.watchFirstDirectWrite({ excluding: old.name });
-      const next = await cluster.switchover();
+      const direct = await HeldSession.open(old.port, lab.cluster.app, old.host);
+      const load = startConnectLoad({ host: '127.0.0.1', port, ...lab.cluster.app, perSecond: 50, sql: WRITE_ROW });
+      const floor = lab.cluster.watchFirstDirectWrite({ excluding: old.name });
+      const next = await lab.cluster.switchover();
       const first = await floor.done;
-      await pointsman.waitFor('writes through Pointsman', () =>
+      await lab.pointsman.waitFor('writes through Pointsman', () =>
         load.attempts.some((a) => a.server === `${next.host}:${next.port}`),
       );
       const attempts = await load.stop();
 
       // PostgreSQL ends its sessions when it begins to shut down: from then on nobody may fail.
-      const beganAtMs = direct.endedAtMs ?? Number.NaN;
-      expect(failedAfter(attempts, beganAtMs), pointsman.explain()).toEqual([]);
+      const beganAtMs = direct.endedAtMs;
+      if (beganAtMs === undefined) throw new Error('the direct session outlived the switchover');
+      expect(failedAfter(attempts, beganAtMs), lab.pointsman.explain()).toEqual([]);
       cut.push(...cutByTheFault(attempts, beganAtMs));
       expect(attempts.filter((attempt) => attempt.error?.startsWith('25006'))).toEqual([]);
       expect(attempts.filter((attempt) => attempt.connectError?.startsWith('57P03'))).toEqual([]);
       assertOnlyPrimariesWrote(attempts, old, next);
       await expectEveryRow(
-        cluster,
+        lab.cluster,
         next.name,
         attempts.flatMap((attempt) => attempt.rowId ?? []),
       );
@@ -79,7 +65,7 @@ describeOnPatroni('a planned switchover under load', () => {
   }, 240_000);
 
   async function connect(port: number): Promise<Client> {
-    const client = new Client({ host: '127.0.0.1', port, ...cluster.app });
+    const client = new Client({ host: '127.0.0.1', port, ...lab.cluster.app });
     client.on('error', () => undefined);
     await client.connect();
     return client;

@@ -60,11 +60,10 @@ async function main(): Promise<void> {
     await writeFile(file, stringify(config));
     console.log(banner(cluster));
     const main = new URL('../../src/main.ts', import.meta.url).pathname;
-    const child = spawn(process.execPath, [main, 'run', '-c', file], { stdio: 'inherit' });
+    // In a process group of its own: a second signal means "at once", so each Ctrl-C may reach it only through here.
+    const child = spawn(process.execPath, [main, 'run', '-c', file], { stdio: 'inherit', detached: true });
     const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
-    // Ctrl-C reaches the child by itself; a signal to this process alone has to be passed on.
-    process.on('SIGINT', () => undefined);
-    process.on('SIGTERM', () => child.kill('SIGTERM'));
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
     process.exitCode = (await exited) ?? 1;
   } finally {
     await cluster.destroy();
