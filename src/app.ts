@@ -4,15 +4,19 @@ import { createAdmin } from './admin/server.ts';
 import type { Admin } from './admin/server.ts';
 import { buildStatus } from './admin/status.ts';
 import type { Readiness, StatusDocument } from './admin/status.ts';
-import type { Config } from './config/config.ts';
+import type { ClusterConfig, Config } from './config/config.ts';
+import type { Loaded } from './config/load.ts';
 import type { Clock } from './core/instant.ts';
 import { createDiscovery } from './discovery/discover.ts';
 import { Monitor } from './monitor/monitor.ts';
 import { createProbe } from './patroni/probe.ts';
 import { createReader } from './patroni/read-documents.ts';
 import { tlsFromFiles } from './patroni/tls-files.ts';
+import type { BoundListener, ListenerChanges } from './proxy/listener.ts';
 import { createProxy } from './proxy/proxy.ts';
 import type { Proxy } from './proxy/proxy.ts';
+import { reload } from './reload.ts';
+import type { Reloaded, Running } from './reload.ts';
 import { systemClock } from './system-clock.ts';
 import type { Log } from './telemetry/log.ts';
 import { createMetrics } from './telemetry/metrics.ts';
@@ -31,6 +35,8 @@ export type Started = { readonly kind: 'started' } | { readonly kind: 'failed'; 
 export interface App {
   /** Binds every address or none, then begins to watch the cluster. */
   start(): Promise<Started>;
+  /** All of it or nothing, but for what needs a restart; tells the log and the metrics. Live sessions stay where they still may. */
+  reload(loaded: Loaded): Promise<Reloaded>;
   /** Not ready from now on; listens for `shutdown.grace`, drains for `shutdown.drain`, then ends. Resolves when all is closed. */
   drain(): Promise<void>;
   /** Ends everything at once. */
@@ -38,13 +44,12 @@ export interface App {
 }
 
 export function createApp(options: AppOptions): App {
-  const { config, log, clock = systemClock } = options;
+  const { log, clock = systemClock } = options;
   const startedAt = clock.now();
+  const connect = (cluster: ClusterConfig): Running['clients'] => createClients(cluster, clock);
+  const { config } = options;
+  const running: Running = { config, clients: connect(config.cluster) };
   let isStopping = false;
-  const { tls: files, dialect } = config.cluster.api;
-  const tls = files === undefined ? undefined : tlsFromFiles(files);
-  const { readCluster } = createReader({ tls, dialect });
-  const discovery = createDiscovery({ cluster: config.cluster, readCluster, clock });
 
   const metrics = createMetrics({
     ...options,
@@ -61,8 +66,8 @@ export function createApp(options: AppOptions): App {
   const monitor: Monitor = new Monitor({
     policy: config,
     scope: config.cluster.scope,
-    probe: createProbe({ tls }),
-    discover: (from) => discovery.discover(from),
+    probe: (...question) => running.clients.probe(...question),
+    discover: (from) => running.clients.discover(from),
     clock,
     wallClock: () => Date.now(),
     random: Math.random,
@@ -90,7 +95,7 @@ export function createApp(options: AppOptions): App {
       startedAt,
       now: clock.now(),
       readiness: readiness(),
-      pools: config.pools,
+      pools: running.config.pools,
       table: monitor.table(),
       snapshot: monitor.snapshot(),
       counts: proxy.counts(),
@@ -98,24 +103,37 @@ export function createApp(options: AppOptions): App {
   const { text, contentType } = metrics;
   const admin = createAdmin({ ...config.admin, status, readiness, metrics: text, metricsContentType: contentType });
 
+  let endGrace: (() => void) | undefined;
   const stop = async (): Promise<void> => {
     isStopping = true;
+    endGrace?.();
     proxy.close();
     monitor.stop();
     await admin.close();
   };
+  const start = async (): Promise<Started> => {
+    const started = await listenAll(admin, proxy, log);
+    if (started.kind === 'failed') await stop();
+    else monitor.start();
+    return started;
+  };
+  const onListeners = (changes: ListenerChanges): void => tellListeners(log, changes);
+  const parts = { running, isStopping: () => isStopping, connect, proxy, monitor, metrics, recorder, log, onListeners };
+  const inTurn = takingTurns();
   return {
-    async start() {
-      const started = await listenAll(admin, proxy, log);
-      if (started.kind === 'failed') await stop();
-      else monitor.start();
-      return started;
-    },
+    start: () => inTurn(start),
+    reload: (loaded) => inTurn(() => reload(parts, loaded)),
     async drain() {
       isStopping = true;
-      await new Promise<void>((resolve) => clock.schedule(config.shutdown.graceMs, resolve));
+      await new Promise<void>((resolve) => {
+        const cancel = clock.schedule(running.config.shutdown.graceMs, resolve);
+        endGrace = () => {
+          cancel();
+          resolve();
+        };
+      });
       proxy.stopAccepting();
-      await proxy.drain(config.shutdown.drainMs);
+      await proxy.drain(running.config.shutdown.drainMs);
       await stop();
     },
     stop,
@@ -127,8 +145,30 @@ async function listenAll(admin: Admin, proxy: Proxy, log: Log): Promise<Started>
   if (own.kind === 'failed') return { kind: 'failed', why: own.detail };
   const bound = await proxy.listen();
   if (bound.kind === 'failed') return { kind: 'failed', why: bound.message };
-  for (const { pool, address } of [...bound.listeners, { pool: 'admin', address: own.address }]) {
-    log.info({ event: 'listening', pool, address: `${address.host}:${address.port}` }, 'listening');
-  }
+  tellListeners(log, { added: [...bound.listeners, { pool: 'admin', address: own.address }], removed: [] });
   return { kind: 'started' };
+}
+
+function tellListeners(log: Log, { added, removed }: ListenerChanges): void {
+  const tell = (event: string, text: string, { pool, address }: BoundListener): void =>
+    log.info({ event, pool, address: `${address.host}:${address.port}` }, text);
+  for (const listener of added) tell('listening', 'listening', listener);
+  for (const listener of removed) tell('not-listening', 'no longer listening', listener);
+}
+
+function createClients(cluster: ClusterConfig, clock: Clock): Running['clients'] {
+  const { tls: files, dialect } = cluster.api;
+  const tls = files === undefined ? undefined : tlsFromFiles(files);
+  const { readCluster } = createReader({ tls, dialect });
+  return { ...createDiscovery({ cluster, readCluster, clock }), probe: createProbe({ tls }) };
+}
+
+/** Runs what it is given one after the other. */
+function takingTurns(): <T>(run: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (run) => {
+    const turn = last.then(run, run);
+    last = turn;
+    return turn;
+  };
 }

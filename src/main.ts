@@ -3,18 +3,21 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { createApp } from './app.ts';
+import type { App } from './app.ts';
 import { EXIT } from './cli/io.ts';
-import type { RunApp } from './cli/io.ts';
+import type { Reload, RunApp } from './cli/io.ts';
 import { runCli } from './cli/program.ts';
 import { createLog } from './telemetry/log.ts';
+import type { Log } from './telemetry/log.ts';
 
 const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
 const { version } = z.object({ version: z.string() }).parse(JSON.parse(manifest));
 
-const runApp: RunApp = async (config, warnings) => {
+const runApp: RunApp = async (config, warnings, reload) => {
   const { log, flush } = createLog({ ...config.log, isTerminal: process.stdout.isTTY });
   for (const { message } of warnings) log.warn(message);
   const app = createApp({ config, log, version, nodeVersion: process.version });
+  process.on('SIGHUP', () => hangUp(app, log, reload));
   try {
     const started = await app.start();
     if (started.kind === 'failed') {
@@ -31,6 +34,14 @@ const runApp: RunApp = async (config, warnings) => {
     await flush();
   }
 };
+
+/** Reads the configuration again. What comes of it, the app tells. */
+function hangUp(app: App, log: Log, reload: Reload): void {
+  const loaded = reload();
+  if (loaded.kind === 'no-file') return log.warn('SIGHUP: nothing to read again, there is no configuration file');
+  if (loaded.kind === 'ok') for (const { message } of loaded.warnings) log.warn(message);
+  app.reload(loaded).catch((error: unknown) => log.error({ err: error }, 'the configuration could not be reloaded'));
+}
 
 /** Resolves with the exit code: when the drain after the first SIGTERM or SIGINT is done, or at the second signal. */
 function ended(drain: () => Promise<void>): Promise<number> {
@@ -50,4 +61,5 @@ const io = {
   stdout: (text: string) => void process.stdout.write(text),
   stderr: (text: string) => void process.stderr.write(text),
 };
-process.exitCode = await runCli(process.argv.slice(2), io, { runApp, version });
+// Nothing that is still under way, a name lookup for one, may keep a program that has ended.
+process.exit(await runCli(process.argv.slice(2), io, { runApp, version }));

@@ -12,9 +12,9 @@ import type { CliIo } from './io.ts';
 export function check(options: ConfigOptions, io: CliIo): Promise<number> {
   const loaded = configFor(options, io);
   if (loaded === undefined) return Promise.resolve(EXIT.usage);
-  const { source, config, warnings } = loaded;
+  const { file = 'environment', config, warnings } = loaded;
   if (warnings.length > 0) io.stderr(`${formatProblems(warnings).replaceAll(/^/gm, 'warning: ')}\n`);
-  io.stdout(`${source}: ok\n${summary(config)}`);
+  io.stdout(`${file}: ok\n${summary(config)}`);
   return Promise.resolve(EXIT.ok);
 }
 

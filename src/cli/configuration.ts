@@ -1,6 +1,7 @@
 // Finding and loading the configuration for a command: -c FILE, else POINTSMAN_CONFIG, else the environment alone.
 import type { Config, LogFormat, LogLevel } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
+import type { Loaded } from '../config/load.ts';
 import { formatProblems } from '../config/problem.ts';
 import type { Problem } from '../config/problem.ts';
 import type { CliIo } from './io.ts';
@@ -12,26 +13,34 @@ export interface ConfigOptions {
 }
 
 export interface LoadedConfig {
-  /** The file, or `environment` where there is none. */
-  readonly source: string;
+  /** Undefined: the environment alone. */
+  readonly file: string | undefined;
   readonly config: Config;
   readonly warnings: readonly Problem[];
 }
 
-/** Undefined when it is not usable: the problems are then on stderr. */
-export function configFor(options: ConfigOptions, io: CliIo): LoadedConfig | undefined {
-  const file = options.config ?? (io.env['POINTSMAN_CONFIG'] || undefined);
+/** What the command line says goes before the file. */
+export function load(options: ConfigOptions, io: CliIo): Loaded {
   const { env, readFile } = io;
-  const loaded = loadConfig({ file, env, ...(readFile === undefined ? {} : { readFile }) });
-  if (loaded.kind === 'invalid') {
-    const { problems } = loaded;
-    const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
-    const hint = file === undefined ? 'No file was given: use -c FILE, or POINTSMAN_ variables alone.\n' : '';
-    io.stderr(`${formatProblems(problems)}\n${count}; nothing was started.\n${hint}`);
-    return undefined;
-  }
+  const loaded = loadConfig({ file: fileFor(options, io), env, ...(readFile === undefined ? {} : { readFile }) });
+  if (loaded.kind === 'invalid') return loaded;
   const { level, format } = loaded.config.log;
   const log = Object.freeze({ level: options.logLevel ?? level, format: options.logFormat ?? format });
-  const config = Object.freeze({ ...loaded.config, log });
-  return { source: file ?? 'environment', config, warnings: loaded.warnings };
+  return { ...loaded, config: Object.freeze({ ...loaded.config, log }) };
+}
+
+/** Undefined when it is not usable: the problems are then on stderr. */
+export function configFor(options: ConfigOptions, io: CliIo): LoadedConfig | undefined {
+  const file = fileFor(options, io);
+  const loaded = load(options, io);
+  if (loaded.kind === 'ok') return { file, config: loaded.config, warnings: loaded.warnings };
+  const { problems } = loaded;
+  const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
+  const hint = file === undefined ? 'No file was given: use -c FILE, or POINTSMAN_ variables alone.\n' : '';
+  io.stderr(`${formatProblems(problems)}\n${count}; nothing was started.\n${hint}`);
+  return undefined;
+}
+
+function fileFor({ config }: ConfigOptions, { env }: CliIo): string | undefined {
+  return config ?? (env['POINTSMAN_CONFIG'] || undefined);
 }

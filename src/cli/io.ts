@@ -1,6 +1,7 @@
 // What a command sees of the world, so that it can run without a process; and what its end means.
 import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/environment.ts';
+import type { Loaded } from '../config/load.ts';
 import type { Problem } from '../config/problem.ts';
 
 export interface CliIo {
@@ -12,8 +13,11 @@ export interface CliIo {
   readonly readFile?: (file: string) => string;
 }
 
+/** Reads the same file and environment again. Without a file there is nothing that could have changed. */
+export type Reload = () => Loaded | { readonly kind: 'no-file' };
+
 /** Runs the proxy until it is told to stop; resolves with the exit code. Warnings are for its log. */
-export type RunApp = (config: Config, warnings: readonly Problem[]) => Promise<number>;
+export type RunApp = (config: Config, warnings: readonly Problem[], reload: Reload) => Promise<number>;
 
 export const EXIT = {
   ok: 0,

@@ -1,14 +1,15 @@
 // `pointsman run`: loads the configuration and hands it to the program.
-import { configFor } from './configuration.ts';
+import { configFor, load } from './configuration.ts';
 import type { ConfigOptions } from './configuration.ts';
 import { EXIT } from './io.ts';
-import type { CliIo, RunApp } from './io.ts';
+import type { CliIo, Reload, RunApp } from './io.ts';
 
 export async function run(options: ConfigOptions, io: CliIo, runApp: RunApp): Promise<number> {
   const loaded = configFor(options, io);
   if (loaded === undefined) return EXIT.usage;
   try {
-    return await runApp(loaded.config, loaded.warnings);
+    const reload: Reload = () => (loaded.file === undefined ? { kind: 'no-file' } : load(options, io));
+    return await runApp(loaded.config, loaded.warnings, reload);
   } catch (error) {
     io.stderr(`pointsman: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
     return EXIT.failure;

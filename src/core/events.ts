@@ -89,6 +89,18 @@ export type MonitorEvent =
     }
   | { readonly kind: 'urgent-probing'; readonly on: boolean; readonly smells: readonly string[] };
 
+/** The configuration was read again. */
+export type ReloadEvent =
+  | {
+      readonly kind: 'config-reloaded';
+      /** `probe.interval 1s -> 2s` */
+      readonly changed: readonly string[];
+      /** What was asked for and was not applied. */
+      readonly needsRestart: readonly string[];
+    }
+  /** Nothing changed; one line for each reason. */
+  | { readonly kind: 'config-reload-failed'; readonly problems: readonly string[] };
+
 /** Something that makes waiting a whole probe interval unwise. */
 export type Smell =
   /** The backend of a live session, or one that had only its startup packet, went first: the server may be stopping. */

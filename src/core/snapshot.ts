@@ -76,6 +76,20 @@ export function newRecord(member: Member): MemberRecord {
   };
 }
 
+/** Without the answers to checks that nobody asks any more: one that is asked again later begins anew. */
+export function withChecks(snapshot: Snapshot, asked: ReadonlySet<string>): Snapshot {
+  const members = new Map<MemberName, MemberRecord>();
+  for (const [name, record] of snapshot.members) {
+    members.set(name, { ...record, checks: new Map([...record.checks].filter(([check]) => asked.has(check))) });
+  }
+  return { ...snapshot, members };
+}
+
+/** Without the members that the operator's new configuration leads no more to. */
+export function withMembers(snapshot: Snapshot, known: ReadonlySet<MemberName>): Snapshot {
+  return { ...snapshot, members: new Map([...snapshot.members].filter(([name]) => known.has(name))) };
+}
+
 /** Both ports refuse: the only silence that is evidence. */
 export function isDead(record: MemberRecord): boolean {
   const outcome = record.failure?.outcome;

@@ -6,7 +6,7 @@ import { isUrgent, roundIntervalMs, smelled } from './urgency.ts';
 import type { Urgency } from './urgency.ts';
 
 export interface AlertOptions {
-  readonly policy: ProbePolicy;
+  readonly policy: () => ProbePolicy;
   readonly clock: Clock;
   readonly onEvent: (event: MonitorEvent) => void;
   /** The pace became faster: rounds already scheduled come too late. */
@@ -25,7 +25,8 @@ export class Alert {
 
   /** `isNews` begins the urgent time anew, once per episode and name. */
   smell(name: string, isNews: boolean): void {
-    const { policy, clock, onHurry } = this.#options;
+    const { clock, onHurry } = this.#options;
+    const policy = this.#options.policy();
     const now = clock.now();
     if (!isUrgent(this.#urgency, now)) this.#smells = new Set();
     const before = roundIntervalMs(policy, this.#urgency, now);
@@ -38,7 +39,7 @@ export class Alert {
   /** From one round's start to the next one's, before jitter. Milliseconds. */
   intervalMs(): number {
     this.#tell();
-    return roundIntervalMs(this.#options.policy, this.#urgency, this.#options.clock.now());
+    return roundIntervalMs(this.#options.policy(), this.#urgency, this.#options.clock.now());
   }
 
   #tell(): void {

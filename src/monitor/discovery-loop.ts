@@ -31,12 +31,14 @@ export type Discovered =
 export type Discover = (options: { readonly not?: MemberName }) => Promise<Discovered>;
 
 export interface DiscoveryLoopOptions {
-  readonly probe: ProbePolicy;
+  readonly probe: () => ProbePolicy;
   readonly discover: Discover;
   readonly clock: Clock;
   readonly wallClock: () => number;
   readonly random: () => number;
   readonly onObservation: (observation: Observation) => void;
+  /** The first list since `startAnew`: whoever is not on it is gone. Told before the list itself. */
+  readonly onNewList: (members: ReadonlySet<MemberName>) => void;
   readonly onSmell: (name: string) => void;
   readonly onEvent: (event: MonitorEvent) => void;
 }
@@ -57,6 +59,8 @@ export class DiscoveryLoop {
   #isReading = false;
   #isVouching = false;
   #hasFound = false;
+  /** How often it began anew: an answer to an older question is not listened to. */
+  #era = 0;
   #isStopped = false;
 
   constructor(options: DiscoveryLoopOptions) {
@@ -73,6 +77,15 @@ export class DiscoveryLoop {
     this.#cancelScheduled();
   }
 
+  /** `discover` asks others from now on, or by other rules: reads at once, and what was asked before is no longer of interest. */
+  startAnew(): void {
+    this.#era += 1;
+    this.#isReading = false;
+    this.#isVouching = false;
+    this.#hasFound = false;
+    this.#schedule(0);
+  }
+
   /** Reads again as soon as the least interval allows. */
   refresh(): void {
     if (this.#isReading) return;
@@ -84,7 +97,8 @@ export class DiscoveryLoop {
    * fresh document that names it leader and running counts as its own answer.
    */
   seekVouch(record: MemberRecord): void {
-    const { probe, clock } = this.#options;
+    const { clock } = this.#options;
+    const probe = this.#options.probe();
     const outcome = record.failure?.outcome;
     const accepts = outcome?.kind === 'failed' && outcome.postgres === 'accepts';
     const isDue = clock.now() - this.#vouchSoughtAt >= probe.writeFreshMs / 2;
@@ -95,8 +109,10 @@ export class DiscoveryLoop {
 
   async #vouch(member: MemberName): Promise<void> {
     const { discover, onObservation } = this.#options;
+    const era = this.#era;
     this.#isVouching = true;
     const found = await discover({ not: member });
+    if (era !== this.#era) return;
     this.#isVouching = false;
     if (found.kind === 'failed') return;
     const isLeader = found.leader?.name === member && found.leader.state === 'running';
@@ -112,9 +128,11 @@ export class DiscoveryLoop {
   async #read(): Promise<void> {
     if (this.#isReading || this.#isStopped) return;
     const { discover, clock, onObservation, onEvent, random } = this.#options;
+    const era = this.#era;
     this.#isReading = true;
     this.#startedAt = clock.now();
     const found = await discover({});
+    if (era !== this.#era) return;
     this.#isReading = false;
     onEvent({
       kind: 'discovery-finished',
@@ -127,6 +145,8 @@ export class DiscoveryLoop {
     const { members, startedAt } = found;
     const scope = found.kind === 'found' ? found.scope : undefined;
     if (found.kind === 'found') {
+      const isNew = era > 0 && !this.#hasFound;
+      if (isNew) this.#options.onNewList(new Set(members.map(({ name }) => name)));
       this.#hasFound = true;
       this.#watchScheduled(found.scheduledSwitchoverAt);
     }

@@ -6,11 +6,11 @@ import { decideRoutes, emptyTable } from '../core/decide-routes.ts';
 import type { MonitorEvent, Smell } from '../core/events.ts';
 import type { Clock, Instant } from '../core/instant.ts';
 import type { MemberName } from '../core/member.ts';
-import { nextCheck, observe } from '../core/observe.ts';
+import { checksOf, nextCheck, observe } from '../core/observe.ts';
 import type { Observation, ProbeObservation } from '../core/observation.ts';
-import type { PoolName, RoutingPolicy } from '../core/policy.ts';
+import type { PoolName, ProbePolicy, RoutingPolicy } from '../core/policy.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
-import { emptySnapshot } from '../core/snapshot.ts';
+import { emptySnapshot, withChecks, withMembers } from '../core/snapshot.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import { Alert } from './alert.ts';
 import { changesBetween, probeEvent } from './changes.ts';
@@ -20,6 +20,7 @@ import { Prober } from './prober.ts';
 import type { Probe } from './prober.ts';
 
 export interface MonitorOptions {
+  /** At first; see reconfigure(). */
   readonly policy: RoutingPolicy;
   /** Pins the cluster; undefined: the first answers do. */
   readonly scope: string | undefined;
@@ -41,6 +42,7 @@ export class Monitor {
   readonly #doubtedAt = new Map<MemberName, Instant>();
   readonly #discovery: DiscoveryLoop;
   readonly #alert: Alert;
+  #policy: RoutingPolicy;
   #snapshot: Snapshot;
   #table: RoutingTable;
   #cancelValidity: () => void = () => {};
@@ -48,13 +50,18 @@ export class Monitor {
 
   constructor(options: MonitorOptions) {
     this.#options = options;
+    this.#policy = options.policy;
     this.#snapshot = emptySnapshot(options.scope);
     this.#table = emptyTable(options.policy, this.#snapshot, options.clock.now());
-    const { policy, clock, onEvent } = options;
-    this.#alert = new Alert({ policy: policy.probe, clock, onEvent, onHurry: () => this.#hurry() });
+    const { clock, onEvent } = options;
+    const probe = (): ProbePolicy => this.#policy.probe;
+    this.#alert = new Alert({ policy: probe, clock, onEvent, onHurry: () => this.#hurry() });
     this.#discovery = new DiscoveryLoop({
       ...options,
-      probe: policy.probe,
+      probe,
+      onNewList: (members) => {
+        this.#snapshot = withMembers(this.#snapshot, members);
+      },
       onObservation: (observation) => this.#take(observation),
       onSmell: (name) => this.#smell(name),
     });
@@ -70,6 +77,23 @@ export class Monitor {
     this.#cancelValidity();
     this.#discovery.stop();
     for (const prober of this.#probers.values()) prober.stop();
+  }
+
+  /** Decides anew in this step, and asks at once what was not asked before: until then live sessions stay (never-answered). */
+  reconfigure(policy: RoutingPolicy): void {
+    const before = new Set(checksOf(this.#policy).map(({ text }) => text));
+    const checks = new Set(checksOf(policy).map(({ text }) => text));
+    this.#policy = policy;
+    this.#snapshot = withChecks(this.#snapshot, checks);
+    this.#decide();
+    this.#hurry();
+    if (checks.isSubsetOf(before)) return;
+    for (const prober of this.#probers.values()) prober.soon(0);
+  }
+
+  /** `discover` leads elsewhere from now on: members that it does not find leave. */
+  rediscover(): void {
+    this.#discovery.startAnew();
   }
 
   table(): RoutingTable {
@@ -109,7 +133,8 @@ export class Monitor {
   }
 
   #staleMember(name: PoolName): MemberName | undefined {
-    const { policy, clock } = this.#options;
+    const { clock } = this.#options;
+    const policy = this.#policy;
     const pool = policy.pools.find((candidate) => candidate.name === name && candidate.exclusive);
     const route = this.#table.pools.get(name)?.route;
     if (pool === undefined || route?.kind !== 'open') return undefined;
@@ -124,7 +149,7 @@ export class Monitor {
   /** Patroni says `stopping` before PostgreSQL ends its first session, so evidence from before that end is worth nothing. */
   #distrust(member: MemberName): void {
     this.#doubtedAt.set(member, this.#options.clock.now());
-    this.#probers.get(member)?.soon(this.#options.policy.probe.urgent.intervalMs);
+    this.#probers.get(member)?.soon(this.#policy.probe.urgent.intervalMs);
   }
 
   #takeProbe(observation: ProbeObservation, durationMs: number): void {
@@ -135,14 +160,15 @@ export class Monitor {
 
   #take(observation: Observation): void {
     if (this.#isStopped) return;
-    this.#snapshot = observe(this.#options.policy, this.#snapshot, observation);
+    this.#snapshot = observe(this.#policy, this.#snapshot, observation);
     if (observation.kind === 'members') this.#followMembers();
     this.#decide();
   }
 
   #decide(): void {
     if (this.#isStopped) return;
-    const { policy, clock, onTable, onEvent } = this.#options;
+    const { clock, onTable, onEvent } = this.#options;
+    const policy = this.#policy;
     const now = clock.now();
     const previous = this.#table;
     this.#table = decideRoutes(policy, this.#snapshot, now);
@@ -161,7 +187,7 @@ export class Monitor {
   /** Without a primary every moment counts; that somebody is promoting is news that begins the urgent time anew. */
   #sniffRoutes(): void {
     if (!this.#snapshot.complete) return;
-    for (const pool of this.#options.policy.pools) {
+    for (const pool of this.#policy.pools) {
       const decision = this.#table.pools.get(pool.name);
       if (!pool.exclusive || decision === undefined || decision.route.kind === 'open') continue;
       const isPromoting = [...decision.standings.values()].some((standing) => standing.why.code === 'promoting');
@@ -171,7 +197,7 @@ export class Monitor {
 
   /** An answer other than yes from the member a write pool uses. */
   #sniff(observation: ProbeObservation): void {
-    for (const pool of this.#options.policy.pools) {
+    for (const pool of this.#policy.pools) {
       const record = this.#snapshot.members.get(observation.member);
       const standing = this.#table.pools.get(pool.name)?.standings.get(observation.member);
       if (!pool.exclusive || record === undefined || standing === undefined || standing.kind === 'leave') continue;
@@ -198,23 +224,23 @@ export class Monitor {
 
   /** Checks of exclusive pools that have nobody at the moment. */
   #sought(): ReadonlySet<string> {
-    const idle = this.#options.policy.pools.filter(
+    const idle = this.#policy.pools.filter(
       (pool) => pool.exclusive && this.#table.pools.get(pool.name)?.route.kind !== 'open',
     );
     return new Set(idle.map((pool) => pool.check.text));
   }
 
   #newProber(name: MemberName): Prober {
-    const { policy, probe, clock, random } = this.#options;
+    const { probe, clock, random } = this.#options;
     return new Prober({
       member: () => this.#snapshot.members.get(name)?.member,
       probe,
-      timeoutMs: policy.probe.timeoutMs,
+      timeoutMs: () => this.#policy.probe.timeoutMs,
       clock,
       random,
       nextCheck: (roundAt) => {
         const record = this.#snapshot.members.get(name);
-        return record === undefined ? undefined : nextCheck(policy, record, roundAt, this.#sought());
+        return record === undefined ? undefined : nextCheck(this.#policy, record, roundAt, this.#sought());
       },
       intervalMs: () => this.#alert.intervalMs(),
       onObservation: (observation, durationMs) => this.#takeProbe(observation, durationMs),

@@ -13,7 +13,7 @@ export interface ProberOptions {
   /** The member as it is known now; undefined ends the round. */
   readonly member: () => Member | undefined;
   readonly probe: Probe;
-  readonly timeoutMs: number;
+  readonly timeoutMs: () => number;
   readonly clock: Clock;
   readonly random: () => number;
   /** The check to ask next in a round begun at `roundAt`; undefined ends the round. */
@@ -92,7 +92,7 @@ export class Prober {
       const asked = member();
       if (asked === undefined) return;
       const startedAt = clock.now();
-      const outcome = await probe(asked, check, timeoutMs);
+      const outcome = await probe(asked, check, timeoutMs());
       // An answer from an address that is no longer the member's says nothing about the member.
       if (this.#isStopped || !isSameServer(asked, member())) return;
       const observation: ProbeObservation = {

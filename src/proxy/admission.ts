@@ -7,11 +7,16 @@ export type Seat = 'session' | 'visitor' | 'none';
 const MOST_VISITORS = 256;
 
 export class Admission {
-  readonly #maxSessions: number;
+  #maxSessions: number;
   #sessions = 0;
   #visitors = 0;
 
   constructor(maxSessions: number) {
+    this.#maxSessions = maxSessions;
+  }
+
+  /** Who is in stays in. */
+  resize(maxSessions: number): void {
     this.#maxSessions = maxSessions;
   }
 

@@ -11,7 +11,7 @@ import type { Attempts } from './attempts.ts';
 import type { Dial, DialResult } from './dial.ts';
 import { awaitGreeting } from './greeting.ts';
 import type { Greeted } from './greeting.ts';
-import type { ProxyOptions } from './options.ts';
+import type { ProxySeams } from './options.ts';
 import type { Place, Registry } from './registry.ts';
 
 export type OpenRoute = Extract<Route, { kind: 'open' }>;
@@ -20,7 +20,8 @@ export interface ApproachInputs {
   readonly session: number;
   readonly pool: PoolPolicy;
   readonly attempts: Attempts;
-  readonly options: ProxyOptions;
+  readonly connectTimeoutMs: number;
+  readonly seams: ProxySeams;
   readonly registry: Registry;
   readonly dial: Dial;
   /** Counts the picks of the pool. */
@@ -38,20 +39,19 @@ export interface ApproachInputs {
 
 const nothing = (): void => {};
 
-export function openRoute(options: ProxyOptions, pool: PoolName): OpenRoute | undefined {
-  const route = options.table().pools.get(pool)?.route;
+export function openRoute(seams: ProxySeams, pool: PoolName): OpenRoute | undefined {
+  const route = seams.table().pools.get(pool)?.route;
   return route?.kind === 'open' ? route : undefined;
 }
 
 /** The caller has just seen the route open. Returns the abort, which is idempotent. */
 export function approach(inputs: ApproachInputs): () => void {
-  const { options, pool } = inputs;
+  const { seams, pool, connectTimeoutMs } = inputs;
   let abort = nothing;
   const connect = (): void => {
     abort = connectToMember(inputs);
   };
-  if (pool.exclusive)
-    abort = once(options.clock, options.backend.connectTimeoutMs, options.freshen(pool.name), connect);
+  if (pool.exclusive) abort = once(seams.clock, connectTimeoutMs, seams.freshen(pool.name), connect);
   else connect();
   return () => abort();
 }
@@ -74,9 +74,9 @@ function once(clock: Clock, limitMs: number, asked: Promise<void>, run: () => vo
 }
 
 function connectToMember(inputs: ApproachInputs): () => void {
-  const { options, registry, pool, attempts, dial } = inputs;
-  const { clock, backend, random } = options;
-  const route = openRoute(options, pool.name);
+  const { seams, connectTimeoutMs, registry, pool, attempts, dial } = inputs;
+  const { clock, random } = seams;
+  const route = openRoute(seams, pool.name);
   if (route === undefined) {
     inputs.onRouteAgain();
     return nothing;
@@ -89,11 +89,11 @@ function connectToMember(inputs: ApproachInputs): () => void {
   inputs.onPlace({ ...target, isFallback: route.fallback !== undefined });
   const startedAt = clock.now();
   let abort = nothing;
-  const abortDial = dial(target.address, { clock, timeoutMs: backend.connectTimeoutMs }, (result) => {
+  const abortDial = dial(target.address, { clock, timeoutMs: connectTimeoutMs }, (result) => {
     const outcome = result.kind === 'connected' ? 'connected' : result.outcome;
     const durationMs = clock.now() - startedAt;
     const { member } = target;
-    options.onEvent({ kind: 'dial-finished', pool: pool.name, session: inputs.session, member, outcome, durationMs });
+    seams.onEvent({ kind: 'dial-finished', pool: pool.name, session: inputs.session, member, outcome, durationMs });
     if (result.kind === 'connected') abort = handOver(inputs, target, result.socket);
     else failed(inputs, target, result);
   });
@@ -104,8 +104,8 @@ function connectToMember(inputs: ApproachInputs): () => void {
 }
 
 function handOver(inputs: ApproachInputs, target: Target, backend: Socket): () => void {
-  const { options, pool, startup, onConnected } = inputs;
-  const targets = openRoute(options, pool.name)?.targets ?? [];
+  const { seams, pool, startup, onConnected } = inputs;
+  const targets = openRoute(seams, pool.name)?.targets ?? [];
   const isOpen = targets.some(
     ({ member, address }) => member === target.member && isSameAddress(address, target.address),
   );
@@ -121,20 +121,20 @@ function handOver(inputs: ApproachInputs, target: Target, backend: Socket): () =
   return awaitGreeting({
     backend,
     startup,
-    clock: options.clock,
+    clock: seams.clock,
     onGreeted: (greeted) => onConnected(target, backend, greeted),
     onTurnedAway: () => {
       inputs.attempts.turnedAway();
-      options.onSmell({ kind: 'backend-closed', member: target.member });
+      seams.onSmell({ kind: 'backend-closed', member: target.member });
       inputs.onRouteAgain();
     },
   });
 }
 
 function failed(inputs: ApproachInputs, { member }: Target, result: Extract<DialResult, { kind: 'failed' }>): void {
-  const { options, attempts, pool } = inputs;
-  if (!result.isLocalFault) options.onSmell({ kind: 'dial-failed', member });
-  const route = openRoute(options, pool.name);
+  const { seams, attempts, pool } = inputs;
+  if (!result.isLocalFault) seams.onSmell({ kind: 'dial-failed', member });
+  const route = openRoute(seams, pool.name);
   const pauseMs = attempts.failed(member, result.detail, result.isLocalFault, route?.targets ?? []);
   if (route === undefined || pauseMs === 0) inputs.onRouteAgain();
   else inputs.onUnreachable(pauseMs);

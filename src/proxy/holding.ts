@@ -34,8 +34,7 @@ export type HoldAnswer =
   | { readonly kind: 'refused'; readonly reason: 'hold-full' | 'hold-timeout' | 'no-route'; readonly detail: string };
 
 export interface HoldingInputs {
-  readonly pools: readonly PoolName[];
-  readonly policy: HoldPolicy;
+  readonly policy: () => HoldPolicy;
   readonly table: () => RoutingTable;
   readonly clock: Clock;
   readonly onEvent: (event: ProxyEvent) => void;
@@ -52,7 +51,7 @@ interface Entry {
 interface Line {
   readonly pool: PoolName;
   readonly entries: Set<Entry>;
-  readonly bucket: TokenBucket;
+  bucket: TokenBucket;
   /** When the pool lost its route; undefined while it has one. */
   lostAt: Instant | undefined;
   lastRoute: Route | undefined;
@@ -65,18 +64,26 @@ const SMELL_EVERY_MS = 1_000;
 
 export class Holding {
   readonly #inputs: HoldingInputs;
-  readonly #lines: ReadonlyMap<PoolName, Line>;
+  readonly #lines = new Map<PoolName, Line>();
   #held = 0;
 
   constructor(inputs: HoldingInputs) {
     this.#inputs = inputs;
-    const now = inputs.clock.now();
-    this.#lines = new Map(inputs.pools.map((pool) => [pool, newLine(pool, inputs.policy.releasePerSecond, now)]));
-    this.tableChanged();
+  }
+
+  /** The policy may be another one, too. The next table says how new pools stand; of pools that are no more it says nothing. */
+  learn(pools: readonly PoolName[]): void {
+    const { clock, policy } = this.#inputs;
+    const newBucket = (): TokenBucket => new TokenBucket(policy().releasePerSecond, clock.now());
+    for (const line of this.#lines.values()) line.bucket = newBucket();
+    for (const pool of pools) {
+      if (!this.#lines.has(pool)) this.#lines.set(pool, newLine(pool, newBucket()));
+    }
   }
 
   enter(waiting: Waiting, { cause, since, pauseMs }: HoldRequest): HoldAnswer {
-    const { policy, clock, onEvent } = this.#inputs;
+    const { clock, onEvent } = this.#inputs;
+    const policy = this.#inputs.policy();
     const line = this.#line(waiting.pool);
     const now = clock.now();
     const lostForMs = line.lostAt === undefined ? 0 : now - line.lostAt;
@@ -118,7 +125,7 @@ export class Holding {
       line.lastRoute = route;
       if (route?.kind === 'open') line.lostAt = undefined;
       else line.lostAt ??= clock.now();
-      if (route?.kind === 'closed') this.#turnAway(line);
+      if (route === undefined || route.kind === 'closed') this.#turnAway(line);
       if (!isNews) continue;
       for (const entry of line.entries) entry.notBefore = -Infinity;
       this.#pump(line);
@@ -183,11 +190,11 @@ export class Holding {
   }
 }
 
-function newLine(pool: PoolName, releasePerSecond: number, now: Instant): Line {
+function newLine(pool: PoolName, bucket: TokenBucket): Line {
   return {
     pool,
     entries: new Set(),
-    bucket: new TokenBucket(releasePerSecond, now),
+    bucket,
     lostAt: undefined,
     lastRoute: undefined,
     cancelPump: () => {},

@@ -5,12 +5,17 @@ import type { BackendPolicy, ClientPolicy, HoldPolicy, ListenerPolicy, PoolName,
 import type { RoutingTable } from '../core/routing-table.ts';
 import type { Dial } from './dial.ts';
 
-export interface ProxyOptions {
+/** What a reload may change. It counts for what begins after. */
+export interface ProxyPolicy {
   readonly pools: readonly PoolPolicy[];
   readonly listeners: readonly ListenerPolicy[];
   readonly client: ClientPolicy;
   readonly backend: BackendPolicy;
   readonly hold: HoldPolicy;
+}
+
+/** What stays for the life of the proxy. */
+export interface ProxySeams {
   /** The current routing table. */
   readonly table: () => RoutingTable;
   /** Resolves when the evidence of an exclusive pool's member is fresh, or was just asked for again. Never rejects. */
@@ -22,3 +27,5 @@ export interface ProxyOptions {
   readonly random: () => number;
   readonly dial?: Dial;
 }
+
+export type ProxyOptions = ProxyPolicy & ProxySeams;

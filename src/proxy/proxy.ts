@@ -1,23 +1,39 @@
-// The TCP side as one thing: listeners, sessions, those who wait, and what a change of the routing table means for them. The
-// only entrance to this room. Everything it does is told as events; it decides nothing about members.
-import type { Socket } from 'node:net';
+// The TCP side as one thing: listeners, sessions, those who wait, and what a change of the routing table or of the policy means for
+// them. The only entrance to this room. Everything it does is told as events; it decides nothing about members.
 import type { Action } from '../core/actions.ts';
-import type { PoolName } from '../core/policy.ts';
+import { isSameAddress } from '../core/member.ts';
+import type { PoolName, PoolPolicy } from '../core/policy.ts';
 import { Admission } from './admission.ts';
 import { dialTcp } from './dial.ts';
 import { Evictions } from './evictions.ts';
 import { Holding } from './holding.ts';
+import { Leftovers } from './leftovers.ts';
 import { Listeners } from './listener.ts';
-import type { ListenResult } from './listener.ts';
-import type { ProxyOptions } from './options.ts';
+import type { BoundListener, ListenFailure, ListenerChanges } from './listener.ts';
+import type { ProxyOptions, ProxyPolicy } from './options.ts';
 import { Registry } from './registry.ts';
-import type { PoolCounts } from './registry.ts';
+import type { PoolCounts, Seated } from './registry.ts';
 import { Session } from './session.ts';
-import type { Surroundings } from './session.ts';
+import { addressText } from './socket.ts';
+import type { Surroundings } from './surroundings.ts';
+
+type ListenResult = { readonly kind: 'listening'; readonly listeners: readonly BoundListener[] } | ListenFailure;
+
+/** A policy whose new addresses are bound already. Call `apply` or `abandon`, once. */
+export type PreparedPolicy =
+  | {
+      readonly kind: 'prepared';
+      /** In this step; the table for new pools must follow in it (tableChanged). */
+      readonly apply: () => ListenerChanges;
+      readonly abandon: () => void;
+    }
+  | ListenFailure;
 
 export interface Proxy {
   /** Binds every listener or none. Call once. */
   listen(): Promise<ListenResult>;
+  /** Binds the addresses that `policy` adds, all or none. Nothing else changes before `apply`. One at a time. */
+  prepare(policy: ProxyPolicy): Promise<PreparedPolicy>;
   /** To be called in the step of the decision, when table() is the new one already. Evicts first, then lets go who waits. */
   tableChanged(actions: readonly Action[]): void;
   /** No new connections; those that are there stay. */
@@ -31,64 +47,152 @@ export interface Proxy {
 }
 
 export function createProxy(options: ProxyOptions): Proxy {
-  const { clock, table, pools } = options;
-  const names = pools.map(({ name }) => name);
-  const policies = new Map(pools.map((pool) => [pool.name, pool]));
-  const registry = new Registry(names);
-  const holding = new Holding({ ...options, pools: names, policy: options.hold });
-  const drainMs = (pool: PoolName): number => policies.get(pool)?.drainMs ?? 0;
-  const evictions = new Evictions({ registry, table, clock, drainMs });
-  for (const { pool } of options.listeners) {
-    if (!policies.has(pool)) throw new Error(`a listener names the unknown pool "${pool}"`);
+  return new RunningProxy(options);
+}
+
+class RunningProxy implements Proxy {
+  readonly #options: ProxyOptions;
+  readonly #registry = new Registry();
+  readonly #holding: Holding;
+  readonly #evictions: Evictions;
+  readonly #leftovers: Leftovers;
+  readonly #listeners: Listeners;
+  readonly #admission: Admission;
+  readonly #around: Surroundings;
+  /** Also those that a reload took away, as they were: their sessions may live on. */
+  readonly #pools = new Map<PoolName, PoolPolicy>();
+  readonly #turns = new Map<PoolName, number>();
+  #policy: ProxyPolicy;
+  #isStopping = false;
+  #lastId = 0;
+
+  constructor(options: ProxyOptions) {
+    const { clock, table, onEvent, dial = dialTcp } = options;
+    const registry = this.#registry;
+    this.#options = options;
+    this.#policy = options;
+    this.#holding = new Holding({ ...options, policy: () => this.#policy.hold });
+    this.#evictions = new Evictions({ registry, table, clock, drainMs: (pool) => this.#drainMs(pool) });
+    this.#leftovers = new Leftovers(registry, clock);
+    this.#admission = new Admission(options.client.maxSessions);
+    this.#listeners = new Listeners({
+      onConnection: ({ pool, address: listener }, client) => {
+        const policy = this.#pools.get(pool);
+        this.#lastId += 1;
+        if (policy !== undefined) new Session(this.#lastId, { policy, listener, client }, this.#around).start();
+      },
+      onFailure: (pool, detail) => onEvent({ kind: 'listener-failed', pool, detail }),
+    });
+    this.#around = {
+      seams: options,
+      policy: () => this.#policy,
+      pool: (name) => this.#pools.get(name),
+      registry,
+      holding: this.#holding,
+      admission: this.#admission,
+      dial,
+      nextTurn: (pool) => this.#nextTurn(pool),
+      isStopping: () => this.#isStopping,
+    };
+    this.#adopt(options);
+    this.#holding.tableChanged();
   }
-  const turns = new Map<PoolName, number>();
-  let isStopping = false;
-  let lastId = 0;
 
-  const around: Surroundings = {
-    options,
-    registry,
-    holding,
-    admission: new Admission(options.client.maxSessions),
-    dial: options.dial ?? dialTcp,
-    nextTurn: (pool) => {
-      const turn = turns.get(pool) ?? 0;
-      turns.set(pool, turn + 1);
-      return turn;
-    },
-    isStopping: () => isStopping,
-  };
-  const onConnection = (pool: PoolName, client: Socket): void => {
-    const policy = policies.get(pool);
-    lastId += 1;
-    if (policy !== undefined) new Session(lastId, policy, client, around).start();
-  };
-  const onFailure = (pool: PoolName, detail: string): void =>
-    options.onEvent({ kind: 'listener-failed', pool, detail });
-  const listeners = new Listeners({ policies: options.listeners, onConnection, onFailure });
+  async listen(): Promise<ListenResult> {
+    const prepared = await this.#listeners.prepare(this.#policy.listeners);
+    return prepared.kind === 'failed' ? prepared : { kind: 'listening', listeners: prepared.apply().added };
+  }
 
-  const closeAll = (): void => {
-    isStopping = true;
-    listeners.close();
-    for (const session of registry.all()) session.close('shutdown');
-    holding.stop();
-    evictions.stop();
-  };
-  return {
-    listen: () => listeners.listen(),
-    tableChanged(actions) {
-      evictions.apply(actions);
-      holding.tableChanged();
-    },
-    stopAccepting: () => listeners.close(),
-    drain(deadlineMs) {
-      isStopping = true;
-      for (const session of registry.all()) session.stopWaiting();
-      return drained(registry, (run) => clock.schedule(deadlineMs, run)).then(closeAll);
-    },
-    close: closeAll,
-    counts: () => registry.counts(),
-  };
+  async prepare(policy: ProxyPolicy): Promise<PreparedPolicy> {
+    const prepared = await this.#listeners.prepare(policy.listeners);
+    if (prepared.kind === 'failed') return prepared;
+    const apply = (): ListenerChanges => {
+      const before = this.#policy;
+      this.#adopt(policy);
+      const changes = prepared.apply();
+      for (const listener of changes.removed) this.#drainListener(listener);
+      for (const pool of before.pools) {
+        if (!this.#isConfigured(pool.name)) this.#drainPool(pool);
+      }
+      return changes;
+    };
+    return { ...prepared, apply };
+  }
+
+  tableChanged(actions: readonly Action[]): void {
+    this.#evictions.apply(actions);
+    this.#holding.tableChanged();
+  }
+
+  stopAccepting(): void {
+    this.#listeners.close();
+  }
+
+  async drain(deadlineMs: number): Promise<void> {
+    this.#isStopping = true;
+    for (const session of this.#registry.all()) session.stopWaiting();
+    await drained(this.#registry, (run) => this.#options.clock.schedule(deadlineMs, run));
+    this.close();
+  }
+
+  close(): void {
+    this.#isStopping = true;
+    this.#listeners.close();
+    for (const session of this.#registry.all()) session.close('shutdown');
+    this.#holding.stop();
+    this.#evictions.stop();
+    this.#leftovers.stop();
+  }
+
+  counts(): ReadonlyMap<PoolName, PoolCounts> {
+    return this.#registry.counts();
+  }
+
+  #adopt(policy: ProxyPolicy): void {
+    const names = policy.pools.map(({ name }) => name);
+    for (const { pool } of policy.listeners) {
+      if (!names.includes(pool)) throw new Error(`a listener names the unknown pool "${pool}"`);
+    }
+    this.#policy = policy;
+    for (const pool of policy.pools) this.#pools.set(pool.name, pool);
+    this.#registry.learn(names);
+    this.#holding.learn(names);
+    this.#admission.resize(policy.client.maxSessions);
+  }
+
+  #drainListener({ pool, address }: BoundListener): void {
+    const vanished = {
+      what: `listener ${addressText(address)}`,
+      isBack: () => this.#listeners.isBound(address),
+      has: (session: Seated) => isSameAddress(session.listener, address),
+    };
+    this.#leftovers.drain(vanished, this.#drainMs(pool));
+  }
+
+  /** Nobody decides any more who may be in it: of an exclusive pool, whose sessions could not be fenced, none may stay. */
+  #drainPool({ name, exclusive, drainMs }: PoolPolicy): void {
+    const vanished = {
+      what: `pool ${name}`,
+      isBack: () => this.#isConfigured(name),
+      has: (session: Seated) => session.pool === name,
+    };
+    if (exclusive) this.#leftovers.end(vanished);
+    else this.#leftovers.drain(vanished, drainMs);
+  }
+
+  #isConfigured(name: PoolName): boolean {
+    return this.#policy.pools.some((pool) => pool.name === name);
+  }
+
+  #drainMs(pool: PoolName): number {
+    return this.#pools.get(pool)?.drainMs ?? 0;
+  }
+
+  #nextTurn(pool: PoolName): number {
+    const turn = this.#turns.get(pool) ?? 0;
+    this.#turns.set(pool, turn + 1);
+    return turn;
+  }
 }
 
 /** Resolves when the last session has ended, or when `schedule` calls. */

@@ -18,6 +18,8 @@ export interface Place {
 /** What the registry and those who evict need of a session. */
 export interface Seated {
   readonly pool: PoolName;
+  /** Where it was accepted. */
+  readonly listener: Address;
   place(): Place | undefined;
   /** Ends a relaying session; one that is still dialing is routed again. */
   evict(cause: LeaveCause): void;
@@ -25,6 +27,8 @@ export interface Seated {
   giveUpDial(): void;
   /** The process stops: who waits for a route is told so; who has a backend stays. */
   stopWaiting(): void;
+  /** Its listener or its pool is no more. */
+  dismiss(detail: string): void;
   close(reason: CloseReason, detail?: string): void;
 }
 
@@ -49,12 +53,15 @@ interface PoolBook {
 }
 
 export class Registry {
-  readonly #books: ReadonlyMap<PoolName, PoolBook>;
+  readonly #books = new Map<PoolName, PoolBook>();
   readonly #sessions = new Set<Seated>();
   #onEmpty: () => void = () => {};
 
-  constructor(pools: readonly PoolName[]) {
-    this.#books = new Map(pools.map((pool) => [pool, newBook()]));
+  /** Books are kept of pools that are no more: their sessions may live on, and counts are since the start. */
+  learn(pools: readonly PoolName[]): void {
+    for (const pool of pools) {
+      if (!this.#books.has(pool)) this.#books.set(pool, newBook());
+    }
   }
 
   /** A new session, in state `startup`. */

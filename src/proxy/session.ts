@@ -6,62 +6,44 @@ import { evictionReason } from '../core/close-reason.ts';
 import type { CloseReason, LeaveCause } from '../core/close-reason.ts';
 import type { Login } from '../core/events.ts';
 import type { Instant } from '../core/instant.ts';
-import type { MemberName } from '../core/member.ts';
+import type { Address, MemberName } from '../core/member.ts';
 import type { PoolName, PoolPolicy } from '../core/policy.ts';
 import type { HoldCause, PoolDecision, Target } from '../core/routing-table.ts';
 import { nextSessionState } from '../core/session-state.ts';
 import type { SessionEvent, SessionState } from '../core/session-state.ts';
 import { encodeErrorResponse } from '../wire/error-response.ts';
-import { startupParameters } from '../wire/startup.ts';
-import type { Recognition } from '../wire/startup.ts';
-import type { Admission, Seat } from './admission.ts';
+import type { Seat } from './admission.ts';
 import { approach, openRoute } from './approach.ts';
 import { Attempts } from './attempts.ts';
 import { MOST_CANCEL_TARGETS, forwardCancel } from './cancel.ts';
-import type { Dial } from './dial.ts';
 import type { Greeted } from './greeting.ts';
-import type { Holding } from './holding.ts';
 import type { Waiting } from './holding.ts';
-import type { ProxyOptions } from './options.ts';
-import { HTTP_ANSWER, refusalText } from './refusal-text.ts';
+import { Opening } from './opening.ts';
+import { refusalText } from './refusal-text.ts';
 import type { RefusalReason } from './refusal-text.ts';
-import { refuse } from './refuse.ts';
-import type { Place, Registry, Seated } from './registry.ts';
+import type { Place, Seated } from './registry.ts';
 import { startRelay } from './relay.ts';
 import type { RelayEnding, Traffic } from './relay.ts';
 import { ignoreErrors, peerText, resetSocket } from './socket.ts';
-import { Intake } from './startup.ts';
+import type { Surroundings } from './surroundings.ts';
 
-/** What the sessions of a proxy share. */
-export interface Surroundings {
-  readonly options: ProxyOptions;
-  readonly registry: Registry;
-  readonly holding: Holding;
-  readonly admission: Admission;
-  readonly dial: Dial;
-  /** Counts the picks of a pool. */
-  readonly nextTurn: (pool: PoolName) => number;
-  /** No new backend connections: the process is about to end. */
-  readonly isStopping: () => boolean;
+export interface Accepted {
+  readonly policy: PoolPolicy;
+  readonly listener: Address;
+  readonly client: Socket;
 }
 
 const nothing = (): void => {};
 
-function readLogin(packet: Uint8Array): Login {
-  const parameters = startupParameters(packet);
-  const user = parameters.get('user');
-  const database = parameters.get('database') ?? user;
-  return { ...(user === undefined ? {} : { user }), ...(database === undefined ? {} : { database }) };
-}
-
 export class Session implements Seated, Waiting {
   readonly id: number;
   readonly pool: PoolName;
-  readonly #policy: PoolPolicy;
+  readonly listener: Address;
+  #policy: PoolPolicy;
   readonly #around: Surroundings;
   readonly #client: Socket;
   readonly #clientText: string;
-  readonly #intake: Intake;
+  readonly #opening: Opening;
   readonly #attempts: Attempts;
   readonly #acceptedAt: Instant;
   readonly #traffic: Traffic = { toBackendBytes: 0, toClientBytes: 0 };
@@ -69,7 +51,6 @@ export class Session implements Seated, Waiting {
   #state: SessionState = 'startup';
   /** Ends what the present state has under way. */
   #leave: () => void = nothing;
-  #packet: Recognition | undefined;
   #login: Login = {};
   #heldSince: Instant | undefined;
   #place: Place | undefined;
@@ -78,32 +59,34 @@ export class Session implements Seated, Waiting {
   /** Fixed when the client is refused: what happens while it lingers changes nothing. */
   #verdict: { readonly reason: CloseReason; readonly detail: string | undefined } | undefined;
 
-  constructor(id: number, policy: PoolPolicy, client: Socket, around: Surroundings) {
+  constructor(id: number, { policy, listener, client }: Accepted, around: Surroundings) {
     this.id = id;
     this.pool = policy.name;
+    this.listener = listener;
     this.#policy = policy;
     this.#around = around;
     this.#client = client;
     this.#clientText = peerText(client);
-    this.#acceptedAt = around.options.clock.now();
-    this.#attempts = new Attempts(around.options.backend.attempts);
+    this.#acceptedAt = around.seams.clock.now();
+    this.#attempts = new Attempts(around.policy().backend.attempts);
     this.#seat = around.admission.admit();
-    this.#intake = new Intake(client, {
-      onPacket: (packet) => this.#take(packet),
-      onEnd: () => this.#clientEnded(),
-      onClosed: () => this.#clientVanished(),
+    this.#opening = new Opening(client, {
+      onStartup: () => this.#begin(),
+      onCancel: (request) => this.#cancel(request),
+      onStranger: (detail, answer) => this.#refuse('not-postgres', detail, answer),
+      onLeft: (how) => this.close(how),
     });
   }
 
   start(): void {
-    const { registry, options } = this.#around;
+    const { registry, seams, policy } = this.#around;
     ignoreErrors(this.#client);
     registry.add(this);
-    options.onEvent({ kind: 'client-accepted', pool: this.pool });
+    seams.onEvent({ kind: 'client-accepted', pool: this.pool });
     if (this.#seat === 'none') return this.close('too-many-sessions', 'cut off: too many to be told');
-    const timeoutMs = options.client.startupTimeoutMs;
-    this.#leave = options.clock.schedule(timeoutMs, () => this.#refuse('startup-timeout', `waited ${timeoutMs} ms`));
-    this.#intake.start();
+    const timeoutMs = policy().client.startupTimeoutMs;
+    this.#leave = seams.clock.schedule(timeoutMs, () => this.#refuse('startup-timeout', `waited ${timeoutMs} ms`));
+    this.#opening.start();
   }
 
   place(): Place | undefined {
@@ -136,26 +119,28 @@ export class Session implements Seated, Waiting {
     if (this.#state === 'holding') this.#refuse('shutdown');
   }
 
+  dismiss(detail: string): void {
+    if (this.#state === 'relaying') this.close('evicted-removed', detail);
+    else if (this.#state !== 'refusing') this.#refuse('no-route', detail);
+  }
+
   /** At once and from every state; later calls do nothing. */
   close(reason: CloseReason, detail?: string): void {
     if (!this.#move('close')) return;
-    const { admission, options } = this.#around;
+    const { admission, seams } = this.#around;
     admission.leave(this.#seat);
     if (this.#backend !== undefined) {
       if (reason.startsWith('evicted-')) resetSocket(this.#backend);
       else this.#backend.destroy();
     }
     this.#client.destroy();
-    options.onEvent({
+    seams.onEvent({
       kind: 'session-closed',
-      pool: this.pool,
-      session: this.id,
+      ...this.#who(),
       member: this.#member,
-      client: this.#clientText,
-      ...this.#login,
       reason: this.#verdict?.reason ?? reason,
       detail: this.#verdict === undefined ? detail : this.#verdict.detail,
-      durationMs: options.clock.now() - this.#acceptedAt,
+      durationMs: seams.clock.now() - this.#acceptedAt,
       ...this.#traffic,
     });
   }
@@ -181,41 +166,23 @@ export class Session implements Seated, Waiting {
     return true;
   }
 
-  #take(packet: Recognition): void {
-    this.#packet = packet;
-    if (packet.kind === 'startup') this.#login = readLogin(this.#intake.bytes().subarray(0, packet.length));
-    if (packet.kind === 'cancel-request') this.#cancel(packet.length);
-    else if (packet.kind === 'invalid') this.#refuse('not-postgres', packet.why);
-    else if (packet.kind === 'http') this.#refuse('not-postgres', 'HTTP', HTTP_ANSWER);
-    else if (this.#seat === 'session') this.#route();
-    else
-      this.#refuse('too-many-sessions', `the bound of ${this.#around.options.client.maxSessions} sessions is reached`);
+  #begin(): void {
+    this.#login = this.#opening.login();
+    if (this.#seat === 'session') return this.#route();
+    const { maxSessions } = this.#around.policy().client;
+    this.#refuse('too-many-sessions', `the bound of ${maxSessions} sessions is reached`);
   }
 
-  #clientEnded(): void {
-    const isIncomplete = this.#state === 'startup' && this.#packet === undefined;
-    if (isIncomplete && this.#intake.bytes().length === 0) this.close('no-startup');
-    else if (isIncomplete) this.#refuse('not-postgres', 'incomplete startup packet');
-    else if (this.#state !== 'startup' && !this.#hasPipelined()) this.close('client-gave-up');
-  }
-
-  #clientVanished(): void {
-    if (this.#state !== 'startup') this.close('client-gave-up');
-    else if (this.#packet !== undefined) this.#client.destroy();
-    else this.close(this.#intake.bytes().length === 0 ? 'no-startup' : 'client-reset');
-  }
-
-  /** Who asked more than one thing and half-closed still wants the answers; who only knocked has left. */
-  #hasPipelined(): boolean {
-    const packet = this.#packet;
-    return packet !== undefined && 'length' in packet && this.#intake.bytes().length > packet.length;
+  #who(): Login & { readonly pool: PoolName; readonly session: number; readonly client: string } {
+    return { pool: this.pool, session: this.id, client: this.#clientText, ...this.#login };
   }
 
   #decision(): PoolDecision | undefined {
-    return this.#around.options.table().pools.get(this.pool);
+    return this.#around.seams.table().pools.get(this.pool);
   }
 
   #route(): void {
+    this.#policy = this.#around.pool(this.pool) ?? this.#policy;
     const route = this.#decision()?.route;
     if (this.#around.isStopping()) return this.#refuse('shutdown');
     if (route === undefined || route.kind === 'closed') return this.#refuse('no-route');
@@ -230,8 +197,8 @@ export class Session implements Seated, Waiting {
 
   #hold(cause: HoldCause, pauseMs: number): void {
     if (this.#around.isStopping()) return this.#refuse('shutdown');
-    const { holding, options } = this.#around;
-    this.#heldSince ??= options.clock.now();
+    const { holding, seams } = this.#around;
+    this.#heldSince ??= seams.clock.now();
     const answer = holding.enter(this, { cause, since: this.#heldSince, pauseMs });
     if (answer.kind === 'held') {
       if (this.#move('hold')) this.#leave = answer.leave;
@@ -244,22 +211,26 @@ export class Session implements Seated, Waiting {
   }
 
   #isConnectTheTrouble(): boolean {
-    const { options } = this.#around;
-    return this.#attempts.lastFailure() !== undefined && openRoute(options, this.pool) !== undefined;
+    const { seams } = this.#around;
+    return this.#attempts.lastFailure() !== undefined && openRoute(seams, this.pool) !== undefined;
   }
 
   #dial(): void {
     if (!this.#move('dial')) return;
-    const { options, registry, dial, nextTurn } = this.#around;
+    const { seams, policy, registry, dial, nextTurn } = this.#around;
+    // A client of an exclusive pool whose server shuts down in this very moment gets one more chance: its startup packet, which
+    // nobody took, is its whole conversation so far. The second server's answer is relayed whatever it is.
+    const mayTurnAway = this.#policy.exclusive && !this.#attempts.wasTurnedAway();
     this.#leave = approach({
       session: this.id,
       pool: this.#policy,
       attempts: this.#attempts,
-      options,
+      connectTimeoutMs: policy().backend.connectTimeoutMs,
+      seams,
       registry,
       dial,
       turn: nextTurn(this.pool),
-      startup: this.#startupToAwait(),
+      startup: mayTurnAway ? this.#opening.loneStartup() : undefined,
       onPlace: (place) => {
         this.#place = place;
         registry.sit(this, place);
@@ -270,77 +241,56 @@ export class Session implements Seated, Waiting {
     });
   }
 
-  /**
-   * A client of an exclusive pool whose server shuts down in this very moment gets one more chance: its startup packet, which
-   * nobody took, is its whole conversation so far. The second server's answer is relayed whatever it is.
-   */
-  #startupToAwait(): Uint8Array | undefined {
-    const packet = this.#packet;
-    if (!this.#policy.exclusive || this.#attempts.wasTurnedAway()) return undefined;
-    if (packet?.kind !== 'startup' || packet.major !== 3 || this.#hasPipelined() || this.#intake.hasEnded())
-      return undefined;
-    return this.#intake.bytes().slice(0, packet.length);
-  }
-
   #relay({ member }: Target, backend: Socket, greeted: Greeted | undefined): void {
-    const { options, registry } = this.#around;
+    const { seams, registry } = this.#around;
     this.#backend = backend;
     if (!this.#move('relay')) return;
     this.#member = member;
-    const opening = this.#intake.bytes();
-    this.#intake.release();
-    options.onEvent({
-      kind: 'session-opened',
-      pool: this.pool,
-      session: this.id,
-      member,
-      client: this.#clientText,
-      ...this.#login,
-    });
+    const { bytes, hasEnded } = this.#opening.handOver();
+    seams.onEvent({ kind: 'session-opened', ...this.#who(), member });
     startRelay({
       client: this.#client,
       backend,
-      opening,
+      opening: bytes,
       greeted,
-      hasClientEnded: this.#intake.hasEnded(),
+      hasClientEnded: hasEnded,
       traffic: this.#traffic,
       poolTraffic: registry.traffic(this.pool),
-      clock: options.clock,
+      clock: seams.clock,
       onEnded: (ending) => this.#relayEnded(ending, member),
     });
   }
 
   #relayEnded(ending: RelayEnding, member: MemberName): void {
     const isByBackend = ending === 'backend-reset' || ending === 'backend-closed';
-    if (isByBackend && this.#state === 'relaying') this.#around.options.onSmell({ kind: ending, member });
+    if (isByBackend && this.#state === 'relaying') this.#around.seams.onSmell({ kind: ending, member });
     this.close(ending);
   }
 
-  #cancel(length: number): void {
-    const { registry, options, admission, dial } = this.#around;
+  #cancel(packet: Uint8Array): void {
+    const { registry, seams, admission, dial } = this.#around;
     this.#leave();
     this.#seat = admission.becomeVisitor(this.#seat);
     const places = registry.placesOf(this.pool).slice(0, MOST_CANCEL_TARGETS);
-    options.onEvent({ kind: 'cancel-forwarded', pool: this.pool, members: places.map(({ member }) => member) });
+    seams.onEvent({ kind: 'cancel-forwarded', pool: this.pool, members: places.map(({ member }) => member) });
     if (places.length === 0) return this.close('cancel-forwarded', 'no session to cancel in this pool');
     this.#leave = forwardCancel({
-      packet: this.#intake.bytes().slice(0, length),
+      packet,
       addresses: places.map(({ address }) => address),
       dial,
-      clock: options.clock,
+      clock: seams.clock,
       onDone: () => this.close('cancel-forwarded'),
     });
   }
 
   #refuse(reason: RefusalReason, detail?: string, answer?: Uint8Array): void {
     if (!this.#move('refuse')) return;
-    const { clock } = this.#around.options;
+    const { clock } = this.#around.seams;
     const now = clock.now();
     const waitedMs = this.#heldSince === undefined ? 0 : now - this.#heldSince;
     const facts = { pool: this.#policy, decision: this.#decision(), now, waitedMs, detail };
     const words = answer ?? encodeErrorResponse(refusalText(reason, facts));
     this.#verdict = { reason, detail };
-    const refused = { client: this.#client, intake: this.#intake, packet: this.#packet };
-    this.#leave = refuse(refused, words, clock, () => this.close(reason, detail));
+    this.#leave = this.#opening.refuse(words, clock, () => this.close(reason, detail));
   }
 }

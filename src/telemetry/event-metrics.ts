@@ -3,13 +3,13 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
 import type { Registry } from 'prom-client';
 import { CLOSE_REASONS } from '../core/close-reason.ts';
-import type { MonitorEvent, ProxyEvent } from '../core/events.ts';
+import type { MonitorEvent, ProxyEvent, ReloadEvent } from '../core/events.ts';
 import type { Instant } from '../core/instant.ts';
 import type { MemberName } from '../core/member.ts';
 import type { PoolName } from '../core/policy.ts';
 import { NETWORK_BUCKETS, createTimedOutcomes } from './timed-outcomes.ts';
 
-type Event = ProxyEvent | MonitorEvent;
+type Event = ProxyEvent | MonitorEvent | ReloadEvent;
 
 const HOLD_OUTCOMES = ['released', 'timeout', 'gave-up', 'refused'];
 const DISCOVERY_OUTCOMES = ['found', 'failed'];
@@ -18,6 +18,8 @@ const SESSION_BUCKETS = [0.01, 0.1, 1, 10, 60, 600, 3600, 6 * 3600, 24 * 3600];
 
 export interface EventMetrics {
   readonly count: (event: Event) => void;
+  /** Begins the series of pools that were not known before. */
+  readonly learn: (pools: readonly PoolName[]) => void;
   /** Drops the series of members that are not in `known`. */
   readonly retain: (known: ReadonlySet<MemberName>) => void;
   /** When a read of the member list last succeeded; undefined before the first. */
@@ -26,11 +28,10 @@ export interface EventMetrics {
 
 export interface EventMetricsOptions {
   readonly registry: Registry;
-  readonly pools: readonly PoolName[];
   readonly now: () => Instant;
 }
 
-export function createEventMetrics({ registry, pools, now }: EventMetricsOptions): EventMetrics {
+export function createEventMetrics({ registry, now }: EventMetricsOptions): EventMetrics {
   const registers = [registry];
   const pool = poolMetrics(registers);
   const probes = createTimedOutcomes(registers, {
@@ -45,7 +46,7 @@ export function createEventMetrics({ registry, pools, now }: EventMetricsOptions
   });
   const cluster = clusterMetrics(registers);
   let discoveredAt: Instant | undefined;
-  for (const name of pools) initialise(pool, name);
+  const reloads = reloadMetrics(registers);
   for (const outcome of DISCOVERY_OUTCOMES) cluster.discoveries.inc({ outcome }, 0);
   const discovered = (isFound: boolean, durationMs: number): void => {
     if (isFound) discoveredAt = now();
@@ -74,6 +75,9 @@ export function createEventMetrics({ registry, pools, now }: EventMetricsOptions
         return discovered(event.detail === undefined, event.durationMs);
       case 'urgent-probing':
         return cluster.urgent.set(event.on ? 1 : 0);
+      case 'config-reloaded':
+      case 'config-reload-failed':
+        return reloads.record(event.kind === 'config-reloaded');
       // Counted elsewhere: in the proxy's own counts, or as part of another event.
       case 'client-accepted':
       case 'hold-started':
@@ -84,10 +88,9 @@ export function createEventMetrics({ registry, pools, now }: EventMetricsOptions
     }
   };
   const retain = (known: ReadonlySet<MemberName>): void => {
-    probes.retain(known);
-    dials.retain(known);
+    for (const timed of [probes, dials]) timed.retain(known);
   };
-  return { count, retain, discoveredAt: () => discoveredAt };
+  return { count, learn: learning(pool), retain, discoveredAt: () => discoveredAt };
 }
 
 type Registers = Registry[];
@@ -143,6 +146,16 @@ function poolMetrics(registers: Registers) {
   };
 }
 
+function learning(metrics: PoolMetrics): EventMetrics['learn'] {
+  const known = new Set<PoolName>();
+  return (pools) => {
+    for (const pool of pools) {
+      if (!known.has(pool)) initialise(metrics, pool);
+      known.add(pool);
+    }
+  };
+}
+
 /** Every series is there from the start, so that a first increase is seen as one. */
 function initialise(metrics: PoolMetrics, pool: PoolName): void {
   for (const reason of Object.keys(CLOSE_REASONS)) metrics.closed.inc({ pool, reason }, 0);
@@ -150,6 +163,28 @@ function initialise(metrics: PoolMetrics, pool: PoolName): void {
   metrics.sessionSeconds.zero({ pool });
   metrics.holdSeconds.zero({ pool });
   for (const counter of [metrics.cancels, metrics.listenerFailures, metrics.routeChanges]) counter.inc({ pool }, 0);
+}
+
+function reloadMetrics(registers: Registers): { readonly record: (isApplied: boolean) => void } {
+  const total = new Counter({
+    name: 'pointsman_config_reloads_total',
+    help: 'Times the configuration was read again, by what came of it; failed: nothing changed.',
+    labelNames: ['outcome'] as const,
+    registers,
+  });
+  const successful = new Gauge({
+    name: 'pointsman_config_last_reload_successful',
+    help: '1 while the program runs with the configuration it was last given, 0 when that could not be used.',
+    registers,
+  });
+  for (const outcome of ['applied', 'failed']) total.inc({ outcome }, 0);
+  successful.set(1);
+  return {
+    record: (isApplied) => {
+      total.inc({ outcome: isApplied ? 'applied' : 'failed' });
+      successful.set(isApplied ? 1 : 0);
+    },
+  };
 }
 
 function clusterMetrics(registers: Registers) {

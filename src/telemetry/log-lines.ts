@@ -2,7 +2,7 @@
 // read the morning after is info or above.
 import { CLOSE_REASONS } from '../core/close-reason.ts';
 import type { CloseReason } from '../core/close-reason.ts';
-import type { MonitorEvent, ProxyEvent } from '../core/events.ts';
+import type { MonitorEvent, ProxyEvent, ReloadEvent } from '../core/events.ts';
 import type { Route, Standing, WhyCode } from '../core/routing-table.ts';
 
 export type LineLevel = 'error' | 'warn' | 'info' | 'debug' | 'trace';
@@ -12,7 +12,7 @@ export interface LogLine {
   readonly text: string;
 }
 
-type Event = ProxyEvent | MonitorEvent;
+type Event = ProxyEvent | MonitorEvent | ReloadEvent;
 
 /** `isNews` is false when the event before it of this kind went the same way (only discovery repeats itself). */
 export function logLine(event: Event, isNews: boolean): LogLine {
@@ -45,7 +45,17 @@ export function logLine(event: Event, isNews: boolean): LogLine {
       return standingLine(event);
     case 'urgent-probing':
       return { level: 'info', text: urgentText(event.on, event.smells) };
+    case 'config-reloaded':
+      return reloadLine(event);
+    case 'config-reload-failed':
+      return { level: 'error', text: `reload failed, nothing changed: ${event.problems.join('; ')}` };
   }
+}
+
+function reloadLine({ changed, needsRestart }: Extract<Event, { kind: 'config-reloaded' }>): LogLine {
+  const text = `configuration reloaded: ${changed.length === 0 ? 'nothing changed' : changed.join(', ')}`;
+  if (needsRestart.length === 0) return { level: 'info', text };
+  return { level: 'warn', text: `${text}; not applied without a restart: ${needsRestart.join(', ')}` };
 }
 
 function seconds(ms: number): string {

@@ -11,13 +11,14 @@ export interface MetricsOptions {
   readonly version: string;
   /** `v24.12.0` */
   readonly nodeVersion: string;
-  /** Every pool of the configuration. */
+  /** Every pool of the configuration; see `learn` for those of a later one. */
   readonly pools: readonly PoolName[];
   readonly source: StatusSource;
 }
 
 export interface Metrics {
   readonly count: EventMetrics['count'];
+  readonly learn: EventMetrics['learn'];
   readonly contentType: string;
   /** The exposition at this moment. */
   readonly text: () => Promise<string>;
@@ -25,7 +26,8 @@ export interface Metrics {
 
 export function createMetrics({ version, nodeVersion, pools, source }: MetricsOptions): Metrics {
   const registry = new Registry();
-  const events = createEventMetrics({ registry, pools, now: source.now });
+  const events = createEventMetrics({ registry, now: source.now });
+  events.learn(pools);
   const refresh = createStatusMetrics(registry, source);
   new Gauge({
     name: 'pointsman_build_info',
@@ -43,6 +45,7 @@ export function createMetrics({ version, nodeVersion, pools, source }: MetricsOp
   collectDefaultMetrics({ register: registry });
   return {
     count: events.count,
+    learn: events.learn,
     contentType: registry.contentType,
     text: () => {
       events.retain(refresh());

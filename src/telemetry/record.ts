@@ -1,10 +1,10 @@
 // The one listener of the shells' events: each becomes a log line and a metric. Never throws into its caller: telling must
 // not break what is told about.
-import type { MonitorEvent, ProxyEvent } from '../core/events.ts';
+import type { MonitorEvent, ProxyEvent, ReloadEvent } from '../core/events.ts';
 import { logLine } from './log-lines.ts';
 import type { Log } from './log.ts';
 
-type Event = ProxyEvent | MonitorEvent;
+type Event = ProxyEvent | MonitorEvent | ReloadEvent;
 
 export interface RecorderOptions {
   readonly log: Log;
@@ -15,6 +15,7 @@ export interface RecorderOptions {
 export interface Recorder {
   readonly onProxyEvent: (event: ProxyEvent) => void;
   readonly onMonitorEvent: (event: MonitorEvent) => void;
+  readonly onReload: (event: ReloadEvent) => void;
 }
 
 export function createRecorder({ log, count }: RecorderOptions): Recorder {
@@ -31,5 +32,5 @@ export function createRecorder({ log, count }: RecorderOptions): Recorder {
       log.error({ event: 'record-failed', of: event.kind, err: error }, 'an event could not be recorded');
     }
   };
-  return { onProxyEvent: record, onMonitorEvent: record };
+  return { onProxyEvent: record, onMonitorEvent: record, onReload: record };
 }

@@ -31,8 +31,9 @@ export function createStatusMetrics(registry: Registry, source: StatusSource): (
     const members = new Set([...table.pools.values()].flatMap((decision) => [...decision.standings.keys()]));
     routing.complete.set(table.complete ? 1 : 0);
     routing.members.set(members.size);
-    routing.standing.reset();
-    routing.answerAge.reset();
+    for (const gauge of [routing.standing, routing.answerAge, routing.route, routing.fallback, routing.targets]) {
+      gauge.reset();
+    }
     for (const [pool, decision] of table.pools) setDecision(routing, pool, decision);
     for (const member of members) {
       const at = source.lastAnswerAt(member);

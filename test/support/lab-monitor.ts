@@ -25,6 +25,10 @@ export class LabMonitor {
   readonly asked = new Map<MemberName, number[]>();
   /** Whom /cluster names leader and running; undefined: nobody. */
   leader: MemberName | undefined = 'pg-1';
+  /** Members that no list names although they answer. */
+  readonly forgotten = new Set<MemberName>();
+  /** Awaited in each discovery. */
+  beforeDiscovery: () => Promise<void> = () => Promise.resolve();
   discoveries: { readonly at: number; readonly not: MemberName | undefined }[] = [];
   scheduledSwitchoverAt: number | undefined;
   readonly monitor: Monitor;
@@ -41,7 +45,11 @@ export class LabMonitor {
         await this.#held.get(member.name)?.promise;
         return outcome;
       },
-      discover: ({ not }) => Promise.resolve(this.#discover(not)),
+      discover: async ({ not }) => {
+        const found = this.#discover(not);
+        await this.beforeDiscovery();
+        return found;
+      },
       clock: this.clock,
       wallClock: () => this.clock.now(),
       random: () => 0.5,
@@ -103,7 +111,7 @@ export class LabMonitor {
     this.discoveries.push({ at: startedAt, not });
     return {
       kind: 'found',
-      members: [...this.members.keys()].map((name) => aMember(name)),
+      members: [...this.members.keys()].filter((name) => !this.forgotten.has(name)).map((name) => aMember(name)),
       scope: 'lab',
       leader: this.leader === undefined ? undefined : { name: this.leader, state: 'running' },
       by: 'pg-2',

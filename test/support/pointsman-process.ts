@@ -90,6 +90,11 @@ export class PointsmanProcess {
     return ['Pointsman said:', ...tail, ...this.stderr].join('\n');
   }
 
+  /** Writes its configuration file anew; it reads it at a SIGHUP. */
+  async configure(config: unknown): Promise<void> {
+    await writeConfig(this.#directory, config);
+  }
+
   signal(name: NodeJS.Signals): void {
     this.#child.kill(name);
   }
@@ -111,12 +116,25 @@ export class PointsmanProcess {
   }
 }
 
+async function writeConfig(directory: string, config: unknown): Promise<string> {
+  const file = join(directory, 'pointsman.yaml');
+  await writeFile(file, typeof config === 'string' ? config : stringify(config));
+  return file;
+}
+
+function startProcess(args: readonly string[], env: NodeJS.ProcessEnv, directory: string): PointsmanProcess {
+  const main = new URL('../../src/main.ts', import.meta.url).pathname;
+  const child = spawn(process.execPath, [main, 'run', ...args], { stdio: ['ignore', 'pipe', 'pipe'], env });
+  return new PointsmanProcess(child, directory);
+}
+
 /** Starts `pointsman run` with this configuration; see waitUntilReady(). */
 export async function startPointsman(config: unknown): Promise<PointsmanProcess> {
   const directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
-  const file = join(directory, 'pointsman.yaml');
-  await writeFile(file, typeof config === 'string' ? config : stringify(config));
-  const main = new URL('../../src/main.ts', import.meta.url).pathname;
-  const child = spawn(process.execPath, [main, 'run', '-c', file], { stdio: ['ignore', 'pipe', 'pipe'], env: {} });
-  return new PointsmanProcess(child, directory);
+  return startProcess(['-c', await writeConfig(directory, config)], {}, directory);
+}
+
+/** Starts it without a file. */
+export async function startPointsmanFrom(env: NodeJS.ProcessEnv): Promise<PointsmanProcess> {
+  return startProcess([], env, await mkdtemp(join(tmpdir(), 'pointsman-test-')));
 }

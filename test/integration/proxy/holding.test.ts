@@ -130,7 +130,7 @@ test('one over the number is refused at once', async () => {
   const third = await connectRaw(lab.address('write'));
   third.socket.write(aStartup());
   const error = await until('the error', () => errorFields(third.received()));
-  expect(error).toMatchObject({ C: '57P03', M: expect.stringContaining('(hold-full)') });
+  expect(error).toMatchObject({ C: '53300', M: expect.stringContaining('(hold-full)') });
   expect(held()).toBe(2);
 });
 

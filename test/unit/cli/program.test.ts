@@ -4,8 +4,9 @@ import { runCli } from '../../../src/cli/program.ts';
 import type { RunApp } from '../../../src/cli/io.ts';
 import type { Config } from '../../../src/config/config.ts';
 
-const FILES: Readonly<Record<string, string>> = {
-  'good.yaml': 'cluster: { scope: batman, seeds: [http://pg1:8008, http://pg2:8008] }',
+const GOOD = 'cluster: { scope: batman, seeds: [http://pg1:8008, http://pg2:8008] }';
+const FILES: Record<string, string> = {
+  'good.yaml': GOOD,
   'bad.yaml': 'probe: { interval: 5 }',
   'warns.yaml': 'cluster: { seeds: [http://pg1:8008] }\nprobe: { timeout: 2s }',
 };
@@ -31,10 +32,10 @@ async function cli(argv: readonly string[], env: Readonly<Record<string, string>
       return text;
     },
   };
-  const runApp: RunApp = (given, told) => {
+  const runApp: RunApp = (given, told, reload) => {
     config = given;
     warnings = told.length;
-    return app === undefined ? Promise.resolve(0) : app(given, told);
+    return app === undefined ? Promise.resolve(0) : app(given, told, reload);
   };
   const code = await runCli(argv, io, { runApp, version: '1.2.3' });
   return { code, out, err, config, warnings };
@@ -111,6 +112,34 @@ describe('run', () => {
   test('--log-level and --log-format go before the file', async () => {
     const { config } = await cli(['run', '-c', 'good.yaml', '--log-level', 'debug', '--log-format', 'json']);
     expect(config?.log).toEqual({ level: 'debug', format: 'json' });
+  });
+
+  test('a reload reads the file again, and the command line still goes before it', async () => {
+    const reloaded: unknown[] = [];
+    await cli(['run', '-c', 'good.yaml', '--log-level', 'debug'], {}, (_config, _warnings, reload) => {
+      FILES['good.yaml'] = 'cluster: { seeds: [http://pg3:8008] }\nlog: { level: error }';
+      reloaded.push(reload());
+      FILES['good.yaml'] = 'probe: { interval: 5 }';
+      reloaded.push(reload());
+      FILES['good.yaml'] = GOOD;
+      return Promise.resolve(0);
+    });
+    expect(reloaded).toEqual([
+      expect.objectContaining({
+        kind: 'ok',
+        config: expect.objectContaining({ log: { level: 'debug', format: 'auto' } }),
+      }),
+      expect.objectContaining({ kind: 'invalid' }),
+    ]);
+  });
+
+  test('without a file there is nothing to reload', async () => {
+    const reloaded: unknown[] = [];
+    await cli(['run'], { POINTSMAN_CLUSTER_SEEDS: 'http://env:8008' }, (_config, _warnings, reload) => {
+      reloaded.push(reload());
+      return Promise.resolve(0);
+    });
+    expect(reloaded).toEqual([{ kind: 'no-file' }]);
   });
 
   test('a bad file starts nothing', async () => {

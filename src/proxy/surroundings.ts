@@ -1,0 +1,22 @@
+// What the sessions of one proxy share. Policies are read when they are needed, so that a reload counts for what begins after.
+import type { PoolName, PoolPolicy } from '../core/policy.ts';
+import type { Admission } from './admission.ts';
+import type { Dial } from './dial.ts';
+import type { Holding } from './holding.ts';
+import type { ProxyPolicy, ProxySeams } from './options.ts';
+import type { Registry } from './registry.ts';
+
+export interface Surroundings {
+  readonly seams: ProxySeams;
+  readonly policy: () => ProxyPolicy;
+  /** As it is now; of a pool that a reload took away, as it was. */
+  readonly pool: (name: PoolName) => PoolPolicy | undefined;
+  readonly registry: Registry;
+  readonly holding: Holding;
+  readonly admission: Admission;
+  readonly dial: Dial;
+  /** Counts the picks of a pool. */
+  readonly nextTurn: (pool: PoolName) => number;
+  /** No new backend connections: the process is about to end. */
+  readonly isStopping: () => boolean;
+}

@@ -1,0 +1,265 @@
+// A reload of the whole program: what it changes, and above all what it leaves alone (G15).
+import { createServer } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Address } from '../../../src/core/member.ts';
+import { AppLab, FakeCluster, freeAddresses } from '../../support/app-lab.ts';
+import type { ConfigFile } from '../../support/app-lab.ts';
+import { waitUntil } from '../../support/patroni/wait.ts';
+import { aStartup } from '../../support/packets.ts';
+import { connectRaw } from '../../support/raw-client.ts';
+import type { RawClient } from '../../support/raw-client.ts';
+import { until } from '../../support/until.ts';
+
+let cluster: FakeCluster;
+let lab: AppLab;
+let writes: Address;
+let reads: Address;
+let spare: Address;
+let other: Address;
+
+beforeEach(async () => {
+  cluster = await FakeCluster.start();
+  const [a, b, c, d] = await freeAddresses(4);
+  if (a === undefined || b === undefined || c === undefined || d === undefined) throw new Error('no free ports');
+  [writes, reads, spare, other] = [a, b, c, d];
+  lab = await AppLab.start(file());
+});
+
+afterEach(async () => {
+  await lab.app.stop();
+  await cluster.stop();
+});
+
+function listener({ host, port }: Address, pool: string): { readonly address: string; readonly pool: string } {
+  return { address: `${host}:${port}`, pool };
+}
+
+function file(changes: ConfigFile = {}): ConfigFile {
+  return {
+    cluster: cluster.section(),
+    listeners: [listener(writes, 'write'), listener(reads, 'read')],
+    admin: { address: '127.0.0.1:0' },
+    ...changes,
+  };
+}
+
+async function aSession(at: Address): Promise<RawClient> {
+  const client = await connectRaw(at);
+  client.socket.write(aStartup());
+  await until('the session', () => client.received().length === aStartup().length);
+  return client;
+}
+
+async function stillEchoes(client: RawClient): Promise<void> {
+  const before = client.received();
+  const words = `still there, with ${before.length} bytes`;
+  client.socket.write(words);
+  const after = await until('the echo', () => client.received().length === before.length + words.length);
+  expect(after).toBe(true);
+  expect(client.received().equals(Buffer.concat([before, Buffer.from(words)]))).toBe(true);
+  expect(client.hasEnded || client.isClosed).toBe(false);
+}
+
+test('an invalid file changes nothing, is logged, and shows in a metric until a good one comes', async () => {
+  const [writer, reader] = [await aSession(writes), await aSession(reads)];
+  expect(await lab.metric('pointsman_config_last_reload_successful')).toBe(1);
+  const answer = await lab.reload(file({ listeners: [listener(spare, 'wriet')], probe: { interval: 5 } }));
+  expect(answer).toEqual({ kind: 'failed', why: expect.stringContaining('5 has no unit') });
+  await stillEchoes(writer);
+  await stillEchoes(reader);
+  await expect(connectRaw(spare)).rejects.toThrow('ECONNREFUSED');
+  await aSession(writes);
+  expect(lab.said('config-reload-failed')).toHaveLength(1);
+  expect(await lab.metric('pointsman_config_last_reload_successful')).toBe(0);
+  expect(await lab.metric('pointsman_config_reloads_total{outcome="failed"}')).toBe(1);
+
+  expect(await lab.reload(file())).toEqual({ kind: 'reloaded', changed: [] });
+  expect(await lab.metric('pointsman_config_last_reload_successful')).toBe(1);
+  expect(await lab.metric('pointsman_config_reloads_total{outcome="applied"}')).toBe(1);
+});
+
+test('one listener moves: the sessions of the other live on, byte streams unbroken', async () => {
+  const writer = await aSession(writes);
+  const reader = await aSession(reads);
+  const sent: string[] = [];
+  let isDone = false;
+  const talk = (): void => {
+    if (isDone) return;
+    sent.push(`${sent.length};`);
+    writer.socket.write(sent.at(-1) ?? '');
+    setImmediate(talk);
+  };
+  talk();
+  const reloaded = await lab.reload(file({ listeners: [listener(writes, 'write'), listener(spare, 'read')] }));
+  expect(reloaded).toEqual({ kind: 'reloaded', changed: ['listeners'] });
+  await expect(connectRaw(reads)).rejects.toThrow('ECONNREFUSED');
+  await aSession(spare);
+  isDone = true;
+  const whole = Buffer.concat([aStartup(), Buffer.from(sent.join(''))]);
+  await until('every byte', () => writer.received().length === whole.length);
+  expect(writer.received().equals(whole)).toBe(true);
+  await stillEchoes(reader);
+  expect(lab.reasons()).toEqual([]);
+});
+
+test('sessions of a listener that is gone drain: at the deadline they are ended, no others are', async () => {
+  await lab.reload(file({ pools: { read: { drain: '1ms' } } }));
+  const reader = await aSession(reads);
+  const writer = await aSession(writes);
+  await lab.reload(file({ pools: { read: { drain: '1ms' } }, listeners: [listener(writes, 'write')] }));
+  await until('the end', () => reader.hasEnded);
+  expect(lab.said('session-closed')).toEqual([
+    expect.objectContaining({
+      pool: 'read',
+      reason: 'evicted-removed',
+      detail: `listener 127.0.0.1:${reads.port} is no longer configured`,
+    }),
+  ]);
+  await stillEchoes(writer);
+});
+
+test('a listener that leads to another pool: new connections use it, live ones stay where they are', async () => {
+  const reader = await aSession(reads);
+  await lab.reload(file({ listeners: [listener(writes, 'write'), listener(reads, 'write')] }));
+  const writer = await aSession(reads);
+  expect(cluster.primary.postgres.open()).toBe(1);
+  expect(cluster.replica.postgres.open()).toBe(1);
+  await stillEchoes(reader);
+  await stillEchoes(writer);
+});
+
+test('a new pool with a new check and a listener of its own works without touching others', async () => {
+  cluster.replica.api.set({ tags: { use: 'reports' } });
+  const [writer, reader] = [await aSession(writes), await aSession(reads)];
+  const reloaded = await lab.reload(
+    file({
+      pools: { reports: { check: '/read-only?tag_use=reports' } },
+      listeners: [listener(writes, 'write'), listener(reads, 'read'), listener(spare, 'reports')],
+    }),
+  );
+  expect(reloaded).toEqual({ kind: 'reloaded', changed: ['listeners', 'pools.reports added'] });
+  const report = await aSession(spare);
+  expect(cluster.replica.postgres.open()).toBe(2);
+  for (const client of [writer, reader, report]) await stillEchoes(client);
+  expect(await lab.metric('pointsman_clients_accepted_total{pool="reports"}')).toBe(1);
+  expect(await lab.metric('pointsman_pool_route{pool="reports",kind="open"}')).toBe(1);
+  expect(lab.reasons()).toEqual([]);
+});
+
+test('another check of a pool in use: its sessions stay while the members are asked', async () => {
+  const [writer, reader] = [await aSession(writes), await aSession(reads)];
+  await lab.reload(
+    file({ pools: { write: { check: '/leader' }, read: { check: '/replica?lag=1MB', fallback: 'none' } } }),
+  );
+  const [next, second] = [await aSession(writes), await aSession(reads)];
+  for (const client of [writer, reader, next, second]) await stillEchoes(client);
+  expect(lab.reasons()).toEqual([]);
+});
+
+test('a pool that is gone: sessions of a shared one drain, those of an exclusive one end, who waits is told', async () => {
+  const pools = {
+    reports: { check: '/read-only', drain: '1h' },
+    standby: { check: '/standby-leader' },
+    admins: { check: '/primary', exclusive: true },
+  };
+  const [fourth] = await freeAddresses(1);
+  if (fourth === undefined) throw new Error('no free port');
+  await lab.reload(
+    file({
+      pools,
+      listeners: [
+        listener(writes, 'write'),
+        listener(spare, 'reports'),
+        listener(other, 'admins'),
+        listener(fourth, 'standby'),
+      ],
+    }),
+  );
+  const [writer, report, admin] = [await aSession(writes), await aSession(spare), await aSession(other)];
+  const waiting = await connectRaw(fourth);
+  waiting.socket.write(aStartup());
+  await waitUntil('the hold', async () => (await lab.metric('pointsman_holds{pool="standby"}')) === 1, {
+    timeoutMs: 5000,
+  });
+  await lab.reload(file());
+  await until('the ends', () => admin.hasEnded && waiting.hasEnded);
+  expect(waiting.received().toString()).toContain('(no-route)');
+  await stillEchoes(report);
+  await stillEchoes(writer);
+  expect(await lab.metric('pointsman_pool_route{pool="reports",kind="open"}')).toBeUndefined();
+});
+
+test('an address that is taken: nothing changes, and neither is another one left bound', async () => {
+  const writer = await aSession(writes);
+  const taken = createServer();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  taken.listen(other.port, other.host, resolve);
+  await promise;
+  const reloaded = await lab.reload(
+    file({ probe: { interval: '2s' }, listeners: [listener(spare, 'write'), listener(other, 'read')] }),
+  );
+  taken.close();
+  expect(reloaded).toEqual({ kind: 'failed', why: `127.0.0.1:${other.port} is in use by another process` });
+  await expect(connectRaw(spare)).rejects.toThrow('ECONNREFUSED');
+  await aSession(reads);
+  await stillEchoes(writer);
+  expect(await lab.metric('pointsman_config_last_reload_successful')).toBe(0);
+  expect(await lab.reload(file({ probe: { interval: '2s' } })), 'the interval had not been applied').toEqual({
+    kind: 'reloaded',
+    changed: ['probe.interval 1s -> 2s'],
+  });
+});
+
+test('what needs a restart is named and not applied; the rest is', async () => {
+  const reloaded = await lab.reload(file({ admin: { address: '127.0.0.1:1' }, log: { level: 'debug' } }));
+  expect(reloaded).toEqual({ kind: 'reloaded', changed: ['log.level info -> debug'] });
+  expect(lab.said('config-reloaded')).toMatchObject([
+    { level: 'warn', needsRestart: ['admin.address 127.0.0.1:0 -> 127.0.0.1:1'] },
+  ]);
+  expect(await lab.metric('pointsman_config_last_reload_successful')).toBe(1);
+  await aSession(reads);
+  await until('lines of level debug', () => lab.said('session-opened').length > 0);
+});
+
+test('a member that is no longer configured leaves, although it answers; its sessions go as on_leave says', async () => {
+  const pools = { read: { on_leave: { removed: 'close' } } };
+  await lab.reload(file({ pools }));
+  const [writer, reader] = [await aSession(writes), await aSession(reads)];
+  const reloaded = await lab.reload(file({ pools, cluster: cluster.section(cluster.primary) }));
+  expect(reloaded).toEqual({ kind: 'reloaded', changed: ['cluster.members'] });
+  await until('the end', () => reader.hasEnded);
+  expect(lab.reasons()).toEqual(['evicted-removed']);
+  expect(lab.said('members-changed').at(-1)).toMatchObject({ added: [], removed: ['pg-2'] });
+  await stillEchoes(writer);
+  await aSession(reads);
+  expect(cluster.primary.postgres.open(), 'reads fall back').toBe(2);
+});
+
+test('several at once are taken one after the other; the last one counts', async () => {
+  const changes = [spare, other, reads].map((at) =>
+    file({ listeners: [listener(writes, 'write'), listener(at, 'read')] }),
+  );
+  const answers = await Promise.all(changes.map((one) => lab.reload(one)));
+  expect(answers.map(({ kind }) => kind)).toEqual(['reloaded', 'reloaded', 'reloaded']);
+  await aSession(reads);
+  await expect(connectRaw(spare)).rejects.toThrow('ECONNREFUSED');
+  await expect(connectRaw(other)).rejects.toThrow('ECONNREFUSED');
+});
+
+test.each([0, 4])('the end of the program overtakes a reload (%i turns later): nothing is bound', async (turns) => {
+  const reloading = lab.reload(file({ listeners: [listener(spare, 'write')] }));
+  for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+  await lab.app.stop();
+  expect(await reloading).toEqual({ kind: 'failed', why: 'shutting down' });
+  await expect(connectRaw(spare)).rejects.toThrow('ECONNREFUSED');
+});
+
+test('the end overtakes the drain: its grace is not waited for', async () => {
+  await lab.reload(file({ shutdown: { grace: '1h', drain: '1h' } }));
+  const writer = await aSession(writes);
+  const drained = lab.app.drain();
+  await stillEchoes(writer);
+  await lab.app.stop();
+  await drained;
+  await until('the end', () => writer.hasEnded);
+});

@@ -1,0 +1,156 @@
+// The process and its signals, as an operator or an orchestrator sends them.
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Address } from '../../../src/core/member.ts';
+import { FakeCluster, freeAddresses } from '../../support/app-lab.ts';
+import type { ConfigFile } from '../../support/app-lab.ts';
+import { aStartup, errorFields } from '../../support/packets.ts';
+import { startPointsman, startPointsmanFrom } from '../../support/pointsman-process.ts';
+import type { PointsmanProcess } from '../../support/pointsman-process.ts';
+import { connectRaw } from '../../support/raw-client.ts';
+import type { RawClient } from '../../support/raw-client.ts';
+import { until } from '../../support/until.ts';
+
+let cluster: FakeCluster;
+let pointsman: PointsmanProcess | undefined;
+
+beforeEach(async () => {
+  cluster = await FakeCluster.start();
+});
+
+afterEach(async () => {
+  await pointsman?.stop();
+  await cluster.stop();
+});
+
+function file(changes: ConfigFile = {}): ConfigFile {
+  return {
+    cluster: cluster.section(),
+    listeners: [
+      { address: '127.0.0.1:0', pool: 'write' },
+      { address: '127.0.0.1:0', pool: 'read' },
+    ],
+    admin: { address: '127.0.0.1:0' },
+    log: { level: 'debug', format: 'json' },
+    ...changes,
+  };
+}
+
+async function started(config: ConfigFile): Promise<PointsmanProcess> {
+  pointsman = await startPointsman(config);
+  await pointsman.waitUntilReady();
+  return pointsman;
+}
+
+async function aSession(at: Address): Promise<RawClient> {
+  const client = await connectRaw(at);
+  client.socket.write(aStartup());
+  await until('the session', () => client.received().length === aStartup().length);
+  return client;
+}
+
+async function stillEchoes(client: RawClient): Promise<void> {
+  const length = client.received().length + 'still there'.length;
+  client.socket.write('still there');
+  await until('the echo', () => client.received().length === length);
+}
+
+async function addressOf(process: PointsmanProcess, pool: string): Promise<Address> {
+  return { host: '127.0.0.1', port: await process.port(pool) };
+}
+
+async function said(process: PointsmanProcess, text: string): Promise<void> {
+  await process.waitFor(text, () => process.lines.some(({ msg }) => String(msg).includes(text)));
+}
+
+describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
+  test('not ready at once, listeners stay for the grace, sessions for the drain; exit code 0', async () => {
+    const process = await started(file({ shutdown: { grace: '1s', drain: '1h' } }));
+    const writes = await addressOf(process, 'write');
+    const live = await aSession(writes);
+    process.signal(signal);
+    await process.waitFor('503', async () => (await process.admin('/readyz')).status === 503);
+    const late = await aSession(writes);
+    await stillEchoes(late);
+    await process.waitFor('the end of the listener', () => refuses(writes));
+    expect((await process.admin('/livez')).status).toBe(200);
+    await stillEchoes(live);
+    for (const { socket } of [live, late]) socket.end();
+    expect(await process.exited()).toBe(0);
+  });
+
+  test('who waits is told when the drain begins, and at its deadline the rest is ended; exit code 0', async () => {
+    const process = await started(file({ shutdown: { grace: 0, drain: '100ms' } }));
+    const live = await aSession(await addressOf(process, 'write'));
+    cluster.primary.api.set({ hasLock: false, role: 'replica' });
+    await until('the eviction', () => live.hasEnded || live.isClosed);
+    const waiting = await connectRaw(await addressOf(process, 'write'));
+    waiting.socket.write(aStartup());
+    await process.waitFor('the hold', async () => (await process.metric('pointsman_holds{pool="write"}')) === 1);
+    process.signal(signal);
+    expect(await until('the error', () => errorFields(waiting.received()))).toMatchObject({ C: '57P01' });
+    expect(await process.exited()).toBe(0);
+  });
+
+  test('a second one ends at once; exit code 1', async () => {
+    const process = await started(file({ shutdown: { grace: '1h', drain: '1h' } }));
+    await aSession(await addressOf(process, 'write'));
+    process.signal(signal);
+    await said(process, 'shutting down');
+    process.signal(signal);
+    expect(await process.exited()).toBe(1);
+  });
+});
+
+async function refuses(address: Address): Promise<boolean> {
+  try {
+    (await connectRaw(address)).socket.destroy();
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+describe('SIGHUP', () => {
+  const applied = 'pointsman_config_reloads_total{outcome="applied"}';
+  const successful = 'pointsman_config_last_reload_successful';
+
+  test('a broken file changes nothing and is told; the good one after it counts; a session lives through both', async () => {
+    const process = await started(file());
+    const [spare] = await freeAddresses(1);
+    if (spare === undefined) throw new Error('no free port');
+    const live = await aSession(await addressOf(process, 'write'));
+
+    await process.configure('listeners:\n  - { address: "127.0.0.1:1", pool: wriet }\nprobe: { interval: 5 }\n');
+    process.signal('SIGHUP');
+    await said(process, 'reload failed, nothing changed');
+    await said(process, 'pointsman.yaml:3:20: probe.interval: 5 has no unit');
+    expect(await process.metric(successful)).toBe(0);
+    await stillEchoes(live);
+    await stillEchoes(await aSession(await addressOf(process, 'read')));
+
+    const listeners = [
+      { address: '127.0.0.1:0', pool: 'write' },
+      { address: `127.0.0.1:${spare.port}`, pool: 'read' },
+    ];
+    await process.configure(file({ listeners, probe: { interval: '2s' } }));
+    process.signal('SIGHUP');
+    await said(process, 'configuration reloaded: probe.interval 1s -> 2s, listeners');
+    expect(await process.metric(successful)).toBe(1);
+    expect(await process.metric(applied)).toBe(1);
+    await stillEchoes(live);
+    await stillEchoes(await aSession(spare));
+  });
+
+  test('without a file there is nothing to read again, and the log says so', async () => {
+    pointsman = await startPointsmanFrom({
+      POINTSMAN_CLUSTER_SEEDS: cluster.primary.api.url,
+      POINTSMAN_ADMIN_ADDRESS: '127.0.0.1:0',
+      POINTSMAN_LISTENERS_0_ADDRESS: '127.0.0.1:0',
+      POINTSMAN_LISTENERS_1_ADDRESS: '127.0.0.1:0',
+    });
+    await pointsman.port('admin');
+    pointsman.signal('SIGHUP');
+    await said(pointsman, 'there is no configuration file');
+    expect(await pointsman.metric(applied)).toBe(0);
+  });
+});

@@ -1,0 +1,133 @@
+// Another policy for a running proxy: bounds for what begins after, and what becomes of sessions whose place is gone.
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Address } from '../../../src/core/member.ts';
+import type { ProxyPolicy } from '../../../src/proxy/options.ts';
+import { aPool, aWritePool } from '../../support/builders.ts';
+import { freeAddresses } from '../../support/app-lab.ts';
+import { startFakeBackend } from '../../support/fake-backend.ts';
+import type { FakeBackend } from '../../support/fake-backend.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { aStartup, errorFields } from '../../support/packets.ts';
+import { startProxyLab } from '../../support/proxy-lab.ts';
+import type { ProxyLab } from '../../support/proxy-lab.ts';
+import { connectRaw } from '../../support/raw-client.ts';
+import type { RawClient } from '../../support/raw-client.ts';
+import { until } from '../../support/until.ts';
+
+let lab: ProxyLab;
+let backend: FakeBackend;
+let clock: ManualClock;
+
+beforeEach(async () => {
+  backend = await startFakeBackend('echo');
+  clock = new ManualClock();
+  lab = await startProxyLab({ clock, table: { read: { open: { 'pg-2': backend.address } } } });
+});
+
+afterEach(async () => {
+  lab.proxy.close();
+  await until('no timer left', () => clock.pending() === 0);
+  await backend.stop();
+});
+
+/** The lab's own, where it listens by now. */
+function policy(changes: Partial<ProxyPolicy> = {}): ProxyPolicy {
+  return {
+    pools: [aWritePool(), aPool()],
+    listeners: [
+      { address: ANYWHERE, pool: 'write' },
+      { address: ANYWHERE, pool: 'read' },
+    ],
+    client: { startupTimeoutMs: 10_000, maxSessions: 1_000 },
+    backend: { connectTimeoutMs: 3_000, attempts: 3 },
+    hold: { maxWaitMs: 30_000, maxSessions: 100, maxFailoverMs: 60_000, releasePerSecond: 1_000 },
+    ...changes,
+  };
+}
+
+const ANYWHERE: Address = { host: '127.0.0.1', port: 0 };
+
+async function apply(changes: Partial<ProxyPolicy> = {}) {
+  const prepared = await lab.proxy.prepare(policy(changes));
+  if (prepared.kind === 'failed') throw new Error(prepared.message);
+  return prepared.apply();
+}
+
+async function aClient(at: Address): Promise<RawClient> {
+  const client = await connectRaw(at);
+  client.socket.write(aStartup());
+  return client;
+}
+
+async function aReader(): Promise<RawClient> {
+  const client = await aClient(lab.address('read'));
+  await until('the session', () => client.received().length === aStartup().length);
+  return client;
+}
+
+test('what stays is not bound again', async () => {
+  expect(await apply()).toEqual({ added: [], removed: [] });
+  await aReader();
+});
+
+test('a listener is gone: its sessions end at the deadline of its pool, not before', async () => {
+  const reader = await aReader();
+  const { removed } = await apply({ listeners: [{ address: ANYWHERE, pool: 'write' }] });
+  expect(removed).toEqual([{ pool: 'read', address: lab.address('read') }]);
+  await clock.advance(59_999);
+  expect(lab.reasons()).toEqual([]);
+  await clock.advance(1);
+  expect(lab.reasons()).toEqual(['evicted-removed']);
+  await until('the end', () => reader.hasEnded);
+});
+
+test('a listener comes back before the deadline: its sessions stay', async () => {
+  await aReader();
+  await apply({ listeners: [{ address: ANYWHERE, pool: 'write' }] });
+  await apply({
+    listeners: [
+      { address: ANYWHERE, pool: 'write' },
+      { address: lab.address('read'), pool: 'read' },
+    ],
+  });
+  await clock.advance(120_000);
+  expect(lab.reasons()).toEqual([]);
+});
+
+test('who waits on a listener that is gone is told at the deadline at the latest', async () => {
+  lab.decide({});
+  const hold = { maxWaitMs: 600_000, maxSessions: 100, maxFailoverMs: 600_000, releasePerSecond: 1_000 };
+  await apply({ hold });
+  const waiting = await aClient(lab.address('read'));
+  await until('the hold', () => lab.proxy.counts().get('read')?.states.holding === 1);
+  await apply({ hold, listeners: [{ address: ANYWHERE, pool: 'write' }] });
+  await clock.advance(60_000);
+  const error = await until('the error', () => errorFields(waiting.received()));
+  expect(error).toMatchObject({ C: '57P03', D: expect.stringContaining('is no longer configured') });
+});
+
+test('the bounds count for who comes after', async () => {
+  await aReader();
+  await apply({ client: { startupTimeoutMs: 10_000, maxSessions: 1 } });
+  const second = await aClient(lab.address('read'));
+  expect(await until('the error', () => errorFields(second.received()))).toMatchObject({ C: '53300' });
+  expect(lab.proxy.counts().get('read')?.states.relaying).toBe(1);
+  await apply();
+  await aReader();
+});
+
+test('who connects to an address that does not count yet is served when it does, and cut off when it never will', async () => {
+  const [address] = await freeAddresses(1);
+  if (address === undefined) throw new Error('no free port');
+  const listeners = [...policy().listeners, { address, pool: 'read' }];
+  const abandoned = await lab.proxy.prepare(policy({ listeners }));
+  const early = await aClient(address);
+  if (abandoned.kind === 'prepared') abandoned.abandon();
+  await until('the end', () => early.hasEnded || early.isClosed);
+  expect(early.received().length).toBe(0);
+
+  const prepared = await lab.proxy.prepare(policy({ listeners }));
+  const client = await aClient(address);
+  if (prepared.kind === 'prepared') prepared.apply();
+  await until('the session', () => client.received().length === aStartup().length);
+});

@@ -1,0 +1,119 @@
+// The whole program in this process: an app before a primary pg-1 and a replica pg-2, whose APIs and servers are fakes. Its
+// configuration is an object as the file would have it, and it is read through the real loader.
+import { stringify } from 'yaml';
+import { createApp } from '../../src/app.ts';
+import type { App } from '../../src/app.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { formatProblems } from '../../src/config/problem.ts';
+import type { Loaded } from '../../src/config/load.ts';
+import type { Address } from '../../src/core/member.ts';
+import type { Reloaded } from '../../src/reload.ts';
+import { createLog } from '../../src/telemetry/log.ts';
+import { startFakeBackend } from './fake-backend.ts';
+import type { FakeBackend } from './fake-backend.ts';
+import { FakeMember } from './fake-member.ts';
+import { findFreePorts } from './patroni/ports.ts';
+import { until } from './until.ts';
+
+export type ConfigFile = Readonly<Record<string, unknown>>;
+
+export interface FakeServer {
+  readonly api: FakeMember;
+  readonly postgres: FakeBackend;
+}
+
+export class FakeCluster {
+  readonly primary: FakeServer;
+  readonly replica: FakeServer;
+
+  private constructor(primary: FakeServer, replica: FakeServer) {
+    this.primary = primary;
+    this.replica = replica;
+    const members = [primary, replica].map(({ api, postgres }) => api.entry({ ...postgres.address }));
+    for (const { api } of [primary, replica]) api.set({ cluster: { members, scope: 'demo' } });
+  }
+
+  static async start(): Promise<FakeCluster> {
+    return new FakeCluster(await startServer('pg-1', 'primary'), await startServer('pg-2', 'replica'));
+  }
+
+  /** As an operator names them. */
+  section(...servers: readonly FakeServer[]): ConfigFile {
+    const named = servers.length === 0 ? [this.primary, this.replica] : servers;
+    return {
+      discovery: 'static',
+      members: named.map(({ api, postgres }) => ({
+        name: api.name,
+        api: api.url,
+        postgres: `127.0.0.1:${postgres.address.port}`,
+      })),
+    };
+  }
+
+  async stop(): Promise<void> {
+    for (const { api, postgres } of [this.primary, this.replica]) {
+      await api.stop();
+      await postgres.stop();
+    }
+  }
+}
+
+async function startServer(name: string, role: 'primary' | 'replica'): Promise<FakeServer> {
+  return { api: await FakeMember.start(name, { role }), postgres: await startFakeBackend('echo') };
+}
+
+type Line = Readonly<Record<string, unknown>>;
+
+export class AppLab {
+  readonly app: App;
+  readonly lines: Line[];
+
+  private constructor(app: App, lines: Line[]) {
+    this.app = app;
+    this.lines = lines;
+  }
+
+  /** Resolves when the app is ready. */
+  static async start(file: ConfigFile): Promise<AppLab> {
+    const loaded = load(file);
+    if (loaded.kind === 'invalid') throw new Error(formatProblems(loaded.problems));
+    const lines: Line[] = [];
+    const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
+    const { log } = createLog({ level: 'info', format: 'json', isTerminal: false, destination });
+    const lab = new AppLab(createApp({ config: loaded.config, log, version: '0', nodeVersion: 'v0' }), lines);
+    const started = await lab.app.start();
+    if (started.kind === 'failed') throw new Error(started.why);
+    await until('readiness', () => lab.said('route-changed').some(({ pool }) => pool === 'read'));
+    return lab;
+  }
+
+  async reload(file: ConfigFile): Promise<Reloaded> {
+    return await this.app.reload(load(file));
+  }
+
+  said(event: string): readonly Line[] {
+    return this.lines.filter((line) => line['event'] === event);
+  }
+
+  /** The sample's value; undefined when there is none. */
+  async metric(sample: string): Promise<number | undefined> {
+    const admin = this.said('listening').find(({ pool }) => pool === 'admin')?.['address'];
+    const text = await (await fetch(`http://${String(admin)}/metrics`)).text();
+    const line = text.split('\n').find((candidate) => candidate.startsWith(`${sample} `));
+    return line === undefined ? undefined : Number(line.slice(sample.length + 1));
+  }
+
+  /** Reasons of the sessions that ended, oldest first; info and above, so ordinary ends are not among them. */
+  reasons(): readonly unknown[] {
+    return this.said('session-closed').map(({ reason }) => reason);
+  }
+}
+
+function load(file: ConfigFile): Loaded {
+  return loadConfig({ file: 'lab.yaml', env: {}, readFile: () => stringify(file) });
+}
+
+/** Loopback addresses on which nobody listens. */
+export async function freeAddresses(count: number): Promise<readonly Address[]> {
+  return (await findFreePorts(count, ['127.0.0.1'])).map((port) => ({ host: '127.0.0.1', port }));
+}

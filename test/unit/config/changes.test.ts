@@ -1,0 +1,75 @@
+// What a reload changes, in the words of the file; and what it cannot.
+import { expect, test } from 'vitest';
+import { reconfigured } from '../../../src/config/changes.ts';
+import type { Reconfiguration } from '../../../src/config/changes.ts';
+import type { Config } from '../../../src/config/config.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { formatProblems } from '../../../src/config/problem.ts';
+
+const SEEDS = 'cluster: { seeds: [http://pg1:8008] }\n';
+
+function configOf(text: string): Config {
+  const loaded = loadConfig({
+    file: 'p.yaml',
+    env: {},
+    readFile: () => (text.includes('seeds') ? text : SEEDS + text),
+  });
+  if (loaded.kind === 'invalid') throw new Error(formatProblems(loaded.problems));
+  return loaded.config;
+}
+
+function from(before: string, after: string): Reconfiguration {
+  return reconfigured(configOf(before), configOf(after));
+}
+
+test.each([
+  ['', '', []],
+  ['', 'probe: { interval: 2s, timeout: 250ms }', ['probe.interval 1s -> 2s', 'probe.timeout 800ms -> 250ms']],
+  [
+    '',
+    'probe: { urgent: { for: 1m }, silence_grace: 20s }',
+    ['probe.urgent.for 30s -> 1m', 'probe.silence_grace 15s -> 20s'],
+  ],
+  ['', 'hold: { release_rate: 10, max_wait: 0 }', ['hold.max_wait 30s -> 0', 'hold.release_rate 200 -> 10']],
+  ['', 'client: { max_sessions: 7 }', ['client.max_sessions 5000 -> 7']],
+  ['', 'log: { level: debug }', ['log.level info -> debug']],
+  ['', 'pools: { read: { check: /read-only } }', ['pools.read.check /replica?lag=16MB -> /read-only']],
+  ['', 'pools: { read: { on_leave: { promoted: close } } }', ['pools.read.on_leave.promoted drain -> close']],
+  [
+    '',
+    'pools: { read: { fallback: none } }',
+    ['pools.read.fallback.pool write -> none', 'pools.read.fallback.max_sessions 100 -> none'],
+  ],
+  ['', 'pools: { maxMs: { check: /async } }', ['pools.maxMs added']],
+  ['pools: { maxMs: { check: /async } }', '', ['pools.maxMs removed']],
+  ['', 'listeners: [{ address: 127.0.0.1:6432, pool: write }]', ['listeners']],
+  [SEEDS, 'cluster: { seeds: [http://pg2:8008] }', ['cluster.seeds']],
+  [
+    SEEDS,
+    'cluster: { seeds: [http://pg1:8008], api: { tls: { ca: ca.pem } } }',
+    ['cluster.api.tls.ca none -> ca.pem', 'cluster.api.tls.insecure none -> false'],
+  ],
+])('%j, then %j', (before, after, changed) => {
+  const { config, needsRestart, ...rest } = from(before, after);
+  expect(rest.changed.toSorted()).toEqual(changed.toSorted());
+  expect(needsRestart).toEqual([]);
+  expect(config).toEqual(configOf(after));
+});
+
+test('what needs a restart is named and left as it is; the rest counts', () => {
+  const { config, changed, needsRestart } = from(
+    '',
+    'admin: { address: 127.0.0.1:9999 }\nlog: { format: json, level: warn }\nprobe: { interval: 2s }',
+  );
+  expect(changed.toSorted()).toEqual(['log.level info -> warn', 'probe.interval 1s -> 2s']);
+  expect(needsRestart).toEqual(['admin.address 127.0.0.1:8432 -> 127.0.0.1:9999', 'log.format auto -> json']);
+  expect(config.admin).toEqual({ address: { host: '127.0.0.1', port: 8432 } });
+  expect(config.log).toEqual({ level: 'warn', format: 'auto' });
+});
+
+test('another scope: the whole section of the cluster waits', () => {
+  const { config, changed, needsRestart } = from(SEEDS, 'cluster: { scope: other, seeds: [http://pg2:8008] }');
+  expect(changed).toEqual([]);
+  expect(needsRestart.toSorted()).toEqual(['cluster.scope none -> other', 'cluster.seeds']);
+  expect(config).toEqual(configOf(SEEDS));
+});

@@ -1,0 +1,75 @@
+// Another policy while the monitor runs: what was known stays, what was not asked yet is held against nobody.
+import { expect, it } from 'vitest';
+import { aPolicy, aPool, aWritePool } from '../../support/builders.ts';
+import { LabMonitor } from '../../support/lab-monitor.ts';
+
+it('decides by the new policy in the same step, and probes at the new pace', async () => {
+  const lab = await new LabMonitor().started();
+  await lab.clock.advance(3000);
+  lab.monitor.reconfigure(aPolicy({ probe: { intervalMs: 500 }, pools: [aWritePool(), aPool({ name: 'reports' })] }));
+  expect([...lab.monitor.table().pools.keys()]).toEqual(['write', 'reports']);
+  expect(lab.writeRoute()).toBe('pg-1');
+  const from = lab.clock.now();
+  await lab.clock.advance(5000);
+  expect(lab.askedSince('pg-2', from)).toBe(10);
+});
+
+it('a new check evicts nobody before it was asked, and is asked at once', async () => {
+  const lab = await new LabMonitor().started();
+  await lab.clock.advance(3000);
+  const read = aPool({ check: '/replica?lag=1MB', fallback: { pool: 'write', maxSessions: 50 } });
+  lab.monitor.reconfigure(aPolicy({ pools: [aWritePool(), read] }));
+  expect(lab.monitor.table().pools.get('read')?.standings.get('pg-2')).toEqual({
+    kind: 'keep',
+    why: { code: 'never-answered' },
+  });
+  expect(lab.actions).toEqual([]);
+  await lab.clock.advance(1);
+  expect(lab.monitor.table().pools.get('read')?.standings.get('pg-2')?.kind).toBe('open');
+  expect(lab.evictions('read')).toEqual([]);
+  expect(lab.writeRoute()).toBe('pg-1');
+});
+
+it('a check that was not asked for a while is not judged by its old answer', async () => {
+  const lab = await new LabMonitor().started();
+  const usual = aPolicy({ pools: [aWritePool()] });
+  lab.monitor.reconfigure(aPolicy({ pools: [aWritePool({ check: '/leader' })] }));
+  lab.monitor.reconfigure(usual);
+  expect(lab.monitor.table().pools.get('write')?.standings.get('pg-1')?.kind).toBe('keep');
+  await lab.clock.advance(1);
+  expect(lab.writeRoute()).toBe('pg-1');
+});
+
+it('rediscovers at once; who is not found leaves although it answers', async () => {
+  const lab = await new LabMonitor().started();
+  lab.forgotten.add('pg-2');
+  await lab.clock.advance(30_000);
+  expect(lab.monitor.snapshot().members.has('pg-2'), 'no list alone drops a member that answers').toBe(true);
+  expect(lab.actions).toEqual([]);
+  lab.monitor.rediscover();
+  await lab.clock.advance(1);
+  expect(lab.monitor.snapshot().members.has('pg-2')).toBe(false);
+  expect(lab.evictions('read')).toEqual(['pg-2 removed drain']);
+});
+
+it('an answer of the discovery before is not listened to', async () => {
+  const answers: PromiseWithResolvers<void>[] = [];
+  const lab = new LabMonitor();
+  await lab.started();
+  lab.beforeDiscovery = async () => {
+    const held = Promise.withResolvers<void>();
+    answers.push(held);
+    await held.promise;
+  };
+  await lab.clock.advance(11_000);
+  expect(answers.length).toBe(1);
+  lab.monitor.rediscover();
+  await lab.clock.advance(1);
+  expect(answers.length).toBe(2);
+  answers[1]?.resolve();
+  await lab.clock.advance(1);
+  const known = lab.monitor.snapshot();
+  answers[0]?.resolve();
+  await lab.clock.advance(1);
+  expect(lab.monitor.snapshot()).toBe(known);
+});

@@ -1,0 +1,52 @@
+// What is told about a reload: the line and the metrics.
+import { expect, test } from 'vitest';
+import { logLine } from '../../../src/telemetry/log-lines.ts';
+import { createMetrics } from '../../../src/telemetry/metrics.ts';
+import { aPolicy, aTable } from '../../support/builders.ts';
+
+function metrics() {
+  const source = {
+    now: () => 0,
+    routingTable: () => aTable(aPolicy(), 0),
+    counts: () => new Map(),
+    lastAnswerAt: () => undefined,
+  };
+  return createMetrics({ version: '1', nodeVersion: 'v24', pools: ['write'], source });
+}
+
+test.each([
+  [['probe.interval 1s -> 2s', 'listeners'], [], 'info', 'configuration reloaded: probe.interval 1s -> 2s, listeners'],
+  [[], [], 'info', 'configuration reloaded: nothing changed'],
+  [[], ['log.format'], 'warn', 'configuration reloaded: nothing changed; not applied without a restart: log.format'],
+])('changed %j, needs a restart %j', (changed, needsRestart, level, text) => {
+  expect(logLine({ kind: 'config-reloaded', changed, needsRestart }, true)).toEqual({ level, text });
+});
+
+test('a failed reload is an error that says why', () => {
+  expect(logLine({ kind: 'config-reload-failed', problems: ['p.yaml:1: bad', 'p.yaml:2: worse'] }, true)).toEqual({
+    level: 'error',
+    text: 'reload failed, nothing changed: p.yaml:1: bad; p.yaml:2: worse',
+  });
+});
+
+test('the gauge says how the last one went, the counter how many', async () => {
+  const { count, text } = metrics();
+  expect(await text()).toContain('pointsman_config_last_reload_successful 1\n');
+  expect(await text()).toContain('pointsman_config_reloads_total{outcome="applied"} 0\n');
+  count({ kind: 'config-reload-failed', problems: ['bad'] });
+  expect(await text()).toContain('pointsman_config_last_reload_successful 0\n');
+  count({ kind: 'config-reloaded', changed: [], needsRestart: [] });
+  const exposition = await text();
+  expect(exposition).toContain('pointsman_config_last_reload_successful 1\n');
+  expect(exposition).toContain('pointsman_config_reloads_total{outcome="applied"} 1\n');
+  expect(exposition).toContain('pointsman_config_reloads_total{outcome="failed"} 1\n');
+});
+
+test('a pool that is learnt later has its series from then on; one known already keeps its counts', async () => {
+  const { count, learn, text } = metrics();
+  count({ kind: 'cancel-forwarded', pool: 'write', members: [] });
+  learn(['write', 'reports']);
+  const exposition = await text();
+  expect(exposition).toContain('pointsman_cancels_forwarded_total{pool="write"} 1\n');
+  expect(exposition).toContain('pointsman_cancels_forwarded_total{pool="reports"} 0\n');
+});
