@@ -7,6 +7,8 @@ import type { App } from './app.ts';
 import { EXIT } from './cli/io.ts';
 import type { Reload, RunApp } from './cli/io.ts';
 import { runCli } from './cli/program.ts';
+import { surveySeeds } from './survey.ts';
+import { formatProblems } from './config/problem.ts';
 import { createLog } from './telemetry/log.ts';
 import type { Log } from './telemetry/log.ts';
 
@@ -15,7 +17,7 @@ const { version } = z.object({ version: z.string() }).parse(JSON.parse(manifest)
 
 const runApp: RunApp = async (config, warnings, reload) => {
   const { log, flush } = createLog({ ...config.log, isTerminal: process.stdout.isTTY });
-  for (const { message } of warnings) log.warn(message);
+  for (const warning of warnings) log.warn(formatProblems([warning]));
   const app = createApp({ config, log, version, nodeVersion: process.version });
   process.on('SIGHUP', () => hangUp(app, log, reload));
   try {
@@ -39,7 +41,7 @@ const runApp: RunApp = async (config, warnings, reload) => {
 function hangUp(app: App, log: Log, reload: Reload): void {
   const loaded = reload();
   if (loaded.kind === 'no-file') return log.warn('SIGHUP: nothing to read again, there is no configuration file');
-  if (loaded.kind === 'ok') for (const { message } of loaded.warnings) log.warn(message);
+  if (loaded.kind === 'ok') for (const warning of loaded.warnings) log.warn(formatProblems([warning]));
   app.reload(loaded).catch((error: unknown) => log.error({ err: error }, 'the configuration could not be reloaded'));
 }
 
@@ -62,4 +64,4 @@ const io = {
   stderr: (text: string) => void process.stderr.write(text),
 };
 // Nothing that is still under way, a name lookup for one, may keep a program that has ended.
-process.exit(await runCli(process.argv.slice(2), io, { runApp, version }));
+process.exit(await runCli(process.argv.slice(2), io, { runApp, survey: surveySeeds, version }));

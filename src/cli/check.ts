@@ -1,4 +1,5 @@
-// `pointsman check`: says whether a configuration is right and what it amounts to. Touches nothing but the file.
+// `pointsman check`: says whether a configuration is right and what it amounts to. Touches nothing but the file, unless --live
+// is given: then each seed is asked, too.
 import type { Config } from '../config/config.ts';
 import { formatProblems } from '../config/problem.ts';
 import type { Address } from '../core/member.ts';
@@ -6,16 +7,45 @@ import type { PoolPolicy } from '../core/policy.ts';
 import { configFor } from './configuration.ts';
 import type { ConfigOptions } from './configuration.ts';
 import { EXIT } from './io.ts';
-import type { CliIo } from './io.ts';
+import type { CliIo, SeedReport, Survey } from './io.ts';
 
-/** Exit code 0 for a usable configuration, warnings or not. */
-export function check(options: ConfigOptions, io: CliIo): Promise<number> {
+export interface CheckOptions extends ConfigOptions {
+  /** Also asks the seeds. */
+  readonly live?: boolean | undefined;
+}
+
+/** Exit code 0 for a usable configuration, warnings or not; with `live`, 1 when no seed gives the list of members. */
+export async function check(options: CheckOptions, io: CliIo, survey: Survey): Promise<number> {
   const loaded = configFor(options, io);
-  if (loaded === undefined) return Promise.resolve(EXIT.usage);
+  if (loaded === undefined) return EXIT.usage;
   const { file = 'environment', config, warnings } = loaded;
   if (warnings.length > 0) io.stderr(`${formatProblems(warnings).replaceAll(/^/gm, 'warning: ')}\n`);
   io.stdout(`${file}: ok\n${summary(config)}`);
-  return Promise.resolve(EXIT.ok);
+  return options.live === true ? await checkLive(config, io, survey) : EXIT.ok;
+}
+
+async function checkLive({ cluster }: Config, io: CliIo, survey: Survey): Promise<number> {
+  const reports = await survey(cluster);
+  for (const report of reports) {
+    if (report.kind === 'found') io.stdout(seedText(report));
+    else io.stderr(`${report.url}: ${report.why.replace(`${report.url}: `, '')}\n`);
+  }
+  if (reports.some((report) => report.kind === 'found')) return EXIT.ok;
+  io.stderr(
+    'no seed gives the list of members: check that they are running and that their management API is reachable from here\n',
+  );
+  return EXIT.failure;
+}
+
+function seedText({ url, scope, leader, members, refused }: Extract<SeedReport, { kind: 'found' }>): string {
+  const lines = [
+    `${url}: cluster ${scope ?? 'without a name'}, leader ${leader ?? 'none'}`,
+    ...members.map(
+      ({ name, postgres }) => `  ${name}  ${postgres === undefined ? 'no PostgreSQL address' : addressText(postgres)}`,
+    ),
+    ...refused.map(({ name, why }) => `  ${name}  not used: ${why}`),
+  ];
+  return `${lines.join('\n')}\n`;
 }
 
 function summary(config: Config): string {

@@ -3,15 +3,16 @@
 import { Command, CommanderError, Option } from 'commander';
 import { LOG_FORMATS, LOG_LEVELS } from '../config/config.ts';
 import { check } from './check.ts';
+import type { CheckOptions } from './check.ts';
 import type { ConfigOptions } from './configuration.ts';
 import { EXIT } from './io.ts';
-import type { CliIo, RunApp } from './io.ts';
+import type { CliIo, RunApp, Survey } from './io.ts';
 import { run } from './run.ts';
 
 const EXAMPLES = `
 Examples:
   pointsman run -c /etc/pointsman/pointsman.yaml
-  pointsman check -c pointsman.yaml
+  pointsman check -c pointsman.yaml --live
   POINTSMAN_CLUSTER_SEEDS=http://10.0.0.11:8008 pointsman run
 
 The file is -c FILE, else the one POINTSMAN_CONFIG names; without either the environment alone is used.
@@ -20,6 +21,7 @@ Exit codes: 0 ended in order, 1 failed while running, 2 wrong configuration or u
 
 export interface CliParts {
   readonly runApp: RunApp;
+  readonly survey: Survey;
   /** The program's version, without a leading v. */
   readonly version: string;
 }
@@ -40,7 +42,7 @@ export async function runCli(argv: readonly string[], io: CliIo, parts: CliParts
   }
 }
 
-function describe(io: CliIo, { runApp, version }: CliParts, end: (code: number) => void): Command {
+function describe(io: CliIo, { runApp, survey, version }: CliParts, end: (code: number) => void): Command {
   const program = new Command('pointsman')
     .description("The database host that follows a PostgreSQL cluster's primary: a cluster-aware routing proxy.")
     .version(version, '-V, --version', 'show the version')
@@ -61,9 +63,9 @@ function describe(io: CliIo, { runApp, version }: CliParts, end: (code: number) 
     .addOption(new Option('--log-level <level>', 'instead of log.level').choices(LOG_LEVELS))
     .addOption(new Option('--log-format <format>', 'instead of log.format').choices(LOG_FORMATS))
     .action(async (options: ConfigOptions) => end(await run(options, io, runApp)));
-  configured('check', 'say whether a configuration is right, and what it amounts to').action(
-    async (options: ConfigOptions) => end(await check(options, io)),
-  );
+  configured('check', 'say whether a configuration is right, and what it amounts to')
+    .option('--live', 'also ask each seed for the list of members; exit code 1 when none gives it')
+    .action(async (options: CheckOptions) => end(await check(options, io, survey)));
   program
     .command('version')
     .description('show the version')

@@ -2,6 +2,7 @@
 // them. The only entrance to this room. Everything it does is told as events; it decides nothing about members.
 import type { Action } from '../core/actions.ts';
 import { isSameAddress } from '../core/member.ts';
+import type { PoolCounts } from '../core/counts.ts';
 import type { PoolName, PoolPolicy } from '../core/policy.ts';
 import { Admission } from './admission.ts';
 import { dialTcp } from './dial.ts';
@@ -12,7 +13,7 @@ import { Listeners } from './listener.ts';
 import type { BoundListener, ListenFailure, ListenerChanges } from './listener.ts';
 import type { ProxyOptions, ProxyPolicy } from './options.ts';
 import { Registry } from './registry.ts';
-import type { PoolCounts, Seated } from './registry.ts';
+import type { Seated } from './registry.ts';
 import { Session } from './session.ts';
 import { addressText } from './socket.ts';
 import type { Surroundings } from './surroundings.ts';

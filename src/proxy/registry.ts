@@ -1,6 +1,7 @@
 // Which sessions exist and where they live: counts by state, and an index by (pool, member) so that an eviction costs what it
 // closes. The counts are the only truth about caps. Owns no socket.
 import type { CloseReason, LeaveCause } from '../core/close-reason.ts';
+import type { PoolCounts } from '../core/counts.ts';
 import { isSameAddress } from '../core/member.ts';
 import type { Address, MemberName } from '../core/member.ts';
 import type { PoolName } from '../core/policy.ts';
@@ -30,18 +31,6 @@ export interface Seated {
   /** Its listener or its pool is no more. */
   dismiss(detail: string): void;
   close(reason: CloseReason, detail?: string): void;
-}
-
-export interface PoolCounts {
-  readonly states: Readonly<Record<Exclude<SessionState, 'closed'>, number>>;
-  /** Dialing and relaying sessions by member. */
-  readonly members: ReadonlyMap<MemberName, number>;
-  readonly fallbackSessions: number;
-  /** Connections since the start; accepted = closed + the sum of `states`. */
-  readonly accepted: number;
-  readonly closed: number;
-  readonly toBackendBytes: number;
-  readonly toClientBytes: number;
 }
 
 interface PoolBook {

@@ -122,19 +122,30 @@ async function writeConfig(directory: string, config: unknown): Promise<string> 
   return file;
 }
 
-function startProcess(args: readonly string[], env: NodeJS.ProcessEnv, directory: string): PointsmanProcess {
+function startProcess(
+  command: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  directory: string,
+): PointsmanProcess {
   const main = new URL('../../src/main.ts', import.meta.url).pathname;
-  const child = spawn(process.execPath, [main, 'run', ...args], { stdio: ['ignore', 'pipe', 'pipe'], env });
+  const child = spawn(process.execPath, [main, command, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env });
   return new PointsmanProcess(child, directory);
 }
 
 /** Starts `pointsman run` with this configuration; see waitUntilReady(). */
 export async function startPointsman(config: unknown): Promise<PointsmanProcess> {
   const directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
-  return startProcess(['-c', await writeConfig(directory, config)], {}, directory);
+  return startProcess('run', ['-c', await writeConfig(directory, config)], {}, directory);
+}
+
+/** Runs `pointsman check` with these arguments behind it. */
+export async function checkConfig(config: unknown, ...args: readonly string[]): Promise<PointsmanProcess> {
+  const directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
+  return startProcess('check', ['-c', await writeConfig(directory, config), ...args], {}, directory);
 }
 
 /** Starts it without a file. */
 export async function startPointsmanFrom(env: NodeJS.ProcessEnv): Promise<PointsmanProcess> {
-  return startProcess([], env, await mkdtemp(join(tmpdir(), 'pointsman-test-')));
+  return startProcess('run', [], env, await mkdtemp(join(tmpdir(), 'pointsman-test-')));
 }

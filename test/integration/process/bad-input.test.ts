@@ -2,7 +2,7 @@
 import { createServer } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { listen } from '../../support/listen.ts';
-import { startPointsman } from '../../support/pointsman-process.ts';
+import { checkConfig, startPointsman } from '../../support/pointsman-process.ts';
 import type { PointsmanProcess } from '../../support/pointsman-process.ts';
 
 let pointsman: PointsmanProcess;
@@ -61,6 +61,14 @@ test('an admin port in use is named, too', async () => {
   taken.close();
   expect(code).toBe(1);
   expect(said).toContain(`127.0.0.1:${port} is already in use`);
+});
+
+test('unreachable seeds: check --live names each and why, and fails', async () => {
+  pointsman = await checkConfig(`cluster: { seeds: [http://127.0.0.1:1, http://127.0.0.1:2] }\n`, '--live');
+  expect(await pointsman.exited()).toBe(1);
+  expect(pointsman.stderr.join('')).toContain(
+    'http://127.0.0.1:1: connection refused\nhttp://127.0.0.1:2: connection refused\n',
+  );
 });
 
 test('scenario 2: seeds that do not answer: it runs, is not ready and says which', async () => {

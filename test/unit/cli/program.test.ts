@@ -1,7 +1,7 @@
 // The command line as a user meets it: what is printed where, and the exit code.
 import { describe, expect, test } from 'vitest';
 import { runCli } from '../../../src/cli/program.ts';
-import type { RunApp } from '../../../src/cli/io.ts';
+import type { RunApp, Survey } from '../../../src/cli/io.ts';
 import type { Config } from '../../../src/config/config.ts';
 
 const GOOD = 'cluster: { scope: batman, seeds: [http://pg1:8008, http://pg2:8008] }';
@@ -10,6 +10,22 @@ const FILES: Record<string, string> = {
   'bad.yaml': 'probe: { interval: 5 }',
   'warns.yaml': 'cluster: { seeds: [http://pg1:8008] }\nprobe: { timeout: 2s }',
 };
+
+const survey: Survey = ({ scope, seeds }) =>
+  Promise.resolve(
+    seeds.map(({ url }) =>
+      url === 'http://pg1:8008' && scope === 'batman'
+        ? {
+            kind: 'found',
+            url,
+            scope,
+            leader: 'pg-1',
+            members: [{ name: 'pg-1', postgres: { host: '10.0.0.11', port: 5432 } }],
+            refused: [{ name: 'pg-3', why: 'port 22 is not allowed' }],
+          }
+        : { kind: 'failed', url, why: `${url}: connection refused` },
+    ),
+  );
 
 interface Ran {
   readonly code: number;
@@ -37,7 +53,7 @@ async function cli(argv: readonly string[], env: Readonly<Record<string, string>
     warnings = told.length;
     return app === undefined ? Promise.resolve(0) : app(given, told, reload);
   };
-  const code = await runCli(argv, io, { runApp, version: '1.2.3' });
+  const code = await runCli(argv, io, { runApp, survey, version: '1.2.3' });
   return { code, out, err, config, warnings };
 }
 
@@ -55,6 +71,20 @@ describe('check', () => {
       '',
     ]);
     expect([code, err]).toEqual([0, '']);
+  });
+
+  test('--live: what each seed says, and what is not used of it', async () => {
+    const { code, out, err } = await cli(['check', '-c', 'good.yaml', '--live']);
+    expect(out).toContain('http://pg1:8008: cluster batman, leader pg-1\n  pg-1  10.0.0.11:5432\n');
+    expect(out).toContain('  pg-3  not used: port 22 is not allowed\n');
+    expect([code, err]).toEqual([0, 'http://pg2:8008: connection refused\n']);
+  });
+
+  test('--live with seeds that nobody answers for: exit code 1', async () => {
+    const { code, err } = await cli(['check', '-c', 'warns.yaml', '--live']);
+    expect(err).toContain('http://pg1:8008: connection refused\n');
+    expect(err).toContain('no seed gives the list of members');
+    expect(code).toBe(1);
   });
 
   test('a bad file: every problem on stderr, exit code 2', async () => {

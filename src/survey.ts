@@ -1,0 +1,34 @@
+// `pointsman check --live`: asks each seed by itself for the cluster document and says what it would make of it. Reads only; binds
+// nothing.
+import type { SeedReport } from './cli/io.ts';
+import type { ClusterConfig } from './config/config.ts';
+import { createDiscovery } from './discovery/discover.ts';
+import { createReader } from './patroni/read-documents.ts';
+import { tlsFromFiles } from './patroni/tls-files.ts';
+import { systemClock } from './system-clock.ts';
+
+/** One report per seed and configured member, in the order of the configuration. Settles within discovery's own bounds. */
+export function surveySeeds(cluster: ClusterConfig): Promise<readonly SeedReport[]> {
+  const { tls: files, dialect } = cluster.api;
+  const tls = files === undefined ? undefined : tlsFromFiles(files);
+  const { readCluster } = createReader({ tls, dialect });
+  const apis = [...cluster.seeds, ...cluster.members.map((member) => member.api)];
+  // The ports of the other seeds stay allowed, as they are when all of them are asked together.
+  const ports = [...cluster.allow.ports, ...apis.map((api) => api.address.port)];
+  const allow = { ...cluster.allow, ports };
+  const ask = async (seed: ClusterConfig['seeds'][number]): Promise<SeedReport> => {
+    const alone = { ...cluster, discovery: 'cluster' as const, seeds: [seed], members: [], allow };
+    const found = await createDiscovery({ cluster: alone, readCluster, clock: systemClock }).discover();
+    if (found.kind === 'failed') return { kind: 'failed', url: seed.url, why: found.why };
+    const members = found.members.map(({ name, postgres }) => ({ name, postgres }));
+    return {
+      kind: 'found',
+      url: seed.url,
+      scope: found.scope,
+      leader: found.leader?.name,
+      members,
+      refused: found.refused,
+    };
+  };
+  return Promise.all(apis.map(ask));
+}
