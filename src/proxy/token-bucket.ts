@@ -7,10 +7,13 @@ export class TokenBucket {
   #tokens: number;
   #filledAt: Instant;
 
-  /** Full at first. The burst is a tenth of a second's worth, at least one. */
+  /**
+   * Full at first. The burst is a fiftieth of a second's worth, at least one: a new primary forks and authenticates for each,
+   * and many at once are all served later than a few are.
+   */
   constructor(perSecond: number, now: Instant) {
     this.#perMs = perSecond / 1000;
-    this.#capacity = Math.max(1, Math.floor(perSecond / 10));
+    this.#capacity = Math.max(1, Math.floor(perSecond / 50));
     this.#tokens = this.#capacity;
     this.#filledAt = now;
   }
