@@ -15,7 +15,7 @@ import { HeldSession } from '../support/held-session.ts';
 import type { PatroniCluster } from '../support/patroni/cluster.ts';
 import { describeOnPatroni } from '../support/patroni/describe-on-patroni.ts';
 
-const SWITCHOVERS = 5;
+const SWITCHOVERS = 7;
 const MEDIAN_BOUND_MS = 150;
 
 describeOnPatroni('a planned switchover under load', () => {
