@@ -122,6 +122,10 @@ async function writeConfig(directory: string, config: unknown): Promise<string> 
   return file;
 }
 
+/** Ends with whoever started it, however that one ends: its standard input closes then. */
+const END_WITH_PARENT =
+  'data:text/javascript,process.stdin.once("close", () => process.kill(process.pid, "SIGKILL")).resume()';
+
 function startProcess(
   command: string,
   args: readonly string[],
@@ -129,7 +133,8 @@ function startProcess(
   directory: string,
 ): PointsmanProcess {
   const main = new URL('../../src/main.ts', import.meta.url).pathname;
-  const child = spawn(process.execPath, [main, command, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env });
+  const argv = ['--import', END_WITH_PARENT, main, command, ...args];
+  const child = spawn(process.execPath, argv, { stdio: ['pipe', 'pipe', 'pipe'], env });
   return new PointsmanProcess(child, directory);
 }
 
