@@ -7,6 +7,7 @@ import type { Readiness, StatusDocument } from './admin/status.ts';
 import type { ClusterConfig, Config } from './config/config.ts';
 import type { Loaded } from './config/load.ts';
 import type { Clock } from './core/instant.ts';
+import { addressText } from './core/member.ts';
 import { createDiscovery } from './discovery/discover.ts';
 import { Monitor } from './monitor/monitor.ts';
 import { createProbe } from './patroni/probe.ts';
@@ -151,7 +152,7 @@ async function listenAll(admin: Admin, proxy: Proxy, log: Log): Promise<Started>
 
 function tellListeners(log: Log, { added, removed }: ListenerChanges): void {
   const tell = (event: string, text: string, { pool, address }: BoundListener): void =>
-    log.info({ event, pool, address: `${address.host}:${address.port}` }, text);
+    log.info({ event, pool, address: addressText(address) }, text);
   for (const listener of added) tell('listening', 'listening', listener);
   for (const listener of removed) tell('not-listening', 'no longer listening', listener);
 }

@@ -3,6 +3,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { addressText } from '../core/member.ts';
 import type { Address } from '../core/member.ts';
 import type { Readiness, StatusDocument } from './status.ts';
 
@@ -155,8 +156,8 @@ const LISTEN_FAILURES: ReadonlyMap<string, string> = new Map([
   ['EACCES', 'needs a permission that this process does not have'],
 ]);
 
-function whyNot({ host, port }: Address, error: NodeJS.ErrnoException): string {
-  const where = `admin.address ${host.includes(':') ? `[${host}]` : host}:${port}`;
+function whyNot(address: Address, error: NodeJS.ErrnoException): string {
+  const where = `admin.address ${addressText(address)}`;
   const reason = LISTEN_FAILURES.get(error.code ?? '') ?? `cannot be used: ${error.message}`;
   return `${where} ${reason}`;
 }

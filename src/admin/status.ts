@@ -3,7 +3,8 @@
 import { describeStanding } from '../core/describe.ts';
 import type { PoolCounts } from '../core/counts.ts';
 import type { Instant } from '../core/instant.ts';
-import type { Address, MemberName } from '../core/member.ts';
+import { addressText } from '../core/member.ts';
+import type { MemberName } from '../core/member.ts';
 import type { PoolName, PoolPolicy } from '../core/policy.ts';
 import type { Route, RoutingTable, Standing } from '../core/routing-table.ts';
 import type { MemberRecord, Snapshot } from '../core/snapshot.ts';
@@ -191,8 +192,4 @@ function sessionsDocument(counts: PoolCounts): SessionsDocument {
 /** To the millisecond, never negative. */
 function seconds(ms: number): number {
   return Math.round(Math.max(0, ms)) / 1000;
-}
-
-function addressText({ host, port }: Address): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -2,6 +2,7 @@
 // is given: then each seed is asked, too.
 import type { Config } from '../config/config.ts';
 import { formatProblems } from '../config/problem.ts';
+import { addressText } from '../core/member.ts';
 import type { Address } from '../core/member.ts';
 import type { PoolPolicy } from '../core/policy.ts';
 import { configFor } from './configuration.ts';
@@ -55,8 +56,8 @@ function summary(config: Config): string {
   const rows: readonly (readonly [string, string])[] = [
     ['cluster', `${cluster.scope ?? 'any scope'}, from ${from} (${how})`],
     ...config.pools.map((pool) => [`pool ${pool.name}`, poolText(pool)] as const),
-    ...config.listeners.map(({ address, pool }) => ['listener', `${addressText(address)} -> ${pool}`] as const),
-    ['admin', `http://${addressText(config.admin.address)}`],
+    ...config.listeners.map(({ address, pool }) => ['listener', `${listenText(address)} -> ${pool}`] as const),
+    ['admin', `http://${listenText(config.admin.address)}`],
   ];
   const width = Math.max(...rows.map(([label]) => label.length));
   return rows.map(([label, text]) => `  ${label.padEnd(width)}  ${text}\n`).join('');
@@ -70,7 +71,6 @@ function poolText({ check, exclusive, balance, fallback }: PoolPolicy): string {
 }
 
 /** As it would be written in the file. */
-function addressText({ host, port }: Address): string {
-  if (host === '::') return `*:${port}`;
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+function listenText(address: Address): string {
+  return address.host === '::' ? `*:${address.port}` : addressText(address);
 }

@@ -1,4 +1,5 @@
 // Rules between pools, their fallbacks and the listeners that lead to them, each with its reason.
+import { addressText } from '../core/member.ts';
 import type { Address } from '../core/member.ts';
 import { ONE_MEMBER_FAMILIES, isExclusive } from './assemble.ts';
 import { error, warning } from './finding.ts';
@@ -89,8 +90,8 @@ export function listenerRules({ listeners, pools, admin }: ParsedFile): readonly
     const earlier = places.slice(0, i).find((other) => collide(other.address, address));
     if (earlier === undefined) continue;
     const where = earlier.path.slice(0, -1).map((part) => (typeof part === 'number' ? part + 1 : part));
-    const first = `${where.join(' ').replace('listeners', 'listener')} (${shown(earlier.address)})`;
-    findings.push(error(`${shown(address)} is already taken by ${first}`, path, earlier.path));
+    const first = `${where.join(' ').replace('listeners', 'listener')} (${addressText(earlier.address)})`;
+    findings.push(error(`${addressText(address)} is already taken by ${first}`, path, earlier.path));
   }
   return findings;
 }
@@ -104,8 +105,4 @@ function collide(a: Address, b: Address): boolean {
 /** True when listening on `host` takes the port of `other` too. */
 function includes(host: string, other: string): boolean {
   return host === '::' || (host === '0.0.0.0' && !other.includes(':'));
-}
-
-function shown({ host, port }: Address): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

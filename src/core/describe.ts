@@ -25,13 +25,14 @@ const WORDS: Readonly<Record<WhyCode, string>> = {
   rising: 'answers the check again, not yet often enough',
 };
 
-function seconds(ms: number): string {
-  return ms < 1000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 1000)} s`;
+/** `4 s`, `2.5 s`, `80 ms` */
+export function durationText(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${Number((ms / 1000).toFixed(1))} s`;
 }
 
 export function describeWhy(why: Why, now: Instant): string {
   const detail = why.detail === undefined ? '' : `: ${why.detail}`;
-  const age = why.since === undefined ? '' : ` for ${seconds(Math.max(0, now - why.since))}`;
+  const age = why.since === undefined ? '' : ` for ${durationText(Math.max(0, now - why.since))}`;
   return `${WORDS[why.code]}${age}${detail}`;
 }
 

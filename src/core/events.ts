@@ -55,6 +55,12 @@ export type ProxyEvent =
   | { readonly kind: 'cancel-forwarded'; readonly pool: PoolName; readonly members: readonly MemberName[] }
   | { readonly kind: 'listener-failed'; readonly pool: PoolName; readonly detail: string };
 
+/** Why a member that a document names is not contacted, or only in part (behaviour: trust). */
+export interface MemberRefusal {
+  readonly name: MemberName;
+  readonly why: string;
+}
+
 export type MonitorEvent =
   | {
       readonly kind: 'probe-finished';
@@ -72,6 +78,8 @@ export type MonitorEvent =
       readonly members: number;
       readonly durationMs: number;
     }
+  /** The members of the document that are not used as it says, whenever that list changes. */
+  | { readonly kind: 'members-refused'; readonly refused: readonly MemberRefusal[] }
   | {
       readonly kind: 'members-changed';
       readonly added: readonly MemberName[];
@@ -107,5 +115,4 @@ export type Smell =
   | { readonly kind: 'backend-closed'; readonly member: MemberName }
   | { readonly kind: 'dial-failed'; readonly member: MemberName }
   | { readonly kind: 'backend-reset'; readonly member: MemberName }
-  | { readonly kind: 'clients-held'; readonly pool: PoolName }
-  | { readonly kind: 'refresh-asked' };
+  | { readonly kind: 'clients-held'; readonly pool: PoolName };

@@ -27,6 +27,11 @@ export interface Member {
   readonly origin: 'configured' | 'discovered';
 }
 
+/** `10.0.0.1:5432`, `[::1]:5432` */
+export function addressText({ host, port }: Address): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
 export function isSameAddress(a: Address | undefined, b: Address | undefined): boolean {
   return a?.host === b?.host && a?.port === b?.port;
 }

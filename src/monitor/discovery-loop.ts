@@ -1,6 +1,6 @@
 // When to read the /cluster document: on a slow beat, when a route changed, when asked, and to vouch for a silent
 // primary. Never at probe rate and never for liveness: each read costs a member a live read of its store.
-import type { MonitorEvent } from '../core/events.ts';
+import type { MemberRefusal, MonitorEvent } from '../core/events.ts';
 import type { Clock, Instant } from '../core/instant.ts';
 import type { Member, MemberName } from '../core/member.ts';
 import type { Observation } from '../core/observation.ts';
@@ -17,6 +17,7 @@ export type Discovered =
       readonly by: string;
       /** Epoch milliseconds. */
       readonly scheduledSwitchoverAt?: number | undefined;
+      readonly refused: readonly MemberRefusal[];
       readonly startedAt: Instant;
     }
   | {
@@ -24,6 +25,7 @@ export type Discovered =
       readonly why: string;
       /** The list as it was: configured members are known without any document. */
       readonly members: readonly Member[];
+      readonly refused: readonly MemberRefusal[];
       readonly startedAt: Instant;
     };
 
@@ -56,6 +58,7 @@ export class DiscoveryLoop {
   #cancelScheduled: () => void = () => {};
   #startedAt: Instant = -Infinity;
   #vouchSoughtAt: Instant = -Infinity;
+  #refusedText = '[]';
   #isReading = false;
   #isVouching = false;
   #hasFound = false;
@@ -141,6 +144,7 @@ export class DiscoveryLoop {
       members: found.kind === 'found' ? found.members.length : 0,
       durationMs: clock.now() - this.#startedAt,
     });
+    this.#tellRefused(found.refused);
     this.#schedule(this.#hasFound || found.kind === 'found' ? INTERVAL_MS * (0.9 + 0.2 * random()) : LEAST_INTERVAL_MS);
     const { members, startedAt } = found;
     const scope = found.kind === 'found' ? found.scope : undefined;
@@ -151,6 +155,12 @@ export class DiscoveryLoop {
       this.#watchScheduled(found.scheduledSwitchoverAt);
     }
     onObservation({ kind: 'members', startedAt, members, ...(scope === undefined ? {} : { scope }) });
+  }
+
+  #tellRefused(refused: readonly MemberRefusal[]): void {
+    const text = JSON.stringify(refused);
+    if (text !== this.#refusedText) this.#options.onEvent({ kind: 'members-refused', refused });
+    this.#refusedText = text;
   }
 
   #watchScheduled(at: number | undefined): void {

@@ -109,9 +109,6 @@ export class Monitor {
     switch (smell.kind) {
       case 'backend-closed':
         return this.#distrust(smell.member);
-      case 'refresh-asked':
-        this.#discovery.refresh();
-        return this.#smell(smell.kind, true);
       case 'backend-reset':
       case 'dial-failed':
       case 'clients-held':

@@ -2,11 +2,10 @@
 // unless the member has come back by then. Dials to a member that left are given up whatever the mode: nothing was forwarded.
 import type { Action } from '../core/actions.ts';
 import type { Clock } from '../core/instant.ts';
-import { isSameAddress } from '../core/member.ts';
+import { addressText, isSameAddress } from '../core/member.ts';
 import type { PoolName } from '../core/policy.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import type { Registry } from './registry.ts';
-import { addressText } from './socket.ts';
 
 export interface EvictionsInputs {
   readonly registry: Registry;

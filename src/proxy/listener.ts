@@ -2,10 +2,10 @@
 // one connection; who may stay is not decided here, and never by server.maxConnections, which closes without a word.
 import { createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
-import { isSameAddress } from '../core/member.ts';
+import { addressText, isSameAddress } from '../core/member.ts';
 import type { Address } from '../core/member.ts';
 import type { ListenerPolicy, PoolName } from '../core/policy.ts';
-import { SOCKET_OPTIONS, addressText, ignoreErrors } from './socket.ts';
+import { SOCKET_OPTIONS, ignoreErrors } from './socket.ts';
 
 export interface BoundListener {
   readonly pool: PoolName;

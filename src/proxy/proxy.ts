@@ -1,7 +1,7 @@
 // The TCP side as one thing: listeners, sessions, those who wait, and what a change of the routing table or of the policy means for
 // them. The only entrance to this room. Everything it does is told as events; it decides nothing about members.
 import type { Action } from '../core/actions.ts';
-import { isSameAddress } from '../core/member.ts';
+import { addressText, isSameAddress } from '../core/member.ts';
 import type { PoolCounts } from '../core/counts.ts';
 import type { PoolName, PoolPolicy } from '../core/policy.ts';
 import { Admission } from './admission.ts';
@@ -15,7 +15,6 @@ import type { ProxyOptions, ProxyPolicy } from './options.ts';
 import { Registry } from './registry.ts';
 import type { Seated } from './registry.ts';
 import { Session } from './session.ts';
-import { addressText } from './socket.ts';
 import type { Surroundings } from './surroundings.ts';
 
 type ListenResult = { readonly kind: 'listening'; readonly listeners: readonly BoundListener[] } | ListenFailure;

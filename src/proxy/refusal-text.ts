@@ -2,7 +2,7 @@
 // HINT what to do. Addresses are left out: whoever reads this has not authenticated.
 import { CLOSE_REASONS } from '../core/close-reason.ts';
 import type { CloseReason } from '../core/close-reason.ts';
-import { describeMembers } from '../core/describe.ts';
+import { describeMembers, durationText } from '../core/describe.ts';
 import type { Instant } from '../core/instant.ts';
 import type { PoolPolicy } from '../core/policy.ts';
 import type { PoolDecision } from '../core/routing-table.ts';
@@ -77,7 +77,7 @@ function sentence(reason: RefusalReason, pool: PoolPolicy): string {
 
 function advice(reason: RefusalReason, facts: RefusalFacts): Pick<ErrorFields, 'detail' | 'hint'> {
   const { detail, waitedMs } = facts;
-  const waited = waitedMs > 0 ? `waited ${seconds(waitedMs)}` : undefined;
+  const waited = waitedMs > 0 ? `waited ${durationText(waitedMs)}` : undefined;
   const members = (): string => describeMembers(facts.decision, facts.now);
   switch (reason) {
     case 'startup-timeout':
@@ -107,8 +107,4 @@ function advice(reason: RefusalReason, facts: RefusalFacts): Pick<ErrorFields, '
 
 function join(...parts: readonly (string | undefined)[]): string {
   return parts.filter((part) => part !== undefined).join('; ');
-}
-
-function seconds(ms: number): string {
-  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1).replace('.0', '')} s`;
 }

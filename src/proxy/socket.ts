@@ -1,6 +1,6 @@
 // The few things every socket here needs: the same options on both legs, addresses as text, and an end without courtesy.
 import type { Socket } from 'node:net';
-import type { Address } from '../core/member.ts';
+import { addressText } from '../core/member.ts';
 
 /** Half-close is passed on, so neither leg may end itself; keepalive finds peers that vanished. */
 export const SOCKET_OPTIONS = {
@@ -9,11 +9,6 @@ export const SOCKET_OPTIONS = {
   keepAlive: true,
   keepAliveInitialDelay: 30_000,
 } as const;
-
-/** `10.0.0.1:5432`, `[::1]:5432` */
-export function addressText({ host, port }: Address): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-}
 
 /** The peer's address; `unknown` when it has already gone. */
 export function peerText(socket: Socket): string {

@@ -34,16 +34,7 @@ export interface EventMetricsOptions {
 export function createEventMetrics({ registry, now }: EventMetricsOptions): EventMetrics {
   const registers = [registry];
   const pool = poolMetrics(registers);
-  const probes = createTimedOutcomes(registers, {
-    name: 'probe',
-    counted: 'Questions to the management API of a member: yes and no are answers, the rest is why there was none.',
-    timed: 'How long a question to the management API of a member took, answered or not.',
-  });
-  const dials = createTimedOutcomes(registers, {
-    name: 'dial',
-    counted: 'Connects to the PostgreSQL port of a member for a client, by outcome.',
-    timed: 'How long connects to the PostgreSQL port of a member took, successful or not.',
-  });
+  const { probes, dials } = questionMetrics(registers);
   const cluster = clusterMetrics(registers);
   let discoveredAt: Instant | undefined;
   const reloads = reloadMetrics(registers);
@@ -73,6 +64,8 @@ export function createEventMetrics({ registry, now }: EventMetricsOptions): Even
         return dials.record(event.member, event.outcome, event.durationMs);
       case 'discovery-finished':
         return discovered(event.detail === undefined, event.durationMs);
+      case 'members-refused':
+        return cluster.refused.set(event.refused.length);
       case 'urgent-probing':
         return cluster.urgent.set(event.on ? 1 : 0);
       case 'config-reloaded':
@@ -187,6 +180,21 @@ function reloadMetrics(registers: Registers): { readonly record: (isApplied: boo
   };
 }
 
+function questionMetrics(registers: Registers) {
+  return {
+    probes: createTimedOutcomes(registers, {
+      name: 'probe',
+      counted: 'Questions to the management API of a member: yes and no are answers, the rest is why there was none.',
+      timed: 'How long a question to the management API of a member took, answered or not.',
+    }),
+    dials: createTimedOutcomes(registers, {
+      name: 'dial',
+      counted: 'Connects to the PostgreSQL port of a member for a client, by outcome.',
+      timed: 'How long connects to the PostgreSQL port of a member took, successful or not.',
+    }),
+  };
+}
+
 function clusterMetrics(registers: Registers) {
   return {
     discoveries: new Counter({
@@ -199,6 +207,11 @@ function clusterMetrics(registers: Registers) {
       name: 'pointsman_discovery_duration_seconds',
       help: 'How long a read of the member list took, with every source it tried.',
       buckets: [...NETWORK_BUCKETS, 10],
+      registers,
+    }),
+    refused: new Gauge({
+      name: 'pointsman_refused_members',
+      help: 'Members of the newest list that are not used as it says: addresses not allowed, entries that cannot be read.',
       registers,
     }),
     urgent: new Gauge({

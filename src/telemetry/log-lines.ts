@@ -2,7 +2,8 @@
 // read the morning after is info or above.
 import { CLOSE_REASONS } from '../core/close-reason.ts';
 import type { CloseReason } from '../core/close-reason.ts';
-import type { MonitorEvent, ProxyEvent, ReloadEvent } from '../core/events.ts';
+import { durationText } from '../core/describe.ts';
+import type { MemberRefusal, MonitorEvent, ProxyEvent, ReloadEvent } from '../core/events.ts';
 import type { Route, Standing, WhyCode } from '../core/routing-table.ts';
 
 export type LineLevel = 'error' | 'warn' | 'info' | 'debug' | 'trace';
@@ -22,7 +23,10 @@ export function logLine(event: Event, isNews: boolean): LogLine {
     case 'hold-started':
       return { level: 'debug', text: `session ${event.session}: waits for pool ${event.pool} (${event.cause})` };
     case 'hold-ended':
-      return { level: 'debug', text: `session ${event.session}: ${event.outcome} after ${seconds(event.waitedMs)}` };
+      return {
+        level: 'debug',
+        text: `session ${event.session}: ${event.outcome} after ${durationText(event.waitedMs)}`,
+      };
     case 'dial-finished':
       return dialLine(event);
     case 'session-opened':
@@ -39,6 +43,8 @@ export function logLine(event: Event, isNews: boolean): LogLine {
       return discoveryLine(event, isNews);
     case 'members-changed':
       return { level: 'info', text: membersText(event.added, event.removed) };
+    case 'members-refused':
+      return refusedLine(event.refused);
     case 'route-changed':
       return routeLine(event);
     case 'standing-changed':
@@ -58,17 +64,13 @@ function reloadLine({ changed, needsRestart }: Extract<Event, { kind: 'config-re
   return { level: 'warn', text: `${text}; not applied without a restart: ${needsRestart.join(', ')}` };
 }
 
-function seconds(ms: number): string {
-  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
-}
-
 function dialLine(event: Extract<Event, { kind: 'dial-finished' }>): LogLine {
   const { session, member, outcome, durationMs } = event;
   const isConnected = outcome === 'connected';
   const what = isConnected ? 'connected' : `connect ${outcome}`;
   return {
     level: isConnected ? 'trace' : 'info',
-    text: `session ${session}: ${member}: ${what} in ${seconds(durationMs)}`,
+    text: `session ${session}: ${member}: ${what} in ${durationText(durationMs)}`,
   };
 }
 
@@ -81,14 +83,17 @@ function closeLine(event: Extract<Event, { kind: 'session-closed' }>): LogLine {
   const level = reason === 'internal-error' ? 'error' : isOurs ? 'info' : 'debug';
   const where = member === undefined ? '' : ` on ${member}`;
   const more = detail === undefined ? '' : `: ${detail}`;
-  return { level, text: `session ${session}: ${client}${where} ended after ${seconds(durationMs)}: ${reason}${more}` };
+  return {
+    level,
+    text: `session ${session}: ${client}${where} ended after ${durationText(durationMs)}: ${reason}${more}`,
+  };
 }
 
 function probeLine(event: Extract<Event, { kind: 'probe-finished' }>): LogLine {
   const { member, check, outcome, detail, durationMs } = event;
   const level = outcome === 'yes' || outcome === 'no' ? 'trace' : 'debug';
   const more = detail === undefined ? '' : `: ${detail}`;
-  return { level, text: `${member} ${check}: ${outcome} in ${seconds(durationMs)}${more}` };
+  return { level, text: `${member} ${check}: ${outcome} in ${durationText(durationMs)}${more}` };
 }
 
 function discoveryLine(event: Extract<Event, { kind: 'discovery-finished' }>, isNews: boolean): LogLine {
@@ -104,6 +109,11 @@ function membersText(added: readonly string[], removed: readonly string[]): stri
     ...(removed.length === 0 ? [] : [`removed ${removed.join(', ')}`]),
   ];
   return `members changed: ${parts.join('; ')}`;
+}
+
+function refusedLine(refused: readonly MemberRefusal[]): LogLine {
+  if (refused.length === 0) return { level: 'info', text: 'every member of the document is used' };
+  return { level: 'warn', text: `not used: ${refused.map(({ name, why }) => `${name} (${why})`).join(', ')}` };
 }
 
 function routeLine({ pool, from, to }: Extract<Event, { kind: 'route-changed' }>): LogLine {

@@ -31,6 +31,7 @@ export class LabMonitor {
   beforeDiscovery: () => Promise<void> = () => Promise.resolve();
   discoveries: { readonly at: number; readonly not: MemberName | undefined }[] = [];
   scheduledSwitchoverAt: number | undefined;
+  refused: readonly { readonly name: MemberName; readonly why: string }[] = [];
   readonly monitor: Monitor;
   readonly #held = new Map<MemberName, PromiseWithResolvers<void>>();
 
@@ -116,6 +117,7 @@ export class LabMonitor {
       leader: this.leader === undefined ? undefined : { name: this.leader, state: 'running' },
       by: 'pg-2',
       scheduledSwitchoverAt: this.scheduledSwitchoverAt,
+      refused: this.refused,
       startedAt,
     };
   }

@@ -113,18 +113,15 @@ it('asks a member soon after its server ended a session, but not for each of man
   expect(lab.askedSince('pg-1', from)).toBeLessThanOrEqual(11);
 });
 
-it('reads /cluster on a slow beat, soon after a change of route, and when asked to refresh', async () => {
+it('reads /cluster on a slow beat and soon after a change of route', async () => {
   const lab = await new LabMonitor().started();
   await lab.clock.advance(5000);
   const calm = lab.discoveries.length;
   await lab.clock.advance(20_000);
   expect(lab.discoveries.length - calm).toBe(2);
-  lab.monitor.smell({ kind: 'refresh-asked' });
-  await lab.clock.advance(1100);
-  expect(lab.discoveries.length - calm).toBe(3);
   lab.set('pg-1', { role: 'dead' });
   await lab.clock.advance(2200);
-  expect(lab.discoveries.length - calm).toBeGreaterThanOrEqual(4);
+  expect(lab.discoveries.length - calm).toBeGreaterThanOrEqual(3);
 });
 
 it('probes urgently when a scheduled switchover is due', async () => {
@@ -135,6 +132,19 @@ it('probes urgently when a scheduled switchover is due', async () => {
   expect(lab.events.some((event) => event.kind === 'urgent-probing')).toBe(false);
   await lab.clock.advance(4500);
   expect(lab.events).toContainEqual({ kind: 'urgent-probing', on: true, smells: ['scheduled-switchover'] });
+});
+
+it('tells of members that may not be contacted, once per change', async () => {
+  const lab = await new LabMonitor().started();
+  const told = () => lab.events.flatMap((event) => (event.kind === 'members-refused' ? [event.refused] : []));
+  await lab.clock.advance(25_000);
+  expect(told()).toEqual([]);
+  lab.refused = [{ name: 'pg-9', why: 'port 22 is not allowed' }];
+  await lab.clock.advance(25_000);
+  expect(told()).toEqual([lab.refused]);
+  lab.refused = [];
+  await lab.clock.advance(12_000);
+  expect(told().at(-1)).toEqual([]);
 });
 
 it('probes a member that joins, and no more one that leaves', async () => {

@@ -105,6 +105,11 @@ describe('lines', () => {
     ],
     [{ kind: 'members-changed', added: ['a'], removed: ['b', 'c'] }, 'info members changed: added a; removed b, c'],
     [
+      { kind: 'members-refused', refused: [{ name: 'pg-3', why: 'PostgreSQL port 5433 is not allowed' }] },
+      'warn not used: pg-3 (PostgreSQL port 5433 is not allowed)',
+    ],
+    [{ kind: 'members-refused', refused: [] }, 'info every member of the document is used'],
+    [
       {
         kind: 'probe-finished',
         member: 'pg-1',
