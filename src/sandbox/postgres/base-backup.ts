@@ -1,0 +1,87 @@
+// A base backup without pg_basebackup: PostgreSQL's low-level API (documentation, "Making a Base Backup Using the Low Level API").
+// Start, copy, stop on one connection, which must live throughout: when it ends, the server forgets the backup.
+import { access, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { copyTree } from './copy-tree.ts';
+import type { ServerUser } from './run-as.ts';
+import { openSql } from './sql.ts';
+import type { SqlAddress } from './sql.ts';
+import { writeOwned } from './template.ts';
+
+export interface BackupSource {
+  readonly address: SqlAddress;
+  readonly dataDirectory: string;
+}
+
+const SQL_TIMEOUT_MS = 30_000;
+const CONTROL_FILE = join('global', 'pg_control');
+
+/** The directories stay, what is in them does not. */
+const EMPTIED: ReadonlySet<string> = words(`
+  pg_wal pg_replslot pg_dynshmem pg_notify pg_serial pg_snapshots pg_stat_tmp pg_subtrans
+`);
+const LEFT_OUT: ReadonlySet<string> = words(`
+  postmaster.pid postmaster.opts standby.signal recovery.signal current_logfiles
+  backup_label backup_label.old tablespace_map tablespace_map.old backup_manifest
+`);
+
+/** `target` must not be there. Rejects when the source ends or `signal` aborts; the target is then unfit to be started. */
+export async function takeBaseBackup(
+  source: BackupSource,
+  target: string,
+  owner: ServerUser | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const sql = openSql(source.address);
+  try {
+    await sql.query('select pg_backup_start($1, fast => true)', ['pointsman sandbox'], SQL_TIMEOUT_MS);
+    await copyTree(source.dataDirectory, target, { owner, isSkipped: isLeftOut, signal });
+    const control = await readControlFile(source.dataDirectory);
+    const [stopped] = await sql.query<{ readonly labelfile: string; readonly spcmapfile: string }>(
+      'select labelfile, spcmapfile from pg_backup_stop(wait_for_archive => false)',
+      [],
+      SQL_TIMEOUT_MS,
+    );
+    if (stopped === undefined) throw new Error('pg_backup_stop() gave nothing');
+    const { labelfile, spcmapfile } = stopped;
+    await writeOwned(join(target, 'backup_label'), labelfile, { user: owner });
+    if (spcmapfile.trim() !== '') await writeOwned(join(target, 'tablespace_map'), spcmapfile, { user: owner });
+    // Without it no server starts: what was not finished cannot be taken for a data directory.
+    await writeOwned(join(target, CONTROL_FILE), control, { user: owner });
+  } finally {
+    sql.reset();
+  }
+}
+
+export function isLeftOut(path: string): boolean {
+  if (LEFT_OUT.has(path) || path === CONTROL_FILE) return true;
+  const parts = path.split('/');
+  const [first = ''] = parts;
+  const name = parts.at(-1) ?? '';
+  return (
+    (parts.length > 1 && EMPTIED.has(first)) || name.startsWith('pgsql_tmp') || name.startsWith('pg_internal.init')
+  );
+}
+
+/** A data directory whose backup did not end has none. */
+export async function hasControlFile(dataDirectory: string): Promise<boolean> {
+  return access(join(dataDirectory, CONTROL_FILE)).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** After everything else, as pg_basebackup does: on a standby it says how far recovery must go. Twice, until nobody wrote in between. */
+async function readControlFile(dataDirectory: string): Promise<Buffer> {
+  const path = join(dataDirectory, CONTROL_FILE);
+  let last = await readFile(path);
+  for (;;) {
+    const next = await readFile(path);
+    if (next.equals(last)) return next;
+    last = next;
+  }
+}
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.trim().split(/\s+/));
+}

@@ -1,0 +1,51 @@
+// Copies a data directory, of a server at rest or of a running one: files may grow, shrink or vanish meanwhile. The copy belongs to
+// the server's user.
+import { constants } from 'node:fs';
+import { copyFile, mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { give } from './run-as.ts';
+import type { ServerUser } from './run-as.ts';
+
+export interface CopyOptions {
+  readonly owner: ServerUser | undefined;
+  /** By path from the root of the tree. A directory that is skipped is not made. */
+  readonly isSkipped?: (path: string) => boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** The target must not be there. */
+export async function copyTree(source: string, target: string, options: CopyOptions): Promise<void> {
+  await copyDirectory(source, target, '', options);
+}
+
+async function copyDirectory(source: string, target: string, path: string, options: CopyOptions): Promise<void> {
+  const { owner, isSkipped = () => false, signal } = options;
+  signal?.throwIfAborted();
+  const here = join(target, path);
+  // PostgreSQL wants its directories closed to others.
+  await mkdir(here, { mode: 0o700 });
+  await give(here, owner);
+  const entries = await ifThere(readdir(join(source, path), { withFileTypes: true }));
+  const wanted = (entries ?? []).filter((entry) => !isSkipped(join(path, entry.name)));
+  const files = wanted.filter((entry) => entry.isFile());
+  await Promise.all(files.map((file) => copyOne(source, target, join(path, file.name), owner)));
+  for (const directory of wanted.filter((entry) => entry.isDirectory())) {
+    await copyDirectory(source, target, join(path, directory.name), options);
+  }
+}
+
+async function copyOne(source: string, target: string, path: string, owner: ServerUser | undefined): Promise<void> {
+  const copied = await ifThere(
+    copyFile(join(source, path), join(target, path), constants.COPYFILE_FICLONE).then(() => true),
+  );
+  if (copied === true) await give(join(target, path), owner);
+}
+
+async function ifThere<T>(doing: Promise<T>): Promise<T | undefined> {
+  try {
+    return await doing;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

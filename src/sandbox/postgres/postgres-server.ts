@@ -1,0 +1,235 @@
+// A PostgresServer over a real postmaster. One postmaster at a time; whoever ends it clears away what a killed one leaves, so that
+// the next start finds a data directory like that of a host that came back.
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { hasControlFile, takeBaseBackup } from './base-backup.ts';
+import type { Binaries } from './binaries.ts';
+import { clearAfterDeath } from './postmaster-file.ts';
+import { logSince, logSize, spawnPostmaster, startFailure, untilReady } from './postmaster.ts';
+import type { Postmaster } from './postmaster.ts';
+import { freezeTree, killAll, killTree, send, thawTree } from './process-tree.ts';
+import { postgresProcessesIn } from './processes.ts';
+import { run } from './run-as.ts';
+import type { RunAs } from './run-as.ts';
+import type { Parameters, PostgresServer, ServerRole, StartOutcome, Upstream } from './server.ts';
+import {
+  PARAMETERS_FILE,
+  UPSTREAM_FILE,
+  clusterWideArguments,
+  ownedArguments,
+  parametersText,
+  upstreamText,
+} from './settings-files.ts';
+import type { Credentials } from './settings-files.ts';
+import { openSql } from './sql.ts';
+import type { Sql } from './sql.ts';
+import { writeOwned } from './template.ts';
+
+export interface ServerPlan {
+  readonly name: string;
+  readonly host: string;
+  readonly port: number;
+  /** Of this server alone: its data directory and its log are in it. */
+  readonly directory: string;
+  readonly bin: Binaries;
+  readonly runAs: RunAs;
+  readonly superuser: Credentials;
+}
+
+const START_WITHIN_MS = 20_000;
+const STOP_WITHIN_MS = { fast: 30_000, immediate: 8_000 } as const;
+const PROMOTE_WITHIN_SECONDS = 20;
+const QUERY_WITHIN_MS = 2_000;
+
+export class SandboxServer implements PostgresServer {
+  readonly name: string;
+  readonly host: string;
+  readonly port: number;
+  readonly dataDirectory: string;
+  readonly #plan: ServerPlan;
+  readonly #logFile: string;
+  readonly #sql: Sql;
+  readonly #exitListeners = new Set<() => void>();
+  #postmaster: Postmaster | undefined;
+  #isFrozen = false;
+  /** Aborted by kill() and close(): a start or rebuild under way must not outlive them. */
+  #life = new AbortController();
+  #rebuild: Promise<void> = Promise.resolve();
+
+  constructor(plan: ServerPlan) {
+    const { name, host, port, directory, superuser } = plan;
+    this.name = name;
+    this.host = host;
+    this.port = port;
+    this.dataDirectory = join(directory, 'data');
+    this.#plan = plan;
+    this.#logFile = join(directory, 'log');
+    this.#sql = openSql({ host, port, ...superuser });
+  }
+
+  isAlive(): boolean {
+    return this.#postmaster !== undefined;
+  }
+
+  async start(role: ServerRole, parameters: Parameters, timeoutMs: number = START_WITHIN_MS): Promise<StartOutcome> {
+    this.#mustBeDown('start');
+    const { signal } = this.#life;
+    await this.#rebuild.catch(() => {});
+    await this.#clearAway();
+    if (!(await hasControlFile(this.dataDirectory)))
+      return startFailure('exited', 'no data: its last rebuild did not end');
+    await this.#write(PARAMETERS_FILE, parametersText(parameters));
+    await this.#writeUpstream(role.kind === 'standby' ? role.upstream : undefined);
+    if (role.kind === 'standby') await this.#write('standby.signal', '');
+    else await rm(join(this.dataDirectory, 'standby.signal'), { force: true });
+    const offset = await logSize(this.#logFile);
+    this.#mustBeDown('start');
+    if (signal.aborted) return startFailure('exited', 'killed before its start');
+    const postmaster = this.#spawn(parameters);
+    if (typeof postmaster === 'string') return startFailure('exited', postmaster);
+    const end = await untilReady(postmaster, this.dataDirectory, timeoutMs);
+    if (end === 'ready') return { kind: 'started' };
+    return startFailure(end, await logSince(this.#logFile, offset));
+  }
+
+  async stop(mode: 'fast' | 'immediate'): Promise<void> {
+    const postmaster = this.#postmaster;
+    if (postmaster === undefined) return;
+    await this.thaw();
+    send(postmaster.pid, mode === 'fast' ? 'SIGINT' : 'SIGQUIT');
+    if (!(await isWithin(postmaster.exited, STOP_WITHIN_MS[mode]))) await this.kill();
+  }
+
+  async promote(): Promise<void> {
+    if (!this.isAlive()) throw new Error(`${this.name} cannot be promoted: it is not running`);
+    const { bin, runAs } = this.#plan;
+    const args = ['promote', '-D', this.dataDirectory, '-w', '-t', String(PROMOTE_WITHIN_SECONDS)];
+    const { code, output } = await run(runAs, bin.pg_ctl, args, (PROMOTE_WITHIN_SECONDS + 5) * 1000);
+    if (code !== 0) throw new Error(`pg_ctl promote of ${this.name} ended with ${code}: ${output}`);
+  }
+
+  async configure(parameters: Parameters): Promise<void> {
+    // While it is down start() will be told anew, and there may be no directory to write to.
+    if (this.#postmaster === undefined) return;
+    await this.#write(PARAMETERS_FILE, parametersText(parameters));
+    this.#reload();
+  }
+
+  async follow(upstream: Upstream | undefined): Promise<void> {
+    if (this.#postmaster === undefined) return;
+    await this.#writeUpstream(upstream);
+    this.#reload();
+  }
+
+  async rebuildFrom(source: PostgresServer): Promise<void> {
+    this.#mustBeDown('rebuild');
+    const before = this.#rebuild;
+    this.#rebuild = this.#copyFrom(source, before);
+    await this.#rebuild;
+  }
+
+  async query<Row extends object>(
+    statement: string,
+    values: readonly unknown[] = [],
+    timeoutMs: number = QUERY_WITHIN_MS,
+  ): Promise<readonly Row[]> {
+    if (!this.isAlive()) throw new Error(`${this.name} is not running`);
+    return this.#sql.query<Row>(statement, values, timeoutMs);
+  }
+
+  async kill(): Promise<void> {
+    this.#life.abort(new Error(`${this.name} was killed`));
+    this.#life = new AbortController();
+    const postmaster = this.#postmaster;
+    if (postmaster !== undefined) {
+      await killTree(postmaster.pid, await postgresProcessesIn(this.dataDirectory));
+      await postmaster.exited;
+    }
+    await this.#clearAway();
+  }
+
+  async freeze(): Promise<void> {
+    if (this.#postmaster === undefined) return;
+    this.#isFrozen = true;
+    await freezeTree(this.#postmaster.pid);
+  }
+
+  async thaw(): Promise<void> {
+    if (this.#postmaster === undefined || !this.#isFrozen) return;
+    this.#isFrozen = false;
+    await thawTree(this.#postmaster.pid);
+  }
+
+  onExit(listener: () => void): () => void {
+    const entry = (): void => listener();
+    this.#exitListeners.add(entry);
+    return () => this.#exitListeners.delete(entry);
+  }
+
+  async close(): Promise<void> {
+    await this.kill();
+    await this.#rebuild.catch(() => {});
+    this.#sql.reset();
+    this.#exitListeners.clear();
+  }
+
+  #spawn(parameters: Parameters): Postmaster | string {
+    const { bin, runAs } = this.#plan;
+    const owned = ownedArguments(this.dataDirectory, this.name, this.host, this.port);
+    const args = [...owned, ...clusterWideArguments(parameters)];
+    const postmaster = spawnPostmaster({ program: bin.postgres, args, runAs, logFile: this.#logFile });
+    if (typeof postmaster === 'string') return postmaster;
+    this.#postmaster = postmaster;
+    void postmaster.exited.then(() => {
+      this.#postmaster = undefined;
+      this.#isFrozen = false;
+      this.#sql.reset();
+      for (const tell of this.#exitListeners) tell();
+      return undefined;
+    });
+    return postmaster;
+  }
+
+  /** What a postmaster that died on its own leaves: children without a parent, shared memory, its pid file. */
+  async #clearAway(): Promise<void> {
+    await killAll(await postgresProcessesIn(this.dataDirectory));
+    await clearAfterDeath(this.dataDirectory);
+  }
+
+  async #copyFrom(source: PostgresServer, before: Promise<void>): Promise<void> {
+    const { signal } = this.#life;
+    await before.catch(() => {});
+    await this.#clearAway();
+    await rm(this.dataDirectory, { recursive: true, force: true });
+    await mkdir(this.#plan.directory, { recursive: true });
+    const address = { host: source.host, port: source.port, ...this.#plan.superuser };
+    const from = { address, dataDirectory: source.dataDirectory };
+    await takeBaseBackup(from, this.dataDirectory, this.#plan.runAs.user, signal);
+  }
+
+  #mustBeDown(what: string): void {
+    if (this.isAlive()) throw new Error(`${this.name} is running: cannot ${what} it`);
+  }
+
+  #reload(): void {
+    if (this.#postmaster !== undefined) send(this.#postmaster.pid, 'SIGHUP');
+  }
+
+  async #writeUpstream(upstream: Upstream | undefined): Promise<void> {
+    await this.#write(UPSTREAM_FILE, upstreamText(upstream, this.#plan.superuser));
+  }
+
+  async #write(file: string, text: string): Promise<void> {
+    await writeOwned(join(this.dataDirectory, file), text, this.#plan.runAs);
+  }
+}
+
+async function isWithin(event: Promise<void>, timeoutMs: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), timeoutMs);
+  });
+  const isDone = await Promise.race([event.then(() => true), deadline]);
+  clearTimeout(timer);
+  return isDone;
+}

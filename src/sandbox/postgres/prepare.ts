@@ -1,0 +1,115 @@
+// From nothing to a row of servers that only need to be started: binaries, one initdb, a cold copy for each member, ports, and a
+// guard that clears all of it away should this process die without a word.
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, realpath, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { findBinaries } from './binaries.ts';
+import type { Binaries, BinariesChoice } from './binaries.ts';
+import { copyTree } from './copy-tree.ts';
+import { takeFreePort } from './free-ports.ts';
+import { startGuard } from './guard.ts';
+import { SandboxServer } from './postgres-server.ts';
+import { findServerUser, give, whyUnreachable } from './run-as.ts';
+import type { RunAs } from './run-as.ts';
+import type { PostgresServer } from './server.ts';
+import type { Credentials } from './settings-files.ts';
+import { makeTemplate, readSystemIdentifier } from './template.ts';
+import { makeUsable } from './usable-binaries.ts';
+
+export interface PrepareOptions {
+  /** Absolute, there, and empty: the caller makes it (mkdtemp), close() removes it. */
+  readonly directory: string;
+  /** One server for each; used as directory name, cluster_name and thus application_name of its WAL receiver. */
+  readonly names: readonly string[];
+  /** Default `embedded`. */
+  readonly postgres?: BinariesChoice;
+  /** One line for people. */
+  readonly onProgress?: (text: string) => void;
+}
+
+export interface PreparedServers {
+  /**
+   * In the order of `names`; none is started. Each may be started as the primary, and the others then stream from it: their data
+   * directories are copies of one.
+   */
+  readonly servers: readonly PostgresServer[];
+  readonly superuser: Credentials;
+  /** Of pg_control, the same for all. */
+  readonly systemIdentifier: string;
+  /** As PostgreSQL writes it: 18.4. */
+  readonly version: string;
+  /** Ends every server that lives, at once, and removes the directory. Idempotent. */
+  close(): Promise<void>;
+}
+
+const HOST = '127.0.0.1';
+
+/** Rejects with a message for people when it cannot be: no binaries, no user to run them as, a directory that is not empty. */
+export async function preparePostgres(options: PrepareOptions): Promise<PreparedServers> {
+  const directory = await realpath(options.directory);
+  // It is removed at the end with all that is in it, which must not be somebody's.
+  if ((await readdir(directory)).length > 0) throw new Error(`${directory} is not empty`);
+  const guard = startGuard(directory);
+  const servers: SandboxServer[] = [];
+  let closing: Promise<void> | undefined;
+  async function clear(): Promise<void> {
+    await Promise.all(servers.map((server) => server.close()));
+    await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+    await guard.dismiss();
+  }
+  const close = (): Promise<void> => (closing ??= clear());
+  try {
+    const facts = await fill(directory, options, servers);
+    return { servers, ...facts, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+type Facts = Pick<PreparedServers, 'superuser' | 'systemIdentifier' | 'version'>;
+
+async function fill(directory: string, options: PrepareOptions, servers: SandboxServer[]): Promise<Facts> {
+  const { names, postgres = 'embedded', onProgress = () => {} } = options;
+  const runAs: RunAs = { user: await findServerUser(), directory };
+  await give(directory, runAs.user);
+  const why = await whyUnreachable(runAs);
+  if (why !== undefined) throw new Error(why);
+  const { bin, version } = await programs(postgres, runAs);
+  onProgress(`PostgreSQL ${version} from ${bin.postgres}${runAs.user === undefined ? '' : `, as ${runAs.user.name}`}`);
+  const superuser = { user: 'postgres', password: randomBytes(18).toString('base64url') };
+  const template = join(directory, 'template');
+  await makeTemplate(bin, runAs, template, superuser);
+  onProgress(`database cluster made; ${names.length} members begin as copies of it`);
+  const systemIdentifier = await readSystemIdentifier(template);
+  for (const name of names) {
+    const port = await takeFreePort();
+    servers.push(
+      new SandboxServer({ name, host: HOST, port, directory: join(directory, name), bin, runAs, superuser }),
+    );
+  }
+  await handOut(template, servers, runAs);
+  return { superuser, systemIdentifier, version };
+}
+
+async function programs(choice: BinariesChoice, runAs: RunAs): Promise<{ bin: Binaries; version: string }> {
+  const found = await findBinaries(choice);
+  if (found.kind === 'missing') throw new Error(`no PostgreSQL to run: ${found.why}`);
+  const usable = await makeUsable(found.bin, runAs);
+  if (usable.kind === 'unusable') throw new Error(`no PostgreSQL to run: ${usable.why}`);
+  return usable;
+}
+
+/** A copy for each but the last, which gets the template itself. */
+async function handOut(template: string, servers: readonly SandboxServer[], { user }: RunAs): Promise<void> {
+  await Promise.all(
+    servers.map(async ({ dataDirectory }, at) => {
+      const home = join(dataDirectory, '..');
+      await mkdir(home, { mode: 0o700 });
+      await give(home, user);
+      if (at < servers.length - 1) await copyTree(template, dataDirectory, { owner: user });
+    }),
+  );
+  const last = servers.at(-1);
+  if (last !== undefined) await rename(template, last.dataDirectory);
+}

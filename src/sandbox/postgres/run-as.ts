@@ -1,0 +1,93 @@
+// As whom PostgreSQL's programs run. They refuse to run as root, so root runs them as `nobody`, in a directory that is given to it.
+import { execFile } from 'node:child_process';
+import { lchown, lstat, readFile } from 'node:fs/promises';
+import { getuid } from 'node:process';
+
+export interface ServerUser {
+  readonly name: string;
+  readonly uid: number;
+  readonly gid: number;
+}
+
+export interface RunAs {
+  /** Undefined: as ourselves. */
+  readonly user: ServerUser | undefined;
+  /** Working directory and home: the user may enter it, which is not so for wherever we were started. */
+  readonly directory: string;
+}
+
+export interface RunOutcome {
+  /** What the program ended with; a text is the code of the error that kept it from running (ENOENT, EACCES) or its signal. */
+  readonly code: number | string;
+  readonly output: string;
+}
+
+const UNPRIVILEGED = 'nobody';
+
+/** Rejects when we are root and there is nobody else. */
+export async function findServerUser(ourUid = getuid?.()): Promise<ServerUser | undefined> {
+  if (ourUid !== 0) return undefined;
+  const user = parsePasswd(await readFile('/etc/passwd', 'utf8').catch(() => ''), UNPRIVILEGED);
+  if (user !== undefined) return user;
+  throw new Error(
+    `PostgreSQL does not run as root, and /etc/passwd has no user ${UNPRIVILEGED} to run it as; start the sandbox as an ordinary user`,
+  );
+}
+
+/** Undefined when it is not there or is root by another name. */
+export function parsePasswd(text: string, name: string): ServerUser | undefined {
+  const fields = text
+    .split('\n')
+    .map((line) => line.split(':'))
+    .find(([first]) => first === name);
+  const [uid, gid] = [Number(fields?.[2]), Number(fields?.[3])];
+  return Number.isInteger(uid) && uid > 0 && Number.isInteger(gid) && gid > 0 ? { name, uid, gid } : undefined;
+}
+
+/** For spawn(). With a uid Node empties the supplementary groups too (libuv: setgroups before setuid). */
+export function spawnOptions({ user, directory }: RunAs): {
+  cwd: string;
+  env: Record<string, string>;
+  uid?: number;
+  gid?: number;
+} {
+  // TZ saves initdb a search through all time zones; LC_ALL is what macOS needs to start the server.
+  const env = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', HOME: directory, LC_ALL: 'C', TZ: 'UTC' };
+  return { cwd: directory, env, ...(user === undefined ? {} : { uid: user.uid, gid: user.gid }) };
+}
+
+/** Never rejects. */
+export function run(runAs: RunAs, program: string, args: readonly string[], timeoutMs = 60_000): Promise<RunOutcome> {
+  const options = { ...spawnOptions(runAs), timeout: timeoutMs, killSignal: 'SIGKILL' } as const;
+  return new Promise((resolve) => {
+    const done = (error: Error | null, stdout: string, stderr: string): void => {
+      const output = `${stdout}${stderr}`.trim();
+      if (error === null) return resolve({ code: 0, output });
+      const code = 'code' in error ? error.code : undefined;
+      const signal = 'signal' in error ? error.signal : undefined;
+      const ended = [code, signal].find((word) => typeof word === 'number' || typeof word === 'string') ?? 'an error';
+      resolve({ code: ended, output: output === '' ? error.message : output });
+    };
+    try {
+      execFile(program, [...args], options, done);
+    } catch (error) {
+      // A user id we may not take on throws here.
+      done(error instanceof Error ? error : new Error(String(error)), '', '');
+    }
+  });
+}
+
+/** Makes it the server user's own; what is in it stays whose it is. */
+export async function give(path: string, user: ServerUser | undefined): Promise<void> {
+  if (user !== undefined) await lchown(path, user.uid, user.gid);
+}
+
+/** Why the server's user cannot work in this directory, which is its own; undefined when it can. */
+export async function whyUnreachable(runAs: RunAs): Promise<string | undefined> {
+  const { user, directory } = runAs;
+  if (!(await lstat(directory)).isDirectory()) return `${directory} is not a directory`;
+  // Node changes the directory before the user, so the program must ask.
+  const { code } = await run({ user, directory: '/' }, '/bin/sh', ['-c', 'cd "$1" && test -w .', 'sh', directory]);
+  if (code === 0) return undefined;
+  return `${user?.name ?? 'this user'} cannot reach ${directory}; set TMPDIR to a directory that everybody may pass through`;
+}

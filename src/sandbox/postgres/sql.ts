@@ -1,0 +1,120 @@
+// SQL on one kept connection, statement after statement, each with a deadline that counts from the asking. When one passes in
+// mid-statement the connection is destroyed, because a frozen server gives no other way out; the next statement makes a new one.
+import { Socket } from 'node:net';
+import type Pg from 'pg';
+import type { Client } from 'pg';
+
+export interface SqlAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+}
+
+export interface Sql {
+  query<Row extends object>(statement: string, values: readonly unknown[], timeoutMs: number): Promise<readonly Row[]>;
+  /** Destroys the connection; whoever waits for it is rejected. It may be used again afterwards. */
+  reset(): void;
+}
+
+interface Ask {
+  readonly run: (client: Client) => Promise<void>;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Session {
+  readonly client: Client;
+  readonly socket: Socket;
+}
+
+export function openSql(address: SqlAddress): Sql {
+  const waiting: Ask[] = [];
+  let current: Ask | undefined;
+  let session: Session | undefined;
+
+  function reset(): void {
+    session?.socket.destroy();
+    session = undefined;
+  }
+
+  async function connected(): Promise<Client> {
+    if (session !== undefined) return session.client;
+    const opened = (session = openSession(await loadPg(), address));
+    opened.client.on('end', () => {
+      if (session === opened) session = undefined;
+    });
+    await opened.client.connect();
+    return opened.client;
+  }
+
+  async function work(): Promise<void> {
+    if (current !== undefined) return;
+    for (current = waiting.shift(); current !== undefined; current = waiting.shift()) {
+      try {
+        await current.run(await connected());
+      } catch (error) {
+        // A server's plain error leaves the connection as it was; any other may have left it half made.
+        if (!isPlainError(error)) reset();
+        current.reject(error);
+      }
+    }
+  }
+
+  async function query<Row extends object>(
+    statement: string,
+    values: readonly unknown[],
+    timeoutMs: number,
+  ): Promise<readonly Row[]> {
+    const { promise, resolve, reject } = Promise.withResolvers<readonly Row[]>();
+    const deadline = new AbortController();
+    const ask: Ask = {
+      async run(client) {
+        deadline.signal.throwIfAborted();
+        resolve((await client.query<Row>(statement, [...values])).rows);
+      },
+      reject,
+    };
+    const timer = setTimeout(() => {
+      const why = new Error(`no answer from PostgreSQL at ${address.host}:${address.port} within ${timeoutMs} ms`);
+      deadline.abort(why);
+      reject(why);
+      if (current === ask) reset();
+      else waiting.splice(waiting.indexOf(ask), 1);
+    }, timeoutMs);
+    waiting.push(ask);
+    void work();
+    return promise.finally(() => clearTimeout(timer));
+  }
+
+  return { query, reset };
+}
+
+async function loadPg(): Promise<typeof Pg> {
+  const { default: pg } = await import('pg').catch((cause: unknown) => {
+    throw new Error('the npm package pg is not installed: it is an optional dependency that the sandbox needs', {
+      cause,
+    });
+  });
+  return pg;
+}
+
+function openSession(pg: typeof Pg, { host, port, user, password }: SqlAddress): Session {
+  const socket = new Socket();
+  const client = new pg.Client({
+    host,
+    port,
+    user,
+    password,
+    database: 'postgres',
+    application_name: 'pointsman-sandbox',
+    stream: () => socket,
+  });
+  // The statement that meets it is rejected; between statements it is nobody's.
+  client.on('error', () => {});
+  return { client, socket };
+}
+
+/** PostgreSQL's own word, after which the connection goes on; FATAL and PANIC end it. */
+function isPlainError(error: unknown): boolean {
+  return error instanceof Error && 'severity' in error && error.severity === 'ERROR';
+}

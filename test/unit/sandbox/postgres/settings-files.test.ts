@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import {
+  OWNED_PARAMETERS,
+  ownedArguments,
+  parametersText,
+  upstreamText,
+} from '../../../../src/sandbox/postgres/settings-files.ts';
+
+test('values are quoted as the configuration file wants it', () => {
+  expect(parametersText({ work_mem: '4MB', search_path: `"$user", 'it''s', C:\\x` })).toBe(
+    `work_mem = '4MB'\nsearch_path = '"$user", ''it''''s'', C:\\\\x'\n`,
+  );
+  expect(parametersText({ log_line_prefix: 'a\nb' })).toBe("log_line_prefix = 'a\\nb'\n");
+});
+
+test('what the sandbox owns and what can be no name is left out', () => {
+  const owned = Object.fromEntries(OWNED_PARAMETERS.map((name) => [name.toUpperCase(), '1']));
+  expect(parametersText({ ...owned, 'x = 1\ninclude': 'y', '': '1', 'my.option': '2' })).toBe("my.option = '2'\n");
+});
+
+test('primary_conninfo, empty for a standby that follows nobody', () => {
+  const superuser = { user: 'postgres', password: "it's" };
+  expect(upstreamText(undefined, superuser)).toBe("primary_conninfo = ''\n");
+  // Quoted twice: for the connection string, then for the file.
+  expect(upstreamText({ host: '127.0.0.1', port: 20_001 }, superuser)).toContain(
+    "host=''127.0.0.1'' port=''20001'' user=''postgres'' password=''it\\\\''s''",
+  );
+});
+
+test('every argument of the command line is owned', () => {
+  const names = ownedArguments('/d', 'node-1', '127.0.0.1', 20_001)
+    .filter((argument) => argument.includes('='))
+    .map((argument) => argument.split('=')[0]);
+  expect(names.length).toBeGreaterThan(5);
+  expect(OWNED_PARAMETERS).toEqual(expect.arrayContaining(names));
+});
