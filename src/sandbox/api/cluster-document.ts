@@ -1,0 +1,80 @@
+// The documents that come from the store: the cluster document (GET /cluster) and the timeline history (GET /history). Pure.
+import { present } from '../../patroni/fields.ts';
+import { readSettings } from '../manager/settings.ts';
+import type { ClusterView, HistoryEntry, JsonObject, JsonValue, PublishedMember } from '../manager/view.ts';
+import type { Dialect } from './dialect.ts';
+import { onlyTrue, pendingRestartReason, scheduledRestartFields } from './node-document.ts';
+
+export function clusterDocument(cluster: ClusterView, dialect: Dialect): JsonObject {
+  const members = cluster.members.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const { switchover } = cluster;
+  const isScheduled = switchover?.at !== undefined;
+  return present({
+    members: members.map((member) => memberEntry(member, cluster, dialect)),
+    pause: onlyTrue(readSettings(cluster.config).isPaused),
+    scheduled_switchover: isScheduled
+      ? present({ at: switchover.at, from: switchover.from, to: switchover.to })
+      : undefined,
+    scope: cluster.scope,
+  });
+}
+
+function memberEntry(member: PublishedMember, cluster: ClusterView, { statusPath }: Dialect): JsonObject {
+  const { name, tags, pendingRestart, scheduledRestart: restart } = member;
+  const isPendingRestart = Object.keys(pendingRestart).length > 0;
+  return present({
+    name,
+    role: clusterRole(name, cluster),
+    state: member.state,
+    api_url: new URL(statusPath, member.apiUrl).href,
+    host: member.host,
+    port: member.port,
+    timeline: member.timeline,
+    pending_restart: onlyTrue(isPendingRestart),
+    pending_restart_reason: isPendingRestart ? pendingRestartReason(pendingRestart) : undefined,
+    scheduled_restart:
+      restart === undefined
+        ? undefined
+        : present({ ...scheduledRestartFields(restart), postmaster_start_time: restart.postmasterStartTime }),
+    tags: Object.keys(tags).length > 0 ? tags : undefined,
+    ...(name === cluster.leader ? {} : lags(member, cluster.leaderPosition)),
+  });
+}
+
+/** Spec 1 writes `standby leader`, Patroni `standby_leader`, which is the one that its tools read. */
+function clusterRole(name: string, { leader, config, synchronous, quorum }: ClusterView): string {
+  if (name === leader) return readSettings(config).standbyCluster === undefined ? 'leader' : 'standby_leader';
+  if (synchronous.includes(name)) return 'sync_standby';
+  return quorum.includes(name) ? 'quorum_standby' : 'replica';
+}
+
+/** Spec 1: "Replicas only". Without a prefix it is the further one of the two. */
+function lags({ received, replayed }: PublishedMember, leaderPosition: number | undefined): JsonObject {
+  const furthest = Math.max(received ?? 0, replayed ?? 0);
+  return {
+    ...lag('receive_', received, leaderPosition),
+    ...lag('replay_', replayed, leaderPosition),
+    ...lag('', furthest === 0 ? undefined : furthest, leaderPosition),
+  };
+}
+
+function lag(prefix: string, position: number | undefined, leaderPosition: number | undefined): JsonObject {
+  const isKnown = position !== undefined && leaderPosition !== undefined;
+  return {
+    [`${prefix}lag`]: isKnown ? Math.max(0, leaderPosition - position) : 'unknown',
+    [`${prefix}lsn`]: position === undefined ? 'unknown' : formatLsn(position),
+  };
+}
+
+/** PostgreSQL's pg_lsn: high and low 32 bits. */
+export function formatLsn(position: number): string {
+  const low = position % 2 ** 32;
+  return [(position - low) / 2 ** 32, low].map((half) => half.toString(16).toUpperCase()).join('/');
+}
+
+export function historyDocument(history: readonly HistoryEntry[]): readonly JsonValue[] {
+  return history.map(({ timeline, endedAt, reason, createdAt, newLeader }) => {
+    const entry = [timeline, endedAt, reason, createdAt];
+    return newLeader === '' ? entry : [...entry, newLeader];
+  });
+}

@@ -1,0 +1,77 @@
+// How the API speaks: spec 1 to the letter (`manager`), or as Patroni 4.1 does (`patroni`). What differs only in a word or a number is
+// here; what differs in behaviour is in manager-routes.ts and patroni-routes.ts, and in how server.ts writes an answer.
+import type { DialectName } from '../sandbox.ts';
+
+/** Ends of an operation that have a status code of their own somewhere. */
+export type OperationEnd =
+  | 'done'
+  | 'accepted'
+  | 'reloaded'
+  | 'invalid'
+  | 'bad-schedule'
+  | 'refused'
+  | 'restart-refused'
+  | 'reinitialize-refused'
+  | 'nothing-scheduled'
+  | 'already-scheduled'
+  | 'failed';
+
+export interface Dialect {
+  readonly name: DialectName;
+  /** Of the node status document. */
+  readonly statusPath: '/manager' | '/patroni';
+  /** The key in it that carries version and scope. */
+  readonly documentKey: 'manager' | 'patroni';
+  readonly metricsPrefix: 'manager' | 'patroni';
+  /** Spec 1 lists `tags` and `replication` without a condition; Patroni leaves them out when there are none. */
+  readonly showsEmpty: boolean;
+  /** Content type of plain text. */
+  readonly textType: string;
+  readonly statusOf: Readonly<Record<OperationEnd, number>>;
+}
+
+const MANAGER: Dialect = {
+  name: 'manager',
+  statusPath: '/manager',
+  documentKey: 'manager',
+  metricsPrefix: 'manager',
+  showsEmpty: true,
+  textType: 'text/plain; charset=utf-8',
+  // Spec 1, "Errors", knows these five.
+  statusOf: {
+    done: 200,
+    reloaded: 200,
+    accepted: 202,
+    invalid: 400,
+    'bad-schedule': 400,
+    refused: 412,
+    'restart-refused': 412,
+    'reinitialize-refused': 412,
+    'nothing-scheduled': 412,
+    'already-scheduled': 412,
+    failed: 503,
+  },
+};
+
+const PATRONI: Dialect = {
+  name: 'patroni',
+  statusPath: '/patroni',
+  documentKey: 'patroni',
+  metricsPrefix: 'patroni',
+  showsEmpty: false,
+  // Plain words all the same (P: api.py, write_response).
+  textType: 'text/html',
+  statusOf: {
+    ...MANAGER.statusOf,
+    reloaded: 202,
+    'bad-schedule': 422,
+    'restart-refused': 503,
+    'reinitialize-refused': 503,
+    'nothing-scheduled': 404,
+    'already-scheduled': 409,
+  },
+};
+
+export function dialectOf(name: DialectName): Dialect {
+  return name === 'manager' ? MANAGER : PATRONI;
+}

@@ -1,0 +1,42 @@
+// What the health checks of both dialects are made of. Pure: a member as it was looked at in, yes or no out.
+import { isTruthyInPython } from '../../patroni/fields.ts';
+import type { MemberView, Tags } from '../manager/view.ts';
+
+export type LagMode = 'apply' | 'write';
+
+/** Spec 1: state is running AND role is replica AND no noloadbalance tag. `noloadbalance: false` is no such tag. */
+export function isReplica({ state, role, tags }: MemberView): boolean {
+  return state === 'running' && role === 'replica' && !isTruthyInPython(tags['noloadbalance']);
+}
+
+/**
+ * Against the leader's last WAL position recorded in the store. That position unknown, nobody lags; the member's own unknown, it lags
+ * by all there is (both P: api.py, do_GET).
+ */
+export function isWithinLag({ wal, cluster }: MemberView, maximumBytes: number, mode: LagMode = 'apply'): boolean {
+  const leaderPosition = cluster?.leaderPosition ?? 0;
+  const own = wal?.kind === 'replica' ? (mode === 'write' ? wal.received : wal.replayed) : 0;
+  return leaderPosition - own <= maximumBytes;
+}
+
+/** A replica that runs and streams; how far it lags is another question. */
+export function isAttached({ state, replicationState }: MemberView): boolean {
+  return state === 'running' && replicationState === 'streaming';
+}
+
+/** Every `tag_<key>=<value>`: values that are no strings compare as their text in lower case. */
+export function matchesTags(tags: Tags, parameters: URLSearchParams): boolean {
+  // Of a parameter given twice, the first counts.
+  return [...new Set(parameters.keys())].every((parameter) => {
+    if (!parameter.startsWith(PREFIX)) return true;
+    const key = parameter.slice(PREFIX.length);
+    const value = Object.hasOwn(tags, key) ? tags[key] : undefined;
+    return value !== undefined && textOf(value) === parameters.get(parameter);
+  });
+}
+
+const PREFIX = 'tag_';
+
+function textOf(value: string | number | boolean): string {
+  return typeof value === 'string' ? value : String(value).toLowerCase();
+}

@@ -1,0 +1,109 @@
+// The health checks as spec 1 states them, path by path. Pure. Where it is silent: a parameter that cannot be understood is refused
+// rather than ignored, because an ignored lag= makes every replica look good.
+import type { Pulse } from '../manager/operations.ts';
+import { readSettings } from '../manager/settings.ts';
+import type { MemberView } from '../manager/view.ts';
+import { isAttached, isReplica, isWithinLag, matchesTags } from './health-conditions.ts';
+import type { LagMode } from './health-conditions.ts';
+import { parseLagBound } from './lag-bound.ts';
+
+export type HealthVerdict = { readonly kind: 'yes' | 'no' } | { readonly kind: 'invalid'; readonly text: string };
+
+interface Bounds {
+  /** Undefined when not asked for. */
+  readonly lagBytes: number | undefined;
+  readonly mode: LagMode;
+}
+
+interface HealthCheck {
+  readonly holds: (member: MemberView, bounds: Bounds) => boolean;
+  readonly takesLag?: true;
+  readonly takesMode?: true;
+  /** Spec 1: "Ignored by the leader endpoints". */
+  readonly ignoresTags?: true;
+}
+
+const isPrimary = ({ hasLock, role, state }: MemberView): boolean =>
+  hasLock && role === 'primary' && state === 'running';
+const isSynchronous = (member: MemberView): boolean => isReplica(member) && member.syncRole === 'synchronous';
+const isQuorum = (member: MemberView): boolean => isReplica(member) && member.syncRole === 'quorum';
+
+function isStandbyLeader({ hasLock, role, cluster }: MemberView): boolean {
+  return hasLock && role !== 'primary' && readSettings(cluster?.config ?? {}).standbyCluster !== undefined;
+}
+
+function isNear(member: MemberView, { lagBytes }: Bounds): boolean {
+  return lagBytes === undefined || isWithinLag(member, lagBytes);
+}
+
+/** Node is leader, or a replica that is running, has replication attached and lag within threshold. */
+function isReady(member: MemberView, { lagBytes, mode }: Bounds): boolean {
+  if (member.hasLock) return true;
+  const maximum = lagBytes ?? readSettings(member.cluster?.config ?? {}).maximumLagOnFailover;
+  return isAttached(member) && isWithinLag(member, maximum, mode);
+}
+
+const primary: HealthCheck = { holds: isPrimary, ignoresTags: true };
+const synchronous: HealthCheck = { holds: isSynchronous };
+const asynchronous: HealthCheck = {
+  holds: (member, bounds) => isReplica(member) && member.syncRole === undefined && isNear(member, bounds),
+  takesLag: true,
+};
+
+const CHECKS: ReadonlyMap<string, HealthCheck> = new Map([
+  ['/', primary],
+  ['/primary', primary],
+  ['/read-write', primary],
+  ['/leader', { holds: ({ hasLock }) => hasLock, ignoresTags: true }],
+  ['/standby-leader', { holds: isStandbyLeader, ignoresTags: true }],
+  ['/replica', { holds: (member, bounds) => isReplica(member) && isNear(member, bounds), takesLag: true }],
+  ['/read-only', { holds: (member) => isReplica(member) || isPrimary(member) }],
+  ['/synchronous', synchronous],
+  ['/sync', synchronous],
+  ['/read-only-sync', { holds: (member) => isSynchronous(member) || isPrimary(member) }],
+  ['/quorum', { holds: isQuorum }],
+  ['/read-only-quorum', { holds: (member) => isQuorum(member) || isPrimary(member) }],
+  ['/asynchronous', asynchronous],
+  ['/async', asynchronous],
+  ['/health', { holds: ({ state }) => state === 'running' }],
+  ['/readiness', { holds: isReady, takesLag: true, takesMode: true }],
+]);
+
+export const LIVENESS = '/liveness';
+
+export function isHealthPath(path: string): boolean {
+  return path === LIVENESS || CHECKS.has(path);
+}
+
+/** Of a path that is a health check other than liveness. */
+export function judgeHealth(path: string, parameters: URLSearchParams, member: MemberView): HealthVerdict {
+  const check = CHECKS.get(path);
+  if (check === undefined) return { kind: 'invalid', text: `${path} is no health check` };
+  const lag = check.takesLag === true ? parameters.get('lag') : null;
+  const lagBytes = lag === null ? undefined : parseLagBound(lag);
+  if (lag !== null && lagBytes === undefined) {
+    return {
+      kind: 'invalid',
+      text: `lag must be bytes or a number with B, kB, MB, GB or TB, not ${JSON.stringify(lag)}`,
+    };
+  }
+  const mode = check.takesMode === true ? (parameters.get('mode') ?? 'apply') : 'apply';
+  if (mode !== 'apply' && mode !== 'write') {
+    return { kind: 'invalid', text: `mode must be apply or write, not ${JSON.stringify(mode)}` };
+  }
+  const holds = check.holds(member, { lagBytes, mode });
+  return verdict(holds && (check.ignoresTags === true || matchesTags(member.tags, parameters)));
+}
+
+/** 503 when the last heartbeat is older than ttl on a primary, 2*ttl on a replica; a pause is no excuse in spec 1. */
+export function judgeLiveness(pulse: Pulse, parameters: URLSearchParams): HealthVerdict {
+  return verdict(hasFreshHeartbeat(pulse) && matchesTags(pulse.member.tags, parameters));
+}
+
+export function hasFreshHeartbeat({ heartbeatAgeMs, role, ttlMs }: Pulse): boolean {
+  return heartbeatAgeMs <= ttlMs * (role === 'primary' ? 1 : 2);
+}
+
+function verdict(isYes: boolean): HealthVerdict {
+  return { kind: isYes ? 'yes' : 'no' };
+}

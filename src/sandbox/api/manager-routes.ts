@@ -1,0 +1,44 @@
+// Which answer a request gets in the dialect of spec 1: exact paths and the methods that it gives them. Where it is silent: an unknown
+// path is 404, a method that the path does not take 405, and HEAD goes wherever GET does (RFC 9110, 9.3.2).
+import type { Answer } from './answer.ts';
+import { json, refusal } from './answer.ts';
+import { isHealthPath, judgeHealth, judgeLiveness, LIVENESS } from './manager-health.ts';
+import { nodeDocument } from './node-document.ts';
+import { isRead, read } from './read-documents.ts';
+import type { ApiRequest, Routing } from './routing.ts';
+import { isWrite, write, writeMethods } from './write-operations.ts';
+
+export async function routeManager(request: ApiRequest, routing: Routing): Promise<Answer> {
+  const { method, path } = request;
+  const methods = methodsOf(path, routing);
+  if (methods.length === 0) return refused(request, routing, 404, `there is no ${path} here`);
+  if (!methods.includes(method)) {
+    const allow = methods.join(', ');
+    return { ...refused(request, routing, 405, `${path} takes ${allow}`), allow };
+  }
+  if (isWrite(method, path)) return write(method, path, await request.readBody(), routing);
+  if (!isHealthPath(path)) return read(path, routing);
+  const answer = await checkHealth(request, routing);
+  // A HEAD has the header of the GET, and the server leaves the body out.
+  return method === 'OPTIONS' ? { status: answer.status } : answer;
+}
+
+/** Every answer carries the node's state, /liveness as its last heartbeat saw it: it executes no SQL. */
+async function checkHealth(request: ApiRequest, routing: Routing): Promise<Answer> {
+  const { path, parameters } = request;
+  const { operations, about, dialect } = routing;
+  const pulse = path === LIVENESS ? await operations.pulse() : undefined;
+  const member = pulse?.member ?? (await operations.look());
+  const verdict = pulse ? judgeLiveness(pulse, parameters) : judgeHealth(path, parameters, member);
+  if (verdict.kind === 'invalid') return refused(request, routing, 400, verdict.text);
+  return json(verdict.kind === 'yes' ? 200 : 503, nodeDocument(member, about, dialect));
+}
+
+function methodsOf(path: string, { dialect }: Routing): readonly string[] {
+  if (isHealthPath(path)) return ['GET', 'HEAD', 'OPTIONS'];
+  return [...(isRead(path, dialect) ? ['GET', 'HEAD'] : []), ...writeMethods(path)];
+}
+
+function refused({ method }: ApiRequest, { dialect }: Routing, status: number, text: string): Answer {
+  return refusal(status, method, text, dialect.textType);
+}

@@ -1,0 +1,95 @@
+// The node status document: the body of /manager (/patroni) and of the health checks. Keys in the order in which Patroni has them;
+// what is not known is absent, and the indicators are there only when true. Pure.
+import { present } from '../../patroni/fields.ts';
+import { readSettings } from '../manager/settings.ts';
+import type { JsonObject, MemberView, ScheduledRestart, WalView } from '../manager/view.ts';
+import type { Dialect } from './dialect.ts';
+
+/** What the document says of the manager itself. */
+export interface About {
+  readonly version: string;
+  readonly scope: string;
+  readonly name: string;
+}
+
+export function nodeDocument(member: MemberView, about: About, dialect: Dialect): JsonObject {
+  const { role, syncRole, wal, tags, pendingRestart, scheduledRestart } = member;
+  const isReplica = role === 'replica';
+  const isPendingRestart = Object.keys(pendingRestart).length > 0;
+  return present({
+    state: member.state,
+    postmaster_start_time: member.postmasterStartTime,
+    role,
+    server_version: member.serverVersion,
+    xlog: wal === undefined ? undefined : positions(wal),
+    sync_standby: onlyTrue(isReplica && syncRole === 'synchronous'),
+    quorum_standby: onlyTrue(isReplica && syncRole === 'quorum'),
+    timeline: member.timeline,
+    replication_state: member.replicationState,
+    replication: replication(member, dialect),
+    ...indicators(member, dialect),
+    dcs_last_seen: member.storeSeenAt,
+    tags: dialect.showsEmpty || Object.keys(tags).length > 0 ? tags : undefined,
+    database_system_identifier: member.systemIdentifier,
+    pending_restart: onlyTrue(isPendingRestart),
+    pending_restart_reason: isPendingRestart ? pendingRestartReason(pendingRestart) : undefined,
+    [dialect.documentKey]: { ...about },
+    scheduled_restart: scheduledRestart === undefined ? undefined : scheduledRestartFields(scheduledRestart),
+  });
+}
+
+/** Value and presence of the three: only when the cluster is not in its ordinary state. */
+function indicators(member: MemberView, { name }: Dialect): JsonObject {
+  const { cluster, isFailsafeActive } = member;
+  // Without its store Patroni knows no lock: in failsafe mode it says both.
+  const isUnlocked = cluster?.leader === undefined || (name === 'patroni' && isFailsafeActive);
+  return present({
+    pause: onlyTrue(readSettings(cluster?.config ?? {}).isPaused),
+    cluster_unlocked: onlyTrue(isUnlocked),
+    failsafe_mode_is_active: onlyTrue(isFailsafeActive),
+  });
+}
+
+function positions(wal: WalView): JsonObject {
+  if (wal.kind === 'primary') return { location: wal.location };
+  return {
+    received_location: wal.received,
+    replayed_location: wal.replayed,
+    replayed_timestamp: wal.replayedAt ?? null,
+    paused: wal.isPaused,
+  };
+}
+
+function replication({ replication: rows, wal }: MemberView, dialect: Dialect): readonly JsonObject[] | undefined {
+  const isKnown = wal !== undefined && dialect.showsEmpty;
+  if (rows.length === 0 && !isKnown) return undefined;
+  return rows.map((row) => ({
+    usename: row.usename,
+    application_name: row.applicationName,
+    client_addr: row.clientAddress,
+    state: row.state,
+    sync_state: row.syncState,
+    sync_priority: row.syncPriority,
+  }));
+}
+
+export function pendingRestartReason(pending: MemberView['pendingRestart']): JsonObject {
+  const entries = Object.entries(pending).map(
+    ([name, { oldValue, newValue }]) => [name, { old_value: oldValue, new_value: newValue }] as const,
+  );
+  return Object.fromEntries(entries);
+}
+
+export function scheduledRestartFields(restart: ScheduledRestart): JsonObject {
+  return present({
+    restart_pending: restart.isPendingOnly,
+    role: restart.role,
+    postgres_version: restart.postgresVersion,
+    timeout: restart.timeoutSeconds,
+    schedule: restart.schedule,
+  });
+}
+
+export function onlyTrue(value: boolean): true | undefined {
+  return value ? true : undefined;
+}

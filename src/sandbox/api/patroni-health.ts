@@ -1,0 +1,82 @@
+// The health checks as Patroni 4.1 answers them (P: api.py, do_GET): any path, recognised by substrings in this order; a lag bound
+// counts wherever the replica condition does, and one that it cannot parse is ignored. Pure.
+import type { Pulse } from '../manager/operations.ts';
+import { readSettings } from '../manager/settings.ts';
+import type { MemberView } from '../manager/view.ts';
+import { isAttached, isReplica, isWithinLag, matchesTags } from './health-conditions.ts';
+import { parseLagBound } from './lag-bound.ts';
+import { hasFreshHeartbeat } from './manager-health.ts';
+
+interface Conditions {
+  readonly isPrimary: boolean;
+  readonly isStandbyLeader: boolean;
+  readonly isReplica: boolean;
+}
+
+/** Whether the status is 200; a path that means nothing is 503. */
+export function judgePatroniHealth(path: string, given: URLSearchParams, member: MemberView): boolean {
+  const parameters = withoutEmpty(given);
+  const conditions = conditionsOf(member, parameters);
+  if (/standby[_-]leader/.test(path)) return conditions.isStandbyLeader;
+  if (path.includes('leader')) return member.hasLock;
+  if (path === '/' || /master|primary|read-write/.test(path)) return conditions.isPrimary;
+  return holdsWithTags(path, conditions, member) && matchesTags(member.tags, parameters);
+}
+
+function conditionsOf(member: MemberView, parameters: URLSearchParams): Conditions {
+  const { hasLock, role, cluster } = member;
+  const isStandbyCluster = readSettings(cluster?.config ?? {}).standbyCluster !== undefined;
+  const lagBytes = parseLagBound(parameters.get('lag') ?? '') ?? Number.POSITIVE_INFINITY;
+  const wantedState = parameters.get('replication_state');
+  const isWanted = wantedState === null || wantedState === member.replicationState;
+  return {
+    isPrimary: hasLock && !isStandbyCluster,
+    isStandbyLeader: hasLock && isStandbyCluster && (role === 'replica' || role === 'standby_leader'),
+    isReplica: isReplica(member) && isWanted && isWithinLag(member, lagBytes) && !(hasLock && isStandbyCluster),
+  };
+}
+
+function holdsWithTags(path: string, conditions: Conditions, { state, syncRole }: MemberView): boolean {
+  const isWriter = conditions.isPrimary || conditions.isStandbyLeader;
+  if (path.includes('replica')) return conditions.isReplica;
+  if (path.includes('read-only') && !/sync|quorum/.test(path)) return isWriter || conditions.isReplica;
+  if (path.includes('health')) return state === 'running';
+  const isSynchronous = conditions.isReplica && syncRole === 'synchronous';
+  const isQuorum = conditions.isReplica && syncRole === 'quorum';
+  switch (path) {
+    case '/sync':
+    case '/synchronous':
+      return isSynchronous;
+    case '/quorum':
+      return isQuorum;
+    case '/async':
+    case '/asynchronous':
+      return conditions.isReplica && syncRole === undefined;
+    case '/read-only-sync':
+    case '/read-only-synchronous':
+      return isWriter || isSynchronous;
+    case '/read-only-quorum':
+      return isWriter || isQuorum;
+    default:
+      return false;
+  }
+}
+
+/** No role is asked for, no tag either; while the store was never seen only failsafe mode lets a replica be ready. */
+export function judgePatroniReadiness(parameters: URLSearchParams, member: MemberView): boolean {
+  if (member.hasLock) return true;
+  if (!isAttached(member)) return false;
+  if (member.cluster === undefined) return member.isFailsafeActive;
+  const maximum =
+    parseLagBound(parameters.get('lag') ?? '') ?? readSettings(member.cluster.config).maximumLagOnFailover;
+  return isWithinLag(member, maximum, parameters.get('mode') === 'write' ? 'write' : 'apply');
+}
+
+export function judgePatroniLiveness(pulse: Pulse): boolean {
+  return pulse.isPaused || hasFreshHeartbeat(pulse);
+}
+
+/** Python's parse_qs drops them. */
+function withoutEmpty(parameters: URLSearchParams): URLSearchParams {
+  return new URLSearchParams([...parameters].filter(([, value]) => value !== ''));
+}

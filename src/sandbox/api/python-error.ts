@@ -1,0 +1,27 @@
+// The error page of Python's http.server (BaseHTTPRequestHandler.send_error), which is what Patroni answers where it has no words of
+// its own.
+import { STATUS_CODES } from 'node:http';
+import type { Answer } from './answer.ts';
+
+const EXPLANATIONS: Readonly<Record<number, string>> = {
+  400: 'Bad request syntax or unsupported method',
+  501: 'Server does not support this operation',
+};
+
+export function pythonError(status: number, message: string = STATUS_CODES[status] ?? ''): Answer {
+  const body = `<!DOCTYPE HTML>
+<html lang="en">
+    <head>
+        <meta charset="utf-8">
+        <title>Error response</title>
+    </head>
+    <body>
+        <h1>Error response</h1>
+        <p>Error code: ${status}</p>
+        <p>Message: ${message.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}.</p>
+        <p>Error code explanation: ${status} - ${EXPLANATIONS[status] ?? message}.</p>
+    </body>
+</html>
+`;
+  return { status, content: { type: 'text/html;charset=utf-8', body } };
+}

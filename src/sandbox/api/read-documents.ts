@@ -1,0 +1,42 @@
+// The documents that GET answers besides the health checks. /cluster, /history and /config ask the store: while it is down real Patroni
+// lets the client hang, here it is told.
+import type { ClusterView } from '../manager/view.ts';
+import type { Answer } from './answer.ts';
+import { json } from './answer.ts';
+import { clusterDocument, historyDocument } from './cluster-document.ts';
+import type { Dialect } from './dialect.ts';
+import { metricsText } from './metrics.ts';
+import { nodeDocument } from './node-document.ts';
+import type { Routing } from './routing.ts';
+
+type Read = (routing: Routing) => Promise<Answer>;
+
+const READS: ReadonlyMap<string, Read> = new Map<string, Read>([
+  ['/cluster', (routing) => fromStore(routing, (cluster) => clusterDocument(cluster, routing.dialect))],
+  ['/history', (routing) => fromStore(routing, (cluster) => historyDocument(cluster.history))],
+  ['/config', (routing) => fromStore(routing, (cluster) => cluster.config)],
+  ['/metrics', readMetrics],
+]);
+
+export function isRead(path: string, dialect: Dialect): boolean {
+  return path === dialect.statusPath || READS.has(path);
+}
+
+export async function read(path: string, routing: Routing): Promise<Answer> {
+  const { operations, about, dialect } = routing;
+  if (path === dialect.statusPath) return json(200, nodeDocument(await operations.look(), about, dialect));
+  const answer = await READS.get(path)?.(routing);
+  if (answer === undefined) throw new Error(`${path} is no document`);
+  return answer;
+}
+
+async function fromStore({ operations }: Routing, document: (cluster: ClusterView) => unknown): Promise<Answer> {
+  const cluster = await operations.readCluster();
+  if (cluster === undefined) return json(503, { error: 'the configuration store does not answer' });
+  return json(200, document(cluster));
+}
+
+async function readMetrics({ operations, about, dialect }: Routing): Promise<Answer> {
+  const { type, text } = await metricsText(await operations.look(), about, dialect);
+  return { status: 200, content: { type, body: text } };
+}

@@ -1,0 +1,53 @@
+// From a request to its answer: waits where the server is frozen, refuses browsers, asks the dialect's router, and turns what should
+// not happen into a status.
+import type { IncomingMessage } from 'node:http';
+import { isSafe, refusal } from './answer.ts';
+import type { Answer } from './answer.ts';
+import type { Gate } from './gate.ts';
+import { routeManager } from './manager-routes.ts';
+import { routePatroni } from './patroni-routes.ts';
+import { BodyTooLarge, readBody } from './request-body.ts';
+import type { Routing } from './routing.ts';
+
+export interface Serving extends Routing {
+  readonly gate: Gate;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Undefined: nobody is there to answer. Never rejects. */
+export async function answerTo(request: IncomingMessage, serving: Serving): Promise<Answer | undefined> {
+  const { gate } = serving;
+  await gate.passed();
+  const answer = await attempt(request, serving);
+  await gate.passed();
+  return answer;
+}
+
+async function attempt(request: IncomingMessage, serving: Serving): Promise<Answer | undefined> {
+  const { method = 'GET' } = request;
+  const { onError, dialect } = serving;
+  try {
+    return await route(request, method, serving);
+  } catch (error) {
+    // The client broke off before its request was whole.
+    if (request.destroyed && !request.complete) return undefined;
+    if (error instanceof BodyTooLarge) return refusal(413, method, error.message, dialect.textType);
+    onError(error);
+    return refusal(500, method, 'the manager failed to answer', dialect.textType);
+  }
+}
+
+async function route(request: IncomingMessage, method: string, serving: Serving): Promise<Answer> {
+  const { dialect } = serving;
+  // A page that is open in somebody's browser can send requests to loopback, always with its Origin; no tool sends one.
+  if (!isSafe(method) && request.headers.origin !== undefined) {
+    const text = 'a request with an Origin header comes from a browser, and browsers have no business here';
+    return refusal(403, method, text, dialect.textType);
+  }
+  const { url = '/' } = request;
+  const queryAt = url.indexOf('?');
+  const path = queryAt === -1 ? url : url.slice(0, queryAt);
+  const parameters = new URLSearchParams(queryAt === -1 ? '' : url.slice(queryAt));
+  const asked = { method, path, parameters, readBody: () => readBody(request) };
+  return dialect.name === 'manager' ? routeManager(asked, serving) : routePatroni(asked, serving);
+}

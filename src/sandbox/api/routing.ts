@@ -1,0 +1,19 @@
+// What a router is given: the request, taken apart, and whom to ask.
+import type { Operations } from '../manager/operations.ts';
+import type { Dialect } from './dialect.ts';
+import type { About } from './node-document.ts';
+
+export interface ApiRequest {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly parameters: URLSearchParams;
+  /** Rejects with BodyTooLarge. */
+  readonly readBody: () => Promise<string>;
+}
+
+export interface Routing {
+  readonly operations: Operations;
+  readonly dialect: Dialect;
+  readonly about: About;
+}

@@ -1,0 +1,44 @@
+// An answer as bytes. The dialect of spec 1 is ordinary HTTP/1.1 with keep-alive; Patroni's is HTTP/1.0 whose body ends with the
+// connection and whose bare status is a status line and nothing else, so it is written on the socket itself.
+import { STATUS_CODES } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { DialectName } from '../sandbox.ts';
+import type { Answer } from './answer.ts';
+
+export function writeHttp11(response: ServerResponse, { status, content, allow }: Answer): void {
+  if (allow !== undefined) response.setHeader('allow', allow);
+  if (content === undefined) {
+    response.writeHead(status, { 'content-length': 0 }).end();
+    return;
+  }
+  const { type, body } = content;
+  response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) }).end(body);
+}
+
+export function writeHttp10({ socket }: IncomingMessage, answer: Answer): void {
+  if (!socket.writable) return;
+  socket.write(http10Text(answer));
+  // Not only our half: Patroni closes.
+  socket.destroySoon();
+}
+
+/** Before there is a request to answer: what came is not HTTP, or came too late. */
+export function writeRefusal(socket: Duplex, dialect: DialectName, answer: Answer): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  socket.end(dialect === 'patroni' ? http10Text(answer) : text('HTTP/1.1', answer, ['connection: close']));
+}
+
+function http10Text(answer: Answer): string {
+  const headers = ['Server: BaseHTTP/0.6 Python/3.11.2', `Date: ${new Date().toUTCString()}`];
+  return text('HTTP/1.0', answer, headers);
+}
+
+function text(version: string, { status, content }: Answer, headers: readonly string[]): string {
+  const line = `${version} ${status} ${STATUS_CODES[status] ?? ''}`;
+  if (content === undefined) return `${line}\r\n\r\n`;
+  return [line, ...headers, `Content-Type: ${content.type}`, '', content.body].join('\r\n');
+}

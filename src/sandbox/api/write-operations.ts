@@ -1,0 +1,78 @@
+// The unsafe half of the API: a body in, an operation of the manager done, a status code of the dialect out. Real Patroni's basic
+// authentication is not offered; who may write is decided by the address it listens on, and by the rule about browsers in server.ts.
+import type { ConfigOutcome, OperationOutcome, Operations } from '../manager/operations.ts';
+import type { JsonObject } from '../manager/view.ts';
+import type { Answer } from './answer.ts';
+import { json } from './answer.ts';
+import type { OperationEnd } from './dialect.ts';
+import { parseFailover, parseObject, parseReinitialize, parseRestart, parseSwitchover } from './requests.ts';
+import type { ChangeOfLeader, Parsed } from './requests.ts';
+import type { Routing } from './routing.ts';
+
+type Outcome = OperationOutcome | { readonly kind: OperationEnd; readonly text: string } | Answer;
+type WriteOperation = (operations: Operations, body: string) => Promise<Outcome>;
+
+const WRITES: ReadonlyMap<string, WriteOperation> = new Map<string, WriteOperation>([
+  ['PATCH /config', (operations, body) => changeConfig(body, (changes) => operations.patchConfig(changes))],
+  ['PUT /config', (operations, body) => changeConfig(body, (config) => operations.putConfig(config))],
+  ['POST /switchover', (operations, body) => changeLeader(operations, parseSwitchover(body, new Date()))],
+  ['DELETE /switchover', (operations) => operations.cancelSwitchover()],
+  ['POST /failover', (operations, body) => changeLeader(operations, parseFailover(body, new Date()))],
+  ['POST /restart', restart],
+  ['DELETE /restart', (operations) => operations.cancelRestart()],
+  ['POST /reload', async (operations) => as('reloaded', 'done', await operations.reload())],
+  ['POST /reinitialize', reinitialize],
+]);
+
+export function isWrite(method: string, path: string): boolean {
+  return WRITES.has(`${method} ${path}`);
+}
+
+/** Unsafe methods that the path takes. */
+export function writeMethods(path: string): readonly string[] {
+  return ['POST', 'PATCH', 'PUT', 'DELETE'].filter((method) => isWrite(method, path));
+}
+
+export async function write(
+  method: string,
+  path: string,
+  body: string,
+  { operations, dialect }: Routing,
+): Promise<Answer> {
+  const outcome = await WRITES.get(`${method} ${path}`)?.(operations, body);
+  if (outcome === undefined) throw new Error(`${method} ${path} is no operation`);
+  if ('status' in outcome) return outcome;
+  return { status: dialect.statusOf[outcome.kind], content: { type: dialect.textType, body: outcome.text } };
+}
+
+async function changeConfig(body: string, change: (config: JsonObject) => Promise<ConfigOutcome>): Promise<Outcome> {
+  const parsed = parseObject(body, 'required');
+  if (parsed.kind !== 'valid') return parsed;
+  const outcome = await change(parsed.value);
+  return outcome.kind === 'done' ? json(200, outcome.config) : outcome;
+}
+
+async function changeLeader(operations: Operations, parsed: Parsed<ChangeOfLeader>): Promise<Outcome> {
+  if (parsed.kind !== 'valid') return parsed;
+  const { value } = parsed;
+  return value.kind === 'switchover' ? operations.switchover(value.request) : operations.failover(value.request);
+}
+
+async function restart(operations: Operations, body: string): Promise<Outcome> {
+  const parsed = parseRestart(body, new Date());
+  if (parsed.kind !== 'valid') return parsed;
+  const { conditions, schedule } = parsed.value;
+  if (schedule !== undefined) return operations.scheduleRestart(conditions, schedule);
+  return as('restart-refused', 'refused', await operations.restart(conditions));
+}
+
+async function reinitialize(operations: Operations, body: string): Promise<Outcome> {
+  const parsed = parseReinitialize(body);
+  if (parsed.kind !== 'valid') return parsed;
+  return as('reinitialize-refused', 'refused', await operations.reinitialize(parsed.value));
+}
+
+/** The end by its more exact name. */
+function as(name: OperationEnd, kind: OperationOutcome['kind'], outcome: OperationOutcome): Outcome {
+  return outcome.kind === kind ? { kind: name, text: outcome.text } : outcome;
+}

@@ -1,0 +1,131 @@
+// One member of the sandbox as a machine: a PostgreSQL, its manager and the manager's API, which die and come back together, and what
+// was broken on purpose.
+import { createApiServer } from './api/server.ts';
+import type { ApiServer } from './api/server.ts';
+import { createOperations } from './manager/manager-operations.ts';
+import { Manager } from './manager/manager.ts';
+import type { ManagerOptions } from './manager/manager.ts';
+import type { MemberView } from './manager/view.ts';
+import type { PostgresServer } from './postgres/server.ts';
+import type { DialectName, SandboxMember } from './sandbox.ts';
+
+export type MemberSetup = Omit<ManagerOptions, 'role' | 'apiUrl'> & {
+  readonly apiPort: number;
+  readonly dialect: DialectName;
+};
+
+type Fault = 'killed' | 'manager frozen' | 'postgres frozen' | 'replay paused';
+
+/** The Patroni whose behaviour the managers have. */
+const MANAGER_VERSION = '4.1.4';
+
+export class ClusterMember {
+  readonly name: string;
+  readonly server: PostgresServer;
+  readonly #setup: MemberSetup;
+  readonly #faults = new Set<Fault>();
+  #running: { readonly manager: Manager; readonly api: ApiServer } | undefined;
+
+  constructor(setup: MemberSetup) {
+    this.name = setup.name;
+    this.server = setup.server;
+    this.#setup = setup;
+  }
+
+  address(): SandboxMember {
+    const { name, server, apiPort } = this.#setup;
+    return { name, host: server.host, port: server.port, api: `http://${server.host}:${apiPort}` };
+  }
+
+  faults(): readonly Fault[] {
+    return [...this.#faults];
+  }
+
+  isKilled(): boolean {
+    return this.#faults.has('killed');
+  }
+
+  /** Its manager begins; PostgreSQL is started by what that decides. Rejects when the API's port is taken. */
+  async bringUp(role: 'primary' | 'replica'): Promise<void> {
+    const { apiPort, dialect, ...options } = this.#setup;
+    const manager = new Manager({ ...options, role, apiUrl: `${this.address().api}/${dialect}` });
+    const api = createApiServer({
+      operations: createOperations(manager),
+      name: this.name,
+      scope: options.store.scope,
+      dialect,
+      version: MANAGER_VERSION,
+      onError: (error) => manager.warn(`the API failed: ${String(error)}`),
+    });
+    const listening = await api.listen(this.server.host, apiPort);
+    if (listening.kind === 'failed') throw new Error(`the API of ${this.name} cannot listen: ${listening.why}`);
+    this.#running = { manager, api };
+    await manager.start();
+  }
+
+  /** Undefined when nobody could ask it. */
+  async look(deadlineMs: number): Promise<MemberView | undefined> {
+    if (this.#faults.has('manager frozen')) return undefined;
+    return this.#running?.manager.look(deadlineMs);
+  }
+
+  async kill(): Promise<void> {
+    this.#faults.clear();
+    this.#faults.add('killed');
+    await this.end();
+  }
+
+  async freezeManager(): Promise<void> {
+    this.#mustRun();
+    this.#faults.add('manager frozen');
+    this.#running?.api.freeze();
+    await this.#running?.manager.freeze();
+  }
+
+  async freezePostgres(): Promise<void> {
+    this.#mustRun();
+    this.#faults.add('postgres frozen');
+    await this.server.freeze();
+  }
+
+  async crashPostgres(): Promise<void> {
+    this.#mustRun();
+    // A frozen one dies, too, and what comes after it is not frozen.
+    this.#faults.delete('postgres frozen');
+    await this.server.kill();
+  }
+
+  async pauseReplay(): Promise<void> {
+    this.#mustRun();
+    await this.server.query('select pg_wal_replay_pause()');
+    this.#faults.add('replay paused');
+  }
+
+  async heal(): Promise<void> {
+    if (this.#faults.delete('killed')) await this.bringUp('replica');
+    if (this.#faults.delete('postgres frozen')) await this.server.thaw();
+    if (this.#faults.delete('replay paused') && this.server.isAlive()) await this.#resumeReplay();
+    if (this.#faults.delete('manager frozen')) {
+      this.#running?.manager.heartbeat.thaw();
+      this.#running?.api.thaw();
+    }
+  }
+
+  /** Everything of it that runs ends at once. Idempotent. */
+  async end(): Promise<void> {
+    const running = this.#running;
+    this.#running = undefined;
+    running?.manager.abandon();
+    await Promise.all([running?.api.close(), this.server.kill()]);
+    await running?.manager.close();
+  }
+
+  /** By now it may have been promoted or restarted, which ends a pause as well. */
+  async #resumeReplay(): Promise<void> {
+    await this.server.query('select pg_wal_replay_resume() where pg_is_in_recovery()').catch(() => {});
+  }
+
+  #mustRun(): void {
+    if (this.#running === undefined) throw new Error(`${this.name} is dead: heal it first`);
+  }
+}

@@ -1,0 +1,99 @@
+// When a manager's heartbeat runs: every loop_wait, at once when poked, never twice at a time, and not at all while it is frozen.
+import type { Clock } from './clock.ts';
+
+export interface HeartbeatOptions {
+  /** True when it ran to its end. */
+  readonly beat: () => Promise<boolean>;
+  /** A beat that failed; the next one comes all the same. */
+  readonly onError: (error: unknown) => void;
+  /** Until the next one. */
+  readonly waitMs: () => number;
+  readonly clock: Clock;
+}
+
+export class Heartbeat {
+  readonly #options: HeartbeatOptions;
+  #endedAt: number;
+  #isClosed = false;
+  #isPoked = false;
+  #wake = (): void => {};
+  #gate: Promise<void> = Promise.resolve();
+  #openGate: (() => void) | undefined;
+  #running: Promise<void> | undefined;
+  #beating: Promise<void> = Promise.resolve();
+
+  constructor(options: HeartbeatOptions) {
+    this.#options = options;
+    this.#endedAt = options.clock.now();
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  poke(): void {
+    this.#isPoked = true;
+    this.#wake();
+  }
+
+  isFrozen(): boolean {
+    return this.#openGate !== undefined;
+  }
+
+  ageMs(): number {
+    return this.#options.clock.now() - this.#endedAt;
+  }
+
+  /** Resolves when nothing moves any more. */
+  async freeze(): Promise<void> {
+    if (this.#openGate === undefined) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#gate = promise;
+      this.#openGate = resolve;
+    }
+    await this.#beating;
+  }
+
+  thaw(): void {
+    this.#openGate?.();
+    this.#openGate = undefined;
+  }
+
+  /** Resolves when the last beat has ended. Idempotent. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.thaw();
+    this.#wake();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    for (;;) {
+      await this.#gate;
+      if (this.#isClosed) return;
+      this.#isPoked = false;
+      this.#beating = this.#beat();
+      await this.#beating;
+      await this.#sleep();
+    }
+  }
+
+  async #beat(): Promise<void> {
+    try {
+      if (await this.#options.beat()) this.#endedAt = this.#options.clock.now();
+    } catch (error) {
+      this.#options.onError(error);
+    }
+  }
+
+  #sleep(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    if (this.#isPoked || this.#isClosed) return Promise.resolve();
+    const cancel = this.#options.clock.schedule(this.#options.waitMs(), resolve);
+    this.#wake = () => {
+      cancel();
+      resolve();
+    };
+    return promise;
+  }
+}

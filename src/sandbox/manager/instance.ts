@@ -1,0 +1,177 @@
+// A member's PostgreSQL as its manager runs it: the server, and what the manager knows without asking it (state, role, what it streams
+// from, what it runs with). No decision is made here; an abandoned instance starts nothing any more.
+import type { Parameters, PostgresServer, ServerRole, StartOutcome, Upstream } from '../postgres/server.ts';
+import { isSame, raisedToPrimary } from './parameters.ts';
+import { reportOf } from './postgres-report.ts';
+import type { ReportOutcome } from './postgres-report.ts';
+import type { MemberRole, MemberState } from './view.ts';
+
+export interface InstanceOptions {
+  readonly server: PostgresServer;
+  /** What its data directory was when the manager began. */
+  readonly role: 'primary' | 'replica';
+  readonly onState: (state: MemberState) => void;
+}
+
+/** A start with values that are too low names one parameter at a time, and there are five. */
+const MAX_RAISES = 5;
+const FAST_STOP_MS = 4_000;
+
+export class Instance {
+  readonly server: PostgresServer;
+  readonly #onState: (state: MemberState) => void;
+  readonly #stopListening: () => void;
+  #state: MemberState = 'stopped';
+  #role: MemberRole;
+  #upstream: Upstream | undefined;
+  #running: Parameters = {};
+  #configured: Parameters = {};
+  #failedStarts = 0;
+  #isAbandoned = false;
+
+  constructor(options: InstanceOptions) {
+    this.server = options.server;
+    this.#role = options.role;
+    this.#onState = options.onState;
+    this.#stopListening = this.server.onExit(() => {
+      // Every wanted end has its own state before the process is gone.
+      if (this.#state === 'running') this.#enter('crashed');
+    });
+  }
+
+  state(): MemberState {
+    return this.#state;
+  }
+
+  role(): MemberRole {
+    return this.#role;
+  }
+
+  upstream(): Upstream | undefined {
+    return this.#upstream;
+  }
+
+  failedStarts(): number {
+    return this.#failedStarts;
+  }
+
+  report(deadlineMs: number): Promise<ReportOutcome> {
+    return this.server.isAlive() ? reportOf(this.server, deadlineMs) : Promise.resolve({ kind: 'failed' });
+  }
+
+  async start(role: ServerRole, parameters: Parameters, timeoutMs?: number): Promise<StartOutcome> {
+    if (this.#isAbandoned) return { kind: 'failed', reason: 'exited', log: 'abandoned' };
+    if (this.#state !== 'restarting') this.#enter('starting');
+    this.#role = role.kind === 'primary' ? 'primary' : 'replica';
+    this.#upstream = role.kind === 'primary' ? undefined : role.upstream;
+    const { outcome, used } = await this.#startRaised(role, parameters, timeoutMs);
+    this.#running = used;
+    this.#configured = used;
+    if (outcome.kind === 'failed') {
+      await this.#endFailedStart(role);
+      return outcome;
+    }
+    this.answered();
+    await this.configure(parameters);
+    return outcome;
+  }
+
+  /** It takes connections, be it long after it was started. */
+  answered(): void {
+    this.#failedStarts = 0;
+    this.#enter('running');
+  }
+
+  /** Fast, and immediate when that takes too long: a standby that stands still can hold a shutdown up. */
+  async stop(mode: 'fast' | 'immediate', state: MemberState = 'stopping'): Promise<void> {
+    this.#enter(state);
+    if (mode === 'fast') {
+      const { promise: isLate, resolve } = Promise.withResolvers<'late'>();
+      const timer = setTimeout(() => resolve('late'), FAST_STOP_MS);
+      const ended = await Promise.race([this.server.stop('fast'), isLate]);
+      clearTimeout(timer);
+      if (ended === 'late') await this.server.stop('immediate');
+    } else {
+      await this.server.stop('immediate');
+    }
+    if (this.#state === 'stopping') this.#enter('stopped');
+  }
+
+  /** It is no longer the leader and says so before its server is gone. */
+  demoted(): void {
+    this.#role = 'demoted';
+  }
+
+  async promote(): Promise<void> {
+    await this.server.promote();
+    this.#role = 'primary';
+    this.#upstream = undefined;
+  }
+
+  async follow(upstream: Upstream | undefined): Promise<void> {
+    await this.server.follow(upstream);
+    this.#upstream = upstream;
+  }
+
+  /** Values that need a restart stay pending. */
+  async configure(parameters: Parameters): Promise<void> {
+    if (isSame(parameters, this.#configured) || !this.server.isAlive()) return;
+    await this.server.configure(parameters);
+    this.#configured = parameters;
+  }
+
+  /** A standby made anew from a base backup; not yet started. */
+  async rebuildFrom(source: PostgresServer): Promise<void> {
+    if (this.server.isAlive()) await this.stop('immediate');
+    if (this.#isAbandoned) return;
+    this.#enter('creating replica');
+    this.#role = 'uninitialized';
+    await this.server.rebuildFrom(source);
+    this.#failedStarts = 0;
+    this.#running = {};
+    this.#role = 'replica';
+    this.#enter('stopped');
+  }
+
+  /** A rebuild that failed. */
+  failed(): void {
+    this.#failedStarts += 1;
+    this.#enter('stopped');
+  }
+
+  abandon(): void {
+    this.#isAbandoned = true;
+    this.#stopListening();
+  }
+
+  /** A standby may yet become consistent when more WAL comes; a primary that is not there in time is no leader. */
+  async #endFailedStart(role: ServerRole): Promise<void> {
+    this.#failedStarts += 1;
+    if (!this.server.isAlive()) return this.#enter('start failed');
+    if (role.kind === 'standby') return this.#enter('starting');
+    await this.server.stop('immediate');
+    this.#enter('start failed');
+  }
+
+  async #startRaised(
+    role: ServerRole,
+    parameters: Parameters,
+    timeoutMs: number | undefined,
+  ): Promise<{ readonly outcome: StartOutcome; readonly used: Parameters }> {
+    let used = parameters;
+    for (let attempt = 0; ; attempt += 1) {
+      const outcome = await this.server.start(role, used, timeoutMs);
+      const isTooLow = outcome.kind === 'failed' && outcome.reason === 'insufficient-parameters';
+      if (!isTooLow || attempt >= MAX_RAISES || this.#isAbandoned) return { outcome, used };
+      const raised = raisedToPrimary(used, this.#running, outcome.log);
+      if (raised === undefined) return { outcome, used };
+      used = raised;
+    }
+  }
+
+  #enter(state: MemberState): void {
+    if (this.#state === state || this.#isAbandoned) return;
+    this.#state = state;
+    this.#onState(state);
+  }
+}

@@ -1,0 +1,288 @@
+// One member's manager: its heartbeat, its PostgreSQL, and the one task it may be busy with beside them. What to do is decided in
+// decide.ts and carried out in steps.ts; a busy manager only keeps its lock and says how it is.
+import type { Parameters, PostgresServer } from '../postgres/server.ts';
+import { systemClock } from './clock.ts';
+import type { Clock } from './clock.ts';
+import { decide } from './decide.ts';
+import type { PeerAnswer } from './election.ts';
+import { Heartbeat } from './heartbeat.ts';
+import { Instance } from './instance.ts';
+import { readMemberFile } from './member-file.ts';
+import type { MemberFile } from './member-file.ts';
+import { memberView, publishedMember } from './member-view.ts';
+import type { MemberFacts } from './member-view.ts';
+import type { Pulse } from './operations.ts';
+import { readCatalog, usable } from './parameter-catalog.ts';
+import type { Catalog } from './parameter-catalog.ts';
+import { composeParameters } from './parameters.ts';
+import type { AskPeers } from './peers.ts';
+import type { PostgresReport } from './postgres-report.ts';
+import { runScheduledRestart } from './restart.ts';
+import { NotStreaming, situationOf } from './situation.ts';
+import { carryOut } from './steps.ts';
+import type { Store } from './store.ts';
+import { StoreSession } from './store-session.ts';
+import { msUntil } from './switchover-plan.ts';
+import type { MemberView, ScheduledRestart, Tags } from './view.ts';
+
+export interface ManagerOptions {
+  readonly name: string;
+  readonly apiUrl: string;
+  readonly server: PostgresServer;
+  /** What its data directory is. */
+  readonly role: 'primary' | 'replica';
+  readonly systemIdentifier: string;
+  readonly store: Store;
+  readonly askPeers: AskPeers;
+  /** For base backups. */
+  readonly serverOf: (member: string) => PostgresServer | undefined;
+  /** Its own configuration file, which need not be there. */
+  readonly filePath: string;
+  readonly onEvent?: (event: ManagerEvent) => void;
+  readonly clock?: Clock;
+}
+
+export type ManagerEvent =
+  | { readonly kind: 'member-state'; readonly member: string; readonly text: string }
+  /** It is the leader now, or on another timeline than before. */
+  | { readonly kind: 'leads'; readonly member: string; readonly timeline: number }
+  | { readonly kind: 'warning'; readonly text: string };
+
+/** How long a query may take before its server counts as hanging; the lock runs out meanwhile. */
+const HANGING_MS = 10_000;
+const MAX_PEER_DEADLINE_MS = 1_000;
+
+export class Manager {
+  readonly name: string;
+  readonly options: ManagerOptions;
+  readonly store: Store;
+  readonly session: StoreSession;
+  readonly instance: Instance;
+  readonly clock: Clock;
+  readonly heartbeat: Heartbeat;
+  /** Value of that parameter while it leads. */
+  synchronousStandbyNames = '';
+  scheduledRestart: ScheduledRestart | undefined;
+  /** The last one of its PostgreSQL; undefined when that did not answer. */
+  report: PostgresReport | undefined;
+  readonly #notStreaming = new NotStreaming();
+  #told = '';
+  #file: MemberFile = { tags: {}, parameters: {}, warnings: [] };
+  #catalog: Catalog | undefined;
+  #task: { readonly name: string; readonly ended: Promise<unknown> } | undefined;
+  #isAbandoned = false;
+  #stopWatching = (): void => {};
+
+  constructor(options: ManagerOptions) {
+    const { name, server, role, store, clock = systemClock } = options;
+    this.name = name;
+    this.options = options;
+    this.store = store;
+    this.clock = clock;
+    this.session = new StoreSession(name, store, clock);
+    this.instance = new Instance({
+      server,
+      role,
+      onState: (state) => {
+        this.publish();
+        this.tell(state);
+      },
+    });
+    this.heartbeat = new Heartbeat({
+      beat: () => this.#beat(),
+      onError: (error) => this.warn(`heartbeat failed: ${String(error)}`),
+      waitMs: () => this.#waitMs(),
+      clock,
+    });
+  }
+
+  /** Its heartbeat does the rest: the server is started by what the lock says. */
+  async start(): Promise<void> {
+    await this.readFile();
+    this.session.read();
+    this.publish();
+    this.#stopWatching = this.store.watch(() => this.#onStoreChange());
+    this.heartbeat.start();
+  }
+
+  /** From now on it starts nothing, decides nothing and publishes nothing. */
+  abandon(): void {
+    this.#isAbandoned = true;
+    this.instance.abandon();
+    this.#stopWatching();
+  }
+
+  isAbandoned(): boolean {
+    return this.#isAbandoned;
+  }
+
+  /** The server is not touched. Idempotent. */
+  async close(): Promise<void> {
+    this.abandon();
+    await this.heartbeat.close();
+    await this.taskEnded();
+  }
+
+  /** Resolves when neither the heartbeat nor a task moves anything any more. */
+  async freeze(): Promise<void> {
+    await this.heartbeat.freeze();
+    await this.taskEnded();
+  }
+
+  tags(): Tags {
+    return this.#file.tags;
+  }
+
+  pulse(): Pulse {
+    const { ttlMs, isPaused } = this.session.settings();
+    const member = memberView(this.#facts(), this.report);
+    return { heartbeatAgeMs: member.heartbeatAgeMs, role: member.role, ttlMs, isPaused, member };
+  }
+
+  async look(deadlineMs: number = HANGING_MS): Promise<MemberView> {
+    const outcome = await this.instance.report(deadlineMs);
+    return memberView(this.#facts(), outcome.kind === 'report' ? outcome.report : undefined);
+  }
+
+  publish(): void {
+    if (this.#isAbandoned) return;
+    const report = this.instance.state() === 'running' ? this.report : undefined;
+    this.store.publish(publishedMember(this.#facts(), report), this.session.settings().ttlMs);
+  }
+
+  /** Once, however often in a row. */
+  tell(text: string): void {
+    if (this.#isAbandoned || this.#told === text) return;
+    this.#told = text;
+    this.options.onEvent?.({ kind: 'member-state', member: this.name, text });
+  }
+
+  warn(text: string): void {
+    if (!this.#isAbandoned) this.options.onEvent?.({ kind: 'warning', text: `${this.name}: ${text}` });
+  }
+
+  tellLeads(timeline: number): void {
+    if (!this.#isAbandoned) this.options.onEvent?.({ kind: 'leads', member: this.name, timeline });
+  }
+
+  /** What its PostgreSQL is to run with. */
+  parameters(): Parameters {
+    return composeParameters({
+      dynamic: usable(this.session.settings().parameters, this.#catalog),
+      local: usable(this.#file.parameters, this.#catalog),
+      synchronousStandbyNames: this.synchronousStandbyNames,
+    });
+  }
+
+  /** Undefined when the file was read; else why not, and nothing has changed. */
+  async readFile(): Promise<string | undefined> {
+    const read = await readMemberFile(this.options.filePath);
+    if (read.kind === 'invalid') {
+      this.warn(read.text);
+      return read.text;
+    }
+    this.#file = read.file;
+    for (const warning of read.file.warnings) this.warn(warning);
+    return undefined;
+  }
+
+  /** What it is busy with. */
+  task(): string | undefined {
+    return this.#task?.name;
+  }
+
+  /** Runs beside the heartbeat, which goes on keeping the lock. Undefined when another task runs. */
+  runAlone<T>(name: string, work: () => Promise<T>): Promise<T> | undefined {
+    if (this.#task !== undefined) return undefined;
+    const result = this.#runTask(work);
+    this.#task = { name, ended: result.catch(() => {}) };
+    return result;
+  }
+
+  /** Resolves when the task that runs now does no more. */
+  async taskEnded(): Promise<void> {
+    await this.#task?.ended;
+  }
+
+  /** Others than this one, as the store last had them. */
+  async askOthers(names?: readonly string[]): Promise<readonly PeerAnswer[]> {
+    const others = (this.session.cluster()?.members ?? []).filter(
+      ({ name }) => name !== this.name && (names === undefined || names.includes(name)),
+    );
+    return this.options.askPeers(others, Math.min(this.session.settings().retryTimeoutMs, MAX_PEER_DEADLINE_MS));
+  }
+
+  #onStoreChange(): void {
+    if (this.heartbeat.isFrozen()) return;
+    this.session.read();
+    this.heartbeat.poke();
+  }
+
+  async #runTask<T>(work: () => Promise<T>): Promise<T> {
+    // So that the task is known before it begins.
+    await Promise.resolve();
+    try {
+      return await work();
+    } finally {
+      this.#task = undefined;
+      this.heartbeat.poke();
+    }
+  }
+
+  /** True when it ran to its end. */
+  async #beat(): Promise<boolean> {
+    const outcome = this.#task === undefined ? await this.instance.report(HANGING_MS) : undefined;
+    if (this.#isAbandoned || outcome?.kind === 'hanging') return false;
+    this.report = outcome?.kind === 'report' ? outcome.report : undefined;
+    const lock = await this.session.heartbeat(() => this.#isVouched());
+    if (this.#task === undefined && outcome !== undefined) {
+      await this.#applyParameters();
+      await carryOut(decide(situationOf(this, lock, this.#notStreaming.ms(this, lock))), this);
+      runScheduledRestart(this);
+    }
+    this.publish();
+    return true;
+  }
+
+  async #applyParameters(): Promise<void> {
+    if (this.report === undefined) return;
+    if (this.instance.state() === 'starting') this.instance.answered();
+    this.#catalog ??= await readCatalog(this.instance.server);
+    await this.instance.configure(this.parameters());
+  }
+
+  /** Failsafe mode: does every other member answer this primary? */
+  async #isVouched(): Promise<boolean> {
+    if (this.report?.isInRecovery !== false) return false;
+    const answers = await this.askOthers();
+    return answers.every((answer) => answer.kind === 'answered');
+  }
+
+  /** Until the next beat: what is scheduled comes at its time. */
+  #waitMs(): number {
+    const times = [this.session.cluster()?.switchover?.at, this.scheduledRestart?.schedule];
+    const waits = times.map((at) => msUntil(at, new Date())).filter((ms) => ms > 0);
+    return Math.min(this.session.settings().loopWaitMs, ...waits);
+  }
+
+  #facts(): MemberFacts {
+    const { name, apiUrl, server, systemIdentifier } = this.options;
+    return {
+      name,
+      apiUrl,
+      host: server.host,
+      port: server.port,
+      systemIdentifier,
+      tags: this.#file.tags,
+      state: this.instance.state(),
+      role: this.instance.role(),
+      hasLock: this.session.hasLock(),
+      isStandbyCluster: this.session.settings().standbyCluster !== undefined,
+      scheduledRestart: this.scheduledRestart,
+      heartbeatAgeMs: this.heartbeat.ageMs(),
+      storeSeenAt: this.session.seenAt(),
+      cluster: this.session.cluster(),
+      isFailsafeActive: this.session.isFailsafeActive(),
+    };
+  }
+}

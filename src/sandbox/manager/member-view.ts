@@ -1,0 +1,84 @@
+// What a member says of itself, put together from what its manager knows and what its PostgreSQL just reported. Pure.
+import type { PostgresReport } from './postgres-report.ts';
+import type { ClusterView, MemberRole, MemberState, MemberView, PublishedMember } from './view.ts';
+import type { ScheduledRestart, Tags } from './view.ts';
+
+export interface MemberFacts {
+  readonly name: string;
+  readonly apiUrl: string;
+  readonly host: string;
+  readonly port: number;
+  readonly systemIdentifier: string;
+  readonly tags: Tags;
+  /** As the manager left it. */
+  readonly state: MemberState;
+  readonly role: MemberRole;
+  readonly hasLock: boolean;
+  readonly isStandbyCluster: boolean;
+  readonly scheduledRestart: ScheduledRestart | undefined;
+  readonly heartbeatAgeMs: number;
+  readonly storeSeenAt: number;
+  readonly cluster: ClusterView | undefined;
+  readonly isFailsafeActive: boolean;
+}
+
+/** `report` is undefined when PostgreSQL did not answer. */
+export function memberView(facts: MemberFacts, report: PostgresReport | undefined): MemberView {
+  const { name, cluster, systemIdentifier, tags, hasLock, scheduledRestart } = facts;
+  return {
+    name,
+    state: stateOf(facts, report),
+    role: roleOf(facts, report),
+    postmasterStartTime: report?.postmasterStartTime,
+    serverVersion: report?.serverVersion,
+    timeline: report?.timeline,
+    wal: report?.wal,
+    replicationState: report?.isStreaming === true ? 'streaming' : undefined,
+    replication: report?.replication ?? [],
+    systemIdentifier,
+    tags,
+    pendingRestart: report?.pendingRestart ?? {},
+    scheduledRestart,
+    hasLock,
+    syncRole: syncRole(name, cluster),
+    heartbeatAgeMs: facts.heartbeatAgeMs,
+    storeSeenAt: facts.storeSeenAt,
+    cluster,
+    isFailsafeActive: facts.isFailsafeActive,
+  };
+}
+
+export function publishedMember(facts: MemberFacts, report: PostgresReport | undefined): PublishedMember {
+  const { name, apiUrl, host, port, tags, scheduledRestart } = facts;
+  const wal = report?.wal.kind === 'replica' ? report.wal : undefined;
+  const state = stateOf(facts, report);
+  return {
+    name,
+    apiUrl,
+    host,
+    port,
+    role: roleOf(facts, report),
+    state: state === 'running' && report?.isStreaming === true && !facts.hasLock ? 'streaming' : state,
+    timeline: report?.timeline,
+    received: wal?.received,
+    replayed: wal?.replayed,
+    tags,
+    pendingRestart: report?.pendingRestart ?? {},
+    scheduledRestart,
+  };
+}
+
+function stateOf({ state }: MemberFacts, report: PostgresReport | undefined): MemberState {
+  return state === 'running' && report === undefined ? 'unknown' : state;
+}
+
+/** A primary by what PostgreSQL says of itself, which is later than the lock and earlier than its loss. */
+function roleOf(facts: MemberFacts, report: PostgresReport | undefined): MemberRole {
+  const role = report === undefined ? facts.role : report.isInRecovery ? 'replica' : 'primary';
+  return role === 'replica' && facts.hasLock && facts.isStandbyCluster ? 'standby_leader' : role;
+}
+
+function syncRole(name: string, cluster: ClusterView | undefined): MemberView['syncRole'] {
+  if (cluster?.synchronous.includes(name) === true) return 'synchronous';
+  return cluster?.quorum.includes(name) === true ? 'quorum' : undefined;
+}

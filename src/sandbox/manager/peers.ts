@@ -1,0 +1,34 @@
+// What the other members say of themselves, asked over their own management APIs as spec 1 has it: "When the leader lock is free, each
+// node calls the node status endpoint of the other members".
+import { createReader } from '../../patroni/read-documents.ts';
+import { isNoFailover } from './election.ts';
+import type { PeerAnswer } from './election.ts';
+import type { PublishedMember } from './view.ts';
+
+/** Answers for all of them within the deadline. */
+export type AskPeers = (members: readonly PublishedMember[], deadlineMs: number) => Promise<readonly PeerAnswer[]>;
+
+export function createAskPeers(dialect: 'manager' | 'patroni'): AskPeers {
+  const reader = createReader({ dialect });
+  return (members, deadlineMs) => Promise.all(members.map((member) => ask(member, deadlineMs)));
+
+  async function ask({ name, apiUrl, tags }: PublishedMember, deadlineMs: number): Promise<PeerAnswer> {
+    const { protocol, hostname, port, host } = new URL(apiUrl);
+    const api = { url: `${protocol}//${host}`, address: { host: hostname, port: Number(port) } };
+    const read = await reader.readNodeStatus(api, deadlineMs);
+    if (read.kind !== 'status') return { name, kind: 'silent' };
+    const { role, state, location, received, replayed } = read.status;
+    return {
+      name,
+      kind: 'answered',
+      isPrimary: role === 'primary' && state === 'running',
+      position: greatest([location, received, replayed]),
+      isNoFailover: isNoFailover(tags),
+    };
+  }
+}
+
+function greatest(positions: readonly (number | string | undefined)[]): number | undefined {
+  const known = positions.filter((position) => typeof position === 'number');
+  return known.length === 0 ? undefined : Math.max(...known);
+}

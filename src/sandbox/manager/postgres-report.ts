@@ -1,0 +1,116 @@
+// What a running PostgreSQL says of itself, in one statement: role, positions, timeline, replication both ways, parameters that wait
+// for a restart. Owns that statement; everybody else reads its result.
+import type { PostgresServer } from '../postgres/server.ts';
+import type { PendingRestart, ReplicationView, WalView } from './view.ts';
+
+export interface PostgresReport {
+  readonly isInRecovery: boolean;
+  readonly postmasterStartTime: string;
+  readonly serverVersion: number;
+  readonly systemIdentifier: string;
+  /** Of the WAL that this server writes or receives; of what it last had when it does neither. */
+  readonly timeline: number;
+  readonly wal: WalView;
+  readonly isStreaming: boolean;
+  readonly replication: readonly ReplicationView[];
+  readonly pendingRestart: PendingRestart;
+}
+
+export type ReportOutcome =
+  | { readonly kind: 'report'; readonly report: PostgresReport }
+  /** `hanging`: no answer within the deadline; `failed`: it answered with an error or not at all. */
+  | { readonly kind: 'hanging' | 'failed' };
+
+/** A standby that does not stream tells its timeline by the files it has: there is no function for it. */
+const TIMELINE = `case
+  when not pg_is_in_recovery() then ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int
+  else coalesce(
+    (select received_tli from pg_stat_wal_receiver where status = 'streaming'),
+    (select max(('x' || substr(name, 1, 8))::bit(32)::int) from pg_ls_waldir() where name ~ '^[0-9A-F]{24}$'),
+    (select timeline_id from pg_control_checkpoint()))
+  end`;
+
+const REPLICATION = `(select coalesce(json_agg(json_build_object('usename', usename, 'applicationName', application_name,
+    'clientAddress', coalesce(host(client_addr), ''), 'state', state, 'syncState', sync_state, 'syncPriority', sync_priority)
+    order by application_name), '[]'::json) from pg_stat_replication)`;
+
+/** The new value is what the files say, or the default when they no longer name it. */
+const PENDING_RESTART = `(select coalesce(json_object_agg(s.name, json_build_object('oldValue', current_setting(s.name),
+    'newValue', coalesce((select f.setting from pg_file_settings f where f.name = s.name order by f.seqno desc limit 1),
+      s.boot_val))), '{}'::json)
+    from pg_settings s where s.pending_restart)`;
+
+const STATEMENT = `select
+  pg_is_in_recovery() as "isInRecovery",
+  to_char(pg_postmaster_start_time(), 'YYYY-MM-DD HH24:MI:SS.USTZH:TZM') as "postmasterStartTime",
+  current_setting('server_version_num')::int as "serverVersion",
+  (select system_identifier::text from pg_control_system()) as "systemIdentifier",
+  ${TIMELINE} as timeline,
+  case when not pg_is_in_recovery() then pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0')::text end as location,
+  pg_wal_lsn_diff(coalesce(pg_last_wal_receive_lsn(), '0/0'), '0/0')::text as received,
+  pg_wal_lsn_diff(coalesce(pg_last_wal_replay_lsn(), '0/0'), '0/0')::text as replayed,
+  to_char(pg_last_xact_replay_timestamp(), 'YYYY-MM-DD HH24:MI:SS.USTZH:TZM') as "replayedAt",
+  case when pg_is_in_recovery() then pg_is_wal_replay_paused() end as "isPaused",
+  exists (select from pg_stat_wal_receiver where status = 'streaming') as "isStreaming",
+  ${REPLICATION} as replication,
+  ${PENDING_RESTART} as "pendingRestart"`;
+
+interface Row {
+  readonly isInRecovery: boolean;
+  readonly postmasterStartTime: string;
+  readonly serverVersion: number;
+  readonly systemIdentifier: string;
+  readonly timeline: number;
+  readonly location: string | null;
+  readonly received: string;
+  readonly replayed: string;
+  readonly replayedAt: string | null;
+  readonly isPaused: boolean | null;
+  readonly isStreaming: boolean;
+  readonly replication: readonly ReplicationView[];
+  readonly pendingRestart: PendingRestart;
+}
+
+/** Never rejects. */
+export async function reportOf(server: PostgresServer, deadlineMs: number): Promise<ReportOutcome> {
+  const startedAt = performance.now();
+  try {
+    const [row] = await server.query<Row>(STATEMENT, [], deadlineMs);
+    return row === undefined ? { kind: 'failed' } : { kind: 'report', report: toReport(row) };
+  } catch {
+    return { kind: performance.now() - startedAt >= deadlineMs && server.isAlive() ? 'hanging' : 'failed' };
+  }
+}
+
+function toReport(row: Row): PostgresReport {
+  const { postmasterStartTime, serverVersion, systemIdentifier, timeline, replication, pendingRestart } = row;
+  return {
+    isInRecovery: row.isInRecovery,
+    postmasterStartTime,
+    serverVersion,
+    systemIdentifier,
+    timeline,
+    wal: toWal(row),
+    isStreaming: row.isStreaming,
+    replication,
+    pendingRestart,
+  };
+}
+
+function toWal(row: Row): WalView {
+  if (row.location !== null) return { kind: 'primary', location: Number(row.location) };
+  const replayed = Number(row.replayed);
+  return {
+    kind: 'replica',
+    // After a start nothing was received yet, and everything it has was replayed.
+    received: Math.max(Number(row.received), replayed),
+    replayed,
+    replayedAt: row.replayedAt ?? undefined,
+    isPaused: row.isPaused ?? false,
+  };
+}
+
+/** How far its WAL goes, received or written. */
+export function positionOf(wal: WalView): number {
+  return wal.kind === 'primary' ? wal.location : wal.received;
+}

@@ -1,0 +1,41 @@
+// Making a replica anew because somebody asked. It is begun here and goes on by itself; the member says `creating replica` meanwhile.
+import type { Manager } from './manager.ts';
+import type { OperationOutcome } from './operations.ts';
+import { rebuild } from './steps.ts';
+import type { ClusterView } from './view.ts';
+
+export async function reinitialize(
+  manager: Manager,
+  options: { readonly force: boolean; readonly fromLeader: boolean },
+): Promise<OperationOutcome> {
+  const { session, instance } = manager;
+  if (!session.read()) return { kind: 'failed', text: 'the configuration store does not answer' };
+  const cluster = session.cluster();
+  const leader = cluster?.leader;
+  if (cluster === undefined || leader === undefined) return refused('Cluster has no leader, can not reinitialize');
+  if (leader === manager.name) return refused('I am the leader, can not reinitialize');
+  if (instance.role() === 'primary') return refused('I am a primary, can not reinitialize');
+  const source = options.fromLeader ? leader : (sourceAmong(cluster, manager.name) ?? leader);
+  for (;;) {
+    const rebuilding = manager.runAlone('reinitialize', () => rebuild(manager, source));
+    if (rebuilding !== undefined) {
+      void rebuilding.catch((error: unknown) => manager.warn(`reinitialize failed: ${String(error)}`));
+      return { kind: 'done', text: 'reinitialize started' };
+    }
+    if (!options.force) return { kind: 'failed', text: `${manager.task() ?? 'another task'} already in progress` };
+    // Whatever it is busy with ends when its server does.
+    await instance.server.kill();
+    await manager.taskEnded();
+  }
+}
+
+/** A replica that offers itself (Patroni's tag `clonefrom`) spares the leader the work. */
+function sourceAmong(cluster: ClusterView, me: string): string | undefined {
+  return cluster.members.find(
+    ({ name, tags, state }) => name !== me && Boolean(tags['clonefrom']) && state === 'streaming',
+  )?.name;
+}
+
+function refused(text: string): OperationOutcome {
+  return { kind: 'refused', text };
+}

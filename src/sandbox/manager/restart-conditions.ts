@@ -1,0 +1,41 @@
+// Whether a restart that was asked for is to happen on this member (spec 1, "POST /restart fields"): every condition given must hold.
+// Pure.
+import type { MemberView, RestartConditions, ScheduledRestart } from './view.ts';
+
+/** What the conditions are about. */
+export type RestartSubject = Pick<MemberView, 'role' | 'serverVersion' | 'pendingRestart'>;
+
+/** Undefined when it may go on. */
+export function whyNoRestart(conditions: RestartConditions, subject: RestartSubject): string | undefined {
+  const { role, postgresVersion, isPendingOnly = false } = conditions;
+  if (role !== undefined && role !== subject.role) return `role is ${subject.role}, not ${role}`;
+  if (postgresVersion !== undefined) {
+    const bound = versionNumber(postgresVersion);
+    if (subject.serverVersion === undefined) return 'PostgreSQL version is not known';
+    if (bound === undefined || subject.serverVersion >= bound)
+      return `PostgreSQL version is not lower than ${postgresVersion}`;
+  }
+  if (isPendingOnly && Object.keys(subject.pendingRestart).length === 0) return 'pending restart flag is not set';
+  return undefined;
+}
+
+/** `18.4` is 180004, `18` is 180000, and before version 10 `9.6.3` was 90603 (PQserverVersion); undefined when it is no version. */
+export function versionNumber(text: string): number | undefined {
+  const match = /^(\d{1,3})(?:\.(\d{1,2}))?(?:\.(\d{1,2}))?$/.exec(text);
+  if (match === null) return undefined;
+  const [major = 0, second = 0, third = 0] = match.slice(1).map((part: string | undefined) => Number(part ?? 0));
+  return major >= 10 ? major * 10_000 + second : major * 10_000 + second * 100 + third;
+}
+
+export type ScheduleVerdict = 'wait' | 'now' | 'void';
+
+/** A scheduled restart is void when PostgreSQL was restarted since: what it was wanted for has happened. */
+export function judgeSchedule(
+  scheduled: ScheduledRestart,
+  postmasterStartTime: string | undefined,
+  now: Date,
+): ScheduleVerdict {
+  const expected = scheduled.postmasterStartTime;
+  if (expected !== undefined && postmasterStartTime !== undefined && expected !== postmasterStartTime) return 'void';
+  return Date.parse(scheduled.schedule) <= now.getTime() ? 'now' : 'wait';
+}

@@ -1,0 +1,159 @@
+// Carries out what decide.ts decided. What takes longer than a heartbeat runs as the manager's task, so that the lock is kept meanwhile;
+// the lock is let go only after PostgreSQL has stopped writing.
+import type { ServerRole } from '../postgres/server.ts';
+import type { Step } from './decide.ts';
+import { whyNot } from './election.ts';
+import { lead } from './lead.ts';
+import type { Manager } from './manager.ts';
+import { positionOf } from './postgres-report.ts';
+import { candidates, whyNobodyIsGood } from './switchover-plan.ts';
+import { readTimelineHistory } from './timeline-history.ts';
+
+export async function carryOut(step: Step, manager: Manager): Promise<void> {
+  switch (step.kind) {
+    case 'nothing':
+      return;
+    case 'lead':
+      return lead(manager);
+    case 'start':
+      return begin(manager, 'start', () => start(manager, step.role));
+    case 'promote':
+      return begin(manager, 'promote', () => promote(manager));
+    case 'follow':
+      await manager.instance.follow(step.upstream);
+      manager.tell(
+        step.upstream === undefined ? 'follows nobody' : `follows ${step.upstream.host}:${step.upstream.port}`,
+      );
+      return;
+    case 'demote':
+      return begin(manager, 'demote', () => demote(manager, step));
+    case 'hand-over':
+      return begin(manager, 'hand over', () => handOver(manager));
+    case 'compete':
+      return compete(manager);
+    case 'acquire':
+      takeLock(manager);
+      return;
+    case 'release':
+      manager.tell(`gives the lock back: ${step.why}`);
+      manager.session.lose('release');
+      return;
+    case 'rebuild':
+      return begin(manager, 'reinitialize', () => rebuild(manager, step.from));
+  }
+}
+
+/** Not awaited: the heartbeat goes on. */
+function begin(manager: Manager, name: string, work: () => Promise<void>): void {
+  void manager.runAlone(name, async () => {
+    try {
+      await work();
+    } catch (error) {
+      manager.warn(`${name} failed: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  });
+}
+
+async function start(manager: Manager, role: ServerRole): Promise<void> {
+  const outcome = await manager.instance.start(role, manager.parameters());
+  if (outcome.kind === 'failed') manager.warn(`PostgreSQL did not start (${outcome.reason})`);
+}
+
+async function promote(manager: Manager): Promise<void> {
+  const { instance, session, store } = manager;
+  try {
+    await instance.promote();
+  } catch (error) {
+    session.lose('release');
+    throw error;
+  }
+  manager.tell('promoted');
+  const outcome = await instance.report(2_000);
+  if (outcome.kind !== 'report') return;
+  manager.report = outcome.report;
+  manager.publish();
+  manager.tellLeads(outcome.report.timeline);
+  const known = session.cluster()?.history ?? [];
+  const history = await readTimelineHistory(instance.server, outcome.report.timeline, known, manager.name);
+  if (history !== undefined) store.writeHistory(history);
+}
+
+async function demote(manager: Manager, step: Extract<Step, { kind: 'demote' }>): Promise<void> {
+  const { instance, session } = manager;
+  manager.tell(`demotes itself: ${step.why}`);
+  // The leader of a standby cluster keeps its lock.
+  if (session.settings().standbyCluster === undefined) {
+    session.lose('expire');
+    instance.demoted();
+  }
+  manager.synchronousStandbyNames = '';
+  await instance.stop(step.mode);
+  await start(manager, { kind: 'standby', upstream: step.upstream });
+}
+
+/** PostgreSQL first: its standbys receive the shutdown checkpoint, so the next leader has everything. */
+async function handOver(manager: Manager): Promise<void> {
+  const { instance, session, store } = manager;
+  const why = await whyNobodyTakesOver(manager);
+  if (why !== undefined) {
+    manager.warn(why);
+    store.writeSwitchover(undefined);
+    return;
+  }
+  const isPrimary = manager.report?.isInRecovery === false;
+  manager.tell('hands the lock over');
+  manager.synchronousStandbyNames = '';
+  if (isPrimary) {
+    await instance.stop('fast');
+    instance.demoted();
+  }
+  session.lose('release');
+}
+
+/** Who was good when the switchover was planned may be gone. */
+async function whyNobodyTakesOver(manager: Manager): Promise<string | undefined> {
+  const { session } = manager;
+  const cluster = session.cluster();
+  if (cluster === undefined) return undefined;
+  const to = cluster.switchover?.to;
+  const names = to === undefined ? candidates(to, cluster, session.settings()) : [to];
+  return whyNobodyIsGood('switchover', await manager.askOthers(names))?.text;
+}
+
+async function compete(manager: Manager): Promise<void> {
+  const { report, session } = manager;
+  const others = await manager.askOthers();
+  const cluster = session.cluster();
+  if (report === undefined || cluster === undefined) return;
+  const why = whyNot({
+    me: manager.name,
+    position: positionOf(report.wal),
+    tags: manager.tags(),
+    settings: session.settings(),
+    cluster,
+    others,
+  });
+  if (why === undefined) takeLock(manager);
+  else manager.tell(`leaves the lock to others: ${why}`);
+}
+
+function takeLock(manager: Manager): void {
+  // It may have died while it asked the others.
+  if (manager.isAbandoned() || !manager.session.acquire()) return;
+  manager.tell('has the lock');
+  manager.publish();
+  manager.heartbeat.poke();
+}
+
+export async function rebuild(manager: Manager, from: string): Promise<void> {
+  const source = manager.options.serverOf(from);
+  if (source === undefined) throw new Error(`there is no server of ${from}`);
+  manager.tell(`is made again from ${from}`);
+  try {
+    await manager.instance.rebuildFrom(source);
+  } catch (error) {
+    manager.instance.failed();
+    throw error;
+  }
+  await start(manager, { kind: 'standby', upstream: manager.session.leaderAddress() });
+}

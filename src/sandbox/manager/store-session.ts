@@ -1,0 +1,117 @@
+// One manager's dealings with the store: what it last read, and whether it holds the lock. The lock counts from the moment before the
+// store was asked, on the manager's own clock: a manager that stood still knows by itself that it has lost it.
+import type { Upstream } from '../postgres/server.ts';
+import type { Clock } from './clock.ts';
+import type { LockView } from './decide.ts';
+import { readSettings } from './settings.ts';
+import type { Store } from './store.ts';
+import { isDue } from './switchover-plan.ts';
+import type { ClusterSettings, ClusterView } from './view.ts';
+
+export class StoreSession {
+  readonly #name: string;
+  readonly #store: Store;
+  readonly #clock: Clock;
+  #cluster: ClusterView | undefined;
+  #settings = readSettings({});
+  #lockUntil = Number.NEGATIVE_INFINITY;
+  #contactAt: number;
+  #seenAt = 0;
+  #freeSince: number | undefined;
+  #isFailsafeActive = false;
+
+  constructor(name: string, store: Store, clock: Clock) {
+    this.#name = name;
+    this.#store = store;
+    this.#clock = clock;
+    this.#contactAt = clock.now();
+  }
+
+  /** The last one read. */
+  cluster(): ClusterView | undefined {
+    return this.#cluster;
+  }
+
+  /** Where the leader was when the store was last read. */
+  leaderAddress(): Upstream | undefined {
+    const { leader, members = [] } = this.#cluster ?? {};
+    const member = members.find(({ name }) => name === leader);
+    return member && { host: member.host, port: member.port };
+  }
+
+  settings(): ClusterSettings {
+    return this.#settings;
+  }
+
+  hasLock(): boolean {
+    return this.#lockUntil > this.#clock.now();
+  }
+
+  isFailsafeActive(): boolean {
+    return this.#isFailsafeActive;
+  }
+
+  /** Epoch seconds of the last answer; 0 before the first. */
+  seenAt(): number {
+    return this.#seenAt;
+  }
+
+  /** True when the store answered. */
+  read(): boolean {
+    const cluster = this.#store.read();
+    if (cluster === undefined) return false;
+    this.#cluster = cluster;
+    this.#settings = readSettings(cluster.config);
+    this.#contactAt = this.#clock.now();
+    this.#seenAt = Math.floor(Date.now() / 1000);
+    return true;
+  }
+
+  /** Reads, and refreshes the lock when it is this member's. `vouch`: does every other member answer a leader without a store? */
+  async heartbeat(vouch: () => Promise<boolean>): Promise<LockView> {
+    if (!this.read()) return this.#withoutStore(vouch);
+    this.#isFailsafeActive = false;
+    const leader = this.#cluster?.leader;
+    const now = this.#clock.now();
+    if (leader === this.#name && this.#store.refresh(this.#name, this.#settings.ttlMs) === 'refreshed') {
+      this.#lockUntil = now + this.#settings.ttlMs;
+      this.#freeSince = undefined;
+      return { kind: 'mine' };
+    }
+    this.#lockUntil = Number.NEGATIVE_INFINITY;
+    if (leader === undefined || leader === this.#name) {
+      this.#freeSince ??= now;
+      return { kind: 'free', freeMs: now - this.#freeSince };
+    }
+    this.#freeSince = undefined;
+    return { kind: 'held', by: leader, address: this.leaderAddress() };
+  }
+
+  /** Compare and set; a planned switchover that this ends or voids is gone with it. */
+  acquire(): boolean {
+    const { ttlMs } = this.#settings;
+    const now = this.#clock.now();
+    if (this.#store.acquire(this.#name, ttlMs) !== 'acquired') return false;
+    this.#lockUntil = now + ttlMs;
+    const switchover = this.#store.read()?.switchover;
+    const isOver = switchover !== undefined && (switchover.from !== this.#name || isDue(switchover, new Date()));
+    if (isOver) this.#store.writeSwitchover(undefined);
+    this.read();
+    return true;
+  }
+
+  /** It is the leader no more, whatever the store says; `release` gives the lock to whoever comes. */
+  lose(how: 'release' | 'expire'): void {
+    this.#lockUntil = Number.NEGATIVE_INFINITY;
+    if (how === 'release') this.#store.release(this.#name);
+  }
+
+  async #withoutStore(vouch: () => Promise<boolean>): Promise<LockView> {
+    const { isFailsafeMode, ttlMs } = this.#settings;
+    const now = this.#clock.now();
+    this.#isFailsafeActive = isFailsafeMode;
+    const isVouched = isFailsafeMode && (await vouch());
+    if (isVouched) this.#lockUntil = now + ttlMs;
+    return { kind: 'unreachable', silentMs: this.#clock.now() - this.#contactAt, isVouched };
+  }
+}

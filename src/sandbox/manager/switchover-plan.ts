@@ -1,0 +1,91 @@
+// When a planned switchover is due, and whether a switchover or failover that somebody asks for can be. Pure; the texts are Patroni's.
+import { isNoFailover } from './election.ts';
+import type { PeerAnswer } from './election.ts';
+import type { OperationOutcome, SwitchoverRequest } from './operations.ts';
+import type { ClusterSettings, ClusterView, PlannedSwitchover } from './view.ts';
+
+/** Infinite when there is no such time. */
+export function msUntil(at: string | undefined, now: Date): number {
+  const time = at === undefined ? Number.NaN : Date.parse(at);
+  return Number.isNaN(time) ? Number.POSITIVE_INFINITY : time - now.getTime();
+}
+
+export function isDue({ at }: PlannedSwitchover, now: Date): boolean {
+  return at === undefined || msUntil(at, now) <= 0;
+}
+
+/** What stands against it without asking anybody; `undefined` when nothing does. */
+export function whyNoSwitchover(
+  { leader, candidate, scheduledAt }: SwitchoverRequest,
+  cluster: ClusterView,
+  settings: ClusterSettings,
+): OperationOutcome | undefined {
+  if (settings.isPaused && scheduledAt !== undefined) return invalid("Can't schedule switchover in the paused state");
+  if (settings.isPaused && candidate === undefined) {
+    return invalid('Switchover is possible only to a specific candidate in a paused state');
+  }
+  if (leader === candidate) return invalid('Switchover target and source are the same');
+  if (cluster.leader !== leader) {
+    return refused(cluster.leader === undefined ? 'cluster has no leader' : 'leader name does not match');
+  }
+  return whyNoCandidate('switchover', candidate, cluster, settings);
+}
+
+export function whyNoFailover(candidate: string, cluster: ClusterView): OperationOutcome | undefined {
+  if (cluster.leader === candidate) return refused('candidate is the leader already');
+  return cluster.members.some(({ name }) => name === candidate) ? undefined : refused('candidate does not exist');
+}
+
+function whyNoCandidate(
+  action: string,
+  candidate: string | undefined,
+  cluster: ClusterView,
+  settings: ClusterSettings,
+): OperationOutcome | undefined {
+  const others = candidates(candidate, cluster, settings);
+  if (others.length > 0) return undefined;
+  if (candidate === undefined) {
+    const lacking = settings.synchronousMode === 'off' ? 'members except leader' : 'synchronous standbys';
+    return refused(`${action} is not possible: cluster does not have ${lacking}`);
+  }
+  const exists = cluster.members.some(({ name }) => name === candidate);
+  return refused(exists ? 'candidate name does not match with sync_standby' : 'candidate does not exist');
+}
+
+/** Who might take over; in synchronous mode nobody else than a synchronous standby. */
+export function candidates(
+  candidate: string | undefined,
+  cluster: ClusterView,
+  settings: ClusterSettings,
+): readonly string[] {
+  const isSafe = (name: string): boolean =>
+    settings.synchronousMode === 'off' || cluster.synchronous.includes(name) || cluster.quorum.includes(name);
+  return cluster.members
+    .map(({ name }) => name)
+    .filter((name) => name !== cluster.leader && (candidate === undefined || name === candidate) && isSafe(name));
+}
+
+/** Of those who were asked: somebody whose PostgreSQL answers, without the tag nofailover. */
+export function whyNobodyIsGood(action: string, answers: readonly PeerAnswer[]): OperationOutcome | undefined {
+  const isGood = answers.some(
+    (answer) => answer.kind === 'answered' && !answer.isNoFailover && answer.position !== undefined,
+  );
+  return isGood ? undefined : refused(`${action} is not possible: no good candidates have been found`);
+}
+
+/** The member itself is not asked over HTTP. */
+export function ownAnswer(
+  name: string,
+  position: number | undefined,
+  tags: ClusterView['members'][number]['tags'],
+): PeerAnswer {
+  return { name, kind: 'answered', isPrimary: false, position, isNoFailover: isNoFailover(tags) };
+}
+
+function refused(text: string): OperationOutcome {
+  return { kind: 'refused', text };
+}
+
+function invalid(text: string): OperationOutcome {
+  return { kind: 'invalid', text };
+}

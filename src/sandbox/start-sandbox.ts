@@ -1,0 +1,136 @@
+// Composes the sandbox: servers, one store, a manager with its API beside each server. What was started is ended again, whatever fails,
+// and the directory is gone with it.
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { ClusterMember } from './cluster-member.ts';
+import { patched } from './manager/config-change.ts';
+import type { ManagerEvent } from './manager/manager.ts';
+import { createAskPeers } from './manager/peers.ts';
+import { positionOf } from './manager/postgres-report.ts';
+import { DEFAULT_CONFIG, readSettings } from './manager/settings.ts';
+import { Store } from './manager/store.ts';
+import type { JsonObject } from './manager/view.ts';
+import { takeFreePort } from './postgres/free-ports.ts';
+import { preparePostgres } from './postgres/prepare.ts';
+import type { PreparedServers } from './postgres/prepare.ts';
+import { RunningSandbox } from './running-sandbox.ts';
+import type { Sandbox, SandboxOptions } from './sandbox.ts';
+
+/** To be typed by people. It is no superuser's, and the servers listen on loopback only. */
+const APP = { user: 'app', password: 'app', database: 'app' };
+const START_WITHIN_MS = 60_000;
+const ASK_AGAIN_MS = 20;
+const LOOK_WITHIN_MS = 1_000;
+
+/** Healthy when it resolves. Rejects with a message for people when that cannot be. */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const { members = 3, dialect = 'manager', scope = 'sandbox', onEvent = () => {} } = options;
+  if (!Number.isInteger(members) || members < 1) throw new Error(`a cluster of ${members} members cannot be`);
+  const config = initialConfig(options.config ?? {});
+  const directory = await makeDirectory(options.directory);
+  const names = Array.from({ length: members }, (_, index) => `pg-${index + 1}`);
+  const onProgress = (text: string): void => onEvent({ kind: 'progress', text });
+  const prepared = await preparePostgres({
+    directory,
+    names,
+    postgres: options.postgres ?? 'embedded',
+    onProgress,
+  }).catch(async (error: unknown) => {
+    // A directory that was given may be somebody's.
+    if (options.directory === undefined) await rm(directory, { recursive: true, force: true });
+    throw error;
+  });
+  const store = new Store({ scope, config });
+  const sandbox = new RunningSandbox({ directory, app: APP, store, prepared, onEvent });
+  try {
+    for (const member of await makeMembers(prepared, { store, dialect, directory, onEvent: sandbox.onManagerEvent })) {
+      sandbox.add(member);
+    }
+    await bringUp(sandbox, store);
+    onProgress(`${names.length} members are up, ${sandbox.leader()?.name ?? 'nobody'} leads`);
+    return sandbox;
+  } catch (error) {
+    await sandbox.stop();
+    throw error;
+  }
+}
+
+function initialConfig(changes: Readonly<Record<string, unknown>>): JsonObject {
+  const given = z.record(z.string(), z.json()).safeParse(changes);
+  if (!given.success) throw new Error('the configuration is not valid: it is no JSON object');
+  const config = patched(DEFAULT_CONFIG, given.data);
+  if (config.kind === 'invalid') throw new Error(`the configuration is not valid: ${config.text}`);
+  return config.config;
+}
+
+async function makeDirectory(given: string | undefined): Promise<string> {
+  if (given === undefined) return mkdtemp(join(tmpdir(), 'pointsman-sandbox-'));
+  const directory = resolve(given);
+  await mkdir(directory, { recursive: true });
+  return directory;
+}
+
+interface Shared {
+  readonly store: Store;
+  readonly dialect: 'manager' | 'patroni';
+  readonly directory: string;
+  readonly onEvent: (event: ManagerEvent) => void;
+}
+
+async function makeMembers(prepared: PreparedServers, shared: Shared): Promise<readonly ClusterMember[]> {
+  const { servers, systemIdentifier } = prepared;
+  const askPeers = createAskPeers(shared.dialect);
+  const made: ClusterMember[] = [];
+  for (const server of servers) {
+    made.push(
+      new ClusterMember({
+        ...shared,
+        name: server.name,
+        server,
+        systemIdentifier,
+        askPeers,
+        serverOf: (name) => servers.find((one) => one.name === name),
+        filePath: join(shared.directory, `${server.name}.yml`),
+        apiPort: await takeFreePort(),
+      }),
+    );
+  }
+  return made;
+}
+
+/** The first one leads: it has the lock before anybody's heartbeat begins, so that all servers can start at once. */
+async function bringUp(sandbox: RunningSandbox, store: Store): Promise<void> {
+  const [first, ...others] = sandbox.all();
+  if (first === undefined) return;
+  const settings = readSettings(store.read()?.config ?? {});
+  const isPrimary = settings.standbyCluster === undefined;
+  store.acquire(first.name, settings.ttlMs);
+  await first.bringUp(isPrimary ? 'primary' : 'replica');
+  await Promise.all(others.map((member) => member.bringUp('replica')));
+  const endsAt = performance.now() + START_WITHIN_MS;
+  await until(endsAt, async () =>
+    (await first.look(LOOK_WITHIN_MS))?.state === 'running' ? undefined : `${first.name} is not up`,
+  );
+  if (isPrimary) await sandbox.createApp(first.server);
+  const written = (await first.look(LOOK_WITHIN_MS))?.wal;
+  await until(endsAt, () => sandbox.whyUnhealthy());
+  // Whoever reads the application's database from a standby finds it.
+  if (written === undefined) return;
+  await Promise.all(others.map((member) => until(endsAt, () => whyBehind(member, positionOf(written)))));
+}
+
+async function whyBehind(member: ClusterMember, position: number): Promise<string | undefined> {
+  const wal = (await member.look(LOOK_WITHIN_MS))?.wal;
+  return wal?.kind === 'replica' && wal.replayed >= position ? undefined : `${member.name} has not replayed everything`;
+}
+
+/** Asks again until there is no reason against it. */
+async function until(endsAt: number, why: () => Promise<string | undefined>): Promise<void> {
+  for (let reason = await why(); reason !== undefined; reason = await why()) {
+    if (performance.now() > endsAt) throw new Error(`the sandbox did not come up: ${reason}`);
+    await delay(ASK_AGAIN_MS);
+  }
+}

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { memberView, publishedMember } from '../../../../src/sandbox/manager/member-view.ts';
+import type { MemberFacts } from '../../../../src/sandbox/manager/member-view.ts';
+import type { PostgresReport } from '../../../../src/sandbox/manager/postgres-report.ts';
+import { aCluster } from './lab.ts';
+
+const STANDBY: PostgresReport = {
+  isInRecovery: true,
+  postmasterStartTime: '2026-07-01 10:00:00.000000+00:00',
+  serverVersion: 180_004,
+  systemIdentifier: '7',
+  timeline: 2,
+  wal: { kind: 'replica', received: 900, replayed: 800, replayedAt: undefined, isPaused: false },
+  isStreaming: true,
+  replication: [],
+  pendingRestart: {},
+};
+const PRIMARY: PostgresReport = {
+  ...STANDBY,
+  isInRecovery: false,
+  isStreaming: false,
+  wal: { kind: 'primary', location: 1000 },
+};
+
+function facts(changes: Partial<MemberFacts> = {}): MemberFacts {
+  return {
+    name: 'pg-2',
+    apiUrl: 'http://127.0.0.1/manager',
+    host: '127.0.0.1',
+    port: 5432,
+    systemIdentifier: '7',
+    tags: {},
+    state: 'running',
+    role: 'replica',
+    hasLock: false,
+    isStandbyCluster: false,
+    scheduledRestart: undefined,
+    heartbeatAgeMs: 0,
+    storeSeenAt: 0,
+    cluster: aCluster(),
+    isFailsafeActive: false,
+    ...changes,
+  };
+}
+
+describe('the role', () => {
+  it('is what PostgreSQL says, whoever has the lock', () => {
+    expect(memberView(facts({ hasLock: true }), STANDBY).role).toBe('replica');
+    expect(memberView(facts(), PRIMARY).role).toBe('primary');
+  });
+
+  it('is what the manager made of it while PostgreSQL says nothing', () => {
+    expect(memberView(facts({ role: 'demoted', state: 'stopping' }), undefined).role).toBe('demoted');
+    expect(memberView(facts({ role: 'primary', state: 'crashed' }), undefined).role).toBe('primary');
+  });
+
+  it('is standby_leader with the lock of a standby cluster', () => {
+    expect(memberView(facts({ hasLock: true, isStandbyCluster: true }), STANDBY).role).toBe('standby_leader');
+    expect(memberView(facts({ isStandbyCluster: true }), STANDBY).role).toBe('replica');
+  });
+});
+
+it('is unknown when it should run and does not answer', () => {
+  expect(memberView(facts(), undefined).state).toBe('unknown');
+  expect(memberView(facts({ state: 'starting' }), undefined).state).toBe('starting');
+  expect(memberView(facts(), STANDBY)).toMatchObject({ state: 'running', replicationState: 'streaming' });
+});
+
+it('publishes a replica that streams as such, with its positions, and a leader as running', () => {
+  expect(publishedMember(facts(), STANDBY)).toMatchObject({ state: 'streaming', received: 900, replayed: 800 });
+  expect(publishedMember(facts(), { ...STANDBY, isStreaming: false }).state).toBe('running');
+  const leader = publishedMember(facts({ hasLock: true, role: 'primary' }), PRIMARY);
+  expect(leader).toMatchObject({ state: 'running', role: 'primary', timeline: 2, received: undefined });
+});
+
+function syncRoleIn(cluster: MemberFacts['cluster']) {
+  return memberView(facts({ cluster }), STANDBY).syncRole;
+}
+
+it('has the synchronous role that the leader published', () => {
+  expect(syncRoleIn(aCluster({ synchronous: ['pg-2'] }))).toBe('synchronous');
+  expect(syncRoleIn(aCluster({ quorum: ['pg-2', 'pg-3'] }))).toBe('quorum');
+  expect(syncRoleIn(aCluster({ synchronous: ['pg-3'] }))).toBeUndefined();
+  expect(syncRoleIn(undefined)).toBeUndefined();
+});

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { judgeSchedule, versionNumber, whyNoRestart } from '../../../../src/sandbox/manager/restart-conditions.ts';
+import type { RestartSubject } from '../../../../src/sandbox/manager/restart-conditions.ts';
+
+const PENDING = { max_connections: { oldValue: '100', newValue: '150' } };
+const REPLICA: RestartSubject = { role: 'replica', serverVersion: 180_004, pendingRestart: {} };
+
+describe('a restart', () => {
+  it('needs every condition that is given', () => {
+    expect(whyNoRestart({}, REPLICA)).toBeUndefined();
+    expect(whyNoRestart({ role: 'replica', postgresVersion: '18.5' }, REPLICA)).toBeUndefined();
+    expect(whyNoRestart({ role: 'replica', postgresVersion: '18.5', isPendingOnly: true }, REPLICA)).toContain(
+      'pending',
+    );
+    expect(whyNoRestart({ role: 'primary' }, REPLICA)).toBe('role is replica, not primary');
+    expect(whyNoRestart({ isPendingOnly: true }, { ...REPLICA, pendingRestart: PENDING })).toBeUndefined();
+    expect(whyNoRestart({ isPendingOnly: false }, REPLICA)).toBeUndefined();
+  });
+
+  it('with a version is for servers below it', () => {
+    expect(whyNoRestart({ postgresVersion: '18.4' }, REPLICA)).toBe('PostgreSQL version is not lower than 18.4');
+    expect(whyNoRestart({ postgresVersion: '19' }, REPLICA)).toBeUndefined();
+    expect(whyNoRestart({ postgresVersion: '17.9' }, REPLICA)).toContain('not lower');
+    expect(whyNoRestart({ postgresVersion: '19' }, { ...REPLICA, serverVersion: undefined })).toContain('not known');
+  });
+});
+
+it.each([
+  ['18.4', 180_004],
+  ['18', 180_000],
+  ['10.23', 100_023],
+  ['9.6.3', 90_603],
+  ['eighteen', undefined],
+])('version %s is %s', (text, number) => {
+  expect(versionNumber(text)).toBe(number);
+});
+
+describe('a scheduled restart', () => {
+  const scheduled = { schedule: '2026-07-01T12:00:00+02:00', postmasterStartTime: 'then' };
+  const before = new Date('2026-07-01T09:59:59Z');
+  const after = new Date('2026-07-01T10:00:00Z');
+
+  it('waits for its time', () => {
+    expect(judgeSchedule(scheduled, 'then', before)).toBe('wait');
+    expect(judgeSchedule(scheduled, 'then', after)).toBe('now');
+  });
+
+  it('is void when PostgreSQL was restarted since', () => {
+    expect(judgeSchedule(scheduled, 'later', before)).toBe('void');
+    expect(judgeSchedule(scheduled, undefined, after), 'a stopped one was not').toBe('now');
+  });
+});
