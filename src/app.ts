@@ -22,6 +22,7 @@ import { systemClock } from './system-clock.ts';
 import type { Log } from './telemetry/log.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { createRecorder } from './telemetry/record.ts';
+import type { RecorderOptions } from './telemetry/record.ts';
 
 export interface AppOptions {
   readonly config: Config;
@@ -29,6 +30,8 @@ export interface AppOptions {
   readonly version: string;
   readonly nodeVersion: string;
   readonly clock?: Clock;
+  /** Hears every event beside the log and the metrics. */
+  readonly narrate?: RecorderOptions['narrate'];
 }
 
 export type Started = { readonly kind: 'started' } | { readonly kind: 'failed'; readonly why: string };
@@ -62,7 +65,7 @@ export function createApp(options: AppOptions): App {
       lastAnswerAt: (member) => monitor.snapshot().members.get(member)?.answeredAt,
     },
   });
-  const recorder = createRecorder({ log, count: metrics.count });
+  const recorder = createRecorder({ log, count: metrics.count, narrate: options.narrate });
 
   const monitor: Monitor = new Monitor({
     policy: config,

@@ -5,8 +5,10 @@ import { z } from 'zod';
 import { createApp } from './app.ts';
 import type { App } from './app.ts';
 import { EXIT } from './cli/io.ts';
-import type { Reload, RunApp } from './cli/io.ts';
+import type { Reload, RunApp, SandboxParts } from './cli/io.ts';
 import { runCli } from './cli/program.ts';
+import type { Terminal } from './run-sandbox.ts';
+import { VERBS } from './sandbox/console/verb-list.ts';
 import { surveySeeds } from './survey.ts';
 import { formatProblems } from './config/problem.ts';
 import { createLog } from './telemetry/log.ts';
@@ -58,10 +60,32 @@ function ended(drain: () => Promise<void>): Promise<number> {
   });
 }
 
+const terminal: Terminal = {
+  write: (text) => void process.stdout.write(text),
+  onKey: process.stdin.isTTY
+    ? (listener) => {
+        process.stdin.setRawMode(true).on('data', (keys) => Array.from(keys.toString()).forEach(listener));
+      }
+    : undefined,
+  onEnd: (listener) => void process.on('SIGTERM', listener).on('SIGINT', listener).on('SIGHUP', listener),
+};
+/** A proxy that serves has no use for any of it, so it is loaded when it is asked for. */
+const loadSandbox = () => import('./run-sandbox.ts');
+const sandbox: SandboxParts = {
+  verbs: VERBS,
+  run: async (request) => {
+    const { runSandbox } = await loadSandbox();
+    const command = import.meta.url.endsWith('.ts') ? 'npm run -s sandbox --' : 'pointsman sandbox';
+    return runSandbox({ request, terminal, version, nodeVersion: process.version, command });
+  },
+  ask: async (...order) => (await loadSandbox()).askSandbox(...order),
+  sql: async (...statement) => (await loadSandbox()).sandboxSql(...statement),
+};
+
 const io = {
   env: process.env,
   stdout: (text: string) => void process.stdout.write(text),
   stderr: (text: string) => void process.stderr.write(text),
 };
 // Nothing that is still under way, a name lookup for one, may keep a program that has ended.
-process.exit(await runCli(process.argv.slice(2), io, { runApp, survey: surveySeeds, version }));
+process.exit(await runCli(process.argv.slice(2), io, { runApp, survey: surveySeeds, sandbox, version }));

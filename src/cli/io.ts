@@ -36,6 +36,44 @@ export type SeedReport =
 /** Asks each seed by itself. */
 export type Survey = (cluster: ClusterConfig) => Promise<readonly SeedReport[]>;
 
+export interface SandboxRequest {
+  readonly members: number;
+  /** `embedded`, `system` or a directory. */
+  readonly postgres: string;
+  readonly dialect: 'manager' | 'patroni';
+  /** Each host:port, on loopback. */
+  readonly write: string;
+  readonly read: string;
+  readonly admin: string;
+  readonly control: string;
+}
+
+/** Resolves with the exit code when the sandbox has ended and left nothing. */
+export type RunSandbox = (request: SandboxRequest) => Promise<number>;
+
+/** One line for people: what was done, or why not. */
+export interface SandboxAnswer {
+  readonly ok: boolean;
+  readonly text: string;
+}
+
+/** Asks the sandbox that runs at `control` (host:port) to break or mend something. */
+export type AskSandbox = (control: string, verb: string, target: string | undefined) => Promise<SandboxAnswer>;
+
+/** Runs one statement through the Pointsman of the sandbox at `control`. */
+export type SandboxSql = (control: string, pool: 'write' | 'read', statement: string) => Promise<SandboxAnswer>;
+
+export interface SandboxParts {
+  readonly verbs: readonly {
+    readonly name: string;
+    readonly target: 'primary' | 'replica' | undefined;
+    readonly summary: string;
+  }[];
+  readonly run: RunSandbox;
+  readonly ask: AskSandbox;
+  readonly sql: SandboxSql;
+}
+
 export const EXIT = {
   ok: 0,
   /** Something failed while running. */

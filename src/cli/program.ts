@@ -6,14 +6,16 @@ import { check } from './check.ts';
 import type { CheckOptions } from './check.ts';
 import type { ConfigOptions } from './configuration.ts';
 import { EXIT } from './io.ts';
-import type { CliIo, RunApp, Survey } from './io.ts';
+import type { CliIo, RunApp, SandboxParts, Survey } from './io.ts';
 import { run } from './run.ts';
+import { describeSandbox } from './sandbox.ts';
 
 const EXAMPLES = `
 Examples:
   pointsman run -c /etc/pointsman/pointsman.yaml
   pointsman check -c pointsman.yaml --live
   POINTSMAN_CLUSTER_SEEDS=http://10.0.0.11:8008 pointsman run
+  pointsman sandbox
 
 The file is -c FILE, else the one POINTSMAN_CONFIG names; without either the environment alone is used.
 Every value of it can be overridden: probe.interval is POINTSMAN_PROBE_INTERVAL.
@@ -22,6 +24,7 @@ Exit codes: 0 ended in order, 1 failed while running, 2 wrong configuration or u
 export interface CliParts {
   readonly runApp: RunApp;
   readonly survey: Survey;
+  readonly sandbox: SandboxParts;
   /** The program's version, without a leading v. */
   readonly version: string;
 }
@@ -42,7 +45,7 @@ export async function runCli(argv: readonly string[], io: CliIo, parts: CliParts
   }
 }
 
-function describe(io: CliIo, { runApp, survey, version }: CliParts, end: (code: number) => void): Command {
+function describe(io: CliIo, { runApp, survey, sandbox, version }: CliParts, end: (code: number) => void): Command {
   const program = new Command('pointsman')
     .description("The database host that follows a PostgreSQL cluster's primary: a cluster-aware routing proxy.")
     .version(version, '-V, --version', 'show the version')
@@ -66,6 +69,7 @@ function describe(io: CliIo, { runApp, survey, version }: CliParts, end: (code: 
   configured('check', 'say whether a configuration is right, and what it amounts to')
     .option('--live', 'also ask each seed for the list of members; exit code 1 when none gives it')
     .action(async (options: CheckOptions) => end(await check(options, io, survey)));
+  describeSandbox(program, io, sandbox, end);
   program
     .command('version')
     .description('show the version')

@@ -4,12 +4,14 @@ import type { MonitorEvent, ProxyEvent, ReloadEvent } from '../core/events.ts';
 import { logLine } from './log-lines.ts';
 import type { Log } from './log.ts';
 
-type Event = ProxyEvent | MonitorEvent | ReloadEvent;
+export type Event = ProxyEvent | MonitorEvent | ReloadEvent;
 
 export interface RecorderOptions {
   readonly log: Log;
   /** Counts the event; see event-metrics.ts. */
   readonly count: (event: Event) => void;
+  /** Somebody else who wants to know. */
+  readonly narrate?: ((event: Event) => void) | undefined;
 }
 
 export interface Recorder {
@@ -18,7 +20,7 @@ export interface Recorder {
   readonly onReload: (event: ReloadEvent) => void;
 }
 
-export function createRecorder({ log, count }: RecorderOptions): Recorder {
+export function createRecorder({ log, count, narrate }: RecorderOptions): Recorder {
   let wasDiscovered: boolean | undefined;
   const record = (event: Event): void => {
     try {
@@ -28,6 +30,7 @@ export function createRecorder({ log, count }: RecorderOptions): Recorder {
       wasDiscovered = isDiscovered;
       const { kind, ...fields } = event;
       if (log.isLevelEnabled(level)) log[level]({ event: kind, ...fields }, text);
+      narrate?.(event);
     } catch (error) {
       log.error({ event: 'record-failed', of: event.kind, err: error }, 'an event could not be recorded');
     }

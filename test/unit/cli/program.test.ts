@@ -1,7 +1,7 @@
 // The command line as a user meets it: what is printed where, and the exit code.
 import { describe, expect, test } from 'vitest';
 import { runCli } from '../../../src/cli/program.ts';
-import type { RunApp, Survey } from '../../../src/cli/io.ts';
+import type { RunApp, SandboxParts, Survey } from '../../../src/cli/io.ts';
 import type { Config } from '../../../src/config/config.ts';
 
 const GOOD = 'cluster: { scope: batman, seeds: [http://pg1:8008, http://pg2:8008] }';
@@ -26,6 +26,13 @@ const survey: Survey = ({ scope, seeds }) =>
         : { kind: 'failed', url, why: `${url}: connection refused` },
     ),
   );
+
+const NO_SANDBOX: SandboxParts = {
+  verbs: [],
+  run: () => Promise.reject(new Error('not asked')),
+  ask: () => Promise.reject(new Error('not asked')),
+  sql: () => Promise.reject(new Error('not asked')),
+};
 
 interface Ran {
   readonly code: number;
@@ -53,7 +60,7 @@ async function cli(argv: readonly string[], env: Readonly<Record<string, string>
     warnings = told.length;
     return app === undefined ? Promise.resolve(0) : app(given, told, reload);
   };
-  const code = await runCli(argv, io, { runApp, survey, version: '1.2.3' });
+  const code = await runCli(argv, io, { runApp, survey, sandbox: NO_SANDBOX, version: '1.2.3' });
   return { code, out, err, config, warnings };
 }
 

@@ -1,0 +1,51 @@
+// What a person reads when the sandbox is up: where everything is, and commands to copy. Pure.
+import type { SandboxMember } from '../sandbox.ts';
+
+export interface BannerFacts {
+  readonly members: readonly SandboxMember[];
+  readonly leader: string | undefined;
+  /** 18.4 */
+  readonly postgresVersion: string;
+  readonly tookMs: number;
+  readonly write: string;
+  readonly read: string;
+  /** host:port of Pointsman's admin listener. */
+  readonly admin: string;
+  /** How this program is called from a second terminal: `pointsman sandbox`. */
+  readonly command: string;
+  /** With psql its commands are shown, without it those of this program. */
+  readonly hasPsql: boolean;
+}
+
+export const WRITE_STATEMENT = 'insert into visits default values returning *';
+export const READ_STATEMENT =
+  "select count(*) as visits, max(id) as latest, current_setting('cluster_name') as read_from from visits";
+
+export function banner(facts: BannerFacts): string {
+  const { members, leader, postgresVersion, tookMs, admin, command } = facts;
+  const widths = [Math.max(...members.map(({ name }) => name.length)), 21];
+  const rows = members.map(({ name, host, port, api }) =>
+    ['', name.padEnd(widths[0] ?? 0), `${host}:${port}`.padEnd(widths[1] ?? 0), api, name === leader ? ' primary' : '']
+      .join('  ')
+      .trimEnd(),
+  );
+  return [
+    '',
+    `PostgreSQL ${postgresVersion}, ${members.length} members, Pointsman before them; up in ${(tookMs / 1000).toFixed(1)} s.`,
+    'For trying and testing, not for data: everything is gone at the end.',
+    '',
+    ...rows,
+    '',
+    `  Write    ${statement(facts, 'write', WRITE_STATEMENT)}`,
+    `  Read     ${statement(facts, 'read', READ_STATEMENT)}`,
+    `  Status   curl -s http://${admin}/status`,
+    `  Metrics  curl -s http://${admin}/metrics`,
+    `  Break    ${command} kill primary     # or crash, freeze, lag, switchover, heal: --help says more`,
+    '',
+  ].join('\n');
+}
+
+function statement({ hasPsql, command, ...urls }: BannerFacts, pool: 'write' | 'read', text: string): string {
+  if (hasPsql) return `psql ${urls[pool]} -c "${text}"`;
+  return `${command} sql ${pool === 'read' ? '--pool read ' : ''}"${text}"`;
+}

@@ -1,0 +1,45 @@
+// The second command's side: asks a running sandbox. Every ending is a value.
+import { request } from 'undici';
+import { z } from 'zod';
+import { outcomeSchema, whereaboutsSchema } from './control-protocol.ts';
+import type { Whereabouts } from './control-protocol.ts';
+import type { VerbOutcome } from './verbs.ts';
+
+/** A switchover, or a member that is made anew, takes its time. */
+const DEADLINE_MS = 90_000;
+
+/** Resolves when it is done or has failed. Never rejects. */
+export function askToPerform(address: string, verb: string, target: string | undefined): Promise<VerbOutcome> {
+  return asking(address, async () => {
+    const { body } = await request(`http://${address}/`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ verb, target }),
+      signal: AbortSignal.timeout(DEADLINE_MS),
+    });
+    return outcomeSchema.parse(await body.json());
+  });
+}
+
+/** Never rejects. */
+export function askWhereabouts(address: string): Promise<Whereabouts | VerbOutcome> {
+  return asking(address, async () => {
+    const { body } = await request(`http://${address}/`, { signal: AbortSignal.timeout(DEADLINE_MS) });
+    return z.union([whereaboutsSchema, outcomeSchema]).parse(await body.json());
+  });
+}
+
+async function asking<T>(address: string, ask: () => Promise<T>): Promise<T | VerbOutcome> {
+  try {
+    return await ask();
+  } catch (error) {
+    return { kind: 'failed', text: why(address, error) };
+  }
+}
+
+function why(address: string, error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ECONNREFUSED') return `no sandbox runs at ${address}; \`pointsman sandbox\` starts one`;
+  if (error instanceof z.ZodError || error instanceof SyntaxError) return `what answers at ${address} is no sandbox`;
+  return `${address}: ${error instanceof Error ? error.message : String(error)}`;
+}

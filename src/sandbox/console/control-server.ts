@@ -1,0 +1,94 @@
+// The way from a second terminal into a running sandbox: one request per verb, one verb at a time. A page in a browser can send
+// requests to loopback too, with its Origin: it is not answered.
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
+import { z } from 'zod';
+import { orderSchema } from './control-protocol.ts';
+import type { Whereabouts } from './control-protocol.ts';
+import type { VerbOutcome } from './verbs.ts';
+
+export interface Controlled {
+  readonly whereabouts: Whereabouts;
+  readonly perform: (verb: string, target: string | undefined) => Promise<VerbOutcome>;
+}
+
+export type ControlStart =
+  | { readonly kind: 'listening'; readonly close: () => Promise<void> }
+  | { readonly kind: 'failed'; readonly why: string };
+
+interface Answer {
+  readonly status: number;
+  readonly body: VerbOutcome | Whereabouts;
+}
+
+const MAX_BODY_BYTES = 4096;
+const STATUS: Readonly<Record<VerbOutcome['kind'], number>> = { done: 200, refused: 409, failed: 500 };
+
+/** `controlled` gives undefined while there is nothing to control yet. */
+export function listenForControl(address: string, controlled: () => Controlled | undefined): Promise<ControlStart> {
+  const inTurn = takingTurns();
+  const server = createServer((request, response) => {
+    void respond(request, controlled(), inTurn).then(({ status, body }) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body)),
+    );
+  });
+  const { hostname, port } = new URL(`tcp://${address}`);
+  return new Promise((resolve) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const isTaken = error.code === 'EADDRINUSE';
+      resolve({ kind: 'failed', why: isTaken ? `${address} is taken: does a sandbox run already?` : error.message });
+    });
+    server.listen(Number(port), hostname.replace(/^\[|\]$/g, ''), () => {
+      resolve({ kind: 'listening', close: () => closeServer(server) });
+    });
+  });
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((closed) => {
+    server.close(() => closed());
+    server.closeAllConnections();
+  });
+}
+
+type InTurn = (run: () => Promise<VerbOutcome>) => Promise<VerbOutcome>;
+
+async function respond(request: IncomingMessage, controlled: Controlled | undefined, inTurn: InTurn): Promise<Answer> {
+  const { method, headers } = request;
+  if (headers.origin !== undefined) return refusal(403, 'browsers have no business here');
+  if (controlled === undefined) return refusal(503, 'the sandbox is still starting');
+  if (method === 'GET') return { status: 200, body: controlled.whereabouts };
+  if (method !== 'POST') return refusal(405, 'GET or POST');
+  const order = orderSchema.safeParse(await readJson(request));
+  if (!order.success) return refusal(400, z.prettifyError(order.error));
+  const { verb, target } = order.data;
+  const outcome = await inTurn(() => controlled.perform(verb, target));
+  return { status: STATUS[outcome.kind], body: outcome };
+}
+
+function refusal(status: number, text: string): Answer {
+  return { status, body: { kind: 'refused', text } };
+}
+
+/** Undefined for what is no JSON or too much of it. */
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  let text = '';
+  try {
+    for await (const chunk of request.setEncoding('utf8')) {
+      text += String(chunk);
+      if (text.length > MAX_BODY_BYTES) return undefined;
+    }
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function takingTurns(): InTurn {
+  let last: Promise<unknown> = Promise.resolve();
+  return (run) => {
+    const turn = last.then(run, run);
+    last = turn;
+    return turn;
+  };
+}

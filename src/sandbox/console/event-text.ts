@@ -1,0 +1,18 @@
+// An event of the cluster as one line. Pure.
+import type { SandboxEvent } from '../sandbox.ts';
+
+export function eventText(event: SandboxEvent): string {
+  switch (event.kind) {
+    case 'progress':
+      return event.text;
+    case 'leader-changed': {
+      const { leader, timeline } = event;
+      if (leader === undefined) return 'cluster: nobody holds the leader lock';
+      return `cluster: ${leader} holds the leader lock${timeline === undefined ? '' : `, timeline ${timeline}`}`;
+    }
+    case 'member-state':
+      return `cluster: ${event.member}: ${event.text}`;
+    case 'warning':
+      return `cluster: ${event.text}`;
+  }
+}

@@ -1,0 +1,49 @@
+// One key, one deed, while the sandbox runs on a terminal.
+import type { VerbName } from './verb-list.ts';
+
+export type Deed =
+  | { readonly kind: 'verb'; readonly verb: VerbName; readonly target?: 'primary' | 'replica' }
+  | { readonly kind: 'write' | 'read' | 'help' | 'end' };
+
+interface Key {
+  readonly key: string;
+  readonly deed: Deed;
+  readonly text: string;
+}
+
+const KEYS: readonly Key[] = [
+  { key: 'w', deed: { kind: 'write' }, text: 'write a row' },
+  { key: 'r', deed: { kind: 'read' }, text: 'read' },
+  { key: 'k', deed: { kind: 'verb', verb: 'kill', target: 'primary' }, text: 'kill the primary' },
+  { key: 'x', deed: { kind: 'verb', verb: 'kill', target: 'replica' }, text: 'kill a replica' },
+  { key: 'c', deed: { kind: 'verb', verb: 'crash', target: 'primary' }, text: "crash the primary's PostgreSQL" },
+  { key: 'f', deed: { kind: 'verb', verb: 'freeze', target: 'primary' }, text: "freeze the primary's manager" },
+  { key: 'l', deed: { kind: 'verb', verb: 'lag', target: 'replica' }, text: 'make a replica lag' },
+  { key: 's', deed: { kind: 'verb', verb: 'switchover' }, text: 'switch over' },
+  { key: 'h', deed: { kind: 'verb', verb: 'heal' }, text: 'heal all' },
+  { key: '?', deed: { kind: 'help' }, text: 'these keys' },
+  { key: 'q', deed: { kind: 'end' }, text: 'end' },
+];
+
+const WIDTH = 100;
+
+/** A terminal that gives keys one by one gives Ctrl-C and Ctrl-D as these, not as a signal or an end. */
+const ENDS: readonly string[] = ['\u0003', '\u0004'];
+
+/** Undefined: the key means nothing. */
+export function deedOf(key: string): Deed | undefined {
+  if (ENDS.includes(key)) return { kind: 'end' };
+  return KEYS.find((known) => known.key === key)?.deed;
+}
+
+/** Lines of a width that a terminal has. */
+export function keysText(): string {
+  const lines = ['Keys: '];
+  for (const { key, text } of KEYS) {
+    const part = `${key} ${text}`;
+    const line = lines.at(-1) ?? '';
+    if (line.length + part.length > WIDTH) lines.push(`      ${part} · `);
+    else lines[lines.length - 1] = `${line}${part} · `;
+  }
+  return lines.map((line) => line.replace(/ · $/, '')).join('\n');
+}

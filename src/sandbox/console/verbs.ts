@@ -1,0 +1,106 @@
+// Does to a sandbox what a verb of the list says, and says in one line what that was.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Sandbox, SandboxMember } from '../sandbox.ts';
+import { requestSwitchover } from './switchover.ts';
+import { VERBS } from './verb-list.ts';
+import type { VerbName } from './verb-list.ts';
+import { writeWal } from './write-wal.ts';
+
+/** `refused`: it makes no sense now, and why; `failed`: it was tried. The text is one line for people. */
+export interface VerbOutcome {
+  readonly kind: 'done' | 'refused' | 'failed';
+  readonly text: string;
+}
+
+/** More than the 16 MB that a read pool tolerates by default. */
+const LAG_MEGABYTES = 32;
+const REJOIN_WITHIN_MS = 30_000;
+const ASK_AGAIN_MS = 50;
+
+/** `target` is `primary`, `replica` or a member's name. Never rejects. */
+export async function perform(sandbox: Sandbox, verb: VerbName, target: string | undefined): Promise<VerbOutcome> {
+  try {
+    if (verb === 'heal') return await heal(sandbox, target);
+    if (verb === 'switchover') return await switchover(sandbox, target);
+    const member = resolve(sandbox, target ?? usualTarget(verb));
+    if (typeof member === 'string') return { kind: 'refused', text: member };
+    return { kind: 'done', text: await inflict(sandbox, verb, member) };
+  } catch (error) {
+    return { kind: 'failed', text: `${verb}: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+async function inflict(
+  sandbox: Sandbox,
+  verb: 'kill' | 'crash' | 'freeze' | 'lag',
+  member: SandboxMember,
+): Promise<string> {
+  const { name } = member;
+  switch (verb) {
+    case 'kill':
+      await sandbox.kill(name);
+      return `${name} is dead: its manager and its PostgreSQL refuse connections`;
+    case 'crash':
+      await sandbox.crashPostgres(name);
+      return `the PostgreSQL of ${name} is dead; its manager is not`;
+    case 'freeze':
+      await sandbox.freezeManager(name);
+      return `the manager of ${name} is frozen: its API connects and never answers; its PostgreSQL goes on`;
+    case 'lag': {
+      const leader = sandbox.leader();
+      if (leader?.name === name) throw new Error(`${name} is the primary: only a replica can lag`);
+      if (leader === undefined) throw new Error('there is no primary to lag behind');
+      await sandbox.pauseReplay(name);
+      await writeWal(leader, sandbox.superuser, LAG_MEGABYTES);
+      return `${name} replays nothing from now on and lags ${LAG_MEGABYTES} MB`;
+    }
+  }
+}
+
+async function heal(sandbox: Sandbox, target: string | undefined): Promise<VerbOutcome> {
+  const member = target === undefined ? undefined : resolve(sandbox, target);
+  if (typeof member === 'string') return { kind: 'refused', text: member };
+  await sandbox.heal(member?.name);
+  const who = member?.name ?? 'every member';
+  if (await becomesHealthy(sandbox))
+    return { kind: 'done', text: `${who} is healed; all replicas stream from the primary` };
+  return { kind: 'done', text: `${who} is healed, but the cluster is not well yet` };
+}
+
+/** A member that returns may have to be copied anew. */
+async function becomesHealthy(sandbox: Sandbox): Promise<boolean> {
+  const endsAt = performance.now() + REJOIN_WITHIN_MS;
+  while (!(await sandbox.isHealthy())) {
+    if (performance.now() > endsAt) return false;
+    await delay(ASK_AGAIN_MS);
+  }
+  return true;
+}
+
+async function switchover(sandbox: Sandbox, target: string | undefined): Promise<VerbOutcome> {
+  const leader = sandbox.leader();
+  if (leader === undefined) return { kind: 'refused', text: 'there is no primary to switch over from' };
+  const candidate = target === undefined || target === 'replica' ? undefined : resolve(sandbox, target);
+  if (typeof candidate === 'string') return { kind: 'refused', text: candidate };
+  return requestSwitchover(leader, candidate?.name);
+}
+
+function usualTarget(name: VerbName): string {
+  return VERBS.find((verb) => verb.name === name)?.target ?? 'primary';
+}
+
+/** A text says why there is none. */
+function resolve(sandbox: Sandbox, target: string): SandboxMember | string {
+  const { members } = sandbox;
+  const leader = sandbox.leader();
+  if (target === 'primary') return leader ?? 'there is no primary at the moment';
+  const faulty = sandbox.faulty();
+  if (target === 'replica') {
+    const replica = members.find(({ name }) => name !== leader?.name && !faulty.includes(name));
+    return replica ?? 'no replica is left that is well';
+  }
+  const named = members.find(({ name }) => name === target);
+  return (
+    named ?? `there is no member ${target}: primary, replica or one of ${members.map(({ name }) => name).join(', ')}`
+  );
+}

@@ -1,0 +1,120 @@
+// What happens, told to a person who watches a terminal: few lines, what many clients met summed up in one. The log has the rest.
+import { CLOSE_REASONS } from '../core/close-reason.ts';
+import type { CloseReason } from '../core/close-reason.ts';
+import { durationText } from '../core/describe.ts';
+import type { MonitorEvent, ProxyEvent, ReloadEvent } from '../core/events.ts';
+import { logLine } from './log-lines.ts';
+
+type Event = ProxyEvent | MonitorEvent | ReloadEvent;
+
+export interface NarrationOptions {
+  readonly tell: (line: string) => void;
+  /** Runs it after the events of this step: sessions that end together are told together. */
+  readonly later: (run: () => void) => void;
+}
+
+/** Clients of one pool that wait, since there was none. */
+interface Waiting {
+  now: number;
+  served: number;
+  unserved: number;
+  longestMs: number;
+}
+
+/** These end sessions in the ordinary course of things. */
+const ORDINARY: readonly CloseReason[] = ['cancel-forwarded', 'startup-timeout'];
+
+export function createNarration(options: NarrationOptions): (event: Event) => void {
+  const holds = createHolds(options);
+  const endings = createEndings(options);
+  return (event) => {
+    switch (event.kind) {
+      case 'hold-started':
+        return holds.started(event.pool);
+      case 'hold-ended':
+        return holds.ended(event.pool, event.outcome === 'released', event.waitedMs);
+      case 'session-closed':
+        return endings.ended(event.member, event.reason);
+      case 'route-changed':
+      case 'standing-changed':
+      case 'members-changed':
+      case 'members-refused':
+      case 'listener-failed': {
+        const { level, text } = logLine(event, true);
+        if (level !== 'debug' && level !== 'trace') options.tell(text);
+        return;
+      }
+      case 'client-accepted':
+      case 'dial-finished':
+      case 'session-opened':
+      case 'cancel-forwarded':
+      case 'probe-finished':
+      case 'discovery-finished':
+      case 'urgent-probing':
+      case 'config-reloaded':
+      case 'config-reload-failed':
+        return;
+    }
+  };
+}
+
+interface Holds {
+  started(pool: string): void;
+  ended(pool: string, isServed: boolean, waitedMs: number): void;
+}
+
+/** Tells of the first client that waits, and of all of them when the last one's wait is over. */
+function createHolds({ tell }: NarrationOptions): Holds {
+  const waiting = new Map<string, Waiting>();
+  return {
+    started(pool) {
+      const known = waiting.get(pool);
+      if (known !== undefined) {
+        known.now += 1;
+        return;
+      }
+      waiting.set(pool, { now: 1, served: 0, unserved: 0, longestMs: 0 });
+      tell(`pool ${pool}: a client waits`);
+    },
+    ended(pool, isServed, waitedMs) {
+      const known = waiting.get(pool);
+      if (known === undefined) return;
+      known.now -= 1;
+      known.served += isServed ? 1 : 0;
+      known.unserved += isServed ? 0 : 1;
+      known.longestMs = Math.max(known.longestMs, waitedMs);
+      if (known.now > 0) return;
+      waiting.delete(pool);
+      tell(heldText(pool, known));
+    },
+  };
+}
+
+interface Endings {
+  ended(member: string | undefined, reason: CloseReason): void;
+}
+
+/** Sessions that end in one step for one reason are one line. */
+function createEndings({ tell, later }: NarrationOptions): Endings {
+  const counts = new Map<string, number>();
+  const tellAll = (): void => {
+    for (const [what, count] of counts) tell(`${count === 1 ? '1 session' : `${count} sessions`} ended on ${what}`);
+    counts.clear();
+  };
+  return {
+    ended(member, reason) {
+      if (member === undefined || CLOSE_REASONS[reason].side === 'client' || ORDINARY.includes(reason)) return;
+      if (counts.size === 0) later(tellAll);
+      const key = `${member}: ${reason}`;
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    },
+  };
+}
+
+function heldText(pool: string, { served, unserved, longestMs }: Waiting): string {
+  const total = served + unserved;
+  const who = total === 1 ? '1 client was held for' : `${total} clients were held, the longest for`;
+  const outcome =
+    unserved === 0 ? 'then served' : served === 0 ? 'and not served' : `${served} served, ${unserved} not`;
+  return `pool ${pool}: ${who} ${durationText(longestMs)}, ${outcome}`;
+}

@@ -1,0 +1,78 @@
+// The README's first command: a cluster and Pointsman from npm alone. Write, kill the primary, write again; the terminal says what
+// happened; Ctrl-C leaves nothing.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runStatement } from '../../src/sandbox/console/statement.ts';
+import { SandboxProcess } from '../support/sandbox-process.ts';
+
+const WRITE = 'insert into visits default values returning written_on';
+
+describe('pointsman sandbox', () => {
+  let sandbox: SandboxProcess;
+  beforeAll(async () => {
+    sandbox = await SandboxProcess.start();
+  });
+  afterAll(async () => {
+    await sandbox.end('SIGKILL');
+  });
+
+  async function writtenOn(): Promise<unknown> {
+    const { rows } = await runStatement(sandbox.write, WRITE);
+    return rows[0]?.['written_on'];
+  }
+
+  it('is up within about ten seconds and says where everything is', async () => {
+    const [, seconds] = await sandbox.waitForOutput(/up in ([\d.]+) s/, 1000);
+    expect(Number(seconds)).toBeLessThan(20);
+    expect(sandbox.output).toContain(`curl -s http://${sandbox.admin}/status`);
+    expect(sandbox.output).toMatch(/pg-1 .* primary/);
+    const status = await fetch(`http://${sandbox.admin}/status`);
+    expect(status.status).toBe(200);
+  });
+
+  it('write, kill the primary, write again: the second write waits for the new primary, and is told', async () => {
+    expect(await writtenOn()).toBe('pg-1');
+    expect(await sandbox.second('kill', 'primary')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('pg-1 is dead'),
+    });
+    expect(await writtenOn()).not.toBe('pg-1');
+    await sandbox.waitForOutput(/pool write: 1 client was held for [\d.]+ s, then served/, 5000);
+  });
+
+  it('sql through either pool, for machines without psql', async () => {
+    const { code, stdout } = await sandbox.second('sql', 'insert into visits default values returning id');
+    expect(code).toBe(0);
+    expect(stdout).toContain('INSERT 1');
+    const read = await sandbox.second('sql', '--pool', 'read', 'insert into visits default values');
+    expect(read).toMatchObject({ code: 1, stderr: expect.stringContaining('read-only transaction') });
+  });
+
+  it('heal: the dead member returns as a replica; switchover: back to it, and no row is lost', async () => {
+    expect(await sandbox.second('heal')).toMatchObject({ code: 0 });
+    expect(await sandbox.second('switchover', 'pg-1')).toMatchObject({ code: 0 });
+    expect(await writtenOn()).toBe('pg-1');
+    const { rows } = await runStatement(sandbox.write, 'select count(*)::int as count from visits');
+    expect(rows).toEqual([{ count: 4 }]);
+  });
+
+  it('lag: the replica leaves the read pool; heal: it returns', async () => {
+    expect(await sandbox.second('lag', 'pg-2')).toMatchObject({ code: 0 });
+    await sandbox.waitForOutput(/pool read: pg-2 .*lags too far behind/, 20_000);
+    expect(await sandbox.second('heal', 'pg-2')).toMatchObject({ code: 0 });
+  });
+
+  it('what makes no sense says why', async () => {
+    const unknown = await sandbox.second('kill', 'pg-9');
+    expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no member pg-9') });
+  });
+
+  it('a second sandbox on the same addresses says that one runs', async () => {
+    const again = await sandbox.second();
+    expect(again).toMatchObject({ code: 1, stdout: expect.stringContaining('does a sandbox run already?') });
+  });
+
+  it('Ctrl-C ends it in order', async () => {
+    expect(await sandbox.end('SIGINT')).toBe(0);
+    await expect(fetch(`http://${sandbox.admin}/livez`)).rejects.toThrow();
+  });
+});

@@ -1,0 +1,103 @@
+// The way into a running sandbox from a second terminal, over real sockets.
+import { afterEach, describe, expect, test } from 'vitest';
+import { askToPerform, askWhereabouts } from '../../../src/sandbox/console/control-client.ts';
+import { listenForControl } from '../../../src/sandbox/console/control-server.ts';
+import type { Controlled } from '../../../src/sandbox/console/control-server.ts';
+import { findFreePorts } from '../../support/patroni/ports.ts';
+
+const WHEREABOUTS = { scope: 'sandbox', write: 'postgresql://w', read: 'postgresql://r' };
+const closing: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+async function listening(controlled: Controlled | undefined): Promise<string> {
+  const [port] = await findFreePorts(1, ['127.0.0.1']);
+  const address = `127.0.0.1:${port}`;
+  const started = await listenForControl(address, () => controlled);
+  if (started.kind === 'failed') throw new Error(started.why);
+  closing.push(started.close);
+  return address;
+}
+
+function echo(): Controlled & { readonly log: string[] } {
+  const log: string[] = [];
+  return {
+    log,
+    whereabouts: WHEREABOUTS,
+    async perform(verb, target) {
+      log.push(`${verb} begins`);
+      await new Promise((resolve) => setImmediate(resolve));
+      log.push(`${verb} ends`);
+      return { kind: verb === 'explode' ? 'refused' : 'done', text: `${verb} ${target ?? 'nobody'}` };
+    },
+  };
+}
+
+describe('what is asked arrives, and the answer too', () => {
+  test('verb, target and outcome', async () => {
+    const address = await listening(echo());
+    expect(await askToPerform(address, 'kill', 'primary')).toEqual({ kind: 'done', text: 'kill primary' });
+    expect(await askToPerform(address, 'explode', undefined)).toEqual({ kind: 'refused', text: 'explode nobody' });
+    expect(await askWhereabouts(address)).toEqual(WHEREABOUTS);
+  });
+
+  test('one verb at a time', async () => {
+    const controlled = echo();
+    const address = await listening(controlled);
+    await Promise.all(['kill', 'heal', 'lag'].map((verb) => askToPerform(address, verb, undefined)));
+    for (let i = 0; i < controlled.log.length; i += 2) {
+      expect(controlled.log[i + 1]).toBe(controlled.log[i]?.replace('begins', 'ends'));
+    }
+    expect(controlled.log).toHaveLength(6);
+  });
+});
+
+describe('what cannot be done says why', () => {
+  test('nobody there', async () => {
+    const [port] = await findFreePorts(1, ['127.0.0.1']);
+    const address = `127.0.0.1:${port}`;
+    const text = `no sandbox runs at ${address}; \`pointsman sandbox\` starts one`;
+    expect(await askToPerform(address, 'kill', undefined)).toEqual({ kind: 'failed', text });
+    expect(await askWhereabouts(address)).toEqual({ kind: 'failed', text });
+  });
+
+  test('still starting', async () => {
+    const address = await listening(undefined);
+    const answer = { kind: 'refused', text: 'the sandbox is still starting' };
+    expect(await askToPerform(address, 'kill', undefined)).toEqual(answer);
+    expect(await askWhereabouts(address)).toEqual(answer);
+  });
+
+  test('the address is taken', async () => {
+    const address = await listening(echo());
+    const second = await listenForControl(address, () => undefined);
+    expect(second).toEqual({ kind: 'failed', why: `${address} is taken: does a sandbox run already?` });
+  });
+});
+
+async function post(init: RequestInit): Promise<[number, unknown]> {
+  const response = await fetch(`http://${await listening(echo())}/`, init);
+  return [response.status, await response.json()];
+}
+
+describe('what is no order is refused', () => {
+  test('a page in a browser', async () => {
+    const [status] = await post({
+      method: 'POST',
+      headers: { origin: 'http://evil.example' },
+      body: '{"verb":"kill"}',
+    });
+    expect(status).toBe(403);
+  });
+  test.each(['', 'no json', '[]', '{"verb":1}', '{"verb":"kill","colour":"red"}', `{"verb":"${'x'.repeat(5000)}"}`])(
+    'body %.20s',
+    async (body) => {
+      expect((await post({ method: 'POST', body }))[0]).toBe(400);
+    },
+  );
+  test('another method', async () => {
+    expect((await post({ method: 'DELETE' }))[0]).toBe(405);
+  });
+});

@@ -1,0 +1,116 @@
+// `pointsman sandbox` and its second command: what is asked of the sandbox, what is printed, the exit code.
+import { describe, expect, test } from 'vitest';
+import type { SandboxAnswer, SandboxParts } from '../../../src/cli/io.ts';
+import { runCli } from '../../../src/cli/program.ts';
+import { VERBS } from '../../../src/sandbox/console/verb-list.ts';
+
+const ANSWER: SandboxAnswer = { ok: true, text: 'pg-1 is dead' };
+
+async function cli(argv: readonly string[], answer = ANSWER) {
+  const asked: unknown[] = [];
+  let [out, err] = ['', ''];
+  const sandbox: SandboxParts = {
+    verbs: VERBS,
+    run: (request) => Promise.resolve(asked.push(request)).then(() => 0),
+    ask: (...order) => Promise.resolve(asked.push(order)).then(() => answer),
+    sql: (...statement) => Promise.resolve(asked.push(statement)).then(() => answer),
+  };
+  const code = await runCli(
+    argv,
+    { env: {}, stdout: (text) => void (out += text), stderr: (text) => void (err += text) },
+    { runApp: () => Promise.resolve(9), survey: () => Promise.resolve([]), sandbox, version: '1.2.3' },
+  );
+  return { code, out, err, asked };
+}
+
+describe('sandbox', () => {
+  test('alone: the defaults', async () => {
+    expect(await cli(['sandbox'])).toMatchObject({
+      code: 0,
+      asked: [
+        {
+          members: 3,
+          postgres: 'embedded',
+          dialect: 'manager',
+          write: '127.0.0.1:6432',
+          read: '127.0.0.1:6433',
+          admin: '127.0.0.1:8432',
+          control: '127.0.0.1:8433',
+        },
+      ],
+    });
+  });
+
+  test('every flag', async () => {
+    const flags =
+      '--members 5 --postgres system --dialect patroni --write [::1]:1 --read 127.0.0.2:2 --control localhost:0';
+    expect((await cli(['sandbox', ...flags.split(' ')])).asked).toMatchObject([
+      {
+        members: 5,
+        postgres: 'system',
+        dialect: 'patroni',
+        write: '[::1]:1',
+        read: '127.0.0.2:2',
+        control: 'localhost:0',
+      },
+    ]);
+  });
+
+  test.each([
+    [['--members', '0'], 'from 1 to 9, not 0'],
+    [['--members', 'three'], 'from 1 to 9, not three'],
+    [['--write', '0.0.0.0:6432'], 'passwords that everybody knows'],
+    [['--admin', '8432'], 'must be a loopback address with a port'],
+    [['--dialect', 'etcd'], 'Allowed choices are manager, patroni'],
+    [['--nonsense'], "unknown option '--nonsense'"],
+  ])('%j is a usage error that says why', async (flags, why) => {
+    const { code, err, asked } = await cli(['sandbox', ...flags]);
+    expect({ code, asked }).toEqual({ code: 2, asked: [] });
+    expect(err).toContain(why);
+  });
+});
+
+describe('the second command', () => {
+  test.each(VERBS.map(({ name }) => name))('%s', async (verb) => {
+    const { code, out, asked } = await cli(['sandbox', verb, 'pg-2']);
+    expect({ code, out, asked }).toEqual({
+      code: 0,
+      out: 'pg-1 is dead\n',
+      asked: [['127.0.0.1:8433', verb, 'pg-2']],
+    });
+  });
+
+  test('without a member, and with the control address on either side', async () => {
+    expect((await cli(['sandbox', 'kill'])).asked).toEqual([['127.0.0.1:8433', 'kill', undefined]]);
+    expect((await cli(['sandbox', '--control', '127.0.0.1:9', 'kill'])).asked).toEqual([
+      ['127.0.0.1:9', 'kill', undefined],
+    ]);
+  });
+
+  test('sql, through either pool', async () => {
+    expect((await cli(['sandbox', 'sql', 'select 1'])).asked).toEqual([['127.0.0.1:8433', 'write', 'select 1']]);
+    expect((await cli(['sandbox', 'sql', '--pool', 'read', 'select 1'])).asked).toEqual([
+      ['127.0.0.1:8433', 'read', 'select 1'],
+    ]);
+  });
+
+  test('a refusal goes to stderr with exit code 1', async () => {
+    const answer = { ok: false, text: 'no replica is left that is well' };
+    expect(await cli(['sandbox', 'kill', 'replica'], answer)).toMatchObject({
+      code: 1,
+      out: '',
+      err: 'pointsman: no replica is left that is well\n',
+    });
+  });
+
+  test('an unknown verb is a usage error', async () => {
+    const { code, err, asked } = await cli(['sandbox', 'explode']);
+    expect({ code, asked }).toEqual({ code: 2, asked: [] });
+    expect(err).toContain('explode');
+  });
+
+  test('the help names every verb', async () => {
+    const { out } = await cli(['sandbox', '--help']);
+    for (const { name } of VERBS) expect(out).toContain(`  ${name} [member]`);
+  });
+});

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { banner } from '../../../../src/sandbox/console/banner.ts';
+import type { BannerFacts } from '../../../../src/sandbox/console/banner.ts';
+
+const FACTS: BannerFacts = {
+  members: [
+    { name: 'pg-1', host: '127.0.0.1', port: 21001, api: 'http://127.0.0.1:22001' },
+    { name: 'pg-2', host: '127.0.0.1', port: 21002, api: 'http://127.0.0.1:22002' },
+  ],
+  leader: 'pg-2',
+  postgresVersion: '18.4',
+  tookMs: 3140,
+  write: 'postgresql://app:app@127.0.0.1:6432/app',
+  read: 'postgresql://app:app@127.0.0.1:6433/app',
+  admin: '127.0.0.1:8432',
+  command: 'pointsman sandbox',
+  hasPsql: true,
+};
+
+test('says what runs where, and that it is not for data', () => {
+  const text = banner(FACTS);
+  expect(text).toContain('PostgreSQL 18.4, 2 members, Pointsman before them; up in 3.1 s.');
+  expect(text).toContain('not for data');
+  expect(text).toMatch(/pg-1 +127\.0\.0\.1:21001 +http:\/\/127\.0\.0\.1:22001$/m);
+  expect(text).toMatch(/pg-2 +127\.0\.0\.1:21002 +http:\/\/127\.0\.0\.1:22002 +primary$/m);
+  expect(text).toContain('curl -s http://127.0.0.1:8432/status');
+  expect(text).toContain('pointsman sandbox kill primary');
+});
+
+test('commands for psql where there is one, else for this program', () => {
+  expect(banner(FACTS)).toContain('psql postgresql://app:app@127.0.0.1:6432/app -c "insert into visits');
+  const without = banner({ ...FACTS, hasPsql: false });
+  expect(without).toContain('pointsman sandbox sql "insert into visits');
+  expect(without).toContain('pointsman sandbox sql --pool read "select count(*)');
+  expect(without).not.toContain('psql');
+});

@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest';
+import type { CloseReason } from '../../../src/core/close-reason.ts';
+import { createNarration } from '../../../src/telemetry/narration.ts';
+
+interface Narrated {
+  readonly lines: string[];
+  readonly tell: ReturnType<typeof createNarration>;
+  /** What was put off until after the step. */
+  readonly flush: () => void;
+}
+
+function narrate(): Narrated {
+  const lines: string[] = [];
+  const later: (() => void)[] = [];
+  return {
+    lines,
+    tell: createNarration({ tell: (line) => lines.push(line), later: (run) => later.push(run) }),
+    flush: () => later.splice(0).forEach((run) => run()),
+  };
+}
+
+function closed(member: string | undefined, reason: CloseReason) {
+  const counts = { durationMs: 5, toBackendBytes: 0, toClientBytes: 0 };
+  return {
+    kind: 'session-closed',
+    pool: 'write',
+    session: 1,
+    client: 'c',
+    member,
+    reason,
+    detail: undefined,
+    ...counts,
+  } as const;
+}
+
+describe('held clients', () => {
+  const held = { pool: 'write', session: 1 } as const;
+
+  test('the first is told at once, all of them when the last is through', () => {
+    const { lines, tell } = narrate();
+    tell({ kind: 'hold-started', ...held, cause: 'no-member' });
+    tell({ kind: 'hold-started', ...held, session: 2, cause: 'no-member' });
+    expect(lines).toEqual(['pool write: a client waits']);
+    tell({ kind: 'hold-ended', ...held, outcome: 'released', waitedMs: 4812 });
+    expect(lines).toHaveLength(1);
+    tell({ kind: 'hold-ended', ...held, session: 2, outcome: 'released', waitedMs: 90 });
+    expect(lines[1]).toBe('pool write: 2 clients were held, the longest for 4.8 s, then served');
+  });
+
+  test.each([
+    [['timeout'], '1 client was held for 1 s, and not served'],
+    [['timeout', 'released'], '2 clients were held, the longest for 1 s, 1 served, 1 not'],
+  ] as const)('%s', (outcomes, text) => {
+    const { lines, tell } = narrate();
+    for (const _ of outcomes) tell({ kind: 'hold-started', ...held, cause: 'no-member' });
+    for (const outcome of outcomes) tell({ kind: 'hold-ended', ...held, outcome, waitedMs: 1000 });
+    expect(lines[1]).toBe(`pool write: ${text}`);
+  });
+});
+
+describe('ended sessions', () => {
+  test('those of one step and one reason are one line', () => {
+    const { lines, tell, flush } = narrate();
+    tell(closed('pg-1', 'evicted-dead'));
+    tell(closed('pg-1', 'evicted-dead'));
+    tell(closed('pg-2', 'backend-reset'));
+    expect(lines).toEqual([]);
+    flush();
+    expect(lines).toEqual(['2 sessions ended on pg-1: evicted-dead', '1 session ended on pg-2: backend-reset']);
+    tell(closed('pg-1', 'evicted-dead'));
+    flush();
+    expect(lines).toHaveLength(3);
+  });
+
+  test.each(['client-closed', 'client-reset', 'cancel-forwarded'] as const)('%s is nothing to tell', (reason) => {
+    const { lines, tell, flush } = narrate();
+    tell(closed('pg-1', reason));
+    flush();
+    expect(lines).toEqual([]);
+  });
+});
+
+test('a changed route is told in the words of the log', () => {
+  const { lines, tell } = narrate();
+  tell({ kind: 'route-changed', pool: 'write', from: undefined, to: { kind: 'hold', cause: 'no-member' } });
+  expect(lines).toEqual(['pool write: no member, clients wait (no-member)']);
+});
