@@ -1,16 +1,16 @@
 // Scenario 8: the primary's management API freezes while its PostgreSQL is fine. No session is cut until another primary is
 // proven; then all of them within one tick, and the frozen member's PostgreSQL gets nothing more.
 import { expect, it } from 'vitest';
-import { clusterWithPointsman } from '../support/cluster-with-pointsman.ts';
+import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
+import { serverName } from '../support/clusters/server-name.ts';
 import { HeldSession } from '../support/held-session.ts';
-import { describeOnPatroni } from '../support/patroni/describe-on-patroni.ts';
 
 const SESSIONS = 20;
 /** One urgent probe interval, a probe, and what a busy machine adds. */
 const TICK_MS = 500;
 
-describeOnPatroni('a frozen management API', () => {
-  const lab = clusterWithPointsman();
+describeOnEveryCluster('a frozen management API', (on) => {
+  const lab = on.clusterWithPointsman();
 
   it('scenario 8: sessions live until another primary is proven, then end within a tick', async () => {
     const port = await lab.pointsman.port('write');
@@ -18,13 +18,13 @@ describeOnPatroni('a frozen management API', () => {
     const sessions = await HeldSession.openMany(SESSIONS, port, lab.cluster.app);
     const floor = lab.cluster.watchFirstDirectWrite({ excluding: old.name });
 
-    await lab.cluster.freezePatroni(old.name);
+    await lab.cluster.freezeManager(old.name);
     await lab.pointsman.waitFor('the member shown as vouched for', async () => {
       const { text } = await lab.pointsman.admin('/status');
       return text.includes('names it leader');
     });
     const opened = await HeldSession.open(port, lab.cluster.app);
-    expect(opened.server).toBe(old.host);
+    expect(opened.server).toBe(serverName(old));
 
     const first = await floor.done;
     const all = [...sessions, opened];
@@ -34,14 +34,14 @@ describeOnPatroni('a frozen management API', () => {
     const provenAtMs = first.primaryRoleAtMs ?? first.atMs;
     const ends = all.map((session) => (session.endedAtMs ?? Number.NaN) - provenAtMs);
     console.log(
-      `frozen API: sessions ended ${Math.round(Math.min(...ends))} to ${Math.round(Math.max(...ends))} ms after the new primary said so`,
+      `frozen API on ${on.kind}: sessions ended ${Math.round(Math.min(...ends))} to ${Math.round(Math.max(...ends))} ms after the new primary said so`,
     );
     // The harness learns of the new primary by asking it every 10 ms, so Pointsman may have asked a moment earlier.
     expect(Math.min(...ends), 'cut before another primary was proven').toBeGreaterThan(-50);
     expect(Math.max(...ends)).toBeLessThan(TICK_MS);
 
     const again = await HeldSession.open(port, lab.cluster.app);
-    expect(again.server).toBe(first.member.host);
+    expect(again.server).toBe(serverName(first.member));
     await again.close();
   }, 120_000);
 });

@@ -98,10 +98,10 @@ describeOnPatroni('a real Patroni cluster', () => {
 
   it('freezes Patroni while PostgreSQL goes on', async () => {
     const { name, api } = await cluster.leader();
-    await cluster.freezePatroni(name);
+    await cluster.freezeManager(name);
     expect(await ask(`${api}/patroni`, { timeoutMs: 500 })).toBeUndefined();
     await writeDirectly(name);
-    await cluster.thawPatroni(name);
+    await cluster.thawManager(name);
     expect((await ask(`${api}/patroni`))?.status).toBe(200);
   });
 

@@ -2,24 +2,27 @@
 // meanwhile are held, and the same connect succeeds when the promotion is done.
 import { Client } from 'pg';
 import { expect, it } from 'vitest';
-import { clusterWithPointsman } from '../support/cluster-with-pointsman.ts';
+import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
+import { serverName } from '../support/clusters/server-name.ts';
 import { CREATE_WRITES, startConnectLoad, WRITE_ROW } from '../support/connect-load.ts';
 import { assertOnlyPrimariesWrote, firstWriteOn, median } from '../support/failover-figures.ts';
-import { describeOnPatroni } from '../support/patroni/describe-on-patroni.ts';
 import { monotonicMs } from '../support/patroni/wait.ts';
 
-const DEATHS = 5;
-const MEDIAN_BOUND_MS = 150;
+const DEATHS = { sandbox: 3, Patroni: 5 };
+/** The sandbox's members, the direct writer and the clients share one process, which has much to do in this moment. */
+const MEDIAN_BOUND_MS = { sandbox: 500, Patroni: 150 };
 /** Few enough that a whole failover's worth of them stays under PostgreSQL's max_connections. */
 const CONNECTS_PER_SECOND = 4;
 
-describeOnPatroni("the death of the primary's host", () => {
-  const lab = clusterWithPointsman({ sql: CREATE_WRITES });
+describeOnEveryCluster("the death of the primary's host", (on) => {
+  const lab = on.clusterWithPointsman({ sql: CREATE_WRITES });
+  const rounds = DEATHS[on.kind];
+  const boundMs = MEDIAN_BOUND_MS[on.kind];
 
-  it(`scenario 6: held clients succeed without a reconnect, median under ${MEDIAN_BOUND_MS} ms over ${DEATHS}`, async () => {
+  it(`scenario 6: held clients succeed without a reconnect, median under ${boundMs} ms over ${rounds}`, async () => {
     const port = await lab.pointsman.port('write');
     const delays: number[] = [];
-    for (let round = 1; round <= DEATHS; round += 1) {
+    for (let round = 1; round <= rounds; round += 1) {
       await lab.cluster.waitUntilHealthy();
       const old = await lab.cluster.leader();
       const live = new Client({ host: '127.0.0.1', port, ...lab.cluster.app });
@@ -39,7 +42,7 @@ describeOnPatroni("the death of the primary's host", () => {
       const first = await floor.done;
       const next = first.member;
       await lab.pointsman.waitFor('writes through Pointsman', () =>
-        load.attempts.some((a) => a.server === `${next.host}:${next.port}`),
+        load.attempts.some((a) => a.server === serverName(next)),
       );
       const attempts = await load.stop();
 
@@ -49,15 +52,15 @@ describeOnPatroni("the death of the primary's host", () => {
       ).toEqual([]);
       const [earliest] = attempts.toSorted((a, b) => a.startedAtMs - b.startedAtMs);
       expect(earliest, 'who came right after the death waited for the next primary').toMatchObject({
-        server: `${next.host}:${next.port}`,
+        server: serverName(next),
       });
       assertOnlyPrimariesWrote(attempts, old, next);
       delays.push(firstWriteOn(attempts, next) - first.atMs);
       await lab.cluster.start(old.name);
     }
     console.log(
-      `host death: first write through Pointsman after the first direct one, ms: ${delays.map(Math.round).join(' ')}, median ${Math.round(median(delays))}`,
+      `host death on ${on.kind}: first write through Pointsman after the first direct one, ms: ${delays.map(Math.round).join(' ')}, median ${Math.round(median(delays))}`,
     );
-    expect(median(delays)).toBeLessThan(MEDIAN_BOUND_MS);
+    expect(median(delays)).toBeLessThan(boundMs);
   }, 420_000);
 });

@@ -1,32 +1,35 @@
-// What most e2e tests need: a real Patroni cluster with Pointsman before it, for all tests of a describe block.
+// What most e2e tests need: a cluster with Pointsman before it, for all tests of a describe block.
 import { afterAll, beforeAll } from 'vitest';
-import type { PatroniCluster } from './patroni/cluster.ts';
-import type { ClusterOptions } from './patroni/settings.ts';
-import { startPatroniCluster } from './patroni/start-cluster.ts';
+import type { ClusterUnderTest } from './clusters/cluster-under-test.ts';
 import { configFor } from './pointsman-config.ts';
 import type { ConfigOverrides } from './pointsman-config.ts';
 import { startPointsman } from './pointsman-process.ts';
 import type { PointsmanProcess } from './pointsman-process.ts';
 
-export interface ClusterWithPointsman {
-  readonly cluster: PatroniCluster;
+export interface ClusterWithPointsman<Cluster extends ClusterUnderTest = ClusterUnderTest> {
+  readonly cluster: Cluster;
   readonly pointsman: PointsmanProcess;
 }
 
-export interface Wanted {
-  readonly cluster?: ClusterOptions;
+export interface PointsmanWanted {
   readonly pointsman?: ConfigOverrides;
   /** Run on the primary, as the application's user, before Pointsman starts. */
   readonly sql?: string;
 }
 
 /** Call inside describe; the parts are there from the first test on. Pointsman may not be ready yet. */
-export function clusterWithPointsman(wanted: Wanted = {}): ClusterWithPointsman {
-  let cluster: PatroniCluster | undefined;
+export function clusterWithPointsman<Cluster extends ClusterUnderTest>(
+  startCluster: () => Promise<Cluster>,
+  wanted: PointsmanWanted = {},
+): ClusterWithPointsman<Cluster> {
+  let cluster: Cluster | undefined;
   let pointsman: PointsmanProcess | undefined;
   beforeAll(async () => {
-    cluster = await startPatroniCluster(wanted.cluster);
-    if (wanted.sql !== undefined) await cluster.sql('pg-1', wanted.sql, { as: cluster.app });
+    cluster = await startCluster();
+    if (wanted.sql !== undefined) {
+      const { name } = await cluster.leader();
+      await cluster.sql(name, wanted.sql, { as: cluster.app });
+    }
     pointsman = await startPointsman(configFor(cluster, wanted.pointsman));
   });
   afterAll(async () => {

@@ -1,6 +1,7 @@
 // A client population that connects, writes one row, and leaves, at a steady rate: what an application without a
 // pool looks like to a failover. Every attempt is recorded, none is repeated.
 import { Client } from 'pg';
+import { SERVER_NAME } from './clusters/server-name.ts';
 import { monotonicMs } from './patroni/wait.ts';
 
 export interface Attempt {
@@ -34,8 +35,9 @@ export interface ConnectLoad {
 }
 
 /** What the row says of who took it: the e2e tests create the table. */
-export const WRITE_ROW =
-  "insert into writes (server) values (host(inet_server_addr()) || ':' || inet_server_port()) returning id, server";
+export const WRITE_ROW = `insert into writes (server) values (${SERVER_NAME}) returning id, server`;
+/** A read for such a load; an answer has an id, whatever it is. */
+export const READ_ROW = `select ${SERVER_NAME} as server, 0 as id`;
 export const CREATE_WRITES =
   'create table if not exists writes (id bigint generated always as identity primary key, server text, at timestamptz default clock_timestamp())';
 

@@ -1,11 +1,7 @@
 // What a connect load went through while the primary changed: figures and the judgement that no write went astray.
 import { expect } from 'vitest';
+import { type Server, serverName } from './clusters/server-name.ts';
 import type { Attempt } from './connect-load.ts';
-
-interface Server {
-  readonly host: string;
-  readonly port: number;
-}
 
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
@@ -28,13 +24,13 @@ export function cutByTheFault(attempts: readonly Attempt[], faultAtMs: number): 
 
 /** When the first write through the proxy on that server was acknowledged. */
 export function firstWriteOn(attempts: readonly Attempt[], server: Server): number {
-  const name = `${server.host}:${server.port}`;
+  const name = serverName(server);
   return Math.min(...attempts.filter((attempt) => attempt.server === name).map((attempt) => attempt.endedAtMs));
 }
 
 /** Each write was taken by the old primary or by the new one, and none by the old one after the new one took its first. */
 export function assertOnlyPrimariesWrote(attempts: readonly Attempt[], old: Server, next: Server): void {
-  const names = [`${old.host}:${old.port}`, `${next.host}:${next.port}`];
+  const names = [serverName(old), serverName(next)];
   const written = attempts.filter((attempt) => attempt.server !== undefined);
   expect(written.filter((attempt) => !names.includes(attempt.server ?? ''))).toEqual([]);
   const firstOnNew = firstWriteOn(attempts, next);

@@ -1,5 +1,6 @@
 // One session of a client that stays: open, asked now and then, and watched for its end.
 import { Client } from 'pg';
+import { SERVER_NAME } from './clusters/server-name.ts';
 import { monotonicMs } from './patroni/wait.ts';
 
 interface Credentials {
@@ -10,6 +11,7 @@ interface Credentials {
 
 export class HeldSession {
   readonly client: Client;
+  /** host:port, by its own account. */
   server = '';
   /** monotonicMs() when the connection ended for whatever reason; undefined while it lives. */
   endedAtMs: number | undefined;
@@ -25,7 +27,7 @@ export class HeldSession {
     const client = new Client({ host, port, ...as });
     const session = new HeldSession(client);
     await client.connect();
-    const { rows } = await client.query<{ server: string }>('select host(inet_server_addr()) as server');
+    const { rows } = await client.query<{ server: string }>(`select ${SERVER_NAME} as server`);
     session.server = rows[0]?.server ?? '';
     return session;
   }

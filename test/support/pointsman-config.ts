@@ -1,5 +1,5 @@
 // The configuration with which the e2e tests put Pointsman before a cluster: what a user would write, on free ports.
-import type { PatroniCluster } from './patroni/cluster.ts';
+import type { ClusterUnderTest } from './clusters/cluster-under-test.ts';
 
 export interface ConfigOverrides {
   readonly pools?: Readonly<Record<string, unknown>>;
@@ -7,15 +7,14 @@ export interface ConfigOverrides {
   readonly [section: string]: unknown;
 }
 
-export function configFor(cluster: PatroniCluster, overrides: ConfigOverrides = {}): Record<string, unknown> {
+export function configFor(cluster: ClusterUnderTest, overrides: ConfigOverrides = {}): Record<string, unknown> {
   const members = cluster.members();
-  const [first] = members;
   return {
     cluster: {
       scope: cluster.scope,
       seeds: members.map((member) => member.api),
-      // The harness gives PostgreSQL a free port instead of 5432.
-      allow: { ports: first === undefined ? [] : [first.port] },
+      // Free ports instead of 5432.
+      allow: { ports: [...new Set(members.map(({ port }) => port))] },
     },
     listeners: [
       { address: '127.0.0.1:0', pool: 'write' },

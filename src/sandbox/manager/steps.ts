@@ -1,5 +1,6 @@
 // Carries out what decide.ts decided. What takes longer than a heartbeat runs as the manager's task, so that the lock is kept meanwhile;
 // the lock is let go only after PostgreSQL has stopped writing.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ServerRole } from '../postgres/server.ts';
 import type { Step } from './decide.ts';
 import { whyNot } from './election.ts';
@@ -8,6 +9,10 @@ import type { Manager } from './manager.ts';
 import { positionOf } from './postgres-report.ts';
 import { candidates, whyNobodyIsGood } from './switchover-plan.ts';
 import { readTimelineHistory } from './timeline-history.ts';
+
+/** As long as Patroni rests before its old leader starts as a replica: "give a time to somebody to take the leader lock" (P: ha.py, demote). */
+const AFTER_HAND_OVER_MS = 2_000;
+const ASK_AGAIN_MS = 25;
 
 export async function carryOut(step: Step, manager: Manager): Promise<void> {
   switch (step.kind) {
@@ -108,6 +113,13 @@ async function handOver(manager: Manager): Promise<void> {
     instance.demoted();
   }
   session.lose('release');
+  await rest(manager, AFTER_HAND_OVER_MS);
+}
+
+/** Shorter when the member ends. */
+async function rest(manager: Manager, ms: number): Promise<void> {
+  const endsAt = manager.clock.now() + ms;
+  while (!manager.isAbandoned() && manager.clock.now() < endsAt) await delay(ASK_AGAIN_MS);
 }
 
 /** Who was good when the switchover was planned may be gone. */

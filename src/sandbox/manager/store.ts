@@ -18,13 +18,14 @@ export interface SyncState {
 
 interface Lease<T> {
   readonly value: T;
+  readonly ttlMs: number;
   readonly expiresAt: number;
 }
 
 export class Store {
   readonly scope: string;
   readonly #clock: Clock;
-  #isDown = false;
+  #downSince: number | undefined;
   #lock: Lease<string> | undefined;
   #position: number | undefined;
   #config: JsonObject;
@@ -43,9 +44,8 @@ export class Store {
 
   /** Undefined while it is down. */
   read(): ClusterView | undefined {
-    if (this.#isDown) return undefined;
-    const now = this.#clock.now();
-    for (const [name, lease] of this.#members) if (lease.expiresAt <= now) this.#members.delete(name);
+    if (this.#isDown()) return undefined;
+    this.#dropExpired();
     return {
       scope: this.scope,
       leader: this.#holder(),
@@ -67,7 +67,7 @@ export class Store {
 
   /** Compare and set: only a lock that is free or has run out. */
   acquire(name: string, ttlMs: number): 'acquired' | 'held' | 'down' {
-    if (this.#isDown) return 'down';
+    if (this.#isDown()) return 'down';
     const holder = this.#holder();
     if (holder !== undefined) return holder === name ? 'acquired' : 'held';
     this.#hold(name, ttlMs);
@@ -77,14 +77,14 @@ export class Store {
 
   /** Only by the holder, and only in time. */
   refresh(name: string, ttlMs: number): 'refreshed' | 'lost' | 'down' {
-    if (this.#isDown) return 'down';
+    if (this.#isDown()) return 'down';
     if (this.#holder() !== name) return 'lost';
     this.#hold(name, ttlMs);
     return 'refreshed';
   }
 
   release(name: string): boolean {
-    if (this.#isDown || this.#holder() !== name) return false;
+    if (this.#isDown() || this.#holder() !== name) return false;
     this.#lock = undefined;
     this.#cancelExpiry();
     this.#tell();
@@ -93,8 +93,8 @@ export class Store {
 
   /** Gone after `ttlMs` without another word. */
   publish(member: PublishedMember, ttlMs: number): boolean {
-    if (this.#isDown) return false;
-    this.#members.set(member.name, { value: member, expiresAt: this.#clock.now() + ttlMs });
+    if (this.#isDown()) return false;
+    this.#members.set(member.name, { value: member, ttlMs, expiresAt: this.#clock.now() + ttlMs });
     return true;
   }
 
@@ -124,9 +124,19 @@ export class Store {
     return () => this.#watchers.delete(listener);
   }
 
+  /** Nothing runs out meanwhile, and every lease begins anew after it, as etcd's do when it has a leader again (etcd: lessor, Promote). */
   setOutage(isDown: boolean): void {
-    if (this.#isDown === isDown) return;
-    this.#isDown = isDown;
+    if (this.#isDown() === isDown) return;
+    this.#cancelExpiry();
+    if (isDown) {
+      this.#downSince = this.#clock.now();
+      return;
+    }
+    this.#dropExpired();
+    const lock = this.#holder() === undefined ? undefined : this.#lock;
+    this.#downSince = undefined;
+    for (const { value, ttlMs } of this.#members.values()) this.publish(value, ttlMs);
+    if (lock !== undefined) this.#hold(lock.value, lock.ttlMs);
     this.#tell();
   }
 
@@ -136,26 +146,39 @@ export class Store {
     this.#watchers.clear();
   }
 
+  #isDown(): boolean {
+    return this.#downSince !== undefined;
+  }
+
+  /** Stands still during an outage. */
+  #now(): number {
+    return this.#downSince ?? this.#clock.now();
+  }
+
+  #dropExpired(): void {
+    for (const [name, lease] of this.#members) if (lease.expiresAt <= this.#now()) this.#members.delete(name);
+  }
+
   #holder(): string | undefined {
-    return this.#lock !== undefined && this.#lock.expiresAt > this.#clock.now() ? this.#lock.value : undefined;
+    return this.#lock !== undefined && this.#lock.expiresAt > this.#now() ? this.#lock.value : undefined;
   }
 
   #hold(name: string, ttlMs: number): void {
-    this.#lock = { value: name, expiresAt: this.#clock.now() + ttlMs };
+    this.#lock = { value: name, ttlMs, expiresAt: this.#clock.now() + ttlMs };
     this.#cancelExpiry();
     // One millisecond later, because a timer may fire a fraction early.
     this.#cancelExpiry = this.#clock.schedule(ttlMs + 1, () => this.#tell());
   }
 
   #write(change: () => void, how: 'loudly' | 'quietly' = 'loudly'): boolean {
-    if (this.#isDown) return false;
+    if (this.#isDown()) return false;
     change();
     if (how === 'loudly') this.#tell();
     return true;
   }
 
   #tell(): void {
-    if (this.#isDown) return;
+    if (this.#isDown()) return;
     for (const watcher of this.#watchers) watcher();
   }
 }

@@ -10,7 +10,8 @@ const GONE_WITHIN_MS = 10_000;
 
 /** SIGKILL; resolves when all are gone. `besides` are others that belong to it and lost their parent. */
 export async function killTree(root: number, besides: readonly number[] = []): Promise<void> {
-  const doomed = [root, ...(await haltAndCount(root)), ...besides];
+  // The postmaster last: its children would tell their clients of its death, which a dead host does not.
+  const doomed = [...(await haltAndCount(root)), ...besides, root];
   for (const pid of doomed) send(pid, 'SIGKILL');
   await untilGone(doomed);
 }

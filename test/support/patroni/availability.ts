@@ -30,7 +30,7 @@ export function patroniAvailability(): Availability {
 function findInstallation(): Installation | undefined {
   const patroni = findExecutable('patroni');
   const etcd = findExecutable('etcd');
-  const postgresBinDir = findPostgresBinDir();
+  const postgresBinDir = findPostgresBinDir('postgres');
   const python = patroni === undefined ? undefined : findPython(patroni);
   const account = findAccount();
   if (patroni === undefined || etcd === undefined || postgresBinDir === undefined) return undefined;
@@ -38,14 +38,14 @@ function findInstallation(): Installation | undefined {
   return { patroni, etcd, postgresBinDir, python, account };
 }
 
-/** Debian keeps each major version's server binaries off the PATH; the newest one wins. */
-function findPostgresBinDir(): string | undefined {
+/** Where PostgreSQL's `postgres`, `psql` … is. Debian keeps each major version's binaries off the PATH; the newest one wins. */
+export function findPostgresBinDir(executable: string): string | undefined {
   const root = '/usr/lib/postgresql';
   const versions = directoryEntries(root).toSorted((a, b) => Number(b) - Number(a));
-  const onPath = findExecutable('postgres');
+  const onPath = findExecutable(executable);
   const candidates = versions.map((version) => join(root, version, 'bin'));
   if (onPath !== undefined) candidates.push(join(onPath, '..'));
-  return candidates.find((directory) => isExecutable(join(directory, 'postgres')));
+  return candidates.find((directory) => isExecutable(join(directory, executable)));
 }
 
 /** Patroni's own interpreter: the first python3 of the PATH may live where another account cannot read. */

@@ -1,11 +1,12 @@
 // A real Patroni cluster as a test sees it. Each verb waits for its effect, bounded by a deadline; a deadline
 // that passes fails with the state the cluster was in. destroy() leaves no process, port or file behind.
 import { rm } from 'node:fs/promises';
+import type { ClusterUnderTest } from '../clusters/cluster-under-test.ts';
 import type { ClusterDocument, Tags } from './documents.ts';
 import { describeState } from './diagnosis.ts';
 import { Etcd } from './etcd.ts';
 import { type Floor, watchFirstDirectWrite } from './floor.ts';
-import { findPrimary, readClusterDocument, reasonNotStreaming, reasonUnhealthy } from './health.ts';
+import { findPrimary, healthy, joined, readClusterDocument } from './health.ts';
 import { Member, type MemberAddress } from './member.ts';
 import { areFree, refusesConnections } from './ports.ts';
 import { patchConfig, requestSwitchover, waitForTags } from './requests.ts';
@@ -25,7 +26,7 @@ export type SwitchoverOptions = {
   readonly until?: 'accepted' | 'writable';
 };
 
-export class PatroniCluster {
+export class PatroniCluster implements ClusterUnderTest {
   readonly scope: string;
   readonly app = APP;
   readonly superuser = SUPERUSER;
@@ -61,7 +62,7 @@ export class PatroniCluster {
 
   /** Each running member streams from the one primary, on its timeline. Killed and stopped ones do not count. */
   async waitUntilHealthy(timeoutMs = REJOIN_TIMEOUT_MS): Promise<void> {
-    await this.waitUntil('cluster healthy', () => succeedUnless(reasonUnhealthy(this.#running())), timeoutMs);
+    await this.waitUntil('cluster healthy', () => healthy(this.#running()), timeoutMs);
   }
 
   /** For a test's own conditions, with the state of the cluster in the failure message. */
@@ -110,11 +111,7 @@ export class PatroniCluster {
   async start(name: string): Promise<void> {
     const member = this.#member(name);
     await this.launch(name);
-    const hasJoined = async () => {
-      const primary = await findPrimary(this.#running());
-      if (primary === undefined) return false;
-      return primary === member || (await succeedUnless(reasonNotStreaming(primary, member)));
-    };
+    const hasJoined = () => joined(member, this.#running());
     await this.#wait(`${name} joined`, hasJoined, REJOIN_TIMEOUT_MS, [member]);
   }
 
@@ -130,11 +127,11 @@ export class PatroniCluster {
   }
 
   /** TCP still connects to its API, but never gets an answer. */
-  freezePatroni(name: string): Promise<void> {
+  freezeManager(name: string): Promise<void> {
     return this.#member(name).freezePatroni();
   }
 
-  async thawPatroni(name: string): Promise<void> {
+  async thawManager(name: string): Promise<void> {
     const member = this.#member(name);
     member.thawPatroni();
     await this.#wait(`${name} answers again`, async () => (await member.status()) !== undefined, 10_000, [member]);
@@ -171,6 +168,15 @@ export class PatroniCluster {
 
   startEtcd(): Promise<void> {
     return this.#etcd.start();
+  }
+
+  setStoreOutage(isDown: boolean): Promise<void> {
+    return isDown ? this.stopEtcd() : this.startEtcd();
+  }
+
+  /** Takes effect with the next reload. */
+  configureTags(name: string, tags: Tags): void {
+    this.#member(name).configureTags(tags);
   }
 
   /** Replaces all tags; returns when the member's own status shows them. */
@@ -232,7 +238,8 @@ export class PatroniCluster {
   watchFirstDirectWrite(options: { readonly excluding?: string; readonly timeoutMs?: number } = {}): Floor {
     const members = this.#all().filter((member) => member.name !== options.excluding);
     const explain = () => this.describeState();
-    return watchFirstDirectWrite({ members, timeoutMs: options.timeoutMs ?? FAILOVER_TIMEOUT_MS, explain });
+    const { timeoutMs = FAILOVER_TIMEOUT_MS } = options;
+    return watchFirstDirectWrite({ members, as: APP, timeoutMs, explain });
   }
 
   async destroy(): Promise<void> {
@@ -282,11 +289,4 @@ export class PatroniCluster {
       throw new Error(`${String(error)}\n${state}`, { cause: error });
     }
   }
-}
-
-/** Throws the reason, so that a wait which fails can tell the last one. */
-async function succeedUnless(reason: Promise<string | undefined>): Promise<true> {
-  const text = await reason;
-  if (text !== undefined) throw new Error(text);
-  return true;
 }

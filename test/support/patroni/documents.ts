@@ -11,6 +11,8 @@ const memberStatus = z.looseObject({
   role: z.string().optional(),
   timeline: z.number().optional(),
   tags: tags.optional(),
+  /** Who streams from it. */
+  replication: z.array(z.looseObject({ application_name: z.string(), state: z.string() })).optional(),
 });
 
 /** The body of /patroni and of each health check. */

@@ -3,10 +3,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { isPrimaryAnswer } from './health.ts';
-import type { Member, MemberAddress } from './member.ts';
-import { APP } from './settings.ts';
+import type { AskedMember, MemberAddress } from './member.ts';
+import type { Credentials } from './settings.ts';
 import { connectionConfig } from './sql.ts';
 import { monotonicMs, waitUntil } from './wait.ts';
+
+/** As the application's user. */
+export const CREATE_DIRECT_WRITES = `create table direct_writes (
+  id bigint generated always as identity primary key, member text not null, at timestamptz not null default now())`;
 
 const WRITE_PACE_MS = 5;
 /** Slower than the writes: each answer costs Patroni a thread and a query, and would slow the promotion. */
@@ -31,7 +35,9 @@ export type Floor = {
 type Sighting = { write?: number; answer?: number; role?: number };
 
 export type FloorOptions = {
-  readonly members: readonly Member[];
+  readonly members: readonly AskedMember[];
+  /** Owns direct_writes. */
+  readonly as: Credentials;
   readonly timeoutMs: number;
   readonly explain: () => Promise<string>;
 };
@@ -41,7 +47,7 @@ export function watchFirstDirectWrite(options: FloorOptions): Floor {
   const watched = options.members.map((member) => ({ member, seen: {} as Sighting }));
   const loops = watched.flatMap(({ member, seen }) => [
     probe(member, seen, abort.signal),
-    write(member, seen, abort.signal),
+    write(member, options.as, seen, abort.signal),
   ]);
   const find = async (): Promise<FirstDirectWrite> => {
     const first = await waitUntil(
@@ -78,7 +84,7 @@ async function finish<T>(found: Promise<T>, abort: () => void, loops: readonly P
   }
 }
 
-async function probe(member: Member, seen: Sighting, signal: AbortSignal): Promise<void> {
+async function probe(member: AskedMember, seen: Sighting, signal: AbortSignal): Promise<void> {
   while (!signal.aborted && seen.role === undefined) {
     const answer = await member.ask('/primary');
     const now = monotonicMs();
@@ -89,11 +95,11 @@ async function probe(member: Member, seen: Sighting, signal: AbortSignal): Promi
 }
 
 /** On one connection as long as it lasts: a replica's connection survives its promotion. */
-async function write(member: Member, seen: Sighting, signal: AbortSignal): Promise<void> {
+async function write(member: AskedMember, as: Credentials, seen: Sighting, signal: AbortSignal): Promise<void> {
   let client: Client | undefined;
   while (!signal.aborted && seen.write === undefined) {
     try {
-      client ??= await connect(member.address);
+      client ??= await connect(member.address, as);
       // Asked first, because each refused write would be two lines in the server's log.
       const { rows } = await client.query<{ waits: boolean }>('select pg_is_in_recovery() as waits');
       if (rows[0]?.waits === false) {
@@ -109,8 +115,8 @@ async function write(member: Member, seen: Sighting, signal: AbortSignal): Promi
   client?.end().catch(() => undefined);
 }
 
-async function connect(member: MemberAddress): Promise<Client> {
-  const client = new Client(connectionConfig(member, APP, 1000));
+async function connect(member: MemberAddress, as: Credentials): Promise<Client> {
+  const client = new Client(connectionConfig(member, as, 1000));
   client.on('error', () => undefined);
   try {
     await client.connect();

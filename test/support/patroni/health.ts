@@ -1,8 +1,7 @@
 // Questions to a whole cluster: who is primary, what does /cluster say, does everyone stream.
 import { type ClusterDocument, parseClusterDocument, parseMemberStatus } from './documents.ts';
 import type { HttpAnswer } from './http.ts';
-import type { Member } from './member.ts';
-import { runSql } from './sql.ts';
+import type { AskedMember } from './member.ts';
 
 /** True when /primary holds and the body agrees: the status alone means "has the leader lock". */
 export function isPrimaryAnswer(answer: HttpAnswer | undefined): boolean {
@@ -12,7 +11,7 @@ export function isPrimaryAnswer(answer: HttpAnswer | undefined): boolean {
 }
 
 /** Of two that claim it (a thawed one), the one on the higher timeline. */
-export async function findPrimary(members: readonly Member[]): Promise<Member | undefined> {
+export async function findPrimary<M extends AskedMember>(members: readonly M[]): Promise<M | undefined> {
   const claims = await Promise.all(
     members.map(async (member) => {
       const answer = await member.ask('/primary');
@@ -24,7 +23,7 @@ export async function findPrimary(members: readonly Member[]): Promise<Member | 
 
 /** From the first member that answers; /cluster asks etcd, so it may take seconds when etcd is away. */
 export async function readClusterDocument(
-  members: readonly Member[],
+  members: readonly AskedMember[],
   timeoutMs: number,
 ): Promise<ClusterDocument | undefined> {
   const answers = members.map(async (member) => {
@@ -35,27 +34,40 @@ export async function readClusterDocument(
   return await Promise.any(answers).catch(() => undefined);
 }
 
+/** Resolves with true, or rejects with the reason, which a wait that fails tells. */
+export async function healthy(members: readonly AskedMember[]): Promise<true> {
+  return succeedUnless(await reasonUnhealthy(members));
+}
+
+/** True when the member streams from the primary among `members`, or is it; else as `healthy`. */
+export async function joined(member: AskedMember, members: readonly AskedMember[]): Promise<boolean> {
+  const primary = await findPrimary(members);
+  if (primary === undefined) return false;
+  return primary === member || succeedUnless(await reasonNotStreaming(primary, member));
+}
+
+function succeedUnless(reason: string | undefined): true {
+  if (reason !== undefined) throw new Error(reason);
+  return true;
+}
+
 /** Undefined when the primary's own view says that the member streams from it and the member runs on its timeline. */
-export async function reasonNotStreaming(primary: Member, replica: Member): Promise<string | undefined> {
-  const [own, leading, rows] = await Promise.all([
-    replica.status(),
-    primary.status(),
-    runSql(
-      primary.address,
-      `select state from pg_stat_replication where application_name = '${replica.name}' and state = 'streaming'`,
-    ),
-  ]);
+async function reasonNotStreaming(primary: AskedMember, replica: AskedMember): Promise<string | undefined> {
+  const [own, leading] = await Promise.all([replica.status(), primary.status()]);
   if (own?.state !== 'running' || own.role !== 'replica') {
     return `${replica.name} is ${own?.role ?? 'silent'}, ${own?.state ?? 'no state'}`;
   }
   if (own.timeline !== leading?.timeline) {
     return `${replica.name} is on timeline ${own.timeline}, ${primary.name} on ${leading?.timeline}`;
   }
-  return rows.length === 0 ? `${replica.name} does not stream from ${primary.name}` : undefined;
+  const streams = leading?.replication?.some(
+    ({ application_name: name, state }) => name === replica.name && state === 'streaming',
+  );
+  return streams === true ? undefined : `${replica.name} does not stream from ${primary.name}`;
 }
 
 /** Undefined when one member is primary, every other one streams from it, and /cluster shows the same. */
-export async function reasonUnhealthy(members: readonly Member[]): Promise<string | undefined> {
+async function reasonUnhealthy(members: readonly AskedMember[]): Promise<string | undefined> {
   const primary = await findPrimary(members);
   if (primary === undefined) return 'no member answers as primary';
   for (const replica of members.filter((member) => member !== primary)) {

@@ -30,6 +30,9 @@ export type MemberAddress = {
   readonly port: number;
 };
 
+/** As a client of its API sees it, whoever runs it. */
+export type AskedMember = Pick<Member, 'name' | 'address' | 'ask' | 'status'>;
+
 export class Member {
   readonly name: string;
   readonly address: MemberAddress;

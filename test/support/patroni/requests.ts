@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Etcd } from './etcd.ts';
 import type { HttpAnswer } from './http.ts';
-import type { Member } from './member.ts';
+import type { AskedMember } from './member.ts';
 import { isRecord, parseJson, type Tags } from './documents.ts';
 import { waitUntil } from './wait.ts';
 
@@ -13,7 +13,7 @@ type Explain = () => Promise<string>;
  * request lies in etcd in between; afterwards the key stays, as an empty document.
  */
 export async function requestSwitchover(
-  leader: Member,
+  leader: AskedMember,
   candidate: string | undefined,
   etcd: Etcd,
   scope: string,
@@ -43,7 +43,7 @@ export async function requestSwitchover(
 }
 
 export async function patchConfig(
-  members: readonly Member[],
+  members: readonly AskedMember[],
   patch: Readonly<Record<string, unknown>>,
   explain: Explain,
 ): Promise<void> {
@@ -58,7 +58,7 @@ export async function patchConfig(
   await waitUntil('configuration patched', attempt, { timeoutMs: 10_000, everyMs: 200, explain });
 }
 
-export async function waitForTags(member: Member, tags: Tags, explain: Explain): Promise<void> {
+export async function waitForTags(member: AskedMember, tags: Tags, explain: Explain): Promise<void> {
   const answer = await member.ask('/reload', { method: 'POST' });
   if (answer === undefined || answer.status >= 300) {
     throw new Error(`${member.name} did not reload: ${answer?.text ?? 'no answer'}\n${await explain()}`);

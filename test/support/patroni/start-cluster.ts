@@ -1,6 +1,8 @@
 // Brings a cluster up as fast as Patroni allows: the first member initialises it, the others import their
 // Python meanwhile and copy it as soon as there is a leader.
 import { PatroniCluster } from './cluster.ts';
+import { CREATE_DIRECT_WRITES } from './floor.ts';
+import { ask } from './http.ts';
 import { APP, type ClusterOptions, SUPERUSER } from './settings.ts';
 import { prepareSite } from './site.ts';
 
@@ -23,6 +25,7 @@ export async function startPatroniCluster(options: ClusterOptions = {}): Promise
     await cluster.leader(START_TIMEOUT_MS);
     await createAppDatabase(cluster, first);
     await cluster.waitUntilHealthy(START_TIMEOUT_MS);
+    if (options.failsafeMode === true) await waitForFailsafeMaps(cluster);
     return cluster;
   } catch (error) {
     await cluster.destroy();
@@ -33,7 +36,12 @@ export async function startPatroniCluster(options: ClusterOptions = {}): Promise
 async function createAppDatabase(cluster: PatroniCluster, leader: string): Promise<void> {
   await cluster.sql(leader, `create role ${APP.user} login password '${APP.password}'`, { as: SUPERUSER });
   await cluster.sql(leader, `create database ${APP.database} owner ${APP.user}`, { as: SUPERUSER, timeoutMs: 20_000 });
-  const table = `create table direct_writes (
-    id bigint generated always as identity primary key, member text not null, at timestamptz not null default now())`;
-  await cluster.sql(leader, table, { as: APP });
+  await cluster.sql(leader, CREATE_DIRECT_WRITES, { as: APP });
+}
+
+/** A member that does not know the others yet does not give its consent, and the leader demotes itself without it. */
+async function waitForFailsafeMaps(cluster: PatroniCluster): Promise<void> {
+  const maps = () => Promise.all(cluster.members().map(({ api }) => ask(`${api}/failsafe`)));
+  const areThere = async () => (await maps()).every((answer) => answer?.status === 200);
+  await cluster.waitUntil('failsafe map on every member', areThere, 10_000);
 }

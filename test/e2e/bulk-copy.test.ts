@@ -1,0 +1,68 @@
+// A gibibyte through Pointsman by COPY: out of the primary, into it, and out again of a replica, with equal checksums.
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { expect, it } from 'vitest';
+import { runTool, startTool } from '../support/client-tools.ts';
+import { clusterWithPointsman } from '../support/cluster-with-pointsman.ts';
+import { describeOnPatroni } from '../support/patroni/describe-on-patroni.ts';
+import { startPatroniCluster } from '../support/patroni/start-cluster.ts';
+
+const GIBIBYTE = 2 ** 30;
+/** Rows of 1 kB: a little more than 1 GiB. */
+const ROWS = 1_080_000;
+const QUIET = ['-X', '-q', '-v', 'ON_ERROR_STOP=1'];
+
+describeOnPatroni('COPY of 1 GiB, on Patroni', () => {
+  const lab = clusterWithPointsman(() => startPatroniCluster({ parameters: { max_wal_size: '4GB' } }));
+
+  async function at(pool: string) {
+    return { port: await lab.pointsman.port(pool), as: lab.cluster.app };
+  }
+
+  it('out, in, and out again from a replica: equal checksums', async () => {
+    const generator = `copy (select i, repeat(md5(i::text), 31) || 'tail' from generate_series(1, ${ROWS}) i) to stdout`;
+    await runTool('psql', await at('write'), [...QUIET, '-c', 'create table bulk (i bigint, body text)']);
+
+    const out = startTool('psql', await at('write'), [...QUIET, '-c', generator]);
+    const sent = new Digest();
+    const input = Readable.from(sent.passing(out.stdout), { objectMode: false });
+    const into = startTool('psql', await at('write'), [...QUIET, '-c', 'copy bulk from stdin'], input);
+    await Promise.all([out.done, into.done]);
+    expect(sent.bytes()).toBeGreaterThan(GIBIBYTE);
+
+    const hasAll = `select count(*) = ${ROWS} and pg_is_in_recovery() from bulk`;
+    const askReplica = async () => runTool('psql', await at('read'), [...QUIET, '-At', '-c', hasAll]).catch(() => '');
+    await lab.pointsman.waitFor('a replica that has it all', async () => (await askReplica()) === 't', 120_000);
+    // Else a scan may begin in the middle, where the one of the wait before it has just been.
+    const inOrder = ['-c', 'set synchronize_seqscans = off', '-c', 'copy bulk to stdout'];
+    const back = startTool('psql', await at('read'), [...QUIET, ...inOrder]);
+    const received = new Digest();
+    await Promise.all([finished(Readable.from(received.passing(back.stdout)).resume()), back.done]);
+    expect(received.bytes()).toBe(sent.bytes());
+    expect(received.sha256()).toBe(sent.sha256());
+  }, 300_000);
+});
+
+class Digest {
+  readonly #hash = createHash('sha256');
+  #bytes = 0;
+
+  /** The same chunks, digested on their way. */
+  async *passing(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+    for await (const chunk of chunks) {
+      this.#hash.update(chunk);
+      this.#bytes += chunk.length;
+      yield chunk;
+    }
+  }
+
+  bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Once, at the end. */
+  sha256(): string {
+    return this.#hash.digest('hex');
+  }
+}

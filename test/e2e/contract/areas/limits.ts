@@ -1,0 +1,84 @@
+// The five parameters whose value on a standby must not be lower than on the primary. Every step changes all five at once and looks at
+// every member after it.
+import { expect } from 'vitest';
+import type { MemberAddress } from '../../../support/patroni/member.ts';
+import type { Area } from '../../../support/contract/contract.ts';
+import type { ContractRun } from '../../../support/contract/run.ts';
+import { isPending, restart } from './restart.ts';
+
+const NAMES = [
+  'max_connections',
+  'max_prepared_transactions',
+  'max_locks_per_transaction',
+  'max_wal_senders',
+  'max_worker_processes',
+] as const;
+
+type Values = Readonly<Record<string, number>>;
+
+async function values(on: ContractRun, member: MemberAddress): Promise<Values> {
+  const fields = NAMES.map((name) => `current_setting('${name}')::int as ${name}`).join(', ');
+  const [row] = await on.target.sql(member, `select ${fields}`);
+  return Object.fromEntries(NAMES.map((name) => [name, Number(row?.[name])]));
+}
+
+function asStrings(numbers: Values): Record<string, string> {
+  return Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, String(value)]));
+}
+
+async function restartAndLook(on: ContractRun, member: MemberAddress): Promise<Values> {
+  expect(await restart(on, member)).toBe(200);
+  await noStandbyIsLower(on);
+  return values(on, member);
+}
+
+async function noStandbyIsLower(on: ContractRun): Promise<void> {
+  await on.target.waitUntilHealthy();
+  const primary = await values(on, await on.leader());
+  for (const standby of await on.replicas()) {
+    const found = await values(on, standby);
+    for (const name of NAMES)
+      expect(found[name], `${name} of ${standby.name}`).toBeGreaterThanOrEqual(primary[name] ?? 0);
+  }
+}
+
+async function waitForMarks(on: ContractRun): Promise<void> {
+  for (const member of on.target.members()) await on.until(`${member.name} is marked`, () => isPending(on, member));
+}
+
+export const limits: Area = {
+  name: 'parameters that standbys must not have lower',
+  define: (contract) => {
+    contract(
+      ['limit.increase', 'limit.decrease', 'limit.decrease-at-once', 'limit.standby-not-lower', 'limit.dynamic-only'],
+      'increased on the standbys first, decreased on the primary first; a standby that restarts too early keeps its value',
+      async (on) => {
+        const [leader, [first, second]] = [await on.leader(), await on.replicas()];
+        const original = await values(on, leader);
+        const increased = Object.fromEntries(NAMES.map((name) => [name, (original[name] ?? 0) + 4]));
+        // A value of the server's own that the dynamic configuration overrides.
+        await on.sql(leader, 'alter system set max_connections = 77');
+        try {
+          await on.withConfig({ postgresql: { parameters: asStrings(increased) } }, async () => {
+            await waitForMarks(on);
+            expect(await restartAndLook(on, first)).toEqual(increased);
+            expect(await values(on, leader)).toEqual(original);
+            expect(await restartAndLook(on, second)).toEqual(increased);
+            expect(await restartAndLook(on, leader)).toEqual(increased);
+          });
+        } finally {
+          await on.sql(leader, 'alter system reset max_connections');
+        }
+        await waitForMarks(on);
+        // All at once would be a race for the standbys: one of them, before the primary, meets the rule for certain.
+        expect(await restartAndLook(on, first)).toEqual(increased);
+        expect(await restartAndLook(on, leader)).toEqual(original);
+        expect(await restartAndLook(on, second)).toEqual(original);
+        await on.until(`${first.name} restarts with the new values`, async () => {
+          expect(await restartAndLook(on, first)).toEqual(original);
+          return true;
+        });
+      },
+    );
+  },
+};

@@ -1,0 +1,196 @@
+// POST /restart: at once, with conditions, scheduled; and the pending restart flag.
+import { expect } from 'vitest';
+import type { MemberAddress } from '../../../support/patroni/member.ts';
+import type { Area, Contract } from '../../../support/contract/contract.ts';
+import { record } from '../../../support/contract/questions.ts';
+import type { ContractRun } from '../../../support/contract/run.ts';
+
+/** In the configuration from the start: PostgreSQL itself keeps the mark of a parameter that is removed from its file. */
+const PARAMETER = 'max_connections';
+
+export function startedAt(on: ContractRun, member: MemberAddress): Promise<unknown> {
+  return on.sql(member, 'select pg_postmaster_start_time()::text');
+}
+
+export async function restart(on: ContractRun, member: MemberAddress, body?: object): Promise<number> {
+  const answer = await on.ask(member, '/restart', { method: 'POST', ...(body === undefined ? {} : { body }) });
+  return answer.status;
+}
+
+/** Whether a restart with these conditions took place, and its status. */
+async function attempt(on: ContractRun, member: MemberAddress, body?: object) {
+  const before = await startedAt(on, member);
+  const status = await restart(on, member, body);
+  const after = await on.until(`${member.name} takes SQL`, () => startedAt(on, member));
+  return { status, restarted: after !== before };
+}
+
+export async function isPending(on: ContractRun, member: MemberAddress): Promise<boolean> {
+  return (await on.node(member))['pending_restart'] === true;
+}
+
+export const restarts: Area = {
+  name: 'restart',
+  define: (contract) => {
+    contract(
+      'restart.immediate',
+      'without a body: at once, the receiving node only, and it keeps its role',
+      async (on) => {
+        const [leader, [first]] = [await on.leader(), await on.replicas()];
+        const before = await startedAt(on, first);
+        expect(await attempt(on, leader)).toEqual({ status: 200, restarted: true });
+        expect((await on.leader()).name).toBe(leader.name);
+        expect(await startedAt(on, first)).toBe(before);
+        expect((await on.node(leader))['postmaster_start_time']).toBeDefined();
+      },
+    );
+
+    definePending(contract);
+    defineConditions(contract);
+    defineSchedule(contract);
+  },
+};
+
+function definePending(contract: Contract): void {
+  contract(
+    [
+      'transition.pending-restart.set',
+      'transition.pending-restart.cleared',
+      'service.restart-is-the-operators',
+      'reload.stays-pending',
+      'error.200.reload',
+      'restart.restart_pending',
+      'restart.to-all-members',
+    ],
+    'a parameter that needs a restart marks every node; the marked node restarts on demand, the others do not',
+    async (on) => {
+      const members = on.target.members();
+      const [first] = await on.replicas();
+      const value = () => on.sql(first, `select current_setting('${PARAMETER}')`);
+      const original = await value();
+      const starts = () => Promise.all(members.map((member) => startedAt(on, member)));
+      const before = await starts();
+      await on.withConfig({ postgresql: { parameters: { [PARAMETER]: '204' } } }, async () => {
+        for (const member of members) await on.until(`${member.name} is marked`, () => isPending(on, member));
+        expect(await starts()).toEqual(before);
+        expect(await value()).toBe(original);
+
+        const reload = await on.ask(first, '/reload', { method: 'POST' });
+        expect(reload.status).toBe(on.expected('error.200.reload', 200));
+        expect(await isPending(on, first)).toBe(true);
+        expect(await starts()).toEqual(before);
+
+        expect(await attempt(on, first, { restart_pending: true })).toEqual({ status: 200, restarted: true });
+        await on.until('the flag is cleared', async () => !(await isPending(on, first)));
+        expect(await value()).toBe('204');
+      });
+      // Taken back: the one that was restarted is now the only one that needs a restart.
+      for (const member of members) {
+        await on.until(
+          `${member.name} marked anew`,
+          async () => (await isPending(on, member)) === (member.name === first.name),
+        );
+      }
+      const outcomes = await Promise.all(members.map((member) => attempt(on, member, { restart_pending: true })));
+      expect(outcomes.map(({ restarted }) => restarted)).toEqual(members.map(({ name }) => name === first.name));
+      expect(await value()).toBe(original);
+    },
+  );
+
+  contract('restart.restart_pending.false', 'restart_pending false is no condition', async (on) => {
+    const [first] = await on.replicas();
+    const contractual = { status: 200, restarted: true };
+    expect(await attempt(on, first, { restart_pending: false })).toEqual(
+      on.expected('restart.restart_pending.false', contractual),
+    );
+  });
+}
+
+function defineConditions(contract: Contract): void {
+  contract(
+    ['restart.restart_pending', 'restart.role', 'restart.postgres_version', 'error.412.restart'],
+    'a condition that does not match: no restart, 412 with the reason',
+    async (on) => {
+      const [leader, [first]] = [await on.leader(), await on.replicas()];
+      const own = await on.sql(first, "select split_part(current_setting('server_version'), ' ', 1)");
+      const status = on.expected('error.412.restart', 412);
+      for (const [member, body] of [
+        [leader, { role: 'replica' }],
+        [first, { restart_pending: true }],
+        [first, { postgres_version: '9.6.0' }],
+        [first, { postgres_version: own }],
+        [first, { role: 'replica', postgres_version: '99.0', restart_pending: true }],
+      ] as const) {
+        expect(await attempt(on, member, body), JSON.stringify(body)).toEqual({ status, restarted: false });
+      }
+      const answer = await on.ask(leader, '/restart', { method: 'POST', body: { role: 'replica' } });
+      expect(answer.text.length).toBeGreaterThan(10);
+    },
+  );
+
+  contract(
+    ['restart.to-all-members', 'restart.role', 'restart.postgres_version', 'restart.timeout'],
+    'one request to all members: those that match restart',
+    async (on) => {
+      const [leader, replicas] = [await on.leader(), await on.replicas()];
+      const body = { role: 'replica', postgres_version: '99.0', timeout: 60 };
+      const outcomes = await Promise.all([leader, ...replicas].map((member) => attempt(on, member, body)));
+      expect(outcomes.map(({ restarted }) => restarted)).toEqual([false, true, true]);
+      expect(outcomes.slice(1).map(({ status }) => status)).toEqual([200, 200]);
+    },
+  );
+
+  contract('version.primary.restart', 'role primary restarts the primary', async (on) => {
+    const outcome = await attempt(on, await on.leader(), { role: 'primary' });
+    expect(outcome).toEqual(on.expected('version.primary.restart', { status: 200, restarted: true }));
+  });
+
+  contract('version.master.restart', 'role master is not accepted', async (on) => {
+    const [first] = await on.replicas();
+    const outcome = await attempt(on, first, { role: 'master' });
+    expect(outcome).toEqual(on.expected('version.master.restart', { status: 400, restarted: false }));
+  });
+}
+
+function defineSchedule(contract: Contract): void {
+  contract(
+    [
+      'transition.restart.scheduled',
+      'transition.restart.cancelled',
+      'restart.schedule',
+      'delete-restart',
+      'error.202',
+      'error.412.already-scheduled',
+      'error.412.nothing-scheduled',
+    ],
+    'schedule: 202; a second one is refused; DELETE /restart cancels; there is nothing more to cancel',
+    async (on) => {
+      const [first] = await on.replicas();
+      const before = await startedAt(on, first);
+      const schedule = new Date(Date.now() + 3_600_000).toISOString();
+      const planned = async () => record((await on.node(first))['scheduled_restart'] ?? {})['schedule'];
+      expect(await restart(on, first, { schedule })).toBe(202);
+      expect(Date.parse(String(await planned()))).toBe(Date.parse(schedule));
+      expect(await restart(on, first, { schedule })).toBe(on.expected('error.412.already-scheduled', 412));
+      expect(await on.status(first, '/restart', 'DELETE')).toBe(200);
+      expect(await planned()).toBeUndefined();
+      expect(await on.status(first, '/restart', 'DELETE')).toBe(on.expected('error.412.nothing-scheduled', 412));
+      expect(await startedAt(on, first)).toBe(before);
+    },
+  );
+
+  contract('transition.restart.executed', 'a scheduled restart takes place at its time', async (on) => {
+    const [first] = await on.replicas();
+    const before = await startedAt(on, first);
+    const at = Date.now() + 3000;
+    // With another offset than UTC: the same instant.
+    const local = `${new Date(at + 7_200_000).toISOString().replace('Z', '')}+02:00`;
+    expect(await restart(on, first, { schedule: local, role: 'replica' })).toBe(202);
+    const after = await on.until('restarted', async () => {
+      const now = await startedAt(on, first);
+      return now !== before && String(now);
+    });
+    expect(Date.parse(after.replace(/([+-]\d\d)$/, '$1:00'))).toBeGreaterThanOrEqual(at - 1000);
+    await on.until('no schedule', async () => !('scheduled_restart' in (await on.node(first))));
+  });
+}

@@ -1,0 +1,7 @@
+// The contract suite against real Patroni: what the contract says is checked against the server that it describes.
+import { registerContract } from '../../support/contract/register.ts';
+import { startPatroniTarget } from '../../support/contract/patroni-target.ts';
+import { describeOnPatroni } from '../../support/patroni/describe-on-patroni.ts';
+import { SUITE } from './suite.ts';
+
+describeOnPatroni('spec 1 on Patroni 3.0.2', () => registerContract(SUITE, startPatroniTarget));

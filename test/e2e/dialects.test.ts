@@ -1,0 +1,45 @@
+// Scenario 17: the management API as spec 1 has it and as Patroni speaks it. Pointsman is not told which one it meets, and does the
+// same before both.
+import { expect, it } from 'vitest';
+import { describeOnSandbox } from '../support/clusters/describe-on-clusters.ts';
+import { serverName } from '../support/clusters/server-name.ts';
+import { ask } from '../support/patroni/http.ts';
+import { HeldSession } from '../support/held-session.ts';
+import { shownMembers } from '../support/pointsman-status.ts';
+import { replicasOf, waitForMembers } from '../support/pool-members.ts';
+
+describeOnSandbox('dialects of the management API', (on) => {
+  const labs = {
+    manager: on.clusterWithPointsman({ cluster: { dialect: 'manager' } }),
+    patroni: on.clusterWithPointsman({ cluster: { dialect: 'patroni' } }),
+  };
+
+  it.each(['manager', 'patroni'] as const)(
+    'scenario 17: routes follow the cluster in the dialect %s',
+    async (dialect) => {
+      const lab = labs[dialect];
+      const { cluster, pointsman } = lab;
+      const other = dialect === 'manager' ? 'patroni' : 'manager';
+      const leader = await cluster.leader();
+      const [tagged, untagged] = await replicasOf(cluster);
+      expect((await ask(`${leader.api}/${dialect}`))?.text).toContain(`"${dialect}"`);
+      expect((await ask(`${leader.api}/${dialect}`))?.text).not.toContain(`"${other}"`);
+
+      await waitForMembers(lab, 'write', [leader]);
+      await waitForMembers(lab, 'read', [tagged, untagged]);
+      await cluster.setTags(tagged.name, { noloadbalance: true });
+      await waitForMembers(lab, 'read', [untagged]);
+      await cluster.setTags(tagged.name, {});
+      await waitForMembers(lab, 'read', [tagged, untagged]);
+
+      const next = await cluster.switchover({ to: untagged.name });
+      await waitForMembers(lab, 'write', [next]);
+      await waitForMembers(lab, 'read', [leader, tagged]);
+      const session = await HeldSession.open(await pointsman.port('write'), cluster.app);
+      expect(session.server).toBe(serverName(untagged));
+      await session.close();
+      const shown = (await shownMembers(pointsman)).get(next.name);
+      expect(shown).toMatchObject({ role: 'primary', state: 'running', timeline: 2 });
+    },
+  );
+});

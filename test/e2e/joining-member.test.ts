@@ -1,0 +1,25 @@
+// Scenario 27: a member that joins and leaves a running cluster, as a reader sees it. The sandbox's members are fixed at its start.
+import { expect, it } from 'vitest';
+import { clusterWithPointsman } from '../support/cluster-with-pointsman.ts';
+import { serverName } from '../support/clusters/server-name.ts';
+import { countByServer, HeldSession } from '../support/held-session.ts';
+import { describeOnPatroni } from '../support/patroni/describe-on-patroni.ts';
+import { startPatroniCluster } from '../support/patroni/start-cluster.ts';
+import { replicasOf, waitForMembers } from '../support/pool-members.ts';
+
+describeOnPatroni('a member that joins, on Patroni', () => {
+  const lab = clusterWithPointsman(() => startPatroniCluster());
+
+  it('scenario 27: it joins through discovery: traffic without a restart; it leaves: traffic goes on', async () => {
+    const port = await lab.pointsman.port('read');
+    const before = await replicasOf(lab.cluster);
+    await waitForMembers(lab, 'read', before);
+    const added = await lab.cluster.addMember('pg-4');
+    await waitForMembers(lab, 'read', [...before, added]);
+    const sessions = await HeldSession.openMany(6, port, lab.cluster.app);
+    expect(countByServer(sessions).get(serverName(added))).toBe(2);
+    await lab.cluster.removeMember('pg-4');
+    await waitForMembers(lab, 'read', before);
+    await Promise.all(sessions.map((session) => session.close()));
+  });
+});

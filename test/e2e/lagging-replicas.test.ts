@@ -1,0 +1,81 @@
+// Scenarios 18 and 20: a replica that does not replay leaves the read pools, also when its API does not see how far it is behind.
+import { expect, it } from 'vitest';
+import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
+import { serverName } from '../support/clusters/server-name.ts';
+import { countByServer, HeldSession } from '../support/held-session.ts';
+import { ask } from '../support/patroni/http.ts';
+import { shownMembers } from '../support/pointsman-status.ts';
+import { replicasOf, waitForMembers } from '../support/pool-members.ts';
+import { writeWal } from '../support/write-wal.ts';
+
+const CHECK = '/replica?lag=16MB';
+const MORE_THAN_THE_BOUND_MB = 32;
+const POLICIES = ['keep', 'drain', 'close'] as const;
+
+describeOnEveryCluster('a replica that lags', (on) => {
+  const pools = POLICIES.map((policy) => [policy, { check: CHECK, on_leave: { lagging: policy }, drain: '1s' }]);
+  const lab = on.clusterWithPointsman({
+    pointsman: {
+      pools: Object.fromEntries(pools),
+      listeners: POLICIES.map((pool) => ({ address: '127.0.0.1:0', pool })),
+    },
+  });
+
+  it('scenario 18: no new sessions; live ones stay, drain or are closed, by policy; caught up, it returns', async () => {
+    const { cluster, pointsman } = lab;
+    const [lagging, other] = await replicasOf(cluster);
+    const live = new Map<string, readonly HeldSession[]>();
+    for (const policy of POLICIES) {
+      await waitForMembers(lab, policy, [lagging, other]);
+      const sessions = await HeldSession.openMany(4, await pointsman.port(policy), cluster.app);
+      live.set(
+        policy,
+        sessions.filter(({ server }) => server === serverName(lagging)),
+      );
+      expect(live.get(policy)).toHaveLength(2);
+    }
+
+    await cluster.lagReplica(lagging.name);
+    await writeWal(cluster, MORE_THAN_THE_BOUND_MB);
+    for (const policy of POLICIES) await waitForMembers(lab, policy, [other]);
+    for (const policy of ['drain', 'close']) {
+      const haveEnded = () => live.get(policy)?.every(({ endedAtMs }) => endedAtMs !== undefined);
+      await pointsman.waitFor(`the end of sessions by ${policy}`, haveEnded);
+    }
+    for (const session of live.get('keep') ?? []) {
+      const { rows } = await session.client.query('select 1 as one');
+      expect(rows).toEqual([{ one: 1 }]);
+    }
+    const later = await HeldSession.openMany(4, await pointsman.port('keep'), cluster.app);
+    expect([...countByServer(later)]).toEqual([[serverName(other), 4]]);
+
+    await cluster.unlagReplica(lagging.name);
+    for (const policy of POLICIES) await waitForMembers(lab, policy, [lagging, other]);
+    await Promise.all([...live.values(), later].flat().map((session) => session.close()));
+  });
+});
+
+describeOnEveryCluster('a replica with a stale view of its cluster', (on) => {
+  const lab = on.clusterWithPointsman({ cluster: { failsafeMode: true } });
+
+  it('scenario 20: its API still says yes; our own reckoning of its lag leaves it out', async () => {
+    const { cluster, pointsman } = lab;
+    const leader = await cluster.leader();
+    const [stale, other] = await replicasOf(cluster);
+    await waitForMembers(lab, 'read', [stale, other]);
+    await cluster.setStoreOutage(true);
+    try {
+      await pointsman.waitFor('failsafe mode', async () => (await shownMembers(pointsman)).get(leader.name)?.failsafe);
+      await cluster.lagReplica(stale.name);
+      await writeWal(cluster, MORE_THAN_THE_BOUND_MB);
+      await waitForMembers(lab, 'read', [other]);
+      expect((await ask(`${stale.api}${CHECK}`))?.status).toBe(200);
+      const standing = (await shownMembers(pointsman)).get(stale.name)?.pools['read'];
+      expect(standing).toMatchObject({ cause: 'lagging', why: expect.stringContaining('by our own reckoning') });
+    } finally {
+      await cluster.unlagReplica(stale.name);
+      await cluster.setStoreOutage(false);
+    }
+    await waitForMembers(lab, 'read', [stale, other]);
+  });
+});

@@ -1,0 +1,120 @@
+// A sandbox that was started, lost its primary, healed and was stopped leaves the machine as it found it, every time; so does one
+// whose process is killed. POINTSMAN_ROUNDS=100 makes a long run of it.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { startSandbox } from '../../src/sandbox/start-sandbox.ts';
+import { missingForSandbox } from '../support/clusters/sandbox-availability.ts';
+import { listening, processesOf, segmentsMadeBy } from '../support/leftovers.ts';
+import { waitUntil } from '../support/patroni/wait.ts';
+import { describeUnless } from '../support/unless-missing.ts';
+
+const ROUNDS = Number(process.env['POINTSMAN_ROUNDS'] ?? 5);
+const ROUND_TIMEOUT_MS = 60_000;
+const HAS_PROC = process.platform === 'linux';
+const ACTION_TIMEOUT_MS = 20_000;
+
+const whereabouts = z.object({
+  directory: z.string(),
+  members: z.array(z.object({ port: z.number(), api: z.string() })),
+});
+
+/** What it has of the machine while it runs. */
+interface Footprint {
+  readonly directory: string;
+  readonly ports: readonly number[];
+  readonly pids: Set<number>;
+}
+
+describeUnless(missingForSandbox, 'leftovers, on the sandbox', () => {
+  let temporary = '';
+  beforeAll(() => {
+    temporary = mkdtempSync(join(tmpdir(), 'pointsman-leftovers-'));
+    // The server's user passes through.
+    chmodSync(temporary, 0o755);
+    vi.stubEnv('TMPDIR', temporary);
+  });
+  afterAll(() => {
+    vi.unstubAllEnvs();
+    rmSync(temporary, { recursive: true, force: true });
+  });
+
+  it(`started, killed, healed and stopped, ${ROUNDS} times`, { timeout: ROUNDS * ROUND_TIMEOUT_MS }, async () => {
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      const sandbox = await startSandbox();
+      const footprint = footprintOf(sandbox);
+      try {
+        await expectFootprint(footprint);
+        await replacePrimary(sandbox);
+        note(footprint);
+        await expectFootprint(footprint);
+      } finally {
+        await sandbox.stop();
+      }
+      await expectNothing(footprint, `round ${round}`);
+    }
+  });
+
+  it.runIf(HAS_PROC)('after its process was killed', { timeout: ROUND_TIMEOUT_MS }, async () => {
+    const start = new URL('../../src/sandbox/start-sandbox.ts', import.meta.url).href;
+    const script = `const { startSandbox } = await import(${JSON.stringify(start)});
+      const { directory, members } = await startSandbox();
+      console.log(JSON.stringify({ directory, members }));`;
+    const runner = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [line] = await once(createInterface({ input: runner.stdout }), 'line');
+    const footprint = footprintOf(whereabouts.parse(JSON.parse(String(line))));
+    await expectFootprint(footprint);
+    runner.kill('SIGKILL');
+    const isGone = () => Promise.resolve(processesOf(footprint.directory).length === 0);
+    await waitUntil('its processes gone', isGone, { timeoutMs: ACTION_TIMEOUT_MS });
+    await expectNothing(footprint, 'after SIGKILL');
+  });
+
+  /** So that a look that finds nothing afterwards is known to be able to find something. */
+  async function expectFootprint({ directory, ports, pids }: Footprint): Promise<void> {
+    expect(readdirSync(temporary)).not.toEqual([]);
+    expect(await listening(ports)).toEqual(ports);
+    if (!HAS_PROC) return;
+    expect(processesOf(directory).length).toBeGreaterThanOrEqual(3);
+    expect(segmentsMadeBy(pids)).toHaveLength(3);
+  }
+
+  async function expectNothing({ directory, ports, pids }: Footprint, when: string): Promise<void> {
+    expect(processesOf(directory), when).toEqual([]);
+    expect(await listening(ports), when).toEqual([]);
+    expect(segmentsMadeBy(pids), when).toEqual([]);
+    expect(readdirSync(temporary), when).toEqual([]);
+  }
+});
+
+function footprintOf({ directory, members }: z.infer<typeof whereabouts> | Sandbox): Footprint {
+  const ports = members.flatMap(({ port, api }) => [port, Number(new URL(api).port)]);
+  const footprint = { directory, ports, pids: new Set<number>() };
+  note(footprint);
+  return footprint;
+}
+
+function note({ directory, pids }: Footprint): void {
+  for (const { pid } of processesOf(directory)) pids.add(pid);
+}
+
+/** Its host dies, another member takes over, and it comes back as a replica. */
+async function replacePrimary(sandbox: Sandbox): Promise<void> {
+  const old = sandbox.leader()?.name ?? 'nobody';
+  await sandbox.kill(old);
+  const isReplaced = () => {
+    const leader = sandbox.leader()?.name;
+    return Promise.resolve(leader !== undefined && leader !== old);
+  };
+  await waitUntil('another leader', isReplaced, { timeoutMs: ACTION_TIMEOUT_MS });
+  await sandbox.heal(old);
+  await waitUntil('a healthy sandbox', () => sandbox.isHealthy(), { timeoutMs: ACTION_TIMEOUT_MS });
+}

@@ -1,0 +1,73 @@
+// Scenarios 10 and 11: the store in which the leader lock lies answers nobody.
+import { expect, it } from 'vitest';
+import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
+import { serverName } from '../support/clusters/server-name.ts';
+import { CREATE_WRITES, READ_ROW, startConnectLoad, WRITE_ROW } from '../support/connect-load.ts';
+import { HeldSession } from '../support/held-session.ts';
+import { shownMembers } from '../support/pointsman-status.ts';
+import { waitForMembers } from '../support/pool-members.ts';
+
+const PER_SECOND = 20;
+/** Longer than any cluster here takes to demote its leader. */
+const ATTEMPTS_WITHOUT_STORE = 200;
+
+describeOnEveryCluster('an outage of the store', (on) => {
+  const lab = on.clusterWithPointsman({ pointsman: { hold: { max_wait: '2s' } } });
+
+  it('scenario 10: the leader demotes itself: writes get 57P03, reads go on, the demoted member serves them too', async () => {
+    const { cluster, pointsman } = lab;
+    const port = await pointsman.port('write');
+    const old = await cluster.leader();
+    const live = await HeldSession.open(port, cluster.app);
+    const to = { host: '127.0.0.1', port: await pointsman.port('read'), ...cluster.app };
+    const reads = startConnectLoad({ ...to, perSecond: PER_SECOND, sql: READ_ROW });
+    await cluster.setStoreOutage(true);
+    try {
+      await pointsman.waitFor('the end of the live session', () => live.endedAtMs !== undefined, 30_000);
+      const told = { code: '57P03', message: expect.stringContaining('no primary to route to') };
+      await expect(HeldSession.open(port, cluster.app)).rejects.toMatchObject(told);
+      const isServed = () => reads.attempts.some(({ server }) => server === serverName(old));
+      await pointsman.waitFor('a read from the demoted member', isServed, 30_000);
+      const failed = (await reads.stop()).flatMap(({ error }) => error ?? []);
+      expect(failed, pointsman.explain()).toEqual([]);
+    } finally {
+      await cluster.setStoreOutage(false);
+    }
+    await cluster.waitUntilHealthy();
+    await waitForMembers(lab, 'write', [await cluster.leader()]);
+    const back = await HeldSession.open(port, cluster.app);
+    expect(back.server).toBe(serverName(await cluster.leader()));
+    await back.close();
+  });
+});
+
+describeOnEveryCluster('an outage of the store in failsafe mode', (on) => {
+  const lab = on.clusterWithPointsman({ cluster: { failsafeMode: true }, sql: CREATE_WRITES });
+
+  it('scenario 11: no interruption, and the mode is shown', async () => {
+    const { cluster, pointsman } = lab;
+    const leader = await cluster.leader();
+    const to = { host: '127.0.0.1', ...cluster.app, perSecond: PER_SECOND };
+    await waitForMembers(lab, 'write', [leader]);
+    const live = await HeldSession.open(await pointsman.port('write'), cluster.app);
+    await cluster.setStoreOutage(true);
+    const writes = startConnectLoad({ ...to, port: await pointsman.port('write'), sql: WRITE_ROW });
+    const reads = startConnectLoad({ ...to, port: await pointsman.port('read'), sql: READ_ROW });
+    try {
+      const isShown = async () => (await shownMembers(pointsman)).get(leader.name)?.failsafe;
+      await pointsman.waitFor('failsafe mode shown', isShown);
+      await pointsman.waitFor('writes and reads', () => writes.attempts.length >= ATTEMPTS_WITHOUT_STORE);
+    } finally {
+      await cluster.setStoreOutage(false);
+    }
+    await cluster.waitUntilHealthy();
+    const attempts = [...(await writes.stop()), ...(await reads.stop())];
+    expect(
+      attempts.flatMap(({ error }) => error ?? []),
+      pointsman.explain(),
+    ).toEqual([]);
+    expect(new Set((await writes.stop()).map(({ server }) => server))).toEqual(new Set([serverName(leader)]));
+    expect(live.endedAtMs).toBeUndefined();
+    await live.close();
+  });
+});

@@ -1,0 +1,96 @@
+// Where a target is known to answer otherwise than spec 1 says. The difference itself is tested: a target that does as the contract
+// says after all fails too, and its line has to go.
+import type { ItemId } from './checklist.ts';
+import type { TargetName } from './target.ts';
+
+export interface KnownDifference {
+  readonly item: ItemId;
+  readonly targets: readonly TargetName[];
+  /** In place of what the contract says. */
+  readonly instead: unknown;
+  readonly reason: string;
+}
+
+type Line = Omit<KnownDifference, 'targets'>;
+
+const SINCE_4_1 = 'since 4.1.0';
+const HALF_ROUTED = 'only GET is routed to them; every other method is answered as for an unknown path';
+const CODE_FOR_TIMES = 'its code for times that it cannot use';
+
+/** Patroni up to now, and so the sandbox when it speaks like it. */
+const ANY_PATRONI: readonly Line[] = [
+  { item: 'health.head.probes', instead: [503, 503], reason: HALF_ROUTED },
+  { item: 'health.options.probes', instead: [503, 503], reason: HALF_ROUTED },
+  { item: 'health.body.probes', instead: [false, false], reason: 'they answer with the status line alone' },
+  {
+    item: 'tag.health-endpoints.probes',
+    instead: [
+      [200, 200, 200],
+      [200, 200, 200],
+    ],
+    reason: 'they do not look at tags',
+  },
+  { item: 'error.200.reload', instead: 202, reason: 'the reload happens after the answer' },
+  { item: 'error.400.timestamp', instead: [422, 422], reason: CODE_FOR_TIMES },
+  { item: 'error.400.past', instead: [422, 422], reason: CODE_FOR_TIMES },
+  { item: 'error.412.restart', instead: 503, reason: 'a condition that does not match is a restart that failed' },
+  { item: 'error.412.nothing-scheduled', instead: 404, reason: 'nothing found to delete' },
+  { item: 'error.412.already-scheduled', instead: 409, reason: 'conflict with the first one' },
+  { item: 'error.412.reinitialize', instead: 503, reason: 'a refusal is a failure' },
+];
+
+/** What later versions do as the contract says. */
+const PATRONI_3_0_2: readonly Line[] = [
+  { item: 'node.role', instead: 'master', reason: 'the word before 4.0.0' },
+  { item: 'cluster.scope', instead: 'absent', reason: 'since 3.2.0' },
+  { item: 'cluster.member.state', instead: 'running', reason: '`streaming` since 3.0.4' },
+  { item: 'cluster.member.receive_lag', instead: 'absent', reason: SINCE_4_1 },
+  { item: 'cluster.member.replay_lag', instead: 'absent', reason: SINCE_4_1 },
+  { item: 'cluster.member.receive_lsn', instead: 'absent', reason: SINCE_4_1 },
+  { item: 'cluster.member.replay_lsn', instead: 'absent', reason: SINCE_4_1 },
+  { item: 'cluster.member.lsn', instead: 'absent', reason: SINCE_4_1 },
+  { item: 'cluster.member.received-not-replayed', instead: 'absent', reason: SINCE_4_1 },
+  {
+    item: 'health./read-only-quorum',
+    instead: { primary: 200, replica: 200 },
+    reason: 'unknown before 4.0.0; a path that contains read-only is /read-only',
+  },
+  {
+    item: 'health.quorum.mode-on',
+    instead: { leader: [503, 200], first: [503, 200], second: [503, 200] },
+    reason: 'quorum commit is unknown before 4.0.0 and taken for synchronous mode',
+  },
+  { item: 'lag./readiness', instead: 200, reason: SINCE_4_1 },
+  { item: 'readiness.default-threshold', instead: 200, reason: SINCE_4_1 },
+  { item: 'mode.default', instead: 200, reason: SINCE_4_1 },
+  { item: 'mode.apply', instead: 200, reason: SINCE_4_1 },
+  { item: 'health.readiness.attached', instead: 200, reason: SINCE_4_1 },
+  {
+    item: 'restart.restart_pending.false',
+    instead: { status: 503, restarted: false },
+    reason: 'the presence of the key is the condition, whatever its value',
+  },
+  {
+    item: 'version.primary.restart',
+    instead: { status: 503, restarted: false },
+    reason: 'it compares with its own word for the role, which is master before 4.0.0',
+  },
+  {
+    item: 'version.master.restart',
+    instead: { status: 503, restarted: false },
+    reason: 'accepted before 4.0.0; a replica does not match it',
+  },
+];
+
+const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
+  ...ANY_PATRONI.map((line) => ({ ...line, targets: ['Patroni 3.0.2', 'sandbox (patroni dialect)'] as const })),
+  ...PATRONI_3_0_2.map((line) => ({ ...line, targets: ['Patroni 3.0.2'] as const })),
+];
+
+export function knownDifferences(): readonly KnownDifference[] {
+  return KNOWN_DIFFERENCES;
+}
+
+export function differencesOf(target: TargetName): readonly KnownDifference[] {
+  return KNOWN_DIFFERENCES.filter(({ targets }) => targets.includes(target));
+}

@@ -1,0 +1,32 @@
+// Registers the whole suite for one target with vitest: one cluster, areas in order, every test begun with a healthy cluster.
+import { afterAll, beforeAll, beforeEach, describe, it } from 'vitest';
+import { sectionOf } from './checklist.ts';
+import type { Area, Contract } from './contract.ts';
+import { expectations } from './expectations.ts';
+import { differencesOf } from './known-differences.ts';
+import { questionsTo } from './run.ts';
+import type { ContractTarget } from './target.ts';
+
+export function registerContract(areas: readonly Area[], start: () => Promise<ContractTarget>): void {
+  let target: ContractTarget | undefined;
+  const started = (): ContractTarget => {
+    if (target === undefined) throw new Error('the cluster did not start');
+    return target;
+  };
+
+  beforeAll(async () => {
+    target = await start();
+  });
+  afterAll(() => target?.destroy());
+  beforeEach(() => started().waitUntilHealthy());
+
+  const contract: Contract = (items, title, run) => {
+    const named = typeof items === 'string' ? [items] : items;
+    it(`${sectionOf(named[0] ?? '') ?? 'no section'} · ${title}`, async () => {
+      const { expected, finish } = expectations(named, differencesOf(started().name));
+      await run({ ...questionsTo(started()), expected });
+      finish();
+    });
+  };
+  for (const area of areas) describe(area.name, () => area.define(contract));
+}

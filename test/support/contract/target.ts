@@ -1,0 +1,35 @@
+// What the contract suite needs of a cluster, whoever serves it: its words, its members, and ways to bring a state about. Verbs
+// return when their effect can be seen, except where they say otherwise.
+import type { Tags } from '../patroni/documents.ts';
+import type { MemberAddress } from '../patroni/member.ts';
+import type { Row } from '../patroni/sql.ts';
+
+export type TargetName = 'sandbox' | 'sandbox (patroni dialect)' | 'Patroni 3.0.2';
+
+export interface ContractTarget {
+  readonly name: TargetName;
+  readonly scope: string;
+  /** The endpoint of the node status document, the key in it that carries version and scope, and how names of metrics begin. */
+  readonly statusPath: '/manager' | '/patroni';
+  readonly documentKey: 'manager' | 'patroni';
+  readonly metricsPrefix: 'manager' | 'patroni';
+  members(): readonly MemberAddress[];
+  /** As superuser on that member itself. */
+  sql(member: MemberAddress, text: string): Promise<Row[]>;
+  /** Changes the member's own configuration; takes effect with POST /reload. */
+  configureTags(name: string, tags: Tags): Promise<void>;
+  /** As if its host died. */
+  kill(name: string): Promise<void>;
+  /** The heartbeat loop does not come to its end any more, while the API still answers what needs no SQL. */
+  stallHeartbeat(name: string): Promise<void>;
+  /** The replica receives WAL and does not replay it. */
+  pauseReplay(name: string): Promise<void>;
+  resumeReplay(name: string): Promise<void>;
+  /** Undoes `kill` and `stallHeartbeat`; returns when the member is part of the cluster again. */
+  heal(name: string): Promise<void>;
+  setStoreOutage(isDown: boolean): Promise<void>;
+  /** One primary, everybody else streams from it, and the cluster document shows the same. */
+  waitUntilHealthy(): Promise<void>;
+  describeState(): Promise<string>;
+  destroy(): Promise<void>;
+}
