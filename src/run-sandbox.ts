@@ -69,10 +69,10 @@ export async function runSandbox(options: RunSandboxOptions): Promise<number> {
     const up = await startAll(options, tell, closing);
     const deeds = createDeeds({ ...up, tell, end: () => ending.resolve(undefined) });
     controlled = { whereabouts: { scope: up.sandbox.scope, write: up.write, read: up.read }, perform: deeds.perform };
-    terminal.write(up.banner);
+    terminal.write(`${up.banner}\n`);
     if (terminal.onKey !== undefined) {
       terminal.onKey(deeds.onKey);
-      terminal.write(`\n${keysText()}\n\n`);
+      terminal.write(`${keysText()}\n\n`);
     }
     await ending.promise;
     tell('ending');

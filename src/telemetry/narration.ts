@@ -27,6 +27,10 @@ const ORDINARY: readonly CloseReason[] = ['cancel-forwarded', 'startup-timeout']
 export function createNarration(options: NarrationOptions): (event: Event) => void {
   const holds = createHolds(options);
   const endings = createEndings(options);
+  const tellAsLogged = (event: Event): void => {
+    const { level, text } = logLine(event, true);
+    if (level !== 'debug' && level !== 'trace') options.tell(text);
+  };
   return (event) => {
     switch (event.kind) {
       case 'hold-started':
@@ -35,15 +39,15 @@ export function createNarration(options: NarrationOptions): (event: Event) => vo
         return holds.ended(event.pool, event.outcome === 'released', event.waitedMs);
       case 'session-closed':
         return endings.ended(event.member, event.reason);
-      case 'route-changed':
       case 'standing-changed':
+        // The route says it, and in which pool's place.
+        if (event.to.why.code === 'fallback') return;
+        return tellAsLogged(event);
+      case 'route-changed':
       case 'members-changed':
       case 'members-refused':
-      case 'listener-failed': {
-        const { level, text } = logLine(event, true);
-        if (level !== 'debug' && level !== 'trace') options.tell(text);
-        return;
-      }
+      case 'listener-failed':
+        return tellAsLogged(event);
       case 'client-accepted':
       case 'dial-finished':
       case 'session-opened':

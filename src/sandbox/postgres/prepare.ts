@@ -2,7 +2,7 @@
 // guard that clears all of it away should this process die without a word.
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, realpath, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { findBinaries } from './binaries.ts';
 import type { Binaries, BinariesChoice } from './binaries.ts';
 import { copyTree } from './copy-tree.ts';
@@ -76,7 +76,8 @@ async function fill(directory: string, options: PrepareOptions, servers: Sandbox
   const why = await whyUnreachable(runAs);
   if (why !== undefined) throw new Error(why);
   const { bin, version } = await programs(postgres, runAs);
-  onProgress(`PostgreSQL ${version} from ${bin.postgres}${runAs.user === undefined ? '' : `, as ${runAs.user.name}`}`);
+  const place = postgres === 'embedded' ? 'npm' : dirname(bin.postgres);
+  onProgress(`PostgreSQL ${version} from ${place}${runAs.user === undefined ? '' : `, run as ${runAs.user.name}`}`);
   const superuser = { user: 'postgres', password: randomBytes(18).toString('base64url') };
   const template = join(directory, 'template');
   await makeTemplate(bin, runAs, template, superuser);

@@ -85,3 +85,12 @@ test('a changed route is told in the words of the log', () => {
   tell({ kind: 'route-changed', pool: 'write', from: undefined, to: { kind: 'hold', cause: 'no-member' } });
   expect(lines).toEqual(['pool write: no member, clients wait (no-member)']);
 });
+
+test('that a member stands in by fallback is left to the line about the route', () => {
+  const { lines, tell } = narrate();
+  const event = { kind: 'standing-changed', pool: 'read', member: 'pg-1', from: undefined, text: 'why' } as const;
+  tell({ ...event, to: { kind: 'open', why: { code: 'fallback' } } });
+  expect(lines).toEqual([]);
+  tell({ ...event, to: { kind: 'open', why: { code: 'positive' } } });
+  expect(lines).toEqual(['pool read: pg-1 takes sessions: why']);
+});
