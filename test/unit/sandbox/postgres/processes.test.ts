@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import {
   commandLine,
@@ -7,6 +9,7 @@ import {
   parseStat,
 } from '../../../../src/sandbox/postgres/processes.ts';
 import type { ProcessEntry } from '../../../../src/sandbox/postgres/processes.ts';
+import { itUnless } from '../../../support/unless-missing.ts';
 
 const of = (pid: number, parent: number): ProcessEntry => ({ pid, parent, isStopped: false });
 
@@ -30,7 +33,14 @@ test('descendants, whatever the order', () => {
   expect(descendants(99, [of(12, 11)])).toEqual([]);
 });
 
-test.each(['linux', 'darwin'])('as on %s: this process is among all, with its parent and command line', async (os) => {
+async function findsItself(os: string): Promise<void> {
   expect(await listProcesses(os)).toContainEqual({ pid: process.pid, parent: process.ppid, isStopped: false });
   expect(await commandLine(process.pid, os)).toContain('node');
-});
+}
+
+const WHAT = 'this process is among all, with its parent and command line';
+const whyNoProc = existsSync('/proc/self/stat') ? undefined : '/proc, which Linux has';
+const whyNoPs = spawnSync('ps').error === undefined ? undefined : 'ps: apt-get install procps';
+
+itUnless(whyNoProc, `/proc: ${WHAT}`, () => findsItself('linux'));
+itUnless(whyNoPs, `ps: ${WHAT}`, () => findsItself('darwin'));
