@@ -16,7 +16,7 @@ export function decideRoutes(policy: RoutingPolicy, snapshot: Snapshot, now: Ins
   for (const pool of policy.pools) {
     if (pool.exclusive) exclusives.set(pool.name, decideExclusive(snapshot, pool, policy.probe, ages));
   }
-  const taken = new Set([...exclusives.values()].flatMap(({ standings }) => [...standings].flatMap(takenBy)));
+  const taken = new Set([...exclusives.values()].flatMap(({ holders }) => holders));
   const isSettled = snapshot.complete && [...exclusives.values()].every((decision) => decision.winner !== undefined);
   const addresses = addressesOf(snapshot);
   const decided = new Map<PoolName, PoolDecision>();
@@ -43,12 +43,6 @@ export function decideRoutes(policy: RoutingPolicy, snapshot: Snapshot, now: Ins
 
   const pools = new Map(policy.pools.map((pool) => [pool.name, decide(pool)]));
   return { decidedAt: now, validUntil: ages.validUntil(), pools, complete: snapshot.complete };
-}
-
-/** Who serves an exclusive pool, or may still do so unheard, is in no other pool unless by fallback. */
-function takenBy([member, { kind, why }]: readonly [MemberName, Standing]): readonly MemberName[] {
-  const isUnheard = kind === 'keep' && why.code === 'no-answer';
-  return kind === 'open' || isUnheard || why.code === 'two-primaries' ? [member] : [];
 }
 
 /** The table before anything was observed: every pool holds. */

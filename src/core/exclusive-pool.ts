@@ -11,6 +11,8 @@ import type { CheckRecord, MemberRecord, Snapshot } from './snapshot.ts';
 export interface ExclusiveDecision {
   readonly standings: ReadonlyMap<MemberName, Standing>;
   readonly winner: MemberName | undefined;
+  /** Who serves the pool, or may still do so unheard: they are in no other pool unless by fallback. */
+  readonly holders: readonly MemberName[];
   /** Why nobody is open, when nobody is. */
   readonly cause: HoldCause;
   /** The members that say so themselves are led by a standby leader: no primary is to be expected here. */
@@ -40,17 +42,27 @@ export function decideExclusive(
 ): ExclusiveDecision {
   const contest = hold(snapshot, pool, freshClaims(snapshot, pool, probe, ages));
   const standings = new Map<MemberName, Standing>();
+  const holders: MemberName[] = [];
   for (const [name, record] of snapshot.members) {
-    standings.set(name, standingOf(record, pool, probe, contest, ages));
+    const standing = standingOf(record, pool, probe, contest, ages);
+    standings.set(name, standing);
+    if (isHolder(standing, record.checks.get(pool.check.text))) holders.push(name);
   }
   const isOpen = contest.winner !== undefined && standings.get(contest.winner)?.kind === 'open';
   const cause = !snapshot.complete ? 'starting' : contest.rivals.size > 0 ? 'two-primaries' : 'no-member';
   return {
     standings,
+    holders,
     winner: isOpen ? contest.winner : undefined,
     cause,
     isStandbyCluster: pool.check.family === 'primary' && hasStandbyLeader(snapshot, probe, ages),
   };
+}
+
+/** Silence makes a holder only of who has held the check: of a member that never said yes there is nothing to fear. */
+function isHolder({ kind, why }: Standing, check: CheckRecord | undefined): boolean {
+  const isUnheard = kind === 'keep' && why.code === 'no-answer' && check !== undefined;
+  return kind === 'open' || isUnheard || why.code === 'two-primaries';
 }
 
 /** The newest instant at which the member was known to hold the check, by its own word or another's. */

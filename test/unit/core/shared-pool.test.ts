@@ -72,6 +72,13 @@ describe('who reads', () => {
     expect(standingIn(table, 'any', 'pg-1')).toBe('leave promoted exclusive-elsewhere');
   });
 
+  test('a reader that never said a word about /primary stays one when its API falls silent', () => {
+    const yes = answered({ member: 'pg-2', check: READ_CHECK, at: 10, body: {} });
+    const quiet = silent({ member: 'pg-2', at: 20, postgres: 'accepts' });
+    const table = aTable(ALONE, 100, LIST, isPrimary('pg-1', 0), isReplica('pg-3', 0), yes, quiet);
+    expect(openIn(table, 'read')).toEqual(['pg-2', 'pg-3']);
+  });
+
   test('a member that answers yes to both while it is promoted serves one pool, as soon as it is primary the other', () => {
     const both = [isReplica('pg-2', 1000), answered({ member: 'pg-2', at: 1010, body: { role: 'replica' } })];
     const during = aTable(ALONE, 1100, ...ROUND, ...both);
