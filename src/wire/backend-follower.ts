@@ -1,0 +1,163 @@
+// What a backend's bytes say of the session while they are relayed: authentication, transaction status, cancel key,
+// in_hot_standby, a copy that takes the client's data, a fatal error. Limits of length are those of the sender (PostgreSQL 18)
+// or of libpq (fe-protocol3.c, fe-connect.c), whichever allows more: who is stricter stops following what others understand.
+import { LONGEST_SECRET, SHORTEST_SECRET, readKey } from './cancel-key.ts';
+import type { CancelKey } from './cancel-key.ts';
+import { errorField } from './error-fields.ts';
+import { FrameWalker, grammarOf } from './frames.ts';
+
+/** As the latest ReadyForQuery said: no transaction, in one, in one that failed and waits for its end. */
+export type TransactionStatus = 'idle' | 'open' | 'failed';
+
+/** A StringInfo below MaxAllocSize, and the length word. */
+const LONG = 0x3fff_ffff + 3;
+/** Beyond this libpq believes only the types that may be long. */
+const SHORT = 30_000;
+const IN_HOT_STANDBY = new TextEncoder().encode('in_hot_standby\0');
+const ON = new TextEncoder().encode('on\0');
+/** Severity and SQLSTATE come first: S, V, C. */
+const ERROR_OPENING = 128;
+
+const GRAMMAR = grammarOf([
+  // Authentication, which may carry a GSSAPI or SSPI token.
+  { types: 'R', shortest: 8, longest: 65_535, wanted: 4 },
+  { types: 'K', shortest: 8 + SHORTEST_SECRET, longest: 8 + LONGEST_SECRET, wanted: 4 + LONGEST_SECRET },
+  { types: 'S', shortest: 6, longest: SHORT, wanted: IN_HOT_STANDBY.length + ON.length },
+  { types: 'Z', shortest: 5, longest: 5, wanted: 1 },
+  { types: 'E', shortest: 5, longest: LONG, wanted: ERROR_OPENING },
+  // CopyInResponse.
+  { types: 'G', shortest: 7, longest: SHORT, wanted: 0 },
+  // CopyOutResponse, CopyBothResponse.
+  { types: 'HW', shortest: 7, longest: SHORT },
+  // DataRow, CopyData, RowDescription, FunctionCallResponse, NoticeResponse, NotificationResponse. ParameterDescription: libpq
+  // takes less, but 65 535 parameters of a statement are legal.
+  { types: 'DdTVNAt', longest: LONG },
+  // CommandComplete, NegotiateProtocolVersion.
+  { types: 'Cv', shortest: 5, longest: SHORT },
+  // ParseComplete, BindComplete, CloseComplete, EmptyQueryResponse, NoData, PortalSuspended, CopyDone.
+  { types: '123Insc', longest: 4 },
+]);
+
+const AUTHENTICATION = 0x52;
+const BACKEND_KEY_DATA = 0x4b;
+const PARAMETER_STATUS = 0x53;
+const READY_FOR_QUERY = 0x5a;
+const ERROR_RESPONSE = 0x45;
+const COPY_IN_RESPONSE = 0x47;
+
+export class BackendFollower {
+  readonly #frames = new FrameWalker(GRAMMAR, (type, bytes, at, size) => this.#take(type, bytes, at, size));
+  #isAuthenticated = false;
+  #readyCount = 0;
+  #transaction: TransactionStatus | undefined;
+  #cancelKey: CancelKey | undefined;
+  #isInHotStandby: boolean | undefined;
+  #isCopyingIn = false;
+  #fatal: string | undefined;
+
+  /** The next bytes from the backend. */
+  follow(chunk: Uint8Array): void {
+    this.#frames.walk(chunk);
+  }
+
+  /** False once the stream made no sense; what was learned before then stays. */
+  isFollowing(): boolean {
+    return this.#frames.isFollowing();
+  }
+
+  isAtBoundary(): boolean {
+    return this.#frames.isAtBoundary();
+  }
+
+  isAuthenticated(): boolean {
+    return this.#isAuthenticated;
+  }
+
+  /** How many ReadyForQuery were seen; the first ends the startup. */
+  readyCount(): number {
+    return this.#readyCount;
+  }
+
+  /** Undefined before the first ReadyForQuery. */
+  transaction(): TransactionStatus | undefined {
+    return this.#transaction;
+  }
+
+  cancelKey(): CancelKey | undefined {
+    return this.#cancelKey;
+  }
+
+  /** Reported by PostgreSQL 14 and later, also when it changes. */
+  isInHotStandby(): boolean | undefined {
+    return this.#isInHotStandby;
+  }
+
+  /** A COPY FROM STDIN takes the client's data, or failed and its request is not yet answered. */
+  isCopyingIn(): boolean {
+    return this.#isCopyingIn;
+  }
+
+  /** The SQLSTATE of a FATAL error, if one is the last message so far: it says why the backend closes. */
+  fatal(): string | undefined {
+    return this.#frames.isAtBoundary() && this.#frames.latestType() === ERROR_RESPONSE ? this.#fatal : undefined;
+  }
+
+  #take(type: number, bytes: Uint8Array, at: number, size: number): boolean {
+    switch (type) {
+      case READY_FOR_QUERY:
+        return this.#becomeReady(bytes[at] ?? 0);
+      case PARAMETER_STATUS:
+        if (hasAt(bytes, at, size, IN_HOT_STANDBY)) {
+          this.#isInHotStandby = hasAt(bytes, at + IN_HOT_STANDBY.length, size - IN_HOT_STANDBY.length, ON);
+        }
+        return true;
+      case AUTHENTICATION:
+        // AuthenticationOk is the request numbered 0.
+        if (bytes.subarray(at, at + size).every((byte) => byte === 0)) this.#isAuthenticated = true;
+        return true;
+      case BACKEND_KEY_DATA:
+        this.#cancelKey = readKey(bytes, at, size);
+        return true;
+      case ERROR_RESPONSE:
+        this.#fatal = fatalState(bytes, at, size);
+        return true;
+      case COPY_IN_RESPONSE:
+        this.#isCopyingIn = true;
+        return true;
+      default:
+        return true;
+    }
+  }
+
+  #becomeReady(status: number): boolean {
+    const transaction = transactionOf(status);
+    if (transaction === undefined) return false;
+    this.#transaction = transaction;
+    this.#readyCount += 1;
+    this.#isCopyingIn = false;
+    return true;
+  }
+}
+
+function transactionOf(status: number): TransactionStatus | undefined {
+  switch (status) {
+    case 0x49:
+      return 'idle';
+    case 0x54:
+      return 'open';
+    case 0x45:
+      return 'failed';
+    default:
+      return undefined;
+  }
+}
+
+function hasAt(bytes: Uint8Array, at: number, size: number, text: Uint8Array): boolean {
+  return text.length <= size && text.every((byte, index) => bytes[at + index] === byte);
+}
+
+/** `V` is never translated, but absent before PostgreSQL 9.6. */
+function fatalState(bytes: Uint8Array, at: number, size: number): string | undefined {
+  const severity = errorField(bytes, at, size, 'V') ?? errorField(bytes, at, size, 'S');
+  return severity === 'FATAL' || severity === 'PANIC' ? errorField(bytes, at, size, 'C') : undefined;
+}

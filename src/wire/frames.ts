@@ -1,0 +1,178 @@
+// Walks one direction of a PostgreSQL stream after its startup packet, from message header to message header (a type byte
+// and a length word that counts itself), however the bytes are cut. Reads no payload but the first bytes that the grammar wants
+// of a few types, copies none but those of them that a cut divides, and stops for good at the first nonsense.
+
+const HEADER = 5;
+const LENGTH_WORD = 4;
+
+/** What may pass in one direction, as tables over the type byte. Lengths are the length word's value. */
+export interface Grammar {
+  readonly shortest: Int32Array;
+  /** 0: no such message. */
+  readonly longest: Int32Array;
+  /** How many of the payload's first bytes are reported; -1: nothing about the message is. */
+  readonly wanted: Int16Array;
+}
+
+export interface MessageRule {
+  /** The type bytes, one character each. */
+  readonly types: string;
+  readonly shortest?: number;
+  readonly longest: number;
+  /** Absent: not reported. */
+  readonly wanted?: number;
+}
+
+export function grammarOf(rules: readonly MessageRule[]): Grammar {
+  const shortest = new Int32Array(256).fill(LENGTH_WORD);
+  const longest = new Int32Array(256);
+  const wanted = new Int16Array(256).fill(-1);
+  for (const rule of rules) {
+    for (const type of rule.types) {
+      const code = type.charCodeAt(0);
+      shortest[code] = rule.shortest ?? LENGTH_WORD;
+      longest[code] = rule.longest;
+      wanted[code] = rule.wanted ?? -1;
+    }
+  }
+  return { shortest, longest, wanted };
+}
+
+/**
+ * One message of a wanted type, as soon as the wanted bytes of it are there: `size` of them from `at`, fewer than wanted where the
+ * payload is shorter. The bytes are the caller's only during the call. False: it is nonsense.
+ */
+export type Report = (type: number, bytes: Uint8Array, at: number, size: number) => boolean;
+
+export class FrameWalker {
+  readonly #grammar: Grammar;
+  readonly #report: Report;
+  #isFollowing = true;
+  /** Of the message under way, or of the last one. */
+  #type = 0;
+  /** Bytes of the next header that are there; its length so far. */
+  #headerFill = 0;
+  #length = 0;
+  /** Payload still to come that nobody wants. */
+  #restBytes = 0;
+  /** The wanted bytes of a message that a cut divides. */
+  #held: Uint8Array | undefined;
+  #heldFill = 0;
+
+  constructor(grammar: Grammar, report: Report) {
+    this.#grammar = grammar;
+    this.#report = report;
+  }
+
+  /** False once the stream made no sense; it stays so. */
+  isFollowing(): boolean {
+    return this.#isFollowing;
+  }
+
+  /** No message is under way. */
+  isAtBoundary(): boolean {
+    return this.#isFollowing && this.#restBytes === 0 && this.#headerFill === 0 && this.#held === undefined;
+  }
+
+  /** The type of the message under way, or of the last one; 0 before the first. */
+  latestType(): number {
+    return this.#type;
+  }
+
+  walk(bytes: Uint8Array): void {
+    const at = this.isAtBoundary() ? 0 : this.#resume(bytes);
+    if (this.isAtBoundary()) this.#walkMessages(bytes, at);
+  }
+
+  /** The way of nearly every byte: from a header at `at` to the next, until the chunk ends. */
+  #walkMessages(bytes: Uint8Array, from: number): void {
+    const { shortest, longest, wanted } = this.#grammar;
+    const end = bytes.length;
+    let at = from;
+    // Local for speed: a bulk row costs no write to an object.
+    let latest = this.#type;
+    while (at + HEADER <= end) {
+      const type = bytes[at] ?? 0;
+      const length =
+        ((bytes[at + 1] ?? 0) << 24) |
+        ((bytes[at + 2] ?? 0) << 16) |
+        ((bytes[at + 3] ?? 0) << 8) |
+        (bytes[at + 4] ?? 0);
+      if (length > (longest[type] ?? 0) || length < (shortest[type] ?? 0)) return this.#stop();
+      latest = type;
+      const most = wanted[type] ?? -1;
+      if (most >= 0) {
+        this.#type = type;
+        const size = Math.min(most, length - LENGTH_WORD);
+        if (at + HEADER + size > end) {
+          this.#hold(length, size);
+          this.#resume(bytes.subarray(at + HEADER));
+          return;
+        }
+        if (!this.#report(type, bytes, at + HEADER, size)) return this.#stop();
+      }
+      at += 1 + length;
+    }
+    this.#type = latest;
+    if (at >= end) this.#restBytes = at - end;
+    else this.#takeHeader(bytes, at);
+  }
+
+  /** Goes on with the message that the last chunk left; returns where the next one begins, if it ends here. */
+  #resume(bytes: Uint8Array): number {
+    if (!this.#isFollowing) return 0;
+    let at = this.#headerFill > 0 ? this.#takeHeader(bytes, 0) : 0;
+    if (this.#held !== undefined) at = this.#takeWanted(this.#held, bytes, at);
+    if (this.#held === undefined && this.#restBytes > 0) {
+      const skipped = Math.min(this.#restBytes, bytes.length - at);
+      this.#restBytes -= skipped;
+      at += skipped;
+    }
+    return at;
+  }
+
+  #takeHeader(bytes: Uint8Array, from: number): number {
+    let at = from;
+    while (this.#headerFill < HEADER && at < bytes.length) {
+      const byte = bytes[at] ?? 0;
+      if (this.#headerFill === 0) this.#type = byte;
+      else this.#length = (this.#length << 8) | byte;
+      this.#headerFill += 1;
+      at += 1;
+    }
+    if (this.#headerFill < HEADER) return at;
+    const type = this.#type;
+    const length = this.#length;
+    this.#headerFill = 0;
+    this.#length = 0;
+    if (length > (this.#grammar.longest[type] ?? 0) || length < (this.#grammar.shortest[type] ?? 0)) {
+      this.#stop();
+      return at;
+    }
+    const most = this.#grammar.wanted[type] ?? -1;
+    if (most >= 0) this.#hold(length, Math.min(most, length - LENGTH_WORD));
+    else this.#restBytes = length - LENGTH_WORD;
+    return at;
+  }
+
+  #hold(length: number, size: number): void {
+    this.#held = new Uint8Array(size);
+    this.#heldFill = 0;
+    this.#restBytes = length - LENGTH_WORD - size;
+  }
+
+  #takeWanted(held: Uint8Array, bytes: Uint8Array, from: number): number {
+    const taken = Math.min(held.length - this.#heldFill, bytes.length - from);
+    held.set(bytes.subarray(from, from + taken), this.#heldFill);
+    this.#heldFill += taken;
+    if (this.#heldFill < held.length) return from + taken;
+    this.#held = undefined;
+    if (!this.#report(this.#type, held, 0, held.length)) this.#stop();
+    return from + taken;
+  }
+
+  #stop(): void {
+    this.#isFollowing = false;
+    this.#held = undefined;
+  }
+}

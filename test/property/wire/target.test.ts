@@ -1,0 +1,86 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { readTarget, withoutTarget } from '../../../src/wire/target.ts';
+import { aPacket, aStartup } from '../../support/packets.ts';
+
+const texts = fc.string({ unit: 'binary', maxLength: 20 }).filter((text) => !text.includes('\0'));
+/** What a database may be called that names no target. */
+const plain = texts.filter((text) => !/@|%40/.test(text));
+
+test('a suffix is read and taken away, whatever stands before it', () => {
+  fc.assert(
+    fc.property(texts, plain, fc.constantFrom('@', '%40'), texts, (database, name, separator, user) => {
+      const packet = aStartup({ user, database: `${database}${separator}${name}`, application_name: database });
+      const wanted = Buffer.from(name).toString();
+      expect(readTarget(packet).target).toEqual({ name: wanted, from: 'database' });
+      const forwarded = aStartup({ user, database, application_name: database });
+      expect(Buffer.from(withoutTarget(packet))).toEqual(forwarded);
+    }),
+  );
+});
+
+/** An argument written so that PostgreSQL reads it back: backslashes and spaces escaped. */
+function escaped(argument: string): string {
+  return argument.replaceAll(/[\\\s]/g, '\\$&');
+}
+
+/** Settings of others, each one argument or two, none of them ours. */
+const others = fc.array(
+  fc
+    .tuple(fc.constantFrom(['-c', 'a='], ['-cb='], ['--c='], ['-e'], ['-D', ''], ['-S']), texts)
+    .map(([head, tail]) => head.map((part, index) => (index === head.length - 1 ? `${part}${tail}` : part)))
+    // Letters behind a switch without one of its own could make it ours or another.
+    .filter(([first, second]) =>
+      /^(?:-c|-D)$/.test(first ?? '') ? second !== '' : /^(?:-cb=|--c=)/.test(first ?? ''),
+    ),
+  { maxLength: 4 },
+);
+const spaces = fc.stringMatching(/^[ \t\n]{1,3}$/);
+const written = fc.constantFrom(
+  (name: string) => ['-c', `pointsman.pool=${name}`],
+  (name: string) => [`-cpointsman.pool=${name}`],
+  (name: string) => [`--POINTSMAN.pool=${name}`],
+);
+
+/** Undoes the escapes the obvious way: PostgreSQL's arguments, as the test understands them. */
+function split(options: string): string[] {
+  return [...options.matchAll(/(?:\\[^]|[^\s\\])+/g)].map(([argument]) => argument.replaceAll(/\\([^])/g, '$1'));
+}
+
+test('a startup option is read wherever it stands, and the others stay as they were', () => {
+  fc.assert(
+    fc.property(others, others, written, texts, spaces, (before, after, write, name, space) => {
+      const parts = [...before.flat(), ...write(name), ...after.flat()].map(escaped);
+      // PostgreSQL's isspace knows no more than ASCII.
+      fc.pre(parts.every((part) => !/[^\S \t\n\v\f\r]/.test(part)));
+      const packet = aStartup({ user: 'u', options: parts.join(space), database: 'app' });
+      expect(readTarget(packet).target).toEqual({ name: Buffer.from(name).toString(), from: 'options' });
+      const forwarded = Buffer.from(withoutTarget(packet));
+      expect(forwarded.readInt32BE(0)).toBe(forwarded.length);
+      const options = /options\0([^\0]*)\0database\0app\0\0$/.exec(forwarded.toString())?.[1];
+      expect(split(options ?? '?')).toEqual([...before.flat(), ...after.flat()].map((a) => Buffer.from(a).toString()));
+      expect(withoutTarget(forwarded)).toBe(forwarded);
+    }),
+  );
+});
+
+test('noise never throws, and what is forwarded is a packet made of the packet', () => {
+  const bodies = fc.oneof(
+    fc.uint8Array({ maxLength: 200 }),
+    fc
+      .array(
+        fc.constantFrom('database', 'options', 'user', '\0', '\0', '@', '%40', '-c', ' ', '\\', 'pointsman.pool=', 'x'),
+      )
+      .map((words) => new Uint8Array(Buffer.from(words.join('')))),
+  );
+  fc.assert(
+    fc.property(bodies, (body) => {
+      const packet = aPacket(0x00030000, body);
+      const { target } = readTarget(packet);
+      const forwarded = withoutTarget(packet);
+      expect(forwarded === packet).toBe(target === undefined);
+      expect(Buffer.from(forwarded).readInt32BE(0)).toBe(forwarded.length);
+      expect(forwarded.length).toBeLessThanOrEqual(packet.length);
+    }),
+  );
+});

@@ -1,0 +1,240 @@
+// Dialogues: `C` a chunk from the client, `B` one from the backend, and what the session does after each.
+import { expect, test } from 'vitest';
+import { SessionFollower } from '../../../src/wire/session-follower.ts';
+import {
+  AUTHENTICATION_OK,
+  AUTHENTICATION_SASL,
+  aMessage,
+  backendKeyData,
+  BIND,
+  COMMAND_COMPLETE,
+  COPY_BOTH_RESPONSE,
+  COPY_DATA,
+  COPY_DONE,
+  COPY_FAIL,
+  COPY_IN_RESPONSE,
+  COPY_OUT_RESPONSE,
+  DATA_ROW,
+  errorOf,
+  EXECUTE,
+  FLUSH,
+  PARSE,
+  parameterStatus,
+  QUERY,
+  readyForQuery,
+  SYNC,
+  TERMINATE,
+} from '../../support/messages.ts';
+
+type Step = readonly ['C' | 'B', readonly Uint8Array[], string];
+
+const READY = readyForQuery('I');
+const ERROR = errorOf(['SERROR', 'VERROR', 'C42601', 'Msyntax error']);
+const STARTED = [
+  AUTHENTICATION_OK,
+  parameterStatus('in_hot_standby', 'off'),
+  backendKeyData(1, Buffer.alloc(4)),
+  READY,
+];
+
+function play(follower: SessionFollower, steps: readonly Step[]): void {
+  for (const [index, [from, messages, activity]] of steps.entries()) {
+    if (from === 'C') follower.fromClient(Buffer.concat(messages));
+    else follower.fromBackend(Buffer.concat(messages));
+    expect(`${index}: ${follower.activity()}`).toBe(`${index}: ${activity}`);
+    expect(follower.isBetweenTransactions()).toBe(activity === 'idle');
+  }
+}
+
+function aStarted(): SessionFollower {
+  const follower = new SessionFollower();
+  follower.fromBackend(Buffer.concat(STARTED));
+  return follower;
+}
+
+test('a startup is over with its first ReadyForQuery', () => {
+  play(new SessionFollower(), [
+    ['B', [AUTHENTICATION_SASL], 'starting'],
+    ['C', [aMessage('p', Buffer.from('x'))], 'starting'],
+    ['B', [AUTHENTICATION_OK, parameterStatus('in_hot_standby', 'off')], 'starting'],
+    ['B', [backendKeyData(1, Buffer.alloc(4)), READY.subarray(0, 5)], 'starting'],
+    ['B', [READY.subarray(5)], 'idle'],
+  ]);
+});
+
+test('a client that asks before it is let in waits for two answers', () => {
+  play(new SessionFollower(), [
+    ['C', [QUERY], 'starting'],
+    ['B', STARTED, 'busy'],
+    ['B', [DATA_ROW, READY], 'idle'],
+  ]);
+});
+
+test('a ReadyForQuery without AuthenticationOk starts nothing', () => {
+  play(new SessionFollower(), [['B', [READY], 'starting']]);
+});
+
+test('simple queries, and the transactions they open', () => {
+  play(aStarted(), [
+    ['C', [QUERY.subarray(0, 3)], 'busy'],
+    ['C', [QUERY.subarray(3)], 'busy'],
+    ['B', [DATA_ROW, COMMAND_COMPLETE], 'busy'],
+    ['B', [readyForQuery('T')], 'in-transaction'],
+    ['C', [QUERY], 'busy'],
+    ['B', [ERROR, readyForQuery('E')], 'in-failed-transaction'],
+    ['C', [QUERY], 'busy'],
+    ['B', [COMMAND_COMPLETE, READY], 'idle'],
+  ]);
+});
+
+test('pipelined queries are all awaited', () => {
+  play(aStarted(), [
+    ['C', [QUERY, QUERY, SYNC], 'busy'],
+    ['B', [DATA_ROW, READY], 'busy'],
+    ['B', [DATA_ROW, READY], 'busy'],
+    ['B', [READY], 'idle'],
+  ]);
+});
+
+test('the extended protocol is open until its Sync is answered', () => {
+  play(aStarted(), [
+    ['C', [PARSE, FLUSH], 'busy'],
+    ['B', [aMessage('1')], 'busy'],
+    ['C', [BIND, EXECUTE], 'busy'],
+    ['B', [aMessage('2'), DATA_ROW, COMMAND_COMPLETE], 'busy'],
+    ['C', [SYNC], 'busy'],
+    ['B', [READY], 'idle'],
+  ]);
+});
+
+test('after an error the backend skips to the Sync, which it answers', () => {
+  play(aStarted(), [
+    ['C', [PARSE, BIND, EXECUTE, SYNC, PARSE, BIND, EXECUTE, SYNC], 'busy'],
+    ['B', [ERROR], 'busy'],
+    ['B', [READY], 'busy'],
+    ['B', [aMessage('1'), aMessage('2'), COMMAND_COMPLETE, READY], 'idle'],
+  ]);
+});
+
+test('a Query that the backend skips with the rest keeps the session busy: it is never called idle too early', () => {
+  play(aStarted(), [
+    ['C', [PARSE, QUERY, SYNC], 'busy'],
+    ['B', [ERROR, READY], 'busy'],
+  ]);
+});
+
+test('what comes unasked while idle changes nothing, but is not cut in two', () => {
+  const notice = errorOf(['SNOTICE', 'C00000', 'Mx'], 'N');
+  play(aStarted(), [
+    ['B', [aMessage('A', Buffer.from('\0\0\0\x01channel\0\0')), notice, parameterStatus('TimeZone', 'UTC')], 'idle'],
+    ['B', [notice.subarray(0, 8)], 'busy'],
+    ['B', [notice.subarray(8)], 'idle'],
+  ]);
+});
+
+test('a notice before ReadyForQuery is no answer', () => {
+  play(aStarted(), [
+    ['C', [QUERY], 'busy'],
+    ['B', [errorOf(['SNOTICE'], 'N'), COMMAND_COMPLETE], 'busy'],
+    ['B', [READY], 'idle'],
+  ]);
+});
+
+test('an error while idle brings a ReadyForQuery that nobody asked for', () => {
+  play(aStarted(), [
+    ['B', [ERROR, READY], 'idle'],
+    ['C', [QUERY], 'busy'],
+    ['B', [READY], 'idle'],
+  ]);
+});
+
+test('COPY FROM STDIN by a simple query', () => {
+  play(aStarted(), [
+    ['C', [QUERY], 'busy'],
+    ['B', [COPY_IN_RESPONSE], 'busy'],
+    ['C', [COPY_DATA, COPY_DATA, COPY_DONE], 'busy'],
+    ['B', [COMMAND_COMPLETE, READY], 'idle'],
+  ]);
+});
+
+test('COPY FROM STDIN by a simple query that fails half way: the client may still send data', () => {
+  play(aStarted(), [
+    ['C', [QUERY], 'busy'],
+    ['B', [COPY_IN_RESPONSE], 'busy'],
+    ['C', [COPY_DATA], 'busy'],
+    ['B', [ERROR, READY], 'idle'],
+    ['C', [COPY_DATA, COPY_DONE], 'idle'],
+    ['C', [QUERY], 'busy'],
+    ['B', [READY], 'idle'],
+  ]);
+});
+
+test.each([
+  ['done', COPY_DONE],
+  ['given up', COPY_FAIL],
+])('COPY FROM STDIN by the extended protocol, %s: the Sync before the data is ignored', (_, end) => {
+  play(aStarted(), [
+    ['C', [PARSE, BIND, EXECUTE, SYNC], 'busy'],
+    ['B', [aMessage('1'), aMessage('2'), COPY_IN_RESPONSE], 'busy'],
+    ['C', [COPY_DATA], 'busy'],
+    ['C', [end], 'busy'],
+    ['B', [COMMAND_COMPLETE], 'busy'],
+    ['C', [SYNC], 'busy'],
+    ['B', [READY], 'idle'],
+    ['C', [PARSE, BIND, EXECUTE, SYNC], 'busy'],
+    ['B', [aMessage('1'), aMessage('2'), COMMAND_COMPLETE, READY], 'idle'],
+  ]);
+});
+
+test('COPY FROM STDIN by the extended protocol that fails half way', () => {
+  play(aStarted(), [
+    ['C', [PARSE, BIND, EXECUTE, SYNC], 'busy'],
+    ['B', [aMessage('1'), aMessage('2'), COPY_IN_RESPONSE], 'busy'],
+    ['C', [COPY_DATA], 'busy'],
+    ['B', [ERROR], 'busy'],
+    ['C', [COPY_DATA, COPY_DONE, SYNC], 'busy'],
+    ['B', [READY], 'idle'],
+  ]);
+});
+
+test('COPY TO STDOUT, and a base backup, are over with their ReadyForQuery', () => {
+  play(aStarted(), [
+    ['C', [QUERY], 'busy'],
+    ['B', [COPY_OUT_RESPONSE, COPY_DATA, COPY_DATA], 'busy'],
+    ['B', [COPY_DONE, COMMAND_COMPLETE], 'busy'],
+    ['B', [READY], 'idle'],
+  ]);
+});
+
+test('replication is never between transactions, whatever is sent both ways', () => {
+  play(aStarted(), [
+    ['C', [QUERY], 'busy'],
+    ['B', [COPY_BOTH_RESPONSE, COPY_DATA], 'busy'],
+    ['C', [COPY_DATA], 'busy'],
+    ['B', [COPY_DATA], 'busy'],
+    ['C', [COPY_DONE], 'busy'],
+    ['B', [COPY_DONE, COMMAND_COMPLETE, READY], 'idle'],
+  ]);
+});
+
+test.each([
+  ['client', 'C'],
+  ['backend', 'B'],
+] as const)('nonsense of the %s is unknown for good', (_, from) => {
+  play(aStarted(), [
+    [from, [Buffer.from([0x16, 3, 1, 0, 5])], 'unknown'],
+    ['C', [QUERY], 'unknown'],
+    ['B', [READY], 'unknown'],
+  ]);
+});
+
+test('it tells what the backend told', () => {
+  const follower = aStarted();
+  expect(follower.cancelKey()).toEqual({ processId: 1, secret: new Uint8Array(4) });
+  expect(follower.isInHotStandby()).toBe(false);
+  expect(follower.isAtBoundaryToClient()).toBe(true);
+  follower.fromBackend(errorOf(['SFATAL', 'VFATAL', 'C57P01', 'M']));
+  expect(follower.fatal()).toBe('57P01');
+  follower.fromClient(TERMINATE);
+  expect(follower.isTerminating()).toBe(true);
+});
