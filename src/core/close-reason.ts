@@ -25,6 +25,8 @@ export const CLOSE_REASONS = {
   'no-startup': { sqlState: undefined, side: 'client' },
   'startup-timeout': { sqlState: '08P01', side: 'pointsman' },
   'not-postgres': { sqlState: '08P01', side: 'client' },
+  /** It asked for a pool by a name that none has. */
+  'unknown-target': { sqlState: '3D000', side: 'client' },
   /** A CancelRequest was passed on; such connections carry nothing else. */
   'cancel-forwarded': { sqlState: undefined, side: 'pointsman' },
   'too-many-sessions': { sqlState: '53300', side: 'pointsman' },

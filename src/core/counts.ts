@@ -9,8 +9,9 @@ export interface PoolCounts {
   readonly members: ReadonlyMap<MemberName, number>;
   /** Of these, the ones that came while the pool lived on another pool's members. */
   readonly fallbackSessions: number;
-  /** Connections since the start; accepted = closed + the sum of `states`. */
+  /** Connections since the start, by the pool of their listener. */
   readonly accepted: number;
+  /** By the pool they asked for. Over all pools, accepted = closed + the sum of `states`. */
   readonly closed: number;
   /** Bytes relayed since the start. */
   readonly toBackendBytes: number;

@@ -11,6 +11,7 @@ export type HoldOutcome = 'released' | 'timeout' | 'gave-up' | 'refused';
 /** What a startup message in plain text said of its sender; absent where TLS hides it. */
 export interface Login {
   readonly user?: string;
+  /** As it is forwarded. */
   readonly database?: string;
 }
 

@@ -3,14 +3,32 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../core/instant.ts';
 import type { Address } from '../core/member.ts';
+import type { PoolName } from '../core/policy.ts';
 import type { Dial } from './dial.ts';
+import type { Surroundings } from './surroundings.ts';
 
 /** From the request to the end of everything it opened. */
 const CANCEL_MS = 5_000;
 /** A cancel costs each of these a connection. */
-export const MOST_CANCEL_TARGETS = 8;
+const MOST_CANCEL_TARGETS = 8;
 
-export interface CancelInputs {
+/** Returns the end without courtesy, after which nothing is reported. */
+export function passCancelOn(
+  packet: Uint8Array,
+  pool: PoolName,
+  { registry, seams, dial }: Surroundings,
+  onDone: (detail?: string) => void,
+): () => void {
+  const places = registry.placesOf(pool).slice(0, MOST_CANCEL_TARGETS);
+  seams.onEvent({ kind: 'cancel-forwarded', pool, members: places.map(({ member }) => member) });
+  if (places.length === 0) {
+    onDone('no session to cancel in this pool');
+    return () => {};
+  }
+  return forwardCancel({ packet, addresses: places.map(({ address }) => address), dial, clock: seams.clock, onDone });
+}
+
+interface CancelInputs {
   /** The whole request, as the client sent it. */
   readonly packet: Uint8Array;
   readonly addresses: readonly Address[];
@@ -19,8 +37,7 @@ export interface CancelInputs {
   readonly onDone: () => void;
 }
 
-/** Returns the end without courtesy, after which nothing is reported. */
-export function forwardCancel({ packet, addresses, dial, clock, onDone }: CancelInputs): () => void {
+function forwardCancel({ packet, addresses, dial, clock, onDone }: CancelInputs): () => void {
   const sockets = new Set<Socket>();
   const aborts: (() => void)[] = [];
   let pending = addresses.length;

@@ -6,11 +6,9 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../core/instant.ts';
 import { refusesForNow } from '../wire/backend-greeting.ts';
 
-/** What went to and fro before the relay. */
+/** The client's startup packet is sent already. */
 export interface Greeted {
-  /** The client's first bytes, sent already. */
-  readonly sentBytes: number;
-  /** What the backend has answered to them. */
+  /** What the backend has answered to it. */
   readonly words: Uint8Array;
 }
 
@@ -39,7 +37,7 @@ export function awaitGreeting({ backend, startup, clock, onGreeted, onTurnedAway
   const greeted = (words: Uint8Array): void => {
     leave();
     backend.pause();
-    onGreeted({ sentBytes: startup.length, words });
+    onGreeted({ words });
   };
   const ended = (): void => {
     leave();

@@ -5,6 +5,7 @@ import type { Login } from '../core/events.ts';
 import type { Clock } from '../core/instant.ts';
 import { startupParameters } from '../wire/startup.ts';
 import type { Recognition } from '../wire/startup.ts';
+import { readTarget, withoutTarget } from '../wire/target.ts';
 import { HTTP_ANSWER } from './refusal-text.ts';
 import { refuse } from './refuse.ts';
 import { Intake } from './startup.ts';
@@ -18,6 +19,15 @@ export interface OpeningListener {
   readonly onStranger: (detail: string, answer?: Uint8Array) => void;
   /** It left, and nothing it said waits for an answer. */
   readonly onLeft: (how: 'no-startup' | 'client-reset' | 'client-gave-up') => void;
+}
+
+export interface HandedOver {
+  /** The startup packet as it is to be forwarded, where it can be read. */
+  readonly startup: Uint8Array | undefined;
+  /** What it said besides. */
+  readonly bytes: Uint8Array;
+  /** It half-closed. */
+  readonly hasEnded: boolean;
 }
 
 export class Opening {
@@ -42,32 +52,51 @@ export class Opening {
 
   /** Who it says it is; empty where encryption hides it. */
   login(): Login {
-    if (this.#packet?.kind !== 'startup') return {};
-    const parameters = startupParameters(this.#intake.bytes().subarray(0, this.#packet.length));
-    const user = parameters.get('user');
-    const database = parameters.get('database') ?? user;
+    const packet = this.#startup();
+    if (packet === undefined) return {};
+    const user = startupParameters(packet).get('user');
+    const database = readTarget(packet).database ?? user;
     return { ...(user === undefined ? {} : { user }), ...(database === undefined ? {} : { database }) };
   }
 
-  /** Its startup packet as a copy, if that is all it has said and it waits for the answer. */
+  /** The name of the pool it asks for, if it can be read and names one. */
+  target(): string | undefined {
+    const packet = this.#startup();
+    return packet === undefined ? undefined : readTarget(packet).target?.name;
+  }
+
+  /** Its startup packet as it is to be forwarded, if that is all it has said and it waits for the answer. */
   loneStartup(): Uint8Array | undefined {
-    const packet = this.#packet;
-    if (packet?.kind !== 'startup' || packet.major !== 3 || this.#hasPipelined() || this.#intake.hasEnded()) {
-      return undefined;
-    }
-    return this.#intake.bytes().slice(0, packet.length);
+    if (this.#hasPipelined() || this.#intake.hasEnded()) return undefined;
+    return this.#forwarded();
   }
 
   /** Everything it said; the socket is the caller's, who listens to it in the same step. */
-  handOver(): { readonly bytes: Uint8Array; readonly hasEnded: boolean } {
+  handOver(): HandedOver {
     const bytes = this.#intake.bytes();
+    const startup = this.#forwarded();
+    const length = this.#startup()?.length ?? 0;
     this.#intake.release();
-    return { bytes, hasEnded: this.#intake.hasEnded() };
+    return { startup, bytes: bytes.subarray(length), hasEnded: this.#intake.hasEnded() };
   }
 
   /** Says no in the client's own terms and parts from it; nothing else is told from here on. Returns the end without courtesy. */
   refuse(error: Uint8Array, clock: Clock, onClosed: () => void): () => void {
     return refuse({ client: this.#client, intake: this.#intake, packet: this.#packet }, error, clock, onClosed);
+  }
+
+  /** As the client sent it; nothing where encryption or another protocol hides it. */
+  #startup(): Uint8Array | undefined {
+    const packet = this.#packet;
+    return packet?.kind === 'startup' && packet.major === 3
+      ? this.#intake.bytes().subarray(0, packet.length)
+      : undefined;
+  }
+
+  #forwarded(): Uint8Array | undefined {
+    const packet = this.#startup();
+    // A copy: the intake's own room is filled further.
+    return packet === undefined ? undefined : withoutTarget(new Uint8Array(packet));
   }
 
   #take(packet: Exclude<Recognition, { kind: 'need-more' }>): void {

@@ -13,6 +13,7 @@ export type RefusalReason = Extract<
   CloseReason,
   | 'startup-timeout'
   | 'not-postgres'
+  | 'unknown-target'
   | 'too-many-sessions'
   | 'hold-full'
   | 'hold-timeout'
@@ -59,6 +60,8 @@ function sentence(reason: RefusalReason, pool: PoolPolicy): string {
       return 'no complete startup message in time';
     case 'not-postgres':
       return 'this is not the PostgreSQL protocol';
+    case 'unknown-target':
+      return 'no pool has the name that was asked for';
     case 'too-many-sessions':
       return 'too many sessions';
     case 'hold-full':
@@ -83,6 +86,11 @@ function advice(reason: RefusalReason, facts: RefusalFacts): Pick<ErrorFields, '
     case 'startup-timeout':
     case 'not-postgres':
       return { detail, hint: 'Connect with a PostgreSQL client; protocol 3 is spoken here.' };
+    case 'unknown-target':
+      return {
+        detail,
+        hint: 'Write a pool behind the last @ of the database name, or none; a@b is reached as a@b@rw.',
+      };
     case 'too-many-sessions':
       return { detail, hint: 'Close idle connections, use a connection pool, or raise the bound.' };
     case 'hold-full':

@@ -18,6 +18,7 @@ export interface Place {
 
 /** What the registry and those who evict need of a session. */
 export interface Seated {
+  /** Its listener's, until it asks for another. */
   readonly pool: PoolName;
   /** Where it was accepted. */
   readonly listener: Address;
@@ -69,6 +70,12 @@ export class Registry {
     if (to !== 'closed' || from === 'closed') return;
     this.#sessions.delete(session);
     if (this.#sessions.size === 0) this.#onEmpty();
+  }
+
+  /** A session without a seat is about to belong to another pool; where it was accepted stays as it is. */
+  transfer(session: Seated, state: SessionState, to: PoolName): void {
+    this.#book(session.pool).states[state] -= 1;
+    this.#book(to).states[state] += 1;
   }
 
   sit(session: Seated, place: Place): void {

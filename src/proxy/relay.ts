@@ -16,9 +16,11 @@ export type RelayEnding = 'client-closed' | 'client-reset' | 'backend-closed' | 
 export interface RelayInputs {
   readonly client: Socket;
   readonly backend: Socket;
-  /** What the client sent so far; nothing of it was forwarded but what `greeted` says. */
+  /** What goes to the backend first; nothing of it was forwarded but what `greeted` says. */
+  readonly startup: Uint8Array | undefined;
+  /** What the client sent besides. */
   readonly opening: Uint8Array;
-  /** Set when the first bytes of `opening` were sent already. */
+  /** Set when `startup` was sent already. */
   readonly greeted?: Greeted | undefined;
   /** The client has half-closed already. */
   readonly hasClientEnded: boolean;
@@ -38,19 +40,17 @@ const HALF_OPEN_MS = 60_000;
 const nothing = (): void => {};
 
 export function startRelay(inputs: RelayInputs): void {
-  const { client, backend, traffic, poolTraffic, clock, onEnded } = inputs;
+  const { client, backend, traffic, clock, onEnded } = inputs;
   let ending: RelayEnding | undefined;
   let open = 2;
   let cancelTimer = nothing;
 
   const toBackend = (chunk: Uint8Array): void => {
-    traffic.toBackendBytes += chunk.length;
-    poolTraffic.toBackendBytes += chunk.length;
+    count(inputs, 'toBackendBytes', chunk);
     if (!backend.write(chunk)) client.pause();
   };
   const toClient = (chunk: Uint8Array): void => {
-    traffic.toClientBytes += chunk.length;
-    poolTraffic.toClientBytes += chunk.length;
+    count(inputs, 'toClientBytes', chunk);
     if (!client.write(chunk)) backend.pause();
   };
   const endOfClient = (): void => {
@@ -94,9 +94,15 @@ export function startRelay(inputs: RelayInputs): void {
 
   client.resume();
   backend.resume();
-  const { sentBytes = 0, words } = inputs.greeted ?? {};
-  for (const counters of [traffic, poolTraffic]) counters.toBackendBytes += sentBytes;
-  if (words !== undefined && words.length > 0) toClient(words);
-  if (inputs.opening.length > sentBytes) toBackend(inputs.opening.subarray(sentBytes));
+  const { startup, greeted, opening } = inputs;
+  if (startup !== undefined && greeted === undefined) toBackend(startup);
+  if (startup !== undefined && greeted !== undefined) count(inputs, 'toBackendBytes', startup);
+  if (greeted !== undefined && greeted.words.length > 0) toClient(greeted.words);
+  if (opening.length > 0) toBackend(opening);
   if (inputs.hasClientEnded) endOfClient();
+}
+
+function count({ traffic, poolTraffic }: RelayInputs, direction: keyof Traffic, { length }: Uint8Array): void {
+  traffic[direction] += length;
+  poolTraffic[direction] += length;
 }

@@ -15,7 +15,7 @@ import { encodeErrorResponse } from '../wire/error-response.ts';
 import type { Seat } from './admission.ts';
 import { approach, openRoute } from './approach.ts';
 import { Attempts } from './attempts.ts';
-import { MOST_CANCEL_TARGETS, forwardCancel } from './cancel.ts';
+import { passCancelOn } from './cancel.ts';
 import type { Greeted } from './greeting.ts';
 import type { Waiting } from './holding.ts';
 import { Opening } from './opening.ts';
@@ -26,6 +26,7 @@ import { startRelay } from './relay.ts';
 import type { RelayEnding, Traffic } from './relay.ts';
 import { ignoreErrors, peerText, resetSocket } from './socket.ts';
 import type { Surroundings } from './surroundings.ts';
+import { describeUnknown, poolOfTarget } from './target-pool.ts';
 
 export interface Accepted {
   readonly policy: PoolPolicy;
@@ -37,8 +38,8 @@ const nothing = (): void => {};
 
 export class Session implements Seated, Waiting {
   readonly id: number;
-  readonly pool: PoolName;
   readonly listener: Address;
+  #pool: PoolName;
   #policy: PoolPolicy;
   readonly #around: Surroundings;
   readonly #client: Socket;
@@ -61,7 +62,7 @@ export class Session implements Seated, Waiting {
 
   constructor(id: number, { policy, listener, client }: Accepted, around: Surroundings) {
     this.id = id;
-    this.pool = policy.name;
+    this.#pool = policy.name;
     this.listener = listener;
     this.#policy = policy;
     this.#around = around;
@@ -87,6 +88,10 @@ export class Session implements Seated, Waiting {
     const timeoutMs = policy().client.startupTimeoutMs;
     this.#leave = seams.clock.schedule(timeoutMs, () => this.#refuse('startup-timeout', `waited ${timeoutMs} ms`));
     this.#opening.start();
+  }
+
+  get pool(): PoolName {
+    return this.#pool;
   }
 
   place(): Place | undefined {
@@ -168,9 +173,17 @@ export class Session implements Seated, Waiting {
 
   #begin(): void {
     this.#login = this.#opening.login();
-    if (this.#seat === 'session') return this.#route();
-    const { maxSessions } = this.#around.policy().client;
-    this.#refuse('too-many-sessions', `the bound of ${maxSessions} sessions is reached`);
+    const { pools, client } = this.#around.policy();
+    if (this.#seat !== 'session') {
+      return this.#refuse('too-many-sessions', `the bound of ${client.maxSessions} sessions is reached`);
+    }
+    const target = this.#opening.target();
+    const names = pools.map(({ name }) => name);
+    const pool = target === undefined ? this.#pool : poolOfTarget(target, names);
+    if (pool === undefined) return this.#refuse('unknown-target', describeUnknown(target ?? '', names));
+    this.#around.registry.transfer(this, this.#state, pool);
+    this.#pool = pool;
+    this.#route();
   }
 
   #who(): Login & { readonly pool: PoolName; readonly session: number; readonly client: string } {
@@ -246,11 +259,12 @@ export class Session implements Seated, Waiting {
     this.#backend = backend;
     if (!this.#move('relay')) return;
     this.#member = member;
-    const { bytes, hasEnded } = this.#opening.handOver();
+    const { startup, bytes, hasEnded } = this.#opening.handOver();
     seams.onEvent({ kind: 'session-opened', ...this.#who(), member });
     startRelay({
       client: this.#client,
       backend,
+      startup,
       opening: bytes,
       greeted,
       hasClientEnded: hasEnded,
@@ -268,19 +282,9 @@ export class Session implements Seated, Waiting {
   }
 
   #cancel(packet: Uint8Array): void {
-    const { registry, seams, admission, dial } = this.#around;
     this.#leave();
-    this.#seat = admission.becomeVisitor(this.#seat);
-    const places = registry.placesOf(this.pool).slice(0, MOST_CANCEL_TARGETS);
-    seams.onEvent({ kind: 'cancel-forwarded', pool: this.pool, members: places.map(({ member }) => member) });
-    if (places.length === 0) return this.close('cancel-forwarded', 'no session to cancel in this pool');
-    this.#leave = forwardCancel({
-      packet,
-      addresses: places.map(({ address }) => address),
-      dial,
-      clock: seams.clock,
-      onDone: () => this.close('cancel-forwarded'),
-    });
+    this.#seat = this.#around.admission.becomeVisitor(this.#seat);
+    this.#leave = passCancelOn(packet, this.#pool, this.#around, (detail) => this.close('cancel-forwarded', detail));
   }
 
   #refuse(reason: RefusalReason, detail?: string, answer?: Uint8Array): void {

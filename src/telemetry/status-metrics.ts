@@ -135,7 +135,7 @@ function sessionMetrics(registers: Registers) {
     }),
     accepted: new Counter({
       name: 'pointsman_clients_accepted_total',
-      help: 'Client connections accepted: those that ended plus those that live.',
+      help: 'Client connections accepted, by the pool of their listener: over all pools, those that ended plus those that live.',
       labelNames,
       registers,
     }),

@@ -13,6 +13,7 @@ describe('SQLSTATEs', () => {
     ['too-many-sessions', '53300'],
     ['not-postgres', '08P01'],
     ['startup-timeout', '08P01'],
+    ['unknown-target', '3D000'],
     ['shutdown', '57P01'],
     ['internal-error', 'XX000'],
     ['evicted-demoted', '57P01'],

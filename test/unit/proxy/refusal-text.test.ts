@@ -16,6 +16,7 @@ const facts = {
 test.each<[RefusalReason, string]>([
   ['startup-timeout', '08P01'],
   ['not-postgres', '08P01'],
+  ['unknown-target', '3D000'],
   ['too-many-sessions', '53300'],
   ['hold-full', '53300'],
   ['hold-timeout', '57P03'],

@@ -1,0 +1,22 @@
+// What the target in a startup packet means here: a pool by its name, else by what its users would call it. Pure.
+import type { PoolName } from '../core/policy.ts';
+
+/** For the pools that exist without being configured. */
+const ALIASES: Readonly<Record<string, PoolName>> = { rw: 'write', ro: 'read' };
+
+/** A target is as long as the packet lets it be. Characters. */
+const LONGEST_NAME = 63;
+
+/** A pool of that very name comes first, so that nobody's own pool `ro` is hidden. */
+export function poolOfTarget(target: string, pools: readonly PoolName[]): PoolName | undefined {
+  return [target, Object.hasOwn(ALIASES, target) ? ALIASES[target] : undefined].find(
+    (name) => name !== undefined && pools.includes(name),
+  );
+}
+
+/** `"foo" is none of write, read, rw (write), ro (read)` */
+export function describeUnknown(target: string, pools: readonly PoolName[]): string {
+  const aliases = Object.entries(ALIASES).filter(([alias, pool]) => pools.includes(pool) && !pools.includes(alias));
+  const known = [...pools, ...aliases.map(([alias, pool]) => `${alias} (${pool})`)];
+  return `"${target.slice(0, LONGEST_NAME)}" is none of ${known.join(', ')}`;
+}

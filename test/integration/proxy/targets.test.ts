@@ -1,0 +1,107 @@
+// `app@ro`: which pool a client is served by is its own to say, whatever listener it comes to.
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { aPool, aWritePool } from '../../support/builders.ts';
+import { startFakeBackend } from '../../support/fake-backend.ts';
+import type { FakeBackend } from '../../support/fake-backend.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { aPacket, aStartup, errorFields } from '../../support/packets.ts';
+import { startProxyLab } from '../../support/proxy-lab.ts';
+import type { ProxyLab } from '../../support/proxy-lab.ts';
+import { connectRaw } from '../../support/raw-client.ts';
+import type { RawClient } from '../../support/raw-client.ts';
+import { DEMOTED } from '../../support/tables.ts';
+import { until } from '../../support/until.ts';
+
+let lab: ProxyLab;
+let primary: FakeBackend;
+let replica: FakeBackend;
+let clock: ManualClock;
+
+beforeEach(async () => {
+  [primary, replica] = await Promise.all([startFakeBackend('echo'), startFakeBackend('echo')]);
+  clock = new ManualClock();
+  lab = await startProxyLab({
+    clock,
+    pools: [aWritePool(), aPool(), aPool({ name: 'analytics' })],
+    table: { write: { open: { 'pg-1': primary.address } }, read: { open: { 'pg-2': replica.address } } },
+  });
+});
+
+afterEach(async () => {
+  lab.proxy.close();
+  await until('no timer left', () => clock.pending() === 0);
+  await Promise.all([primary.stop(), replica.stop()]);
+});
+
+async function aClient(pool: string, parameters: Readonly<Record<string, string>>): Promise<RawClient> {
+  const client = await connectRaw(lab.address(pool));
+  client.socket.write(aStartup(parameters));
+  return client;
+}
+
+test.each([
+  ['write', { user: 'u', database: 'app@ro' }, { user: 'u', database: 'app' }],
+  ['write', { user: 'u', database: 'app@read' }, { user: 'u', database: 'app' }],
+  [
+    'write',
+    { user: 'u', database: 'app', options: '-c pointsman.pool=ro -e' },
+    { user: 'u', database: 'app', options: '-e' },
+  ],
+  ['read', { user: 'u@rw', database: 'a@b@ro' }, { user: 'u@rw', database: 'a@b' }],
+])('a client of %s that says %j reaches the replica, and the target goes no further', async (pool, said, forwarded) => {
+  await aClient(pool, said);
+  const expected = aStartup(forwarded);
+  await until('the packet', () => replica.connections.length === 1 && replica.last().received().equals(expected));
+  expect(primary.connections.length).toBe(0);
+  expect(lab.events.find(({ kind }) => kind === 'session-opened')).toMatchObject({
+    pool: 'read',
+    database: forwarded.database,
+  });
+});
+
+test('a session belongs to the pool it asked for: counted there, evicted there, and ended there', async () => {
+  const client = await aClient('read', { user: 'u', database: 'app@rw' });
+  await until('the session', () => client.received().length > 0);
+  expect(lab.proxy.counts().get('read')).toMatchObject({ accepted: 1, closed: 0, states: { startup: 0, relaying: 0 } });
+  expect(lab.proxy.counts().get('write')).toMatchObject({ accepted: 0, members: new Map([['pg-1', 1]]) });
+  lab.decide({ write: { others: { 'pg-1': { address: primary.address, standing: DEMOTED } } } });
+  expect(lab.closed()).toMatchObject([{ pool: 'write', reason: 'evicted-demoted', database: 'app' }]);
+  expect(lab.proxy.counts().get('write')).toMatchObject({ closed: 1, states: { relaying: 0 } });
+});
+
+test('a pool without a member holds its clients at every listener', async () => {
+  const client = await aClient('write', { user: 'u', database: 'app@analytics' });
+  await until('the hold', () => lab.proxy.counts().get('analytics')?.states.holding === 1);
+  lab.decide({ analytics: { open: { 'pg-2': replica.address } } });
+  await until('the session', () => client.received().equals(aStartup({ user: 'u', database: 'app' })));
+});
+
+test('what is pipelined behind the packet follows it, once', async () => {
+  const client = await connectRaw(lab.address('write'));
+  const more = Buffer.alloc(100_000, 7);
+  client.socket.write(Buffer.concat([aStartup({ user: 'u', database: 'app@ro' }), more]));
+  const expected = Buffer.concat([aStartup({ user: 'u', database: 'app' }), more]);
+  await until('the echo', () => client.received().length === expected.length);
+  expect(client.received().equals(expected)).toBe(true);
+});
+
+test('an unknown target is refused, and the answer says what there is', async () => {
+  const client = await aClient('read', { user: 'u', database: 'app@foo' });
+  const error = await until('the error', () => errorFields(client.received()));
+  expect(error).toMatchObject({
+    C: '3D000',
+    M: 'pointsman: no pool has the name that was asked for (unknown-target)',
+    D: '"foo" is none of write, read, analytics, rw (write), ro (read)',
+  });
+  client.socket.end();
+  await until('the close', () => lab.reasons().length === 1);
+  expect(lab.closed()).toMatchObject([{ pool: 'read', reason: 'unknown-target', database: 'app' }]);
+});
+
+test('another protocol than 3 is the listener’s, and forwarded as it came', async () => {
+  const old = aPacket(0x00020000, Buffer.from('app@rw\0'));
+  const client = await connectRaw(lab.address('read'));
+  client.socket.write(old);
+  await until('the echo', () => client.received().equals(old));
+  expect(replica.connections.length).toBe(1);
+});
