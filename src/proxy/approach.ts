@@ -4,15 +4,17 @@
 import type { Socket } from 'node:net';
 import { pickTarget } from '../core/balance.ts';
 import type { Clock } from '../core/instant.ts';
-import { isSameAddress } from '../core/member.ts';
 import type { PoolName, PoolPolicy } from '../core/policy.ts';
 import type { Route, Target } from '../core/routing-table.ts';
 import type { Attempts } from './attempts.ts';
 import type { Dial, DialResult } from './dial.ts';
 import { awaitGreeting } from './greeting.ts';
 import type { Greeted } from './greeting.ts';
+import { negotiate } from './negotiation.ts';
 import type { ProxySeams } from './options.ts';
 import type { Place, Registry } from './registry.ts';
+import { isAmong } from './spares.ts';
+import type { Spare } from './spares.ts';
 
 export type OpenRoute = Extract<Route, { kind: 'open' }>;
 
@@ -25,16 +27,29 @@ export interface ApproachInputs {
   readonly registry: Registry;
   readonly dial: Dial;
   /** Counts the picks of the pool. */
-  readonly turn: number;
-  /** The client's startup packet, where its answer is to be awaited; see greeting.ts. */
-  readonly startup: Uint8Array | undefined;
+  readonly nextTurn: () => number;
+  /** The client's packet, where its answer can be awaited. */
+  readonly asked: Asked | undefined;
+  /** Used instead of a dial, if its member is open. */
+  readonly spare: Spare | undefined;
   /** The dial begins: the session takes its seat. */
   readonly onPlace: (place: Place) => void;
+  /** `greeted` is set when the packet was sent already. */
   readonly onConnected: (target: Target, backend: Socket, greeted: Greeted | undefined) => void;
+  /** No encryption here: the client may go on in plain text. */
+  readonly onDeclined: (target: Target, backend: Socket) => void;
+  /** The backend was reached, and left the client without a word. */
+  readonly onClosed: (target: Target) => void;
   /** The member is no longer open, or another one is left to try: route again. */
   readonly onRouteAgain: () => void;
   /** The route looks open and nobody could be reached: wait so long first. */
   readonly onUnreachable: (pauseMs: number) => void;
+}
+
+export interface Asked {
+  /** `startup`: the client's whole conversation so far. */
+  readonly kind: 'startup' | 'negotiation';
+  readonly packet: Uint8Array;
 }
 
 const nothing = (): void => {};
@@ -81,12 +96,18 @@ function connectToMember(inputs: ApproachInputs): () => void {
     inputs.onRouteAgain();
     return nothing;
   }
+  const isFallback = route.fallback !== undefined;
+  const kept = inputs.spare?.take(route.targets);
+  if (kept !== undefined) {
+    inputs.onPlace({ ...kept.target, isFallback });
+    return handOver(inputs, kept.target, kept.socket);
+  }
   const target = pickTarget(pool.balance, attempts.preferred(route.targets), {
     sessionsOn: (member) => registry.sessionsOn(pool.name, member),
     random,
-    turn: inputs.turn,
+    turn: inputs.nextTurn(),
   });
-  inputs.onPlace({ ...target, isFallback: route.fallback !== undefined });
+  inputs.onPlace({ ...target, isFallback });
   const startedAt = clock.now();
   let abort = nothing;
   const abortDial = dial(target.address, { clock, timeoutMs: connectTimeoutMs }, (result) => {
@@ -104,31 +125,38 @@ function connectToMember(inputs: ApproachInputs): () => void {
 }
 
 function handOver(inputs: ApproachInputs, target: Target, backend: Socket): () => void {
-  const { seams, pool, startup, onConnected } = inputs;
-  const targets = openRoute(seams, pool.name)?.targets ?? [];
-  const isOpen = targets.some(
-    ({ member, address }) => member === target.member && isSameAddress(address, target.address),
-  );
-  if (!isOpen) {
+  const { seams, pool, attempts, asked, onConnected } = inputs;
+  if (!isAmong(openRoute(seams, pool.name)?.targets ?? [], target)) {
     backend.destroy();
     inputs.onRouteAgain();
     return nothing;
   }
-  if (startup === undefined) {
+  // A client of an exclusive pool whose server shuts down in this very moment gets one more chance: its packet, which nobody took,
+  // is its whole conversation so far. The second server's answer is relayed whatever it is.
+  const mayTurnAway = pool.exclusive && !attempts.wasTurnedAway();
+  const turnedAway = (): void => {
+    seams.onSmell({ kind: 'backend-closed', member: target.member });
+    if (!mayTurnAway) return inputs.onClosed(target);
+    attempts.turnedAway();
+    inputs.onRouteAgain();
+  };
+  const { clock } = seams;
+  if (asked?.kind === 'negotiation') {
+    return negotiate({
+      backend,
+      request: asked.packet,
+      clock,
+      onDeclined: () => inputs.onDeclined(target, backend),
+      onAnswered: (words) => onConnected(target, backend, { words }),
+      onClosed: turnedAway,
+    });
+  }
+  if (asked === undefined || !mayTurnAway) {
     onConnected(target, backend, undefined);
     return nothing;
   }
-  return awaitGreeting({
-    backend,
-    startup,
-    clock: seams.clock,
-    onGreeted: (greeted) => onConnected(target, backend, greeted),
-    onTurnedAway: () => {
-      inputs.attempts.turnedAway();
-      seams.onSmell({ kind: 'backend-closed', member: target.member });
-      inputs.onRouteAgain();
-    },
-  });
+  const onGreeted = (greeted: Greeted): void => onConnected(target, backend, greeted);
+  return awaitGreeting({ backend, startup: asked.packet, clock, onGreeted, onTurnedAway: turnedAway });
 }
 
 function failed(inputs: ApproachInputs, { member }: Target, result: Extract<DialResult, { kind: 'failed' }>): void {

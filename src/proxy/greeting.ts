@@ -24,7 +24,7 @@ export interface GreetingInputs {
 }
 
 /** A backend that is slow to speak is listened to by the client itself. */
-const GREETING_MS = 2_000;
+export const GREETING_MS = 2_000;
 
 /** Returns the abort, which closes the backend; it is idempotent. */
 export function awaitGreeting({ backend, startup, clock, onGreeted, onTurnedAway }: GreetingInputs): () => void {

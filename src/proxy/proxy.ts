@@ -15,6 +15,7 @@ import type { ProxyOptions, ProxyPolicy } from './options.ts';
 import { Registry } from './registry.ts';
 import type { Seated } from './registry.ts';
 import { Session } from './session.ts';
+import { Spares } from './spares.ts';
 import type { Surroundings } from './surroundings.ts';
 
 type ListenResult = { readonly kind: 'listening'; readonly listeners: readonly BoundListener[] } | ListenFailure;
@@ -54,6 +55,7 @@ class RunningProxy implements Proxy {
   readonly #options: ProxyOptions;
   readonly #registry = new Registry();
   readonly #holding: Holding;
+  readonly #spares = new Spares();
   readonly #evictions: Evictions;
   readonly #leftovers: Leftovers;
   readonly #listeners: Listeners;
@@ -89,6 +91,7 @@ class RunningProxy implements Proxy {
       pool: (name) => this.#pools.get(name),
       registry,
       holding: this.#holding,
+      spares: this.#spares,
       admission: this.#admission,
       dial,
       nextTurn: (pool) => this.#nextTurn(pool),
@@ -121,6 +124,7 @@ class RunningProxy implements Proxy {
 
   tableChanged(actions: readonly Action[]): void {
     this.#evictions.apply(actions);
+    this.#spares.tableChanged(this.#options.table());
     this.#holding.tableChanged();
   }
 

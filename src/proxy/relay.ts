@@ -16,11 +16,11 @@ export type RelayEnding = 'client-closed' | 'client-reset' | 'backend-closed' | 
 export interface RelayInputs {
   readonly client: Socket;
   readonly backend: Socket;
-  /** What goes to the backend first; nothing of it was forwarded but what `greeted` says. */
-  readonly startup: Uint8Array | undefined;
+  /** What goes to the backend first. */
+  readonly packet: Uint8Array | undefined;
   /** What the client sent besides. */
   readonly opening: Uint8Array;
-  /** Set when `startup` was sent already. */
+  /** Set when `packet` was sent already. */
   readonly greeted?: Greeted | undefined;
   /** The client has half-closed already. */
   readonly hasClientEnded: boolean;
@@ -94,9 +94,9 @@ export function startRelay(inputs: RelayInputs): void {
 
   client.resume();
   backend.resume();
-  const { startup, greeted, opening } = inputs;
-  if (startup !== undefined && greeted === undefined) toBackend(startup);
-  if (startup !== undefined && greeted !== undefined) count(inputs, 'toBackendBytes', startup);
+  const { packet, greeted, opening } = inputs;
+  if (packet !== undefined && greeted === undefined) toBackend(packet);
+  if (packet !== undefined && greeted !== undefined) count(inputs, 'toBackendBytes', packet);
   if (greeted !== undefined && greeted.words.length > 0) toClient(greeted.words);
   if (opening.length > 0) toBackend(opening);
   if (inputs.hasClientEnded) endOfClient();

@@ -11,7 +11,7 @@ import type { PoolName, PoolPolicy } from '../core/policy.ts';
 import type { HoldCause, PoolDecision, Target } from '../core/routing-table.ts';
 import { nextSessionState } from '../core/session-state.ts';
 import type { SessionEvent, SessionState } from '../core/session-state.ts';
-import { encodeErrorResponse } from '../wire/error-response.ts';
+import { NOT_SUPPORTED, encodeErrorResponse } from '../wire/error-response.ts';
 import type { Seat } from './admission.ts';
 import { approach, openRoute } from './approach.ts';
 import { Attempts } from './attempts.ts';
@@ -25,6 +25,7 @@ import type { Place, Seated } from './registry.ts';
 import { startRelay } from './relay.ts';
 import type { RelayEnding, Traffic } from './relay.ts';
 import { ignoreErrors, peerText, resetSocket } from './socket.ts';
+import type { Spare } from './spares.ts';
 import type { Surroundings } from './surroundings.ts';
 import { describeUnknown, poolOfTarget } from './target-pool.ts';
 
@@ -56,6 +57,8 @@ export class Session implements Seated, Waiting {
   #heldSince: Instant | undefined;
   #place: Place | undefined;
   #backend: Socket | undefined;
+  /** Only while the client is about to say what it wants in plain text, and on the way from there to the relay. */
+  #spare: Spare | undefined;
   #member: MemberName | undefined;
   /** Fixed when the client is refused: what happens while it lingers changes nothing. */
   #verdict: { readonly reason: CloseReason; readonly detail: string | undefined } | undefined;
@@ -72,22 +75,23 @@ export class Session implements Seated, Waiting {
     this.#attempts = new Attempts(around.policy().backend.attempts);
     this.#seat = around.admission.admit();
     this.#opening = new Opening(client, {
+      clock: around.seams.clock,
+      timeoutMs: around.policy().client.startupTimeoutMs,
       onStartup: () => this.#begin(),
       onCancel: (request) => this.#cancel(request),
       onStranger: (detail, answer) => this.#refuse('not-postgres', detail, answer),
       onLeft: (how) => this.close(how),
+      onLate: (detail) => this.#refuse('startup-timeout', detail),
     });
   }
 
   start(): void {
-    const { registry, seams, policy } = this.#around;
+    const { registry, seams } = this.#around;
     ignoreErrors(this.#client);
     registry.add(this);
     seams.onEvent({ kind: 'client-accepted', pool: this.pool });
     if (this.#seat === 'none') return this.close('too-many-sessions', 'cut off: too many to be told');
-    const timeoutMs = policy().client.startupTimeoutMs;
-    this.#leave = seams.clock.schedule(timeoutMs, () => this.#refuse('startup-timeout', `waited ${timeoutMs} ms`));
-    this.#opening.start();
+    this.#leave = this.#opening.start();
   }
 
   get pool(): PoolName {
@@ -163,6 +167,7 @@ export class Session implements Seated, Waiting {
     this.#leave = nothing;
     this.#state = to;
     leave();
+    if (to !== 'dialing' && to !== 'startup') this.#spare?.drop();
     if (this.#place !== undefined && to !== 'relaying') {
       this.#around.registry.rise(this, this.#place);
       this.#place = undefined;
@@ -231,9 +236,6 @@ export class Session implements Seated, Waiting {
   #dial(): void {
     if (!this.#move('dial')) return;
     const { seams, policy, registry, dial, nextTurn } = this.#around;
-    // A client of an exclusive pool whose server shuts down in this very moment gets one more chance: its startup packet, which
-    // nobody took, is its whole conversation so far. The second server's answer is relayed whatever it is.
-    const mayTurnAway = this.#policy.exclusive && !this.#attempts.wasTurnedAway();
     this.#leave = approach({
       session: this.id,
       pool: this.#policy,
@@ -242,16 +244,30 @@ export class Session implements Seated, Waiting {
       seams,
       registry,
       dial,
-      turn: nextTurn(this.pool),
-      startup: mayTurnAway ? this.#opening.loneStartup() : undefined,
+      nextTurn: () => nextTurn(this.pool),
+      asked: this.#opening.asked(),
+      spare: this.#spare,
       onPlace: (place) => {
         this.#place = place;
         registry.sit(this, place);
       },
       onConnected: (target, backend, greeted) => this.#relay(target, backend, greeted),
+      onDeclined: (target, backend) => this.#decline(target, backend),
+      onClosed: ({ member }) => {
+        this.#member = member;
+        this.close('backend-closed');
+      },
       onRouteAgain: () => this.#route(),
       onUnreachable: (pauseMs) => this.#hold('no-member', pauseMs),
     });
+  }
+
+  #decline(target: Target, backend: Socket): void {
+    const spare = this.#around.spares.keep(target, backend);
+    if (!this.#move('answer')) return spare.drop();
+    this.#spare = spare;
+    this.#client.write(NOT_SUPPORTED);
+    this.#leave = this.#opening.next();
   }
 
   #relay({ member }: Target, backend: Socket, greeted: Greeted | undefined): void {
@@ -259,12 +275,12 @@ export class Session implements Seated, Waiting {
     this.#backend = backend;
     if (!this.#move('relay')) return;
     this.#member = member;
-    const { startup, bytes, hasEnded } = this.#opening.handOver();
+    const { packet, bytes, hasEnded } = this.#opening.handOver();
     seams.onEvent({ kind: 'session-opened', ...this.#who(), member });
     startRelay({
       client: this.#client,
       backend,
-      startup,
+      packet,
       opening: bytes,
       greeted,
       hasClientEnded: hasEnded,
@@ -283,6 +299,7 @@ export class Session implements Seated, Waiting {
 
   #cancel(packet: Uint8Array): void {
     this.#leave();
+    this.#spare?.drop();
     this.#seat = this.#around.admission.becomeVisitor(this.#seat);
     this.#leave = passCancelOn(packet, this.#pool, this.#around, (detail) => this.close('cancel-forwarded', detail));
   }

@@ -11,6 +11,8 @@ const KEPT_BYTES = 64 * 1024;
 export interface IntakeListener {
   /** The first packet is known; called once, and again after each `skip`. Bytes behind it may have arrived too. */
   readonly onPacket: (packet: Exclude<Recognition, { kind: 'need-more' }>) => void;
+  /** More bytes behind the first packet. */
+  readonly onMore?: () => void;
   /** The client sends no more (FIN). */
   readonly onEnd: () => void;
   /** The socket is closed. */
@@ -66,7 +68,8 @@ export class Intake {
   readonly #take = (chunk: Uint8Array): void => {
     this.#append(chunk);
     if (this.#length >= KEPT_BYTES) this.#socket.pause();
-    this.#look();
+    if (this.#isRecognised) this.#listener.onMore?.();
+    else this.#look();
   };
 
   readonly #end = (): void => {
@@ -77,7 +80,6 @@ export class Intake {
   readonly #close = (): void => this.#listener.onClosed();
 
   #look(): void {
-    if (this.#isRecognised) return;
     const packet = recognise(this.bytes());
     if (packet.kind === 'need-more') return;
     this.#isRecognised = true;

@@ -5,6 +5,7 @@ import type { Dial } from './dial.ts';
 import type { Holding } from './holding.ts';
 import type { ProxyPolicy, ProxySeams } from './options.ts';
 import type { Registry } from './registry.ts';
+import type { Spares } from './spares.ts';
 
 export interface Surroundings {
   readonly seams: ProxySeams;
@@ -13,6 +14,7 @@ export interface Surroundings {
   readonly pool: (name: PoolName) => PoolPolicy | undefined;
   readonly registry: Registry;
   readonly holding: Holding;
+  readonly spares: Spares;
   readonly admission: Admission;
   readonly dial: Dial;
   /** Counts the picks of a pool. */

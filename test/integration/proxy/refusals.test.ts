@@ -69,6 +69,8 @@ test('negotiation is answered N, each kind once, and the error follows the start
 test('negotiation without end gets the error', async () => {
   await startClosed();
   const client = await connectRaw(lab.address('write'));
+  client.socket.write(SSL_REQUEST);
+  await until('N', () => client.received().toString() === 'N');
   client.socket.write(Buffer.concat(Array.from({ length: 10_000 }, () => SSL_REQUEST)));
   const error = await until('the error', () => errorFields(client.received().subarray(1)));
   expect(error['C']).toBe('57P03');

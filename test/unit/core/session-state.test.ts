@@ -6,10 +6,23 @@ describe('the steps of a session', () => {
   test.each<[SessionState, Partial<Record<SessionEvent, SessionState>>]>([
     ['startup', { hold: 'holding', dial: 'dialing', refuse: 'refusing', close: 'closed' }],
     ['holding', { dial: 'dialing', refuse: 'refusing', close: 'closed' }],
-    ['dialing', { hold: 'holding', dial: 'dialing', relay: 'relaying', refuse: 'refusing', close: 'closed' }],
+    [
+      'dialing',
+      {
+        hold: 'holding',
+        dial: 'dialing',
+        answer: 'startup',
+        relay: 'relaying',
+        refuse: 'refusing',
+        close: 'closed',
+      },
+    ],
     ['relaying', { refuse: 'refusing', close: 'closed' }],
     ['refusing', { refuse: 'refusing', close: 'closed' }],
-    ['closed', { hold: 'closed', dial: 'closed', relay: 'closed', refuse: 'closed', close: 'closed' }],
+    [
+      'closed',
+      { hold: 'closed', dial: 'closed', answer: 'closed', relay: 'closed', refuse: 'closed', close: 'closed' },
+    ],
   ])('from %s', (state, steps) => {
     const possible = SESSION_EVENTS.flatMap((event) => {
       const next = nextSessionState(state, event);
@@ -30,5 +43,6 @@ describe('the steps of a session', () => {
     expect(SESSION_STATES.filter((state) => nextSessionState(state, 'relay') === 'relaying')).toEqual(['dialing']);
     expect(nextSessionState('relaying', 'dial')).toBeUndefined();
     expect(nextSessionState('relaying', 'hold')).toBeUndefined();
+    expect(nextSessionState('relaying', 'answer')).toBeUndefined();
   });
 });
