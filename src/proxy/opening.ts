@@ -33,6 +33,8 @@ export interface HandedOver {
   readonly bytes: Uint8Array;
   /** It half-closed. */
   readonly hasEnded: boolean;
+  /** The packet begins a stream in plain text of the protocol that is spoken here. */
+  readonly isReadable: boolean;
 }
 
 export class Opening {
@@ -99,7 +101,8 @@ export class Opening {
     const packet = this.#forwarded();
     const bytes = this.#intake.bytes().subarray(packet === undefined ? 0 : this.#length());
     this.#intake.release();
-    return { packet, bytes, hasEnded: this.#intake.hasEnded() };
+    const isReadable = packet !== undefined && !this.#isNegotiating();
+    return { packet, bytes, hasEnded: this.#intake.hasEnded(), isReadable };
   }
 
   /** Says no in the client's own terms and parts from it; nothing else is told from here on. Returns the end without courtesy. */

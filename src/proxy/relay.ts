@@ -1,5 +1,6 @@
 // The byte copy between client and backend, both ways: unaltered, in order, once, with half-close passed on and back-pressure.
-// Owns both sockets from its start until it reports that both are closed. Knows nothing of sessions, tables or PostgreSQL.
+// Owns both sockets from its start until it reports that both are closed, or is stopped. Knows nothing of sessions, tables or
+// PostgreSQL: who wants to read along, or to keep something from the client, taps it.
 import type { Socket } from 'node:net';
 import type { Clock } from '../core/instant.ts';
 import type { Greeted } from './greeting.ts';
@@ -13,6 +14,16 @@ export interface Traffic {
 
 export type RelayEnding = 'client-closed' | 'client-reset' | 'backend-closed' | 'backend-reset';
 
+type Send = (chunk: Uint8Array) => void;
+
+/** Shown every chunk behind the first packet. */
+export interface Taps {
+  /** Before the chunk is sent. */
+  readonly toBackend: Send;
+  /** In the place of sending it. */
+  readonly toClient: (chunk: Uint8Array, send: Send) => void;
+}
+
 export interface RelayInputs {
   readonly client: Socket;
   readonly backend: Socket;
@@ -24,6 +35,7 @@ export interface RelayInputs {
   readonly greeted?: Greeted | undefined;
   /** The client has half-closed already. */
   readonly hasClientEnded: boolean;
+  readonly taps: Taps | undefined;
   /** The session's own counters and its pool's. */
   readonly traffic: Traffic;
   readonly poolTraffic: Traffic;
@@ -39,67 +51,116 @@ const HALF_OPEN_MS = 60_000;
 
 const nothing = (): void => {};
 
-export function startRelay(inputs: RelayInputs): void {
-  const { client, backend, traffic, clock, onEnded } = inputs;
-  let ending: RelayEnding | undefined;
-  let open = 2;
-  let cancelTimer = nothing;
+export class Relay {
+  readonly #inputs: RelayInputs;
+  readonly #toBackend: Send;
+  readonly #toClient: Send;
+  #ending: RelayEnding | undefined;
+  #open = 2;
+  #cancelTimer = nothing;
+  #isStopped = false;
 
-  const toBackend = (chunk: Uint8Array): void => {
-    count(inputs, 'toBackendBytes', chunk);
-    if (!backend.write(chunk)) client.pause();
+  constructor(inputs: RelayInputs) {
+    const { taps } = inputs;
+    this.#inputs = inputs;
+    this.#toClient = taps === undefined ? this.#sendToClient : (chunk) => taps.toClient(chunk, this.#sendToClient);
+    this.#toBackend =
+      taps === undefined
+        ? this.#sendToBackend
+        : (chunk) => {
+            taps.toBackend(chunk);
+            this.#sendToBackend(chunk);
+          };
+  }
+
+  /** Call once. */
+  start(): void {
+    const { client, backend, packet, opening, greeted, hasClientEnded } = this.#inputs;
+    client.on('data', this.#toBackend).on('drain', this.#resumeBackend);
+    client.on('end', this.#endOfClient).on('error', this.#clientFailed).on('close', this.#closed);
+    backend.on('data', this.#toClient).on('drain', this.#resumeClient);
+    backend.on('end', this.#endOfBackend).on('error', this.#backendFailed).on('close', this.#closed);
+    client.resume();
+    backend.resume();
+    if (packet !== undefined && greeted === undefined) this.#sendToBackend(packet);
+    if (packet !== undefined && greeted !== undefined) count(this.#inputs, 'toBackendBytes', packet);
+    if (greeted !== undefined && greeted.words.length > 0) this.#toClient(greeted.words);
+    if (this.#isStopped) return;
+    if (opening.length > 0) this.#toBackend(opening);
+    if (hasClientEnded) this.#endOfClient();
+  }
+
+  /** Lets go of both sockets, which are the caller's again: nothing more is copied or told. Idempotent. */
+  stop(): void {
+    const { client, backend } = this.#inputs;
+    this.#isStopped = true;
+    this.#cancelTimer();
+    client.off('data', this.#toBackend).off('drain', this.#resumeBackend);
+    client.off('end', this.#endOfClient).off('error', this.#clientFailed).off('close', this.#closed);
+    backend.off('data', this.#toClient).off('drain', this.#resumeClient);
+    backend.off('end', this.#endOfBackend).off('error', this.#backendFailed).off('close', this.#closed);
+  }
+
+  readonly #resumeBackend = (): void => {
+    this.#inputs.backend.resume();
   };
-  const toClient = (chunk: Uint8Array): void => {
-    count(inputs, 'toClientBytes', chunk);
-    if (!client.write(chunk)) backend.pause();
+
+  readonly #resumeClient = (): void => {
+    this.#inputs.client.resume();
   };
-  const endOfClient = (): void => {
-    ending ??= 'client-closed';
-    backend.end();
+
+  readonly #endOfClient = (): void => {
+    this.#ending ??= 'client-closed';
+    this.#inputs.backend.end();
   };
-  const endOfBackend = (): void => {
-    ending ??= 'backend-closed';
-    client.end();
-    watch(traffic.toBackendBytes);
+
+  readonly #endOfBackend = (): void => {
+    this.#ending ??= 'backend-closed';
+    this.#inputs.client.end();
+    this.#watch();
   };
-  const watch = (seenBytes: number): void => {
-    const look = (): void => {
-      if (traffic.toBackendBytes !== seenBytes) return watch(traffic.toBackendBytes);
-      for (const socket of [backend, client]) socket.destroy();
-    };
-    cancelTimer = clock.schedule(HALF_OPEN_MS, look);
+
+  readonly #clientFailed = (): void => {
+    this.#ending ??= 'client-reset';
+    resetSocket(this.#inputs.backend);
   };
-  const clientFailed = (): void => {
-    ending ??= 'client-reset';
-    resetSocket(backend);
-  };
-  const backendFailed = (): void => {
-    ending ??= 'backend-reset';
-    cancelTimer();
-    cancelTimer = clock.schedule(FLUSH_MS, () => client.destroy());
-    client.off('data', toBackend).resume();
+
+  readonly #backendFailed = (): void => {
+    const { client, clock } = this.#inputs;
+    this.#ending ??= 'backend-reset';
+    this.#cancelTimer();
+    this.#cancelTimer = clock.schedule(FLUSH_MS, () => client.destroy());
+    client.off('data', this.#toBackend).resume();
     client.destroySoon();
   };
-  const closed = (): void => {
-    open -= 1;
-    if (open > 0) return;
-    cancelTimer();
-    onEnded(ending ?? 'backend-closed');
+
+  readonly #closed = (): void => {
+    this.#open -= 1;
+    if (this.#open > 0) return;
+    this.#cancelTimer();
+    this.#inputs.onEnded(this.#ending ?? 'backend-closed');
   };
 
-  client.on('data', toBackend).on('drain', () => backend.resume());
-  client.on('end', endOfClient).on('error', clientFailed).on('close', closed);
-  backend.on('data', toClient).on('drain', () => client.resume());
-  backend.on('end', endOfBackend).on('error', backendFailed).on('close', closed);
+  #watch(): void {
+    const { client, backend, traffic, clock } = this.#inputs;
+    const seenBytes = traffic.toBackendBytes;
+    this.#cancelTimer = clock.schedule(HALF_OPEN_MS, () => {
+      if (traffic.toBackendBytes !== seenBytes) return this.#watch();
+      for (const socket of [backend, client]) socket.destroy();
+    });
+  }
 
-  client.resume();
-  backend.resume();
-  const { packet, greeted, opening } = inputs;
-  if (packet !== undefined && greeted === undefined) toBackend(packet);
-  if (packet !== undefined && greeted !== undefined) count(inputs, 'toBackendBytes', packet);
-  if (greeted !== undefined && greeted.words.length > 0) toClient(greeted.words);
-  if (opening.length > 0) toBackend(opening);
-  if (inputs.hasClientEnded) endOfClient();
+  readonly #sendToBackend = (chunk: Uint8Array): void => {
+    const { client, backend } = this.#inputs;
+    count(this.#inputs, 'toBackendBytes', chunk);
+    if (!backend.write(chunk)) client.pause();
+  };
+
+  readonly #sendToClient = (chunk: Uint8Array): void => {
+    const { client, backend } = this.#inputs;
+    count(this.#inputs, 'toClientBytes', chunk);
+    if (!client.write(chunk)) backend.pause();
+  };
 }
 
 function count({ traffic, poolTraffic }: RelayInputs, direction: keyof Traffic, { length }: Uint8Array): void {

@@ -4,7 +4,6 @@
 import type { Socket } from 'node:net';
 import { evictionReason } from '../core/close-reason.ts';
 import type { CloseReason, LeaveCause } from '../core/close-reason.ts';
-import type { Login } from '../core/events.ts';
 import type { Instant } from '../core/instant.ts';
 import type { Address, MemberName } from '../core/member.ts';
 import type { PoolName, PoolPolicy } from '../core/policy.ts';
@@ -22,9 +21,10 @@ import { Opening } from './opening.ts';
 import { refusalText } from './refusal-text.ts';
 import type { RefusalReason } from './refusal-text.ts';
 import type { Place, Seated } from './registry.ts';
-import { startRelay } from './relay.ts';
-import type { RelayEnding, Traffic } from './relay.ts';
-import { ignoreErrors, peerText, resetSocket } from './socket.ts';
+import type { RelayEnding } from './relay.ts';
+import { Served } from './served.ts';
+import { SessionRecord } from './session-record.ts';
+import { ignoreErrors } from './socket.ts';
 import type { Spare } from './spares.ts';
 import type { Surroundings } from './surroundings.ts';
 import { describeUnknown, poolOfTarget } from './target-pool.ts';
@@ -44,24 +44,18 @@ export class Session implements Seated, Waiting {
   #policy: PoolPolicy;
   readonly #around: Surroundings;
   readonly #client: Socket;
-  readonly #clientText: string;
   readonly #opening: Opening;
   readonly #attempts: Attempts;
-  readonly #acceptedAt: Instant;
-  readonly #traffic: Traffic = { toBackendBytes: 0, toClientBytes: 0 };
+  readonly #record: SessionRecord;
   #seat: Seat;
   #state: SessionState = 'startup';
   /** Ends what the present state has under way. */
   #leave: () => void = nothing;
-  #login: Login = {};
   #heldSince: Instant | undefined;
   #place: Place | undefined;
-  #backend: Socket | undefined;
+  #served: Served | undefined;
   /** Only while the client is about to say what it wants in plain text, and on the way from there to the relay. */
   #spare: Spare | undefined;
-  #member: MemberName | undefined;
-  /** Fixed when the client is refused: what happens while it lingers changes nothing. */
-  #verdict: { readonly reason: CloseReason; readonly detail: string | undefined } | undefined;
 
   constructor(id: number, { policy, listener, client }: Accepted, around: Surroundings) {
     this.id = id;
@@ -70,8 +64,7 @@ export class Session implements Seated, Waiting {
     this.#policy = policy;
     this.#around = around;
     this.#client = client;
-    this.#clientText = peerText(client);
-    this.#acceptedAt = around.seams.clock.now();
+    this.#record = new SessionRecord(id, client, around.seams);
     this.#attempts = new Attempts(around.policy().backend.attempts);
     this.#seat = around.admission.admit();
     this.#opening = new Opening(client, {
@@ -86,10 +79,9 @@ export class Session implements Seated, Waiting {
   }
 
   start(): void {
-    const { registry, seams } = this.#around;
     ignoreErrors(this.#client);
-    registry.add(this);
-    seams.onEvent({ kind: 'client-accepted', pool: this.pool });
+    this.#around.registry.add(this);
+    this.#record.accepted(this.#pool);
     if (this.#seat === 'none') return this.close('too-many-sessions', 'cut off: too many to be told');
     this.#leave = this.#opening.start();
   }
@@ -136,22 +128,10 @@ export class Session implements Seated, Waiting {
   /** At once and from every state; later calls do nothing. */
   close(reason: CloseReason, detail?: string): void {
     if (!this.#move('close')) return;
-    const { admission, seams } = this.#around;
-    admission.leave(this.#seat);
-    if (this.#backend !== undefined) {
-      if (reason.startsWith('evicted-')) resetSocket(this.#backend);
-      else this.#backend.destroy();
-    }
+    this.#around.admission.leave(this.#seat);
+    this.#served?.cut(reason.startsWith('evicted-'));
     this.#client.destroy();
-    seams.onEvent({
-      kind: 'session-closed',
-      ...this.#who(),
-      member: this.#member,
-      reason: this.#verdict?.reason ?? reason,
-      detail: this.#verdict === undefined ? detail : this.#verdict.detail,
-      durationMs: seams.clock.now() - this.#acceptedAt,
-      ...this.#traffic,
-    });
+    this.#record.closed(this.#pool, reason, detail);
   }
 
   /** The transition method: false when the session is closed, or had to be because the step is not in the table. */
@@ -177,7 +157,7 @@ export class Session implements Seated, Waiting {
   }
 
   #begin(): void {
-    this.#login = this.#opening.login();
+    this.#record.loggedIn(this.#opening.login());
     const { pools, client } = this.#around.policy();
     if (this.#seat !== 'session') {
       return this.#refuse('too-many-sessions', `the bound of ${client.maxSessions} sessions is reached`);
@@ -189,10 +169,6 @@ export class Session implements Seated, Waiting {
     this.#around.registry.transfer(this, this.#state, pool);
     this.#pool = pool;
     this.#route();
-  }
-
-  #who(): Login & { readonly pool: PoolName; readonly session: number; readonly client: string } {
-    return { pool: this.pool, session: this.id, client: this.#clientText, ...this.#login };
   }
 
   #decision(): PoolDecision | undefined {
@@ -254,7 +230,7 @@ export class Session implements Seated, Waiting {
       onConnected: (target, backend, greeted) => this.#relay(target, backend, greeted),
       onDeclined: (target, backend) => this.#decline(target, backend),
       onClosed: ({ member }) => {
-        this.#member = member;
+        this.#record.reached(member);
         this.close('backend-closed');
       },
       onRouteAgain: () => this.#route(),
@@ -272,23 +248,19 @@ export class Session implements Seated, Waiting {
 
   #relay({ member }: Target, backend: Socket, greeted: Greeted | undefined): void {
     const { seams, registry } = this.#around;
-    this.#backend = backend;
-    if (!this.#move('relay')) return;
-    this.#member = member;
-    const { packet, bytes, hasEnded } = this.#opening.handOver();
-    seams.onEvent({ kind: 'session-opened', ...this.#who(), member });
-    startRelay({
+    if (!this.#move('relay')) return void backend.destroy();
+    this.#record.opened(this.#pool, member);
+    this.#served = new Served({
       client: this.#client,
       backend,
-      packet,
-      opening: bytes,
+      handedOver: this.#opening.handOver(),
       greeted,
-      hasClientEnded: hasEnded,
-      traffic: this.#traffic,
+      traffic: this.#record.traffic,
       poolTraffic: registry.traffic(this.pool),
       clock: seams.clock,
       onEnded: (ending) => this.#relayEnded(ending, member),
     });
+    this.#served.start();
   }
 
   #relayEnded(ending: RelayEnding, member: MemberName): void {
@@ -311,7 +283,7 @@ export class Session implements Seated, Waiting {
     const waitedMs = this.#heldSince === undefined ? 0 : now - this.#heldSince;
     const facts = { pool: this.#policy, decision: this.#decision(), now, waitedMs, detail };
     const words = answer ?? encodeErrorResponse(refusalText(reason, facts));
-    this.#verdict = { reason, detail };
+    this.#record.judged(reason, detail);
     this.#leave = this.#opening.refuse(words, clock, () => this.close(reason, detail));
   }
 }

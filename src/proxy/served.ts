@@ -1,0 +1,64 @@
+// A session that has its backend: the relay between the two sockets, what can be read of it, and the ways to end it. Where the
+// stream can be read a follower is shown every byte behind the startup packet: the client's before they are sent on.
+import type { Socket } from 'node:net';
+import type { Clock } from '../core/instant.ts';
+import { SessionFollower } from '../wire/session-follower.ts';
+import type { Greeted } from './greeting.ts';
+import type { HandedOver } from './opening.ts';
+import { Relay } from './relay.ts';
+import type { RelayEnding, Taps, Traffic } from './relay.ts';
+import { resetSocket } from './socket.ts';
+
+export interface ServedInputs {
+  readonly client: Socket;
+  readonly backend: Socket;
+  readonly handedOver: HandedOver;
+  readonly greeted: Greeted | undefined;
+  readonly traffic: Traffic;
+  readonly poolTraffic: Traffic;
+  readonly clock: Clock;
+  readonly onEnded: (ending: RelayEnding) => void;
+}
+
+export class Served {
+  readonly #inputs: ServedInputs;
+  readonly #relay: Relay;
+  readonly #follower: SessionFollower | undefined;
+
+  constructor(inputs: ServedInputs) {
+    const { packet, bytes, hasEnded, isReadable } = inputs.handedOver;
+    this.#inputs = inputs;
+    this.#follower = isReadable ? new SessionFollower() : undefined;
+    this.#relay = new Relay({
+      ...inputs,
+      packet,
+      opening: bytes,
+      hasClientEnded: hasEnded,
+      taps: this.#follower === undefined ? undefined : tapsOf(this.#follower),
+    });
+  }
+
+  /** Call once. */
+  start(): void {
+    this.#relay.start();
+  }
+
+  /** Ends both connections in this step. `isReset`: what the backend was not sent yet it is not sent any more. */
+  cut(isReset: boolean): void {
+    const { client, backend } = this.#inputs;
+    this.#relay.stop();
+    if (isReset) resetSocket(backend);
+    else backend.destroy();
+    client.destroy();
+  }
+}
+
+function tapsOf(follower: SessionFollower): Taps {
+  return {
+    toBackend: (chunk) => follower.fromClient(chunk),
+    toClient: (chunk, send) => {
+      follower.fromBackend(chunk);
+      send(chunk);
+    },
+  };
+}

@@ -1,0 +1,71 @@
+// What is told of one client connection, gathered while it lives: who it was, where it went, how it ended, once.
+import type { Socket } from 'node:net';
+import type { CloseReason } from '../core/close-reason.ts';
+import type { Login, ProxyEvent } from '../core/events.ts';
+import type { Clock, Instant } from '../core/instant.ts';
+import type { MemberName } from '../core/member.ts';
+import type { PoolName } from '../core/policy.ts';
+import type { Traffic } from './relay.ts';
+import { peerText } from './socket.ts';
+
+export interface Tellers {
+  readonly clock: Clock;
+  readonly onEvent: (event: ProxyEvent) => void;
+}
+
+export class SessionRecord {
+  readonly traffic: Traffic = { toBackendBytes: 0, toClientBytes: 0 };
+  readonly #session: number;
+  readonly #client: string;
+  readonly #tellers: Tellers;
+  readonly #acceptedAt: Instant;
+  #login: Login = {};
+  #member: MemberName | undefined;
+  #verdict: { readonly reason: CloseReason; readonly detail: string | undefined } | undefined;
+
+  constructor(session: number, client: Socket, tellers: Tellers) {
+    this.#session = session;
+    this.#client = peerText(client);
+    this.#tellers = tellers;
+    this.#acceptedAt = tellers.clock.now();
+  }
+
+  accepted(pool: PoolName): void {
+    this.#tellers.onEvent({ kind: 'client-accepted', pool });
+  }
+
+  loggedIn(login: Login): void {
+    this.#login = login;
+  }
+
+  /** The last member it had to do with. */
+  reached(member: MemberName): void {
+    this.#member = member;
+  }
+
+  opened(pool: PoolName, member: MemberName): void {
+    this.reached(member);
+    this.#tellers.onEvent({ kind: 'session-opened', ...this.#who(pool), member });
+  }
+
+  /** Why it is told to go: what happens while it lingers changes nothing. */
+  judged(reason: CloseReason, detail: string | undefined): void {
+    this.#verdict ??= { reason, detail };
+  }
+
+  closed(pool: PoolName, reason: CloseReason, detail: string | undefined): void {
+    const { clock, onEvent } = this.#tellers;
+    onEvent({
+      kind: 'session-closed',
+      ...this.#who(pool),
+      member: this.#member,
+      ...(this.#verdict ?? { reason, detail }),
+      durationMs: clock.now() - this.#acceptedAt,
+      ...this.traffic,
+    });
+  }
+
+  #who(pool: PoolName) {
+    return { pool, session: this.#session, client: this.#client, ...this.#login };
+  }
+}
