@@ -6,6 +6,7 @@ import type { PoolName } from './policy.ts';
 import type { HoldCause, Route, Standing } from './routing-table.ts';
 
 export type DialOutcome = 'connected' | 'refused' | 'timeout' | 'failed';
+export type CancelKeyKnowledge = 'known' | 'unknown';
 export type HoldOutcome = 'released' | 'timeout' | 'gave-up' | 'refused';
 
 /** What a startup message in plain text said of its sender; absent where TLS hides it. */
@@ -53,7 +54,14 @@ export type ProxyEvent =
       readonly toBackendBytes: number;
       readonly toClientBytes: number;
     } & Login)
-  | { readonly kind: 'cancel-forwarded'; readonly pool: PoolName; readonly members: readonly MemberName[] }
+  | {
+      readonly kind: 'cancel-forwarded';
+      /** Of the listener it came to. */
+      readonly pool: PoolName;
+      /** `known`: of a session that was found, on the one member that it goes to. */
+      readonly key: CancelKeyKnowledge;
+      readonly members: readonly MemberName[];
+    }
   | { readonly kind: 'listener-failed'; readonly pool: PoolName; readonly detail: string };
 
 /** Why a member that a document names is not contacted, or only in part (behaviour: trust). */

@@ -1,35 +1,86 @@
-// Passes a CancelRequest on, once, to each place where its pool has sessions: whose key it is, is not known here yet, and
-// PostgreSQL ignores a key it does not have. Reports once; one deadline bounds all of it, whoever never closes.
+// Passes a CancelRequest on, once: to the server whose session has that key, or, where no session that can be read has it (TLS, or
+// another proxy's), to each place at which its pool has sessions, because PostgreSQL ignores a key it does not have. The latter
+// is rationed: guesses must not cost the members. One deadline bounds all of it, whoever never closes.
 import type { Socket } from 'node:net';
 import type { Clock } from '../core/instant.ts';
+import { addressText } from '../core/member.ts';
 import type { Address } from '../core/member.ts';
 import type { PoolName } from '../core/policy.ts';
+import { requestedKey } from '../wire/cancel-key.ts';
+import { CancelKeys } from './cancel-keys.ts';
 import type { Dial } from './dial.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { ProxySeams } from './options.ts';
+import type { Place, Registry } from './registry.ts';
+import { TokenBucket } from './token-bucket.ts';
 
 /** From the request to the end of everything it opened. */
 const CANCEL_MS = 5_000;
-/** A cancel costs each of these a connection. */
+/** A cancel with an unknown key costs each of these a connection. */
 const MOST_CANCEL_TARGETS = 8;
+/** With unknown keys, at one listener; as many may come at once. */
+const UNKNOWN_PER_SECOND = 20;
 
-/** Returns the end without courtesy, after which nothing is reported. */
-export function passCancelOn(
-  packet: Uint8Array,
-  pool: PoolName,
-  { registry, seams, dial }: Surroundings,
-  onDone: (detail?: string) => void,
-): () => void {
-  const places = registry.placesOf(pool).slice(0, MOST_CANCEL_TARGETS);
-  seams.onEvent({ kind: 'cancel-forwarded', pool, members: places.map(({ member }) => member) });
-  if (places.length === 0) {
-    onDone('no session to cancel in this pool');
-    return () => {};
-  }
-  return forwardCancel({ packet, addresses: places.map(({ address }) => address), dial, clock: seams.clock, onDone });
+export interface CancelsInputs {
+  readonly seams: ProxySeams;
+  readonly registry: Registry;
+  readonly dial: Dial;
 }
 
-interface CancelInputs {
+/** Who asks, and with what. */
+export interface Cancelling {
   /** The whole request, as the client sent it. */
+  readonly packet: Uint8Array;
+  readonly pool: PoolName;
+  readonly listener: Address;
+  /** Called once. `detail`: why it was passed on to nobody. */
+  readonly onDone: (detail?: string) => void;
+}
+
+const nothing = (): void => {};
+
+export class Cancels {
+  readonly keys = new CancelKeys();
+  readonly #inputs: CancelsInputs;
+  /** By listener. */
+  readonly #buckets = new Map<string, TokenBucket>();
+
+  constructor(inputs: CancelsInputs) {
+    this.#inputs = inputs;
+  }
+
+  /** Returns the end without courtesy, after which nothing is reported. */
+  passOn({ packet, pool, listener, onDone }: Cancelling): () => void {
+    const { seams, registry, dial } = this.#inputs;
+    const { clock } = seams;
+    const own = this.#placeOf(packet);
+    const places = own === undefined ? registry.placesOf(pool).slice(0, MOST_CANCEL_TARGETS) : [own];
+    let problem: string | undefined;
+    if (places.length === 0) problem = 'no session to cancel in this pool';
+    else if (own === undefined && !this.#mayGuess(listener)) problem = 'dropped: too many with unknown keys';
+    if (problem !== undefined) {
+      onDone(problem);
+      return nothing;
+    }
+    const key = own === undefined ? 'unknown' : 'known';
+    seams.onEvent({ kind: 'cancel-forwarded', pool, key, members: places.map(({ member }) => member) });
+    return forward({ packet, addresses: places.map(({ address }) => address), dial, clock, onDone });
+  }
+
+  #placeOf(packet: Uint8Array): Place | undefined {
+    const key = requestedKey(packet);
+    return key === undefined ? undefined : this.keys.find(key);
+  }
+
+  #mayGuess(listener: Address): boolean {
+    const now = this.#inputs.seams.clock.now();
+    const name = addressText(listener);
+    const bucket = this.#buckets.get(name) ?? new TokenBucket(UNKNOWN_PER_SECOND, now, UNKNOWN_PER_SECOND);
+    this.#buckets.set(name, bucket);
+    return bucket.take(now) === 0;
+  }
+}
+
+interface ForwardInputs {
   readonly packet: Uint8Array;
   readonly addresses: readonly Address[];
   readonly dial: Dial;
@@ -37,7 +88,7 @@ interface CancelInputs {
   readonly onDone: () => void;
 }
 
-function forwardCancel({ packet, addresses, dial, clock, onDone }: CancelInputs): () => void {
+function forward({ packet, addresses, dial, clock, onDone }: ForwardInputs): () => void {
   const sockets = new Set<Socket>();
   const aborts: (() => void)[] = [];
   let pending = addresses.length;

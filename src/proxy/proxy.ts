@@ -5,6 +5,7 @@ import { addressText, isSameAddress } from '../core/member.ts';
 import type { PoolCounts } from '../core/counts.ts';
 import type { PoolName, PoolPolicy } from '../core/policy.ts';
 import { Admission } from './admission.ts';
+import { Cancels } from './cancel.ts';
 import { dialTcp } from './dial.ts';
 import { Evictions } from './evictions.ts';
 import { Holding } from './holding.ts';
@@ -92,6 +93,7 @@ class RunningProxy implements Proxy {
       registry,
       holding: this.#holding,
       spares: this.#spares,
+      cancels: new Cancels({ seams: options, registry, dial }),
       admission: this.#admission,
       dial,
       nextTurn: (pool) => this.#nextTurn(pool),

@@ -2,6 +2,7 @@
 // stream can be read a follower is shown every byte behind the startup packet: the client's before they are sent on.
 import type { Socket } from 'node:net';
 import type { Clock } from '../core/instant.ts';
+import type { CancelKey } from '../wire/cancel-key.ts';
 import { SessionFollower } from '../wire/session-follower.ts';
 import type { Greeted } from './greeting.ts';
 import type { HandedOver } from './opening.ts';
@@ -17,24 +18,25 @@ export interface ServedInputs {
   readonly traffic: Traffic;
   readonly poolTraffic: Traffic;
   readonly clock: Clock;
+  /** The key that cancels it; returns what forgets the key again. */
+  readonly onKey: (key: CancelKey) => () => void;
   readonly onEnded: (ending: RelayEnding) => void;
 }
 
 export class Served {
   readonly #inputs: ServedInputs;
   readonly #relay: Relay;
-  readonly #follower: SessionFollower | undefined;
+  #forgetKey: (() => void) | undefined;
 
   constructor(inputs: ServedInputs) {
     const { packet, bytes, hasEnded, isReadable } = inputs.handedOver;
     this.#inputs = inputs;
-    this.#follower = isReadable ? new SessionFollower() : undefined;
     this.#relay = new Relay({
       ...inputs,
       packet,
       opening: bytes,
       hasClientEnded: hasEnded,
-      taps: this.#follower === undefined ? undefined : tapsOf(this.#follower),
+      taps: isReadable ? this.#follow(new SessionFollower()) : undefined,
     });
   }
 
@@ -47,18 +49,25 @@ export class Served {
   cut(isReset: boolean): void {
     const { client, backend } = this.#inputs;
     this.#relay.stop();
+    this.#forgetKey?.();
     if (isReset) resetSocket(backend);
     else backend.destroy();
     client.destroy();
   }
-}
 
-function tapsOf(follower: SessionFollower): Taps {
-  return {
-    toBackend: (chunk) => follower.fromClient(chunk),
-    toClient: (chunk, send) => {
-      follower.fromBackend(chunk);
-      send(chunk);
-    },
-  };
+  #follow(follower: SessionFollower): Taps {
+    return {
+      toBackend: (chunk) => follower.fromClient(chunk),
+      toClient: (chunk, send) => {
+        follower.fromBackend(chunk);
+        this.#look(follower);
+        send(chunk);
+      },
+    };
+  }
+
+  #look(follower: SessionFollower): void {
+    const key = this.#forgetKey === undefined ? follower.cancelKey() : undefined;
+    if (key !== undefined) this.#forgetKey = this.#inputs.onKey(key);
+  }
 }

@@ -14,7 +14,6 @@ import { NOT_SUPPORTED, encodeErrorResponse } from '../wire/error-response.ts';
 import type { Seat } from './admission.ts';
 import { approach, openRoute } from './approach.ts';
 import { Attempts } from './attempts.ts';
-import { passCancelOn } from './cancel.ts';
 import type { Greeted } from './greeting.ts';
 import type { Waiting } from './holding.ts';
 import { Opening } from './opening.ts';
@@ -247,7 +246,7 @@ export class Session implements Seated, Waiting {
   }
 
   #relay({ member }: Target, backend: Socket, greeted: Greeted | undefined): void {
-    const { seams, registry } = this.#around;
+    const { seams, registry, cancels } = this.#around;
     if (!this.#move('relay')) return void backend.destroy();
     this.#record.opened(this.#pool, member);
     this.#served = new Served({
@@ -257,6 +256,7 @@ export class Session implements Seated, Waiting {
       greeted,
       traffic: this.#record.traffic,
       poolTraffic: registry.traffic(this.pool),
+      onKey: (key) => (this.#place === undefined ? nothing : cancels.keys.add(key, this.#place)),
       clock: seams.clock,
       onEnded: (ending) => this.#relayEnded(ending, member),
     });
@@ -273,7 +273,8 @@ export class Session implements Seated, Waiting {
     this.#leave();
     this.#spare?.drop();
     this.#seat = this.#around.admission.becomeVisitor(this.#seat);
-    this.#leave = passCancelOn(packet, this.#pool, this.#around, (detail) => this.close('cancel-forwarded', detail));
+    const onDone = (detail?: string): void => this.close('cancel-forwarded', detail);
+    this.#leave = this.#around.cancels.passOn({ packet, pool: this.#pool, listener: this.listener, onDone });
   }
 
   #refuse(reason: RefusalReason, detail?: string, answer?: Uint8Array): void {

@@ -1,6 +1,7 @@
 // What the sessions of one proxy share. Policies are read when they are needed, so that a reload counts for what begins after.
 import type { PoolName, PoolPolicy } from '../core/policy.ts';
 import type { Admission } from './admission.ts';
+import type { Cancels } from './cancel.ts';
 import type { Dial } from './dial.ts';
 import type { Holding } from './holding.ts';
 import type { ProxyPolicy, ProxySeams } from './options.ts';
@@ -15,6 +16,7 @@ export interface Surroundings {
   readonly registry: Registry;
   readonly holding: Holding;
   readonly spares: Spares;
+  readonly cancels: Cancels;
   readonly admission: Admission;
   readonly dial: Dial;
   /** Counts the picks of a pool. */

@@ -8,12 +8,12 @@ export class TokenBucket {
   #filledAt: Instant;
 
   /**
-   * Full at first. The burst is a fiftieth of a second's worth, at least one: a new primary forks and authenticates for each,
-   * and many at once are all served later than a few are.
+   * Full at first. By default the burst is a fiftieth of a second's worth, at least one: a new primary forks and authenticates for
+   * each, and many at once are all served later than a few are.
    */
-  constructor(perSecond: number, now: Instant) {
+  constructor(perSecond: number, now: Instant, burst = Math.max(1, Math.floor(perSecond / 50))) {
     this.#perMs = perSecond / 1000;
-    this.#capacity = Math.max(1, Math.floor(perSecond / 50));
+    this.#capacity = burst;
     this.#tokens = this.#capacity;
     this.#filledAt = now;
   }

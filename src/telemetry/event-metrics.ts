@@ -3,7 +3,7 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
 import type { Registry } from 'prom-client';
 import { CLOSE_REASONS } from '../core/close-reason.ts';
-import type { MonitorEvent, ProxyEvent, ReloadEvent } from '../core/events.ts';
+import type { CancelKeyKnowledge, MonitorEvent, ProxyEvent, ReloadEvent } from '../core/events.ts';
 import type { Instant } from '../core/instant.ts';
 import type { MemberName } from '../core/member.ts';
 import type { PoolName } from '../core/policy.ts';
@@ -11,6 +11,7 @@ import { NETWORK_BUCKETS, createTimedOutcomes } from './timed-outcomes.ts';
 
 type Event = ProxyEvent | MonitorEvent | ReloadEvent;
 
+const CANCEL_KEYS: readonly CancelKeyKnowledge[] = ['known', 'unknown'];
 const HOLD_OUTCOMES = ['released', 'timeout', 'gave-up', 'refused'];
 const DISCOVERY_OUTCOMES = ['found', 'failed'];
 const HOLD_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
@@ -53,7 +54,7 @@ export function createEventMetrics({ registry, now }: EventMetricsOptions): Even
         pool.holds.inc({ pool: event.pool, outcome: event.outcome });
         return pool.holdSeconds.observe({ pool: event.pool }, event.waitedMs / 1000);
       case 'cancel-forwarded':
-        return pool.cancels.inc({ pool: event.pool });
+        return pool.cancels.inc({ pool: event.pool, key: event.key });
       case 'listener-failed':
         return pool.listenerFailures.inc({ pool: event.pool });
       case 'route-changed':
@@ -120,8 +121,8 @@ function poolMetrics(registers: Registers) {
     }),
     cancels: new Counter({
       name: 'pointsman_cancels_forwarded_total',
-      help: 'Cancel requests passed on to at least one member.',
-      labelNames,
+      help: 'Cancel requests passed on: known keys to the member of their session, unknown ones to the members of the pool.',
+      labelNames: ['pool', 'key'] as const,
       registers,
     }),
     listenerFailures: new Counter({
@@ -155,7 +156,8 @@ function initialise(metrics: PoolMetrics, pool: PoolName): void {
   for (const outcome of HOLD_OUTCOMES) metrics.holds.inc({ pool, outcome }, 0);
   metrics.sessionSeconds.zero({ pool });
   metrics.holdSeconds.zero({ pool });
-  for (const counter of [metrics.cancels, metrics.listenerFailures, metrics.routeChanges]) counter.inc({ pool }, 0);
+  for (const key of CANCEL_KEYS) metrics.cancels.inc({ pool, key }, 0);
+  for (const counter of [metrics.listenerFailures, metrics.routeChanges]) counter.inc({ pool }, 0);
 }
 
 function reloadMetrics(registers: Registers): { readonly record: (isApplied: boolean) => void } {

@@ -34,7 +34,7 @@ export function logLine(event: Event, isNews: boolean): LogLine {
     case 'session-closed':
       return closeLine(event);
     case 'cancel-forwarded':
-      return { level: 'debug', text: `pool ${event.pool}: cancel request sent to ${event.members.join(', ')}` };
+      return { level: 'debug', text: cancelText(event) };
     case 'listener-failed':
       return { level: 'error', text: `pool ${event.pool}: listener failed: ${event.detail}` };
     case 'probe-finished':
@@ -56,6 +56,10 @@ export function logLine(event: Event, isNews: boolean): LogLine {
     case 'config-reload-failed':
       return { level: 'error', text: `reload failed, nothing changed: ${event.problems.join('; ')}` };
   }
+}
+
+function cancelText({ pool, key, members }: Extract<Event, { kind: 'cancel-forwarded' }>): string {
+  return `pool ${pool}: cancel request of ${key} key sent to ${members.join(', ')}`;
 }
 
 function reloadLine({ changed, needsRestart }: Extract<Event, { kind: 'config-reloaded' }>): LogLine {

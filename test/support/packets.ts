@@ -18,7 +18,13 @@ export const SSL_REQUEST = aPacket(80877103);
 export const GSSENC_REQUEST = aPacket(80877104);
 
 export function aCancelRequest(keyLength = 4): Buffer {
-  return aPacket(80877102, Buffer.concat([Buffer.from([0, 0, 0, 42]), Buffer.alloc(keyLength, 7)]));
+  return aCancelOf(42, Buffer.alloc(keyLength, 7));
+}
+
+export function aCancelOf(processId: number, secret: Uint8Array): Buffer {
+  const process = Buffer.alloc(4);
+  process.writeInt32BE(processId);
+  return aPacket(80877102, Buffer.concat([process, secret]));
 }
 
 /** The fields of one whole ErrorResponse by their letter; undefined while it is not there whole. */

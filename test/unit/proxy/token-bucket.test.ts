@@ -12,6 +12,11 @@ test('a slow rate still lets the first one go at once', () => {
   expect([bucket.take(0), bucket.take(0), bucket.take(2000)]).toEqual([0, 2000, 0]);
 });
 
+test('a burst of another size', () => {
+  const bucket = new TokenBucket(10, 0, 3);
+  expect([bucket.take(0), bucket.take(0), bucket.take(0), bucket.take(0)]).toEqual([0, 0, 0, 100]);
+});
+
 test('rest fills it to its burst and no further', () => {
   const bucket = new TokenBucket(100, 0);
   expect([bucket.take(1e6), bucket.take(1e6)]).toEqual([0, 0]);

@@ -261,7 +261,10 @@ describe('by event', () => {
   test.each([
     [{ kind: 'urgent-probing', on: true, smells: [] }, 'pointsman_urgent_probing 1'],
     [{ kind: 'members-refused', refused: [{ name: 'pg-9', why: 'x' }] }, 'pointsman_refused_members 1'],
-    [{ kind: 'cancel-forwarded', pool: 'read', members: ['a'] }, 'pointsman_cancels_forwarded_total{pool="read"} 1'],
+    [
+      { kind: 'cancel-forwarded', pool: 'read', key: 'known', members: ['a'] },
+      'pointsman_cancels_forwarded_total{pool="read",key="known"} 1',
+    ],
     [{ kind: 'listener-failed', pool: 'read', detail: 'x' }, 'pointsman_listener_failures_total{pool="read"} 1'],
     [
       { kind: 'route-changed', pool: 'read', from: undefined, to: { kind: 'closed' } },

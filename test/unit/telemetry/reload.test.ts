@@ -44,9 +44,9 @@ test('the gauge says how the last one went, the counter how many', async () => {
 
 test('a pool that is learnt later has its series from then on; one known already keeps its counts', async () => {
   const { count, learn, text } = metrics();
-  count({ kind: 'cancel-forwarded', pool: 'write', members: [] });
+  count({ kind: 'cancel-forwarded', pool: 'write', key: 'unknown', members: [] });
   learn(['write', 'reports']);
   const exposition = await text();
-  expect(exposition).toContain('pointsman_cancels_forwarded_total{pool="write"} 1\n');
-  expect(exposition).toContain('pointsman_cancels_forwarded_total{pool="reports"} 0\n');
+  expect(exposition).toContain('pointsman_cancels_forwarded_total{pool="write",key="unknown"} 1\n');
+  expect(exposition).toContain('pointsman_cancels_forwarded_total{pool="reports",key="known"} 0\n');
 });

@@ -1,0 +1,37 @@
+// The cancel keys of live sessions that can be read, whatever listener they came by. A key is looked for among those of its process
+// id only, and compared with each of them in constant time.
+import { isSameKey } from '../wire/cancel-key.ts';
+import type { CancelKey } from '../wire/cancel-key.ts';
+import type { Place } from './registry.ts';
+
+interface Keyed {
+  readonly key: CancelKey;
+  readonly place: Place;
+}
+
+export class CancelKeys {
+  readonly #keyed = new Map<number, Set<Keyed>>();
+
+  /** Returns what takes it away again; idempotent. */
+  add(key: CancelKey, place: Place): () => void {
+    const keyed: Keyed = { key, place };
+    const same = this.#keyed.get(key.processId) ?? new Set();
+    this.#keyed.set(key.processId, same.add(keyed));
+    return () => {
+      if (same.delete(keyed) && same.size === 0) this.#keyed.delete(key.processId);
+    };
+  }
+
+  /** Where the session with that key lives. */
+  find(key: CancelKey): Place | undefined {
+    let found: Place | undefined;
+    for (const keyed of this.#keyed.get(key.processId) ?? []) {
+      if (isSameKey(keyed.key, key)) found = keyed.place;
+    }
+    return found;
+  }
+
+  size(): number {
+    return this.#keyed.size;
+  }
+}

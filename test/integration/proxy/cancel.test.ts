@@ -1,0 +1,139 @@
+// A cancel request reaches the server whose session has its key, and no other (G17).
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startFakeBackend } from '../../support/fake-backend.ts';
+import type { BackendConnection, FakeBackend } from '../../support/fake-backend.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { AUTHENTICATION_OK, backendKeyData, readyForQuery } from '../../support/messages.ts';
+import { SSL_REQUEST, aCancelOf, aStartup } from '../../support/packets.ts';
+import { startProxyLab } from '../../support/proxy-lab.ts';
+import type { ProxyLab } from '../../support/proxy-lab.ts';
+import { connectRaw } from '../../support/raw-client.ts';
+import type { RawClient } from '../../support/raw-client.ts';
+import { until } from '../../support/until.ts';
+
+let lab: ProxyLab;
+let one: FakeBackend;
+let two: FakeBackend;
+let clock: ManualClock;
+
+const SECRET = Buffer.from([1, 2, 3, 4]);
+
+beforeEach(async () => {
+  [one, two] = await Promise.all([startFakeBackend('silent'), startFakeBackend('silent')]);
+  clock = new ManualClock();
+  const table = { write: { open: { 'pg-1': one.address } }, read: { open: { 'pg-2': two.address } } };
+  lab = await startProxyLab({ clock, table });
+});
+
+afterEach(async () => {
+  lab.proxy.close();
+  await until('no timer left', () => clock.pending() === 0);
+  await Promise.all([one.stop(), two.stop()]);
+});
+
+/** A session whose client has read its key. */
+async function aSession(backend: FakeBackend, key: Uint8Array, opening = aStartup()): Promise<RawClient> {
+  const client = await connectRaw(lab.address(backend === one ? 'write' : 'read'));
+  const before = backend.connections.length;
+  client.socket.write(opening);
+  await until('the session', () => backend.connections.length === before + 1 && backend.last().chunks.length > 0);
+  const answer = Buffer.concat([AUTHENTICATION_OK, key, readyForQuery('I')]);
+  // Cut in the key.
+  backend.last().socket.write(answer.subarray(0, 14));
+  await until('a part', () => client.received().length === 14);
+  backend.last().socket.write(answer.subarray(14));
+  await until('the rest', () => client.received().length === answer.length);
+  return client;
+}
+
+async function cancel(pool: string, request: Uint8Array): Promise<RawClient> {
+  const client = await connectRaw(lab.address(pool));
+  client.socket.write(request);
+  return client;
+}
+
+function whoHeard(request: Uint8Array): readonly string[] {
+  const has = (connection: BackendConnection): boolean => connection.received().equals(request);
+  return [...one.connections.filter(has).map(() => 'pg-1'), ...two.connections.filter(has).map(() => 'pg-2')];
+}
+
+function told() {
+  return lab.events.flatMap((event) => (event.kind === 'cancel-forwarded' ? [event] : []));
+}
+
+test.each([4, 32, 256])('a key of %i bytes finds its session, whatever the listener', async (length) => {
+  const secret = Buffer.alloc(length, 9);
+  await aSession(one, backendKeyData(42, SECRET));
+  await aSession(two, backendKeyData(42, secret));
+  const request = aCancelOf(42, secret);
+  await cancel('write', request);
+  await until('the request', () => whoHeard(request).length > 0);
+  expect(whoHeard(request)).toEqual(['pg-2']);
+  expect(told()).toMatchObject([{ pool: 'write', key: 'known', members: ['pg-2'] }]);
+  two.last().socket.end();
+  await until('the end', () => lab.reasons().length === 1);
+  expect(one.connections).toHaveLength(1);
+});
+
+test('a key that nobody has goes to the listener’s own pool', async () => {
+  await aSession(one, backendKeyData(42, SECRET));
+  await aSession(two, backendKeyData(43, SECRET));
+  const request = aCancelOf(43, Buffer.from([1, 2, 3, 5]));
+  await cancel('write', request);
+  await until('the request', () => whoHeard(request).length > 0);
+  expect(whoHeard(request)).toEqual(['pg-1']);
+  expect(told()).toMatchObject([{ pool: 'write', key: 'unknown', members: ['pg-1'] }]);
+});
+
+test('replay after the end: the key of a session that is gone is unknown', async () => {
+  const session = await aSession(two, backendKeyData(43, SECRET));
+  session.socket.end();
+  two.last().socket.end();
+  await until('the end', () => lab.reasons().length === 1);
+  const canceller = await cancel('read', aCancelOf(43, SECRET));
+  await until('the end', () => canceller.hasEnded);
+  expect(two.connections).toHaveLength(1);
+  expect(lab.closed().at(-1)).toMatchObject({
+    reason: 'cancel-forwarded',
+    detail: 'no session to cancel in this pool',
+  });
+});
+
+test('a key that passes inside an opaque stream is not read', async () => {
+  const client = await connectRaw(lab.address('read'));
+  client.socket.write(SSL_REQUEST);
+  await until('the request', () => two.connections.length === 1 && two.last().chunks.length > 0);
+  two.last().socket.write('S');
+  await until('S', () => client.received().length === 1);
+  two.last().socket.write(Buffer.concat([AUTHENTICATION_OK, backendKeyData(43, SECRET)]));
+  await until('the key', () => client.received().length > 20);
+  await cancel('write', aCancelOf(43, SECRET));
+  await until('the end', () => lab.reasons().length === 1);
+  expect(two.connections).toHaveLength(1);
+});
+
+test('guesses are rationed by listener; who knows the key is not', async () => {
+  await aSession(one, backendKeyData(42, SECRET));
+  const guess = aCancelOf(42, Buffer.from([0, 0, 0, 0]));
+  for (let count = 0; count < 21; count += 1) await cancel('write', guess);
+  await until('the last', () => lab.reasons().length === 1);
+  expect(lab.closed()).toMatchObject([{ reason: 'cancel-forwarded', detail: 'dropped: too many with unknown keys' }]);
+  await until('the others', () => whoHeard(guess).length === 20);
+  const request = aCancelOf(42, SECRET);
+  await cancel('write', request);
+  await until('the request', () => whoHeard(request).length === 1);
+  await clock.advance(50);
+  await cancel('write', guess);
+  await until('one more', () => whoHeard(guess).length === 21);
+});
+
+test('scenario 35: a hundred at once, each to its own server', async () => {
+  const requests: Buffer[] = [];
+  for (let id = 0; id < 100; id += 1) {
+    await aSession(id % 2 === 0 ? one : two, backendKeyData(id, SECRET));
+    requests.push(aCancelOf(id, SECRET));
+  }
+  await Promise.all(requests.map((request) => cancel('read', request)));
+  await until('all of them', () => requests.every((request) => whoHeard(request).length > 0));
+  for (const [id, request] of requests.entries()) expect(whoHeard(request)).toEqual([id % 2 === 0 ? 'pg-1' : 'pg-2']);
+});
