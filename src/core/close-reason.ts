@@ -34,6 +34,8 @@ export const CLOSE_REASONS = {
   'hold-timeout': { sqlState: '57P03', side: 'pointsman' },
   'no-route': { sqlState: '57P03', side: 'pointsman' },
   'connect-failed': { sqlState: '08006', side: 'pointsman' },
+  /** A server said at the session's start that it takes no writes. */
+  'landed-on-standby': { sqlState: '57P03', side: 'pointsman' },
   'evicted-dead': { sqlState: '57P01', side: 'pointsman' },
   'evicted-demoted': { sqlState: '57P01', side: 'pointsman' },
   'evicted-silent': { sqlState: '57P01', side: 'pointsman' },
@@ -49,6 +51,6 @@ export const CLOSE_REASONS = {
 
 export type CloseReason = keyof typeof CLOSE_REASONS;
 
-export function evictionReason(cause: LeaveCause): CloseReason {
+export function evictionReason(cause: LeaveCause): `evicted-${LeaveCause}` {
   return `evicted-${cause}`;
 }

@@ -122,6 +122,8 @@ export type ReloadEvent =
 export type Smell =
   /** The backend of a live session, or one that had only its startup packet, went first: the server may be stopping. */
   | { readonly kind: 'backend-closed'; readonly member: MemberName }
+  /** A session of a pool of primaries began on it, and it said that it takes no writes. */
+  | { readonly kind: 'landed-on-standby'; readonly member: MemberName }
   | { readonly kind: 'dial-failed'; readonly member: MemberName }
   | { readonly kind: 'backend-reset'; readonly member: MemberName }
   | { readonly kind: 'clients-held'; readonly pool: PoolName };

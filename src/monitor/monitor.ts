@@ -109,6 +109,9 @@ export class Monitor {
     switch (smell.kind) {
       case 'backend-closed':
         return this.#distrust(smell.member);
+      case 'landed-on-standby':
+        this.#distrust(smell.member);
+        return this.#smell(smell.kind);
       case 'backend-reset':
       case 'dial-failed':
       case 'clients-held':

@@ -1,20 +1,20 @@
 // The cancel keys of live sessions that can be read, whatever listener they came by. A key is looked for among those of its process
 // id only, and compared with each of them in constant time.
+import type { Target } from '../core/routing-table.ts';
 import { isSameKey } from '../wire/cancel-key.ts';
 import type { CancelKey } from '../wire/cancel-key.ts';
-import type { Place } from './registry.ts';
 
 interface Keyed {
   readonly key: CancelKey;
-  readonly place: Place;
+  readonly target: Target;
 }
 
 export class CancelKeys {
   readonly #keyed = new Map<number, Set<Keyed>>();
 
   /** Returns what takes it away again; idempotent. */
-  add(key: CancelKey, place: Place): () => void {
-    const keyed: Keyed = { key, place };
+  add(key: CancelKey, target: Target): () => void {
+    const keyed: Keyed = { key, target };
     const same = this.#keyed.get(key.processId) ?? new Set();
     this.#keyed.set(key.processId, same.add(keyed));
     return () => {
@@ -23,10 +23,10 @@ export class CancelKeys {
   }
 
   /** Where the session with that key lives. */
-  find(key: CancelKey): Place | undefined {
-    let found: Place | undefined;
+  find(key: CancelKey): Target | undefined {
+    let found: Target | undefined;
     for (const keyed of this.#keyed.get(key.processId) ?? []) {
-      if (isSameKey(keyed.key, key)) found = keyed.place;
+      if (isSameKey(keyed.key, key)) found = keyed.target;
     }
     return found;
   }

@@ -6,11 +6,12 @@ import type { Clock } from '../core/instant.ts';
 import { addressText } from '../core/member.ts';
 import type { Address } from '../core/member.ts';
 import type { PoolName } from '../core/policy.ts';
+import type { Target } from '../core/routing-table.ts';
 import { requestedKey } from '../wire/cancel-key.ts';
 import { CancelKeys } from './cancel-keys.ts';
 import type { Dial } from './dial.ts';
 import type { ProxySeams } from './options.ts';
-import type { Place, Registry } from './registry.ts';
+import type { Registry } from './registry.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 /** From the request to the end of everything it opened. */
@@ -52,7 +53,7 @@ export class Cancels {
   passOn({ packet, pool, listener, onDone }: Cancelling): () => void {
     const { seams, registry, dial } = this.#inputs;
     const { clock } = seams;
-    const own = this.#placeOf(packet);
+    const own = this.#targetOf(packet);
     const places = own === undefined ? registry.placesOf(pool).slice(0, MOST_CANCEL_TARGETS) : [own];
     let problem: string | undefined;
     if (places.length === 0) problem = 'no session to cancel in this pool';
@@ -66,7 +67,7 @@ export class Cancels {
     return forward({ packet, addresses: places.map(({ address }) => address), dial, clock, onDone });
   }
 
-  #placeOf(packet: Uint8Array): Place | undefined {
+  #targetOf(packet: Uint8Array): Target | undefined {
     const key = requestedKey(packet);
     return key === undefined ? undefined : this.keys.find(key);
   }

@@ -10,6 +10,16 @@ import type { Intake } from './startup.ts';
 /** From the refusal to the end of the socket. */
 const REFUSAL_MS = 5_000;
 
+/** The same for a client that was served and can be told: what is queued for it arrives before the words. */
+export function dismiss(client: Socket, lastWords: Uint8Array, clock: Clock, onClosed: () => void): () => void {
+  const cancelDeadline = clock.schedule(REFUSAL_MS, () => client.destroy());
+  partFrom(client, lastWords, () => {
+    cancelDeadline();
+    onClosed();
+  });
+  return () => client.destroy();
+}
+
 /** The last words, then nothing is read but the end. */
 function partFrom(client: Socket, lastWords: Uint8Array, onClosed: () => void): void {
   client.on('close', onClosed);

@@ -1,42 +1,57 @@
 // A session that has its backend: the relay between the two sockets, what can be read of it, and the ways to end it. Where the
-// stream can be read a follower is shown every byte behind the startup packet: the client's before they are sent on.
+// stream can be read a follower is shown every byte behind the startup packet: each before it is sent on.
 import type { Socket } from 'node:net';
-import type { Clock } from '../core/instant.ts';
-import type { CancelKey } from '../wire/cancel-key.ts';
+import type { PoolPolicy } from '../core/policy.ts';
+import type { Target } from '../core/routing-table.ts';
+import { encodeErrorResponse } from '../wire/error-response.ts';
+import type { ErrorFields } from '../wire/error-response.ts';
 import { SessionFollower } from '../wire/session-follower.ts';
 import type { Greeted } from './greeting.ts';
 import type { HandedOver } from './opening.ts';
+import { dismiss } from './refuse.ts';
 import { Relay } from './relay.ts';
 import type { RelayEnding, Taps, Traffic } from './relay.ts';
 import { resetSocket } from './socket.ts';
+import type { Surroundings } from './surroundings.ts';
 
 export interface ServedInputs {
   readonly client: Socket;
   readonly backend: Socket;
   readonly handedOver: HandedOver;
   readonly greeted: Greeted | undefined;
+  readonly pool: PoolPolicy;
+  readonly target: Target;
+  /** The session's own counters. */
   readonly traffic: Traffic;
-  readonly poolTraffic: Traffic;
-  readonly clock: Clock;
-  /** The key that cancels it; returns what forgets the key again. */
-  readonly onKey: (key: CancelKey) => () => void;
+  readonly around: Surroundings;
+  /** Both connections are closed. */
   readonly onEnded: (ending: RelayEnding) => void;
+  /** The server is a standby where it must be a primary; the client has not been told what it said of that. */
+  readonly onLanded: (isTellable: boolean) => void;
 }
 
 export class Served {
   readonly #inputs: ServedInputs;
   readonly #relay: Relay;
   #forgetKey: (() => void) | undefined;
+  #isStarting = true;
 
   constructor(inputs: ServedInputs) {
-    const { packet, bytes, hasEnded, isReadable } = inputs.handedOver;
+    const { client, backend, handedOver, greeted, pool, traffic, around } = inputs;
+    const { packet, bytes, hasEnded, isReadable } = handedOver;
     this.#inputs = inputs;
     this.#relay = new Relay({
-      ...inputs,
+      client,
+      backend,
       packet,
       opening: bytes,
+      greeted,
       hasClientEnded: hasEnded,
       taps: isReadable ? this.#follow(new SessionFollower()) : undefined,
+      traffic,
+      poolTraffic: around.registry.traffic(pool.name),
+      clock: around.seams.clock,
+      onEnded: (ending) => this.#ended(ending),
     });
   }
 
@@ -48,26 +63,55 @@ export class Served {
   /** Ends both connections in this step. `isReset`: what the backend was not sent yet it is not sent any more. */
   cut(isReset: boolean): void {
     const { client, backend } = this.#inputs;
-    this.#relay.stop();
-    this.#forgetKey?.();
+    this.#release();
     if (isReset) resetSocket(backend);
     else backend.destroy();
     client.destroy();
+  }
+
+  /** Ends the backend in this step, and the client with these last words. Returns the client's end without courtesy. */
+  part(lastWords: ErrorFields, onClosed: () => void): () => void {
+    const { client, backend, around } = this.#inputs;
+    this.#release();
+    resetSocket(backend);
+    return dismiss(client, encodeErrorResponse(lastWords), around.seams.clock, onClosed);
   }
 
   #follow(follower: SessionFollower): Taps {
     return {
       toBackend: (chunk) => follower.fromClient(chunk),
       toClient: (chunk, send) => {
+        const isTellable = follower.isAtBoundaryToClient() && this.#inputs.client.writable;
         follower.fromBackend(chunk);
-        this.#look(follower);
-        send(chunk);
+        if (this.#isStarting && this.#hasLanded(follower)) this.#inputs.onLanded(isTellable);
+        else send(chunk);
       },
     };
   }
 
-  #look(follower: SessionFollower): void {
+  /** Reads what a server tells once, before its first ReadyForQuery. True: it is the wrong one. */
+  #hasLanded(follower: SessionFollower): boolean {
+    const { pool, target, around } = this.#inputs;
+    if (pool.exclusive && pool.check.family === 'primary' && follower.isInHotStandby() === true) {
+      around.seams.onSmell({ kind: 'landed-on-standby', member: target.member });
+      return true;
+    }
     const key = this.#forgetKey === undefined ? follower.cancelKey() : undefined;
-    if (key !== undefined) this.#forgetKey = this.#inputs.onKey(key);
+    if (key !== undefined) this.#forgetKey = around.cancels.keys.add(key, target);
+    this.#isStarting = follower.activity() === 'starting';
+    return false;
+  }
+
+  #ended(ending: RelayEnding): void {
+    const { target, around, onEnded } = this.#inputs;
+    if (ending === 'backend-reset' || ending === 'backend-closed') {
+      around.seams.onSmell({ kind: ending, member: target.member });
+    }
+    onEnded(ending);
+  }
+
+  #release(): void {
+    this.#relay.stop();
+    this.#forgetKey?.();
   }
 }

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { evictionReason } from '../core/close-reason.ts';
 import type { CloseReason, LeaveCause } from '../core/close-reason.ts';
 import type { Instant } from '../core/instant.ts';
-import type { Address, MemberName } from '../core/member.ts';
+import type { Address } from '../core/member.ts';
 import type { PoolName, PoolPolicy } from '../core/policy.ts';
 import type { HoldCause, PoolDecision, Target } from '../core/routing-table.ts';
 import { nextSessionState } from '../core/session-state.ts';
@@ -17,10 +17,11 @@ import { Attempts } from './attempts.ts';
 import type { Greeted } from './greeting.ts';
 import type { Waiting } from './holding.ts';
 import { Opening } from './opening.ts';
+import { partingText } from './parting-text.ts';
+import type { PartingReason } from './parting-text.ts';
 import { refusalText } from './refusal-text.ts';
 import type { RefusalReason } from './refusal-text.ts';
 import type { Place, Seated } from './registry.ts';
-import type { RelayEnding } from './relay.ts';
 import { Served } from './served.ts';
 import { SessionRecord } from './session-record.ts';
 import { ignoreErrors } from './socket.ts';
@@ -128,7 +129,7 @@ export class Session implements Seated, Waiting {
   close(reason: CloseReason, detail?: string): void {
     if (!this.#move('close')) return;
     this.#around.admission.leave(this.#seat);
-    this.#served?.cut(reason.startsWith('evicted-'));
+    this.#served?.cut(reason.startsWith('evicted-') || reason === 'landed-on-standby');
     this.#client.destroy();
     this.#record.closed(this.#pool, reason, detail);
   }
@@ -211,7 +212,7 @@ export class Session implements Seated, Waiting {
   #dial(): void {
     if (!this.#move('dial')) return;
     const { seams, policy, registry, dial, nextTurn } = this.#around;
-    this.#leave = approach({
+    const abort = approach({
       session: this.id,
       pool: this.#policy,
       attempts: this.#attempts,
@@ -235,6 +236,8 @@ export class Session implements Seated, Waiting {
       onRouteAgain: () => this.#route(),
       onUnreachable: (pauseMs) => this.#hold('no-member', pauseMs),
     });
+    // With a spare it may be over by now.
+    if (this.#state === 'dialing') this.#leave = abort;
   }
 
   #decline(target: Target, backend: Socket): void {
@@ -245,28 +248,31 @@ export class Session implements Seated, Waiting {
     this.#leave = this.#opening.next();
   }
 
-  #relay({ member }: Target, backend: Socket, greeted: Greeted | undefined): void {
-    const { seams, registry, cancels } = this.#around;
+  #relay(target: Target, backend: Socket, greeted: Greeted | undefined): void {
     if (!this.#move('relay')) return void backend.destroy();
-    this.#record.opened(this.#pool, member);
+    this.#record.opened(this.#pool, target.member);
     this.#served = new Served({
       client: this.#client,
       backend,
       handedOver: this.#opening.handOver(),
       greeted,
+      pool: this.#policy,
+      target,
       traffic: this.#record.traffic,
-      poolTraffic: registry.traffic(this.pool),
-      onKey: (key) => (this.#place === undefined ? nothing : cancels.keys.add(key, this.#place)),
-      clock: seams.clock,
-      onEnded: (ending) => this.#relayEnded(ending, member),
+      around: this.#around,
+      onEnded: (ending) => this.close(ending),
+      onLanded: (isTellable) => this.#part('landed-on-standby', `${target.member}: in_hot_standby is on`, isTellable),
     });
     this.#served.start();
   }
 
-  #relayEnded(ending: RelayEnding, member: MemberName): void {
-    const isByBackend = ending === 'backend-reset' || ending === 'backend-closed';
-    if (isByBackend && this.#state === 'relaying') this.#around.seams.onSmell({ kind: ending, member });
-    this.close(ending);
+  /** Ends a served session: with words where they would stand between two messages, else without. */
+  #part(reason: PartingReason, detail: string | undefined, isTellable: boolean): void {
+    const served = this.#served;
+    if (served === undefined || !isTellable) return this.close(reason, detail);
+    if (!this.#move('refuse')) return;
+    this.#record.judged(reason, detail);
+    this.#leave = served.part(partingText(reason, this.#pool, detail), () => this.close(reason, detail));
   }
 
   #cancel(packet: Uint8Array): void {

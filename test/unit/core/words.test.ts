@@ -14,6 +14,7 @@ describe('SQLSTATEs', () => {
     ['not-postgres', '08P01'],
     ['startup-timeout', '08P01'],
     ['unknown-target', '3D000'],
+    ['landed-on-standby', '57P03'],
     ['shutdown', '57P01'],
     ['internal-error', 'XX000'],
     ['evicted-demoted', '57P01'],

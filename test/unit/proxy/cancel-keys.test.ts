@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { CancelKeys } from '../../../src/proxy/cancel-keys.ts';
-import type { Place } from '../../../src/proxy/registry.ts';
+import type { Target } from '../../../src/core/routing-table.ts';
 
 function aKey(processId: number, ...secret: readonly number[]) {
   return { processId, secret: Uint8Array.from(secret) };
 }
 
-function at(member: string): Place {
-  return { member, address: { host: member, port: 5432 }, isFallback: false };
+function at(member: string): Target {
+  return { member, address: { host: member, port: 5432 } };
 }
 
 test('finds the session of a key among several of one process id, and only by the whole key', () => {

@@ -1,0 +1,128 @@
+// A session for writes that meets a server which says it is in recovery: whatever its member's API said, it is not the primary.
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { aPool } from '../../support/builders.ts';
+import { startFakeBackend } from '../../support/fake-backend.ts';
+import type { FakeBackend } from '../../support/fake-backend.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import {
+  AUTHENTICATION_OK,
+  AUTHENTICATION_SASL,
+  backendKeyData,
+  parameterStatus,
+  readyForQuery,
+} from '../../support/messages.ts';
+import { aStartup, errorFields } from '../../support/packets.ts';
+import { startProxyLab } from '../../support/proxy-lab.ts';
+import type { ProxyLab } from '../../support/proxy-lab.ts';
+import { connectRaw } from '../../support/raw-client.ts';
+import type { RawClient } from '../../support/raw-client.ts';
+import { until } from '../../support/until.ts';
+
+let lab: ProxyLab;
+let backend: FakeBackend;
+let clock: ManualClock;
+
+const KEY = backendKeyData(7, Buffer.from([1, 2, 3, 4]));
+const STANDBY = parameterStatus('in_hot_standby', 'on');
+const LANDED = { kind: 'landed-on-standby', member: 'pg-1' };
+
+beforeEach(async () => {
+  backend = await startFakeBackend('silent');
+  clock = new ManualClock();
+});
+
+afterEach(async () => {
+  lab.proxy.close();
+  await until('no timer left', () => clock.pending() === 0);
+  await backend.stop();
+});
+
+async function aClient(pool = 'write'): Promise<RawClient> {
+  const client = await connectRaw(lab.address(pool));
+  client.socket.write(aStartup());
+  await until('the startup', () => backend.connections.length === 1 && backend.last().chunks.length > 0);
+  return client;
+}
+
+async function start(): Promise<void> {
+  const open = { 'pg-1': backend.address };
+  lab = await startProxyLab({ clock, table: { write: { open }, read: { open } } });
+}
+
+test('the client reads that instead of the server’s answer, and the member is doubted', async () => {
+  await start();
+  const client = await aClient();
+  backend.last().socket.write(Buffer.concat([AUTHENTICATION_OK, STANDBY, KEY, readyForQuery('I')]));
+  const error = await until('the error', () => errorFields(client.received()));
+  expect(error).toMatchObject({
+    S: 'FATAL',
+    C: '57P03',
+    M: 'pointsman: the member of pool "write" turned out to be a standby (landed-on-standby)',
+    D: 'pg-1: in_hot_standby is on',
+  });
+  expect(lab.smells).toContainEqual(LANDED);
+  await until('the reset', () => backend.last().isClosed);
+  expect(backend.last().wasReset).toBe(true);
+  expect(lab.proxy.counts().get('write')).toMatchObject({ members: new Map(), states: { refusing: 1 } });
+  client.socket.end();
+  await until('the close', () => lab.reasons().length === 1);
+  expect(lab.closed()).toMatchObject([{ reason: 'landed-on-standby', member: 'pg-1', toClientBytes: 0 }]);
+});
+
+test('the same after an authentication, of which every message was relayed', async () => {
+  await start();
+  const client = await aClient();
+  backend.last().socket.write(AUTHENTICATION_SASL);
+  await until('the question', () => client.received().equals(AUTHENTICATION_SASL));
+  backend.last().socket.write(Buffer.concat([AUTHENTICATION_OK, STANDBY]));
+  const error = await until('the error', () => errorFields(client.received().subarray(AUTHENTICATION_SASL.length)));
+  expect(error).toMatchObject({ C: '57P03' });
+  client.socket.end();
+  await until('the close', () => lab.reasons().length === 1);
+});
+
+test('a client that has half a message cannot be told', async () => {
+  await start();
+  const client = await aClient();
+  const answer = Buffer.concat([AUTHENTICATION_OK, STANDBY]);
+  backend.last().socket.write(answer.subarray(0, 15));
+  await until('a part', () => client.received().length === 15);
+  backend.last().socket.write(answer.subarray(15));
+  await until('the end', () => client.isClosed || client.hasEnded);
+  expect(lab.reasons()).toEqual(['landed-on-standby']);
+  expect(client.received().length).toBe(15);
+  expect(lab.smells).toContainEqual(LANDED);
+});
+
+test('a client that does not leave is cut off', async () => {
+  await start();
+  const client = await aClient();
+  backend.last().socket.write(Buffer.concat([AUTHENTICATION_OK, STANDBY]));
+  await until('the end', () => client.hasEnded);
+  expect(lab.reasons()).toEqual([]);
+  await clock.advance(5_000);
+  await until('the close', () => lab.reasons().length === 1);
+});
+
+test.each([
+  ['a primary', 'write', parameterStatus('in_hot_standby', 'off')],
+  ['a server that does not say', 'write', parameterStatus('TimeZone', 'UTC')],
+  ['a standby of a pool for reads', 'read', STANDBY],
+])('%s is relayed', async (_, pool, status) => {
+  await start();
+  const client = await aClient(pool);
+  const answer = Buffer.concat([AUTHENTICATION_OK, status, KEY, readyForQuery('I')]);
+  backend.last().socket.write(answer);
+  await until('the answer', () => client.received().equals(answer));
+  expect(lab.smells).not.toContainEqual(LANDED);
+});
+
+test('the leader of a standby cluster is a standby by right', async () => {
+  const open = { 'pg-1': backend.address };
+  const pools = [aPool({ name: 'write', exclusive: true, check: '/standby-leader' })];
+  lab = await startProxyLab({ clock, pools, table: { write: { open } } });
+  const client = await aClient();
+  const answer = Buffer.concat([AUTHENTICATION_OK, STANDBY, KEY, readyForQuery('I')]);
+  backend.last().socket.write(answer);
+  await until('the answer', () => client.received().equals(answer));
+});
