@@ -26,7 +26,7 @@ export interface ProbePolicy {
 export type LeaveMode =
   /** End them in the same step. */
   | 'close'
-  /** Let them end by themselves until a deadline; cancelled when the member returns. */
+  /** End each between two of its transactions, the rest at a deadline; cancelled when the member returns. */
   | 'drain'
   /** Leave them alone. */
   | 'keep';

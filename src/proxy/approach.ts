@@ -59,6 +59,13 @@ export function openRoute(seams: ProxySeams, pool: PoolName): OpenRoute | undefi
   return route?.kind === 'open' ? route : undefined;
 }
 
+/** Says that the pool may have no more sessions on the members it borrows; undefined while it may. */
+export function fullFallback(registry: Registry, pool: PoolName, { fallback }: OpenRoute): string | undefined {
+  if (fallback === undefined || registry.fallbackSessions(pool) < fallback.maxSessions) return undefined;
+  const where = `pool "${pool}" lives on the members of pool "${fallback.pool}"`;
+  return `${where}, where its bound is ${fallback.maxSessions} sessions`;
+}
+
 /** The caller has just seen the route open. Returns the abort, which is idempotent. */
 export function approach(inputs: ApproachInputs): () => void {
   const { seams, pool, connectTimeoutMs } = inputs;

@@ -1,16 +1,21 @@
-// Carries out what the change of the table asks of live sessions. `close` acts in the same step; `drain` closes at its deadline
-// unless the member has come back by then. Dials to a member that left are given up whatever the mode: nothing was forwarded.
+// Carries out what the change of the table asks of live sessions. `close` acts in the same step; `drain` ends each between two
+// transactions, and at its deadline the rest, unless the member has come back by then. Dials to a member that left are given up
+// whatever the mode: nothing was forwarded.
 import type { Action } from '../core/actions.ts';
+import { evictionReason } from '../core/close-reason.ts';
+import { describeWhy } from '../core/describe.ts';
 import type { Clock } from '../core/instant.ts';
 import { addressText, isSameAddress } from '../core/member.ts';
 import type { PoolName } from '../core/policy.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
-import type { Registry } from './registry.ts';
+import type { Registry, Seated } from './registry.ts';
+import type { SoftEnds } from './soft-ends.ts';
 
 export interface EvictionsInputs {
   readonly registry: Registry;
   readonly table: () => RoutingTable;
   readonly clock: Clock;
+  readonly softEnds: SoftEnds;
   readonly drainMs: (pool: PoolName) => number;
 }
 
@@ -39,19 +44,34 @@ export class Evictions {
   }
 
   #perform(action: Action): void {
-    const { registry } = this.#inputs;
-    for (const session of registry.at(action.pool, action.member, action.address)) {
-      if (action.mode === 'close') session.evict(action.cause);
+    const sessions = this.#inputs.registry.at(action.pool, action.member, action.address);
+    for (const session of sessions) {
+      if (action.mode === 'close') this.#end(session, action);
       else session.giveUpDial();
     }
     const key = keyOf(action);
     if (action.mode !== 'keep') this.#forget(key);
-    if (action.mode !== 'drain') return;
-    const cancel = this.#inputs.clock.schedule(this.#inputs.drainMs(action.pool), () => {
+    if (action.mode === 'drain') this.#drain(key, action);
+  }
+
+  #drain(key: string, action: Action): void {
+    const { registry, softEnds, clock, drainMs } = this.#inputs;
+    const cancels = registry
+      .at(action.pool, action.member, action.address)
+      .map((session) => softEnds.whenIdle(session, () => this.#end(session, action)));
+    const cancelDeadline = clock.schedule(drainMs(action.pool), () => {
       this.#forget(key);
       if (!this.#hasReturned(action)) this.#perform({ ...action, mode: 'close' });
     });
+    const cancel = (): void => {
+      for (const run of [cancelDeadline, ...cancels]) run();
+    };
     this.#drains.set(key, { action, cancel });
+  }
+
+  #end(session: Seated, { member, cause, why }: Action): void {
+    const because = cause === 'removed' ? 'is no longer there' : describeWhy(why, this.#inputs.clock.now());
+    session.end(evictionReason(cause), `${member}: ${because}`);
   }
 
   #hasReturned({ pool, member, address }: Action): boolean {

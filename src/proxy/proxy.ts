@@ -16,6 +16,7 @@ import type { ProxyOptions, ProxyPolicy } from './options.ts';
 import { Registry } from './registry.ts';
 import type { Seated } from './registry.ts';
 import { Session } from './session.ts';
+import { SoftEnds } from './soft-ends.ts';
 import { Spares } from './spares.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -40,7 +41,7 @@ export interface Proxy {
   tableChanged(actions: readonly Action[]): void;
   /** No new connections; those that are there stay. */
   stopAccepting(): void;
-  /** Refuses who waits, lets sessions end by themselves, closes the rest after `deadlineMs`. Resolves when none is left. */
+  /** Refuses who waits, ends sessions between transactions, closes the rest after `deadlineMs`. Resolves when none is left. */
   drain(deadlineMs: number): Promise<void>;
   /** Ends everything in this step. */
   close(): void;
@@ -57,6 +58,7 @@ class RunningProxy implements Proxy {
   readonly #registry = new Registry();
   readonly #holding: Holding;
   readonly #spares = new Spares();
+  readonly #softEnds: SoftEnds;
   readonly #evictions: Evictions;
   readonly #leftovers: Leftovers;
   readonly #listeners: Listeners;
@@ -75,7 +77,9 @@ class RunningProxy implements Proxy {
     this.#options = options;
     this.#policy = options;
     this.#holding = new Holding({ ...options, policy: () => this.#policy.hold });
-    this.#evictions = new Evictions({ registry, table, clock, drainMs: (pool) => this.#drainMs(pool) });
+    this.#softEnds = new SoftEnds(clock);
+    const drainMs = (pool: PoolName): number => this.#drainMs(pool);
+    this.#evictions = new Evictions({ registry, table, clock, softEnds: this.#softEnds, drainMs });
     this.#leftovers = new Leftovers(registry, clock);
     this.#admission = new Admission(options.client.maxSessions);
     this.#listeners = new Listeners({
@@ -136,7 +140,10 @@ class RunningProxy implements Proxy {
 
   async drain(deadlineMs: number): Promise<void> {
     this.#isStopping = true;
-    for (const session of this.#registry.all()) session.stopWaiting();
+    for (const session of this.#registry.all()) {
+      session.stopWaiting();
+      this.#softEnds.whenIdle(session, () => session.end('shutdown'));
+    }
     await drained(this.#registry, (run) => this.#options.clock.schedule(deadlineMs, run));
     this.close();
   }
@@ -148,6 +155,7 @@ class RunningProxy implements Proxy {
     this.#holding.stop();
     this.#evictions.stop();
     this.#leftovers.stop();
+    this.#softEnds.stop();
   }
 
   counts(): ReadonlyMap<PoolName, PoolCounts> {

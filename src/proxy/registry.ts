@@ -1,12 +1,14 @@
 // Which sessions exist and where they live: counts by state, and an index by (pool, member) so that an eviction costs what it
 // closes. The counts are the only truth about caps. Owns no socket.
-import type { CloseReason, LeaveCause } from '../core/close-reason.ts';
+import type { CloseReason } from '../core/close-reason.ts';
 import type { PoolCounts } from '../core/counts.ts';
 import { isSameAddress } from '../core/member.ts';
 import type { Address, MemberName } from '../core/member.ts';
 import type { PoolName } from '../core/policy.ts';
 import type { SessionState } from '../core/session-state.ts';
+import type { PartingReason } from './parting-text.ts';
 import type { Traffic } from './relay.ts';
+import type { Leaver } from './soft-ends.ts';
 
 /** A session's seat at a member, taken when its dial begins. */
 export interface Place {
@@ -17,14 +19,14 @@ export interface Place {
 }
 
 /** What the registry and those who evict need of a session. */
-export interface Seated {
+export interface Seated extends Leaver {
   /** Its listener's, until it asks for another. */
   readonly pool: PoolName;
   /** Where it was accepted. */
   readonly listener: Address;
   place(): Place | undefined;
-  /** Ends a relaying session; one that is still dialing is routed again. */
-  evict(cause: LeaveCause): void;
+  /** Ends a relaying session in this step, and tells its client where it can be told; one that is still dialing is routed again. */
+  end(reason: PartingReason, detail?: string): void;
   /** Routes a session again that is still dialing; a relaying one stays. */
   giveUpDial(): void;
   /** The process stops: who waits for a route is told so; who has a backend stays. */

@@ -21,6 +21,8 @@ export interface ServedInputs {
   readonly greeted: Greeted | undefined;
   readonly pool: PoolPolicy;
   readonly target: Target;
+  /** Called after what the backend said when the session is idle then. */
+  readonly idleListeners: ReadonlySet<() => void>;
   /** The session's own counters. */
   readonly traffic: Traffic;
   readonly around: Surroundings;
@@ -33,6 +35,7 @@ export interface ServedInputs {
 export class Served {
   readonly #inputs: ServedInputs;
   readonly #relay: Relay;
+  readonly #follower: SessionFollower | undefined;
   #forgetKey: (() => void) | undefined;
   #isStarting = true;
 
@@ -40,6 +43,7 @@ export class Served {
     const { client, backend, handedOver, greeted, pool, traffic, around } = inputs;
     const { packet, bytes, hasEnded, isReadable } = handedOver;
     this.#inputs = inputs;
+    this.#follower = isReadable ? new SessionFollower() : undefined;
     this.#relay = new Relay({
       client,
       backend,
@@ -47,7 +51,7 @@ export class Served {
       opening: bytes,
       greeted,
       hasClientEnded: hasEnded,
-      taps: isReadable ? this.#follow(new SessionFollower()) : undefined,
+      taps: this.#follower === undefined ? undefined : this.#follow(this.#follower),
       traffic,
       poolTraffic: around.registry.traffic(pool.name),
       clock: around.seams.clock,
@@ -60,13 +64,19 @@ export class Served {
     this.#relay.start();
   }
 
-  /** Ends both connections in this step. `isReset`: what the backend was not sent yet it is not sent any more. */
+  /** Known to be between two transactions, with nothing under way, and with a client that can be told something. */
+  isIdle(): boolean {
+    return this.#follower?.isBetweenTransactions() === true && this.#inputs.client.writable;
+  }
+
+  /** Ends both connections in this step. `isReset`: what either was not sent yet it is not sent any more, and it notices at once. */
   cut(isReset: boolean): void {
     const { client, backend } = this.#inputs;
     this.#release();
-    if (isReset) resetSocket(backend);
-    else backend.destroy();
-    client.destroy();
+    for (const socket of [backend, client]) {
+      if (isReset) resetSocket(socket);
+      else socket.destroy();
+    }
   }
 
   /** Ends the backend in this step, and the client with these last words. Returns the client's end without courtesy. */
@@ -83,8 +93,11 @@ export class Served {
       toClient: (chunk, send) => {
         const isTellable = follower.isAtBoundaryToClient() && this.#inputs.client.writable;
         follower.fromBackend(chunk);
-        if (this.#isStarting && this.#hasLanded(follower)) this.#inputs.onLanded(isTellable);
-        else send(chunk);
+        if (this.#isStarting && this.#hasLanded(follower)) return this.#inputs.onLanded(isTellable);
+        send(chunk);
+        const { idleListeners } = this.#inputs;
+        if (idleListeners.size === 0 || !this.isIdle()) return undefined;
+        for (const run of idleListeners) run();
       },
     };
   }

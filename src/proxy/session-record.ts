@@ -21,6 +21,7 @@ export class SessionRecord {
   readonly #acceptedAt: Instant;
   #login: Login = {};
   #member: MemberName | undefined;
+  #heldSince: Instant | undefined;
   #verdict: { readonly reason: CloseReason; readonly detail: string | undefined } | undefined;
 
   constructor(session: number, client: Socket, tellers: Tellers) {
@@ -36,6 +37,16 @@ export class SessionRecord {
 
   loggedIn(login: Login): void {
     this.#login = login;
+  }
+
+  /** When it first began to wait for a route, over all its waits: now, if it did not yet. */
+  heldSince(): Instant {
+    this.#heldSince ??= this.#tellers.clock.now();
+    return this.#heldSince;
+  }
+
+  waitedMs(): number {
+    return this.#heldSince === undefined ? 0 : this.#tellers.clock.now() - this.#heldSince;
   }
 
   /** The last member it had to do with. */

@@ -2,9 +2,7 @@
 // under way (a deadline, a place in the line, a dial), ended by `#leave` when the state is left. Ends with exactly one reason and
 // one event. Before a byte is forwarded the table is read in the same step (G2, G3).
 import type { Socket } from 'node:net';
-import { evictionReason } from '../core/close-reason.ts';
-import type { CloseReason, LeaveCause } from '../core/close-reason.ts';
-import type { Instant } from '../core/instant.ts';
+import type { CloseReason } from '../core/close-reason.ts';
 import type { Address } from '../core/member.ts';
 import type { PoolName, PoolPolicy } from '../core/policy.ts';
 import type { HoldCause, PoolDecision, Target } from '../core/routing-table.ts';
@@ -12,7 +10,7 @@ import { nextSessionState } from '../core/session-state.ts';
 import type { SessionEvent, SessionState } from '../core/session-state.ts';
 import { NOT_SUPPORTED, encodeErrorResponse } from '../wire/error-response.ts';
 import type { Seat } from './admission.ts';
-import { approach, openRoute } from './approach.ts';
+import { approach, fullFallback, openRoute } from './approach.ts';
 import { Attempts } from './attempts.ts';
 import type { Greeted } from './greeting.ts';
 import type { Waiting } from './holding.ts';
@@ -27,7 +25,7 @@ import { SessionRecord } from './session-record.ts';
 import { ignoreErrors } from './socket.ts';
 import type { Spare } from './spares.ts';
 import type { Surroundings } from './surroundings.ts';
-import { describeUnknown, poolOfTarget } from './target-pool.ts';
+import { choosePool } from './target-pool.ts';
 
 export interface Accepted {
   readonly policy: PoolPolicy;
@@ -51,9 +49,9 @@ export class Session implements Seated, Waiting {
   #state: SessionState = 'startup';
   /** Ends what the present state has under way. */
   #leave: () => void = nothing;
-  #heldSince: Instant | undefined;
   #place: Place | undefined;
   #served: Served | undefined;
+  readonly #idleListeners = new Set<() => void>();
   /** Only while the client is about to say what it wants in plain text, and on the way from there to the relay. */
   #spare: Spare | undefined;
 
@@ -99,16 +97,24 @@ export class Session implements Seated, Waiting {
   }
 
   expire(): void {
-    if (this.#isConnectTheTrouble()) this.#refuse('connect-failed', this.#attempts.lastFailure());
-    else this.#refuse('hold-timeout');
+    this.#giveUp('hold-timeout');
   }
 
   turnAway(): void {
     this.#refuse('no-route');
   }
 
-  evict(cause: LeaveCause): void {
-    if (this.#state === 'relaying') this.close(evictionReason(cause));
+  isIdle(): boolean {
+    return this.#state === 'relaying' && this.#served?.isIdle() === true;
+  }
+
+  onIdle(run: () => void): () => void {
+    this.#idleListeners.add(run);
+    return () => this.#idleListeners.delete(run);
+  }
+
+  end(reason: PartingReason, detail?: string): void {
+    if (this.#state === 'relaying') this.#part(reason, detail, this.isIdle());
     else this.giveUpDial();
   }
 
@@ -121,7 +127,7 @@ export class Session implements Seated, Waiting {
   }
 
   dismiss(detail: string): void {
-    if (this.#state === 'relaying') this.close('evicted-removed', detail);
+    if (this.#state === 'relaying') this.end('evicted-removed', detail);
     else if (this.#state !== 'refusing') this.#refuse('no-route', detail);
   }
 
@@ -162,12 +168,10 @@ export class Session implements Seated, Waiting {
     if (this.#seat !== 'session') {
       return this.#refuse('too-many-sessions', `the bound of ${client.maxSessions} sessions is reached`);
     }
-    const target = this.#opening.target();
-    const names = pools.map(({ name }) => name);
-    const pool = target === undefined ? this.#pool : poolOfTarget(target, names);
-    if (pool === undefined) return this.#refuse('unknown-target', describeUnknown(target ?? '', names));
-    this.#around.registry.transfer(this, this.#state, pool);
-    this.#pool = pool;
+    const chosen = choosePool(this.#opening.target(), this.#pool, pools);
+    if (chosen.kind === 'unknown') return this.#refuse('unknown-target', chosen.detail);
+    this.#around.registry.transfer(this, this.#state, chosen.pool);
+    this.#pool = chosen.pool;
     this.#route();
   }
 
@@ -181,32 +185,27 @@ export class Session implements Seated, Waiting {
     if (this.#around.isStopping()) return this.#refuse('shutdown');
     if (route === undefined || route.kind === 'closed') return this.#refuse('no-route');
     if (route.kind === 'hold') return this.#hold(route.cause, 0);
-    const { fallback } = route;
-    if (fallback !== undefined && this.#around.registry.fallbackSessions(this.pool) >= fallback.maxSessions) {
-      const bound = `pool "${this.pool}" lives on the members of pool "${fallback.pool}"`;
-      return this.#refuse('too-many-sessions', `${bound}, where its bound is ${fallback.maxSessions} sessions`);
-    }
-    this.#dial();
+    const full = fullFallback(this.#around.registry, this.#pool, route);
+    if (full === undefined) this.#dial();
+    else this.#refuse('too-many-sessions', full);
   }
 
   #hold(cause: HoldCause, pauseMs: number): void {
     if (this.#around.isStopping()) return this.#refuse('shutdown');
-    const { holding, seams } = this.#around;
-    this.#heldSince ??= seams.clock.now();
-    const answer = holding.enter(this, { cause, since: this.#heldSince, pauseMs });
+    const answer = this.#around.holding.enter(this, { cause, since: this.#record.heldSince(), pauseMs });
     if (answer.kind === 'held') {
       if (this.#move('hold')) this.#leave = answer.leave;
       else answer.leave();
-    } else if (this.#isConnectTheTrouble()) {
-      this.#refuse('connect-failed', this.#attempts.lastFailure());
     } else {
-      this.#refuse(answer.reason, answer.detail);
+      this.#giveUp(answer.reason, answer.detail);
     }
   }
 
-  #isConnectTheTrouble(): boolean {
-    const { seams } = this.#around;
-    return this.#attempts.lastFailure() !== undefined && openRoute(seams, this.pool) !== undefined;
+  /** No more waiting; with an open route it is the connects that failed. */
+  #giveUp(reason: RefusalReason, detail?: string): void {
+    const failure = openRoute(this.#around.seams, this.#pool) === undefined ? undefined : this.#attempts.lastFailure();
+    if (failure === undefined) this.#refuse(reason, detail);
+    else this.#refuse('connect-failed', failure);
   }
 
   #dial(): void {
@@ -258,6 +257,7 @@ export class Session implements Seated, Waiting {
       greeted,
       pool: this.#policy,
       target,
+      idleListeners: this.#idleListeners,
       traffic: this.#record.traffic,
       around: this.#around,
       onEnded: (ending) => this.close(ending),
@@ -286,9 +286,8 @@ export class Session implements Seated, Waiting {
   #refuse(reason: RefusalReason, detail?: string, answer?: Uint8Array): void {
     if (!this.#move('refuse')) return;
     const { clock } = this.#around.seams;
-    const now = clock.now();
-    const waitedMs = this.#heldSince === undefined ? 0 : now - this.#heldSince;
-    const facts = { pool: this.#policy, decision: this.#decision(), now, waitedMs, detail };
+    const waitedMs = this.#record.waitedMs();
+    const facts = { pool: this.#policy, decision: this.#decision(), now: clock.now(), waitedMs, detail };
     const words = answer ?? encodeErrorResponse(refusalText(reason, facts));
     this.#record.judged(reason, detail);
     this.#leave = this.#opening.refuse(words, clock, () => this.close(reason, detail));

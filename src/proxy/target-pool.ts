@@ -1,11 +1,24 @@
 // What the target in a startup packet means here: a pool by its name, else by what its users would call it. Pure.
-import type { PoolName } from '../core/policy.ts';
+import type { PoolName, PoolPolicy } from '../core/policy.ts';
 
 /** For the pools that exist without being configured. */
 const ALIASES: Readonly<Record<string, PoolName>> = { rw: 'write', ro: 'read' };
 
 /** A target is as long as the packet lets it be. Characters. */
 const LONGEST_NAME = 63;
+
+export type Chosen =
+  | { readonly kind: 'pool'; readonly pool: PoolName }
+  | { readonly kind: 'unknown'; readonly detail: string };
+
+/** `own`: for those who name no target. */
+export function choosePool(target: string | undefined, own: PoolName, pools: readonly PoolPolicy[]): Chosen {
+  const names = pools.map(({ name }) => name);
+  const pool = target === undefined ? own : poolOfTarget(target, names);
+  return pool === undefined
+    ? { kind: 'unknown', detail: describeUnknown(target ?? '', names) }
+    : { kind: 'pool', pool };
+}
 
 /** A pool of that very name comes first, so that nobody's own pool `ro` is hidden. */
 export function poolOfTarget(target: string, pools: readonly PoolName[]): PoolName | undefined {

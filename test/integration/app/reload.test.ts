@@ -107,7 +107,7 @@ test('sessions of a listener that is gone drain: at the deadline they are ended,
   const reader = await aSession(reads);
   const writer = await aSession(writes);
   await lab.reload(file({ pools: { read: { drain: '1ms' } }, listeners: [listener(writes, 'write')] }));
-  await until('the end', () => reader.hasEnded);
+  await until('the end', () => reader.isClosed);
   expect(lab.said('session-closed')).toEqual([
     expect.objectContaining({
       pool: 'read',
@@ -182,7 +182,7 @@ test('a pool that is gone: sessions of a shared one drain, those of an exclusive
     timeoutMs: 5000,
   });
   await lab.reload(file());
-  await until('the ends', () => admin.hasEnded && waiting.hasEnded);
+  await until('the ends', () => admin.isClosed && waiting.hasEnded);
   expect(waiting.received().toString()).toContain('(no-route)');
   await stillEchoes(report);
   await stillEchoes(writer);
@@ -227,7 +227,7 @@ test('a member that is no longer configured leaves, although it answers; its ses
   const [writer, reader] = [await aSession(writes), await aSession(reads)];
   const reloaded = await lab.reload(file({ pools, cluster: cluster.section(cluster.primary) }));
   expect(reloaded).toEqual({ kind: 'reloaded', changed: ['cluster.members'] });
-  await until('the end', () => reader.hasEnded);
+  await until('the end', () => reader.isClosed);
   expect(lab.reasons()).toEqual(['evicted-removed']);
   expect(lab.said('members-changed').at(-1)).toMatchObject({ added: [], removed: ['pg-2'] });
   await stillEchoes(writer);

@@ -78,7 +78,8 @@ test('a listener is gone: its sessions end at the deadline of its pool, not befo
   expect(lab.reasons()).toEqual([]);
   await clock.advance(1);
   expect(lab.reasons()).toEqual(['evicted-removed']);
-  await until('the end', () => reader.hasEnded);
+  await until('the end', () => reader.isClosed);
+  expect(reader.wasReset).toBe(true);
 });
 
 test('a listener comes back before the deadline: its sessions stay', async () => {

@@ -104,13 +104,14 @@ it('freshen believes no evidence from before a session was ended by the server',
 it('a session for writes that met a standby: no evidence from before counts, and probing is urgent', async () => {
   const lab = await new LabMonitor().started();
   await lab.clock.advance(5000);
-  lab.set('pg-1', { role: 'replica' });
   const from = lab.clock.now();
+  lab.monitor.smell({ kind: 'landed-on-standby', member: 'pg-1' });
+  await lab.clock.advance(1000);
+  expect(lab.askedSince('pg-1', from)).toBeGreaterThanOrEqual(5);
+  lab.set('pg-1', { role: 'replica' });
   lab.monitor.smell({ kind: 'landed-on-standby', member: 'pg-1' });
   await lab.monitor.freshen('write');
   expect(lab.writeRoute()).toBe('hold');
-  await lab.clock.advance(1000);
-  expect(lab.askedSince('pg-1', from)).toBeGreaterThanOrEqual(5);
 });
 
 it('asks a member soon after its server ended a session, but not for each of many', async () => {

@@ -1,0 +1,66 @@
+// Ends sessions for reasons that can wait: each between two of its transactions, and not too many in a second, because all of
+// them connect again. What cannot be read is never between two, and is left to the caller's deadline.
+import type { Clock } from '../core/instant.ts';
+import { TokenBucket } from './token-bucket.ts';
+
+/** As many may end at once, too. */
+const ENDS_PER_SECOND = 50;
+
+export interface Leaver {
+  /** Between two transactions at this moment. */
+  isIdle(): boolean;
+  /** Calls `run` whenever that begins. Returns what ends the calls; idempotent. */
+  onIdle(run: () => void): () => void;
+}
+
+interface Wish {
+  readonly session: Leaver;
+  readonly end: () => void;
+}
+
+export class SoftEnds {
+  readonly #clock: Clock;
+  readonly #bucket: TokenBucket;
+  /** They were idle when they came in here. */
+  readonly #queue = new Set<Wish>();
+  #cancelPump: () => void = () => {};
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#bucket = new TokenBucket(ENDS_PER_SECOND, clock.now(), ENDS_PER_SECOND);
+  }
+
+  /** Runs `end` once, when the session is idle: in this step if it may. Returns what takes the wish back; idempotent. */
+  whenIdle(session: Leaver, end: () => void): () => void {
+    const wish: Wish = { session, end };
+    const enqueue = (): void => {
+      this.#queue.add(wish);
+      this.#pump();
+    };
+    const stopListening = session.onIdle(enqueue);
+    if (session.isIdle()) enqueue();
+    return () => {
+      stopListening();
+      this.#queue.delete(wish);
+    };
+  }
+
+  stop(): void {
+    this.#cancelPump();
+    this.#queue.clear();
+  }
+
+  readonly #pump = (): void => {
+    this.#cancelPump();
+    for (const wish of this.#queue) {
+      const waitMs = wish.session.isIdle() ? this.#bucket.take(this.#clock.now()) : 0;
+      if (waitMs > 0) {
+        this.#cancelPump = this.#clock.schedule(waitMs, this.#pump);
+        return;
+      }
+      this.#queue.delete(wish);
+      // Who is busy again comes back by itself.
+      if (wish.session.isIdle()) wish.end();
+    }
+  };
+}

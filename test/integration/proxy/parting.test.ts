@@ -1,0 +1,195 @@
+// Sessions that are ended while their stream can be read: between two transactions they are told, else they are cut off.
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startFakeBackend } from '../../support/fake-backend.ts';
+import type { BackendConnection, FakeBackend } from '../../support/fake-backend.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { AUTHENTICATION_OK, COMMAND_COMPLETE, QUERY, readyForQuery } from '../../support/messages.ts';
+import { aStartup, errorFields } from '../../support/packets.ts';
+import { startProxyLab } from '../../support/proxy-lab.ts';
+import type { ProxyLab } from '../../support/proxy-lab.ts';
+import { connectRaw } from '../../support/raw-client.ts';
+import type { RawClient } from '../../support/raw-client.ts';
+import { DEMOTED } from '../../support/tables.ts';
+import type { PoolPicture } from '../../support/tables.ts';
+import { until } from '../../support/until.ts';
+
+interface Pair {
+  readonly client: RawClient;
+  readonly backend: BackendConnection;
+}
+
+let lab: ProxyLab;
+let backend: FakeBackend;
+let clock: ManualClock;
+
+const GREETING = Buffer.concat([AUTHENTICATION_OK, readyForQuery('I')]);
+
+beforeEach(async () => {
+  backend = await startFakeBackend('silent');
+  clock = new ManualClock();
+  lab = await startProxyLab({ clock, table: { write: open(), read: open() } });
+});
+
+afterEach(async () => {
+  lab.proxy.close();
+  await until('no timer left', () => clock.pending() === 0);
+  await backend.stop();
+});
+
+function open(): PoolPicture {
+  return { open: { 'pg-1': backend.address } };
+}
+
+function demoted(): PoolPicture {
+  return { others: { 'pg-1': { address: backend.address, standing: DEMOTED } } };
+}
+
+/** For reads: drained, not closed. */
+function taggedOut(): PoolPicture {
+  const standing = { kind: 'leave', cause: 'tagged_out', why: { code: 'tagged-out' } } as const;
+  return { others: { 'pg-1': { address: backend.address, standing } } };
+}
+
+/** A session through its startup. */
+async function aSession(pool: string): Promise<Pair> {
+  const before = backend.connections.length;
+  const client = await connectRaw(lab.address(pool));
+  client.socket.write(aStartup());
+  await until('the startup', () => backend.connections.length === before + 1 && backend.last().chunks.length > 0);
+  const connection = backend.last();
+  connection.socket.write(GREETING);
+  await until('the greeting', () => client.received().equals(GREETING));
+  return { client, backend: connection };
+}
+
+async function query({ client, backend: connection }: Pair): Promise<void> {
+  const before = connection.received().length;
+  client.socket.write(QUERY);
+  await until('the query', () => connection.received().length === before + QUERY.length);
+}
+
+async function answer({ client, backend: connection }: Pair, status: string): Promise<void> {
+  const before = client.received().length;
+  const words = Buffer.concat([COMMAND_COMPLETE, readyForQuery(status)]);
+  connection.socket.write(words);
+  await until('the answer', () => client.received().length >= before + words.length);
+}
+
+/** What the client read behind everything that the server said. */
+function lastWords({ client }: Pair, relayed: number = GREETING.length): Promise<Readonly<Record<string, string>>> {
+  return until('the last words', () => errorFields(client.received().subarray(relayed)));
+}
+
+test('an idle session of a demoted primary is told why, in that step, and its server is reset', async () => {
+  const session = await aSession('write');
+  const heard = session.backend.received().length;
+  session.client.socket.write(QUERY);
+  lab.decide({ write: demoted() });
+  expect(lab.proxy.counts().get('write')).toMatchObject({ members: new Map(), states: { relaying: 0, refusing: 1 } });
+  expect(await lastWords(session)).toEqual({
+    S: 'FATAL',
+    V: 'FATAL',
+    C: '57P01',
+    M: 'pointsman: the session\'s member left pool "write" (evicted-demoted)',
+    D: 'pg-1: role does not fit the check: role replica',
+    H: 'No transaction was open. Connect again: the next session goes where the pool is then.',
+  });
+  await until('the reset', () => session.backend.isClosed);
+  expect(session.backend.wasReset).toBe(true);
+  expect(session.backend.received().length).toBe(heard);
+  session.client.socket.end();
+  await until('the close', () => lab.reasons().length === 1);
+  expect(lab.closed()).toMatchObject([
+    { reason: 'evicted-demoted', member: 'pg-1', detail: 'pg-1: role does not fit the check: role replica' },
+  ]);
+});
+
+test.each([
+  ['in a transaction', async (session: Pair) => (await query(session), answer(session, 'T'))],
+  ['in the middle of a query', query],
+])('a session %s is cut off on both sides', async (_, prepare) => {
+  const session = await aSession('write');
+  await prepare(session);
+  const received = session.client.received().length;
+  lab.decide({ write: demoted() });
+  expect(lab.reasons()).toEqual(['evicted-demoted']);
+  await until('both resets', () => session.client.isClosed && session.backend.isClosed);
+  expect(session.client.wasReset).toBe(true);
+  expect(session.backend.wasReset).toBe(true);
+  expect(session.client.received().length).toBe(received);
+});
+
+test('a client that does not leave after its last words is cut off', async () => {
+  await aSession('write');
+  lab.decide({ write: demoted() });
+  await clock.advance(5_000);
+  await until('the close', () => lab.reasons().length === 1);
+});
+
+test('drain: idle sessions end at once, busy ones when they are done, the rest at the deadline', async () => {
+  const idle = await aSession('read');
+  const busy = await aSession('read');
+  const open = await aSession('read');
+  await query(busy);
+  await query(open);
+  await answer(open, 'T');
+  lab.decide({ read: taggedOut() });
+  expect(await lastWords(idle)).toMatchObject({ C: '57P01', D: 'pg-1: excluded by its tags' });
+  expect(lab.proxy.counts().get('read')?.states).toMatchObject({ relaying: 2, refusing: 1 });
+  await answer(busy, 'I');
+  const relayed = GREETING.length + COMMAND_COMPLETE.length + readyForQuery('I').length;
+  expect(await lastWords(busy, relayed)).toMatchObject({ C: '57P01' });
+  for (const { client } of [idle, busy]) client.socket.end();
+  await until('two closes', () => lab.reasons().length === 2);
+  await clock.advance(59_999);
+  expect(lab.reasons().length).toBe(2);
+  await clock.advance(1);
+  expect(lab.reasons()).toEqual(Array.from({ length: 3 }, () => 'evicted-tagged_out'));
+  expect(open.client.received().length).toBe(relayed);
+});
+
+test('drain: a member that comes back keeps its busy sessions', async () => {
+  const busy = await aSession('read');
+  await query(busy);
+  lab.decide({ read: taggedOut() });
+  lab.decide({ read: open() });
+  await answer(busy, 'I');
+  await query(busy);
+  await answer(busy, 'I');
+  expect(lab.proxy.counts().get('read')?.states.relaying).toBe(1);
+});
+
+test('drain: no more than fifty idle sessions in a second', async () => {
+  const sessions: Pair[] = [];
+  for (let count = 0; count < 52; count += 1) sessions.push(await aSession('read'));
+  lab.decide({ read: taggedOut() });
+  const relaying = (): number => lab.proxy.counts().get('read')?.states.relaying ?? 0;
+  expect(relaying()).toBe(2);
+  await clock.advance(20);
+  expect(relaying()).toBe(1);
+  await clock.advance(20);
+  expect(relaying()).toBe(0);
+});
+
+test('the process stops: idle sessions are told at once, busy ones when they are done, and then it is over', async () => {
+  const idle = await aSession('read');
+  const busy = await aSession('write');
+  await query(busy);
+  const drained = lab.proxy.drain(60_000);
+  expect(await lastWords(idle)).toMatchObject({ C: '57P01', M: 'pointsman: the proxy is shutting down (shutdown)' });
+  await answer(busy, 'I');
+  const relayed = GREETING.length + COMMAND_COMPLETE.length + readyForQuery('I').length;
+  expect(await lastWords(busy, relayed)).toMatchObject({ C: '57P01' });
+  for (const { client } of [idle, busy]) client.socket.end();
+  await drained;
+  expect(lab.reasons()).toEqual(['shutdown', 'shutdown']);
+});
+
+test('the process stops while a session is on its way: it is told when it has begun', async () => {
+  const client = await connectRaw(lab.address('write'));
+  client.socket.write(aStartup());
+  await until('the startup', () => backend.connections.length === 1 && backend.last().chunks.length > 0);
+  void lab.proxy.drain(60_000);
+  backend.last().socket.write(GREETING);
+  expect(await lastWords({ client, backend: backend.last() })).toMatchObject({ C: '57P01' });
+});

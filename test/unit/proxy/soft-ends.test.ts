@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import { SoftEnds } from '../../../src/proxy/soft-ends.ts';
+import type { Leaver } from '../../../src/proxy/soft-ends.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+
+class FakeSession implements Leaver {
+  idle: boolean;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(idle: boolean) {
+    this.idle = idle;
+  }
+
+  isIdle(): boolean {
+    return this.idle;
+  }
+
+  onIdle(run: () => void): () => void {
+    this.#listeners.add(run);
+    return () => this.#listeners.delete(run);
+  }
+
+  becomeIdle(): void {
+    this.idle = true;
+    for (const run of this.#listeners) run();
+  }
+}
+
+const clock = new ManualClock();
+let ended: string[] = [];
+
+function wish(softEnds: SoftEnds, session: FakeSession, name = 'it'): () => void {
+  return softEnds.whenIdle(session, () => {
+    session.idle = false;
+    ended.push(name);
+  });
+}
+
+test('who is idle ends in the step, who is not at its next idle moment, each once', () => {
+  ended = [];
+  const softEnds = new SoftEnds(clock);
+  const busy = new FakeSession(false);
+  wish(softEnds, new FakeSession(true), 'idle');
+  wish(softEnds, busy, 'busy');
+  expect(ended).toEqual(['idle']);
+  busy.becomeIdle();
+  expect(ended).toEqual(['idle', 'busy']);
+});
+
+test('a wish taken back is not fulfilled', () => {
+  ended = [];
+  const softEnds = new SoftEnds(clock);
+  const session = new FakeSession(false);
+  const takeBack = wish(softEnds, session);
+  takeBack();
+  takeBack();
+  session.becomeIdle();
+  expect(ended).toEqual([]);
+});
+
+test('fifty at once, then fifty in a second; who is busy when its turn comes waits for its next idle moment', async () => {
+  ended = [];
+  const softEnds = new SoftEnds(clock);
+  const sessions = Array.from({ length: 53 }, () => new FakeSession(true));
+  for (const [index, session] of sessions.entries()) wish(softEnds, session, `${index}`);
+  expect(ended.length).toBe(50);
+  const next = sessions[50];
+  if (next === undefined) throw new Error('no such session');
+  next.idle = false;
+  await clock.advance(20);
+  expect(ended.slice(50)).toEqual(['51']);
+  await clock.advance(20);
+  expect(ended.slice(50)).toEqual(['51', '52']);
+  await clock.advance(20);
+  next.becomeIdle();
+  expect(ended.at(-1)).toBe('50');
+  expect(clock.pending()).toBe(0);
+});
+
+test('stopped, it ends nobody and leaves no timer', async () => {
+  ended = [];
+  const softEnds = new SoftEnds(clock);
+  for (let count = 0; count < 51; count += 1) wish(softEnds, new FakeSession(true));
+  softEnds.stop();
+  expect(clock.pending()).toBe(0);
+  await clock.advance(1_000);
+  expect(ended.length).toBe(50);
+});
