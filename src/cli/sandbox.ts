@@ -2,7 +2,7 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { EXIT } from './io.ts';
-import type { AskSandbox, CliIo, SandboxParts } from './io.ts';
+import type { AskSandbox, CliIo, SandboxParts, SandboxRequest } from './io.ts';
 
 const CONTROL = '127.0.0.1:8433';
 
@@ -15,15 +15,8 @@ testing, not for data. In another terminal, while it runs:
   pointsman sandbox heal
   pointsman sandbox sql "insert into visits default values returning *"`;
 
-interface RunFlags {
-  readonly members: string;
-  readonly postgres: string;
-  readonly dialect: 'manager' | 'patroni';
-  readonly write: string;
-  readonly read: string;
-  readonly admin: string;
-  readonly control: string;
-}
+/** As commander gives them. */
+type RunFlags = Omit<SandboxRequest, 'members'> & { readonly members: string };
 
 /** The flag may stand on either side of the verb. */
 function controlOf(command: Command): string {

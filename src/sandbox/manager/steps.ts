@@ -105,10 +105,10 @@ async function handOver(manager: Manager): Promise<void> {
     store.writeSwitchover(undefined);
     return;
   }
-  const isPrimary = manager.report?.isInRecovery === false;
   manager.tell('hands the lock over');
   manager.synchronousStandbyNames = '';
-  if (isPrimary) {
+  // The leader of a standby cluster writes nothing. Of any other it is never assumed that it does not.
+  if (session.settings().standbyCluster === undefined) {
     await instance.stop('fast');
     instance.demoted();
   }

@@ -47,6 +47,18 @@ describe('a switchover', () => {
     expect(lab.toldOf(old, 0)).not.toContain('is made again');
   }, 40_000);
 
+  it('stops the old primary first, also when another heartbeat comes in between', async () => {
+    const old = lab.leader();
+    // Each change of the configuration wakes every manager.
+    const wake = async (): Promise<void> => {
+      for (let i = 0; i < 30; i += 1) await lab.patch({ woken: i });
+    };
+    const [answer] = await Promise.all([lab.send(old, 'POST', '/switchover', { leader: old }), wake()]);
+    expect(answer).toMatchObject({ status: 200 });
+    expect(lab.leader()).not.toBe(old);
+    await lab.patch({ woken: null });
+  }, 40_000);
+
   it('is refused from who does not lead, to who does not exist', async () => {
     const leader = lab.leader();
     const [replica] = lab.replicas();
