@@ -92,7 +92,10 @@ function idleRoute(
   return { kind: 'hold', cause: isComplete ? 'no-member' : 'starting' };
 }
 
-/** Sessions that came by fallback stay with a member as long as the pool they were lent by would keep them. */
+/**
+ * Sessions that came by fallback stay with a member as long as the pool they were lent by would keep them. So do those of a reader
+ * that says it is the primary now, while the lending pool has nobody: it is about to have this one.
+ */
 function withFallback(
   own: ReadonlyMap<MemberName, Standing>,
   fallback: PoolDecision | undefined,
@@ -102,7 +105,9 @@ function withFallback(
   const standings = new Map<MemberName, Standing>();
   for (const [name, standing] of own) {
     const lent = standing.kind === 'leave' ? fallback.standings.get(name) : undefined;
-    if (lent === undefined || lent.kind === 'leave') standings.set(name, standing);
+    const isHeir = standing.kind === 'leave' && standing.cause === 'promoted' && fallback.route.kind === 'hold';
+    if (isHeir) standings.set(name, { kind: 'keep', why: standing.why });
+    else if (lent === undefined || lent.kind === 'leave') standings.set(name, standing);
     else standings.set(name, { kind: isInUse ? lent.kind : 'keep', why: { code: 'fallback' } });
   }
   return standings;

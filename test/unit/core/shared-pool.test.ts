@@ -272,6 +272,26 @@ describe('row 24, 25: replicas gone', () => {
   });
 });
 
+describe('row 21: a replica that becomes the primary', () => {
+  const dead = refused({ at: 1000 });
+  const isPromoted = answered({ member: 'pg-2', check: READ_CHECK, at: 1100, status: 503, body: { role: 'primary' } });
+
+  test('told by the read check first, its sessions stay: it is about to stand in for the pool', () => {
+    expect(standingIn(aTable(WITH_FALLBACK, 1150, ...ROUND, dead, isPromoted), 'read', 'pg-2')).toBe('keep wrong-role');
+    const proven = isPrimary('pg-2', 1200, { timeline: 2 });
+    const table = aTable(WITH_FALLBACK, 1250, ...ROUND, dead, isPromoted, proven);
+    expect(standingIn(table, 'read', 'pg-2')).toBe('open fallback');
+  });
+
+  test('without a fallback they go, and where another primary is proven', () => {
+    expect(standingIn(aTable(ALONE, 1150, ...ROUND, dead, isPromoted), 'read', 'pg-2')).toBe(
+      'leave promoted wrong-role',
+    );
+    const table = aTable(WITH_FALLBACK, 1150, ...ROUND, isPromoted, isPrimary('pg-1', 1120));
+    expect(standingIn(table, 'read', 'pg-2')).toBe('leave promoted wrong-role');
+  });
+});
+
 describe('silence acts through clocks', () => {
   const hole = silent({ member: 'pg-2', at: 1000 });
 
