@@ -61,6 +61,12 @@ export function parseSize(text: string): number | undefined {
   return Number.isSafeInteger(bytes) ? bytes : undefined;
 }
 
+/** As parseSize reads it, rounded: `16 MB`, `1.5 GB`, `300 B`. */
+export function sizeText(bytes: number): string {
+  const [unit, factor] = Object.entries(UNITS).findLast(([, size]) => bytes >= size) ?? ['B', 1];
+  return `${Number((bytes / factor).toFixed(1))} ${unit}`;
+}
+
 function invalid(message: string): ParsedCheck {
   return { kind: 'invalid', message };
 }

@@ -1,12 +1,13 @@
 // decideRoutes(snapshot, now) -> the routing table. Pure, and constant until `validUntil`: every age it compares goes
 // through agesAt. Exclusive pools are decided first, because their members are in no other pool unless by fallback.
+import { withEvidence } from './evidence.ts';
 import { decideExclusive } from './exclusive-pool.ts';
 import type { ExclusiveDecision } from './exclusive-pool.ts';
 import { agesAt } from './instant.ts';
 import type { Instant } from './instant.ts';
 import type { Address, MemberName } from './member.ts';
 import type { PoolName, PoolPolicy, RoutingPolicy } from './policy.ts';
-import type { PoolDecision, Route, RoutingTable, Standing, Target } from './routing-table.ts';
+import type { PoolDecision, Route, RoutingTable, Standing, Target, Why } from './routing-table.ts';
 import { decideShared } from './shared-pool.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -25,12 +26,13 @@ export function decideRoutes(policy: RoutingPolicy, snapshot: Snapshot, now: Ins
     const known = decided.get(pool.name);
     if (known !== undefined) return known;
     const exclusive = exclusives.get(pool.name);
-    const own = exclusive?.standings ?? decideShared(snapshot, pool, policy.probe, taken, ages);
+    const bare = exclusive?.standings ?? decideShared(snapshot, pool, policy.probe, taken, ages);
+    const own = withEvidence(snapshot, pool, policy.probe, bare);
     const targets = targetsOf(own, addresses, snapshot.complete);
     const lender = policy.pools.find((candidate) => candidate.name === pool.fallback?.pool);
     // Writes never guess: an exclusive pool borrows from nobody.
     const fallback = lender === undefined || pool.exclusive ? undefined : decide(lender);
-    const standings = withFallback(own, fallback, targets.length === 0);
+    const standings = withFallback(own, pool.fallback?.pool, fallback, targets.length === 0);
     const [first, ...rest] = targets;
     const route: Route =
       first !== undefined
@@ -98,17 +100,23 @@ function idleRoute(
  */
 function withFallback(
   own: ReadonlyMap<MemberName, Standing>,
+  lender: PoolName | undefined,
   fallback: PoolDecision | undefined,
   isInUse: boolean,
 ): ReadonlyMap<MemberName, Standing> {
-  if (fallback === undefined) return own;
+  if (lender === undefined || fallback === undefined) return own;
   const standings = new Map<MemberName, Standing>();
   for (const [name, standing] of own) {
     const lent = standing.kind === 'leave' ? fallback.standings.get(name) : undefined;
     const isHeir = standing.kind === 'leave' && standing.cause === 'promoted' && fallback.route.kind === 'hold';
     if (isHeir) standings.set(name, { kind: 'keep', why: standing.why });
     else if (lent === undefined || lent.kind === 'leave') standings.set(name, standing);
-    else standings.set(name, { kind: isInUse ? lent.kind : 'keep', why: { code: 'fallback' } });
+    else standings.set(name, { kind: isInUse ? lent.kind : 'keep', why: lentWhy(lender, lent.why) });
   }
   return standings;
+}
+
+/** It stands on what the lending pool knows of it. */
+function lentWhy(lender: PoolName, { evidence }: Why): Why {
+  return { code: 'fallback', detail: `pool ${lender}`, ...(evidence === undefined ? {} : { evidence }) };
 }

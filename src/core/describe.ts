@@ -1,10 +1,14 @@
-// The sentences that say why: the same words in the client's DETAIL, in /status and in the log line of a change. Ages are
-// rendered here, from the instants the decision carries.
+// The sentences that say why: the same words in the client's DETAIL, in /status, in `pointsman explain` and in the log line of a change.
+// Each says what is so, on what evidence and how old, and the rule that decides: clauses with `; ` between them. Ages are rendered here,
+// from the instants the decision carries.
+import { sizeText } from './check.ts';
+import type { Answer, Evidence } from './evidence.ts';
 import type { Instant } from './instant.ts';
 import type { PoolDecision, Standing, Why, WhyCode } from './routing-table.ts';
 
+/** What is so; CHECK stands for the pool's. */
 const WORDS: Readonly<Record<WhyCode, string>> = {
-  positive: 'answers the check',
+  positive: 'answers CHECK',
   vouched: 'API silent, PostgreSQL accepts and another member names it leader',
   fallback: 'stands in for the pool by fallback',
   'never-answered': 'has not answered yet',
@@ -12,17 +16,17 @@ const WORDS: Readonly<Record<WhyCode, string>> = {
   refused: 'API and PostgreSQL refuse the connection',
   'other-cluster': 'answers for another cluster',
   'no-postgres-address': 'PostgreSQL address unknown',
-  'not-holding-the-check': 'answers no to the check',
+  'not-holding-the-check': 'answers no to CHECK',
   promoting: 'holds the leader lock, promotion not finished',
   'not-running': 'PostgreSQL is not running',
-  'wrong-role': 'role does not fit the check',
+  'wrong-role': 'role does not fit CHECK',
   'tagged-out': 'excluded by its tags',
   lagging: 'lags too far behind',
   'other-timeline': "not on the primary's timeline",
   superseded: 'another primary is proven on a higher timeline',
   'two-primaries': 'two members answer as primary on one timeline',
   'exclusive-elsewhere': 'serves an exclusive pool',
-  rising: 'answers the check again, not yet often enough',
+  rising: 'answers CHECK again, not yet often enough',
 };
 
 /** `4 s`, `2.5 s`, `80 ms` */
@@ -30,20 +34,114 @@ export function durationText(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${Number((ms / 1000).toFixed(1))} s`;
 }
 
-export function describeWhy(why: Why, now: Instant): string {
-  const detail = why.detail === undefined ? '' : `: ${why.detail}`;
-  const age = why.since === undefined ? '' : ` for ${durationText(Math.max(0, now - why.since))}`;
-  return `${WORDS[why.code]}${age}${detail}`;
-}
-
 export function describeStanding(standing: Standing, now: Instant): string {
-  return describeWhy(standing.why, now);
+  const { why } = standing;
+  const clauses = [reason(why, now), evidence(why, now), rule(standing, now)];
+  return clauses.filter((clause) => clause !== undefined).join('; ');
 }
 
-/** `members seen: pg-1 (no answer for 4 s), pg-2 (role does not fit the check: role replica)` */
+/** `members seen: pg-1 (no answer for 4 s), pg-2 (role does not fit /primary: role replica)` */
 export function describeMembers(decision: PoolDecision | undefined, now: Instant): string {
   const parts = [...(decision?.standings ?? [])].map(
     ([member, standing]) => `${member} (${describeStanding(standing, now)})`,
   );
   return parts.length === 0 ? 'members seen: none' : `members seen: ${parts.join(', ')}`;
+}
+
+/** `takes sessions`, `takes no new sessions, keeps its live ones`, `is out (demoted)` */
+export function standingText({ kind, cause }: { readonly kind: Standing['kind']; readonly cause?: string }): string {
+  switch (kind) {
+    case 'open':
+      return 'takes sessions';
+    case 'keep':
+      return 'takes no new sessions, keeps its live ones';
+    case 'leave':
+      return `is out (${cause})`;
+  }
+}
+
+function since(at: Instant, now: Instant): string {
+  return durationText(Math.max(0, now - at));
+}
+
+/** Of these the answer itself says it all. */
+const SAID_BY_THE_ANSWER: readonly WhyCode[] = ['positive', 'rising', 'not-holding-the-check'];
+
+function reason(why: Why, now: Instant): string | undefined {
+  if (why.evidence?.answer !== undefined && SAID_BY_THE_ANSWER.includes(why.code)) return undefined;
+  const words = WORDS[why.code].replace('CHECK', why.evidence?.check ?? 'the check');
+  const age = why.since === undefined ? '' : ` for ${since(why.since, now)}`;
+  const detail = why.detail === undefined ? '' : `: ${why.detail}`;
+  return `${words}${age}${detail}`;
+}
+
+function answerText({ to, status, at }: Answer, now: Instant): string {
+  return `answered ${status} to ${to} ${since(at, now)} ago`;
+}
+
+/** On what it rests, how old. */
+function evidence({ code, evidence: known }: Why, now: Instant): string | undefined {
+  if (known === undefined) return undefined;
+  const { vouch, mismatchAt, yesAt, answer, check } = known;
+  if (code === 'vouched')
+    return vouch === undefined ? undefined : `named leader and running ${since(vouch.at, now)} ago`;
+  if (code === 'other-cluster')
+    return mismatchAt === undefined ? undefined : `it said so ${since(mismatchAt, now)} ago`;
+  if (code === 'no-answer') {
+    return yesAt === undefined ? `never a yes to ${check}` : `last yes to ${check} ${since(yesAt, now)} ago`;
+  }
+  return answer === undefined ? undefined : answerText(answer, now);
+}
+
+/** The bound that decides, and what it decides. */
+function rule(standing: Standing, now: Instant): string | undefined {
+  const { code, evidence: known } = standing.why;
+  if (known === undefined) return undefined;
+  const grace = `live ones end at ${durationText(known.graceMs)}`;
+  switch (code) {
+    case 'positive':
+      return whyOpen(known, now);
+    case 'vouched':
+      return `counts as a yes for ${durationText(known.freshMs)}`;
+    case 'no-answer':
+      return standing.kind === 'leave' ? `sessions end at ${durationText(known.graceMs)}` : clocks(known);
+    case 'refused':
+      return 'dead until it answers again';
+    case 'lagging':
+      return known.lag === undefined ? undefined : lagText(known.lag);
+    case 'not-running':
+      return standing.kind === 'keep' ? 'live sessions are left to PostgreSQL' : undefined;
+    case 'two-primaries':
+      return `no new sessions until one yields, ${grace}`;
+    case 'rising':
+      return known.streak && `${known.streak.count} of ${known.streak.needed} in a row that bring it in`;
+    case 'fallback':
+    case 'never-answered':
+    case 'other-cluster':
+    case 'no-postgres-address':
+    case 'not-holding-the-check':
+    case 'promoting':
+    case 'wrong-role':
+    case 'tagged-out':
+    case 'other-timeline':
+    case 'superseded':
+    case 'exclusive-elsewhere':
+      return undefined;
+  }
+}
+
+function clocks({ freshMs, graceMs }: Evidence): string {
+  return `new sessions stop at ${durationText(freshMs)}, live ones end at ${durationText(graceMs)}`;
+}
+
+function whyOpen(known: Evidence, now: Instant): string | undefined {
+  const { silentSince, isYes, streak, isExclusive, timeline, lag } = known;
+  if (silentSince !== undefined) return `no answer for ${since(silentSince, now)}: ${clocks(known)}`;
+  if (isYes === false && streak !== undefined) return `${streak.count} of ${streak.needed} in a row that take it out`;
+  if (isExclusive) return timeline === undefined ? 'nobody else does' : `alone on timeline ${timeline}`;
+  return lag && lagText(lag);
+}
+
+function lagText({ bytes, boundBytes }: NonNullable<Evidence['lag']>): string {
+  return `lag ${sizeText(bytes)} by our own reckoning, bound ${sizeText(boundBytes)}`;
 }

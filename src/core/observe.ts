@@ -114,9 +114,7 @@ function observeProbe(policy: RoutingPolicy, snapshot: Snapshot, observation: Pr
 function refused(policy: RoutingPolicy, record: MemberRecord, at: Instant): ReadonlyMap<string, CheckRecord> {
   const verdict: Verdict = { kind: 'negative', why: { code: 'refused' } };
   const checks = checksOf(policy).map(({ text }) => text);
-  return new Map(
-    checks.map((text) => [text, nextCheckRecord(policy, record.checks.get(text), verdict, at, undefined)]),
-  );
+  return new Map(checks.map((text) => [text, nextCheckRecord(policy, record.checks.get(text), { verdict, at })]));
 }
 
 function differs(pinned: string | undefined, said: string | undefined): boolean {
@@ -142,6 +140,8 @@ function takeAnswer(
   const { startedAt } = observation;
   const { body } = answer;
   const checks = new Map(record.checks);
+  const to = { to: observation.check, status: answer.status };
+  const judged = { at: startedAt, answer: to, timeline: body?.timeline };
   let { highestTimeline } = snapshot;
   for (const check of checksOf(policy)) {
     const isAsked = check.text === observation.check;
@@ -152,7 +152,7 @@ function takeAnswer(
     if (verdict === undefined) continue;
     // Of one instant, a no outweighs a yes: a member comes back only by a probe started after it was negative.
     if (verdict.kind === 'positive' && known?.at === startedAt && known.verdict.kind !== 'positive') continue;
-    checks.set(check.text, nextCheckRecord(policy, known, verdict, startedAt, body?.timeline));
+    checks.set(check.text, nextCheckRecord(policy, known, { ...judged, verdict }));
     if (verdict.kind === 'positive' && check.family === 'primary' && body?.timeline !== undefined) {
       highestTimeline = Math.max(highestTimeline ?? 0, body.timeline);
     }
@@ -176,12 +176,14 @@ function takeAnswer(
   };
 }
 
+interface Judged extends Pick<CheckRecord, 'verdict' | 'at'>, Partial<Pick<CheckRecord, 'answer'>> {
+  readonly timeline?: number | undefined;
+}
+
 function nextCheckRecord(
   policy: RoutingPolicy,
   previous: CheckRecord | undefined,
-  verdict: Verdict,
-  at: Instant,
-  timeline: number | undefined,
+  { verdict, at, answer, timeline }: Judged,
 ): CheckRecord {
   const isPositive = verdict.kind === 'positive';
   const wasPositive = previous?.verdict.kind === 'positive';
@@ -190,14 +192,14 @@ function nextCheckRecord(
   const up = streak >= needed ? isPositive : (previous?.up ?? false);
   if (!isPositive) {
     const kept = previous ?? { positiveAt: undefined, positiveSince: undefined, positiveTimeline: undefined };
-    return { ...kept, verdict, at, streak, up };
+    return { ...kept, verdict, at, answer, streak, up };
   }
   const isUnbroken =
     wasPositive &&
     previous.positiveTimeline === timeline &&
     at < (previous.positiveAt ?? -Infinity) + policy.probe.writeFreshMs;
   const positiveSince = isUnbroken ? (previous.positiveSince ?? at) : at;
-  return { verdict, at, streak, up, positiveAt: at, positiveSince, positiveTimeline: timeline };
+  return { verdict, at, answer, streak, up, positiveAt: at, positiveSince, positiveTimeline: timeline };
 }
 
 /** A change of role, a server that stopped or is gone and an operator's tag are facts, not flicker. */

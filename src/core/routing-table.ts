@@ -1,6 +1,7 @@
 // The decision: for each pool which members take new sessions and what becomes of live ones. Derived from a snapshot at
 // an instant, never patched; holds until `validUntil`.
 import type { LeaveCause } from './close-reason.ts';
+import type { Evidence } from './evidence.ts';
 import type { Instant } from './instant.ts';
 import type { Address, MemberName } from './member.ts';
 import type { PoolName } from './policy.ts';
@@ -38,6 +39,8 @@ export interface Why {
   readonly since?: Instant;
   /** A few words of the evidence: `state starting`, `role replica`, `lag 18 MB`. */
   readonly detail?: string;
+  /** What the rule that decided looked at. */
+  readonly evidence?: Evidence;
 }
 
 /** A member's place in one pool. */

@@ -83,7 +83,7 @@ function behind(
   const lags = recentLags(primary, record, probe.fall);
   const [newest] = lags;
   const isBehind = newest !== undefined && lags.every((lag) => lag !== undefined && lag > bound);
-  return isBehind ? { code: 'lagging', detail: `${newest} bytes by our own reckoning, bound ${bound}` } : undefined;
+  return isBehind ? { code: 'lagging' } : undefined;
 }
 
 function leave(cause: LeaveCause, why: Why): Standing {

@@ -11,6 +11,8 @@ export interface CheckRecord {
   /** The newest definite answer. */
   readonly verdict: Verdict;
   readonly at: Instant;
+  /** The question that was answered, which may be another check whose body rules this one out. Absent: both ports refused. */
+  readonly answer: { readonly to: string; readonly status: 200 | 503 } | undefined;
   /** The newest positive answer, the first of its run (fresh throughout, on one timeline), and the timeline it came with. */
   readonly positiveAt: Instant | undefined;
   readonly positiveSince: Instant | undefined;

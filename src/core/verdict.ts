@@ -1,5 +1,6 @@
 // What one answer says about one check. The status code is the result the API promises (spec 1, health checks); the body may
 // only tighten it, never loosen it (behaviour: evidence).
+import { sizeText } from './check.ts';
 import type { Check } from './check.ts';
 import type { MemberStatus } from './status.ts';
 import type { Why } from './routing-table.ts';
@@ -80,7 +81,7 @@ function refusal(check: Check, body: MemberStatus | undefined): Verdict {
   if (check.tags.size > 0 && body?.tags === undefined) {
     return no('tagged-out', `no tags; the check asks for ${[...check.tags].map(([k, v]) => `${k}=${v}`).join(', ')}`);
   }
-  if (check.lagBytes !== undefined) return no('lagging', `by its own account, over ${check.lagBytes} bytes`);
+  if (check.lagBytes !== undefined) return no('lagging', `by its own account, over ${sizeText(check.lagBytes)}`);
   return no('not-holding-the-check', check.path);
 }
 

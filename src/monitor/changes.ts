@@ -12,13 +12,19 @@ export function changesBetween(previous: RoutingTable, next: RoutingTable): read
       const from = before?.standings.get(member);
       if (isSameStanding(from, to)) continue;
       const text = describeStanding(to, next.decidedAt);
-      events.push({ kind: 'standing-changed', pool, member, from, to, text });
+      events.push({ kind: 'standing-changed', pool, member, from: from && bare(from), to: bare(to), text });
     }
     if (!isSameRoute(before?.route, decision.route)) {
       events.push({ kind: 'route-changed', pool, from: before?.route, to: decision.route });
     }
   }
   return events;
+}
+
+/** The sentence says it better. */
+function bare(standing: Standing): Standing {
+  const { evidence: _, ...why } = standing.why;
+  return { ...standing, why };
 }
 
 function isSameStanding(a: Standing | undefined, b: Standing): boolean {

@@ -3,7 +3,7 @@
 // whatever the mode: nothing was forwarded.
 import type { Action } from '../core/actions.ts';
 import { evictionReason } from '../core/close-reason.ts';
-import { describeWhy } from '../core/describe.ts';
+import { describeStanding } from '../core/describe.ts';
 import type { Clock } from '../core/instant.ts';
 import { addressText, isSameAddress } from '../core/member.ts';
 import type { PoolName } from '../core/policy.ts';
@@ -70,7 +70,9 @@ export class Evictions {
   }
 
   #end(session: Seated, { member, cause, why }: Action): void {
-    const because = cause === 'removed' ? 'is no longer there' : describeWhy(why, this.#inputs.clock.now());
+    const now = this.#inputs.clock.now();
+    const isGone = cause === 'removed' && why.code === 'never-answered';
+    const because = isGone ? 'is no longer there' : describeStanding({ kind: 'leave', cause, why }, now);
     session.end(evictionReason(cause), `${member}: ${because}`);
   }
 

@@ -2,9 +2,9 @@
 // read the morning after is info or above.
 import { CLOSE_REASONS } from '../core/close-reason.ts';
 import type { CloseReason } from '../core/close-reason.ts';
-import { durationText } from '../core/describe.ts';
+import { durationText, standingText } from '../core/describe.ts';
 import type { MemberRefusal, MonitorEvent, ProxyEvent, ReloadEvent } from '../core/events.ts';
-import type { Route, Standing, WhyCode } from '../core/routing-table.ts';
+import type { Route, WhyCode } from '../core/routing-table.ts';
 
 export type LineLevel = 'error' | 'warn' | 'info' | 'debug' | 'trace';
 
@@ -157,17 +157,6 @@ function standingLine({ pool, member, from, to, text }: Extract<Event, { kind: '
     level: isTrouble ? 'warn' : isMove ? 'info' : 'debug',
     text: `pool ${pool}: ${member} ${standingText(to)}: ${text}`,
   };
-}
-
-function standingText(standing: Standing): string {
-  switch (standing.kind) {
-    case 'open':
-      return 'takes sessions';
-    case 'keep':
-      return 'takes no new sessions, keeps its live ones';
-    case 'leave':
-      return `is out (${standing.cause})`;
-  }
 }
 
 function urgentText(on: boolean, smells: readonly string[]): string {

@@ -65,8 +65,11 @@ describe('status', () => {
         pending_restart: false,
         last_answer_age_seconds: 1,
         pools: {
-          write: { standing: 'open', why: 'answers the check' },
-          read: { standing: 'keep', why: expect.stringContaining('stands in for the pool by fallback') },
+          write: { standing: 'open', why: 'answered 200 to /primary 1 s ago; alone on timeline 1' },
+          read: {
+            standing: 'keep',
+            why: 'stands in for the pool by fallback: pool write; answered 200 to /primary 1 s ago',
+          },
         },
       },
       {
@@ -83,8 +86,15 @@ describe('status', () => {
         pending_restart: true,
         last_answer_age_seconds: 0.5,
         pools: {
-          write: { standing: 'leave', cause: 'demoted', why: 'role does not fit the check: role replica' },
-          read: { standing: 'open', why: 'answers the check' },
+          write: {
+            standing: 'leave',
+            cause: 'demoted',
+            why: 'role does not fit /primary: role replica; answered 200 to /replica?lag=16MB 500 ms ago',
+          },
+          read: {
+            standing: 'open',
+            why: 'answered 200 to /replica?lag=16MB 500 ms ago; lag 0 B by our own reckoning, bound 16 MB',
+          },
         },
       },
     ]);

@@ -69,7 +69,7 @@ describe('what the step to the next table asks for', () => {
 
   test('the action carries the reason for the log', () => {
     const [action] = planActions(POLICY, BEFORE, aTable(POLICY, 1100, ...ROUND, answered({ at: 1000, status: 503 })));
-    expect(action?.why).toEqual({ code: 'not-holding-the-check', detail: '/primary' });
+    expect(action?.why).toMatchObject({ code: 'not-holding-the-check', detail: '/primary' });
   });
 
   test('a pool that the next table does not have lets its members go', () => {

@@ -1,0 +1,187 @@
+// What an operator reads about a member: the evidence, how old it is, and the rule that decided; in the same words everywhere.
+import { describe, expect, test } from 'vitest';
+import { buildStatus } from '../../../src/admin/status.ts';
+import { planActions } from '../../../src/core/actions.ts';
+import { decideRoutes } from '../../../src/core/decide-routes.ts';
+import { describeStanding } from '../../../src/core/describe.ts';
+import type { Observation } from '../../../src/core/observation.ts';
+import { changesBetween } from '../../../src/monitor/changes.ts';
+import { refusalText } from '../../../src/proxy/refusal-text.ts';
+import { logLine } from '../../../src/telemetry/log-lines.ts';
+import {
+  aList,
+  aMember,
+  answered,
+  aPolicy,
+  aPool,
+  aSnapshot,
+  aTable,
+  aWritePool,
+  isPrimary,
+  isReplica,
+  MB,
+  poolOf,
+  READ_CHECK,
+  refused,
+  silent,
+  vouched,
+} from '../../support/builders.ts';
+
+const POLICY = aPolicy();
+const ROUND = [aList(0, 'pg-1', 'pg-2'), isPrimary('pg-1', 0), isReplica('pg-2', 0)] as const;
+
+function says(pool: string, member: string, now: number, ...news: readonly Observation[]): string | undefined {
+  const standing = poolOf(aTable(POLICY, now, ...ROUND, ...news), pool).standings.get(member);
+  return standing && describeStanding(standing, now);
+}
+
+function lagging(at: number): Observation {
+  const body = { role: 'replica', state: 'running', timeline: 1, replayed: 82 * MB } as const;
+  return answered({ member: 'pg-2', check: READ_CHECK, at, status: 503, body });
+}
+
+describe('a member of the pool of the primary', () => {
+  test.each<[string, number, readonly Observation[], string]>([
+    ['open', 400, [], 'answered 200 to /primary 400 ms ago; alone on timeline 1'],
+    [
+      'open and silent: what the clocks will do',
+      3200,
+      [silent({ at: 1000 })],
+      'answered 200 to /primary 3.2 s ago; no answer for 2.2 s: new sessions stop at 5 s, live ones end at 15 s',
+    ],
+    [
+      'silent too long for new sessions',
+      6000,
+      [silent({ at: 1000 })],
+      'no answer for 5 s: no answer within 800 ms; last yes to /primary 6 s ago; new sessions stop at 5 s, live ones end at 15 s',
+    ],
+    [
+      'silent too long',
+      15_000,
+      [silent({ at: 1000 })],
+      'no answer for 14 s: no answer within 800 ms; last yes to /primary 15 s ago; sessions end at 15 s',
+    ],
+    [
+      'vouched for',
+      6000,
+      [silent({ at: 1000, postgres: 'accepts' }), vouched('pg-1', 'pg-2', 5000)],
+      'API silent, PostgreSQL accepts and another member names it leader for 5 s: by pg-2; named leader and running 1 s ago; counts as a yes for 5 s',
+    ],
+    ['a no', 1100, [answered({ at: 1000, status: 503 })], 'answered 503 to /primary 100 ms ago'],
+    [
+      'a yes whose body says otherwise',
+      1100,
+      [answered({ at: 1000, body: { role: 'primary', state: 'stopping' } })],
+      'PostgreSQL is not running: state stopping; answered 200 to /primary 100 ms ago; live sessions are left to PostgreSQL',
+    ],
+    [
+      'dead',
+      1108,
+      [refused({ at: 1100 })],
+      'API and PostgreSQL refuse the connection for 8 ms; dead until it answers again',
+    ],
+    [
+      'two of them',
+      1100,
+      [isPrimary('pg-1', 1000), isPrimary('pg-2', 1000)],
+      'two members answer as primary on one timeline: timeline 1; answered 200 to /primary 100 ms ago; no new sessions until one yields, live ones end at 15 s',
+    ],
+    [
+      'overtaken',
+      1100,
+      [isPrimary('pg-2', 1000, { timeline: 2 })],
+      'another primary is proven on a higher timeline: timeline 1, seen 2; answered 200 to /primary 1.1 s ago',
+    ],
+    [
+      'somebody else at its address',
+      1100,
+      [isPrimary('pg-1', 1000, { scope: 'billing' })],
+      'answers for another cluster: scope billing, not lab; it said so 100 ms ago',
+    ],
+    ['new', 1100, [aList(1000, aMember('pg-1', { postgres: { host: 'x', port: 1 } }))], 'has not answered yet'],
+  ])('%s', (_, now, news, sentence) => {
+    expect(says('write', 'pg-1', now, ...news)).toBe(sentence);
+  });
+});
+
+describe('a member of a pool of replicas', () => {
+  test.each<[string, number, readonly Observation[], string]>([
+    ['open', 400, [], 'answered 200 to /replica?lag=16MB 400 ms ago; lag 0 B by our own reckoning, bound 16 MB'],
+    [
+      'one no that does not count yet',
+      1100,
+      [lagging(1000)],
+      'answered 503 to /replica?lag=16MB 100 ms ago; 1 of 2 in a row that take it out',
+    ],
+    [
+      'lag, by its own account and by ours',
+      2100,
+      [lagging(1000), lagging(2000)],
+      'lags too far behind: by its own account, over 16 MB; answered 503 to /replica?lag=16MB 100 ms ago; lag 18 MB by our own reckoning, bound 16 MB',
+    ],
+    [
+      'tagged out',
+      1100,
+      [isReplica('pg-2', 1000, { noloadbalance: true })],
+      'excluded by its tags: noloadbalance; answered 200 to /replica?lag=16MB 100 ms ago',
+    ],
+    [
+      'silent',
+      11_000,
+      [isPrimary('pg-1', 10_900), silent({ member: 'pg-2', at: 1000 })],
+      'no answer for 10 s: no answer within 800 ms; last yes to /replica?lag=16MB 11 s ago; new sessions stop at 10 s, live ones end at 15 s',
+    ],
+  ])('%s', (_, now, news, sentence) => {
+    expect(says('read', 'pg-2', now, ...news)).toBe(sentence);
+  });
+
+  test('a member on its way back: how many more yeses it takes', () => {
+    const policy = aPolicy({ probe: { rise: 3 }, pools: [aWritePool(), aPool()] });
+    const back = [isReplica('pg-2', 3000), isReplica('pg-2', 4000)];
+    const table = aTable(policy, 4100, ...ROUND, lagging(1000), lagging(2000), isPrimary('pg-1', 4000), ...back);
+    const standing = poolOf(table, 'read').standings.get('pg-2');
+    expect(standing && describeStanding(standing, 4100)).toBe(
+      'answered 200 to /replica?lag=16MB 100 ms ago; 2 of 3 in a row that bring it in',
+    );
+  });
+
+  test('a member lent by another pool: which one, and what that pool knows', () => {
+    const table = aTable(POLICY, 400, aList(0, 'pg-1'), isPrimary('pg-1', 0));
+    const standing = poolOf(table, 'read').standings.get('pg-1');
+    expect(standing && describeStanding(standing, 400)).toBe(
+      'stands in for the pool by fallback: pool write; answered 200 to /primary 400 ms ago',
+    );
+  });
+});
+
+test('of one moment the DETAIL of a refusal, of a parting, /status and the log say the same words', () => {
+  const now = 1100;
+  const [before, snapshot] = [
+    aSnapshot(POLICY, ...ROUND),
+    aSnapshot(POLICY, ...ROUND, answered({ at: 1000, status: 503 })),
+  ];
+  const [previous, table] = [decideRoutes(POLICY, before, 1000), decideRoutes(POLICY, snapshot, now)];
+  const words = 'answered 503 to /primary 100 ms ago';
+
+  const status = buildStatus({
+    version: '0',
+    startedAt: 0,
+    now,
+    readiness: { ready: true },
+    pools: POLICY.pools,
+    table,
+    snapshot,
+    counts: new Map(),
+  });
+  expect(status.members[0]?.pools['write']?.why).toBe(words);
+
+  const lines = changesBetween(previous, table).map((event) => logLine(event, true).text);
+  expect(lines).toContain(`pool write: pg-1 is out (demoted): ${words}`);
+
+  const decision = poolOf(table, 'write');
+  const facts = { pool: aWritePool(), decision, now, waitedMs: 0, detail: undefined };
+  expect(refusalText('no-route', facts).detail).toContain(`pg-1 (${words})`);
+
+  const [action] = planActions(POLICY, previous, table);
+  expect(action && describeStanding({ ...action, kind: 'leave' }, now)).toBe(words);
+});
