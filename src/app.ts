@@ -4,12 +4,15 @@ import { createAdmin } from './admin/server.ts';
 import type { Admin } from './admin/server.ts';
 import { buildStatus } from './admin/status.ts';
 import type { Readiness, StatusDocument } from './admin/status.ts';
+import { readAdminToken } from './config/admin-token.ts';
 import type { ClusterConfig, Config } from './config/config.ts';
 import type { Loaded } from './config/load.ts';
 import type { Clock } from './core/instant.ts';
 import { addressText } from './core/member.ts';
 import { createDiscovery } from './discovery/discover.ts';
 import { Monitor } from './monitor/monitor.ts';
+import { createOperations } from './operate.ts';
+import type { Load } from './operate.ts';
 import { createProbe } from './patroni/probe.ts';
 import { createReader } from './patroni/read-documents.ts';
 import { tlsFromFiles } from './patroni/tls-files.ts';
@@ -29,6 +32,8 @@ export interface AppOptions {
   readonly log: Log;
   readonly version: string;
   readonly nodeVersion: string;
+  /** For a reload over HTTP. Default: there is no file. */
+  readonly load?: Load;
   readonly clock?: Clock;
   /** Hears every event beside the log and the metrics. */
   readonly narrate?: RecorderOptions['narrate'];
@@ -48,7 +53,7 @@ export interface App {
 }
 
 export function createApp(options: AppOptions): App {
-  const { log, clock = systemClock } = options;
+  const { log, clock = systemClock, load = () => ({ kind: 'no-file' }) } = options;
   const startedAt = clock.now();
   const connect = (cluster: ClusterConfig): Running['clients'] => createClients(cluster, clock);
   const { config } = options;
@@ -62,6 +67,7 @@ export function createApp(options: AppOptions): App {
       now: () => clock.now(),
       routingTable: () => monitor.table(),
       counts: () => proxy.counts(),
+      isDrained: (member) => monitor.snapshot().drained.has(member),
       lastAnswerAt: (member) => monitor.snapshot().members.get(member)?.answeredAt,
     },
   });
@@ -104,13 +110,20 @@ export function createApp(options: AppOptions): App {
       snapshot: monitor.snapshot(),
       counts: proxy.counts(),
     });
-  const { text, contentType } = metrics;
-  const admin = createAdmin({ ...config.admin, status, readiness, metrics: text, metricsContentType: contentType });
+  const admin = createAdmin({
+    address: config.admin.address,
+    status,
+    readiness,
+    metrics: metrics.text,
+    metricsContentType: metrics.contentType,
+    token: () => readAdminToken(running.config.admin),
+    operations: createOperations({ monitor, load, log, reload: (loaded) => app.reload(loaded) }),
+  });
 
-  let endGrace: (() => void) | undefined;
+  const grace = createGrace(clock);
   const stop = async (): Promise<void> => {
     isStopping = true;
-    endGrace?.();
+    grace.end();
     proxy.close();
     monitor.stop();
     await admin.close();
@@ -124,24 +137,19 @@ export function createApp(options: AppOptions): App {
   const onListeners = (changes: ListenerChanges): void => tellListeners(log, changes);
   const parts = { running, isStopping: () => isStopping, connect, proxy, monitor, metrics, recorder, log, onListeners };
   const inTurn = takingTurns();
-  return {
+  const app: App = {
     start: () => inTurn(start),
     reload: (loaded) => inTurn(() => reload(parts, loaded)),
     async drain() {
       isStopping = true;
-      await new Promise<void>((resolve) => {
-        const cancel = clock.schedule(running.config.shutdown.graceMs, resolve);
-        endGrace = () => {
-          cancel();
-          resolve();
-        };
-      });
+      await grace.wait(running.config.shutdown.graceMs);
       proxy.stopAccepting();
       await proxy.drain(running.config.shutdown.drainMs);
       await stop();
     },
     stop,
   };
+  return app;
 }
 
 async function listenAll(admin: Admin, proxy: Proxy, log: Log): Promise<Started> {
@@ -165,6 +173,19 @@ function createClients(cluster: ClusterConfig, clock: Clock): Running['clients']
   const tls = files === undefined ? undefined : tlsFromFiles(files);
   const { readCluster } = createReader({ tls, dialect });
   return { ...createDiscovery({ cluster, readCluster, clock }), probe: createProbe({ tls }) };
+}
+
+/** A wait that may be ended before its time. */
+function createGrace(clock: Clock): { readonly wait: (ms: number) => Promise<void>; readonly end: () => void } {
+  const ended = Promise.withResolvers<undefined>();
+  return {
+    wait: async (ms) => {
+      const cancel = clock.schedule(ms, () => ended.resolve(undefined));
+      await ended.promise;
+      cancel();
+    },
+    end: () => ended.resolve(undefined),
+  };
 }
 
 /** Runs what it is given one after the other. */

@@ -20,7 +20,7 @@ const { version } = z.object({ version: z.string() }).parse(JSON.parse(manifest)
 const runApp: RunApp = async (config, warnings, reload) => {
   const { log, flush } = createLog({ ...config.log, isTerminal: process.stdout.isTTY });
   for (const warning of warnings) log.warn(formatProblems([warning]));
-  const app = createApp({ config, log, version, nodeVersion: process.version });
+  const app = createApp({ config, log, version, nodeVersion: process.version, load: reload });
   process.on('SIGHUP', () => hangUp(app, log, reload));
   try {
     const started = await app.start();

@@ -34,16 +34,17 @@ export interface ReloadParts {
 }
 
 export type Reloaded =
-  | { readonly kind: 'reloaded'; readonly changed: readonly string[] }
+  /** `needsRestart`: what was asked for and was not applied. */
+  | { readonly kind: 'reloaded'; readonly changed: readonly string[]; readonly needsRestart: readonly string[] }
   /** Nothing changed. */
-  | { readonly kind: 'failed'; readonly why: string };
+  | { readonly kind: 'failed'; readonly problems: readonly string[] };
 
 /** One at a time. */
 export async function reload(parts: ReloadParts, loaded: Loaded): Promise<Reloaded> {
   const { running, isStopping, proxy, recorder } = parts;
   const failed = (...problems: readonly string[]): Reloaded => {
     recorder.onReload({ kind: 'config-reload-failed', problems });
-    return { kind: 'failed', why: problems.join('; ') };
+    return { kind: 'failed', problems };
   };
   if (isStopping()) return failed('shutting down');
   if (loaded.kind === 'invalid') return failed(...formatProblems(loaded.problems).split('\n'));
@@ -56,7 +57,7 @@ export async function reload(parts: ReloadParts, loaded: Loaded): Promise<Reload
   }
   apply(parts, config, prepared.apply);
   recorder.onReload({ kind: 'config-reloaded', changed, needsRestart });
-  return { kind: 'reloaded', changed };
+  return { kind: 'reloaded', changed, needsRestart };
 }
 
 /** The proxy knows new pools before the table tells it of them; discovery asks by the new rules before it is asked to. */

@@ -1,19 +1,19 @@
-// HTTP for operators and orchestrators, on an address of its own. Answers GET and HEAD and changes nothing. One request per
+// HTTP for operators and orchestrators, on an address of its own. GET and HEAD change nothing; POST operates. One request per
 // connection, small and soon, so that a few bad clients cannot hold it: bounded in headers, time and connections.
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { addressText } from '../core/member.ts';
 import type { Address } from '../core/member.ts';
-import type { Readiness, StatusDocument } from './status.ts';
+import { failure } from './answer.ts';
+import type { Answer } from './answer.ts';
+import { OPERATIONS, operate, operationAt } from './operations.ts';
+import type { OperationsOptions } from './operations.ts';
+import { PAGES, page } from './pages.ts';
+import type { PagesOptions } from './pages.ts';
 
-export interface AdminOptions {
+export interface AdminOptions extends PagesOptions, OperationsOptions {
   readonly address: Address;
-  readonly status: () => StatusDocument;
-  readonly metrics: () => Promise<string>;
-  /** Default: what Prometheus calls its text format. */
-  readonly metricsContentType?: string;
-  readonly readiness: () => Readiness;
 }
 
 export type Listening =
@@ -25,13 +25,6 @@ export interface Admin {
   readonly listen: () => Promise<Listening>;
   /** Ends open connections too. Idempotent. */
   readonly close: () => Promise<void>;
-}
-
-interface Answer {
-  readonly status: number;
-  readonly type: string;
-  readonly body: string;
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 const MOST_HEADER_BYTES = 8 * 1024;
@@ -78,40 +71,20 @@ async function respond(options: AdminOptions, request: IncomingMessage, response
   response.end(body);
 }
 
-const PATHS = ['/livez', '/readyz', '/metrics', '/status'] as const;
-
-async function answer(options: AdminOptions, { method, url = '/' }: IncomingMessage): Promise<Answer> {
-  const path = PATHS.find((known) => known === url.split('?')[0]);
-  if (path === undefined) return failure(404, `no such path: known are ${PATHS.join(', ')}`);
-  if (method !== 'GET' && method !== 'HEAD') {
-    return { ...failure(405, `${path} takes GET and HEAD`), headers: { allow: 'GET, HEAD' } };
+async function answer(options: AdminOptions, request: IncomingMessage): Promise<Answer> {
+  const { method, url = '/' } = request;
+  const [path = '/'] = url.split('?');
+  const known = PAGES.find((candidate) => candidate === path);
+  if (known !== undefined) {
+    if (method === 'GET' || method === 'HEAD') return page(options, known);
+    return failure(405, `${path} takes GET and HEAD`, { allow: 'GET, HEAD' });
   }
-  switch (path) {
-    case '/livez':
-      return text(200, 'ok\n');
-    case '/readyz': {
-      const readiness = options.readiness();
-      return readiness.ready ? text(200, 'ready\n') : failure(503, readiness.why);
-    }
-    case '/metrics': {
-      const type = options.metricsContentType ?? 'text/plain; version=0.0.4; charset=utf-8';
-      return { status: 200, type, body: await options.metrics() };
-    }
-    case '/status':
-      return json(200, options.status());
+  const operation = operationAt(path);
+  if (operation === undefined) {
+    return failure(404, `no such path: known are ${PAGES.join(', ')}, and by POST ${OPERATIONS.join(', ')}`);
   }
-}
-
-function text(status: number, body: string): Answer {
-  return { status, type: 'text/plain; charset=utf-8', body };
-}
-
-function json(status: number, value: unknown): Answer {
-  return { status, type: 'application/json', body: `${JSON.stringify(value, null, 2)}\n` };
-}
-
-function failure(status: number, error: string): Answer {
-  return json(status, { error });
+  if (method !== 'POST') return failure(405, `${path} takes POST`, { allow: 'POST' });
+  return operate(options, operation, request);
 }
 
 /** What is not HTTP, a PostgreSQL startup packet for one; also headers too long or too late. */

@@ -22,6 +22,8 @@ export interface StatusDocument {
     readonly timeline: number | null;
     /** True once every member first known was asked. */
     readonly first_round_complete: boolean;
+    /** By the operator; members that are not known at the moment too. Forgotten when this process ends. */
+    readonly drained: readonly MemberName[];
   };
   readonly members: readonly MemberStatusDocument[];
   readonly pools: readonly PoolStatusDocument[];
@@ -43,6 +45,8 @@ interface MemberStatusDocument {
   readonly last_answer_age_seconds: number | null;
   /** Present while its newest probe brought no answer. */
   readonly failing?: { readonly for_seconds: number; readonly outcome: string };
+  /** Present while the operator has drained it. */
+  readonly drained?: { readonly for_seconds: number };
   readonly pools: Readonly<Record<PoolName, StandingDocument>>;
 }
 
@@ -108,13 +112,21 @@ export function buildStatus(inputs: StatusInputs): StatusDocument {
       system_identifier: snapshot.systemIdentifier ?? null,
       timeline: snapshot.highestTimeline ?? null,
       first_round_complete: table.complete,
+      drained: [...snapshot.drained.keys()],
     },
-    members: [...snapshot.members.values()].map((record) => memberStatus(record, table, now)),
+    members: [...snapshot.members.values()].map((record) =>
+      memberStatus(record, snapshot.drained.get(record.member.name), table, now),
+    ),
     pools: pools.map((pool) => poolStatus(pool, table, counts.get(pool.name))),
   };
 }
 
-function memberStatus(record: MemberRecord, table: RoutingTable, now: Instant): MemberStatusDocument {
+function memberStatus(
+  record: MemberRecord,
+  drainedAt: Instant | undefined,
+  table: RoutingTable,
+  now: Instant,
+): MemberStatusDocument {
   const { member, status, answeredAt, failure } = record;
   const standings = [...table.pools].flatMap(([pool, decision]) => {
     const standing = decision.standings.get(member.name);
@@ -134,6 +146,7 @@ function memberStatus(record: MemberRecord, table: RoutingTable, now: Instant): 
     pending_restart: status?.pendingRestart ?? false,
     last_answer_age_seconds: answeredAt === undefined ? null : seconds(now - answeredAt),
     ...(failure === undefined ? {} : { failing: failing(failure, now) }),
+    ...(drainedAt === undefined ? {} : { drained: { for_seconds: seconds(now - drainedAt) } }),
     pools: Object.fromEntries(standings),
   };
 }

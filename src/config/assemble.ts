@@ -24,7 +24,7 @@ export function assemble(parsed: ParsedFile): Config {
       releasePerSecond: hold.release_rate,
     },
     shutdown: { graceMs: shutdown.grace, drainMs: shutdown.drain },
-    admin: parsed.admin,
+    admin: { address: parsed.admin.address, token: parsed.admin.token, tokenFile: parsed.admin.token_file },
     log: parsed.log,
   });
 }

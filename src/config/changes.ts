@@ -17,7 +17,7 @@ export function reconfigured(running: Config, wanted: Config): Reconfiguration {
   const config: Config = Object.freeze({
     ...wanted,
     cluster: running.cluster.scope === wanted.cluster.scope ? wanted.cluster : running.cluster,
-    admin: running.admin,
+    admin: Object.freeze({ ...wanted.admin, address: running.admin.address }),
     log: Object.freeze({ ...wanted.log, format: running.log.format }),
   });
   return { config, changed: changesBetween(running, config), needsRestart: changesBetween(config, wanted) };
@@ -36,6 +36,8 @@ function changesBetween(before: Config, after: Config): readonly string[] {
     ...oldPools.filter((name) => !nowPools.includes(name)).map((name) => `pools.${name} removed`),
   ];
 }
+
+const SECRET = 'admin.token';
 
 interface Setting {
   readonly text: string;
@@ -72,7 +74,7 @@ function leavesOf(path: readonly string[], value: unknown): readonly (readonly [
     });
   }
   if (value === undefined) return [];
-  const isTold = !Array.isArray(value);
+  const isTold = !Array.isArray(value) && path.join('.') !== SECRET;
   return [[path.join('.'), { text: typeof value === 'string' ? value : JSON.stringify(value), isTold }]];
 }
 

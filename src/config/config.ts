@@ -57,6 +57,13 @@ export interface ClusterConfig {
   };
 }
 
+/** Operations need a token, from one of the two. It is read when it is needed (admin-token.ts). */
+export interface AdminConfig {
+  readonly address: Address;
+  readonly token: string | undefined;
+  readonly tokenFile: string | undefined;
+}
+
 export interface Config extends RoutingPolicy {
   readonly cluster: ClusterConfig;
   readonly listeners: readonly ListenerPolicy[];
@@ -64,6 +71,6 @@ export interface Config extends RoutingPolicy {
   readonly backend: BackendPolicy;
   readonly hold: HoldPolicy;
   readonly shutdown: ShutdownPolicy;
-  readonly admin: { readonly address: Address };
+  readonly admin: AdminConfig;
   readonly log: { readonly level: LogLevel; readonly format: LogFormat };
 }

@@ -22,6 +22,7 @@ export const EXCLUSIVE_ON_LEAVE: Readonly<Record<LeaveCause, LeaveMode>> = {
   silent: 'close',
   promoted: 'close',
   removed: 'close',
+  operator: 'drain',
   lagging: 'keep',
   tagged_out: 'keep',
 };
@@ -32,6 +33,7 @@ export const SHARED_ON_LEAVE: Readonly<Record<LeaveCause, LeaveMode>> = {
   promoted: 'drain',
   tagged_out: 'drain',
   removed: 'drain',
+  operator: 'drain',
   lagging: 'keep',
   demoted: 'keep',
 };

@@ -14,6 +14,14 @@ export function checkRules(parsed: ParsedFile): readonly Finding[] {
     ...poolRules(parsed),
     ...fallbackRules(parsed),
     ...listenerRules(parsed),
+    ...adminRules(parsed),
+  ];
+}
+
+function adminRules({ admin }: ParsedFile): readonly Finding[] {
+  if (admin.token === undefined || admin.token_file === undefined) return [];
+  return [
+    error('token and token_file both give the token: give one of the two', ['admin', 'token_file'], ['admin', 'token']),
   ];
 }
 

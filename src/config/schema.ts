@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { LeaveCause } from '../core/close-reason.ts';
 import { LOG_FORMATS, LOG_LEVELS } from './config.ts';
 import { address, apiUrl, check, choice, count, duration, hostName, listenAddress, name, network } from './values.ts';
-import { flag, nonEmpty } from './values.ts';
+import { flag, nonEmpty, secret } from './values.ts';
 
 const MOST = 1_000_000;
 /** A member's API serves five requests at a time (behaviour: evidence): no cadence may be faster than this. */
@@ -62,6 +62,7 @@ const onLeave = z.strictObject({
   lagging: leaveMode.optional(),
   tagged_out: leaveMode.optional(),
   removed: leaveMode.optional(),
+  operator: leaveMode.optional(),
 } satisfies Record<LeaveCause, z.ZodType>);
 
 const pool = z.strictObject({
@@ -106,7 +107,13 @@ export const fileSchema = z.strictObject({
     })
     .prefault({}),
   shutdown: z.strictObject({ grace: duration(0).default(5000), drain: duration(0).default(30_000) }).prefault({}),
-  admin: z.strictObject({ address: listenAddress.default({ host: '127.0.0.1', port: 8432 }) }).prefault({}),
+  admin: z
+    .strictObject({
+      address: listenAddress.default({ host: '127.0.0.1', port: 8432 }),
+      token: secret.optional(),
+      token_file: nonEmpty.optional(),
+    })
+    .prefault({}),
   log: z
     .strictObject({ level: choice(LOG_LEVELS).default('info'), format: choice(LOG_FORMATS).default('auto') })
     .prefault({}),

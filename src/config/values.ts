@@ -5,6 +5,9 @@ import { isHost, parseAddress, parseApiUrl, parseListenAddress, parseNetwork } f
 import type { Parsed } from './address.ts';
 import { formatDuration, parseDuration } from './duration.ts';
 
+/** Characters. */
+export const LEAST_SECRET = 16;
+
 function text<T>(
   expected: string,
   parse: (written: string) => Parsed<T>,
@@ -49,6 +52,14 @@ export const nonEmpty = text('text', (written) =>
     ? { kind: 'invalid', message: 'is empty: give it a value, or leave it out' }
     : { kind: 'ok', value: written },
 );
+
+/** Whatever is wrong with it, it is not shown. */
+export const secret = z
+  .string({ error: 'expected text in quotes; its value is not shown' })
+  .min(LEAST_SECRET, {
+    error: `is too short to be a secret: at least ${LEAST_SECRET} characters, such as openssl rand -hex 16 writes`,
+  })
+  .regex(/^[\x21-\x7e]*$/, { error: 'has spaces or characters that no HTTP header can carry' });
 
 /** A duration of at least `leastMs`, as milliseconds. */
 export function duration(leastMs: number): z.ZodType<number, string | number> {

@@ -3,6 +3,7 @@
 import type { LeaveCause } from './close-reason.ts';
 import { isSameAddress } from './member.ts';
 import type { Address, MemberName } from './member.ts';
+import { LEAVE_FORCE } from './policy.ts';
 import type { LeaveMode, PoolName, PoolPolicy, RoutingPolicy } from './policy.ts';
 import type { PoolDecision, RoutingTable, Standing, Why } from './routing-table.ts';
 
@@ -19,8 +20,6 @@ export interface Action {
 
 const REMOVED: Standing = { kind: 'leave', cause: 'removed', why: { code: 'never-answered' } };
 
-const FORCE: Readonly<Record<LeaveMode, number>> = { keep: 0, drain: 1, close: 2 };
-
 /** A member that is out already is told again only what asks more of its sessions: kept for its lag, then found dead. */
 function departure(
   pool: PoolPolicy,
@@ -33,7 +32,8 @@ function departure(
   const isMoved = !isSameAddress(previous.addresses.get(member), next?.addresses.get(member));
   const after = isMoved ? REMOVED : next?.standings.get(member);
   if (after?.kind !== 'leave') return undefined;
-  const isNews = before.kind !== 'leave' || FORCE[pool.onLeave[after.cause]] > FORCE[pool.onLeave[before.cause]];
+  const isNews =
+    before.kind !== 'leave' || LEAVE_FORCE[pool.onLeave[after.cause]] > LEAVE_FORCE[pool.onLeave[before.cause]];
   return isNews ? after : undefined;
 }
 

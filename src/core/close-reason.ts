@@ -2,7 +2,16 @@
 // the client sees. Every accepted connection ends with exactly one of these.
 
 /** Causes for which a member leaves a pool while sessions live on it; the keys of a pool's `on_leave`. */
-export const LEAVE_CAUSES = ['dead', 'demoted', 'silent', 'promoted', 'lagging', 'tagged_out', 'removed'] as const;
+export const LEAVE_CAUSES = [
+  'dead',
+  'demoted',
+  'silent',
+  'promoted',
+  'lagging',
+  'tagged_out',
+  'removed',
+  'operator',
+] as const;
 export type LeaveCause = (typeof LEAVE_CAUSES)[number];
 
 interface CloseReasonFacts {
@@ -43,6 +52,7 @@ export const CLOSE_REASONS = {
   'evicted-lagging': { sqlState: '57P01', side: 'pointsman' },
   'evicted-tagged_out': { sqlState: '57P01', side: 'pointsman' },
   'evicted-removed': { sqlState: '57P01', side: 'pointsman' },
+  'evicted-operator': { sqlState: '57P01', side: 'pointsman' },
   /** The process stops: refused before a backend, or closed at the drain deadline. */
   shutdown: { sqlState: '57P01', side: 'pointsman' },
   /** An invariant of ours broke; the session was ended rather than trusted. */

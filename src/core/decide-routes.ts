@@ -8,6 +8,7 @@ import type { Instant } from './instant.ts';
 import type { Address, MemberName } from './member.ts';
 import type { PoolName, PoolPolicy, RoutingPolicy } from './policy.ts';
 import type { PoolDecision, Route, RoutingTable, Standing, Target, Why } from './routing-table.ts';
+import { setAside } from './set-aside.ts';
 import { decideShared } from './shared-pool.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -27,7 +28,7 @@ export function decideRoutes(policy: RoutingPolicy, snapshot: Snapshot, now: Ins
     if (known !== undefined) return known;
     const exclusive = exclusives.get(pool.name);
     const bare = exclusive?.standings ?? decideShared(snapshot, pool, policy.probe, taken, ages);
-    const own = withEvidence(snapshot, pool, policy.probe, bare);
+    const own = withEvidence(snapshot, pool, policy.probe, setAside(snapshot, pool, bare));
     const targets = targetsOf(own, addresses, snapshot.complete);
     const lender = policy.pools.find((candidate) => candidate.name === pool.fallback?.pool);
     // Writes never guess: an exclusive pool borrows from nobody.
@@ -87,6 +88,10 @@ function idleRoute(
   isComplete: boolean,
 ): Route {
   if (exclusive !== undefined) {
+    const { winner } = exclusive;
+    // It is proven, and nobody else is: whoever waits is not sent elsewhere.
+    if (winner !== undefined && standings.get(winner)?.why.code === 'drained')
+      return { kind: 'hold', cause: 'drained' };
     return exclusive.isStandbyCluster ? { kind: 'closed' } : { kind: 'hold', cause: exclusive.cause };
   }
   const isDefinite = isSettled && [...standings.values()].every((standing) => standing.kind === 'leave');

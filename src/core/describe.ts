@@ -4,7 +4,7 @@
 import { sizeText } from './check.ts';
 import type { Answer, Evidence } from './evidence.ts';
 import type { Instant } from './instant.ts';
-import type { PoolDecision, Standing, Why, WhyCode } from './routing-table.ts';
+import type { PoolDecision, Route, Standing, Why, WhyCode } from './routing-table.ts';
 
 /** What is so; CHECK stands for the pool's. */
 const WORDS: Readonly<Record<WhyCode, string>> = {
@@ -27,6 +27,7 @@ const WORDS: Readonly<Record<WhyCode, string>> = {
   'two-primaries': 'two members answer as primary on one timeline',
   'exclusive-elsewhere': 'serves an exclusive pool',
   rising: 'answers CHECK again, not yet often enough',
+  drained: 'drained by the operator',
 };
 
 /** `4 s`, `2.5 s`, `80 ms` */
@@ -57,6 +58,20 @@ export function standingText({ kind, cause }: { readonly kind: Standing['kind'];
       return 'takes no new sessions, keeps its live ones';
     case 'leave':
       return `is out (${cause})`;
+  }
+}
+
+/** `open on pg-2, pg-3, by fallback to pool write` */
+export function describeRoute(route: Route): string {
+  switch (route.kind) {
+    case 'open': {
+      const lent = route.fallback === undefined ? '' : `, by fallback to pool ${route.fallback.pool}`;
+      return `open on ${route.targets.map((target) => target.member).join(', ')}${lent}`;
+    }
+    case 'hold':
+      return `no member, clients wait (${route.cause})`;
+    case 'closed':
+      return 'no member, clients are refused (every member gave a definite no)';
   }
 }
 
@@ -105,6 +120,8 @@ function rule(standing: Standing, now: Instant): string | undefined {
       return `counts as a yes for ${durationText(known.freshMs)}`;
     case 'no-answer':
       return standing.kind === 'leave' ? `sessions end at ${durationText(known.graceMs)}` : clocks(known);
+    case 'drained':
+      return 'no new sessions until it is resumed';
     case 'refused':
       return 'dead until it answers again';
     case 'lagging':

@@ -104,6 +104,10 @@ export type MonitorEvent =
       /** The sentence of describe.ts. */
       readonly text: string;
     }
+  /** By the operator's wish. */
+  | { readonly kind: 'member-drained' | 'member-resumed'; readonly member: MemberName }
+  /** Somebody says that something happened. `isMerged`: it happened too soon after another, nothing more was asked for it. */
+  | { readonly kind: 'refresh-asked'; readonly isMerged: boolean }
   | { readonly kind: 'urgent-probing'; readonly on: boolean; readonly smells: readonly string[] };
 
 /** The configuration was read again. */

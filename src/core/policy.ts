@@ -31,6 +31,9 @@ export type LeaveMode =
   /** Leave them alone. */
   | 'keep';
 
+/** How much each mode asks of the sessions. */
+export const LEAVE_FORCE: Readonly<Record<LeaveMode, number>> = { keep: 0, drain: 1, close: 2 };
+
 export type Balance = 'least-sessions' | 'round-robin' | 'random';
 
 export interface PoolPolicy {

@@ -31,7 +31,8 @@ export type WhyCode =
   | 'superseded'
   | 'two-primaries'
   | 'exclusive-elsewhere'
-  | 'rising';
+  | 'rising'
+  | 'drained';
 
 /** Why a member stands as it does. Ages are rendered from `since` when shown, so the decision itself stays constant. */
 export interface Why {
@@ -51,7 +52,8 @@ export type Standing =
   /** Live sessions are dealt with by the pool's `on_leave` for `cause`. */
   | { readonly kind: 'leave'; readonly cause: LeaveCause; readonly why: Why };
 
-export type HoldCause = 'starting' | 'no-member' | 'two-primaries';
+/** `drained`: an operator's wish keeps clients from the only member there is. */
+export type HoldCause = 'starting' | 'no-member' | 'two-primaries' | 'drained';
 
 /** A pool's part of the table. */
 export type Route =

@@ -58,10 +58,13 @@ export interface Snapshot {
   readonly highestTimeline: number | undefined;
   /** True from the first complete round on: every member first known was asked every check or failed to answer. */
   readonly complete: boolean;
+  /** Members that the operator has drained, and since when; by name, known now or not. */
+  readonly drained: ReadonlyMap<MemberName, Instant>;
 }
 
 export function emptySnapshot(scope: string | undefined): Snapshot {
-  return { members: new Map(), scope, systemIdentifier: undefined, highestTimeline: undefined, complete: false };
+  const nothing = { systemIdentifier: undefined, highestTimeline: undefined, complete: false };
+  return { members: new Map(), scope, ...nothing, drained: new Map() };
 }
 
 export function newRecord(member: Member): MemberRecord {
@@ -90,6 +93,16 @@ export function withChecks(snapshot: Snapshot, asked: ReadonlySet<string>): Snap
 /** Without the members that the operator's new configuration leads no more to. */
 export function withMembers(snapshot: Snapshot, known: ReadonlySet<MemberName>): Snapshot {
   return { ...snapshot, members: new Map([...snapshot.members].filter(([name]) => known.has(name))) };
+}
+
+/** A wish of the operator, not evidence. Draining again begins nothing anew. */
+export function withDrained(snapshot: Snapshot, member: MemberName, since: Instant): Snapshot {
+  if (snapshot.drained.has(member)) return snapshot;
+  return { ...snapshot, drained: new Map([...snapshot.drained, [member, since]]) };
+}
+
+export function withResumed(snapshot: Snapshot, member: MemberName): Snapshot {
+  return { ...snapshot, drained: new Map([...snapshot.drained].filter(([name]) => name !== member)) };
 }
 
 /** Both ports refuse: the only silence that is evidence. */

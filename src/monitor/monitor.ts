@@ -10,7 +10,7 @@ import { checksOf, nextCheck, observe } from '../core/observe.ts';
 import type { Observation, ProbeObservation } from '../core/observation.ts';
 import type { PoolName, ProbePolicy, RoutingPolicy } from '../core/policy.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
-import { emptySnapshot, withChecks, withMembers } from '../core/snapshot.ts';
+import { emptySnapshot, withChecks, withDrained, withMembers, withResumed } from '../core/snapshot.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import { Alert } from './alert.ts';
 import { changesBetween, probeEvent } from './changes.ts';
@@ -35,6 +35,9 @@ export interface MonitorOptions {
   readonly onEvent: (event: MonitorEvent) => void;
 }
 
+/** Between two refreshes that ask. Milliseconds. */
+const LEAST_REFRESH_MS = 1000;
+
 export class Monitor {
   readonly #options: MonitorOptions;
   readonly #probers = new Map<MemberName, Prober>();
@@ -46,6 +49,7 @@ export class Monitor {
   #snapshot: Snapshot;
   #table: RoutingTable;
   #cancelValidity: () => void = () => {};
+  #refreshedAt: Instant = -Infinity;
   #isStopped = false;
 
   constructor(options: MonitorOptions) {
@@ -89,6 +93,40 @@ export class Monitor {
     this.#hurry();
     if (checks.isSubsetOf(before)) return;
     for (const prober of this.#probers.values()) prober.soon(0);
+  }
+
+  /**
+   * Somebody says that something happened: reads /cluster again, asks everybody at once and goes on at the urgent pace. Told so more
+   * than once a second it does nothing more: that pace is on. True when it asked.
+   */
+  refresh(): boolean {
+    const { clock, onEvent } = this.#options;
+    const isMerged = clock.now() - this.#refreshedAt < LEAST_REFRESH_MS;
+    onEvent({ kind: 'refresh-asked', isMerged });
+    if (isMerged) return false;
+    this.#refreshedAt = clock.now();
+    this.#smell('refresh', true);
+    this.#discovery.refresh();
+    for (const prober of this.#probers.values()) prober.soon(0);
+    return true;
+  }
+
+  /** Takes the member out of every pool, in this step, until it is resumed. False: nobody has that name. */
+  drain(member: MemberName): boolean {
+    if (!this.#snapshot.members.has(member)) return false;
+    this.#snapshot = withDrained(this.#snapshot, member, this.#options.clock.now());
+    this.#options.onEvent({ kind: 'member-drained', member });
+    this.#decide();
+    return true;
+  }
+
+  /** Takes a drain back. False: nobody has that name, and no drained member had it. */
+  resume(member: MemberName): boolean {
+    if (!this.#snapshot.members.has(member) && !this.#snapshot.drained.has(member)) return false;
+    this.#snapshot = withResumed(this.#snapshot, member);
+    this.#options.onEvent({ kind: 'member-resumed', member });
+    this.#decide();
+    return true;
   }
 
   /** `discover` leads elsewhere from now on: members that it does not find leave. */

@@ -14,6 +14,7 @@ type Event = ProxyEvent | MonitorEvent | ReloadEvent;
 const CANCEL_KEYS: readonly CancelKeyKnowledge[] = ['known', 'unknown'];
 const HOLD_OUTCOMES = ['released', 'timeout', 'gave-up', 'refused'];
 const DISCOVERY_OUTCOMES = ['found', 'failed'];
+const REFRESH_OUTCOMES = ['asked', 'merged'];
 const HOLD_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
 const SESSION_BUCKETS = [0.01, 0.1, 1, 10, 60, 600, 3600, 6 * 3600, 24 * 3600];
 
@@ -40,6 +41,7 @@ export function createEventMetrics({ registry, now }: EventMetricsOptions): Even
   let discoveredAt: Instant | undefined;
   const reloads = reloadMetrics(registers);
   for (const outcome of DISCOVERY_OUTCOMES) cluster.discoveries.inc({ outcome }, 0);
+  for (const outcome of REFRESH_OUTCOMES) cluster.refreshes.inc({ outcome }, 0);
   const discovered = (isFound: boolean, durationMs: number): void => {
     if (isFound) discoveredAt = now();
     cluster.discoveries.inc({ outcome: isFound ? 'found' : 'failed' });
@@ -67,6 +69,8 @@ export function createEventMetrics({ registry, now }: EventMetricsOptions): Even
         return discovered(event.detail === undefined, event.durationMs);
       case 'members-refused':
         return cluster.refused.set(event.refused.length);
+      case 'refresh-asked':
+        return cluster.refreshes.inc({ outcome: event.isMerged ? 'merged' : 'asked' });
       case 'urgent-probing':
         return cluster.urgent.set(event.on ? 1 : 0);
       case 'config-reloaded':
@@ -77,6 +81,8 @@ export function createEventMetrics({ registry, now }: EventMetricsOptions): Even
       case 'hold-started':
       case 'session-opened':
       case 'members-changed':
+      case 'member-drained':
+      case 'member-resumed':
       case 'standing-changed':
         return undefined;
     }
@@ -214,6 +220,12 @@ function clusterMetrics(registers: Registers) {
     refused: new Gauge({
       name: 'pointsman_refused_members',
       help: 'Members of the newest list that are not used as it says: addresses not allowed, entries that cannot be read.',
+      registers,
+    }),
+    refreshes: new Counter({
+      name: 'pointsman_refreshes_total',
+      help: 'Requests to ask every member at once; merged: so soon after another that nothing more was asked.',
+      labelNames: ['outcome'] as const,
       registers,
     }),
     urgent: new Gauge({

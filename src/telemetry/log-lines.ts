@@ -2,9 +2,9 @@
 // read the morning after is info or above.
 import { CLOSE_REASONS } from '../core/close-reason.ts';
 import type { CloseReason } from '../core/close-reason.ts';
-import { durationText, standingText } from '../core/describe.ts';
+import { describeRoute, durationText, standingText } from '../core/describe.ts';
 import type { MemberRefusal, MonitorEvent, ProxyEvent, ReloadEvent } from '../core/events.ts';
-import type { Route, WhyCode } from '../core/routing-table.ts';
+import type { WhyCode } from '../core/routing-table.ts';
 
 export type LineLevel = 'error' | 'warn' | 'info' | 'debug' | 'trace';
 
@@ -49,6 +49,15 @@ export function logLine(event: Event, isNews: boolean): LogLine {
       return routeLine(event);
     case 'standing-changed':
       return standingLine(event);
+    case 'member-drained':
+      return {
+        level: 'warn',
+        text: `${event.member}: drained by the operator, until it is resumed or this process ends`,
+      };
+    case 'member-resumed':
+      return { level: 'info', text: `${event.member}: resumed by the operator` };
+    case 'refresh-asked':
+      return refreshLine(event.isMerged);
     case 'urgent-probing':
       return { level: 'info', text: urgentText(event.on, event.smells) };
     case 'config-reloaded':
@@ -121,23 +130,10 @@ function refusedLine(refused: readonly MemberRefusal[]): LogLine {
 }
 
 function routeLine({ pool, from, to }: Extract<Event, { kind: 'route-changed' }>): LogLine {
-  const text = `pool ${pool}: ${routeText(to)}`;
+  const text = `pool ${pool}: ${describeRoute(to)}`;
   if (to.kind === 'hold' && to.cause === 'two-primaries') return { level: 'error', text };
   const isLoss = from?.kind === 'open' && to.kind !== 'open';
   return { level: isLoss ? 'warn' : 'info', text };
-}
-
-function routeText(route: Route): string {
-  switch (route.kind) {
-    case 'open': {
-      const lent = route.fallback === undefined ? '' : `, by fallback to pool ${route.fallback.pool}`;
-      return `open on ${route.targets.map((target) => target.member).join(', ')}${lent}`;
-    }
-    case 'hold':
-      return `no member, clients wait (${route.cause})`;
-    case 'closed':
-      return 'no member, clients are refused (every member gave a definite no)';
-  }
 }
 
 /** A member that left for one of these is in trouble; the other ways out are somebody's decision. */
@@ -157,6 +153,11 @@ function standingLine({ pool, member, from, to, text }: Extract<Event, { kind: '
     level: isTrouble ? 'warn' : isMove ? 'info' : 'debug',
     text: `pool ${pool}: ${member} ${standingText(to)}: ${text}`,
   };
+}
+
+function refreshLine(isMerged: boolean): LogLine {
+  if (isMerged) return { level: 'debug', text: 'refresh asked for again: probing is urgent already' };
+  return { level: 'info', text: 'refresh asked for: every member is asked at once' };
 }
 
 function urgentText(on: boolean, smells: readonly string[]): string {

@@ -45,6 +45,8 @@ export function createNarration(options: NarrationOptions): (event: Event) => vo
         return tellAsLogged(event);
       case 'route-changed':
       case 'members-changed':
+      case 'member-drained':
+      case 'member-resumed':
       case 'members-refused':
       case 'listener-failed':
         return tellAsLogged(event);
@@ -54,6 +56,7 @@ export function createNarration(options: NarrationOptions): (event: Event) => vo
       case 'cancel-forwarded':
       case 'probe-finished':
       case 'discovery-finished':
+      case 'refresh-asked':
       case 'urgent-probing':
       case 'config-reloaded':
       case 'config-reload-failed':

@@ -15,6 +15,8 @@ export interface StatusSource {
   readonly counts: () => ReadonlyMap<PoolName, PoolCounts>;
   /** The start of the newest probe that the member answered. */
   readonly lastAnswerAt: (member: MemberName) => Instant | undefined;
+  /** By the operator. */
+  readonly isDrained: (member: MemberName) => boolean;
 }
 
 const ROUTES: readonly Route['kind'][] = ['open', 'hold', 'closed'];
@@ -31,12 +33,20 @@ export function createStatusMetrics(registry: Registry, source: StatusSource): (
     const members = new Set([...table.pools.values()].flatMap((decision) => [...decision.standings.keys()]));
     routing.complete.set(table.complete ? 1 : 0);
     routing.members.set(members.size);
-    for (const gauge of [routing.standing, routing.answerAge, routing.route, routing.fallback, routing.targets]) {
+    for (const gauge of [
+      routing.standing,
+      routing.answerAge,
+      routing.drained,
+      routing.route,
+      routing.fallback,
+      routing.targets,
+    ]) {
       gauge.reset();
     }
     for (const [pool, decision] of table.pools) setDecision(routing, pool, decision);
     for (const member of members) {
       const at = source.lastAnswerAt(member);
+      routing.drained.set({ member }, source.isDrained(member) ? 1 : 0);
       if (at !== undefined) routing.answerAge.set({ member }, Math.max(0, now - at) / 1000);
     }
     for (const total of [sessions.accepted, sessions.bytes]) total.reset();
@@ -81,6 +91,12 @@ function routingMetrics(registers: Registers) {
     answerAge: new Gauge({
       name: 'pointsman_member_last_answer_age_seconds',
       help: 'Time since the start of the newest probe that the member answered; absent before its first answer.',
+      labelNames: ['member'] as const,
+      registers,
+    }),
+    drained: new Gauge({
+      name: 'pointsman_member_drained',
+      help: '1 while the operator has drained the member: it takes no new sessions.',
       labelNames: ['member'] as const,
       registers,
     }),

@@ -67,10 +67,13 @@ type Line = Readonly<Record<string, unknown>>;
 export class AppLab {
   readonly app: App;
   readonly lines: Line[];
+  /** What a reload over HTTP reads. */
+  file: ConfigFile;
 
-  private constructor(app: App, lines: Line[]) {
-    this.app = app;
+  private constructor(app: (lab: AppLab) => App, lines: Line[], file: ConfigFile) {
+    this.app = app(this);
     this.lines = lines;
+    this.file = file;
   }
 
   /** Resolves when the app is ready. */
@@ -80,7 +83,10 @@ export class AppLab {
     const lines: Line[] = [];
     const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
     const { log } = createLog({ level: 'info', format: 'json', isTerminal: false, destination });
-    const lab = new AppLab(createApp({ config: loaded.config, log, version: '0', nodeVersion: 'v0' }), lines);
+    const { config } = loaded;
+    const app = (of: AppLab): App =>
+      createApp({ config, log, version: '0', nodeVersion: 'v0', load: () => load(of.file) });
+    const lab = new AppLab(app, lines, file);
     const started = await lab.app.start();
     if (started.kind === 'failed') throw new Error(started.why);
     await until('readiness', () => lab.said('route-changed').some(({ pool }) => pool === 'read'));
@@ -95,10 +101,14 @@ export class AppLab {
     return this.lines.filter((line) => line['event'] === event);
   }
 
+  /** Base URL of its admin port. */
+  get admin(): string {
+    return `http://${String(this.said('listening').find(({ pool }) => pool === 'admin')?.['address'])}`;
+  }
+
   /** The sample's value; undefined when there is none. */
   async metric(sample: string): Promise<number | undefined> {
-    const admin = this.said('listening').find(({ pool }) => pool === 'admin')?.['address'];
-    const text = await (await fetch(`http://${String(admin)}/metrics`)).text();
+    const text = await (await fetch(`${this.admin}/metrics`)).text();
     const line = text.split('\n').find((candidate) => candidate.startsWith(`${sample} `));
     return line === undefined ? undefined : Number(line.slice(sample.length + 1));
   }

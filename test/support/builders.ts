@@ -64,6 +64,7 @@ export function aPool({ check = READ_CHECK, ...overrides }: PoolOverrides = {}):
       lagging: 'keep',
       tagged_out: 'drain',
       removed: 'drain',
+      operator: 'drain',
     },
     drainMs: 60_000,
     ...overrides,
@@ -79,6 +80,7 @@ export function aWritePool(overrides: PoolOverrides = {}): PoolPolicy {
     lagging: 'close',
     tagged_out: 'close',
     removed: 'close',
+    operator: 'close',
   } as const;
   return aPool({ name: 'write', check: WRITE_CHECK, exclusive: true, onLeave: closeAlways, ...overrides });
 }

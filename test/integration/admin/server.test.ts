@@ -10,7 +10,7 @@ const status: StatusDocument = {
   version: '1.2.3',
   uptime_seconds: 1,
   ready: true,
-  cluster: { scope: 'lab', system_identifier: null, timeline: null, first_round_complete: true },
+  cluster: { scope: 'lab', system_identifier: null, timeline: null, first_round_complete: true, drained: [] },
   members: [],
   pools: [],
 };
@@ -31,6 +31,13 @@ const quiet: AdminOptions = {
   status: () => status,
   metrics: () => Promise.resolve('up 1\n'),
   readiness: () => ({ ready: true }),
+  token: () => Promise.resolve({ kind: 'none' }),
+  operations: {
+    refresh: () => ({ kind: 'done', result: {} }),
+    reload: () => Promise.resolve({ kind: 'done', result: {} }),
+    drain: () => ({ kind: 'done', result: {} }),
+    resume: () => ({ kind: 'done', result: {} }),
+  },
 };
 
 async function start(overrides: Partial<AdminOptions> = {}): Promise<Started> {
@@ -107,7 +114,11 @@ describe('paths', () => {
     const response = await fetch(`${url}/health`);
     expect([response.status, await response.json()]).toEqual([
       404,
-      { error: 'no such path: known are /livez, /readyz, /metrics, /status' },
+      {
+        error:
+          'no such path: known are /livez, /readyz, /metrics, /status, ' +
+          'and by POST /refresh, /reload, /members/NAME/drain, /members/NAME/resume',
+      },
     ]);
   });
 

@@ -64,7 +64,10 @@ test('an invalid file changes nothing, is logged, and shows in a metric until a 
   const [writer, reader] = [await aSession(writes), await aSession(reads)];
   expect(await lab.metric('pointsman_config_last_reload_successful')).toBe(1);
   const answer = await lab.reload(file({ listeners: [listener(spare, 'wriet')], probe: { interval: 5 } }));
-  expect(answer).toEqual({ kind: 'failed', why: expect.stringContaining('5 has no unit') });
+  expect(answer).toEqual({
+    kind: 'failed',
+    problems: expect.arrayContaining([expect.stringContaining('5 has no unit')]),
+  });
   await stillEchoes(writer);
   await stillEchoes(reader);
   await expect(connectRaw(spare)).rejects.toThrow('ECONNREFUSED');
@@ -73,7 +76,7 @@ test('an invalid file changes nothing, is logged, and shows in a metric until a 
   expect(await lab.metric('pointsman_config_last_reload_successful')).toBe(0);
   expect(await lab.metric('pointsman_config_reloads_total{outcome="failed"}')).toBe(1);
 
-  expect(await lab.reload(file())).toEqual({ kind: 'reloaded', changed: [] });
+  expect(await lab.reload(file())).toEqual({ kind: 'reloaded', changed: [], needsRestart: [] });
   expect(await lab.metric('pointsman_config_last_reload_successful')).toBe(1);
   expect(await lab.metric('pointsman_config_reloads_total{outcome="applied"}')).toBe(1);
 });
@@ -91,7 +94,7 @@ test('one listener moves: the sessions of the other live on, byte streams unbrok
   };
   talk();
   const reloaded = await lab.reload(file({ listeners: [listener(writes, 'write'), listener(spare, 'read')] }));
-  expect(reloaded).toEqual({ kind: 'reloaded', changed: ['listeners'] });
+  expect(reloaded).toEqual({ kind: 'reloaded', changed: ['listeners'], needsRestart: [] });
   await expect(connectRaw(reads)).rejects.toThrow('ECONNREFUSED');
   await aSession(spare);
   isDone = true;
@@ -137,7 +140,7 @@ test('a new pool with a new check and a listener of its own works without touchi
       listeners: [listener(writes, 'write'), listener(reads, 'read'), listener(spare, 'reports')],
     }),
   );
-  expect(reloaded).toEqual({ kind: 'reloaded', changed: ['listeners', 'pools.reports added'] });
+  expect(reloaded).toEqual({ kind: 'reloaded', changed: ['listeners', 'pools.reports added'], needsRestart: [] });
   const report = await aSession(spare);
   expect(cluster.replica.postgres.open()).toBe(2);
   for (const client of [writer, reader, report]) await stillEchoes(client);
@@ -199,7 +202,10 @@ test('an address that is taken: nothing changes, and neither is another one left
     file({ probe: { interval: '2s' }, listeners: [listener(spare, 'write'), listener(other, 'read')] }),
   );
   taken.close();
-  expect(reloaded).toEqual({ kind: 'failed', why: `127.0.0.1:${other.port} is in use by another process` });
+  expect(reloaded).toEqual({
+    kind: 'failed',
+    problems: [`127.0.0.1:${other.port} is in use by another process`],
+  });
   await expect(connectRaw(spare)).rejects.toThrow('ECONNREFUSED');
   await aSession(reads);
   await stillEchoes(writer);
@@ -207,12 +213,17 @@ test('an address that is taken: nothing changes, and neither is another one left
   expect(await lab.reload(file({ probe: { interval: '2s' } })), 'the interval had not been applied').toEqual({
     kind: 'reloaded',
     changed: ['probe.interval 1s -> 2s'],
+    needsRestart: [],
   });
 });
 
 test('what needs a restart is named and not applied; the rest is', async () => {
   const reloaded = await lab.reload(file({ admin: { address: '127.0.0.1:1' }, log: { level: 'debug' } }));
-  expect(reloaded).toEqual({ kind: 'reloaded', changed: ['log.level info -> debug'] });
+  expect(reloaded).toEqual({
+    kind: 'reloaded',
+    changed: ['log.level info -> debug'],
+    needsRestart: ['admin.address 127.0.0.1:0 -> 127.0.0.1:1'],
+  });
   expect(lab.said('config-reloaded')).toMatchObject([
     { level: 'warn', needsRestart: ['admin.address 127.0.0.1:0 -> 127.0.0.1:1'] },
   ]);
@@ -226,7 +237,7 @@ test('a member that is no longer configured leaves, although it answers; its ses
   await lab.reload(file({ pools }));
   const [writer, reader] = [await aSession(writes), await aSession(reads)];
   const reloaded = await lab.reload(file({ pools, cluster: cluster.section(cluster.primary) }));
-  expect(reloaded).toEqual({ kind: 'reloaded', changed: ['cluster.members'] });
+  expect(reloaded).toEqual({ kind: 'reloaded', changed: ['cluster.members'], needsRestart: [] });
   await until('the end', () => reader.isClosed);
   expect(lab.reasons()).toEqual(['evicted-removed']);
   expect(lab.said('members-changed').at(-1)).toMatchObject({ added: [], removed: ['pg-2'] });
@@ -250,7 +261,7 @@ test.each([0, 4])('the end of the program overtakes a reload (%i turns later): n
   const reloading = lab.reload(file({ listeners: [listener(spare, 'write')] }));
   for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
   await lab.app.stop();
-  expect(await reloading).toEqual({ kind: 'failed', why: 'shutting down' });
+  expect(await reloading).toEqual({ kind: 'failed', problems: ['shutting down'] });
   await expect(connectRaw(spare)).rejects.toThrow('ECONNREFUSED');
 });
 

@@ -80,6 +80,7 @@ describe('defaults', () => {
         silent: 'close',
         promoted: 'close',
         removed: 'close',
+        operator: 'drain',
         lagging: 'keep',
         tagged_out: 'keep',
       },
@@ -97,6 +98,7 @@ describe('defaults', () => {
         tagged_out: 'drain',
         promoted: 'drain',
         removed: 'drain',
+        operator: 'drain',
       },
     });
   });

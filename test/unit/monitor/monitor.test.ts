@@ -147,6 +147,58 @@ it('probes urgently when a scheduled switchover is due', async () => {
   expect(lab.events).toContainEqual({ kind: 'urgent-probing', on: true, smells: ['scheduled-switchover'] });
 });
 
+it('a refresh asks everybody and /cluster at once, and goes on at the urgent pace', async () => {
+  const lab = await new LabMonitor(aPolicy({ probe: { intervalMs: 4000, writeFreshMs: 9000 } })).started();
+  await lab.clock.advance(4100);
+  const [from, reads] = [lab.clock.now(), lab.discoveries.length];
+  lab.set('pg-1', { role: 'replica' });
+  lab.set('pg-2', { role: 'primary', timeline: 2 });
+  expect(lab.monitor.refresh()).toBe(true);
+  await lab.clock.advance(1);
+  expect([lab.askedSince('pg-1', from - 1), lab.askedSince('pg-2', from - 1)]).toEqual([2, 1]);
+  expect(lab.discoveries.length).toBe(reads + 1);
+  expect(lab.writeRoute()).toBe('pg-2');
+  await lab.clock.advance(1000);
+  expect(lab.askedSince('pg-2', from)).toBeGreaterThanOrEqual(9);
+});
+
+it('refreshes that come in numbers are merged, and do not keep the pace urgent for ever', async () => {
+  const lab = await new LabMonitor(aPolicy({ probe: { urgent: { intervalMs: 100, forMs: 5000 } } })).started();
+  await lab.clock.advance(5000);
+  const asked: boolean[] = [];
+  for (let calls = 0; calls < 600; calls += 1) {
+    asked.push(lab.monitor.refresh());
+    await lab.clock.advance(100);
+  }
+  expect(asked.filter(Boolean).length).toBe(60);
+  const from = lab.clock.now();
+  for (let calls = 0; calls < 100; calls += 1) {
+    lab.monitor.refresh();
+    await lab.clock.advance(100);
+  }
+  expect(lab.askedSince('pg-2', from)).toBeLessThanOrEqual(20);
+  expect(lab.discoveries.length, 'nor is /cluster read more than once a second').toBeLessThanOrEqual(80);
+});
+
+it('a drain acts in its step, survives that the member is gone for a while, and is taken back by name', async () => {
+  const lab = await new LabMonitor().started();
+  expect(lab.monitor.drain('pg-9')).toBe(false);
+  expect(lab.monitor.resume('pg-9')).toBe(false);
+  expect(lab.monitor.drain('pg-1')).toBe(true);
+  expect(lab.evictions('write')).toEqual(['pg-1 operator close']);
+  expect(lab.monitor.table().pools.get('write')?.route).toEqual({ kind: 'hold', cause: 'drained' });
+  expect(lab.events).toContainEqual({ kind: 'member-drained', member: 'pg-1' });
+  const was = lab.members.get('pg-1');
+  lab.members.delete('pg-1');
+  await lab.clock.advance(60_000);
+  expect(lab.monitor.snapshot().members.has('pg-1')).toBe(false);
+  lab.set('pg-1', was ?? {});
+  await lab.clock.advance(20_000);
+  expect(lab.writeRoute()).toBe('hold');
+  expect(lab.monitor.resume('pg-1')).toBe(true);
+  expect(lab.writeRoute()).toBe('pg-1');
+});
+
 it('tells of members that may not be contacted, once per change', async () => {
   const lab = await new LabMonitor().started();
   const told = () => lab.events.flatMap((event) => (event.kind === 'members-refused' ? [event.refused] : []));

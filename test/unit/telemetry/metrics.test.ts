@@ -27,6 +27,7 @@ function metricsWith(source: Partial<StatusSource> = {}): Metrics {
     routingTable: () => table,
     counts: () => new Map(),
     lastAnswerAt: () => 1500,
+    isDrained: (member: string) => member === 'pg-2',
     ...source,
   };
   return createMetrics({ version: '1.2.3', nodeVersion: 'v24.0.0', pools: ['write', 'read'], source: whole });
@@ -85,6 +86,10 @@ describe('at the scrape', () => {
     expect(await samples(metrics, 'pointsman_member_last_answer_age_seconds')).toEqual([
       'pointsman_member_last_answer_age_seconds{member="pg-1"} 0.5',
       'pointsman_member_last_answer_age_seconds{member="pg-2"} 0.5',
+    ]);
+    expect(await samples(metrics, 'pointsman_member_drained')).toEqual([
+      'pointsman_member_drained{member="pg-1"} 0',
+      'pointsman_member_drained{member="pg-2"} 1',
     ]);
     expect(await samples(metrics, 'pointsman_members')).toEqual(['pointsman_members 2']);
     expect(await samples(metrics, 'pointsman_first_round_complete')).toEqual(['pointsman_first_round_complete 1']);

@@ -10,6 +10,7 @@ function metrics() {
     routingTable: () => aTable(aPolicy(), 0),
     counts: () => new Map(),
     lastAnswerAt: () => undefined,
+    isDrained: () => false,
   };
   return createMetrics({ version: '1', nodeVersion: 'v24', pools: ['write'], source });
 }

@@ -1,0 +1,20 @@
+// What a request is answered with, and the few shapes of it.
+
+export interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export function text(status: number, body: string): Answer {
+  return { status, type: 'text/plain; charset=utf-8', body };
+}
+
+export function json(status: number, value: unknown): Answer {
+  return { status, type: 'application/json', body: `${JSON.stringify(value, null, 2)}\n` };
+}
+
+export function failure(status: number, error: string, headers: Readonly<Record<string, string>> = {}): Answer {
+  return { ...json(status, { error }), headers };
+}

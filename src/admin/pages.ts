@@ -1,0 +1,31 @@
+// What can be read: each page by its path. Changes nothing.
+import { failure, json, text } from './answer.ts';
+import type { Answer } from './answer.ts';
+import type { Readiness, StatusDocument } from './status.ts';
+
+export interface PagesOptions {
+  readonly status: () => StatusDocument;
+  readonly metrics: () => Promise<string>;
+  /** Default: what Prometheus calls its text format. */
+  readonly metricsContentType?: string;
+  readonly readiness: () => Readiness;
+}
+
+export const PAGES = ['/livez', '/readyz', '/metrics', '/status'] as const;
+
+export async function page(options: PagesOptions, path: (typeof PAGES)[number]): Promise<Answer> {
+  switch (path) {
+    case '/livez':
+      return text(200, 'ok\n');
+    case '/readyz': {
+      const readiness = options.readiness();
+      return readiness.ready ? text(200, 'ready\n') : failure(503, readiness.why);
+    }
+    case '/metrics': {
+      const type = options.metricsContentType ?? 'text/plain; version=0.0.4; charset=utf-8';
+      return { status: 200, type, body: await options.metrics() };
+    }
+    case '/status':
+      return json(200, options.status());
+  }
+}

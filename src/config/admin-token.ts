@@ -1,0 +1,35 @@
+// The token that operations need, from the configuration or the file that it names. The file is read anew each time: a rotated token
+// counts at once.
+import { readFile } from 'node:fs/promises';
+import type { AdminConfig } from './config.ts';
+import { secret } from './values.ts';
+
+export type AdminToken =
+  | { readonly kind: 'none' }
+  /** `why` names the file and never shows what is in it. */
+  | { readonly kind: 'unusable'; readonly why: string }
+  | { readonly kind: 'token'; readonly value: string };
+
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'there is no such file'],
+  ['EACCES', 'permission denied'],
+  ['EISDIR', 'it is a directory'],
+]);
+
+/** Never rejects. Space around the token, an editor's last line end for one, does not count. */
+export async function readAdminToken({
+  token,
+  tokenFile,
+}: Pick<AdminConfig, 'token' | 'tokenFile'>): Promise<AdminToken> {
+  if (token !== undefined) return { kind: 'token', value: token };
+  if (tokenFile === undefined) return { kind: 'none' };
+  const unusable = (why: string): AdminToken => ({ kind: 'unusable', why: `admin.token_file ${tokenFile} ${why}` });
+  try {
+    const read = secret.safeParse((await readFile(tokenFile, 'utf8')).trim());
+    if (read.success) return { kind: 'token', value: read.data };
+    return unusable(`is of no use: what it holds ${read.error.issues[0]?.message ?? 'is no token'}`);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    return unusable(`cannot be read: ${REASONS.get(code) ?? code}`);
+  }
+}

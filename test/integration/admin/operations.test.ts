@@ -1,0 +1,160 @@
+// What the admin port does when it is asked to operate: who may, in what form, and what each operation is told. Nothing is done
+// before all of it is right.
+import { connect } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Operations, Outcome, Token } from '../../../src/admin/operations.ts';
+import { createAdmin } from '../../../src/admin/server.ts';
+import type { Admin } from '../../../src/admin/server.ts';
+
+const TOKEN = '0123456789abcdef-secret';
+const done: string[] = [];
+let outcome: Outcome;
+let token: Token;
+let admin: Admin;
+let port: number;
+
+function does(what: string): Outcome {
+  done.push(what);
+  return outcome;
+}
+
+const operations: Operations = {
+  refresh: () => does('refresh'),
+  reload: () => Promise.resolve(does('reload')),
+  drain: (member) => does(`drain ${member}`),
+  resume: (member) => does(`resume ${member}`),
+};
+
+beforeEach(async () => {
+  done.length = 0;
+  outcome = { kind: 'done', result: { asked: true } };
+  token = { kind: 'token', value: TOKEN };
+  admin = createAdmin({
+    address: { host: '127.0.0.1', port: 0 },
+    status: () => {
+      throw new Error('not asked');
+    },
+    metrics: () => Promise.resolve(''),
+    readiness: () => ({ ready: true }),
+    token: () => Promise.resolve(token),
+    operations,
+  });
+  const listening = await admin.listen();
+  if (listening.kind === 'failed') throw new Error(listening.detail);
+  ({ port } = listening.address);
+});
+
+afterEach(() => admin.close());
+
+interface Asked {
+  readonly method?: string;
+  readonly authorization?: string;
+  readonly type?: string;
+  readonly body?: string;
+}
+
+async function ask(path: string, asked: Asked = {}): Promise<{ status: number; body: unknown; headers: Headers }> {
+  const { method = 'POST', authorization = `Bearer ${TOKEN}`, type = 'application/json', body = '{}' } = asked;
+  const headers = { ...(authorization === '' ? {} : { authorization }), 'content-type': type };
+  const isRead = method === 'GET';
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, headers, ...(isRead ? {} : { body }) });
+  return { status: response.status, body: await response.json(), headers: response.headers };
+}
+
+describe('done', () => {
+  test.each([
+    ['/refresh', 'refresh'],
+    ['/reload', 'reload'],
+    ['/members/pg-1/drain', 'drain pg-1'],
+    ['/members/pg-1/resume', 'resume pg-1'],
+    ['/members/a%2Fb%20c/drain', 'drain a/b c'],
+  ])('POST %s', async (path, what) => {
+    const { status, body } = await ask(path);
+    expect([status, body, done]).toEqual([200, { asked: true }, [what]]);
+  });
+
+  test('a body is not needed, a charset does no harm', async () => {
+    expect((await ask('/refresh', { body: '', type: 'Application/JSON; charset=utf-8' })).status).toBe(200);
+  });
+
+  test('a member that nobody knows: the known ones', async () => {
+    outcome = { kind: 'unknown-member', known: ['pg-1', 'pg-2'] };
+    const { status, body } = await ask('/members/pg-9/drain');
+    expect([status, body]).toEqual([404, { error: 'no such member: known are pg-1, pg-2' }]);
+  });
+
+  test('not now: why, and every problem', async () => {
+    outcome = { kind: 'refused', why: 'nothing changed', problems: ['a', 'b'] };
+    const { status, body } = await ask('/reload');
+    expect([status, body]).toEqual([409, { error: 'nothing changed', problems: ['a', 'b'] }]);
+  });
+});
+
+describe('turned away before anything is done', () => {
+  afterEach(() => expect(done).toEqual([]));
+
+  test.each(['/refresh', '/reload', '/members/pg-1/drain'])('GET %s', async (path) => {
+    const { status, headers, body } = await ask(path, { method: 'GET' });
+    expect([status, headers.get('allow'), body]).toEqual([405, 'POST', { error: `${path} takes POST` }]);
+  });
+
+  test('without a token configured: how to configure one', async () => {
+    token = { kind: 'none' };
+    const { status, body } = await ask('/refresh');
+    expect(status).toBe(403);
+    expect(body).toEqual({ error: expect.stringContaining('admin.token_file (POINTSMAN_ADMIN_TOKEN_FILE)') });
+  });
+
+  test('with a token that cannot be read: why', async () => {
+    token = { kind: 'unusable', why: 'admin.token_file x cannot be read: there is no such file' };
+    const { status, body } = await ask('/refresh');
+    expect([status, body]).toEqual([403, { error: `operations are off: ${'why' in token && token.why}` }]);
+  });
+
+  test.each([
+    ['no token', ''],
+    ['another scheme', `Basic ${TOKEN}`],
+    ['another token', 'Bearer 0123456789abcdef-secreT'],
+    ['the beginning of it', 'Bearer 0123456789abcdef'],
+    ['more than it', `Bearer ${TOKEN}x`],
+  ])('%s: 401, and the token is not in the answer', async (_, authorization) => {
+    const { status, headers, body } = await ask('/refresh', { authorization });
+    expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+    expect(JSON.stringify(body)).not.toContain(TOKEN);
+  });
+
+  test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', ''])(
+    'content type "%s": 415',
+    async (type) => {
+      const { status, body } = await ask('/refresh', { type });
+      expect([status, body]).toEqual([415, { error: expect.stringContaining('content-type: application/json') }]);
+    },
+  );
+
+  test.each(['[]', 'null', '{', '"refresh"', '{ "member": "pg-1" }'])('body %s: 400', async (body) => {
+    expect((await ask('/refresh', { body })).status).toBe(400);
+  });
+
+  test('a body beyond the bound: 413', async () => {
+    const { status, body } = await ask('/refresh', { body: `"${'x'.repeat(5000)}"` });
+    expect([status, body]).toEqual([413, { error: expect.stringContaining('longer than 4096 bytes') }]);
+  });
+
+  test('a body without an end does nothing, and does not hold the server', async () => {
+    const head = `POST /refresh HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${TOKEN}\r\n`;
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => {});
+    const ended = new Promise((resolve) => socket.once('close', resolve));
+    socket.write(`${head}content-type: application/json\r\ncontent-length: 100\r\n\r\n{`);
+    expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).toBe(200);
+    await admin.close();
+    await ended;
+  });
+
+  test.each(['/members//drain', '/members/pg-1', '/members/%zz/drain', '/members/pg-1/drain/'])(
+    '%s: no such path',
+    async (path) => {
+      expect((await ask(path)).status).toBe(404);
+    },
+  );
+});

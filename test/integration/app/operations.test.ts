@@ -1,0 +1,166 @@
+// Operations on the whole program, over HTTP with a token, as an operator or a callback asks for them.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { addressText } from '../../../src/core/member.ts';
+import type { Address } from '../../../src/core/member.ts';
+import { AppLab, FakeCluster, freeAddresses } from '../../support/app-lab.ts';
+import type { ConfigFile } from '../../support/app-lab.ts';
+import { aStartup, errorFields } from '../../support/packets.ts';
+import { connectRaw } from '../../support/raw-client.ts';
+import type { RawClient } from '../../support/raw-client.ts';
+import { until } from '../../support/until.ts';
+
+const TOKEN = 'an operator keeps this to himself'.replaceAll(' ', '-');
+let cluster: FakeCluster;
+let lab: AppLab;
+let writes: Address;
+let reads: Address;
+let directory: string;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'pointsman-operations-'));
+  await writeFile(join(directory, 'token'), `${TOKEN}\n`);
+  cluster = await FakeCluster.start();
+  const [a, b] = await freeAddresses(2);
+  if (a === undefined || b === undefined) throw new Error('no free ports');
+  [writes, reads] = [a, b];
+  lab = await AppLab.start(file());
+});
+
+afterEach(async () => {
+  await lab.app.stop();
+  await cluster.stop();
+  await rm(directory, { recursive: true });
+});
+
+function file(changes: ConfigFile = {}): ConfigFile {
+  return {
+    cluster: cluster.section(),
+    pools: { read: { fallback: 'none', on_leave: { operator: 'close' } } },
+    listeners: [
+      { address: addressText(writes), pool: 'write' },
+      { address: addressText(reads), pool: 'read' },
+    ],
+    admin: { address: '127.0.0.1:0', token_file: join(directory, 'token') },
+    ...changes,
+  };
+}
+
+async function post(path: string, token = TOKEN): Promise<{ readonly status: number; readonly body: unknown }> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const response = await fetch(`${lab.admin}${path}`, { method: 'POST', headers, body: '{}' });
+  return { status: response.status, body: await response.json() };
+}
+
+async function aSession(at: Address): Promise<RawClient> {
+  const client = await connectRaw(at);
+  client.socket.write(aStartup());
+  await until('the session', () => client.received().length === aStartup().length);
+  return client;
+}
+
+test('a drained replica: its sessions end, new ones are told who drained it, until it is resumed', async () => {
+  const [reader, writer] = [await aSession(reads), await aSession(writes)];
+  expect(await post('/members/pg-2/drain')).toEqual({
+    status: 200,
+    body: {
+      member: 'pg-2',
+      drained: true,
+      pools: {
+        write: 'open on pg-1',
+        read: 'no member, clients are refused (every member gave a definite no)',
+      },
+    },
+  });
+  await until('the end of the session', () => reader.isClosed);
+  expect(lab.reasons()).toEqual(['evicted-operator']);
+  expect(writer.isClosed).toBe(false);
+
+  const refused = await connectRaw(reads);
+  refused.socket.write(aStartup());
+  const error = await until('the refusal', () => errorFields(refused.received()));
+  expect(error).toMatchObject({ C: '57P03', D: expect.stringContaining('pg-2 (drained by the operator for ') });
+  expect(await lab.metric('pointsman_member_drained{member="pg-2"}')).toBe(1);
+  const status: unknown = await (await fetch(`${lab.admin}/status`)).json();
+  expect(status).toMatchObject({
+    cluster: { drained: ['pg-2'] },
+    members: [{ name: 'pg-1' }, { name: 'pg-2', drained: {}, pools: { read: { cause: 'operator' } } }],
+  });
+
+  expect(await post('/members/pg-2/resume')).toMatchObject({ status: 200, body: { pools: { read: 'open on pg-2' } } });
+  await aSession(reads);
+  expect(await lab.metric('pointsman_member_drained{member="pg-2"}')).toBe(0);
+});
+
+test('a drained primary: new clients wait and are served once it is resumed', async () => {
+  await post('/members/pg-1/drain');
+  const client = await connectRaw(writes);
+  client.socket.write(aStartup());
+  await until('the hold', () => lab.said('route-changed').some(({ to }) => JSON.stringify(to).includes('drained')));
+  expect(cluster.replica.postgres.connections.length).toBe(0);
+  await post('/members/pg-1/resume');
+  await until('the session', () => client.received().length === aStartup().length);
+});
+
+test('G16: a drain is forgotten when the process ends', async () => {
+  await post('/members/pg-2/drain');
+  await lab.app.stop();
+  lab = await AppLab.start(file());
+  await aSession(reads);
+});
+
+test('unknown members, wrong tokens, a rotated token', async () => {
+  expect(await post('/members/pg-9/drain')).toEqual({
+    status: 404,
+    body: { error: 'no such member: known are pg-1, pg-2' },
+  });
+  expect((await post('/refresh', 'somebody-elses-token')).status).toBe(401);
+  await writeFile(join(directory, 'token'), 'another-token-of-the-operator');
+  expect((await post('/refresh')).status).toBe(401);
+  expect(await post('/refresh', 'another-token-of-the-operator')).toEqual({ status: 200, body: { asked: true } });
+  await writeFile(join(directory, 'token'), 'short');
+  expect(await post('/refresh')).toMatchObject({
+    status: 403,
+    body: { error: expect.stringMatching(/^operations are off: admin\.token_file .* is too short to be a secret/) },
+  });
+});
+
+test('/refresh is merged with another just before', async () => {
+  expect((await post('/refresh')).body).toEqual({ asked: true });
+  expect((await post('/refresh')).body).toEqual({ asked: false });
+  expect(await lab.metric('pointsman_refreshes_total{outcome="asked"}')).toBe(1);
+  expect(await lab.metric('pointsman_refreshes_total{outcome="merged"}')).toBe(1);
+});
+
+test('/reload answers what changed, what needs a restart, or every problem', async () => {
+  lab.file = file({ probe: { interval: '2s' }, log: { format: 'json' } });
+  expect(await post('/reload')).toEqual({
+    status: 200,
+    body: { changed: ['probe.interval 1s -> 2s'], needs_restart: ['log.format auto -> json'], warnings: [] },
+  });
+  lab.file = file({ probe: { interval: 5 } });
+  expect(await post('/reload')).toEqual({
+    status: 409,
+    body: {
+      error: 'nothing changed',
+      problems: [expect.stringContaining('probe.interval: 5 has no unit')],
+    },
+  });
+});
+
+test('the token is in no log line, no status and no metric, also when a reload brings another', async () => {
+  const next = 'written-in-the-file-itself';
+  lab.file = file({ admin: { address: '127.0.0.1:0', token: next } });
+  expect(await post('/reload')).toMatchObject({
+    body: { changed: [expect.stringMatching(/^admin\.token_file .* -> none$/), 'admin.token'] },
+  });
+  expect((await post('/refresh', next)).status).toBe(200);
+  const pages = await Promise.all(
+    ['/status', '/metrics'].map(async (path) => (await fetch(`${lab.admin}${path}`)).text()),
+  );
+  const said = [JSON.stringify(lab.lines), ...pages].join('\n');
+  expect(said).not.toContain(TOKEN);
+  expect(said).not.toContain(next);
+});
