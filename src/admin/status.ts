@@ -6,7 +6,7 @@ import type { Instant } from '../core/instant.ts';
 import { addressText } from '../core/member.ts';
 import type { MemberName } from '../core/member.ts';
 import type { PoolName, PoolPolicy } from '../core/policy.ts';
-import type { Route, RoutingTable, Standing } from '../core/routing-table.ts';
+import type { Route, RoutingTable, Standing, Target } from '../core/routing-table.ts';
 import type { MemberRecord, Snapshot } from '../core/snapshot.ts';
 
 export interface StatusDocument {
@@ -66,10 +66,19 @@ interface PoolStatusDocument {
   readonly sessions: SessionsDocument | null;
 }
 
+interface TargetDocument {
+  readonly name: MemberName;
+  readonly address: string;
+  /** Its part beside the others', by its tag; absent: 1. */
+  readonly weight?: number;
+  /** Present: it is not in our zone. */
+  readonly far?: true;
+}
+
 type RouteDocument =
   | {
       readonly kind: 'open';
-      readonly members: readonly { readonly name: MemberName; readonly address: string }[];
+      readonly members: readonly TargetDocument[];
       /** The pool whose members these are, while they are not the pool's own. */
       readonly fallback: { readonly pool: PoolName; readonly max_sessions: number } | null;
     }
@@ -80,6 +89,8 @@ interface SessionsDocument {
   readonly by_state: PoolCounts['states'];
   readonly by_member: Readonly<Record<MemberName, number>>;
   readonly by_fallback: number;
+  /** Members in their slow start, with the part of their weight that they have by now. */
+  readonly slow_start?: Readonly<Record<MemberName, number>>;
   readonly accepted: number;
   readonly closed: number;
   readonly to_backend_bytes: number;
@@ -179,7 +190,7 @@ function routeDocument(route: Route): RouteDocument {
   switch (route.kind) {
     case 'open': {
       const { targets, fallback } = route;
-      const members = targets.map(({ member, address }) => ({ name: member, address: addressText(address) }));
+      const members = targets.map(targetDocument);
       const lent = fallback === undefined ? null : { pool: fallback.pool, max_sessions: fallback.maxSessions };
       return { kind: 'open', members, fallback: lent };
     }
@@ -190,11 +201,18 @@ function routeDocument(route: Route): RouteDocument {
   }
 }
 
+function targetDocument({ member, address, weight, isFar }: Target): TargetDocument {
+  const part = weight === undefined ? {} : { weight };
+  return { name: member, address: addressText(address), ...part, ...(isFar ? { far: isFar } : {}) };
+}
+
 function sessionsDocument(counts: PoolCounts): SessionsDocument {
+  const { ramping = new Map() } = counts;
   return {
     by_state: counts.states,
     by_member: Object.fromEntries(counts.members),
     by_fallback: counts.fallbackSessions,
+    ...(ramping.size === 0 ? {} : { slow_start: Object.fromEntries(ramping) }),
     accepted: counts.accepted,
     closed: counts.closed,
     to_backend_bytes: counts.toBackendBytes,

@@ -2,7 +2,7 @@
 import type { CheckFamily } from '../core/check.ts';
 import type { PoolPolicy, ProbePolicy } from '../core/policy.ts';
 import type { ApiTls, ClusterConfig, Config } from './config.ts';
-import { EXCLUSIVE_ON_LEAVE, SHARED_ON_LEAVE } from './defaults.ts';
+import { EXCLUSIVE_ON_LEAVE, SHARED_ON_LEAVE, SLOW_START_MS } from './defaults.ts';
 import type { ParsedFile, ParsedPool } from './schema.ts';
 
 /** Checks that at most one member of a healthy cluster answers. */
@@ -15,6 +15,7 @@ export function assemble(parsed: ParsedFile): Config {
     probe: probePolicy(parsed.probe),
     pools: Object.entries(parsed.pools).map(([name, pool]) => poolPolicy(name, pool)),
     listeners: parsed.listeners,
+    zone: parsed.zone,
     client: { startupTimeoutMs: client.startup_timeout, maxSessions: client.max_sessions },
     backend: { connectTimeoutMs: backend.connect_timeout, attempts: backend.attempts },
     hold: {
@@ -75,6 +76,9 @@ function poolPolicy(name: string, pool: ParsedPool): PoolPolicy {
     check: pool.check,
     exclusive,
     balance: pool.balance,
+    weightTag: pool.weight_tag,
+    zoneTag: pool.zone_tag,
+    slowStartMs: exclusive ? 0 : (pool.slow_start ?? SLOW_START_MS),
     fallback:
       fallback === undefined || fallback === 'none'
         ? undefined

@@ -5,6 +5,7 @@ import type { Finding } from './finding.ts';
 import { fallbackRules, listenerRules, poolRules } from './pool-rules.ts';
 import type { Path } from './problem.ts';
 import type { ParsedFile } from './schema.ts';
+import { sharingRules } from './sharing-rules.ts';
 
 /** Every finding, whatever was found before it. */
 export function checkRules(parsed: ParsedFile): readonly Finding[] {
@@ -15,6 +16,7 @@ export function checkRules(parsed: ParsedFile): readonly Finding[] {
     ...fallbackRules(parsed),
     ...listenerRules(parsed),
     ...adminRules(parsed),
+    ...sharingRules(parsed),
   ];
 }
 

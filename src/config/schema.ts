@@ -69,6 +69,9 @@ const pool = z.strictObject({
   check,
   exclusive: flag.optional(),
   balance: choice(['least-sessions', 'round-robin', 'random']).default('least-sessions'),
+  weight_tag: nonEmpty.optional(),
+  zone_tag: nonEmpty.optional(),
+  slow_start: duration(0).optional(),
   fallback: z
     .union([z.literal('none'), z.strictObject({ pool: name, max_sessions: count(1, MOST).default(100) })], {
       error: 'expected { pool: NAME, max_sessions: 100 }, or none',
@@ -81,6 +84,7 @@ const pool = z.strictObject({
 /** The file as a schema: input is what was written (after defaults.ts), output has milliseconds, bytes and checks. */
 export const fileSchema = z.strictObject({
   cluster: cluster.prefault({}),
+  zone: nonEmpty.optional(),
   probe: probe.prefault({}),
   pools: z.record(name, pool),
   listeners: z

@@ -1,44 +1,89 @@
-// Which of a route's members takes the next session. Pure: load, chance and turn are arguments.
+// Which of a route's members takes the next session. Pure: load, weight, chance and what round-robin remembers are arguments.
+// Weights are parts beside the others' and above 0; who is far is asked only where nobody near can be.
 import type { MemberName } from './member.ts';
 import type { Balance } from './policy.ts';
 import type { Target } from './routing-table.ts';
 
+/** What each member is owed, in units of weight: they sum up to 0. Members that are not there are not in it. */
+export type Credits = ReadonlyMap<MemberName, number>;
+
 export interface PickInputs {
   /** Live and dialing sessions of this pool on a member. */
   readonly sessionsOn: (member: MemberName) => number;
+  readonly weightOf: (target: Target) => number;
   /** A number in [0, 1). */
   readonly random: () => number;
-  /** Counts picks of this pool, for round-robin. */
-  readonly turn: number;
+  /** Those of the pool's last pick; empty at first. */
+  readonly credits: Credits;
 }
 
-/** Picks among at least one target. `least-sessions` breaks ties by chance, so that equal proxies do not agree. */
-export function pickTarget(balance: Balance, targets: readonly [Target, ...Target[]], inputs: PickInputs): Target {
+export interface Pick {
+  readonly target: Target;
+  readonly credits: Credits;
+}
+
+type Targets = readonly [Target, ...Target[]];
+
+/** Picks among at least one target. */
+export function pickTarget(balance: Balance, targets: Targets, inputs: PickInputs): Pick {
+  const candidates = nearest(targets);
   switch (balance) {
     case 'round-robin':
-      return targets[inputs.turn % targets.length] ?? targets[0];
+      return inTurn(candidates, inputs);
     case 'random':
-      return oneOf(targets, inputs.random);
+      return { target: byChance(candidates, inputs), credits: inputs.credits };
     case 'least-sessions':
-      return oneOf(leastLoaded(targets, inputs.sessionsOn), inputs.random);
+      return { target: leastLoaded(candidates, inputs), credits: inputs.credits };
   }
 }
 
-function oneOf(targets: readonly [Target, ...Target[]], random: () => number): Target {
-  return targets[Math.floor(random() * targets.length)] ?? targets[0];
+/**
+ * The part of its weight that a member has which opened `openForMs` ago: in proportion to the time, up to the whole. Never
+ * nothing, so that newcomers among themselves share too.
+ */
+export function rampedShare(openForMs: number, slowStartMs: number): number {
+  return openForMs >= slowStartMs ? 1 : Math.max(0.01, openForMs / slowStartMs);
 }
 
-function leastLoaded(
-  targets: readonly [Target, ...Target[]],
-  sessionsOn: (member: MemberName) => number,
-): [Target, ...Target[]] {
-  let best: [Target, ...Target[]] = [targets[0]];
-  let least = sessionsOn(targets[0].member);
-  for (const target of targets.slice(1)) {
-    const load = sessionsOn(target.member);
-    if (load < least) best = [target];
-    else if (load === least) best.push(target);
-    least = Math.min(least, load);
+function nearest(targets: Targets): Targets {
+  const [first, ...rest] = targets.filter(({ isFar }) => isFar !== true);
+  return first === undefined ? targets : [first, ...rest];
+}
+
+/** Smooth: each is credited its weight, the richest pays for all. A member of weight 3 beside two of 1: a b a c a. */
+function inTurn(targets: Targets, { weightOf, credits: before }: PickInputs): Pick {
+  const credits = new Map(
+    targets.map((target) => [target.member, (before.get(target.member) ?? 0) + weightOf(target)]),
+  );
+  let picked = targets[0];
+  for (const target of targets) {
+    if ((credits.get(target.member) ?? 0) > (credits.get(picked.member) ?? 0)) picked = target;
   }
-  return best;
+  credits.set(picked.member, (credits.get(picked.member) ?? 0) - sumOf(targets, weightOf));
+  return { target: picked, credits };
+}
+
+function byChance(targets: Targets, { weightOf, random }: PickInputs): Target {
+  let left = random() * sumOf(targets, weightOf);
+  for (const target of targets) {
+    left -= weightOf(target);
+    if (left < 0) return target;
+  }
+  return targets[0];
+}
+
+/**
+ * Load counts for its weight, and chance decides a tie: it keeps equal proxies from agreeing, and gives each its part of a pool that
+ * has next to nothing to do. All are looked at: to compare only two drawn by chance (the power of two choices) pays with hundreds of
+ * members, or where loads are known late. Ours are few and known exactly, and of members that tie either draw is the same chance.
+ */
+function leastLoaded(targets: Targets, inputs: PickInputs): Target {
+  const loadOf = (target: Target): number => inputs.sessionsOn(target.member) / inputs.weightOf(target);
+  const least = Math.min(...targets.map(loadOf));
+  const [first = targets[0], ...rest] = targets.filter((target) => loadOf(target) === least);
+  return byChance([first, ...rest], inputs);
+}
+
+function sumOf(targets: Targets, weightOf: PickInputs['weightOf']): number {
+  return targets.reduce((sum, target) => sum + weightOf(target), 0);
 }

@@ -9,6 +9,8 @@ export interface PoolCounts {
   readonly members: ReadonlyMap<MemberName, number>;
   /** Of these, the ones that came while the pool lived on another pool's members. */
   readonly fallbackSessions: number;
+  /** The part of its weight that a member has by now, of those that have not the whole yet (slow start). */
+  readonly ramping?: ReadonlyMap<MemberName, number>;
   /** Connections since the start, by the pool of their listener. */
   readonly accepted: number;
   /** By the pool they asked for. Over all pools, accepted = closed + the sum of `states`. */

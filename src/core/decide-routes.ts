@@ -10,6 +10,8 @@ import type { PoolName, PoolPolicy, RoutingPolicy } from './policy.ts';
 import type { PoolDecision, Route, RoutingTable, Standing, Target, Why } from './routing-table.ts';
 import { setAside } from './set-aside.ts';
 import { decideShared } from './shared-pool.ts';
+import { sharingOf } from './sharing.ts';
+import type { Sharing } from './sharing.ts';
 import type { Snapshot } from './snapshot.ts';
 
 export function decideRoutes(policy: RoutingPolicy, snapshot: Snapshot, now: Instant): RoutingTable {
@@ -29,7 +31,9 @@ export function decideRoutes(policy: RoutingPolicy, snapshot: Snapshot, now: Ins
     const exclusive = exclusives.get(pool.name);
     const bare = exclusive?.standings ?? decideShared(snapshot, pool, policy.probe, taken, ages);
     const own = withEvidence(snapshot, pool, policy.probe, setAside(snapshot, pool, bare));
-    const targets = targetsOf(own, addresses, snapshot.complete);
+    const targets = targetsOf(own, addresses, snapshot.complete, (member) =>
+      sharingOf(pool, policy.zone, snapshot.members.get(member)?.status),
+    );
     const lender = policy.pools.find((candidate) => candidate.name === pool.fallback?.pool);
     // Writes never guess: an exclusive pool borrows from nobody.
     const fallback = lender === undefined || pool.exclusive ? undefined : decide(lender);
@@ -66,11 +70,13 @@ function targetsOf(
   standings: ReadonlyMap<MemberName, Standing>,
   addresses: ReadonlyMap<MemberName, Address>,
   isComplete: boolean,
+  sharing: (member: MemberName) => Sharing,
 ): readonly Target[] {
   const targets: Target[] = [];
   for (const [member, standing] of standings) {
     const address = addresses.get(member);
-    if (isComplete && standing.kind === 'open' && address !== undefined) targets.push({ member, address });
+    if (!isComplete || standing.kind !== 'open' || address === undefined) continue;
+    targets.push({ member, address, ...sharing(member) });
   }
   return targets;
 }

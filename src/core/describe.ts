@@ -9,6 +9,7 @@ import type { PoolDecision, Route, Standing, Why, WhyCode } from './routing-tabl
 /** What is so; CHECK stands for the pool's. */
 const WORDS: Readonly<Record<WhyCode, string>> = {
   positive: 'answers CHECK',
+  'odd-weight': 'its weight is no positive number and counts as 1',
   vouched: 'API silent, PostgreSQL accepts and another member names it leader',
   fallback: 'stands in for the pool by fallback',
   'never-answered': 'has not answered yet',
@@ -115,6 +116,7 @@ function rule(standing: Standing, now: Instant): string | undefined {
   const grace = `live ones end at ${durationText(known.graceMs)}`;
   switch (code) {
     case 'positive':
+    case 'odd-weight':
       return whyOpen(known, now);
     case 'vouched':
       return `counts as a yes for ${durationText(known.freshMs)}`;

@@ -42,6 +42,12 @@ export interface PoolPolicy {
   /** At most one member at any instant; it is in no other pool unless by fallback. */
   readonly exclusive: boolean;
   readonly balance: Balance;
+  /** The tag that holds a member's weight. */
+  readonly weightTag: string | undefined;
+  /** The tag that holds a member's zone: those of our own come first. */
+  readonly zoneTag: string | undefined;
+  /** In so long the part of a member that opened after the others grows to the whole. */
+  readonly slowStartMs: number;
   readonly fallback: { readonly pool: PoolName; readonly maxSessions: number } | undefined;
   readonly onLeave: Readonly<Record<LeaveCause, LeaveMode>>;
   /** How long `drain` waits before it closes. */
@@ -52,6 +58,8 @@ export interface PoolPolicy {
 export interface RoutingPolicy {
   readonly probe: ProbePolicy;
   readonly pools: readonly PoolPolicy[];
+  /** Where we are. */
+  readonly zone?: string | undefined;
 }
 
 export interface ListenerPolicy {

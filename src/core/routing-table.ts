@@ -10,10 +10,15 @@ import type { PoolName } from './policy.ts';
 export interface Target {
   readonly member: MemberName;
   readonly address: Address;
+  /** Its part beside the others', above 0; absent: 1. */
+  readonly weight?: number;
+  /** Not in our zone: it takes sessions only where nobody of our zone can. */
+  readonly isFar?: true;
 }
 
 export type WhyCode =
   | 'positive'
+  | 'odd-weight'
   | 'vouched'
   | 'fallback'
   | 'never-answered'

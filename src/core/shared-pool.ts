@@ -7,6 +7,7 @@ import { primaryPositions, recentLags } from './lag.ts';
 import type { MemberName } from './member.ts';
 import type { PoolPolicy, ProbePolicy } from './policy.ts';
 import type { Standing, Why } from './routing-table.ts';
+import { oddWeight } from './sharing.ts';
 import { isDead } from './snapshot.ts';
 import type { CheckRecord, MemberRecord, Position, Snapshot } from './snapshot.ts';
 import type { LeaveCause } from './close-reason.ts';
@@ -51,7 +52,12 @@ function standingOf(
   const why = behind(snapshot, record, pool, probe, primary);
   if (why !== undefined) return leave('lagging', why);
   if (record.member.postgres === undefined) return { kind: 'keep', why: { code: 'no-postgres-address' } };
-  return { kind: 'open', why: { code: 'positive' } };
+  return { kind: 'open', why: openWhy(pool, record) };
+}
+
+function openWhy(pool: PoolPolicy, { status }: MemberRecord): Why {
+  const odd = oddWeight(pool, status);
+  return odd === undefined ? { code: 'positive' } : { code: 'odd-weight', detail: odd };
 }
 
 /** Out after rise and fall: what the newest answer says decides what becomes of live sessions. */

@@ -2,7 +2,6 @@
 // the step of the connect. A socket is handed over only while its member is open at that address (G2, G3). Reports exactly
 // once, and nothing after its abort. Forwards nothing.
 import type { Socket } from 'node:net';
-import { pickTarget } from '../core/balance.ts';
 import type { Clock } from '../core/instant.ts';
 import type { PoolName, PoolPolicy } from '../core/policy.ts';
 import type { Route, Target } from '../core/routing-table.ts';
@@ -12,6 +11,7 @@ import { awaitGreeting } from './greeting.ts';
 import type { Greeted } from './greeting.ts';
 import { negotiate } from './negotiation.ts';
 import type { ProxySeams } from './options.ts';
+import type { Picker } from './picker.ts';
 import type { Place, Registry } from './registry.ts';
 import { isAmong } from './spares.ts';
 import type { Spare } from './spares.ts';
@@ -24,10 +24,8 @@ export interface ApproachInputs {
   readonly attempts: Attempts;
   readonly connectTimeoutMs: number;
   readonly seams: ProxySeams;
-  readonly registry: Registry;
+  readonly pick: Picker['pick'];
   readonly dial: Dial;
-  /** Counts the picks of the pool. */
-  readonly nextTurn: () => number;
   /** The client's packet, where its answer can be awaited. */
   readonly asked: Asked | undefined;
   /** Used instead of a dial, if its member is open. */
@@ -96,8 +94,8 @@ function once(clock: Clock, limitMs: number, asked: Promise<void>, run: () => vo
 }
 
 function connectToMember(inputs: ApproachInputs): () => void {
-  const { seams, connectTimeoutMs, registry, pool, attempts, dial } = inputs;
-  const { clock, random } = seams;
+  const { seams, connectTimeoutMs, pool, attempts, dial } = inputs;
+  const { clock } = seams;
   const route = openRoute(seams, pool.name);
   if (route === undefined) {
     inputs.onRouteAgain();
@@ -109,11 +107,7 @@ function connectToMember(inputs: ApproachInputs): () => void {
     inputs.onPlace({ ...kept.target, isFallback });
     return handOver(inputs, kept.target, kept.socket);
   }
-  const target = pickTarget(pool.balance, attempts.preferred(route.targets), {
-    sessionsOn: (member) => registry.sessionsOn(pool.name, member),
-    random,
-    turn: inputs.nextTurn(),
-  });
+  const target = inputs.pick(pool, attempts.preferred(route.targets));
   inputs.onPlace({ ...target, isFallback });
   const startedAt = clock.now();
   let abort = nothing;

@@ -13,6 +13,7 @@ import { Leftovers } from './leftovers.ts';
 import { Listeners } from './listener.ts';
 import type { BoundListener, ListenFailure, ListenerChanges } from './listener.ts';
 import type { ProxyOptions, ProxyPolicy } from './options.ts';
+import { Picker } from './picker.ts';
 import { Registry } from './registry.ts';
 import type { Seated } from './registry.ts';
 import { Session } from './session.ts';
@@ -58,6 +59,7 @@ class RunningProxy implements Proxy {
   readonly #registry = new Registry();
   readonly #holding: Holding;
   readonly #spares = new Spares();
+  readonly #picker: Picker;
   readonly #softEnds: SoftEnds;
   readonly #evictions: Evictions;
   readonly #leftovers: Leftovers;
@@ -66,7 +68,6 @@ class RunningProxy implements Proxy {
   readonly #around: Surroundings;
   /** Also those that a reload took away, as they were: their sessions may live on. */
   readonly #pools = new Map<PoolName, PoolPolicy>();
-  readonly #turns = new Map<PoolName, number>();
   #policy: ProxyPolicy;
   #isStopping = false;
   #lastId = 0;
@@ -77,6 +78,7 @@ class RunningProxy implements Proxy {
     this.#options = options;
     this.#policy = options;
     this.#holding = new Holding({ ...options, policy: () => this.#policy.hold });
+    this.#picker = new Picker({ ...options, registry });
     this.#softEnds = new SoftEnds(clock);
     const drainMs = (pool: PoolName): number => this.#drainMs(pool);
     this.#evictions = new Evictions({ registry, table, clock, softEnds: this.#softEnds, drainMs });
@@ -100,10 +102,11 @@ class RunningProxy implements Proxy {
       cancels: new Cancels({ seams: options, registry, dial }),
       admission: this.#admission,
       dial,
-      nextTurn: (pool) => this.#nextTurn(pool),
+      picker: this.#picker,
       isStopping: () => this.#isStopping,
     };
     this.#adopt(options);
+    this.#picker.tableChanged(table());
     this.#holding.tableChanged();
   }
 
@@ -129,8 +132,10 @@ class RunningProxy implements Proxy {
   }
 
   tableChanged(actions: readonly Action[]): void {
+    const table = this.#options.table();
     this.#evictions.apply(actions);
-    this.#spares.tableChanged(this.#options.table());
+    this.#picker.tableChanged(table);
+    this.#spares.tableChanged(table);
     this.#holding.tableChanged();
   }
 
@@ -159,7 +164,7 @@ class RunningProxy implements Proxy {
   }
 
   counts(): ReadonlyMap<PoolName, PoolCounts> {
-    return this.#registry.counts();
+    return new Map([...this.#registry.counts()].map(([name, counts]) => [name, this.#withRamping(name, counts)]));
   }
 
   #adopt(policy: ProxyPolicy): void {
@@ -194,18 +199,17 @@ class RunningProxy implements Proxy {
     else this.#leftovers.drain(vanished, drainMs);
   }
 
+  #withRamping(name: PoolName, counts: PoolCounts): PoolCounts {
+    const pool = this.#pools.get(name);
+    return pool === undefined ? counts : { ...counts, ramping: this.#picker.ramping(pool) };
+  }
+
   #isConfigured(name: PoolName): boolean {
     return this.#policy.pools.some((pool) => pool.name === name);
   }
 
   #drainMs(pool: PoolName): number {
     return this.#pools.get(pool)?.drainMs ?? 0;
-  }
-
-  #nextTurn(pool: PoolName): number {
-    const turn = this.#turns.get(pool) ?? 0;
-    this.#turns.set(pool, turn + 1);
-    return turn;
   }
 }
 

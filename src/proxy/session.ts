@@ -210,16 +210,15 @@ export class Session implements Seated, Waiting {
 
   #dial(): void {
     if (!this.#move('dial')) return;
-    const { seams, policy, registry, dial, nextTurn } = this.#around;
+    const { seams, policy, registry, dial, picker } = this.#around;
     const abort = approach({
       session: this.id,
       pool: this.#policy,
       attempts: this.#attempts,
       connectTimeoutMs: policy().backend.connectTimeoutMs,
       seams,
-      registry,
+      pick: (pool, targets) => picker.pick(pool, targets),
       dial,
-      nextTurn: () => nextTurn(this.pool),
       asked: this.#opening.asked(),
       spare: this.#spare,
       onPlace: (place) => {

@@ -5,6 +5,7 @@ import type { Cancels } from './cancel.ts';
 import type { Dial } from './dial.ts';
 import type { Holding } from './holding.ts';
 import type { ProxyPolicy, ProxySeams } from './options.ts';
+import type { Picker } from './picker.ts';
 import type { Registry } from './registry.ts';
 import type { Spares } from './spares.ts';
 
@@ -19,8 +20,7 @@ export interface Surroundings {
   readonly cancels: Cancels;
   readonly admission: Admission;
   readonly dial: Dial;
-  /** Counts the picks of a pool. */
-  readonly nextTurn: (pool: PoolName) => number;
+  readonly picker: Picker;
   /** No new backend connections: the process is about to end. */
   readonly isStopping: () => boolean;
 }

@@ -8,7 +8,9 @@ import { startPatroniCluster } from '../support/patroni/start-cluster.ts';
 import { replicasOf, waitForMembers } from '../support/pool-members.ts';
 
 describeOnPatroni('a member that joins, on Patroni', () => {
-  const lab = clusterWithPointsman(() => startPatroniCluster());
+  const lab = clusterWithPointsman(() => startPatroniCluster(), {
+    pointsman: { pools: { read: { slow_start: 0 } } },
+  });
 
   it('scenario 27: it joins through discovery: traffic without a restart; it leaves: traffic goes on', async () => {
     const port = await lab.pointsman.port('read');

@@ -13,7 +13,10 @@ const MORE_THAN_THE_BOUND_MB = 32;
 const POLICIES = ['keep', 'drain', 'close'] as const;
 
 describeOnEveryCluster('a replica that lags', (on) => {
-  const pools = POLICIES.map((policy) => [policy, { check: CHECK, on_leave: { lagging: policy }, drain: '1s' }]);
+  const pools = POLICIES.map((policy) => [
+    policy,
+    { check: CHECK, on_leave: { lagging: policy }, drain: '1s', slow_start: 0 },
+  ]);
   const lab = on.clusterWithPointsman({
     pointsman: {
       pools: Object.fromEntries(pools),

@@ -55,6 +55,9 @@ export function aPool({ check = READ_CHECK, ...overrides }: PoolOverrides = {}):
     check: aCheck(check),
     exclusive: false,
     balance: 'least-sessions',
+    weightTag: undefined,
+    zoneTag: undefined,
+    slowStartMs: 0,
     fallback: undefined,
     onLeave: {
       dead: 'close',

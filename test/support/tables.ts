@@ -1,7 +1,7 @@
 // Routing tables written by hand: each pool's route as a word or a list of targets, standings to match.
 import type { MemberName } from '../../src/core/member.ts';
 import type { Address } from '../../src/core/member.ts';
-import type { PoolDecision, Route, RoutingTable, Standing } from '../../src/core/routing-table.ts';
+import type { PoolDecision, Route, RoutingTable, Standing, Target } from '../../src/core/routing-table.ts';
 
 export interface PoolPicture {
   /** Members that take new sessions. */
@@ -10,6 +10,8 @@ export interface PoolPicture {
   readonly others?: Readonly<Record<MemberName, { readonly address: Address; readonly standing: Standing }>>;
   /** The route when nobody is open. */
   readonly otherwise?: 'hold' | 'starting' | 'closed';
+  /** What the tags of open members make of their part. */
+  readonly sharing?: Readonly<Record<MemberName, Pick<Target, 'weight' | 'isFar'>>>;
   readonly fallback?: { readonly pool: string; readonly maxSessions: number };
 }
 
@@ -19,8 +21,14 @@ export const DEMOTED: Standing = {
   why: { code: 'wrong-role', detail: 'role replica' },
 };
 
-export function aDecision({ open = {}, others = {}, otherwise = 'hold', fallback }: PoolPicture): PoolDecision {
-  const targets = Object.entries(open).map(([member, address]) => ({ member, address }));
+export function aDecision({
+  open = {},
+  others = {},
+  otherwise = 'hold',
+  sharing = {},
+  fallback,
+}: PoolPicture): PoolDecision {
+  const targets = Object.entries(open).map(([member, address]) => ({ member, address, ...sharing[member] }));
   const [first, ...rest] = targets;
   const standings = new Map<MemberName, Standing>();
   const addresses = new Map<MemberName, Address>();

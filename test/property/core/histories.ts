@@ -49,7 +49,8 @@ export const policies: fc.Arbitrary<RoutingPolicy> = fc
       check: ZONE_CHECK,
       fallback: hasFallback ? { pool: 'read', maxSessions: 9 } : undefined,
     });
-    return aPolicy({ probe, pools: [aWritePool(), aPool({ fallback }), zone] });
+    const read = aPool({ fallback, weightTag: 'weight', zoneTag: 'zone' });
+    return { ...aPolicy({ probe, pools: [aWritePool(), read, zone] }), zone: 'a' };
   });
 
 function mostly<T>(usual: T, ...rare: readonly T[]): fc.Arbitrary<T> {
@@ -68,7 +69,17 @@ function bodyOf(role: Role, timeline: number): fc.Arbitrary<MemberStatus> {
       role: mostly<Role>(role, 'replica', 'primary', 'demoted', 'promoted', 'unknown', 'standby_leader'),
       state: mostly('running', 'stopping', 'starting', 'crashed'),
       timeline: mostly(timeline, 1, 2, 3),
-      tags: fc.constantFrom(new Map([['zone', 'a']]), new Map([['zone', 'b']]), new Map<string, string>()),
+      tags: fc.constantFrom(
+        new Map([
+          ['zone', 'a'],
+          ['weight', '3'],
+        ]),
+        new Map([
+          ['zone', 'b'],
+          ['weight', 'x'],
+        ]),
+        new Map<string, string>(),
+      ),
       noloadbalance: mostly(false, true),
       scope: mostly('lab', 'billing'),
       systemIdentifier: mostly('77', '78'),

@@ -31,6 +31,16 @@ test.each([
     ['probe.urgent.for 30s -> 1m', 'probe.silence_grace 15s -> 20s'],
   ],
   ['', 'hold: { release_rate: 10, max_wait: 0 }', ['hold.max_wait 30s -> 0', 'hold.release_rate 200 -> 10']],
+  [
+    '',
+    'pools: { read: { weight_tag: lb, zone_tag: az, slow_start: 1m } }\nzone: a',
+    [
+      'pools.read.weight_tag none -> lb',
+      'pools.read.zone_tag none -> az',
+      'pools.read.slow_start 30s -> 1m',
+      'zone none -> a',
+    ],
+  ],
   ['', 'client: { max_sessions: 7 }', ['client.max_sessions 5000 -> 7']],
   ['', 'log: { level: debug }', ['log.level info -> debug']],
   ['', 'pools: { read: { check: /read-only } }', ['pools.read.check /replica?lag=16MB -> /read-only']],

@@ -1,44 +1,77 @@
 import { describe, expect, test } from 'vitest';
-import { pickTarget } from '../../../src/core/balance.ts';
-import type { PickInputs } from '../../../src/core/balance.ts';
+import { pickTarget, rampedShare } from '../../../src/core/balance.ts';
+import type { Credits, PickInputs } from '../../../src/core/balance.ts';
+import type { Balance } from '../../../src/core/policy.ts';
 import type { Target } from '../../../src/core/routing-table.ts';
 
-function target(member: string): Target {
-  return { member, address: { host: member, port: 5432 } };
+function target(member: string, sharing: Pick<Target, 'weight' | 'isFar'> = {}): Target {
+  return { member, address: { host: member, port: 5432 }, ...sharing };
 }
 
-const THREE = [target('a'), target('b'), target('c')] as const;
+type Targets = readonly [Target, ...Target[]];
+type Load = Readonly<Record<string, number>>;
 
-function inputs(overrides: Partial<PickInputs> & { readonly load?: Readonly<Record<string, number>> }): PickInputs {
-  const { load = {}, ...rest } = overrides;
-  return { sessionsOn: (member) => load[member] ?? 0, random: () => 0, turn: 0, ...rest };
+const THREE: Targets = [target('a'), target('b'), target('c')];
+const HEAVY: Targets = [target('a', { weight: 3 }), target('b'), target('c')];
+
+function inputs(load: Load = {}, chance = 0, credits: Credits = new Map()): PickInputs {
+  const sessionsOn = (member: string): number => load[member] ?? 0;
+  return { sessionsOn, weightOf: ({ weight }) => weight ?? 1, random: () => chance, credits };
+}
+
+function pick(balance: Balance, targets: Targets, load: Load = {}, chance = 0): string {
+  return pickTarget(balance, targets, inputs(load, chance)).target.member;
+}
+
+/** The next `count` picks, in turn. */
+function turns(targets: Targets, count: number, credits: Credits = new Map()): string {
+  let word = '';
+  for (let turn = 0; turn < count; turn += 1) {
+    const picked = pickTarget('round-robin', targets, inputs({}, 0, credits));
+    credits = picked.credits;
+    word += picked.target.member;
+  }
+  return word;
 }
 
 describe('round-robin takes turns', () => {
-  test.each([
-    [0, 'a'],
-    [1, 'b'],
-    [2, 'c'],
-    [3, 'a'],
-    [3_000_001, 'b'],
-  ])('turn %i is for %s', (turn, member) => {
-    expect(pickTarget('round-robin', THREE, inputs({ turn })).member).toBe(member);
+  test('of equals each has its own', () => {
+    expect(turns(THREE, 7)).toBe('abcabca');
+  });
+
+  test('more weight, more turns, and never all of them in a row', () => {
+    expect(turns(HEAVY, 10)).toBe('abacaabaca');
+  });
+
+  test('who joins is owed nothing', () => {
+    const { credits } = pickTarget('round-robin', [target('a'), target('b')], inputs());
+    expect(turns(THREE, 3, credits)).toBe('bca');
   });
 });
 
-describe('random goes by chance alone', () => {
+describe('random goes by chance and weight alone', () => {
+  const load = { a: 0, b: 100, c: 100 };
+
   test.each([
     [0, 'a'],
     [0.34, 'b'],
     [0.999, 'c'],
   ])('%d is %s', (chance, member) => {
-    const load = { a: 0, b: 100, c: 100 };
-    expect(pickTarget('random', THREE, inputs({ load, random: () => chance })).member).toBe(member);
+    expect(pick('random', THREE, load, chance)).toBe(member);
+  });
+
+  test.each([
+    [0, 'a'],
+    [0.59, 'a'],
+    [0.61, 'b'],
+    [0.81, 'c'],
+  ])('three fifths of the weight are three fifths of the chances: %d is %s', (chance, member) => {
+    expect(pick('random', HEAVY, load, chance)).toBe(member);
   });
 });
 
 describe('least-sessions takes the least loaded, and chance decides a tie', () => {
-  test.each<[Record<string, number>, number, string]>([
+  test.each<[Load, number, string]>([
     [{ a: 3, b: 1, c: 2 }, 0.999, 'b'],
     [{ a: 3, b: 2, c: 1 }, 0, 'c'],
     [{ a: 0, b: 1, c: 1 }, 0.999, 'a'],
@@ -47,10 +80,53 @@ describe('least-sessions takes the least loaded, and chance decides a tie', () =
     [{ a: 9, b: 1, c: 1 }, 0.5, 'c'],
     [{ a: 0, b: 0, c: 0 }, 0.5, 'b'],
   ])('%j with chance %d is %s', (load, chance, member) => {
-    expect(pickTarget('least-sessions', THREE, inputs({ load, random: () => chance })).member).toBe(member);
+    expect(pick('least-sessions', THREE, load, chance)).toBe(member);
+  });
+
+  test.each<[Load, string]>([
+    [{ a: 0, b: 0, c: 0 }, 'a'],
+    [{ a: 2, b: 1, c: 1 }, 'a'],
+    [{ a: 3, b: 0, c: 1 }, 'b'],
+    [{ a: 6, b: 1, c: 2 }, 'b'],
+  ])('load counts for its weight: %j is %s', (load, member) => {
+    expect(pick('least-sessions', HEAVY, load)).toBe(member);
+  });
+
+  test.each<[Load, number, string]>([
+    [{ a: 8, b: 0 }, 0, 'b'],
+    [{ a: 8, b: 1 }, 0, 'a'],
+    [{ a: 11, b: 1 }, 0, 'b'],
+    [{ a: 0, b: 0 }, 0.89, 'a'],
+    [{ a: 0, b: 0 }, 0.92, 'b'],
+  ])('a tenth of the weight is a tenth of the sessions, and of the chances of a tie: %j with %d is %s', (...row) => {
+    const [load, chance, member] = row;
+    expect(pick('least-sessions', [target('a'), target('b', { weight: 0.1 })], load, chance)).toBe(member);
   });
 });
 
-test.each(['round-robin', 'random', 'least-sessions'] as const)('%s: the only target is the one', (balance) => {
-  expect(pickTarget(balance, [target('a')], inputs({ turn: 7, random: () => 0.99 })).member).toBe('a');
+describe.each(['round-robin', 'random', 'least-sessions'] as const)('%s', (balance) => {
+  test('the only target is the one', () => {
+    expect(pick(balance, [target('a')], {}, 0.99)).toBe('a');
+  });
+
+  test('who is far takes nothing while one of ours is open, however loaded', () => {
+    const far = target('a', { isFar: true, weight: 100 });
+    expect(pick(balance, [far, target('b')], { b: 1000 })).toBe('b');
+    expect(pick(balance, [far], { a: 1000 })).toBe('a');
+  });
+});
+
+test.each([
+  [0, 0.01],
+  [100, 0.01],
+  [7_500, 0.25],
+  [15_000, 0.5],
+  [30_000, 1],
+  [Infinity, 1],
+])('slow start of 30 s: %d ms after it opened a member has %d of its weight', (openForMs, share) => {
+  expect(rampedShare(openForMs, 30_000)).toBe(share);
+});
+
+test('no slow start: the whole at once', () => {
+  expect(rampedShare(0, 0)).toBe(1);
 });

@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { pickTarget } from '../../../src/core/balance.ts';
 import { parseCheck, parseSize } from '../../../src/core/check.ts';
 import { nextSessionState, SESSION_EVENTS, SESSION_STATES } from '../../../src/core/session-state.ts';
 import type { SessionState } from '../../../src/core/session-state.ts';
@@ -32,38 +31,6 @@ test('a session never relays without having dialed, and never twice', () => {
       expect(path.filter((seen) => seen === 'relaying').length).toBeLessThanOrEqual(1);
       const relaying = path.indexOf('relaying');
       if (relaying >= 0) expect(path[relaying - 1]).toBe('dialing');
-    }),
-  );
-});
-
-test('a pick is one of the targets, and by least sessions none has fewer', () => {
-  const loads = fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 6 });
-  const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
-  const balances = fc.constantFrom('least-sessions' as const, 'random' as const, 'round-robin' as const);
-  fc.assert(
-    fc.property(balances, loads, chance, fc.nat(), (balance, load, random, turn) => {
-      const [first, ...rest] = load.map((_, index) => ({ member: `${index}`, address: { host: 'h', port: index } }));
-      if (first === undefined) return;
-      const sessionsOn = (member: string) => load[Number(member)] ?? 0;
-      const picked = pickTarget(balance, [first, ...rest], { sessionsOn, random: () => random, turn });
-      expect([first, ...rest]).toContain(picked);
-      if (balance === 'least-sessions') expect(sessionsOn(picked.member)).toBe(Math.min(...load));
-    }),
-  );
-});
-
-test('round-robin gives each target the same number of turns', () => {
-  fc.assert(
-    fc.property(fc.integer({ min: 1, max: 6 }), fc.nat({ max: 1000 }), (count, start) => {
-      const [first, ...rest] = Array.from({ length: count }, (_, index) => ({
-        member: `${index}`,
-        address: { host: 'h', port: index },
-      }));
-      if (first === undefined) return;
-      const turns = Array.from({ length: count * 3 }, (_, index) => start + index);
-      const inputs = { sessionsOn: () => 0, random: () => 0 };
-      const picks = turns.map((turn) => pickTarget('round-robin', [first, ...rest], { ...inputs, turn }).member);
-      for (const { member } of [first, ...rest]) expect(picks.filter((pick) => pick === member).length).toBe(3);
     }),
   );
 });

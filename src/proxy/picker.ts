@@ -1,0 +1,47 @@
+// Picks the member of the next session, with what a pick needs beside the table: the sessions that live where, who is a newcomer,
+// and whose turn it is.
+import { pickTarget } from '../core/balance.ts';
+import type { Credits } from '../core/balance.ts';
+import type { Clock } from '../core/instant.ts';
+import type { MemberName } from '../core/member.ts';
+import type { PoolName, PoolPolicy } from '../core/policy.ts';
+import type { RoutingTable, Target } from '../core/routing-table.ts';
+import { Newcomers } from './newcomers.ts';
+import type { Registry } from './registry.ts';
+
+export interface PickerInputs {
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+export class Picker {
+  readonly #inputs: PickerInputs;
+  readonly #newcomers: Newcomers;
+  readonly #credits = new Map<PoolName, Credits>();
+
+  constructor(inputs: PickerInputs) {
+    this.#inputs = inputs;
+    this.#newcomers = new Newcomers(inputs.clock);
+  }
+
+  tableChanged(table: RoutingTable): void {
+    this.#newcomers.tableChanged(table);
+  }
+
+  ramping(pool: PoolPolicy): ReadonlyMap<MemberName, number> {
+    return this.#newcomers.ramping(pool);
+  }
+
+  pick(pool: PoolPolicy, targets: readonly [Target, ...Target[]]): Target {
+    const { registry, random } = this.#inputs;
+    const { target, credits } = pickTarget(pool.balance, targets, {
+      sessionsOn: (member) => registry.sessionsOn(pool.name, member),
+      weightOf: (one) => (one.weight ?? 1) * this.#newcomers.share(pool, one),
+      random,
+      credits: this.#credits.get(pool.name) ?? new Map(),
+    });
+    this.#credits.set(pool.name, credits);
+    return target;
+  }
+}

@@ -1,0 +1,95 @@
+// How sessions are shared out over real sockets: weights, zones, and what a newcomer gets.
+import { afterEach, expect, test } from 'vitest';
+import type { Balance } from '../../../src/core/policy.ts';
+import { aPool } from '../../support/builders.ts';
+import { startFakeBackend } from '../../support/fake-backend.ts';
+import type { FakeBackend } from '../../support/fake-backend.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { aStartup } from '../../support/packets.ts';
+import { startProxyLab } from '../../support/proxy-lab.ts';
+import type { ProxyLab } from '../../support/proxy-lab.ts';
+import { connectRaw } from '../../support/raw-client.ts';
+import type { PoolPicture } from '../../support/tables.ts';
+import { until } from '../../support/until.ts';
+
+let lab: ProxyLab | undefined;
+const backends: FakeBackend[] = [];
+
+afterEach(async () => {
+  lab?.proxy.close();
+  await Promise.all(backends.splice(0).map((backend) => backend.stop()));
+});
+
+async function twoBackends(): Promise<readonly [FakeBackend, FakeBackend]> {
+  const pair = [await startFakeBackend('echo'), await startFakeBackend('echo')] as const;
+  backends.push(...pair);
+  return pair;
+}
+
+function opens(one: FakeBackend, other: FakeBackend, sharing: PoolPicture['sharing'] = {}): PoolPicture {
+  return { open: { one: one.address, other: other.address }, sharing };
+}
+
+/** Opens sessions one after the other; all stay. */
+async function connect(at: ProxyLab, count: number): Promise<void> {
+  for (let opened = 0; opened < count; opened += 1) {
+    const client = await connectRaw(at.address('read'));
+    client.socket.write(aStartup());
+    await until('the session', () => client.received().length === aStartup().length);
+  }
+}
+
+test.each<Balance>(['least-sessions', 'round-robin'])(
+  '%s: three times the weight, three times the sessions',
+  async (balance) => {
+    const [one, other] = await twoBackends();
+    const read = opens(one, other, { one: { weight: 3 } });
+    lab = await startProxyLab({ pools: [aPool({ balance })], table: { read } });
+    await connect(lab, 8);
+    expect([one.open(), other.open()]).toEqual([6, 2]);
+  },
+);
+
+test('our own zone first; when its member refuses the connect, the same client is served elsewhere', async () => {
+  const [near, far] = await twoBackends();
+  lab = await startProxyLab({ pools: [aPool()], table: { read: opens(near, far, { other: { isFar: true } }) } });
+  await connect(lab, 3);
+  expect([near.open(), far.open()]).toEqual([3, 0]);
+  await near.refuseConnections();
+  await connect(lab, 2);
+  expect(far.open()).toBe(2);
+});
+
+test('our own zone is gone: the other one takes what comes, until it is back', async () => {
+  const [near, far] = await twoBackends();
+  const read = opens(near, far, { other: { isFar: true } });
+  lab = await startProxyLab({ pools: [aPool()], table: { read } });
+  lab.decide({ read: { ...read, open: { other: far.address } } });
+  await connect(lab, 2);
+  expect([near.open(), far.open()]).toEqual([0, 2]);
+  lab.decide({ read });
+  await connect(lab, 3);
+  expect([near.open(), far.open()]).toEqual([3, 2]);
+});
+
+test('scenario 26: a replica returns to a loaded pool and is not given every new session', async () => {
+  const [one, other] = await twoBackends();
+  const clock = new ManualClock();
+  const read = opens(one, other);
+  lab = await startProxyLab({ clock, pools: [aPool({ slowStartMs: 10_000 })], table: { read } });
+  lab.decide({ read: { open: { one: one.address } } });
+  await connect(lab, 10);
+  lab.decide({ read });
+  await connect(lab, 3);
+  expect([one.open(), other.open()]).toEqual([12, 1]);
+  expect(lab.proxy.counts().get('read')?.ramping).toEqual(new Map([['other', 0.01]]));
+
+  await clock.advance(5_000);
+  await connect(lab, 5);
+  expect([one.open(), other.open()]).toEqual([12, 6]);
+  await connect(lab, 6);
+  expect([one.open(), other.open()]).toEqual([16, 8]);
+  await clock.advance(5_000);
+  await connect(lab, 8);
+  expect([one.open(), other.open()]).toEqual([16, 16]);
+});

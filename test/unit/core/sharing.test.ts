@@ -1,0 +1,88 @@
+// What tags make of a member's part in a pool, from bodies to the table.
+import { describe, expect, test } from 'vitest';
+import { describeStanding } from '../../../src/core/describe.ts';
+import type { Target } from '../../../src/core/routing-table.ts';
+import { aList, aPolicy, aPool, aTable, aWritePool, isPrimary, isReplica, poolOf } from '../../support/builders.ts';
+
+function tags(entries: Readonly<Record<string, string>>) {
+  return { tags: new Map(Object.entries(entries)) };
+}
+
+/** The read pool of pg-1 (primary), pg-2 and pg-3 with these tags. */
+function readPool(
+  pool: Parameters<typeof aPool>[0],
+  second: Readonly<Record<string, string>>,
+  third: Readonly<Record<string, string>> | undefined,
+  zone?: string,
+) {
+  const policy = { ...aPolicy({ pools: [aWritePool(), aPool(pool)] }), zone };
+  const table = aTable(
+    policy,
+    100,
+    aList(0, 'pg-1', 'pg-2', 'pg-3'),
+    isPrimary('pg-1', 0),
+    isReplica('pg-2', 0, tags(second)),
+    isReplica('pg-3', 0, third === undefined ? {} : tags(third)),
+  );
+  return poolOf(table, 'read');
+}
+
+function targets(decision: ReturnType<typeof readPool>): readonly Target[] {
+  return decision.route.kind === 'open' ? decision.route.targets : [];
+}
+
+describe('weight', () => {
+  test.each([
+    ['2', 2],
+    ['0.5', 0.5],
+    ['1000', 1000],
+  ])('tag %s weighs %d', (written, weight) => {
+    const read = readPool({ weightTag: 'lb' }, { lb: written }, {});
+    expect(targets(read).map((target) => target.weight)).toEqual([weight, undefined]);
+    expect(read.standings.get('pg-2')?.why.code).toBe('positive');
+  });
+
+  test.each(['0', '-1', 'heavy', 'true', '1e3', '', '99999999', 'none'])(
+    'tag %j is no weight, and says so',
+    (written) => {
+      const read = readPool({ weightTag: 'lb' }, { lb: written }, {});
+      expect(targets(read).map((target) => target.weight)).toEqual([undefined, undefined]);
+      const standing = read.standings.get('pg-2');
+      if (standing === undefined) throw new Error('pg-2 has no standing');
+      expect(describeStanding(standing, 100)).toBe(
+        `answers the check; its weight is no positive number, so it counts as 1: tag lb is ${written}`,
+      );
+    },
+  );
+
+  test('without the option, and of a member whose tags nobody knows, nothing weighs anything', () => {
+    expect(targets(readPool({}, { lb: '2' }, undefined)).map(({ weight }) => weight)).toEqual([undefined, undefined]);
+    expect(targets(readPool({ weightTag: 'lb' }, {}, undefined)).map(({ weight }) => weight)).toEqual([
+      undefined,
+      undefined,
+    ]);
+  });
+});
+
+describe('zone', () => {
+  test('others than our own are far, and stay open', () => {
+    const read = readPool({ zoneTag: 'az' }, { az: 'a' }, { az: 'b' }, 'a');
+    expect(targets(read).map(({ member, isFar }) => [member, isFar])).toEqual([
+      ['pg-2', undefined],
+      ['pg-3', true],
+    ]);
+    expect(read.standings.get('pg-3')?.kind).toBe('open');
+  });
+
+  test('a member that says nothing of its zone is far', () => {
+    const read = readPool({ zoneTag: 'az' }, { az: 'a' }, undefined, 'a');
+    expect(targets(read).map(({ isFar }) => isFar)).toEqual([undefined, true]);
+  });
+
+  test('without the option nobody is', () => {
+    expect(targets(readPool({}, { az: 'a' }, { az: 'b' }, 'a')).map(({ isFar }) => isFar)).toEqual([
+      undefined,
+      undefined,
+    ]);
+  });
+});
