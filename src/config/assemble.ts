@@ -78,6 +78,7 @@ function poolPolicy(name: string, pool: ParsedPool): PoolPolicy {
     balance: pool.balance,
     weightTag: pool.weight_tag,
     zoneTag: pool.zone_tag,
+    maxSessionAgeMs: pool.max_session_age,
     slowStartMs: exclusive ? 0 : (pool.slow_start ?? SLOW_START_MS),
     fallback:
       fallback === undefined || fallback === 'none'

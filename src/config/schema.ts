@@ -3,7 +3,19 @@
 import { z } from 'zod';
 import type { LeaveCause } from '../core/close-reason.ts';
 import { LOG_FORMATS, LOG_LEVELS } from './config.ts';
-import { address, apiUrl, check, choice, count, duration, hostName, listenAddress, name, network } from './values.ts';
+import {
+  address,
+  apiUrl,
+  check,
+  choice,
+  count,
+  duration,
+  durationOrOff,
+  hostName,
+  listenAddress,
+  name,
+  network,
+} from './values.ts';
 import { flag, nonEmpty, secret } from './values.ts';
 
 const MOST = 1_000_000;
@@ -72,6 +84,7 @@ const pool = z.strictObject({
   weight_tag: nonEmpty.optional(),
   zone_tag: nonEmpty.optional(),
   slow_start: duration(0).optional(),
+  max_session_age: durationOrOff(1000).optional(),
   fallback: z
     .union([z.literal('none'), z.strictObject({ pool: name, max_sessions: count(1, MOST).default(100) })], {
       error: 'expected { pool: NAME, max_sessions: 100 }, or none',

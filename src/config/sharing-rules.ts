@@ -6,7 +6,7 @@ import type { Path } from './problem.ts';
 import type { ParsedFile } from './schema.ts';
 
 /** What is about several members. */
-const SHARED_ONLY = ['weight_tag', 'zone_tag', 'slow_start'] as const;
+const SHARED_ONLY = ['weight_tag', 'zone_tag', 'slow_start', 'max_session_age'] as const;
 
 export function sharingRules({ pools, zone }: ParsedFile): readonly Finding[] {
   const findings: Finding[] = [];

@@ -63,17 +63,29 @@ export const secret = z
 
 /** A duration of at least `leastMs`, as milliseconds. */
 export function duration(leastMs: number): z.ZodType<number, string | number> {
-  const written = z.union([z.string(), z.number()], {
-    error: (issue) => notA('a duration such as 250ms, 5s or 1h', issue.input),
-  });
-  return written.transform((value, context) => {
-    const parsed = parseDuration(value);
-    if (parsed.kind === 'duration' && parsed.ms >= leastMs) return parsed.ms;
-    const message =
-      parsed.kind === 'invalid' ? parsed.message : `${value} is too short: at least ${formatDuration(leastMs)}`;
-    context.addIssue({ code: 'custom', message });
-    return z.NEVER;
-  });
+  return writtenDuration('a duration such as 250ms, 5s or 1h').transform((value, context) =>
+    readDuration(value, leastMs, context),
+  );
+}
+
+/** Likewise, or `off`: undefined. */
+export function durationOrOff(leastMs: number): z.ZodType<number | undefined, string | number> {
+  return writtenDuration('a duration such as 30m or 1h, or off').transform((value, context) =>
+    value === 'off' ? undefined : readDuration(value, leastMs, context),
+  );
+}
+
+function writtenDuration(expected: string): z.ZodUnion<[z.ZodString, z.ZodNumber]> {
+  return z.union([z.string(), z.number()], { error: (issue) => notA(expected, issue.input) });
+}
+
+function readDuration(value: string | number, leastMs: number, context: z.RefinementCtx): number {
+  const parsed = parseDuration(value);
+  if (parsed.kind === 'duration' && parsed.ms >= leastMs) return parsed.ms;
+  const message =
+    parsed.kind === 'invalid' ? parsed.message : `${value} is too short: at least ${formatDuration(leastMs)}`;
+  context.addIssue({ code: 'custom', message });
+  return z.NEVER;
 }
 
 /** A whole number within bounds, both included. */

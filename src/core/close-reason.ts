@@ -53,6 +53,8 @@ export const CLOSE_REASONS = {
   'evicted-tagged_out': { sqlState: '57P01', side: 'pointsman' },
   'evicted-removed': { sqlState: '57P01', side: 'pointsman' },
   'evicted-operator': { sqlState: '57P01', side: 'pointsman' },
+  /** It reached its pool's `max_session_age`, and was between two transactions. */
+  'too-old': { sqlState: '57P01', side: 'pointsman' },
   /** The process stops: refused before a backend, or closed at the drain deadline. */
   shutdown: { sqlState: '57P01', side: 'pointsman' },
   /** An invariant of ours broke; the session was ended rather than trusted. */

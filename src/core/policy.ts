@@ -48,6 +48,8 @@ export interface PoolPolicy {
   readonly zoneTag: string | undefined;
   /** In so long the part of a member that opened after the others grows to the whole. */
   readonly slowStartMs: number;
+  /** Sessions older than this, give or take a tenth, end between two of their transactions. */
+  readonly maxSessionAgeMs: number | undefined;
   readonly fallback: { readonly pool: PoolName; readonly maxSessions: number } | undefined;
   readonly onLeave: Readonly<Record<LeaveCause, LeaveMode>>;
   /** How long `drain` waits before it closes. */

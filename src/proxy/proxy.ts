@@ -17,6 +17,7 @@ import { Picker } from './picker.ts';
 import { Registry } from './registry.ts';
 import type { Seated } from './registry.ts';
 import { Session } from './session.ts';
+import { SessionAges } from './session-ages.ts';
 import { SoftEnds } from './soft-ends.ts';
 import { Spares } from './spares.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -101,6 +102,7 @@ class RunningProxy implements Proxy {
       spares: this.#spares,
       cancels: new Cancels({ seams: options, registry, dial }),
       admission: this.#admission,
+      ages: new SessionAges({ ...options, softEnds: this.#softEnds }),
       dial,
       picker: this.#picker,
       isStopping: () => this.#isStopping,

@@ -248,6 +248,7 @@ export class Session implements Seated, Waiting {
 
   #relay(target: Target, backend: Socket, greeted: Greeted | undefined): void {
     if (!this.#move('relay')) return void backend.destroy();
+    this.#leave = this.#around.ages.watch(this, this.#policy.maxSessionAgeMs);
     this.#record.opened(this.#pool, target.member);
     this.#served = new Served({
       client: this.#client,

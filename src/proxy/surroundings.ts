@@ -7,6 +7,7 @@ import type { Holding } from './holding.ts';
 import type { ProxyPolicy, ProxySeams } from './options.ts';
 import type { Picker } from './picker.ts';
 import type { Registry } from './registry.ts';
+import type { SessionAges } from './session-ages.ts';
 import type { Spares } from './spares.ts';
 
 export interface Surroundings {
@@ -19,6 +20,7 @@ export interface Surroundings {
   readonly spares: Spares;
   readonly cancels: Cancels;
   readonly admission: Admission;
+  readonly ages: SessionAges;
   readonly dial: Dial;
   readonly picker: Picker;
   /** No new backend connections: the process is about to end. */

@@ -87,8 +87,8 @@ function dialLine(event: Extract<Event, { kind: 'dial-finished' }>): LogLine {
   };
 }
 
-/** Ordinary ends, and what every client that merely probes the port would write, stay out of the way. */
-const QUIET: readonly CloseReason[] = ['cancel-forwarded', 'startup-timeout'];
+/** Ordinary ends, those of old age too, and what every client that merely probes the port would write, stay out of the way. */
+const QUIET: readonly CloseReason[] = ['cancel-forwarded', 'startup-timeout', 'too-old'];
 
 function closeLine(event: Extract<Event, { kind: 'session-closed' }>): LogLine {
   const { session, client, member, reason, detail, durationMs } = event;

@@ -58,6 +58,7 @@ export function aPool({ check = READ_CHECK, ...overrides }: PoolOverrides = {}):
     weightTag: undefined,
     zoneTag: undefined,
     slowStartMs: 0,
+    maxSessionAgeMs: undefined,
     fallback: undefined,
     onLeave: {
       dead: 'close',

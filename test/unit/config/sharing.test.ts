@@ -38,6 +38,14 @@ describe('options', () => {
     expect(read('slow_start: 0')?.slowStartMs).toBe(0);
     expect(read('slow_start: 2m')?.slowStartMs).toBe(120_000);
   });
+
+  test('no age ends a session unless one is given', () => {
+    expect(read('')?.maxSessionAgeMs).toBeUndefined();
+    expect(read('max_session_age: off')?.maxSessionAgeMs).toBeUndefined();
+    expect(read('max_session_age: 1h')?.maxSessionAgeMs).toBe(3_600_000);
+    const loaded = load('', { POINTSMAN_POOLS_READ_MAX_SESSION_AGE: '30m' });
+    expect(loaded).toMatchObject({ config: { pools: [{}, { maxSessionAgeMs: 1_800_000 }] } });
+  });
 });
 
 describe('errors', () => {
@@ -49,6 +57,13 @@ describe('errors', () => {
     ['pools: { write: { zone_tag: az } }\nzone: a', 'pools.write.zone_tag: an exclusive pool has at most one member'],
     ['pools: { write: { slow_start: 5s } }', 'pools.write.slow_start: an exclusive pool has at most one member'],
     ['pools: { read: { zone_tag: az } }', 'pools.read.zone_tag: which zone is ours? Give it as zone, at the top or as'],
+    ['pools: { write: { max_session_age: 1h } }', 'pools.write.max_session_age: an exclusive pool has at most one'],
+    ['pools: { read: { max_session_age: 5ms } }', 'pools.read.max_session_age: 5ms is too short: at least 1s'],
+    ['pools: { read: { max_session_age: never } }', 'pools.read.max_session_age: "never" is not a duration: '],
+    [
+      'pools: { read: { max_session_age: [1h] } }',
+      'pools.read.max_session_age: expected a duration such as 30m or 1h, or off, not a list',
+    ],
     ['pools: { read: { weight_tag: "" } }', 'pools.read.weight_tag: is empty'],
     ['pools: { read: { slow_start: 30 } }', 'pools.read.slow_start: 30 has no unit'],
   ])('%s', (text, expected) => {

@@ -15,6 +15,7 @@ describe('SQLSTATEs', () => {
     ['startup-timeout', '08P01'],
     ['unknown-target', '3D000'],
     ['landed-on-standby', '57P03'],
+    ['too-old', '57P01'],
     ['shutdown', '57P01'],
     ['internal-error', 'XX000'],
     ['evicted-demoted', '57P01'],

@@ -1,0 +1,49 @@
+// Ends sessions that have lived for as long as their pool allows, so that a member which came back gets its part of a load that
+// never reconnects by itself. Only between two transactions: what cannot be read (TLS of client and member) is left alone.
+import type { Clock } from '../core/instant.ts';
+import { describeAge } from './parting-text.ts';
+import type { PartingReason } from './parting-text.ts';
+import type { Leaver, SoftEnds } from './soft-ends.ts';
+
+export interface Ageing extends Leaver {
+  end(reason: PartingReason, detail?: string): void;
+}
+
+export interface SessionAgesInputs {
+  readonly clock: Clock;
+  readonly softEnds: SoftEnds;
+  /** A number in [0, 1). */
+  readonly random: () => number;
+}
+
+const nothing = (): void => {};
+
+/** Either way, so that sessions which began together do not end together. */
+const JITTER = 0.1;
+/** Node's timers overflow above it. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+export class SessionAges {
+  readonly #inputs: SessionAgesInputs;
+
+  constructor(inputs: SessionAgesInputs) {
+    this.#inputs = inputs;
+  }
+
+  /** The session begins now. Returns what forgets it; idempotent. */
+  watch(session: Ageing, maxAgeMs: number | undefined): () => void {
+    if (maxAgeMs === undefined) return nothing;
+    const { clock, softEnds, random } = this.#inputs;
+    const startedAt = clock.now();
+    const ageMs = maxAgeMs * (1 - JITTER + 2 * JITTER * random());
+    let takeBack = nothing;
+    const cancel = clock.schedule(Math.min(ageMs, LONGEST_MS), () => {
+      const end = (): void => session.end('too-old', describeAge(clock.now() - startedAt, maxAgeMs));
+      takeBack = softEnds.whenIdle(session, end);
+    });
+    return () => {
+      cancel();
+      takeBack();
+    };
+  }
+}
