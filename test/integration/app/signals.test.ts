@@ -62,7 +62,7 @@ async function said(process: PointsmanProcess, text: string): Promise<void> {
   await process.waitFor(text, () => process.lines.some(({ msg }) => String(msg).includes(text)));
 }
 
-describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
+describe.each(['SIGTERM', 'SIGINT'] as const)('G14: %s', (signal) => {
   test('not ready at once, listeners stay for the grace, sessions for the drain; exit code 0', async () => {
     const process = await started(file({ shutdown: { grace: '1s', drain: '1h' } }));
     const writes = await addressOf(process, 'write');

@@ -158,7 +158,7 @@ describe('no evidence', () => {
     expect(member.connections).toBe(0);
   });
 
-  test('an event loop that stood still is our fault and not the member’s', async () => {
+  test('G12: an event loop that stood still is our fault and not the member’s', async () => {
     const member = await start({ misbehave: 'hang' });
     const asked = ask(member, '/primary', 100);
     const until = performance.now() + 500;

@@ -94,7 +94,7 @@ test('a rotated file counts without a restart, and a lost one changes nothing', 
   expect(await get({ ...at('pg-a.test'), tls: source })).toMatchObject({ kind: 'answered' });
 });
 
-test('a file that cannot be read is our fault', async () => {
+test('G12: a file that cannot be read is our fault', async () => {
   const tls = tlsFromFiles({ ca: file('missing.pem') });
   expect(await get({ ...at('pg-a.test'), tls })).toMatchObject({
     kind: 'failed',

@@ -109,7 +109,7 @@ test('a dial without an answer ends at its deadline', async () => {
   expect(dials()).toEqual(['pg-1 timeout', 'pg-2 timeout']);
 });
 
-test('a fault of this machine is no member’s fault', async () => {
+test('G12: a fault of this machine is no member’s fault', async () => {
   lab = await startProxyLab({
     clock,
     dial: outOfFiles,
@@ -123,7 +123,7 @@ test('a fault of this machine is no member’s fault', async () => {
   expect(lab.proxy.counts().get('read')?.states.holding).toBe(1);
 });
 
-test('sessions by fallback are counted and capped', async () => {
+test('G6: sessions by fallback are counted and capped', async () => {
   const fallback = { pool: 'write', maxSessions: 2 };
   const pools = [aWritePool(), aPool({ fallback })];
   const borrowed = { open: { 'pg-1': one.address }, fallback };

@@ -57,7 +57,7 @@ async function aSession(pool: string): Promise<RawClient> {
   return client;
 }
 
-test('a demoted primary is reset in the same step, and not a byte follows', async () => {
+test('G3: a demoted primary is reset in the same step, and not a byte follows', async () => {
   await start();
   const client = await aSession('write');
   const received = one.last().received().length;
@@ -184,7 +184,7 @@ test('a dial under way to a member that is drained is given up too: there is not
   expect(lab.proxy.counts().get('read')?.members).toEqual(new Map([['pg-2', 1]]));
 });
 
-test('a connect that succeeds after its member ceased to be open forwards nothing to it', async () => {
+test('G3: a connect that succeeds after its member ceased to be open forwards nothing to it', async () => {
   const held = heldDial();
   await start({ dial: held.dial });
   const client = await connectRaw(lab.address('write'));
@@ -199,7 +199,7 @@ test('a connect that succeeds after its member ceased to be open forwards nothin
   expect(one.last().received().length).toBe(0);
 });
 
-test('an exclusive pool asks for fresh evidence first and goes by the table it gets', async () => {
+test('G2: an exclusive pool asks for fresh evidence first and goes by the table it gets', async () => {
   let asked = 0;
   await start({
     freshen: (pool) => {

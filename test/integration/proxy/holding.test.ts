@@ -68,7 +68,7 @@ test('a client held behind its SSLRequest is simply forwarded', async () => {
   expect(client.received().length).toBe(0);
 });
 
-test('nobody is let through before the first complete round', async () => {
+test('G13: nobody is let through before the first complete round', async () => {
   await start({ table: { write: { otherwise: 'starting' } } });
   await aHeldClient();
   expect(lab.events.find((event) => event.kind === 'hold-started')).toMatchObject({ cause: 'starting' });
@@ -162,7 +162,7 @@ function released(): readonly number[] {
   return lab.events.flatMap((event) => (event.kind === 'hold-ended' ? [event.session] : []));
 }
 
-test('those who wait are let go in order at the release rate', async () => {
+test('G20: those who wait are let go in order at the release rate', async () => {
   await start({ hold: { releasePerSecond: 100 } });
   for (let count = 0; count < 6; count += 1) await aHeldClient();
   open();

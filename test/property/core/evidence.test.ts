@@ -21,7 +21,7 @@ import { NAMES, snapshotAfter, worlds } from './histories.ts';
 import { aboutWriting } from './oracle.ts';
 import { everyTable } from './tables.ts';
 
-test('at most one member in an exclusive pool, at every instant', () => {
+test('G1: at most one member in an exclusive pool, at every instant', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       everyTable(world, (table) => {
@@ -51,7 +51,7 @@ test('never one on a timeline below the highest seen', () => {
   );
 });
 
-test('never one whose evidence is stale: a yes or a vouch begun within the last 5 s', () => {
+test('G2: never one whose evidence is stale: a yes or a vouch begun within the last 5 s', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       everyTable(world, (table, told, now) => {
@@ -125,7 +125,7 @@ test('a dead member is in no pool until it has answered again', () => {
   );
 });
 
-test('nothing is routed before the first complete round', () => {
+test('G13: nothing is routed before the first complete round', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       everyTable(world, (table, told) => {
@@ -172,7 +172,7 @@ test('G3: a no takes the member out in the same step, whatever else is known', (
   );
 });
 
-test('a proven primary on a higher timeline takes every other one out at once', () => {
+test('G4: a proven primary on a higher timeline takes every other one out at once', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       const at = (world.history.at(-1)?.now ?? 0) + 1;

@@ -60,7 +60,7 @@ describe('what the step to the next table asks for', () => {
     expect(planned(now, ...news)).toEqual(actions);
   });
 
-  test('row 28: a changed address is another server: sessions at the old one are drained', () => {
+  test('scenario 28: a changed address is another server: sessions at the old one are drained', () => {
     const moved = aMember('pg-2', { postgres: { host: '10.0.0.9', port: 5432 } });
     expect(planned(600, aList(500, 'pg-1', moved))).toEqual(['read pg-2 removed drain pg-2']);
     const answeredToo = [aList(500, 'pg-1', moved), isReplica('pg-2', 550)];

@@ -24,7 +24,7 @@ const POLICY = aPolicy();
 const LIST = aList(0, 'pg-1', 'pg-2');
 const ROUND = [LIST, isPrimary('pg-1', 0), isReplica('pg-2', 0)] as const;
 
-describe('row 1, 2: cold start', () => {
+describe('scenarios 1, 2: cold start', () => {
   test('nothing is served before the first complete round', () => {
     const table = aTable(POLICY, 100, LIST, isPrimary('pg-1', 0));
     expect(routeOf(table, 'write')).toEqual({ kind: 'hold', cause: 'starting' });
@@ -46,7 +46,7 @@ describe('row 1, 2: cold start', () => {
   });
 });
 
-describe('row 3: planned switchover, statuses as captured', () => {
+describe('scenario 3: planned switchover, statuses as captured', () => {
   const stopping = answered({ member: 'pg-1', at: 1000, body: { role: 'primary', state: 'stopping' } });
   const demoted = answered({ at: 2000, status: 503, body: { role: 'demoted', state: 'stopped' } });
 
@@ -68,7 +68,7 @@ describe('row 3: planned switchover, statuses as captured', () => {
   });
 });
 
-describe('row 4: 200 to /primary with role replica is a promotion not finished', () => {
+describe('scenario 4: 200 to /primary with role replica is a promotion not finished', () => {
   const promoting = answered({ member: 'pg-2', at: 30_000, body: { role: 'replica', state: 'running', timeline: 1 } });
 
   test('it is never routed, however long it lasts', () => {
@@ -98,7 +98,7 @@ describe('row 4: 200 to /primary with role replica is a promotion not finished',
   });
 });
 
-describe('row 5: 200 with a PostgreSQL that does not run is "not now"', () => {
+describe('scenario 5: 200 with a PostgreSQL that does not run is "not now"', () => {
   test.each(['stopping', 'starting', 'crashed', 'unknown', 'restarting'])('state %s', (state) => {
     const table = aTable(POLICY, 1100, ...ROUND, answered({ at: 1000, body: { role: 'primary', state, timeline: 1 } }));
     expect(openIn(table, 'write')).toEqual([]);
@@ -118,7 +118,7 @@ describe('row 5: 200 with a PostgreSQL that does not run is "not now"', () => {
   });
 });
 
-describe('row 6: the host of the primary crashes', () => {
+describe('scenario 6: the host of the primary crashes', () => {
   test('both ports refuse: out at once', () => {
     const table = aTable(POLICY, 1100, ...ROUND, refused({ at: 1000 }));
     expect(standingIn(table, 'write', 'pg-1')).toBe('leave dead refused');
@@ -163,7 +163,7 @@ describe('row 6: the host of the primary crashes', () => {
   });
 });
 
-describe('row 7: a black hole acts through clocks, counted from the start of the last good probe', () => {
+describe('scenario 7: a black hole acts through clocks, counted from the start of the last good probe', () => {
   const hole = [...ROUND, silent({ at: 1000 }), silent({ at: 4900 })];
 
   test.each([
@@ -188,7 +188,7 @@ describe('row 7: a black hole acts through clocks, counted from the start of the
   });
 });
 
-describe('row 8: a frozen API with a PostgreSQL that accepts', () => {
+describe('scenario 8: a frozen API with a PostgreSQL that accepts', () => {
   const frozen = silent({ at: 20_000, postgres: 'accepts' });
   const vouch = vouched('pg-1', 'pg-2', 20_100);
 
@@ -216,7 +216,7 @@ describe('row 8: a frozen API with a PostgreSQL that accepts', () => {
   });
 });
 
-describe('rows 10, 11, 13: the configuration store', () => {
+describe('scenarios 10, 11, 13: the configuration store', () => {
   test('down: demoted, held, and the demoted member reads on when it answers as a replica', () => {
     const table = aTable(POLICY, 1100, ...ROUND, isReplica('pg-1', 1000));
     expect(routeOf(table, 'write')).toEqual({ kind: 'hold', cause: 'no-member' });
@@ -235,7 +235,7 @@ describe('rows 10, 11, 13: the configuration store', () => {
   });
 });
 
-describe('row 15: a standby cluster', () => {
+describe('scenario 15: a standby cluster', () => {
   const standbyLeader = answered({ status: 503, body: { role: 'standby_leader', state: 'running', timeline: 1 } });
   const pools = [aWritePool(), aWritePool({ name: 'standby', check: '/standby-leader' })];
   const policy = aPolicy({ pools });
@@ -263,7 +263,7 @@ describe('an exclusive pool is never lent members by another pool', () => {
   });
 });
 
-describe('row 28: a reused address', () => {
+describe('scenario 28: a reused address', () => {
   const other = isPrimary('pg-1', 1000, { scope: 'billing', timeline: 7 });
 
   test('it gets nobody new; live sessions are kept until the grace', () => {

@@ -50,7 +50,7 @@ describe('who reads', () => {
     expect(openIn(aTable(ALONE, 100, ...ROUND), 'read')).toEqual(['pg-2', 'pg-3']);
   });
 
-  test("row 16: members of both generations of the API's words together", () => {
+  test("scenario 16: members of both generations of the API's words together", () => {
     // `master` is folded into `primary` before the core; what remains are bodies without name or replication state.
     const old = isPrimary('pg-1', 1000, { apiVersion: '3.0.2', scope: 'lab' });
     const young = isReplica('pg-2', 1000, {
@@ -101,7 +101,7 @@ describe('who reads', () => {
   });
 });
 
-describe('row 18: hysteresis of lag', () => {
+describe('scenario 18: hysteresis of lag', () => {
   test('one tick over the bound changes nothing', () => {
     expect(openIn(aTable(ALONE, 1100, ...ROUND, says({}, 1000)), 'read')).toEqual(['pg-2', 'pg-3']);
   });
@@ -123,7 +123,7 @@ describe('row 18: hysteresis of lag', () => {
   });
 });
 
-describe('row 19: a lag that is no number is never small', () => {
+describe('scenario 19: a lag that is no number is never small', () => {
   test('an invalid replayed position takes the member out after `fall` ticks although the API says yes', () => {
     const ill = [isReplica('pg-2', 1000, { replayed: 'invalid' }), isReplica('pg-2', 2000, { replayed: 'invalid' })];
     const table = aTable(ALONE, 2100, ...ROUND, ...ill);
@@ -146,7 +146,7 @@ describe('row 19: a lag that is no number is never small', () => {
   });
 });
 
-describe('row 20: an isolated replica whose API believes its stale view', () => {
+describe('scenario 20: an isolated replica whose API believes its stale view', () => {
   test('our own reckoning takes it out when the primary has moved away from it', () => {
     const history = [...ROUND, moves(1000, 140), isReplica('pg-2', 1010), moves(2000, 150), isReplica('pg-2', 2010)];
     const table = aTable(ALONE, 2100, ...history, isReplica('pg-3', 2010, { replayed: 149 * MB }));
@@ -181,14 +181,14 @@ describe('row 20: an isolated replica whose API believes its stale view', () => 
   });
 });
 
-test('row 21: streaming, running and in archive recovery are eligible on the word of the API', () => {
+test('scenario 21: streaming, running and in archive recovery are eligible on the word of the API', () => {
   for (const replicationState of ['streaming', 'in archive recovery']) {
     const table = aTable(ALONE, 1100, ...ROUND, isReplica('pg-2', 1000, { replicationState }));
     expect(openIn(table, 'read')).toContain('pg-2');
   }
 });
 
-describe('row 22: noloadbalance', () => {
+describe('scenario 22: noloadbalance', () => {
   test('out at once, as tagged out; back when it is removed', () => {
     const tagged = [...ROUND, says({ noloadbalance: true }, 1000)];
     expect(standingIn(aTable(ALONE, 1100, ...tagged), 'read', 'pg-2')).toBe('leave tagged_out tagged-out');
@@ -196,7 +196,7 @@ describe('row 22: noloadbalance', () => {
   });
 });
 
-describe('row 23: a tag filter without a match', () => {
+describe('scenario 23: a tag filter without a match', () => {
   const check = '/replica?tag_zone=eu';
   const noMatch = ['pg-1', 'pg-2', 'pg-3'].map((member) =>
     answered({ member, check, at: 10, status: 503, body: { role: member === 'pg-1' ? 'primary' : 'replica' } }),
@@ -229,7 +229,7 @@ describe('row 23: a tag filter without a match', () => {
   });
 });
 
-describe('row 24, 25: replicas gone', () => {
+describe('scenarios 24, 25: replicas gone', () => {
   const dead = ['pg-2', 'pg-3'].map((member) => refused({ member, at: 1000 }));
 
   test('one dead: its sessions end and the other takes what comes', () => {
@@ -272,7 +272,7 @@ describe('row 24, 25: replicas gone', () => {
   });
 });
 
-describe('row 21: a replica that becomes the primary', () => {
+describe('scenario 21: a replica that becomes the primary', () => {
   const dead = refused({ at: 1000 });
   const isPromoted = answered({ member: 'pg-2', check: READ_CHECK, at: 1100, status: 503, body: { role: 'primary' } });
 
@@ -305,7 +305,7 @@ describe('silence acts through clocks', () => {
   });
 });
 
-describe('row 27: joining', () => {
+describe('scenario 27: joining', () => {
   const joined = aList(500, 'pg-1', 'pg-2', 'pg-3', 'pg-4');
 
   test('a member that joins gets traffic with its first yes', () => {
@@ -321,7 +321,7 @@ describe('row 27: joining', () => {
   });
 });
 
-test('row 28: a reused address that answers for another cluster leaves as removed', () => {
+test('scenario 28: a reused address that answers for another cluster leaves as removed', () => {
   const table = aTable(ALONE, 1100, ...ROUND, isReplica('pg-2', 1000, { scope: 'billing' }));
   expect(standingIn(table, 'read', 'pg-2')).toBe('leave removed other-cluster');
   expect(openIn(table, 'read')).toEqual(['pg-3']);

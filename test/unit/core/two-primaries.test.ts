@@ -20,7 +20,7 @@ function yes(member: string, at: number, timeline?: number) {
   return answered({ member, at, body: { role: 'primary', ...(timeline === undefined ? {} : { timeline }) } });
 }
 
-describe('row 9: two members say yes', () => {
+describe('scenario 9: two members say yes', () => {
   test.each([
     [1, 2, 'leave demoted superseded', ['pg-2']],
     [2, 1, 'open positive', ['pg-1']],

@@ -32,7 +32,7 @@ describe('one spelling per address', () => {
   });
 });
 
-describe('never, whoever asks', () => {
+describe('G19: never, whoever asks', () => {
   const everything = rules([api('169.254.169.254', '169.254.169.254'), api('10.0.0.1', '10.0.0.1')], {
     networks: ['0.0.0.0/0', '::/0'],
     hosts: ['169.254.169.254', 'fe80::1'],

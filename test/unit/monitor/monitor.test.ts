@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { aPolicy } from '../../support/builders.ts';
 import { LabMonitor } from '../../support/lab-monitor.ts';
 
-it('routes nothing before the first complete round, then the primary', async () => {
+it('G13: routes nothing before the first complete round, then the primary', async () => {
   const lab = new LabMonitor();
   expect(lab.writeRoute()).toBe('hold');
   await lab.started();
@@ -31,7 +31,7 @@ it('evicts in the step of the answer that says no, and opens the new primary whe
   expect(lab.writeRoute()).toBe('pg-2');
 });
 
-it('probes at the urgent pace without a primary, backs off after the urgent time, and calms down when one is there', async () => {
+it('G20: probes at the urgent pace without a primary, backs off after the urgent time, and calms down when one is there', async () => {
   const lab = await new LabMonitor(aPolicy({ probe: { urgent: { intervalMs: 100, forMs: 5000 } } })).started();
   lab.set('pg-1', { role: 'dead' });
   await lab.clock.advance(1100);
@@ -65,7 +65,7 @@ it('keeps a silent primary that another member vouches for beyond the silence gr
   expect(vouches.length, 'not at probe rate').toBeLessThan(60_000 / 2000);
 });
 
-it('closes the sessions of a silent primary at the silence grace when nobody vouches', async () => {
+it('G4: closes the sessions of a silent primary at the silence grace when nobody vouches', async () => {
   const lab = await new LabMonitor().started();
   const from = lab.clock.now();
   lab.set('pg-1', { role: 'silent' });

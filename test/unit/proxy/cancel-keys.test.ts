@@ -10,7 +10,7 @@ function at(member: string): Target {
   return { member, address: { host: member, port: 5432 } };
 }
 
-test('finds the session of a key among several of one process id, and only by the whole key', () => {
+test('G17: finds the session of a key among several of one process id, and only by the whole key', () => {
   const keys = new CancelKeys();
   keys.add(aKey(7, 1, 2, 3, 4), at('pg-1'));
   keys.add(aKey(7, 1, 2, 3, 5), at('pg-2'));

@@ -143,7 +143,7 @@ describe('at the scrape', () => {
     ]);
   });
 
-  test('the table is read once, so that what is shown agrees', async () => {
+  test('G21: the table is read once, so that what is shown agrees', async () => {
     let reads = 0;
     const routingTable = (): RoutingTable => {
       reads += 1;
