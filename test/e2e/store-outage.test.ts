@@ -1,13 +1,16 @@
-// Scenarios 10 and 11: the store in which the leader lock lies answers nobody.
+// Scenarios 10, 11 and 12: the store in which the leader lock lies answers nobody.
 import { expect, it } from 'vitest';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
 import { CREATE_WRITES, READ_ROW, startConnectLoad, WRITE_ROW } from '../support/connect-load.ts';
 import { HeldSession } from '../support/held-session.ts';
-import { shownMembers } from '../support/pointsman-status.ts';
-import { waitForMembers } from '../support/pool-members.ts';
+import { ask } from '../support/patroni/http.ts';
+import { routeChanges, shownMembers } from '../support/pointsman-status.ts';
+import { replicasOf, waitForMembers } from '../support/pool-members.ts';
 
 const PER_SECOND = 20;
+/** `probe.write_fresh`: older evidence is none. */
+const EVIDENCE_SECONDS = 5;
 /** Longer than any cluster here takes to demote its leader. */
 const ATTEMPTS_WITHOUT_STORE = 200;
 
@@ -70,4 +73,40 @@ describeOnEveryCluster('an outage of the store in failsafe mode', (on) => {
     expect(live.endedAtMs).toBeUndefined();
     await live.close();
   });
+
+  it('scenario 12: /cluster is of no use: members are probed as before, nobody is dropped, and a gauge says so', async () => {
+    const { cluster, pointsman } = lab;
+    const leader = await cluster.leader();
+    const replicas = await replicasOf(cluster);
+    await waitForMembers(lab, 'write', [leader]);
+    await waitForMembers(lab, 'read', replicas);
+    const failures = async () => (await pointsman.metric('pointsman_discoveries_total{outcome="failed"}')) ?? 0;
+    const failedBefore = await failures();
+    const routesBefore = routeChanges(pointsman);
+    await cluster.setStoreOutage(true);
+    try {
+      // Patroni is silent for ten seconds and closes; the sandbox says at once that it cannot tell.
+      const answer = await ask(`${leader.api}/cluster`, { timeoutMs: 2000 });
+      expect(answer?.status).toBe(on.kind === 'Patroni' ? undefined : 503);
+      await pointsman.waitFor('two failed reads', async () => (await failures()) >= failedBefore + 2, 60_000);
+      const ages = await Promise.all(cluster.members().map(({ name }) => answerAge(name)));
+      expect(Math.max(...ages)).toBeLessThan(EVIDENCE_SECONDS);
+      expect(await pointsman.metric('pointsman_discovery_age_seconds{source="cluster"}')).toBeGreaterThan(
+        EVIDENCE_SECONDS,
+      );
+      expect(await pointsman.metric('pointsman_members')).toBe(3);
+      expect(routeChanges(pointsman), pointsman.explain()).toBe(routesBefore);
+      const written = await HeldSession.open(await pointsman.port('write'), cluster.app);
+      expect(written.server).toBe(serverName(leader));
+      await written.close();
+    } finally {
+      await cluster.setStoreOutage(false);
+    }
+    await cluster.waitUntilHealthy();
+  }, 120_000);
+
+  async function answerAge(member: string): Promise<number> {
+    const age = await lab.pointsman.metric(`pointsman_member_last_answer_age_seconds{member="${member}"}`);
+    return age ?? Number.POSITIVE_INFINITY;
+  }
 });

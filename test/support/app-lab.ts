@@ -12,6 +12,7 @@ import { createLog } from '../../src/telemetry/log.ts';
 import { startFakeBackend } from './fake-backend.ts';
 import type { FakeBackend } from './fake-backend.ts';
 import { FakeMember } from './fake-member.ts';
+import type { FakeMemberKnobs } from './fake-member.ts';
 import { findFreePorts } from './patroni/ports.ts';
 import { until } from './until.ts';
 
@@ -20,6 +21,12 @@ export type ConfigFile = Readonly<Record<string, unknown>>;
 export interface FakeServer {
   readonly api: FakeMember;
   readonly postgres: FakeBackend;
+}
+
+/** As much of a server as a configuration says. */
+export interface NamedServer {
+  readonly api: { readonly name: string; readonly url: string };
+  readonly postgres: { readonly address: Address };
 }
 
 export class FakeCluster {
@@ -34,32 +41,50 @@ export class FakeCluster {
   }
 
   static async start(): Promise<FakeCluster> {
-    return new FakeCluster(await startServer('pg-1', 'primary'), await startServer('pg-2', 'replica'));
+    const primary = await startFakeServer('pg-1', { role: 'primary' });
+    return new FakeCluster(primary, await startFakeServer('pg-2'));
   }
 
   /** As an operator names them. */
   section(...servers: readonly FakeServer[]): ConfigFile {
-    const named = servers.length === 0 ? [this.primary, this.replica] : servers;
-    return {
-      discovery: 'static',
-      members: named.map(({ api, postgres }) => ({
-        name: api.name,
-        api: api.url,
-        postgres: `127.0.0.1:${postgres.address.port}`,
-      })),
-    };
+    return sectionOf(servers.length === 0 ? [this.primary, this.replica] : servers);
   }
 
-  async stop(): Promise<void> {
-    for (const { api, postgres } of [this.primary, this.replica]) {
-      await api.stop();
-      await postgres.stop();
-    }
+  stop(): Promise<void> {
+    return stopServers([this.primary, this.replica]);
   }
 }
 
-async function startServer(name: string, role: 'primary' | 'replica'): Promise<FakeServer> {
-  return { api: await FakeMember.start(name, { role }), postgres: await startFakeBackend('echo') };
+/** A replica unless told otherwise. */
+export async function startFakeServer(name: string, knobs: Partial<FakeMemberKnobs> = {}): Promise<FakeServer> {
+  return { api: await FakeMember.start(name, knobs), postgres: await startFakeBackend('echo') };
+}
+
+export async function stopServers(servers: readonly FakeServer[]): Promise<void> {
+  for (const { api, postgres } of servers) {
+    await api.stop();
+    await postgres.stop();
+  }
+}
+
+/** The configuration's section of a cluster of these, known by name: nobody is discovered. */
+function sectionOf(servers: readonly NamedServer[]): ConfigFile {
+  const members = servers.map(({ api, postgres }) => ({
+    name: api.name,
+    api: api.url,
+    postgres: `127.0.0.1:${postgres.address.port}`,
+  }));
+  return { discovery: 'static', members };
+}
+
+/** Before these servers, on free ports; `changes` replace whole sections. */
+export function fileFor(servers: readonly NamedServer[], changes: ConfigFile = {}): ConfigFile {
+  return {
+    cluster: sectionOf(servers),
+    listeners: ['write', 'read'].map((pool) => ({ address: '127.0.0.1:0', pool })),
+    admin: { address: '127.0.0.1:0' },
+    ...changes,
+  };
 }
 
 type Line = Readonly<Record<string, unknown>>;
@@ -99,6 +124,14 @@ export class AppLab {
 
   said(event: string): readonly Line[] {
     return this.lines.filter((line) => line['event'] === event);
+  }
+
+  /** Where clients of a pool connect. */
+  address(pool: string): Address {
+    const [host = '', port] = String(this.said('listening').find((line) => line['pool'] === pool)?.['address']).split(
+      ':',
+    );
+    return { host, port: Number(port) };
   }
 
   /** Base URL of its admin port. */

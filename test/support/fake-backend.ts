@@ -33,13 +33,16 @@ export interface FakeBackend {
   stop(): Promise<void>;
 }
 
-export async function startFakeBackend(behaviour: FakeBackend['behaviour'] = 'echo'): Promise<FakeBackend> {
+export async function startFakeBackend(
+  behaviour: FakeBackend['behaviour'] = 'echo',
+  at: { readonly backlog?: number } = {},
+): Promise<FakeBackend> {
   const connections: BackendConnection[] = [];
   const accept = (socket: Socket): void => {
     connections.push(serve(socket, backend.behaviour));
   };
   let server: Server = createServer({ allowHalfOpen: true }, accept);
-  const port = await listen(server);
+  const port = await listen(server, at);
   const backend: FakeBackend = {
     address: { host: '127.0.0.1', port },
     behaviour,

@@ -98,13 +98,13 @@ export class FakeMember {
   static async start(
     name: string,
     knobs: Partial<FakeMemberKnobs> = {},
-    at: { host?: string; port?: number } = {},
+    at: { host?: string; port?: number; backlog?: number } = {},
   ): Promise<FakeMember> {
     const hasLock = knobs.hasLock ?? (knobs.role === 'primary' || knobs.role === 'master');
     const member = new FakeMember(name, { ...knobs, hasLock });
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     member.#server.once('error', reject);
-    member.#server.listen(at.port ?? 0, at.host ?? '127.0.0.1', resolve);
+    member.#server.listen({ port: 0, host: '127.0.0.1', ...at }, resolve);
     await promise;
     const bound = member.#server.address();
     if (bound !== null && typeof bound === 'object') member.address = { host: bound.address, port: bound.port };

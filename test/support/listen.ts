@@ -1,11 +1,11 @@
 // Servers of tests: a free port on loopback, and an end.
 import type { Server } from 'node:net';
 
-/** Listens on a free port of 127.0.0.1; resolves with the port. */
-export async function listen(server: Server): Promise<number> {
+/** Listens on a free port of 127.0.0.1; resolves with the port. `backlog`: connections accepted for a process that does not. */
+export async function listen(server: Server, at: { readonly backlog?: number } = {}): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);
-  server.listen(0, '127.0.0.1', resolve);
+  server.listen({ port: 0, host: '127.0.0.1', ...at }, resolve);
   await promise;
   const bound = server.address();
   if (bound === null || typeof bound === 'string') throw new Error('the server has no port');

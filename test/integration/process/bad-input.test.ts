@@ -2,8 +2,10 @@
 import { createServer } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { listen } from '../../support/listen.ts';
+import { aStartup, errorFields } from '../../support/packets.ts';
 import { checkConfig, startPointsman } from '../../support/pointsman-process.ts';
 import type { PointsmanProcess } from '../../support/pointsman-process.ts';
+import { connectRaw } from '../../support/raw-client.ts';
 
 let pointsman: PointsmanProcess;
 
@@ -79,4 +81,15 @@ test('scenario 2: seeds that do not answer: it runs, is not ready and says which
   );
   expect((await pointsman.admin('/readyz')).status).toBe(503);
   expect((await pointsman.admin('/livez')).status).toBe(200);
+});
+
+test('scenario 2: who comes meanwhile waits as long as a hold lasts, and is told why', async () => {
+  pointsman = await startPointsman(`${SEEDS}\n${FREE}\nhold: { max_wait: 300ms }\n`);
+  const client = await connectRaw({ host: '127.0.0.1', port: await pointsman.port('write') });
+  client.socket.write(aStartup());
+  const told = await pointsman.waitFor('the answer', () => errorFields(client.received()));
+  expect(told).toMatchObject({ S: 'FATAL', C: '57P03', M: expect.stringContaining('no primary to route to') });
+  expect(told['D']).toMatch(/waited/);
+  expect((await pointsman.admin('/readyz')).status).toBe(503);
+  client.socket.destroy();
 });

@@ -130,7 +130,7 @@ test('keep keeps; when the member then dies its sessions are closed', async () =
   expect(lab.reasons()).toEqual(['evicted-dead']);
 });
 
-test('a member whose address changes is another server: sessions at the old one are removed', async () => {
+test('scenario 28: a member whose address changes is another server: sessions at the old one are removed', async () => {
   await start({ pools: [aWritePool(), aPool()] });
   await aSession('write');
   lab.decide({ write: { open: { 'pg-1': two.address } } });

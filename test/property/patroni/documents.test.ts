@@ -48,7 +48,7 @@ test('arbitrary JSON', () => {
   );
 });
 
-test('a status document with arbitrary values under the known keys', () => {
+test('scenario 19: a status document with arbitrary values under the known keys', () => {
   fc.assert(
     fc.property(
       objectOf(STATUS_KEYS),
@@ -68,7 +68,7 @@ test('a status document with arbitrary values under the known keys', () => {
   );
 });
 
-test('a cluster document with arbitrary members: each is taken or named', () => {
+test('scenario 19: a cluster document with arbitrary members: each is taken or named', () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(json, objectOf(MEMBER_KEYS))), json, (members, scheduled) => {
       const parsed = readClusterDocument({ members, scheduled_switchover: scheduled });

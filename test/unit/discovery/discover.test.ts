@@ -249,7 +249,7 @@ describe('static', () => {
 });
 
 describe('members that go', () => {
-  test('stay for the grace, and are told as absent', async () => {
+  test('scenario 27: stay for the grace, and are told as absent', async () => {
     const cluster = fakeCluster({ seeds: [seed(S1)] });
     cluster.documents.set('10.0.0.1:8008', DOCUMENT);
     await cluster.discovery.discover();
@@ -273,7 +273,7 @@ describe('members that go', () => {
     expect(names(result)).toEqual(['pg-1', 'pg-2', 'pg-3']);
   });
 
-  test('one that moved has its new address; one that was renamed is one member', async () => {
+  test('scenario 28: one that moved has its new address; one that was renamed is one member', async () => {
     const cluster = fakeCluster({ seeds: [seed(S1)] });
     cluster.documents.set('10.0.0.1:8008', DOCUMENT);
     await cluster.discovery.discover();

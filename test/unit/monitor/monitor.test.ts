@@ -55,6 +55,20 @@ it('G20: probes at the urgent pace without a primary, backs off after the urgent
   expect(lab.askedSince('pg-2', from)).toBe(10);
 });
 
+it('scenario 4: thirty seconds of a promotion: nothing is routed, and within a tick after its end the new primary is', async () => {
+  const lab = await new LabMonitor().started();
+  lab.set('pg-1', { role: 'dead' });
+  lab.set('pg-2', { role: 'promoting' });
+  await lab.clock.advance(1100);
+  for (let second = 0; second < 30; second += 1) {
+    expect(lab.writeRoute()).toBe('hold');
+    await lab.clock.advance(1000);
+  }
+  lab.set('pg-2', { role: 'primary', timeline: 2 });
+  await lab.clock.advance(210);
+  expect(lab.writeRoute()).toBe('pg-2');
+});
+
 it('keeps a silent primary that another member vouches for beyond the silence grace', async () => {
   const lab = await new LabMonitor().started();
   lab.set('pg-1', { role: 'silent' });
@@ -212,7 +226,7 @@ it('tells of members that may not be contacted, once per change', async () => {
   expect(told().at(-1)).toEqual([]);
 });
 
-it('probes a member that joins, and no more one that leaves', async () => {
+it('scenario 27: probes a member that joins, and no more one that leaves', async () => {
   const lab = await new LabMonitor().started();
   lab.set('pg-3', { role: 'replica' });
   await lab.clock.advance(11_000);

@@ -43,7 +43,7 @@ describe('role', () => {
   });
 });
 
-describe('positions', () => {
+describe('scenario 19: positions', () => {
   test.each([
     [0, 0],
     [83_186_584, 83_186_584],
@@ -209,10 +209,12 @@ describe('cluster document', () => {
     ['12', 12],
     ['unknown', 'unknown'],
     [-1, 'unknown'],
+    [2 ** 63, 2 ** 63],
     [Number.NaN, 'unknown'],
     [{}, 'unknown'],
     [null, undefined],
-  ])('lag %j is %s', (lag, expected) => {
+    [undefined, undefined],
+  ])('scenario 19: lag %j is %s', (lag, expected) => {
     const [member] = cluster({ members: [{ name: 'a', lag, replay_lag: lag }] }).members;
     expect([member?.lag, member?.replayLag]).toEqual([expected, expected]);
   });

@@ -1,0 +1,80 @@
+// What silence does to writes: the whole program before a primary whose host vanishes, and before APIs that no longer answer.
+import { afterEach, expect, test } from 'vitest';
+import { AppLab, fileFor, startFakeServer, stopServers } from '../../support/app-lab.ts';
+import type { FakeServer } from '../../support/app-lab.ts';
+import { startBlackHole } from '../../support/black-hole.ts';
+import type { BlackHole } from '../../support/black-hole.ts';
+import { askingClient, echoSession, isOver, isServed, stillEchoes } from '../../support/echo-session.ts';
+import { until } from '../../support/until.ts';
+
+const PROBE = { interval: '100ms', timeout: '80ms', urgent: { interval: '50ms', for: '30s' }, write_fresh: '400ms' };
+
+let lab: AppLab | undefined;
+let hole: BlackHole | undefined;
+const servers: FakeServer[] = [];
+
+afterEach(async () => {
+  await lab?.app.stop();
+  await hole?.stop();
+  await stopServers(servers.splice(0));
+  [lab, hole] = [undefined, undefined];
+});
+
+async function beforeABlackHole(silenceGrace: string) {
+  hole = await startBlackHole();
+  const other = await startFakeServer('pg-2');
+  servers.push(other);
+  lab = await AppLab.start(fileFor([hole, other], { probe: { ...PROBE, silence_grace: silenceGrace } }));
+  return { gone: hole, other, app: lab };
+}
+
+/** What the log says of the write pool, oldest first: `hold`, then `evicted-silent`. */
+function told(app: AppLab): readonly unknown[] {
+  return app.lines.flatMap(({ event, pool, to, reason }) => {
+    if (pool !== 'write') return [];
+    if (event === 'route-changed') return [to instanceof Object && 'kind' in to ? to.kind : to];
+    return event === 'session-closed' ? [reason] : [];
+  });
+}
+
+test('scenario 7, G4: a primary in a black hole: nobody new once its evidence is stale, live sessions end at the grace', async () => {
+  const { gone, app } = await beforeABlackHole('1500ms');
+  const live = await echoSession(app.address('write'));
+  await gone.swallow();
+  await until('the end of the session', () => isOver(live), 10_000);
+  expect(told(app)).toEqual(['open', 'hold', 'evicted-silent']);
+});
+
+test('scenario 7, G4: sessions with a black hole end as soon as another primary is proven, and who waited is served', async () => {
+  const { gone, other, app } = await beforeABlackHole('1h');
+  const live = await echoSession(app.address('write'));
+  await gone.swallow();
+  await until('the hold', () => told(app).includes('hold'));
+  const waiting = await askingClient(app.address('write'));
+  expect(isOver(live)).toBe(false);
+  other.api.set({ role: 'primary', hasLock: true, timeline: 2 });
+  await until('the session', () => isServed(waiting));
+  await until('the end of the old one', () => isOver(live));
+  expect(told(app)).toEqual(['open', 'hold', 'evicted-demoted', 'open']);
+});
+
+test('G2, G4: all APIs silent at once, while PostgreSQL is fine: nobody is let in on stale evidence, live sessions stay until the grace', async () => {
+  const primary = await startFakeServer('pg-1', { role: 'primary' });
+  servers.push(primary, await startFakeServer('pg-2'));
+  // Probes knock at the port without a byte while the API is silent.
+  const sessions = () => primary.postgres.connections.filter((connection) => connection.received().length > 0);
+  lab = await AppLab.start(fileFor(servers, { probe: { ...PROBE, silence_grace: '1h' } }));
+  const app = lab;
+  const live = await echoSession(app.address('write'));
+  for (const { api } of servers) api.set({ misbehave: 'hang' });
+  await until('the hold', () => told(app).includes('hold'));
+  const waiting = await askingClient(app.address('write'));
+  await stillEchoes(live);
+  expect(sessions()).toHaveLength(1);
+  expect(waiting.received()).toHaveLength(0);
+  for (const { api } of servers) api.set({ misbehave: undefined });
+  await until('the session', () => isServed(waiting));
+  expect(sessions()).toHaveLength(2);
+  await stillEchoes(live);
+  expect(app.reasons()).toEqual([]);
+});

@@ -1,0 +1,147 @@
+// Where writes go when members contradict each other, change their words or take long to be promoted: the whole program on real
+// sockets, before APIs and servers that are fakes.
+import { afterEach, expect, test } from 'vitest';
+import { AppLab, fileFor, startFakeServer, stopServers } from '../../support/app-lab.ts';
+import type { FakeServer } from '../../support/app-lab.ts';
+import { askingClient, echoSession, isOver, isServed, stillEchoes } from '../../support/echo-session.ts';
+import type { FakeMemberKnobs } from '../../support/fake-member.ts';
+import { waitUntil } from '../../support/patroni/wait.ts';
+import { until } from '../../support/until.ts';
+
+const QUICK = { probe: { interval: '50ms', timeout: '50ms', urgent: { interval: '20ms', for: '30s' } } };
+
+let lab: AppLab | undefined;
+const servers: FakeServer[] = [];
+
+afterEach(async () => {
+  await lab?.app.stop();
+  lab = undefined;
+  await stopServers(servers.splice(0));
+});
+
+async function started(...knobs: readonly Partial<FakeMemberKnobs>[]) {
+  for (const [index, one] of knobs.entries()) servers.push(await startFakeServer(`pg-${index + 1}`, one));
+  lab = await AppLab.start(fileFor(servers, QUICK));
+  const [first, second] = servers;
+  if (first === undefined || second === undefined) throw new Error('two servers are needed');
+  return { first, second, app: lab };
+}
+
+/** Resolves when the member has been asked that many times more. */
+async function probed({ api }: FakeServer, times: number): Promise<void> {
+  const enough = api.requests.length + times;
+  await until(`${times} probes`, () => api.requests.length >= enough);
+}
+
+test('scenario 4: while the promotion goes on its clients wait; they are let in when the role flips', async () => {
+  const { first, second, app } = await started({ role: 'primary' }, {});
+  first.api.set({ role: 'replica', hasLock: false });
+  second.api.set({ hasLock: true });
+  await until('nobody', () => app.said('route-changed').some(({ to }) => JSON.stringify(to).includes('hold')));
+  const waiting = await askingClient(app.address('write'));
+  await probed(second, 20);
+  expect(waiting.received()).toHaveLength(0);
+  expect(isOver(waiting)).toBe(false);
+  expect(second.postgres.connections).toHaveLength(0);
+  second.api.set({ role: 'primary', timeline: 2 });
+  await until('the session', () => isServed(waiting));
+  expect(second.postgres.connections).toHaveLength(1);
+});
+
+test('scenario 9: of two members that say yes the one on the higher timeline wins; the sessions of the other end', async () => {
+  const { first, second, app } = await started({ role: 'primary' }, {});
+  const live = await echoSession(app.address('write'));
+  second.api.set({ role: 'primary', hasLock: true, timeline: 2 });
+  await until('its end', () => isOver(live));
+  expect(app.reasons()).toEqual(['evicted-demoted']);
+  const sent = first.postgres.last().received().length;
+  await echoSession(app.address('write'));
+  expect([first.postgres.connections.length, second.postgres.connections.length]).toEqual([1, 1]);
+  expect(first.postgres.last().received()).toHaveLength(sent);
+});
+
+test('scenario 9: on equal timelines nobody new is let in, live sessions stay, and the log raises an alarm', async () => {
+  const { first, second, app } = await started({ role: 'primary' }, {});
+  const live = await echoSession(app.address('write'));
+  second.api.set({ role: 'primary', hasLock: true });
+  const alarm = () => app.lines.find(({ level, msg }) => level === 'error' && String(msg).includes('two-primaries'));
+  await until('the alarm', alarm);
+  const waiting = await askingClient(app.address('write'));
+  await probed(first, 5);
+  await stillEchoes(live);
+  expect(waiting.received()).toHaveLength(0);
+  expect([first.postgres.connections.length, second.postgres.connections.length]).toEqual([1, 0]);
+  expect(await app.metric('pointsman_pool_route{pool="write",kind="hold"}')).toBe(1);
+  second.api.set({ role: 'replica', hasLock: false });
+  await until('the session', () => isServed(waiting));
+  expect([first.postgres.connections.length, second.postgres.connections.length]).toEqual([2, 0]);
+  await stillEchoes(live);
+});
+
+test('scenario 14: three members flap: clients that come back at once cause no storm of connects, and a metric counts', async () => {
+  const { app } = await started({ role: 'primary' }, {}, {});
+  const changes = () => app.metric('pointsman_route_changes_total{pool="write"}');
+  const over = new AbortController();
+  const clients = Array.from({ length: 8 }, async () => {
+    let sessions = 0;
+    while (!over.signal.aborted) {
+      const client = await askingClient(app.address('write'));
+      await until('its end', () => isOver(client) || over.signal.aborted, 30_000);
+      if (isServed(client)) sessions += 1;
+      client.socket.destroy();
+    }
+    return sessions;
+  });
+  for (let turn = 1; turn <= 12; turn += 1) {
+    const before = (await changes()) ?? 0;
+    for (const [index, { api }] of servers.entries()) {
+      const isPrimary = index === turn % servers.length;
+      api.set({ role: isPrimary ? 'primary' : 'replica', hasLock: isPrimary });
+    }
+    await waitUntil('another route', async () => ((await changes()) ?? 0) > before, { timeoutMs: 5000, everyMs: 5 });
+  }
+  over.abort();
+  const sessions = (await Promise.all(clients)).reduce((sum, count) => sum + count, 0);
+  const counted = (await changes()) ?? 0;
+  expect(counted).toBeGreaterThanOrEqual(12);
+  expect(sessions).toBeGreaterThan(0);
+  const connects = servers.reduce((sum, { postgres }) => sum + postgres.connections.length, 0);
+  expect(connects, 'at most one connect of each client for each route').toBeLessThanOrEqual(8 * (counted + 1));
+}, 60_000);
+
+test('scenario 16: members of 3.x and of 4.x together, upgraded one after the other: no outage', async () => {
+  const old = { version: '3.0.2', replicationState: undefined };
+  const young = { version: '4.1.4', replicationState: 'streaming' };
+  const { first, second, app } = await started({ role: 'master', ...old }, old);
+  const writer = await echoSession(app.address('write'));
+  const reader = await echoSession(app.address('read'));
+  const routes = app.said('route-changed').length;
+  for (const upgrade of [
+    () => second.api.set(young),
+    () => first.api.set({ ...young, role: 'primary' }),
+    () => first.api.set({ ...old, role: 'master' }),
+  ]) {
+    upgrade();
+    await probed(first, 5);
+    await probed(second, 5);
+    await echoSession(app.address('write'));
+    await echoSession(app.address('read'));
+  }
+  await stillEchoes(writer);
+  await stillEchoes(reader);
+  expect(app.said('route-changed')).toHaveLength(routes);
+  expect([first.postgres.connections.length, second.postgres.connections.length]).toEqual([4, 4]);
+});
+
+test('scenario 28: an address that answers for another cluster: no new sessions, live ones drain, and it is told', async () => {
+  const { first, second, app } = await started({ role: 'primary' }, {});
+  const live = await echoSession(app.address('read'));
+  second.api.set({ scope: 'billing', systemIdentifier: '7000000000000000002' });
+  const told = () => app.lines.find(({ level, msg }) => level === 'warn' && String(msg).includes('pg-2 is out'));
+  expect(await until('the warning', told)).toMatchObject({ msg: expect.stringContaining('billing') });
+  await stillEchoes(live);
+  await echoSession(app.address('read'));
+  expect([first.postgres.connections.length, second.postgres.connections.length]).toEqual([1, 1]);
+  expect(await app.metric('pointsman_member_standing{pool="read",member="pg-2",standing="leave"}')).toBe(1);
+  expect(await (await fetch(`${app.admin}/status`)).text()).toContain('billing');
+});
