@@ -39,7 +39,7 @@ export class SessionRecord {
     this.#login = login;
   }
 
-  /** When it first began to wait for a route, over all its waits: now, if it did not yet. */
+  /** When it first began to wait for a route, or lost a member on its way there, over all its waits: now, if it did not yet. */
   heldSince(): Instant {
     this.#heldSince ??= this.#tellers.clock.now();
     return this.#heldSince;

@@ -119,7 +119,12 @@ export class Session implements Seated, Waiting {
   }
 
   giveUpDial(): void {
-    if (this.#state === 'dialing' && this.#place !== undefined) this.#route();
+    if (this.#state !== 'dialing' || this.#place === undefined) return;
+    // Members that change faster than a connect takes keep nobody for ever (G10).
+    const { clock } = this.#around.seams;
+    const isLate = clock.now() - this.#record.heldSince() > this.#around.policy().hold.maxWaitMs;
+    if (isLate) this.#giveUp('hold-timeout');
+    else this.#route();
   }
 
   stopWaiting(): void {

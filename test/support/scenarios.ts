@@ -112,7 +112,6 @@ export const NOT_YET: readonly string[] = [
   'G7',
   'G8',
   'G9',
-  'G10',
   'G11',
   'G16',
   'scenario 30 on Patroni',
