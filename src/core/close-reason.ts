@@ -55,7 +55,7 @@ export const CLOSE_REASONS = {
   'evicted-operator': { sqlState: '57P01', side: 'pointsman' },
   /** It reached its pool's `max_session_age`, and was between two transactions. */
   'too-old': { sqlState: '57P01', side: 'pointsman' },
-  /** The process stops: refused before a backend, or closed at the drain deadline. */
+  /** The process stops: refused before a backend (with 57P03, as a starting session), or ended in the drain. */
   shutdown: { sqlState: '57P01', side: 'pointsman' },
   /** An invariant of ours broke; the session was ended rather than trusted. */
   'internal-error': { sqlState: 'XX000', side: 'pointsman' },

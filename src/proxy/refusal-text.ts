@@ -33,8 +33,11 @@ export interface RefusalFacts {
   readonly detail: string | undefined;
 }
 
+/** Who has no session yet is told as PostgreSQL does when it shuts down: libpq tries its next host, pg_isready says "rejecting". */
+const CANNOT_CONNECT_NOW = '57P03';
+
 export function refusalText(reason: RefusalReason, facts: RefusalFacts): ErrorFields {
-  const sqlState = CLOSE_REASONS[reason].sqlState;
+  const sqlState = reason === 'shutdown' ? CANNOT_CONNECT_NOW : CLOSE_REASONS[reason].sqlState;
   return { sqlState, message: `pointsman: ${sentence(reason, facts.pool)} (${reason})`, ...advice(reason, facts) };
 }
 
@@ -61,7 +64,7 @@ function sentence(reason: RefusalReason, pool: PoolPolicy): string {
     case 'not-postgres':
       return 'this is not the PostgreSQL protocol';
     case 'unknown-target':
-      return 'no pool has the name that was asked for';
+      return 'the client asks for a pool that is not there';
     case 'too-many-sessions':
       return 'too many sessions';
     case 'hold-full':
@@ -84,27 +87,34 @@ function advice(reason: RefusalReason, facts: RefusalFacts): Pick<ErrorFields, '
   const members = (): string => describeMembers(facts.decision, facts.now);
   switch (reason) {
     case 'startup-timeout':
+      return { detail, hint: 'Connect with a PostgreSQL client; what connects and says nothing is cut off.' };
     case 'not-postgres':
-      return { detail, hint: 'Connect with a PostgreSQL client; protocol 3 is spoken here.' };
+      return {
+        detail,
+        hint: 'Connect with a PostgreSQL client. What it says first, all parameters included, may have 10000 bytes.',
+      };
     case 'unknown-target':
       return {
         detail,
-        hint: 'Write a pool behind the last @ of the database name, or none; a@b is reached as a@b@rw.',
+        hint: 'What follows the last @ of a database name is a pool. A database that is itself named a@b is reached as a@b@rw.',
       };
     case 'too-many-sessions':
-      return { detail, hint: 'Close idle connections, use a connection pool, or raise the bound.' };
+      return {
+        detail,
+        hint: 'Close idle connections, put a connection pool between, or raise max_sessions in the configuration of the proxy.',
+      };
     case 'hold-full':
       return { detail: join(detail, members()), hint: 'Connect again in a few seconds.' };
     case 'hold-timeout':
     case 'no-route':
       return {
         detail: join(detail, members(), waited),
-        hint: 'Connect again later; the status page of the proxy shows how each member stands.',
+        hint: 'Connect again in a few seconds. If it stays so, /status on the admin address of the proxy says more.',
       };
     case 'connect-failed':
       return {
         detail: join(detail, members(), waited),
-        hint: "Check that PostgreSQL accepts connections from the proxy's host.",
+        hint: "Connect again in a few seconds. If it stays so, check that PostgreSQL accepts connections from the proxy's host.",
       };
     case 'shutdown':
       return { detail, hint: 'Connect to another proxy, or again in a few seconds.' };

@@ -1,4 +1,4 @@
-// PostgreSQL's own client programs, psql and pgbench, as a user runs them against one of Pointsman's listeners. They come from the
+// PostgreSQL's own client programs, as a user runs them against one of Pointsman's listeners. They come from the
 // distribution's packages: the npm package of the sandbox has the server only.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import { findPostgresBinDir } from './patroni/availability.ts';
 import type { Credentials } from './patroni/settings.ts';
 
-export type ClientTool = 'psql' | 'pgbench';
+export type ClientTool = 'psql' | 'pgbench' | 'pg_isready' | 'pg_receivewal' | 'pg_recvlogical';
 
 /** Where it connects to and as whom. */
 export interface ToolTarget {
@@ -24,7 +24,7 @@ export interface RunningTool {
 /** For people; undefined when it is there. */
 export function whyNoTool(name: ClientTool): string | undefined {
   if (findPostgresBinDir(name) !== undefined) return undefined;
-  return `${name}: apt-get install ${name === 'psql' ? 'postgresql-client' : 'postgresql'}`;
+  return `${name}: apt-get install ${name === 'pgbench' ? 'postgresql' : 'postgresql-client'}`;
 }
 
 export function startTool(name: ClientTool, to: ToolTarget, args: readonly string[], input?: Readable): RunningTool {

@@ -4,6 +4,7 @@ import type { Server, Socket } from 'node:net';
 import { encodeErrorResponse } from '../../src/wire/error-response.ts';
 import type { Address } from '../../src/core/member.ts';
 import { close, listen } from './listen.ts';
+import { AUTHENTICATION_OK, COMMAND_COMPLETE, backendKeyData, parameterStatus, readyForQuery } from './messages.ts';
 
 export interface BackendConnection {
   readonly socket: Socket;
@@ -21,8 +22,9 @@ export interface FakeBackend {
   /**
    * `echo`: bytes go back, and so does the half-close. `silent`: reads and says nothing. `polite`: asks for authentication,
    * then is silent. `stalled`: does not even read. `stopping`: answers that it shuts down. `gone`: closes without a word.
+   * `obliging`: lets everybody in and answers every message as a query that selects one. `standby`: the same, and says what it is.
    */
-  behaviour: 'echo' | 'silent' | 'polite' | 'stalled' | 'stopping' | 'gone';
+  behaviour: 'echo' | 'silent' | 'polite' | 'stalled' | 'stopping' | 'gone' | 'obliging' | 'standby';
   readonly connections: readonly BackendConnection[];
   /** The only connection, or the newest. */
   last(): BackendConnection;
@@ -101,8 +103,31 @@ function serve(socket: Socket, behaviour: FakeBackend['behaviour']): BackendConn
   if (behaviour === 'stalled') return connection;
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
   if (behaviour === 'echo') socket.pipe(socket);
+  const welcome = WELCOMES[behaviour];
+  if (welcome !== undefined) {
+    socket.on('data', (chunk: Buffer) => oblige(socket, chunk, welcome)).on('end', () => socket.end());
+  }
   const answer = ANSWERS[behaviour];
   if (answer !== undefined)
     socket.once('data', () => (answer.isLast ? socket.end(answer.words) : socket.write(answer.words)));
   return connection;
+}
+
+const READY = [backendKeyData(42, Buffer.alloc(4, 7)), readyForQuery('I')];
+
+const WELCOMES: Partial<Record<FakeBackend['behaviour'], Uint8Array>> = {
+  obliging: Buffer.concat([AUTHENTICATION_OK, ...READY]),
+  standby: Buffer.concat([AUTHENTICATION_OK, parameterStatus('in_hot_standby', 'on'), ...READY]),
+};
+
+const DONE = Buffer.concat([COMMAND_COMPLETE, readyForQuery('I')]);
+/** The upper half of the codes of SSLRequest and its kin, that of protocol 3, and the type of Terminate. */
+const [ENCRYPTION, PROTOCOL_3, TERMINATE] = [0x04d2, 0x0003, 0x58];
+
+/** Drivers under test wait for each answer, so a chunk is a message. */
+function oblige(socket: Socket, chunk: Buffer, welcome: Uint8Array): void {
+  if (chunk[0] === TERMINATE) return void socket.end();
+  const code = chunk[0] === 0 && chunk.length >= 8 ? chunk.readUInt16BE(4) : undefined;
+  if (code === ENCRYPTION) socket.write('N');
+  else socket.write(code === PROTOCOL_3 ? welcome : DONE);
 }

@@ -87,7 +87,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('G14: %s', (signal) => {
     waiting.socket.write(aStartup());
     await process.waitFor('the hold', async () => (await process.metric('pointsman_holds{pool="write"}')) === 1);
     process.signal(signal);
-    expect(await until('the error', () => errorFields(waiting.received()))).toMatchObject({ C: '57P01' });
+    expect(await until('the error', () => errorFields(waiting.received()))).toMatchObject({ C: '57P03' });
     expect(await process.exited()).toBe(0);
   });
 

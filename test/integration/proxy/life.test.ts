@@ -89,7 +89,7 @@ test('drain: who waits is told, sessions end by themselves, and then it is over'
   const held = await aHeldReader();
   const drained = lab.proxy.drain(60_000);
   const error = await until('the error', () => errorFields(held.received()));
-  expect(error).toMatchObject({ C: '57P01', M: expect.stringContaining('(shutdown)') });
+  expect(error).toMatchObject({ C: '57P03', M: expect.stringContaining('(shutdown)') });
   held.socket.end();
   client.socket.write('go on');
   await until('the echo', () => client.received().includes('go on'));
@@ -103,7 +103,7 @@ test('drain: who connects meanwhile is told', async () => {
   void lab.proxy.drain(60_000);
   const late = await connectRaw(lab.address('write'));
   late.socket.write(aStartup());
-  expect(await until('the error', () => errorFields(late.received()))).toMatchObject({ C: '57P01' });
+  expect(await until('the error', () => errorFields(late.received()))).toMatchObject({ C: '57P03' });
 });
 
 test('drain: at the deadline the rest is closed, half-closed and silent ones too', async () => {

@@ -224,7 +224,7 @@ test('the process stops: who waits with a spare is told when it goes on', async 
   const client = await aDeclinedClient();
   void lab.proxy.drain(60_000);
   client.socket.write(aStartup());
-  expect(await until('the error', () => errorFields(client.received().subarray(1)))).toMatchObject({ C: '57P01' });
+  expect(await until('the error', () => errorFields(client.received().subarray(1)))).toMatchObject({ C: '57P03' });
   await until('the end of the spare', () => one.last().hasEnded || one.last().isClosed);
 });
 

@@ -90,7 +90,7 @@ test('an unknown target is refused, and the answer says what there is', async ()
   const error = await until('the error', () => errorFields(client.received()));
   expect(error).toMatchObject({
     C: '3D000',
-    M: 'pointsman: no pool has the name that was asked for (unknown-target)',
+    M: 'pointsman: the client asks for a pool that is not there (unknown-target)',
     D: '"foo" is none of write, read, analytics, rw (write), ro (read)',
   });
   client.socket.end();

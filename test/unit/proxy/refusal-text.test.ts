@@ -22,7 +22,7 @@ test.each<[RefusalReason, string]>([
   ['hold-timeout', '57P03'],
   ['no-route', '57P03'],
   ['connect-failed', '08006'],
-  ['shutdown', '57P01'],
+  ['shutdown', '57P03'],
   ['internal-error', 'XX000'],
 ])('%s has its SQLSTATE, its own word in the message, a hint, and no address', (reason, sqlState) => {
   const text = refusalText(reason, facts);
