@@ -1,13 +1,14 @@
 // Passes a CancelRequest on, once: to the server whose session has that key, or, where no session that can be read has it (TLS, or
-// another proxy's), to each place at which its pool has sessions, because PostgreSQL ignores a key it does not have. The latter
-// is rationed: guesses must not cost the members. One deadline bounds all of it, whoever never closes.
+// another proxy's), to the members of the listener's pool, because PostgreSQL ignores a key it does not have. The latter is
+// rationed: guesses must not cost the members. One deadline bounds all of it, whoever never closes.
 import type { Socket } from 'node:net';
 import type { Clock } from '../core/instant.ts';
-import { addressText } from '../core/member.ts';
+import { addressText, isSameAddress } from '../core/member.ts';
 import type { Address } from '../core/member.ts';
 import type { PoolName } from '../core/policy.ts';
 import type { Target } from '../core/routing-table.ts';
 import { requestedKey } from '../wire/cancel-key.ts';
+import { openRoute } from './approach.ts';
 import { CancelKeys } from './cancel-keys.ts';
 import type { Dial } from './dial.ts';
 import type { ProxySeams } from './options.ts';
@@ -51,12 +52,12 @@ export class Cancels {
 
   /** Returns the end without courtesy, after which nothing is reported. */
   passOn({ packet, pool, listener, onDone }: Cancelling): () => void {
-    const { seams, registry, dial } = this.#inputs;
+    const { seams, dial } = this.#inputs;
     const { clock } = seams;
     const own = this.#targetOf(packet);
-    const places = own === undefined ? registry.placesOf(pool).slice(0, MOST_CANCEL_TARGETS) : [own];
+    const places = own === undefined ? this.#placesOf(pool) : [own];
     let problem: string | undefined;
-    if (places.length === 0) problem = 'no session to cancel in this pool';
+    if (places.length === 0) problem = 'nobody to pass it on to in this pool';
     else if (own === undefined && !this.#mayGuess(listener)) problem = 'dropped: too many with unknown keys';
     if (problem !== undefined) {
       onDone(problem);
@@ -70,6 +71,16 @@ export class Cancels {
   #targetOf(packet: Uint8Array): Target | undefined {
     const key = requestedKey(packet);
     return key === undefined ? undefined : this.keys.find(key);
+  }
+
+  /** Where its sessions live, then where new ones would go: another proxy's live there. */
+  #placesOf(pool: PoolName): readonly Target[] {
+    const { seams, registry } = this.#inputs;
+    const places: Target[] = [...registry.placesOf(pool)];
+    for (const target of openRoute(seams, pool)?.targets ?? []) {
+      if (!places.some(({ address }) => isSameAddress(address, target.address))) places.push(target);
+    }
+    return places.slice(0, MOST_CANCEL_TARGETS);
   }
 
   #mayGuess(listener: Address): boolean {

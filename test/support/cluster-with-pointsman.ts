@@ -12,7 +12,8 @@ export interface ClusterWithPointsman<Cluster extends ClusterUnderTest = Cluster
 }
 
 export interface PointsmanWanted {
-  readonly pointsman?: ConfigOverrides;
+  /** A function is called once, when the cluster is there. */
+  readonly pointsman?: ConfigOverrides | ((cluster: ClusterUnderTest) => Promise<ConfigOverrides>);
   /** Run on the primary, as the application's user, before Pointsman starts. */
   readonly sql?: string;
 }
@@ -30,7 +31,8 @@ export function clusterWithPointsman<Cluster extends ClusterUnderTest>(
       const { name } = await cluster.leader();
       await cluster.sql(name, wanted.sql, { as: cluster.app });
     }
-    pointsman = await startPointsman(configFor(cluster, wanted.pointsman));
+    const overrides = typeof wanted.pointsman === 'function' ? await wanted.pointsman(cluster) : wanted.pointsman;
+    pointsman = await startPointsman(configFor(cluster, overrides));
   });
   afterAll(async () => {
     await pointsman?.stop();

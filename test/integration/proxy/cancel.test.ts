@@ -61,7 +61,7 @@ function told() {
   return lab.events.flatMap((event) => (event.kind === 'cancel-forwarded' ? [event] : []));
 }
 
-test.each([4, 32, 256])('a key of %i bytes finds its session, whatever the listener', async (length) => {
+test.each([4, 32, 256])('scenario 35: a key of %i bytes finds its session, whatever the listener', async (length) => {
   const secret = Buffer.alloc(length, 9);
   await aSession(one, backendKeyData(42, SECRET));
   await aSession(two, backendKeyData(42, secret));
@@ -75,7 +75,7 @@ test.each([4, 32, 256])('a key of %i bytes finds its session, whatever the liste
   expect(one.connections).toHaveLength(1);
 });
 
-test('a key that nobody has goes to the listener’s own pool', async () => {
+test('scenario 35: a key that nobody has goes to the listener’s own pool', async () => {
   await aSession(one, backendKeyData(42, SECRET));
   await aSession(two, backendKeyData(43, SECRET));
   const request = aCancelOf(43, Buffer.from([1, 2, 3, 5]));
@@ -85,21 +85,45 @@ test('a key that nobody has goes to the listener’s own pool', async () => {
   expect(told()).toMatchObject([{ pool: 'write', key: 'unknown', members: ['pg-1'] }]);
 });
 
-test('replay after the end: the key of a session that is gone is unknown', async () => {
+test('scenario 35: replay after the end: the key of a session that is gone is unknown', async () => {
   const session = await aSession(two, backendKeyData(43, SECRET));
   session.socket.end();
   two.last().socket.end();
   await until('the end', () => lab.reasons().length === 1);
-  const canceller = await cancel('read', aCancelOf(43, SECRET));
-  await until('the end', () => canceller.hasEnded);
-  expect(two.connections).toHaveLength(1);
-  expect(lab.closed().at(-1)).toMatchObject({
-    reason: 'cancel-forwarded',
-    detail: 'no session to cancel in this pool',
-  });
+  const request = aCancelOf(43, SECRET);
+  await cancel('write', request);
+  await until('the request', () => whoHeard(request).length > 0);
+  expect(whoHeard(request)).toEqual(['pg-1']);
+  expect(told()).toMatchObject([{ pool: 'write', key: 'unknown' }]);
 });
 
-test('a key that passes inside an opaque stream is not read', async () => {
+test('scenario 35: a key of another proxy’s session goes to the pool’s members, though they have no session of ours', async () => {
+  const three = await startFakeBackend('silent');
+  lab.decide({ write: {}, read: { open: { 'pg-2': two.address, 'pg-3': three.address } } });
+  await aSession(two, backendKeyData(43, SECRET));
+  const request = aCancelOf(44, SECRET);
+  const canceller = await cancel('read', request);
+  await until('both', () => told().length === 1 && three.connections.length === 1 && two.connections.length === 2);
+  await until('the request', () => whoHeard(request).length === 1 && three.last().received().equals(request));
+  expect(told()).toMatchObject([{ pool: 'read', key: 'unknown', members: ['pg-2', 'pg-3'] }]);
+  const nobody = await cancel('write', request);
+  await until('the end', () => nobody.hasEnded);
+  expect(lab.closed()).toMatchObject([{ reason: 'cancel-forwarded', detail: 'nobody to pass it on to in this pool' }]);
+  expect(one.connections).toHaveLength(0);
+  canceller.socket.destroy();
+  await three.stop();
+});
+
+test('scenario 35: at most eight members hear a key that nobody has', async () => {
+  const many = await Promise.all(Array.from({ length: 10 }, () => startFakeBackend('gone')));
+  lab.decide({ read: { open: Object.fromEntries(many.map(({ address }, index) => [`pg-${index}`, address])) } });
+  const canceller = await cancel('read', aCancelOf(44, SECRET));
+  await until('the end', () => canceller.hasEnded);
+  expect(many.flatMap(({ connections }) => connections)).toHaveLength(8);
+  await Promise.all(many.map((backend) => backend.stop()));
+});
+
+test('scenario 35: a key that passes inside an opaque stream is not read', async () => {
   const client = await connectRaw(lab.address('read'));
   client.socket.write(SSL_REQUEST);
   await until('the request', () => two.connections.length === 1 && two.last().chunks.length > 0);
@@ -107,12 +131,13 @@ test('a key that passes inside an opaque stream is not read', async () => {
   await until('S', () => client.received().length === 1);
   two.last().socket.write(Buffer.concat([AUTHENTICATION_OK, backendKeyData(43, SECRET)]));
   await until('the key', () => client.received().length > 20);
-  await cancel('write', aCancelOf(43, SECRET));
-  await until('the end', () => lab.reasons().length === 1);
-  expect(two.connections).toHaveLength(1);
+  const request = aCancelOf(43, SECRET);
+  await cancel('write', request);
+  await until('the request', () => whoHeard(request).length > 0);
+  expect(whoHeard(request)).toEqual(['pg-1']);
 });
 
-test('guesses are rationed by listener; who knows the key is not', async () => {
+test('scenario 35: guesses are rationed by listener; who knows the key is not', async () => {
   await aSession(one, backendKeyData(42, SECRET));
   const guess = aCancelOf(42, Buffer.from([0, 0, 0, 0]));
   for (let count = 0; count < 21; count += 1) await cancel('write', guess);

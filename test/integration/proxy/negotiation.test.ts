@@ -158,7 +158,7 @@ test('scenario 32: the same of a client that waits for a route', async () => {
   expect(await until('the error', () => errorFields(client.received()))).toMatchObject({ C: '08P01' });
 });
 
-test('a backend that says more than N is not shown and not used', async () => {
+test('scenario 32: a backend that says more than N is not shown and not used', async () => {
   await start();
   const client = await ask(one);
   one.last().socket.write('Nand what nobody asked for');
@@ -173,7 +173,7 @@ test.each([
   ['speaks', () => one.last().socket.write('unasked')],
   ['closes', () => one.last().socket.end()],
   ['resets', () => one.last().socket.resetAndDestroy()],
-])('a spare that %s is replaced when the client goes on', async (_, happens) => {
+])('scenario 32: a spare that %s is replaced when the client goes on', async (_, happens) => {
   await start();
   const client = await aDeclinedClient();
   const spare = one.last();

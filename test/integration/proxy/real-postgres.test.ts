@@ -55,7 +55,7 @@ describeUnless(missingForSandbox, 'a real PostgreSQL behind the proxy', () => {
     return client;
   }
 
-  test('simple and extended protocol, named statements, errors, and large values', async () => {
+  test('scenario 30: simple and extended protocol, named statements, errors, and large values', async () => {
     const client = await connect();
     const big = 'é'.repeat(3_000_000);
     expect((await client.query('select 1 as one; select 2 as two')) as unknown).toMatchObject([
@@ -72,7 +72,7 @@ describeUnless(missingForSandbox, 'a real PostgreSQL behind the proxy', () => {
     expect((await client.query('select 3 as n')).rows).toEqual([{ n: 3 }]);
   });
 
-  test('LISTEN and NOTIFY reach a client that is silent', async () => {
+  test('scenario 30: LISTEN and NOTIFY reach a client that is silent', async () => {
     const [listening, telling] = [await connect(), await connect()];
     const heard: unknown[] = [];
     listening.on('notification', ({ channel, payload }) => heard.push([channel, payload]));
@@ -82,7 +82,7 @@ describeUnless(missingForSandbox, 'a real PostgreSQL behind the proxy', () => {
     expect(heard).toEqual([['news', 'the primary has changed']]);
   });
 
-  test('large objects, in one transaction', async () => {
+  test('scenario 30: large objects, in one transaction', async () => {
     const client = await connect();
     const bytes = Buffer.from(Array.from({ length: 200_000 }, (_, i) => i % 251));
     await client.query('begin');
@@ -92,14 +92,14 @@ describeUnless(missingForSandbox, 'a real PostgreSQL behind the proxy', () => {
     expect(read.rows[0]?.data.equals(bytes)).toBe(true);
   });
 
-  test('a replication connection is a session like any other', async () => {
+  test('scenario 30: a replication connection is a session like any other', async () => {
     const { user, password } = sandbox.superuser;
     const client = await connect({ user, password, database: 'postgres', replication: 'database' } as ClientConfig);
     const { rows } = await client.query<{ systemid: string; dbname: string }>('IDENTIFY_SYSTEM');
     expect(rows).toMatchObject([{ systemid: expect.stringMatching(/^\d+$/), dbname: 'postgres' }]);
   });
 
-  test('a cancel request ends the query it is for, and the session goes on', async () => {
+  test('scenario 35: a cancel request ends the query it is for, and the session goes on', async () => {
     const client = await connect();
     const other = await connect();
     const slow = client.query('select pg_sleep(60)');

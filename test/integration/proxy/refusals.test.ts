@@ -95,7 +95,7 @@ test('a refused client that goes on talking still gets to read why, and is cut o
   expect(lab.reasons()).toEqual(['no-route']);
 });
 
-test('HTTP is told what this port is', async () => {
+test('scenario 34: HTTP is told what this port is', async () => {
   await startOpen();
   const answer = await fetch(`http://127.0.0.1:${lab.address('write').port}/health`);
   expect(answer.status).toBe(400);
@@ -120,7 +120,7 @@ test.each([
   });
 });
 
-test('half a startup packet and an end: told so', async () => {
+test('scenario 33: half a startup packet and an end: told so', async () => {
   await startOpen();
   const client = await connectRaw(lab.address('write'));
   client.socket.end(aStartup().subarray(0, 20));
@@ -128,7 +128,7 @@ test('half a startup packet and an end: told so', async () => {
   expect(errorFields(client.received())).toMatchObject({ C: '08P01', D: 'incomplete startup packet' });
 });
 
-test('a load balancer’s probe is silent', async () => {
+test('scenario 34: a load balancer’s probe is silent', async () => {
   await startOpen();
   const polite = await connectRaw(lab.address('write'));
   polite.socket.end();
@@ -141,7 +141,7 @@ test('a load balancer’s probe is silent', async () => {
   expect(backend.connections.length).toBe(0);
 });
 
-test('one deadline covers the startup, however busily it drips', async () => {
+test('scenario 33: one deadline covers the startup, however busily it drips', async () => {
   await startOpen();
   const client = await connectRaw(lab.address('write'));
   for (const byte of aStartup().subarray(0, 9)) {

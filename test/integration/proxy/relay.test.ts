@@ -43,7 +43,7 @@ test('what a client pipelines behind its first packet before the backend is ther
   expect(client.received().equals(sent)).toBe(true);
 });
 
-test('a client that half-closes with 300 kB in flight gets every byte back', async () => {
+test('scenario 36: a client that half-closes with 300 kB in flight gets every byte back', async () => {
   await start();
   const client = await connectRaw(lab.address('write'));
   const sent = Buffer.concat([aStartup(), randomBytes(300_000)]);
@@ -62,7 +62,7 @@ test('a client that half-closes with 300 kB in flight gets every byte back', asy
   await until('both ends closed', () => client.isClosed && backend.last().isClosed);
 });
 
-test('a backend that half-closes with 300 kB in flight still gets what the client sends', async () => {
+test('scenario 36: a backend that half-closes with 300 kB in flight still gets what the client sends', async () => {
   await start('silent');
   const client = await connectRaw(lab.address('write'));
   client.socket.write(aStartup());
@@ -83,7 +83,7 @@ test('a backend that half-closes with 300 kB in flight still gets what the clien
   expect(lab.reasons()).toEqual(['backend-closed']);
 });
 
-test('a slow reader slows the backend: what is in between stays bounded', async () => {
+test('scenario 37: a slow reader slows the backend: what is in between stays bounded', async () => {
   await start('silent');
   const client = await connectRaw(lab.address('write'));
   client.socket.write(aStartup());
@@ -120,7 +120,7 @@ test('an SSLRequest is the backend’s to answer', async () => {
   expect(backend.last().received().subarray(8).equals(opaque)).toBe(true);
 });
 
-test('a reset by the client resets the backend', async () => {
+test('scenario 36: a reset by the client resets the backend', async () => {
   await start('polite');
   const client = await connectRaw(lab.address('write'));
   client.socket.write(aStartup());
@@ -132,7 +132,7 @@ test('a reset by the client resets the backend', async () => {
   expect(lab.smells).toEqual([]);
 });
 
-test('a reset by the backend ends the client after what was said, and is smelled', async () => {
+test('scenario 36: a reset by the backend ends the client after what was said, and is smelled', async () => {
   await start('silent');
   const client = await connectRaw(lab.address('write'));
   client.socket.write(aStartup());
