@@ -70,6 +70,11 @@ function heldAt(record: MemberRecord, check: CheckRecord, probe: ProbePolicy): I
   return isVouched(record, probe) ? Math.max(check.positiveAt ?? -Infinity, record.vouch.at) : check.positiveAt;
 }
 
+/** The same as far as it may open new sessions: a vouch that was taken back only keeps the live ones for their grace. */
+function claimedAt(record: MemberRecord, check: CheckRecord, probe: ProbePolicy): Instant | undefined {
+  return record.vouch?.takenBack === true ? check.positiveAt : heldAt(record, check, probe);
+}
+
 /** A vouch stands in for a silent API only while PostgreSQL's own port accepts (behaviour: vouching). */
 function isVouched(
   record: MemberRecord,
@@ -85,7 +90,7 @@ function freshClaims(snapshot: Snapshot, pool: PoolPolicy, probe: ProbePolicy, a
   for (const [name, record] of snapshot.members) {
     const check = record.checks.get(pool.check.text);
     if (check?.verdict.kind !== 'positive' || record.mismatch !== undefined || isDead(record)) continue;
-    if (!ages.isYoung(heldAt(record, check, probe), probe.writeFreshMs)) continue;
+    if (!ages.isYoung(claimedAt(record, check, probe), probe.writeFreshMs)) continue;
     claims.push({ name, timeline: check.positiveTimeline, since: check.positiveSince ?? check.at });
   }
   return claims;
@@ -143,7 +148,7 @@ function standingOf(
 }
 
 function openWhy(record: MemberRecord, probe: ProbePolicy): Why {
-  return isVouched(record, probe)
+  return isVouched(record, probe) && !record.vouch.takenBack
     ? { code: 'vouched', detail: `by ${record.vouch.by}`, ...since(record.failure?.since) }
     : { code: 'positive' };
 }

@@ -25,7 +25,10 @@ function apply(policy: RoutingPolicy, snapshot: Snapshot, observation: Observati
     case 'vouch': {
       const record = snapshot.members.get(observation.member);
       if (record === undefined || observation.startedAt < (record.vouch?.at ?? -Infinity)) return snapshot;
-      return replace(snapshot, { ...record, vouch: { at: observation.startedAt, by: observation.by } });
+      return replace(snapshot, {
+        ...record,
+        vouch: { at: observation.startedAt, by: observation.by, takenBack: false },
+      });
     }
   }
 }
@@ -168,8 +171,9 @@ function takeAnswer(
     mismatch: undefined,
     vouch: undefined,
   };
+  const known = body?.clusterUnlocked === true ? takeBackVouches(snapshot, observation) : snapshot;
   return {
-    ...replace(snapshot, next),
+    ...replace(known, next),
     highestTimeline,
     scope: snapshot.scope ?? body?.scope,
     systemIdentifier: snapshot.systemIdentifier ?? body?.systemIdentifier,
@@ -178,6 +182,20 @@ function takeAnswer(
 
 interface Judged extends Pick<CheckRecord, 'verdict' | 'at'>, Partial<Pick<CheckRecord, 'answer'>> {
   readonly timeline?: number | undefined;
+}
+
+/**
+ * The lock's end comes before the next primary's promotion: who is vouched for gets nobody new from here on. Only the word of who
+ * vouched counts, because a member that has lost the store says the same.
+ */
+function takeBackVouches(snapshot: Snapshot, { member, startedAt }: ProbeObservation): Snapshot {
+  const members = new Map(snapshot.members);
+  for (const [name, record] of members) {
+    const { vouch } = record;
+    if (vouch === undefined || vouch.by !== member || startedAt <= vouch.at) continue;
+    members.set(name, { ...record, vouch: { ...vouch, takenBack: true } });
+  }
+  return { ...snapshot, members };
 }
 
 function nextCheckRecord(

@@ -43,7 +43,8 @@ export interface MemberRecord {
   readonly failure: { readonly since: Instant; readonly at: Instant; readonly outcome: ProbeOutcome } | undefined;
   /** Present while the newest answer belonged to another cluster or another member. */
   readonly mismatch: { readonly at: Instant; readonly detail: string } | undefined;
-  readonly vouch: { readonly at: Instant; readonly by: MemberName } | undefined;
+  /** `takenBack`: whoever gave it has seen since that nobody holds the leader lock. */
+  readonly vouch: { readonly at: Instant; readonly by: MemberName; readonly takenBack: boolean } | undefined;
 }
 
 /** Enough to judge lag over the last few answers of two members that are probed independently. */

@@ -34,7 +34,7 @@ export interface MemberStatus {
   readonly apiVersion?: string;
   /** Epoch seconds of the member's last contact with its configuration store; shown, never compared with our clock. */
   readonly dcsLastSeen?: number;
-  /** Informational: these three never change routing by themselves (behaviour: evidence). */
+  /** Informational: these three never open or close anything by themselves (behaviour: evidence). */
   readonly pause?: boolean;
   readonly clusterUnlocked?: boolean;
   readonly failsafe?: boolean;

@@ -205,8 +205,23 @@ describe('scenario 8: a frozen API with a PostgreSQL that accepts', () => {
     ['nobody vouches', POLICY, [frozen]],
     ['its own last word was no', POLICY, [answered({ at: 19_000, status: 503 }), frozen, vouch]],
     ['its own last word was not now', POLICY, [answered({ at: 19_000, body: { state: 'stopping' } }), frozen, vouch]],
+    ['who vouched now sees no leader', POLICY, [frozen, vouch, isReplica('pg-2', 20_150, { clusterUnlocked: true })]],
   ])('not when %s', (_, policy, history) => {
     expect(openIn(aTable(policy, 20_200, ...ROUND, ...history), 'write')).toEqual([]);
+  });
+
+  test('what somebody else sees, or saw before, takes no vouch back: a replica may have lost the store', () => {
+    const list = aList(0, 'pg-1', 'pg-2', 'pg-3');
+    const before = isReplica('pg-2', 20_050, { clusterUnlocked: true });
+    const other = isReplica('pg-3', 20_150, { clusterUnlocked: true });
+    const table = aTable(POLICY, 20_200, ...ROUND, list, isReplica('pg-3', 0), frozen, vouch, before, other);
+    expect(standingIn(table, 'write', 'pg-1')).toBe('open vouched');
+  });
+
+  test('live sessions of a member that lost its vouch stay for the grace', () => {
+    const history = [...ROUND, frozen, vouch, isReplica('pg-2', 20_150, { clusterUnlocked: true })];
+    expect(standingIn(aTable(POLICY, 35_099, ...history), 'write', 'pg-1')).toBe('keep no-answer');
+    expect(standingIn(aTable(POLICY, 35_100, ...history), 'write', 'pg-1')).toBe('leave silent no-answer');
   });
 
   test('a new primary on a higher timeline ends it whoever vouches', () => {

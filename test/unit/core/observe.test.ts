@@ -119,7 +119,7 @@ describe('a probe older than the newest applied one is discarded', () => {
       vouched('pg-1', 'pg-2', 200),
       vouched('pg-1', 'pg-3', 100),
     );
-    expect(recordOf(snapshot, 'pg-1').vouch).toEqual({ at: 200, by: 'pg-2' });
+    expect(recordOf(snapshot, 'pg-1').vouch).toEqual({ at: 200, by: 'pg-2', takenBack: false });
   });
 });
 
