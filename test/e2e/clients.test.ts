@@ -24,6 +24,9 @@ const TLS = new URL('../fixtures/tls/', import.meta.url);
 const CA = new URL('ca.pem', TLS).pathname;
 const COUNT_SSL = 'select ssl::text from pg_stat_ssl where pid = pg_backend_pid()';
 
+const said = (taps: readonly Tap[]): readonly string[] => taps.flatMap((tap) => tap.transcripts()).toSorted();
+const open = (taps: readonly Tap[]): number => taps.reduce((sum, tap) => sum + tap.open(), 0);
+
 /** A cluster with Pointsman before it, and a tap on each wire. */
 function tappedCluster(on: Lab) {
   const behind: Tap[] = [];
@@ -50,8 +53,6 @@ function tappedCluster(on: Lab) {
   afterAll(() => {
     for (const tap of [...before, ...behind]) tap.stop();
   });
-  const said = (taps: readonly Tap[]): readonly string[] => taps.flatMap((tap) => tap.transcripts()).toSorted();
-  const open = (taps: readonly Tap[]): number => taps.reduce((sum, tap) => sum + tap.open(), 0);
   return {
     lab,
     port: (pool: 'write' | 'read') => before[pool === 'write' ? 0 : 1]?.address.port ?? 0,
@@ -62,6 +63,9 @@ function tappedCluster(on: Lab) {
     },
   };
 }
+
+const itWith = (tool: ClientTool, name: string, run: () => Promise<void>): void =>
+  itUnless(whyNoTool(tool), `scenario 30: ${name}`, run);
 
 describeOnEveryCluster('clients of the field', (on) => {
   const wires = tappedCluster(on);
@@ -92,9 +96,6 @@ describeOnEveryCluster('clients of the field', (on) => {
     const [row] = await wires.lab.cluster.sql((await wires.lab.cluster.leader()).name, sql);
     return Object.values(row ?? {})[0];
   }
-
-  const itWith = (tool: ClientTool, name: string, run: () => Promise<void>): void =>
-    itUnless(whyNoTool(tool), `scenario 30: ${name}`, run);
 
   itWith('psql', 'psql: results, errors, NOTICE, NOTIFY', async () => {
     expect(await psql('select 1', 'select 2')).toBe('1\n2');
@@ -165,10 +166,10 @@ describeOnEveryCluster('clients of the field', (on) => {
     await pipeline(Readable.from(lines), await sql`copy lines from stdin`.writable());
     expect(await text(await sql`copy lines to stdout`.readable())).toBe(lines.join(''));
     const heard: string[] = [];
-    const { unlisten } = await sql.listen('news', (word) => heard.push(word));
+    const listening = await sql.listen('news', (word) => heard.push(word));
     await sql.notify('news', 'word');
     await until('the notification', () => heard.length > 0);
-    await unlisten();
+    await listening.unlisten();
     await expect(sql`select 1/0`).rejects.toMatchObject({ code: '22012' });
     await sql.end();
   });
