@@ -6,6 +6,7 @@ import { buildStatus } from './admin/status.ts';
 import type { Readiness, StatusDocument } from './admin/status.ts';
 import { readAdminToken } from './config/admin-token.ts';
 import type { ClusterConfig, Config } from './config/config.ts';
+import { readKeyPair } from './config/key-pair.ts';
 import type { Loaded } from './config/load.ts';
 import type { Clock } from './core/instant.ts';
 import { addressText } from './core/member.ts';
@@ -68,6 +69,7 @@ export function createApp(options: AppOptions): App {
       routingTable: () => monitor.table(),
       counts: () => proxy.counts(),
       isDrained: (member) => monitor.snapshot().drained.has(member),
+      certificate: () => proxy.certificate(),
       lastAnswerAt: (member) => monitor.snapshot().members.get(member)?.answeredAt,
     },
   });
@@ -90,6 +92,7 @@ export function createApp(options: AppOptions): App {
     freshen: (pool) => monitor.freshen(pool),
     onSmell: (smell) => monitor.smell(smell),
     onEvent: recorder.onProxyEvent,
+    readKeyPair,
     clock,
     random: Math.random,
   });

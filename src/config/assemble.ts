@@ -1,6 +1,6 @@
 // From the parsed file to the frozen Config: names of the program instead of names of the file, and what a pool inherits.
 import type { CheckFamily } from '../core/check.ts';
-import type { PoolPolicy, ProbePolicy } from '../core/policy.ts';
+import type { ClientTls, PoolPolicy, ProbePolicy } from '../core/policy.ts';
 import type { ApiTls, ClusterConfig, Config } from './config.ts';
 import { EXCLUSIVE_ON_LEAVE, SHARED_ON_LEAVE, SLOW_START_MS } from './defaults.ts';
 import type { ParsedFile, ParsedPool } from './schema.ts';
@@ -16,7 +16,11 @@ export function assemble(parsed: ParsedFile): Config {
     pools: Object.entries(parsed.pools).map(([name, pool]) => poolPolicy(name, pool)),
     listeners: parsed.listeners,
     zone: parsed.zone,
-    client: { startupTimeoutMs: client.startup_timeout, maxSessions: client.max_sessions },
+    client: {
+      startupTimeoutMs: client.startup_timeout,
+      maxSessions: client.max_sessions,
+      tls: clientTls(client.tls),
+    },
     backend: { connectTimeoutMs: backend.connect_timeout, attempts: backend.attempts },
     hold: {
       maxWaitMs: hold.max_wait,
@@ -51,6 +55,12 @@ function clusterConfig(cluster: ParsedFile['cluster']): ClusterConfig {
     allow,
     api: { dialect: api.dialect, tls },
   };
+}
+
+function clientTls({ mode, cert, key }: ParsedFile['client']['tls']): ClientTls {
+  if (mode === 'passthrough') return { mode };
+  if (cert === undefined || key === undefined) throw new Error(`client.tls: ${mode} without cert and key`);
+  return { mode, cert, key };
 }
 
 function probePolicy(probe: ParsedFile['probe']): ProbePolicy {

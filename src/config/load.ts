@@ -1,5 +1,5 @@
 // loadConfig: file and environment in, one frozen Config or every problem out. Binds nothing, resolves nothing, and reads
-// nothing but the file.
+// nothing but the file and the certificate that it names for us.
 import { readFileSync } from 'node:fs';
 import { assemble } from './assemble.ts';
 import type { Config } from './config.ts';
@@ -7,19 +7,21 @@ import { withDefaults } from './defaults.ts';
 import { applyEnvironment } from './environment.ts';
 import type { Environment } from './environment.ts';
 import type { Finding } from './finding.ts';
+import { readKeyPairNow } from './key-pair.ts';
 import { parse } from './parse.ts';
 import type { Fault } from './parse.ts';
 import { fileOrigin, place } from './place.ts';
 import type { Path, Problem } from './problem.ts';
 import { checkRules } from './rules.ts';
 import { withoutEmptySections } from './shape.ts';
+import { unreadable } from './unreadable.ts';
 import { readYaml } from './yaml-text.ts';
 
 export interface LoadOptions {
   /** Path of the YAML file; undefined: the environment alone. */
   readonly file: string | undefined;
   readonly env: Environment;
-  /** Reads a file whole; throws what node:fs throws. */
+  /** Reads the YAML file whole; throws what node:fs throws. */
   readonly readFile?: (file: string) => string;
 }
 
@@ -40,9 +42,9 @@ export function loadConfig(options: LoadOptions): Loaded {
   }
   const overlaid = applyEnvironment(withDefaults(withoutEmptySections(yaml.tree)), env);
   const { parsed, faults, leftOut } = parse(overlaid.tree);
-  const findings = (parsed === undefined ? [] : checkRules(parsed)).filter(
-    (finding) => !finding.involves.some((path) => leftOut.some((bad) => isWithin(bad, path))),
-  );
+  const findings = (
+    parsed === undefined ? [] : checkRules(parsed, { readKeyPair: readKeyPairNow, now: Date.now() })
+  ).filter((finding) => !finding.involves.some((path) => leftOut.some((bad) => isWithin(bad, path))));
   const problemsOf = (list: readonly Fault[]): readonly Problem[] =>
     list.map((fault) => place(fault, { file, positionOf: yaml.positionOf, variables: overlaid.variables }));
   const problems = [...overlaid.problems, ...problemsOf([...faults, ...faultsIn(findings, 'error')])].toSorted(byPlace);
@@ -70,14 +72,7 @@ function readText({ file, readFile = (name) => readFileSync(name, 'utf8') }: Loa
   try {
     return { kind: 'text', text: readFile(file) };
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-    const reasons = new Map([
-      ['ENOENT', 'there is no such file'],
-      ['EACCES', 'permission denied'],
-      ['EISDIR', 'it is a directory'],
-    ]);
-    const message = `cannot be read: ${reasons.get(code) ?? code}`;
-    return { kind: 'invalid', problems: [{ origin: { kind: 'file', file }, path: '', message }] };
+    return { kind: 'invalid', problems: [{ origin: { kind: 'file', file }, path: '', message: unreadable(error) }] };
   }
 }
 

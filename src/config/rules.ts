@@ -1,4 +1,6 @@
 // What no single value can say: rules between values, each with its reason. Here those of the cluster and of the clocks.
+import type { KeyPairFiles, KeyPairReading } from '../core/key-pair.ts';
+import { clientRules } from './client-rules.ts';
 import { formatDuration as time } from './duration.ts';
 import { error, warning } from './finding.ts';
 import type { Finding } from './finding.ts';
@@ -7,10 +9,17 @@ import type { Path } from './problem.ts';
 import type { ParsedFile } from './schema.ts';
 import { sharingRules } from './sharing-rules.ts';
 
+export interface Means {
+  readonly readKeyPair: (files: KeyPairFiles) => KeyPairReading;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
 /** Every finding, whatever was found before it. */
-export function checkRules(parsed: ParsedFile): readonly Finding[] {
+export function checkRules(parsed: ParsedFile, { readKeyPair, now }: Means): readonly Finding[] {
   return [
     ...clusterRules(parsed),
+    ...clientRules(parsed, readKeyPair, now),
     ...clockRules(parsed),
     ...poolRules(parsed),
     ...fallbackRules(parsed),

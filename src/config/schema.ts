@@ -108,7 +108,11 @@ export const fileSchema = z.strictObject({
       startup_timeout: duration(1).default(10_000),
       max_sessions: count(1, MOST).default(5000),
       tls: z
-        .strictObject({ mode: choice(['passthrough'], ['terminate', 'require']).default('passthrough') })
+        .strictObject({
+          mode: choice(['passthrough', 'terminate', 'require']).default('passthrough'),
+          cert: nonEmpty.optional(),
+          key: nonEmpty.optional(),
+        })
         .prefault({}),
     })
     .prefault({}),

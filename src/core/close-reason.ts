@@ -34,6 +34,12 @@ export const CLOSE_REASONS = {
   'no-startup': { sqlState: undefined, side: 'client' },
   'startup-timeout': { sqlState: '08P01', side: 'pointsman' },
   'not-postgres': { sqlState: '08P01', side: 'client' },
+  /** It asked again for what had been answered, which PostgreSQL takes for a version that nobody speaks. */
+  'unsupported-protocol': { sqlState: '0A000', side: 'client' },
+  /** Plain text where TLS is required. */
+  'tls-required': { sqlState: '28000', side: 'pointsman' },
+  /** No TLS came about, so there is nothing in which it could be told. */
+  'tls-failed': { sqlState: undefined, side: 'client' },
   /** It asked for a pool by a name that none has. */
   'unknown-target': { sqlState: '3D000', side: 'client' },
   /** A CancelRequest was passed on; such connections carry nothing else. */

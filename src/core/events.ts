@@ -62,7 +62,11 @@ export type ProxyEvent =
       readonly key: CancelKeyKnowledge;
       readonly members: readonly MemberName[];
     }
-  | { readonly kind: 'listener-failed'; readonly pool: PoolName; readonly detail: string };
+  | { readonly kind: 'listener-failed'; readonly pool: PoolName; readonly detail: string }
+  /** Clients are answered with this certificate from now on; `expiresAt` in milliseconds since 1970. */
+  | { readonly kind: 'certificate-loaded'; readonly file: string; readonly expiresAt: number }
+  /** The files have changed and cannot be used: clients are answered as before. */
+  | { readonly kind: 'certificate-refused'; readonly why: string };
 
 /** Why a member that a document names is not contacted, or only in part (behaviour: trust). */
 export interface MemberRefusal {

@@ -2,6 +2,7 @@
 // sizes in bytes. Defaults live in config/.
 import type { Check } from './check.ts';
 import type { LeaveCause } from './close-reason.ts';
+import type { KeyPairFiles } from './key-pair.ts';
 import type { Address } from './member.ts';
 
 export type PoolName = string;
@@ -75,7 +76,11 @@ export interface ClientPolicy {
   readonly startupTimeoutMs: number;
   /** Accepted connections at one time, over all listeners, held ones included. */
   readonly maxSessions: number;
+  readonly tls: ClientTls;
 }
+
+/** Whose TLS it is: the members' (`passthrough`), or ours, for who asks for it (`terminate`) or for everybody (`require`). */
+export type ClientTls = { readonly mode: 'passthrough' } | ({ readonly mode: 'terminate' | 'require' } & KeyPairFiles);
 
 /** Bounds towards members. */
 export interface BackendPolicy {

@@ -1,6 +1,7 @@
 // What a client says and does before it has a backend: its first packet is recognised and told, and so is its leaving; after a
-// declined request for encryption the same for the next packet, within one deadline that stands still while the client waits
-// for us. Keeps every byte for who comes next: the relay, a cancel or a refusal. Knows no route and no state of the session.
+// request for encryption the same for the next packet, within one deadline that stands still while the client waits for us.
+// Where TLS is ours such a request is answered here, and the client is the TLS socket from then on. Keeps every byte for who comes
+// next: the relay, a cancel or a refusal. Knows no route and no state of the session.
 import type { Socket } from 'node:net';
 import type { Login } from '../core/events.ts';
 import type { Clock } from '../core/instant.ts';
@@ -8,23 +9,30 @@ import { startupParameters } from '../wire/startup.ts';
 import type { Recognition } from '../wire/startup.ts';
 import { readTarget, withoutTarget } from '../wire/target.ts';
 import type { Asked } from './approach.ts';
+import { NOT_SUPPORTED, SUPPORTED } from '../wire/error-response.ts';
 import { HTTP_ANSWER } from './refusal-text.ts';
+import type { RefusalReason } from './refusal-text.ts';
 import { refuse } from './refuse.ts';
 import { Intake } from './startup.ts';
+import { shakeHands } from './tls-handshake.ts';
+import type { OwnTls } from './tls-identity.ts';
 
 export interface OpeningInputs {
   readonly clock: Clock;
   /** For everything up to the startup message. */
   readonly timeoutMs: number;
+  /** Undefined: TLS is its server's. */
+  readonly tls: OwnTls | undefined;
   /** It wants a backend, or to agree on encryption with one; once, and again after each `next`. */
   readonly onStartup: () => void;
   readonly onCancel: (request: Uint8Array) => void;
-  /** Not PostgreSQL. `answer`: in its own protocol. */
-  readonly onStranger: (detail: string, answer?: Uint8Array) => void;
-  /** It left, and nothing it said waits for an answer. */
-  readonly onLeft: (how: 'no-startup' | 'client-reset' | 'client-gave-up') => void;
-  readonly onLate: (detail: string) => void;
+  /** What it says cannot be served, or came too late. `answer`: in its own protocol. */
+  readonly onUnwelcome: (reason: Unwelcome, detail: string, answer?: Uint8Array) => void;
+  /** It left, or cannot be spoken with; nothing it said waits for an answer. */
+  readonly onLeft: (how: 'no-startup' | 'client-reset' | 'client-gave-up' | 'tls-failed', detail?: string) => void;
 }
+
+type Unwelcome = Extract<RefusalReason, 'not-postgres' | 'startup-timeout' | 'tls-required' | 'unsupported-protocol'>;
 
 export interface HandedOver {
   /** The first packet as it is to be forwarded, where it can be read. */
@@ -37,24 +45,30 @@ export interface HandedOver {
   readonly isReadable: boolean;
 }
 
+type Packet = Exclude<Recognition, { kind: 'need-more' }>;
+
 export class Opening {
-  readonly #client: Socket;
+  #client: Socket;
   readonly #inputs: OpeningInputs;
-  readonly #intake: Intake;
+  #intake: Intake;
   #leftMs: number;
   #packet: Recognition | undefined;
   #hasNegotiated = false;
+  /** What it was answered here and may not ask again (ProcessStartupPacket in backend_startup.c: neither follows a handshake). */
+  readonly #asked = new Set<Recognition['kind']>();
+  #isEncrypted = false;
+  #abortHandshake: (() => void) | undefined;
 
   constructor(client: Socket, inputs: OpeningInputs) {
     this.#client = client;
     this.#inputs = inputs;
     this.#leftMs = inputs.timeoutMs;
-    this.#intake = new Intake(client, {
-      onPacket: (packet) => this.#take(packet),
-      onMore: () => this.#check(),
-      onEnd: () => this.#ended(),
-      onClosed: () => this.#vanished(),
-    });
+    this.#intake = this.#listenTo(client);
+  }
+
+  /** What to speak with it through: another one after each step in which it may have encrypted. */
+  client(): Socket {
+    return this.#client;
   }
 
   /** Returns what ends the deadline, to be called once when the packet is there or not wanted any more. */
@@ -67,8 +81,7 @@ export class Opening {
   /** The request for encryption was answered no: waits for what the client says to that. Returns as `start` does. */
   next(): () => void {
     const length = this.#length();
-    this.#packet = undefined;
-    this.#hasNegotiated = true;
+    this.#forget();
     const stop = this.#await();
     this.#intake.skip(length);
     return stop;
@@ -107,15 +120,23 @@ export class Opening {
 
   /** Says no in the client's own terms and parts from it; nothing else is told from here on. Returns the end without courtesy. */
   refuse(error: Uint8Array, clock: Clock, onClosed: () => void): () => void {
+    if (this.#abortHandshake !== undefined) return this.#cutOff(this.#abortHandshake, onClosed);
     // The error itself is the answer to a request with something behind it.
     const packet = this.#isNegotiating() && this.#hasPipelined() ? undefined : this.#packet;
-    return refuse({ client: this.#client, intake: this.#intake, packet }, error, clock, onClosed);
+    return refuse(
+      { client: this.#client, intake: this.#intake, packet, answered: this.#asked },
+      error,
+      clock,
+      onClosed,
+    );
   }
 
   #await(): () => void {
-    const { clock, timeoutMs, onLate } = this.#inputs;
+    const { clock, timeoutMs, onUnwelcome } = this.#inputs;
     const since = clock.now();
-    const cancel = clock.schedule(Math.max(0, this.#leftMs), () => onLate(`waited ${timeoutMs} ms`));
+    const cancel = clock.schedule(Math.max(0, this.#leftMs), () =>
+      onUnwelcome('startup-timeout', `waited ${timeoutMs} ms`),
+    );
     return () => {
       cancel();
       this.#leftMs -= clock.now() - since;
@@ -147,36 +168,106 @@ export class Opening {
     return this.#packet?.kind === 'ssl-request' || this.#packet?.kind === 'gssenc-request';
   }
 
-  #take(packet: Exclude<Recognition, { kind: 'need-more' }>): void {
+  #take(packet: Packet): void {
     this.#packet = packet;
+    const { tls, onStartup, onCancel, onUnwelcome } = this.#inputs;
     switch (packet.kind) {
       case 'cancel-request':
-        return this.#inputs.onCancel(this.#first());
+        return onCancel(this.#first());
       case 'invalid':
-        return this.#inputs.onStranger(packet.why);
+        return onUnwelcome('not-postgres', packet.why);
       case 'http':
-        return this.#inputs.onStranger('HTTP', HTTP_ANSWER);
+        return onUnwelcome('not-postgres', 'HTTP', HTTP_ANSWER);
       case 'ssl-request':
       case 'gssenc-request':
         if (!this.#check()) return undefined;
-        return this.#inputs.onStartup();
+        return tls === undefined ? onStartup() : this.#answer(packet.kind, tls);
       case 'startup':
+        if (tls?.isRequired !== true || this.#isEncrypted) return onStartup();
+        return onUnwelcome('tls-required', 'the startup message came in plain text');
       case 'tls':
-        return this.#inputs.onStartup();
+        if (tls === undefined) return onStartup();
+        return this.#isEncrypted ? this.#nested() : this.#encrypt(tls, this.#intake.bytes());
     }
+  }
+
+  #answer(kind: 'ssl-request' | 'gssenc-request', tls: OwnTls): void {
+    const name = kind === 'ssl-request' ? 'SSLRequest' : 'GSSENCRequest';
+    if (this.#asked.has(kind))
+      return this.#inputs.onUnwelcome('unsupported-protocol', `${name} had its answer already`);
+    this.#asked.add(kind);
+    if (kind === 'gssenc-request' || this.#isEncrypted) {
+      this.#client.write(NOT_SUPPORTED);
+      const length = this.#length();
+      this.#forget();
+      return this.#intake.skip(length);
+    }
+    this.#asked.add('gssenc-request');
+    this.#client.write(SUPPORTED);
+    this.#encrypt(tls, undefined);
+  }
+
+  /** `begun`: what it said already, which is the beginning of the handshake. */
+  #encrypt({ context }: OwnTls, begun: Uint8Array | undefined): void {
+    const client = this.#client;
+    client.pause();
+    this.#intake.release();
+    this.#forget();
+    const { socket, abort } = shakeHands({
+      client,
+      context,
+      begun,
+      onSecure: () => {
+        this.#abortHandshake = undefined;
+        this.#isEncrypted = true;
+        this.#intake = this.#listenTo(socket);
+        this.#intake.start();
+      },
+      onFailed: (why) => this.#inputs.onLeft('tls-failed', why),
+    });
+    this.#client = socket;
+    this.#abortHandshake = abort;
+  }
+
+  #nested(): void {
+    // To be refused inside the encryption that there is, not as one who has just begun it.
+    this.#packet = undefined;
+    this.#inputs.onUnwelcome('not-postgres', 'TLS inside TLS');
+  }
+
+  /** Who is in the middle of a handshake cannot be told anything. */
+  #cutOff(abort: () => void, onClosed: () => void): () => void {
+    abort();
+    this.#client.on('close', onClosed);
+    this.#client.destroy();
+    return () => {};
+  }
+
+  #forget(): void {
+    this.#packet = undefined;
+    this.#hasNegotiated = true;
+  }
+
+  #listenTo(client: Socket): Intake {
+    return new Intake(client, {
+      onPacket: (packet) => this.#take(packet),
+      onMore: () => this.#check(),
+      onEnd: () => this.#ended(),
+      onClosed: () => this.#vanished(),
+    });
   }
 
   /** What comes before the answer was not encrypted, and may be another's (CVE-2021-23214). PostgreSQL refuses it too. */
   #check(): boolean {
     if (!this.#isNegotiating() || !this.#hasPipelined()) return true;
-    this.#inputs.onStranger('unencrypted data after the encryption request');
+    this.#inputs.onUnwelcome('not-postgres', 'unencrypted data after the encryption request');
     return false;
   }
 
   #ended(): void {
     if (this.#packet === undefined) {
       if (this.#intake.bytes().length === 0) this.#inputs.onLeft(this.#hasNegotiated ? 'client-gave-up' : 'no-startup');
-      else this.#inputs.onStranger('incomplete startup packet');
+      else this.#inputs.onUnwelcome('not-postgres', 'incomplete startup packet');
     } else if (this.#packet.kind !== 'cancel-request' && !this.#hasPipelined()) {
       this.#inputs.onLeft('client-gave-up');
     }

@@ -1,6 +1,7 @@
 // What the proxy is given: policies as plain data, the routing table through a function, and its seams.
 import type { ProxyEvent, Smell } from '../core/events.ts';
 import type { Clock } from '../core/instant.ts';
+import type { KeyPairFiles, KeyPairReading } from '../core/key-pair.ts';
 import type { BackendPolicy, ClientPolicy, HoldPolicy, ListenerPolicy, PoolName, PoolPolicy } from '../core/policy.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import type { Dial } from './dial.ts';
@@ -22,6 +23,8 @@ export interface ProxySeams {
   readonly freshen: (pool: PoolName) => Promise<void>;
   readonly onSmell: (smell: Smell) => void;
   readonly onEvent: (event: ProxyEvent) => void;
+  /** Never rejects. */
+  readonly readKeyPair: (files: KeyPairFiles) => Promise<KeyPairReading>;
   readonly clock: Clock;
   /** A number in [0, 1). */
   readonly random: () => number;

@@ -11,7 +11,7 @@ import { Evictions } from './evictions.ts';
 import { Holding } from './holding.ts';
 import { Leftovers } from './leftovers.ts';
 import { Listeners } from './listener.ts';
-import type { BoundListener, ListenFailure, ListenerChanges } from './listener.ts';
+import type { BoundListener, ListenerChanges } from './listener.ts';
 import type { ProxyOptions, ProxyPolicy } from './options.ts';
 import { Picker } from './picker.ts';
 import { Registry } from './registry.ts';
@@ -21,8 +21,16 @@ import { SessionAges } from './session-ages.ts';
 import { SoftEnds } from './soft-ends.ts';
 import { Spares } from './spares.ts';
 import type { Surroundings } from './surroundings.ts';
+import { TlsIdentity } from './tls-identity.ts';
+import type { CertificateStatus } from './tls-identity.ts';
 
-type ListenResult = { readonly kind: 'listening'; readonly listeners: readonly BoundListener[] } | ListenFailure;
+/** Nothing was bound, and nothing has changed. `message` says why. */
+export interface Failure {
+  readonly kind: 'failed';
+  readonly message: string;
+}
+
+type ListenResult = { readonly kind: 'listening'; readonly listeners: readonly BoundListener[] } | Failure;
 
 /** A policy whose new addresses are bound already. Call `apply` or `abandon`, once. */
 export type PreparedPolicy =
@@ -32,7 +40,7 @@ export type PreparedPolicy =
       readonly apply: () => ListenerChanges;
       readonly abandon: () => void;
     }
-  | ListenFailure;
+  | Failure;
 
 export interface Proxy {
   /** Binds every listener or none. Call once. */
@@ -49,6 +57,8 @@ export interface Proxy {
   close(): void;
   /** Plain data, copied. */
   counts(): ReadonlyMap<PoolName, PoolCounts>;
+  /** Undefined where TLS is the members'. */
+  certificate(): CertificateStatus | undefined;
 }
 
 export function createProxy(options: ProxyOptions): Proxy {
@@ -61,6 +71,7 @@ class RunningProxy implements Proxy {
   readonly #holding: Holding;
   readonly #spares = new Spares();
   readonly #picker: Picker;
+  readonly #identity: TlsIdentity;
   readonly #softEnds: SoftEnds;
   readonly #evictions: Evictions;
   readonly #leftovers: Leftovers;
@@ -81,6 +92,7 @@ class RunningProxy implements Proxy {
     this.#holding = new Holding({ ...options, policy: () => this.#policy.hold });
     this.#picker = new Picker({ ...options, registry });
     this.#softEnds = new SoftEnds(clock);
+    this.#identity = new TlsIdentity(options);
     const drainMs = (pool: PoolName): number => this.#drainMs(pool);
     this.#evictions = new Evictions({ registry, table, clock, softEnds: this.#softEnds, drainMs });
     this.#leftovers = new Leftovers(registry, clock);
@@ -100,6 +112,7 @@ class RunningProxy implements Proxy {
       registry,
       holding: this.#holding,
       spares: this.#spares,
+      identity: this.#identity,
       cancels: new Cancels({ seams: options, registry, dial }),
       admission: this.#admission,
       ages: new SessionAges({ ...options, softEnds: this.#softEnds }),
@@ -113,16 +126,23 @@ class RunningProxy implements Proxy {
   }
 
   async listen(): Promise<ListenResult> {
+    const identity = await this.#identity.prepare(this.#policy.client.tls);
+    if (identity.kind === 'failed') return identity;
     const prepared = await this.#listeners.prepare(this.#policy.listeners);
-    return prepared.kind === 'failed' ? prepared : { kind: 'listening', listeners: prepared.apply().added };
+    if (prepared.kind === 'failed') return prepared;
+    if (!this.#isStopping) identity.apply();
+    return { kind: 'listening', listeners: prepared.apply().added };
   }
 
   async prepare(policy: ProxyPolicy): Promise<PreparedPolicy> {
+    const identity = await this.#identity.prepare(policy.client.tls);
+    if (identity.kind === 'failed') return identity;
     const prepared = await this.#listeners.prepare(policy.listeners);
     if (prepared.kind === 'failed') return prepared;
     const apply = (): ListenerChanges => {
       const before = this.#policy;
       this.#adopt(policy);
+      identity.apply();
       const changes = prepared.apply();
       for (const listener of changes.removed) this.#drainListener(listener);
       for (const pool of before.pools) {
@@ -163,10 +183,15 @@ class RunningProxy implements Proxy {
     this.#evictions.stop();
     this.#leftovers.stop();
     this.#softEnds.stop();
+    this.#identity.stop();
   }
 
   counts(): ReadonlyMap<PoolName, PoolCounts> {
     return new Map([...this.#registry.counts()].map(([name, counts]) => [name, this.#withRamping(name, counts)]));
+  }
+
+  certificate(): CertificateStatus | undefined {
+    return this.#identity.status();
   }
 
   #adopt(policy: ProxyPolicy): void {

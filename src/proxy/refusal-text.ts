@@ -13,6 +13,8 @@ export type RefusalReason = Extract<
   CloseReason,
   | 'startup-timeout'
   | 'not-postgres'
+  | 'unsupported-protocol'
+  | 'tls-required'
   | 'unknown-target'
   | 'too-many-sessions'
   | 'hold-full'
@@ -63,6 +65,10 @@ function sentence(reason: RefusalReason, pool: PoolPolicy): string {
       return 'no complete startup message in time';
     case 'not-postgres':
       return 'this is not the PostgreSQL protocol';
+    case 'unsupported-protocol':
+      return 'unsupported frontend protocol';
+    case 'tls-required':
+      return 'connections without TLS are not accepted here';
     case 'unknown-target':
       return 'the client asks for a pool that is not there';
     case 'too-many-sessions':
@@ -92,6 +98,13 @@ function advice(reason: RefusalReason, facts: RefusalFacts): Pick<ErrorFields, '
       return {
         detail,
         hint: 'Connect with a PostgreSQL client. What it says first, all parameters included, may have 10000 bytes.',
+      };
+    case 'unsupported-protocol':
+      return { detail, hint: 'Ask for encryption once, then send the startup message.' };
+    case 'tls-required':
+      return {
+        detail,
+        hint: 'Connect with TLS: sslmode=require, or verify-full with the certificate of the authority.',
       };
     case 'unknown-target':
       return {

@@ -32,6 +32,8 @@ export interface Refused {
   readonly client: Socket;
   readonly intake: Intake;
   readonly packet: Recognition | undefined;
+  /** What it was answered already. */
+  readonly answered: ReadonlySet<Recognition['kind']>;
 }
 
 /**
@@ -40,7 +42,7 @@ export interface Refused {
  */
 export function refuse(refused: Refused, error: Uint8Array, clock: Clock, onClosed: () => void): () => void {
   const { client, intake } = refused;
-  const answered = new Set<Recognition['kind']>();
+  const answered = new Set(refused.answered);
   const cancelDeadline = clock.schedule(REFUSAL_MS, () => client.destroy());
   const closed = (): void => {
     cancelDeadline();

@@ -22,7 +22,7 @@ import type { RefusalReason } from './refusal-text.ts';
 import type { Place, Seated } from './registry.ts';
 import { Served } from './served.ts';
 import { SessionRecord } from './session-record.ts';
-import { ignoreErrors } from './socket.ts';
+import { closeSocket, ignoreErrors } from './socket.ts';
 import type { Spare } from './spares.ts';
 import type { Surroundings } from './surroundings.ts';
 import { choosePool } from './target-pool.ts';
@@ -41,7 +41,6 @@ export class Session implements Seated, Waiting {
   #pool: PoolName;
   #policy: PoolPolicy;
   readonly #around: Surroundings;
-  readonly #client: Socket;
   readonly #opening: Opening;
   readonly #attempts: Attempts;
   readonly #record: SessionRecord;
@@ -61,23 +60,22 @@ export class Session implements Seated, Waiting {
     this.listener = listener;
     this.#policy = policy;
     this.#around = around;
-    this.#client = client;
     this.#record = new SessionRecord(id, client, around.seams);
     this.#attempts = new Attempts(around.policy().backend.attempts);
     this.#seat = around.admission.admit();
     this.#opening = new Opening(client, {
       clock: around.seams.clock,
       timeoutMs: around.policy().client.startupTimeoutMs,
+      tls: around.identity.own(),
       onStartup: () => this.#begin(),
       onCancel: (request) => this.#cancel(request),
-      onStranger: (detail, answer) => this.#refuse('not-postgres', detail, answer),
-      onLeft: (how) => this.close(how),
-      onLate: (detail) => this.#refuse('startup-timeout', detail),
+      onUnwelcome: (...why) => this.#refuse(...why),
+      onLeft: (how, detail) => this.close(how, detail),
     });
   }
 
   start(): void {
-    ignoreErrors(this.#client);
+    ignoreErrors(this.#opening.client());
     this.#around.registry.add(this);
     this.#record.accepted(this.#pool);
     if (this.#seat === 'none') return this.close('too-many-sessions', 'cut off: too many to be told');
@@ -141,7 +139,7 @@ export class Session implements Seated, Waiting {
     if (!this.#move('close')) return;
     this.#around.admission.leave(this.#seat);
     this.#served?.cut(reason.startsWith('evicted-') || reason === 'landed-on-standby');
-    this.#client.destroy();
+    closeSocket(this.#opening.client());
     this.#record.closed(this.#pool, reason, detail);
   }
 
@@ -247,7 +245,7 @@ export class Session implements Seated, Waiting {
     const spare = this.#around.spares.keep(target, backend);
     if (!this.#move('answer')) return spare.drop();
     this.#spare = spare;
-    this.#client.write(NOT_SUPPORTED);
+    this.#opening.client().write(NOT_SUPPORTED);
     this.#leave = this.#opening.next();
   }
 
@@ -256,7 +254,7 @@ export class Session implements Seated, Waiting {
     this.#leave = this.#around.ages.watch(this, this.#policy.maxSessionAgeMs);
     this.#record.opened(this.#pool, target.member);
     this.#served = new Served({
-      client: this.#client,
+      client: this.#opening.client(),
       backend,
       handedOver: this.#opening.handOver(),
       greeted,

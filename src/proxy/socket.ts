@@ -1,5 +1,6 @@
 // The few things every socket here needs: the same options on both legs, addresses as text, and an end without courtesy.
 import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { addressText } from '../core/member.ts';
 
 /** Half-close is passed on, so neither leg may end itself; keepalive finds peers that vanished. */
@@ -18,15 +19,32 @@ export function peerText(socket: Socket): string {
     : addressText({ host: remoteAddress, port: remotePort });
 }
 
+/** What carries the bytes of a TLS socket of ours. */
+const carriers = new WeakMap<Socket, Socket>();
+
+export function carry(socket: TLSSocket, carrier: Socket): void {
+  carriers.set(socket, carrier);
+}
+
 /**
  * Ends a connection at once with a reset: what the kernel has not yet sent is not sent any more.
  * libuv refuses to reset while a FIN is on its way down and would leak the handle; an ordinary end is all that is left then.
+ * Of a TLS socket only the carrier can be reset; it takes the TLS socket with it.
  */
 export function resetSocket(socket: Socket): void {
   if (socket.destroyed) return;
   const isEnding = socket.writableEnded && !socket.writableFinished && socket.writableLength === 0;
   if (isEnding || socket.connecting) socket.destroy();
-  else socket.resetAndDestroy();
+  else (carriers.get(socket) ?? socket).resetAndDestroy();
+}
+
+/**
+ * Ends a connection at once without a reset. In TLS the end itself is said, or libpq takes the end of a cancel request for a
+ * failure; it goes down in this step, or not at all.
+ */
+export function closeSocket(socket: Socket): void {
+  if (socket instanceof TLSSocket && socket.writable && socket.writableLength === 0) socket.end();
+  socket.destroy();
 }
 
 /** Node throws on an `error` event that nobody listens to; what matters of it also arrives as `close`. */

@@ -9,6 +9,7 @@ import type { Picker } from './picker.ts';
 import type { Registry } from './registry.ts';
 import type { SessionAges } from './session-ages.ts';
 import type { Spares } from './spares.ts';
+import type { TlsIdentity } from './tls-identity.ts';
 
 export interface Surroundings {
   readonly seams: ProxySeams;
@@ -21,6 +22,7 @@ export interface Surroundings {
   readonly cancels: Cancels;
   readonly admission: Admission;
   readonly ages: SessionAges;
+  readonly identity: TlsIdentity;
   readonly dial: Dial;
   readonly picker: Picker;
   /** No new backend connections: the process is about to end. */

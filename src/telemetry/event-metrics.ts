@@ -76,8 +76,10 @@ export function createEventMetrics({ registry, now }: EventMetricsOptions): Even
       case 'config-reloaded':
       case 'config-reload-failed':
         return reloads.record(event.kind === 'config-reloaded');
-      // Counted elsewhere: in the proxy's own counts, or as part of another event.
+      // Counted elsewhere: in the proxy's own counts, as part of another event, or read at the scrape.
       case 'client-accepted':
+      case 'certificate-loaded':
+      case 'certificate-refused':
       case 'hold-started':
       case 'session-opened':
       case 'members-changed':

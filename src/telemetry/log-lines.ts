@@ -37,6 +37,10 @@ export function logLine(event: Event, isNews: boolean): LogLine {
       return { level: 'debug', text: cancelText(event) };
     case 'listener-failed':
       return { level: 'error', text: `pool ${event.pool}: listener failed: ${event.detail}` };
+    case 'certificate-loaded':
+      return { level: 'info', text: `TLS certificate ${event.file}, valid until ${dateText(event.expiresAt)}` };
+    case 'certificate-refused':
+      return { level: 'error', text: `the new TLS certificate cannot be used, the old one stays: ${event.why}` };
     case 'probe-finished':
       return probeLine(event);
     case 'discovery-finished':
@@ -87,12 +91,19 @@ function dialLine(event: Extract<Event, { kind: 'dial-finished' }>): LogLine {
   };
 }
 
+function dateText(at: number): string {
+  return new Date(at).toISOString();
+}
+
+/** What keeps clients away and may be ours to mend, whoever ended it. */
+const LOUD: readonly CloseReason[] = ['tls-failed'];
+
 /** Ordinary ends, those of old age too, and what every client that merely probes the port would write, stay out of the way. */
 const QUIET: readonly CloseReason[] = ['cancel-forwarded', 'startup-timeout', 'too-old'];
 
 function closeLine(event: Extract<Event, { kind: 'session-closed' }>): LogLine {
   const { session, client, member, reason, detail, durationMs } = event;
-  const isOurs = CLOSE_REASONS[reason].side === 'pointsman' && !QUIET.includes(reason);
+  const isOurs = (CLOSE_REASONS[reason].side === 'pointsman' || LOUD.includes(reason)) && !QUIET.includes(reason);
   const level = reason === 'internal-error' ? 'error' : isOurs ? 'info' : 'debug';
   const where = member === undefined ? '' : ` on ${member}`;
   const more = detail === undefined ? '' : `: ${detail}`;

@@ -49,6 +49,8 @@ export function createNarration(options: NarrationOptions): (event: Event) => vo
       case 'member-resumed':
       case 'members-refused':
       case 'listener-failed':
+      case 'certificate-loaded':
+      case 'certificate-refused':
         return tellAsLogged(event);
       case 'client-accepted':
       case 'dial-finished':

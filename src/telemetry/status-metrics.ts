@@ -17,6 +17,16 @@ export interface StatusSource {
   readonly lastAnswerAt: (member: MemberName) => Instant | undefined;
   /** By the operator. */
   readonly isDrained: (member: MemberName) => boolean;
+  /** With which clients are answered; undefined where TLS is the members'. */
+  readonly certificate: () => Certificate | undefined;
+}
+
+interface Certificate {
+  readonly file: string;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
+  /** False while its files hold something that cannot be used. */
+  readonly isCurrent: boolean;
 }
 
 const ROUTES: readonly Route['kind'][] = ['open', 'hold', 'closed'];
@@ -27,6 +37,7 @@ export function createStatusMetrics(registry: Registry, source: StatusSource): (
   const registers = [registry];
   const routing = routingMetrics(registers);
   const sessions = sessionMetrics(registers);
+  const tls = tlsMetrics(registers);
   return () => {
     const now = source.now();
     const table = source.routingTable();
@@ -52,8 +63,17 @@ export function createStatusMetrics(registry: Registry, source: StatusSource): (
     for (const total of [sessions.accepted, sessions.bytes]) total.reset();
     sessions.onMember.reset();
     for (const [pool, counts] of source.counts()) setCounts(sessions, pool, counts);
+    setCertificate(tls, source.certificate());
     return members;
   };
+}
+
+function setCertificate({ expiry, isCurrent }: TlsMetrics, certificate: Certificate | undefined): void {
+  for (const gauge of [expiry, isCurrent]) gauge.reset();
+  if (certificate === undefined) return;
+  const { file } = certificate;
+  expiry.set({ file }, certificate.expiresAt / 1000);
+  isCurrent.set({ file }, certificate.isCurrent ? 1 : 0);
 }
 
 function setDecision(metrics: RoutingMetrics, pool: PoolName, { route, standings }: PoolDecision): void {
@@ -79,6 +99,26 @@ function setCounts(metrics: SessionMetrics, pool: PoolName, counts: PoolCounts):
 type Registers = Registry[];
 type RoutingMetrics = ReturnType<typeof routingMetrics>;
 type SessionMetrics = ReturnType<typeof sessionMetrics>;
+type TlsMetrics = ReturnType<typeof tlsMetrics>;
+
+/** Absent where TLS is the members'. */
+function tlsMetrics(registers: Registers) {
+  const labelNames = ['file'] as const;
+  return {
+    expiry: new Gauge({
+      name: 'pointsman_tls_certificate_expiry_timestamp_seconds',
+      help: "When the certificate expires with which clients are answered; absent where TLS is the members'.",
+      labelNames,
+      registers,
+    }),
+    isCurrent: new Gauge({
+      name: 'pointsman_tls_certificate_current',
+      help: '1 while that certificate is what its files hold, 0 while they hold something that cannot be used.',
+      labelNames,
+      registers,
+    }),
+  };
+}
 
 function routingMetrics(registers: Registers) {
   return {

@@ -13,6 +13,9 @@ export interface ErrorFields {
 /** The answer to SSLRequest and GSSENCRequest: not here, go on in plain text. */
 export const NOT_SUPPORTED = Uint8Array.of(0x4e);
 
+/** The answer to SSLRequest where TLS is ours: the handshake may begin. */
+export const SUPPORTED = Uint8Array.of(0x53);
+
 /** A fatal internal_error alert in a TLS 1.2 record, legal before any handshake (RFC 8446, 6.2). */
 export const TLS_ALERT = Uint8Array.of(0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x50);
 

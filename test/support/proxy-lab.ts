@@ -1,5 +1,6 @@
 // A proxy on free ports with a routing table that the test writes: one listener per pool. The actions of each change are
 // those that the core plans, so tests say what the table is and never what should be done about it.
+import { readKeyPair } from '../../src/config/key-pair.ts';
 import { planActions } from '../../src/core/actions.ts';
 import type { ProxyEvent, Smell } from '../../src/core/events.ts';
 import type { Clock } from '../../src/core/instant.ts';
@@ -49,13 +50,14 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
   const proxy = createProxy({
     pools,
     listeners: pools.map(({ name }) => ({ address: { host: '127.0.0.1', port: 0 }, pool: name })),
-    client: { startupTimeoutMs: 10_000, maxSessions: 1_000, ...options.client },
+    client: { startupTimeoutMs: 10_000, maxSessions: 1_000, tls: { mode: 'passthrough' }, ...options.client },
     backend: { connectTimeoutMs: 3_000, attempts: 3, ...options.backend },
     hold: { maxWaitMs: 30_000, maxSessions: 100, maxFailoverMs: 60_000, releasePerSecond: 1_000, ...options.hold },
     table: () => table,
     freshen: options.freshen ?? (() => Promise.resolve()),
     onSmell: (smell) => smells.push(smell),
     onEvent: (event) => events.push(event),
+    readKeyPair,
     clock: options.clock ?? systemClock,
     random: () => 0,
     ...(options.dial === undefined ? {} : { dial: options.dial }),

@@ -15,6 +15,13 @@ export interface RawClient {
 
 export async function connectRaw({ host, port }: Address): Promise<RawClient> {
   const socket = connect({ host, port, allowHalfOpen: true });
+  const client = watch(socket);
+  await once(socket, 'connect');
+  return client;
+}
+
+/** Keeps what `socket` gets, and how it ends, from now on. */
+export function watch(socket: Socket): RawClient {
   const chunks: Buffer[] = [];
   const client: RawClient = {
     socket,
@@ -29,6 +36,5 @@ export async function connectRaw({ host, port }: Address): Promise<RawClient> {
   socket.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'ECONNRESET') client.wasReset = true;
   });
-  await once(socket, 'connect');
   return client;
 }

@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readKeyPair } from '../../../src/config/key-pair.ts';
 import { createProxy } from '../../../src/proxy/proxy.ts';
 import { systemClock } from '../../../src/system-clock.ts';
 import { aPool, aWritePool } from '../../support/builders.ts';
@@ -57,13 +58,14 @@ test('a taken port: nothing is bound, and the message says which and why', async
       { address: { host: '127.0.0.1', port: freePort }, pool: 'write' },
       { address: { host: '127.0.0.1', port }, pool: 'read' },
     ],
-    client: { startupTimeoutMs: 10_000, maxSessions: 10 },
+    client: { startupTimeoutMs: 10_000, maxSessions: 10, tls: { mode: 'passthrough' } },
     backend: { connectTimeoutMs: 3_000, attempts: 3 },
     hold: { maxWaitMs: 1, maxSessions: 1, maxFailoverMs: 1, releasePerSecond: 1 },
     table: () => aTableOf({ write: {}, read: {} }),
     freshen: () => Promise.resolve(),
     onSmell: () => {},
     onEvent: () => {},
+    readKeyPair,
     clock: systemClock,
     random: () => 0,
   });

@@ -51,7 +51,11 @@ describe('defaults', () => {
       { address: { host: '127.0.0.1', port: 6432 }, pool: 'write' },
       { address: { host: '127.0.0.1', port: 6433 }, pool: 'read' },
     ]);
-    expect(config.client).toEqual({ startupTimeoutMs: 10_000, maxSessions: 5000 });
+    expect(config.client).toEqual({
+      startupTimeoutMs: 10_000,
+      maxSessions: 5000,
+      tls: { mode: 'passthrough' },
+    });
     expect(config.backend).toEqual({ connectTimeoutMs: 3000, attempts: 3 });
     expect(config.hold).toEqual({
       maxWaitMs: 30_000,
@@ -153,7 +157,6 @@ describe('one wrong value', () => {
     ['cluster: { api: { auth: {} } }', 'p.yaml:1:19: cluster.api.auth: unknown key: known here are dialect, tls'],
     ['cluster: { discovery: dns }', 'cluster.discovery: dns is not supported yet: use cluster or static'],
     ['cluster: { discovery: etcd }', 'cluster.discovery: expected cluster or static, not "etcd"'],
-    ['client: { tls: { mode: terminate } }', 'client.tls.mode: terminate is not supported yet: use passthrough'],
     ['probe: []', 'p.yaml:1:8: probe: expected a map, not a list'],
     ['probe: { vouching: "yes" }', 'probe.vouching: expected true or false, not "yes"'],
     ['probe: { rise: 0 }', 'probe.rise: expected a whole number from 1 to 100, not 0'],

@@ -16,6 +16,8 @@ const facts = {
 test.each<[RefusalReason, string]>([
   ['startup-timeout', '08P01'],
   ['not-postgres', '08P01'],
+  ['unsupported-protocol', '0A000'],
+  ['tls-required', '28000'],
   ['unknown-target', '3D000'],
   ['too-many-sessions', '53300'],
   ['hold-full', '53300'],

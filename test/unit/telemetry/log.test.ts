@@ -135,6 +135,19 @@ describe('lines', () => {
     ],
     [{ ...closed, reason: 'cancel-forwarded' }, 'debug session 7'],
     [{ ...closed, reason: 'internal-error' }, 'error session 7'],
+    [{ ...closed, reason: 'tls-required', member: undefined }, 'info session 7'],
+    [
+      { ...closed, reason: 'tls-failed', member: undefined, detail: 'tlsv1 alert unknown ca' },
+      'info session 7: 10.1.1.1:5000 ended after 1.5 s: tls-failed: tlsv1 alert unknown ca',
+    ],
+    [
+      { kind: 'certificate-loaded', file: '/a.crt', expiresAt: 0 },
+      'info TLS certificate /a.crt, valid until 1970-01-01T00:00:00.000Z',
+    ],
+    [
+      { kind: 'certificate-refused', why: '/a.key is not the key of cert' },
+      'error the new TLS certificate cannot be used, the old one stays: /a.key is not the key of cert',
+    ],
     [{ kind: 'listener-failed', pool: 'read', detail: 'EMFILE' }, 'error pool read: listener failed: EMFILE'],
     [{ kind: 'urgent-probing', on: true, smells: ['clients-held'] }, 'info urgent probing on: clients-held'],
     [{ kind: 'client-accepted', pool: 'read' }, 'trace pool read'],

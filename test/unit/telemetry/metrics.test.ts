@@ -28,6 +28,7 @@ function metricsWith(source: Partial<StatusSource> = {}): Metrics {
     counts: () => new Map(),
     lastAnswerAt: () => 1500,
     isDrained: (member: string) => member === 'pg-2',
+    certificate: () => undefined,
     ...source,
   };
   return createMetrics({ version: '1.2.3', nodeVersion: 'v24.0.0', pools: ['write', 'read'], source: whole });

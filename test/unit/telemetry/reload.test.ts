@@ -11,6 +11,7 @@ function metrics() {
     counts: () => new Map(),
     lastAnswerAt: () => undefined,
     isDrained: () => false,
+    certificate: () => undefined,
   };
   return createMetrics({ version: '1', nodeVersion: 'v24', pools: ['write'], source });
 }

@@ -1,0 +1,81 @@
+// A certificate and its key as they are read from files: is this a pair that TLS can be spoken with, and if not, which file is to
+// blame? Says nothing about names or authorities: those are for the clients to judge.
+import { X509Certificate, createPrivateKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createSecureContext } from 'node:tls';
+import type { KeyPairFiles, KeyPairReading } from '../core/key-pair.ts';
+import { unreadable } from './unreadable.ts';
+
+type Unusable = Extract<KeyPairReading, { kind: 'unusable' }>;
+
+/** Blocks until both are read. */
+export function readKeyPairNow(files: KeyPairFiles): KeyPairReading {
+  const cert = attempt('cert', () => readFileSync(files.cert, 'utf8'), unreadable);
+  if (typeof cert !== 'string') return cert;
+  const key = attempt('key', () => readFileSync(files.key, 'utf8'), unreadable);
+  return typeof key === 'string' ? judge(cert, key) : key;
+}
+
+/** The same for a program that has other things to do meanwhile. Never rejects. */
+export async function readKeyPair(files: KeyPairFiles): Promise<KeyPairReading> {
+  const [cert, key] = await Promise.all([readText('cert', files.cert), readText('key', files.key)]);
+  if (typeof cert !== 'string') return cert;
+  return typeof key === 'string' ? judge(cert, key) : key;
+}
+
+async function readText(file: keyof KeyPairFiles, path: string): Promise<string | Unusable> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    return { kind: 'unusable', file, why: unreadable(error) };
+  }
+}
+
+function judge(cert: string, key: string): KeyPairReading {
+  const certificate = attempt(
+    'cert',
+    () => new X509Certificate(cert),
+    () => 'is not a certificate in PEM',
+  );
+  if (!(certificate instanceof X509Certificate)) return certificate;
+  const privateKey = attempt(
+    'key',
+    () => createPrivateKey(key),
+    () => noKey(key),
+  );
+  if (isUnusable(privateKey)) return privateKey;
+  if (!certificate.checkPrivateKey(privateKey)) return { kind: 'unusable', file: 'key', why: 'is not the key of cert' };
+  // What is weak by OpenSSL's measure, and what is broken in the rest of the chain.
+  const context = attempt(
+    'cert',
+    () => createSecureContext({ cert, key }),
+    (error) => `cannot be used: ${reason(error)}`,
+  );
+  if (isUnusable(context)) return context;
+  return { kind: 'pair', cert, key, expiresAt: certificate.validToDate.getTime() };
+}
+
+function isUnusable(value: object): value is Unusable {
+  return 'kind' in value && value.kind === 'unusable';
+}
+
+/** Both kinds of PEM say it: in the label (PKCS #8) or in a header (the older ones). */
+function noKey(text: string): string {
+  return text.includes('ENCRYPTED')
+    ? 'is encrypted: a key without a passphrase is needed'
+    : 'is not a private key in PEM';
+}
+
+function attempt<T>(file: keyof KeyPairFiles, run: () => T, explain: (error: unknown) => string): T | Unusable {
+  try {
+    return run();
+  } catch (error) {
+    return { kind: 'unusable', file, why: explain(error) };
+  }
+}
+
+function reason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return 'reason' in error ? String(error.reason) : error.message;
+}

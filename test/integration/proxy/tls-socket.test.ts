@@ -1,0 +1,100 @@
+// The end of a TLS socket without courtesy: with a reset, or with the end said in TLS.
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { Server, Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { TLSSocket } from 'node:tls';
+import { closeSocket, ignoreErrors, resetSocket } from '../../../src/proxy/socket.ts';
+import { shakeHands, tlsContext } from '../../../src/proxy/tls-handshake.ts';
+import { close, listen } from '../../support/listen.ts';
+import { connectRaw } from '../../support/raw-client.ts';
+import { over } from '../../support/tls-client.ts';
+import type { TlsClient } from '../../support/tls-client.ts';
+import { tlsText } from '../../support/tls-files.ts';
+import { until } from '../../support/until.ts';
+
+const context = tlsContext({ cert: tlsText('server.pem'), key: tlsText('server.key'), expiresAt: 0 });
+
+let server: Server;
+let near: TLSSocket;
+let carrier: Socket;
+let far: TlsClient;
+let heardBytes: number;
+
+beforeEach(async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => {
+    carrier = client;
+    ignoreErrors(client);
+    const handshake = shakeHands({ client, context, begun: undefined, onSecure: resolve, onFailed: () => {} });
+    near = handshake.socket;
+  });
+  const raw = await connectRaw({ host: '127.0.0.1', port: await listen(server) });
+  heardBytes = 0;
+  far = over(raw, { socket: counted(raw.socket) });
+  await Promise.all([promise, once(far.socket, 'secureConnect')]);
+});
+
+afterEach(async () => {
+  far.carrier.socket.destroy();
+  // A handle that leaked would keep the server from closing.
+  await close(server);
+});
+
+/** The same connection, whose incoming bytes are counted before TLS takes them. */
+function counted(socket: Socket): Duplex {
+  const wire = new Duplex({
+    read: () => {},
+    write: (chunk: Buffer, _, done) => void socket.write(chunk, done),
+    final: (done) => void socket.end(done),
+  });
+  socket.on('data', (chunk: Buffer) => {
+    heardBytes += chunk.length;
+    wire.push(chunk);
+  });
+  socket.on('end', () => wire.push(null));
+  socket.on('error', (error) => wire.destroy(error));
+  return wire;
+}
+
+const MUCH = Buffer.alloc(20 * 1024 * 1024);
+
+test.each<[string, () => void]>([
+  ['idle', () => {}],
+  ['with more to write than fits', () => near.write(MUCH)],
+  ['that is ending', () => near.end()],
+  ['that is ending with much to write', () => near.end(MUCH)],
+  ['that has heard the end', () => far.socket.end()],
+])('reset: one %s', async (_, first) => {
+  first();
+  resetSocket(near);
+  expect(() => resetSocket(near)).not.toThrow();
+  await until('the end of both', () => near.closed && carrier.closed);
+  await until('the end at the peer', () => far.isClosed || far.hasEnded);
+});
+
+test('a reset is one: the peer sees it', async () => {
+  resetSocket(near);
+  await until('the reset', () => far.wasReset);
+});
+
+test('closed, it says the end in TLS', async () => {
+  near.write('last words');
+  await until('that they are on their way', () => near.writableLength === 0);
+  await until('them', () => far.received().toString() === 'last words');
+  const before = heardBytes;
+  closeSocket(near);
+  await until('the end', () => far.hasEnded);
+  expect(far.wasReset).toBe(false);
+  // A record of TLS 1.3 that holds an alert: header, level and description, type, tag (RFC 8446, 5.2 and 6.1).
+  expect(heardBytes - before).toBe(5 + 2 + 1 + 16);
+  await until('the end of both', () => near.closed && carrier.closed);
+});
+
+test('closed with more to write than fits, it does not wait', async () => {
+  far.socket.pause();
+  near.write(MUCH);
+  closeSocket(near);
+  await until('the end of both', () => near.closed && carrier.closed);
+});

@@ -1,0 +1,29 @@
+// What the exposition says of the certificate with which clients are answered.
+import { expect, test } from 'vitest';
+import { createMetrics } from '../../../src/telemetry/metrics.ts';
+import type { MetricsOptions } from '../../../src/telemetry/metrics.ts';
+import { aPolicy, aTable } from '../../support/builders.ts';
+
+test('the certificate that clients are answered with, while there is one', async () => {
+  let certificate: ReturnType<MetricsOptions['source']['certificate']> = {
+    file: '/a.crt',
+    expiresAt: 1_500,
+    isCurrent: false,
+  };
+  const source = {
+    now: () => 0,
+    routingTable: () => aTable(aPolicy(), 0),
+    counts: () => new Map(),
+    lastAnswerAt: () => undefined,
+    isDrained: () => false,
+    certificate: () => certificate,
+  };
+  const { text } = createMetrics({ version: '1', nodeVersion: 'v24', pools: ['write'], source });
+  const samples = async () => (await text()).split('\n').filter((line) => line.startsWith('pointsman_tls_'));
+  expect(await samples()).toEqual([
+    'pointsman_tls_certificate_expiry_timestamp_seconds{file="/a.crt"} 1.5',
+    'pointsman_tls_certificate_current{file="/a.crt"} 0',
+  ]);
+  certificate = undefined;
+  expect(await samples()).toEqual([]);
+});
