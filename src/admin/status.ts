@@ -81,6 +81,8 @@ type RouteDocument =
       readonly members: readonly TargetDocument[];
       /** The pool whose members these are, while they are not the pool's own. */
       readonly fallback: { readonly pool: PoolName; readonly max_sessions: number } | null;
+      /** Present while every member lags, and these are used all the same. */
+      readonly lagging?: { readonly max_sessions: number };
     }
   | { readonly kind: 'hold'; readonly cause: string }
   | { readonly kind: 'closed' };
@@ -189,10 +191,11 @@ function poolStatus(pool: PoolPolicy, table: RoutingTable, counts: PoolCounts | 
 function routeDocument(route: Route): RouteDocument {
   switch (route.kind) {
     case 'open': {
-      const { targets, fallback } = route;
+      const { targets, fallback, lagging } = route;
       const members = targets.map(targetDocument);
       const lent = fallback === undefined ? null : { pool: fallback.pool, max_sessions: fallback.maxSessions };
-      return { kind: 'open', members, fallback: lent };
+      const late = lagging === undefined ? {} : { lagging: { max_sessions: lagging.maxSessions } };
+      return { kind: 'open', members, fallback: lent, ...late };
     }
     case 'hold':
       return { kind: 'hold', cause: route.cause };

@@ -2,7 +2,7 @@
 import type { CheckFamily } from '../core/check.ts';
 import type { ClientTls, PoolPolicy, ProbePolicy } from '../core/policy.ts';
 import type { ApiTls, ClusterConfig, Config } from './config.ts';
-import { EXCLUSIVE_ON_LEAVE, SHARED_ON_LEAVE, SLOW_START_MS } from './defaults.ts';
+import { EXCLUSIVE_ON_LEAVE, MAX_LAGGING_SESSIONS, SHARED_ON_LEAVE, SLOW_START_MS } from './defaults.ts';
 import type { ParsedFile, ParsedPool } from './schema.ts';
 
 /** Checks that at most one member of a healthy cluster answers. */
@@ -94,6 +94,8 @@ function poolPolicy(name: string, pool: ParsedPool): PoolPolicy {
       fallback === undefined || fallback === 'none'
         ? undefined
         : { pool: fallback.pool, maxSessions: fallback.max_sessions },
+    whenAllLagging: pool.when_all_lagging ?? 'fallback',
+    maxLaggingSessions: pool.max_lagging_sessions ?? MAX_LAGGING_SESSIONS,
     onLeave: { ...(exclusive ? EXCLUSIVE_ON_LEAVE : SHARED_ON_LEAVE), ...Object.fromEntries(given) },
     drainMs: pool.drain,
   };

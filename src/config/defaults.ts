@@ -41,6 +41,9 @@ export const SHARED_ON_LEAVE: Readonly<Record<LeaveCause, LeaveMode>> = {
 /** Of a pool of several members. A replica that comes back is cold, and by `least-sessions` it would be given every new session. */
 export const SLOW_START_MS = 30_000;
 
+/** As many as by fallback. */
+export const MAX_LAGGING_SESSIONS = 100;
+
 /** `written` with the default pools and listeners; what is not a map or list is left for the schema to report. */
 export function withDefaults(written: Tree): Tree {
   const merged: Tree = { ...written, listeners: written['listeners'] ?? structuredClone(LISTENERS) };

@@ -90,6 +90,8 @@ const pool = z.strictObject({
       error: 'expected { pool: NAME, max_sessions: 100 }, or none',
     })
     .optional(),
+  when_all_lagging: choice(['refuse', 'least-lagging', 'fallback']).optional(),
+  max_lagging_sessions: count(1, MOST).optional(),
   on_leave: onLeave.prefault({}),
   drain: duration(0).default(30_000),
 });

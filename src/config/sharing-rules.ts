@@ -3,10 +3,17 @@ import { isExclusive } from './assemble.ts';
 import { error, warning } from './finding.ts';
 import type { Finding } from './finding.ts';
 import type { Path } from './problem.ts';
-import type { ParsedFile } from './schema.ts';
+import type { ParsedFile, ParsedPool } from './schema.ts';
 
 /** What is about several members. */
-const SHARED_ONLY = ['weight_tag', 'zone_tag', 'slow_start', 'max_session_age'] as const;
+const SHARED_ONLY = [
+  'weight_tag',
+  'zone_tag',
+  'slow_start',
+  'max_session_age',
+  'when_all_lagging',
+  'max_lagging_sessions',
+] as const;
 
 export function sharingRules({ pools, zone }: ParsedFile): readonly Finding[] {
   const findings: Finding[] = [];
@@ -23,15 +30,36 @@ export function sharingRules({ pools, zone }: ParsedFile): readonly Finding[] {
           ),
         );
       }
-    } else if (pool.zone_tag !== undefined && zone === undefined) {
+      continue;
+    }
+    if (pool.zone_tag !== undefined && zone === undefined) {
       findings.push(
         error('which zone is ours? Give it as zone, at the top or as POINTSMAN_ZONE', path('zone_tag'), ['zone']),
       );
     }
+    findings.push(...lagRules(pool, path));
   }
   if (zone !== undefined && Object.values(pools).every(({ zone_tag: tag }) => tag === undefined)) {
     const tags = Object.keys(pools).map((name): Path => ['pools', name, 'zone_tag']);
     findings.push(warning('has no effect: no pool has a zone_tag', ['zone'], ...tags));
+  }
+  return findings;
+}
+
+function lagRules(pool: ParsedPool, path: (key: string) => Path): readonly Finding[] {
+  const findings: Finding[] = [];
+  const { when_all_lagging: policy, max_lagging_sessions: cap, check, fallback } = pool;
+  if (policy !== undefined && check.lagBytes === undefined) {
+    const why = 'nobody lags in a pool whose check has no bound: write one, such as /replica?lag=16MB, or leave it out';
+    findings.push(error(why, path('when_all_lagging'), path('check')));
+  }
+  if (policy === 'fallback' && (fallback === undefined || fallback === 'none')) {
+    const why = 'the pool has no fallback: give one, or write refuse or least-lagging';
+    findings.push(error(why, path('when_all_lagging'), path('fallback')));
+  }
+  if (cap !== undefined && policy !== 'least-lagging') {
+    const why = 'only with when_all_lagging: least-lagging do sessions go to members that lag';
+    findings.push(error(why, path('max_lagging_sessions'), path('when_all_lagging')));
   }
   return findings;
 }

@@ -5,6 +5,7 @@ import { decideExclusive } from './exclusive-pool.ts';
 import type { ExclusiveDecision } from './exclusive-pool.ts';
 import { agesAt } from './instant.ts';
 import type { Instant } from './instant.ts';
+import { isAllLagging, laggingCap } from './least-lagging.ts';
 import type { Address, MemberName } from './member.ts';
 import type { PoolName, PoolPolicy, RoutingPolicy } from './policy.ts';
 import type { PoolDecision, Route, RoutingTable, Standing, Target, Why } from './routing-table.ts';
@@ -37,12 +38,14 @@ export function decideRoutes(policy: RoutingPolicy, snapshot: Snapshot, now: Ins
     const lender = policy.pools.find((candidate) => candidate.name === pool.fallback?.pool);
     // Writes never guess: an exclusive pool borrows from nobody.
     const fallback = lender === undefined || pool.exclusive ? undefined : decide(lender);
-    const standings = withFallback(own, pool.fallback?.pool, fallback, targets.length === 0);
+    const isRefused = pool.whenAllLagging === 'refuse' && isAllLagging(own);
+    const standings = withFallback(own, pool.fallback?.pool, fallback, targets.length === 0 && !isRefused);
     const [first, ...rest] = targets;
     const route: Route =
       first !== undefined
-        ? { kind: 'open', targets: [first, ...rest], fallback: undefined }
-        : (fallbackRoute(pool, fallback?.route) ?? idleRoute(own, exclusive, isSettled, snapshot.complete));
+        ? { kind: 'open', targets: [first, ...rest], fallback: undefined, ...laggingCap(pool, own) }
+        : (fallbackRoute(pool, isRefused ? undefined : fallback?.route) ??
+          idleRoute(own, exclusive, isSettled, snapshot.complete));
     const decision: PoolDecision = { route, standings, addresses };
     decided.set(pool.name, decision);
     return decision;

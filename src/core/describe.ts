@@ -12,6 +12,7 @@ const WORDS: Readonly<Record<WhyCode, string>> = {
   'odd-weight': 'its weight is no positive number and counts as 1',
   vouched: 'API silent, PostgreSQL accepts and another member names it leader',
   fallback: 'stands in for the pool by fallback',
+  'least-lagging': 'lags least, while every member lags too far behind',
   'never-answered': 'has not answered yet',
   'no-answer': 'no answer',
   refused: 'API and PostgreSQL refuse the connection',
@@ -67,7 +68,8 @@ export function describeRoute(route: Route): string {
   switch (route.kind) {
     case 'open': {
       const lent = route.fallback === undefined ? '' : `, by fallback to pool ${route.fallback.pool}`;
-      return `open on ${route.targets.map((target) => target.member).join(', ')}${lent}`;
+      const late = route.lagging === undefined ? '' : ', although every member lags';
+      return `open on ${route.targets.map((target) => target.member).join(', ')}${lent}${late}`;
     }
     case 'hold':
       return `no member, clients wait (${route.cause})`;
@@ -127,6 +129,7 @@ function rule(standing: Standing, now: Instant): string | undefined {
     case 'refused':
       return 'dead until it answers again';
     case 'lagging':
+    case 'least-lagging':
       return known.lag === undefined ? undefined : lagText(known.lag);
     case 'not-running':
       return standing.kind === 'keep' ? 'live sessions are left to PostgreSQL' : undefined;

@@ -37,6 +37,9 @@ export const LEAVE_FORCE: Readonly<Record<LeaveMode, number>> = { keep: 0, drain
 
 export type Balance = 'least-sessions' | 'round-robin' | 'random';
 
+/** `fallback`: to the fallback, if there is one. `refuse`: nowhere, even so. */
+export type WhenAllLagging = 'refuse' | 'least-lagging' | 'fallback';
+
 export interface PoolPolicy {
   readonly name: PoolName;
   readonly check: Check;
@@ -52,6 +55,10 @@ export interface PoolPolicy {
   /** Sessions older than this, give or take a tenth, end between two of their transactions. */
   readonly maxSessionAgeMs: number | undefined;
   readonly fallback: { readonly pool: PoolName; readonly maxSessions: number } | undefined;
+  /** Where reads go while nobody is open because of lag. */
+  readonly whenAllLagging: WhenAllLagging;
+  /** Of `least-lagging`: so many sessions at most that came meanwhile. */
+  readonly maxLaggingSessions: number;
   readonly onLeave: Readonly<Record<LeaveCause, LeaveMode>>;
   /** How long `drain` waits before it closes. */
   readonly drainMs: number;

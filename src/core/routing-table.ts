@@ -21,6 +21,7 @@ export type WhyCode =
   | 'odd-weight'
   | 'vouched'
   | 'fallback'
+  | 'least-lagging'
   | 'never-answered'
   | 'no-answer'
   | 'refused'
@@ -67,6 +68,8 @@ export type Route =
       readonly targets: readonly [Target, ...Target[]];
       /** Set while the pool lives on another pool's members, with the cap for that. */
       readonly fallback: { readonly pool: PoolName; readonly maxSessions: number } | undefined;
+      /** Present while its own members lag and are used all the same, with the cap for that. */
+      readonly lagging?: { readonly maxSessions: number };
     }
   /** Clients wait: this may change by itself soon. */
   | { readonly kind: 'hold'; readonly cause: HoldCause }

@@ -4,6 +4,7 @@
 import { notAsked, silence } from './exclusive-pool.ts';
 import type { Ages } from './instant.ts';
 import { primaryPositions, recentLags } from './lag.ts';
+import { withLeastLagging } from './least-lagging.ts';
 import type { MemberName } from './member.ts';
 import type { PoolPolicy, ProbePolicy } from './policy.ts';
 import type { Standing, Why } from './routing-table.ts';
@@ -27,7 +28,7 @@ export function decideShared(
       : standingOf(snapshot, record, pool, probe, primary, ages);
     standings.set(name, standing);
   }
-  return standings;
+  return withLeastLagging(snapshot, pool, probe, primary, standings, ages);
 }
 
 function standingOf(

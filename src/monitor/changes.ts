@@ -38,7 +38,11 @@ function isSameRoute(a: Route | undefined, b: Route): boolean {
 function routeKey(route: Route): string {
   switch (route.kind) {
     case 'open':
-      return JSON.stringify([route.fallback?.pool, route.targets.map(({ member, address }) => [member, address])]);
+      return JSON.stringify([
+        route.fallback?.pool,
+        route.lagging !== undefined,
+        route.targets.map(({ member, address }) => [member, address]),
+      ]);
     case 'hold':
       return `hold ${route.cause}`;
     case 'closed':

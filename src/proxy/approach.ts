@@ -57,11 +57,16 @@ export function openRoute(seams: ProxySeams, pool: PoolName): OpenRoute | undefi
   return route?.kind === 'open' ? route : undefined;
 }
 
-/** Says that the pool may have no more sessions on the members it borrows; undefined while it may. */
-export function fullFallback(registry: Registry, pool: PoolName, { fallback }: OpenRoute): string | undefined {
-  if (fallback === undefined || registry.fallbackSessions(pool) < fallback.maxSessions) return undefined;
-  const where = `pool "${pool}" lives on the members of pool "${fallback.pool}"`;
-  return `${where}, where its bound is ${fallback.maxSessions} sessions`;
+/** Says that the pool may have no more sessions while it is degraded as it is; undefined while it may. */
+export function fullRoute(registry: Registry, pool: PoolName, { fallback, lagging }: OpenRoute): string | undefined {
+  if (fallback !== undefined && registry.fallbackSessions(pool) >= fallback.maxSessions) {
+    const where = `pool "${pool}" lives on the members of pool "${fallback.pool}"`;
+    return `${where}, where its bound is ${fallback.maxSessions} sessions`;
+  }
+  if (lagging !== undefined && registry.laggingSessions(pool) >= lagging.maxSessions) {
+    return `every member of pool "${pool}" lags, and while that is so its bound is ${lagging.maxSessions} sessions`;
+  }
+  return undefined;
 }
 
 /** The caller has just seen the route open. Returns the abort, which is idempotent. */
@@ -101,14 +106,14 @@ function connectToMember(inputs: ApproachInputs): () => void {
     inputs.onRouteAgain();
     return nothing;
   }
-  const isFallback = route.fallback !== undefined;
+  const degraded = { isFallback: route.fallback !== undefined, isLagging: route.lagging !== undefined };
   const kept = inputs.spare?.take(route.targets);
   if (kept !== undefined) {
-    inputs.onPlace({ ...kept.target, isFallback });
+    inputs.onPlace({ ...kept.target, ...degraded });
     return handOver(inputs, kept.target, kept.socket);
   }
   const target = inputs.pick(pool, attempts.preferred(route.targets));
-  inputs.onPlace({ ...target, isFallback });
+  inputs.onPlace({ ...target, ...degraded });
   const startedAt = clock.now();
   let abort = nothing;
   const abortDial = dial(target.address, { clock, timeoutMs: connectTimeoutMs }, (result) => {

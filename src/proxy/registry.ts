@@ -16,6 +16,8 @@ export interface Place {
   readonly address: Address;
   /** The pool lived on another pool's members when the session came. */
   readonly isFallback: boolean;
+  /** Every member of the pool lagged when the session came. */
+  readonly isLagging: boolean;
 }
 
 /** What the registry and those who evict need of a session. */
@@ -41,6 +43,7 @@ interface PoolBook {
   readonly seats: Map<MemberName, Set<Seated>>;
   readonly traffic: Traffic;
   fallbackSessions: number;
+  laggingSessions: number;
   accepted: number;
 }
 
@@ -86,6 +89,7 @@ export class Registry {
     if (seats === undefined) book.seats.set(place.member, new Set([session]));
     else seats.add(session);
     if (place.isFallback) book.fallbackSessions += 1;
+    if (place.isLagging) book.laggingSessions += 1;
   }
 
   rise(session: Seated, place: Place): void {
@@ -94,6 +98,7 @@ export class Registry {
     if (seats?.delete(session) !== true) return;
     if (seats.size === 0) book.seats.delete(place.member);
     if (place.isFallback) book.fallbackSessions -= 1;
+    if (place.isLagging) book.laggingSessions -= 1;
   }
 
   /** Sessions of the pool on a member at that very address, as a copy: the caller may close them. */
@@ -121,6 +126,11 @@ export class Registry {
 
   fallbackSessions(pool: PoolName): number {
     return this.#book(pool).fallbackSessions;
+  }
+
+  /** Those that came while every member lagged. */
+  laggingSessions(pool: PoolName): number {
+    return this.#book(pool).laggingSessions;
   }
 
   /** The counters that every relay of the pool increments. */
@@ -158,6 +168,7 @@ function newBook(): PoolBook {
     seats: new Map(),
     traffic: { toBackendBytes: 0, toClientBytes: 0 },
     fallbackSessions: 0,
+    laggingSessions: 0,
     accepted: 0,
   };
 }

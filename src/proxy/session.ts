@@ -10,7 +10,7 @@ import { nextSessionState } from '../core/session-state.ts';
 import type { SessionEvent, SessionState } from '../core/session-state.ts';
 import { NOT_SUPPORTED, encodeErrorResponse } from '../wire/error-response.ts';
 import type { Seat } from './admission.ts';
-import { approach, fullFallback, openRoute } from './approach.ts';
+import { approach, fullRoute, openRoute } from './approach.ts';
 import { Attempts } from './attempts.ts';
 import type { Greeted } from './greeting.ts';
 import type { Waiting } from './holding.ts';
@@ -188,7 +188,7 @@ export class Session implements Seated, Waiting {
     if (this.#around.isStopping()) return this.#refuse('shutdown');
     if (route === undefined || route.kind === 'closed') return this.#refuse('no-route');
     if (route.kind === 'hold') return this.#hold(route.cause, 0);
-    const full = fullFallback(this.#around.registry, this.#pool, route);
+    const full = fullRoute(this.#around.registry, this.#pool, route);
     if (full === undefined) this.#dial();
     else this.#refuse('too-many-sessions', full);
   }

@@ -144,7 +144,8 @@ function routeLine({ pool, from, to }: Extract<Event, { kind: 'route-changed' }>
   const text = `pool ${pool}: ${describeRoute(to)}`;
   if (to.kind === 'hold' && to.cause === 'two-primaries') return { level: 'error', text };
   const isLoss = from?.kind === 'open' && to.kind !== 'open';
-  return { level: isLoss ? 'warn' : 'info', text };
+  const isDegraded = to.kind === 'open' && to.lagging !== undefined;
+  return { level: isLoss || isDegraded ? 'warn' : 'info', text };
 }
 
 /** A member that left for one of these is in trouble; the other ways out are somebody's decision. */

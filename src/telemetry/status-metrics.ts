@@ -50,6 +50,7 @@ export function createStatusMetrics(registry: Registry, source: StatusSource): (
       routing.drained,
       routing.route,
       routing.fallback,
+      routing.lagging,
       routing.targets,
     ]) {
       gauge.reset();
@@ -80,6 +81,7 @@ function setDecision(metrics: RoutingMetrics, pool: PoolName, { route, standings
   for (const kind of ROUTES) metrics.route.set({ pool, kind }, route.kind === kind ? 1 : 0);
   const isLent = route.kind === 'open' && route.fallback !== undefined;
   metrics.fallback.set({ pool }, isLent ? 1 : 0);
+  metrics.lagging.set({ pool }, route.kind === 'open' && route.lagging !== undefined ? 1 : 0);
   metrics.targets.set({ pool }, route.kind === 'open' ? route.targets.length : 0);
   for (const [member, { kind }] of standings) {
     for (const standing of STANDINGS) metrics.standing.set({ pool, member, standing }, kind === standing ? 1 : 0);
@@ -155,6 +157,12 @@ function routingMetrics(registers: Registers) {
     fallback: new Gauge({
       name: 'pointsman_pool_fallback_active',
       help: "1 while the pool lives on its fallback pool's members.",
+      labelNames: ['pool'] as const,
+      registers,
+    }),
+    lagging: new Gauge({
+      name: 'pointsman_pool_lagging_active',
+      help: '1 while every member of the pool lags and those that lag least are used all the same.',
       labelNames: ['pool'] as const,
       registers,
     }),

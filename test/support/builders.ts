@@ -60,6 +60,8 @@ export function aPool({ check = READ_CHECK, ...overrides }: PoolOverrides = {}):
     slowStartMs: 0,
     maxSessionAgeMs: undefined,
     fallback: undefined,
+    whenAllLagging: 'fallback',
+    maxLaggingSessions: 100,
     onLeave: {
       dead: 'close',
       demoted: 'close',

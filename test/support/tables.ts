@@ -12,6 +12,7 @@ export interface PoolPicture {
   readonly otherwise?: 'hold' | 'starting' | 'closed';
   /** What the tags of open members make of their part. */
   readonly sharing?: Readonly<Record<MemberName, Pick<Target, 'weight' | 'isFar'>>>;
+  readonly lagging?: { readonly maxSessions: number };
   readonly fallback?: { readonly pool: string; readonly maxSessions: number };
 }
 
@@ -26,6 +27,7 @@ export function aDecision({
   others = {},
   otherwise = 'hold',
   sharing = {},
+  lagging,
   fallback,
 }: PoolPicture): PoolDecision {
   const targets = Object.entries(open).map(([member, address]) => ({ member, address, ...sharing[member] }));
@@ -40,7 +42,9 @@ export function aDecision({
     standings.set(member, standing);
     addresses.set(member, address);
   }
-  const route: Route = first === undefined ? idle(otherwise) : { kind: 'open', targets: [first, ...rest], fallback };
+  const capped = lagging === undefined ? {} : { lagging };
+  const route: Route =
+    first === undefined ? idle(otherwise) : { kind: 'open', targets: [first, ...rest], fallback, ...capped };
   return { route, standings, addresses };
 }
 

@@ -123,6 +123,25 @@ test('G12: a fault of this machine is no member’s fault', async () => {
   expect(lab.proxy.counts().get('read')?.states.holding).toBe(1);
 });
 
+test('G6: sessions on members that lag are counted and capped', async () => {
+  const lagging = { maxSessions: 1 };
+  const late = { open: { 'pg-1': one.address }, lagging };
+  lab = await startProxyLab({ clock, pools: [aPool()], table: { read: late } });
+  const first = await aClient('read');
+  await until('a session', () => lab.proxy.counts().get('read')?.states.relaying === 1);
+  const refused = await aClient('read');
+  expect(await until('the error', () => errorFields(refused.received()))).toMatchObject({
+    C: '53300',
+    D: 'every member of pool "read" lags, and while that is so its bound is 1 sessions',
+  });
+  first.socket.resetAndDestroy();
+  await until('room for another', () => lab.proxy.counts().get('read')?.states.relaying === 0);
+  await aClient('read');
+  lab.decide({ read: { open: { 'pg-1': one.address } } });
+  await aClient('read');
+  await until('both sessions', () => lab.proxy.counts().get('read')?.states.relaying === 2);
+});
+
 test('G6: sessions by fallback are counted and capped', async () => {
   const fallback = { pool: 'write', maxSessions: 2 };
   const pools = [aWritePool(), aPool({ fallback })];

@@ -6,7 +6,19 @@ import type { PoolCounts } from '../../../src/core/counts.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { describeStanding } from '../../../src/core/describe.ts';
 import type { Observation } from '../../../src/core/observation.ts';
-import { aList, aMember, aPolicy, aSnapshot, isPrimary, isReplica, silent } from '../../support/builders.ts';
+import {
+  aList,
+  aMember,
+  aPolicy,
+  aPool,
+  aSnapshot,
+  aTable,
+  aWritePool,
+  isPrimary,
+  isReplica,
+  MB,
+  silent,
+} from '../../support/builders.ts';
 
 const policy = aPolicy();
 const NOW = 4000;
@@ -32,6 +44,16 @@ const both = [
   isPrimary('pg-1', 3000, { pause: true, systemIdentifier: '71' }),
   isReplica('pg-2', 3500, { failsafe: true, clusterUnlocked: true, pendingRestart: true }),
 ];
+
+const COUNTS: PoolCounts = {
+  states: { startup: 0, holding: 1, dialing: 0, relaying: 2, refusing: 0 },
+  members: new Map([['pg-1', 2]]),
+  fallbackSessions: 0,
+  accepted: 9,
+  closed: 6,
+  toBackendBytes: 10,
+  toClientBytes: 20,
+};
 
 describe('status', () => {
   test('the cluster and the program', () => {
@@ -149,16 +171,35 @@ describe('status', () => {
     expect(write?.route).toEqual({ kind: 'hold', cause: 'starting' });
   });
 
+  test('G6: everybody lags and somebody is used all the same', () => {
+    const pools = [aWritePool(), aPool({ whenAllLagging: 'least-lagging', maxLaggingSessions: 7 })];
+    const late = [3600, 3700].map((at) => isReplica('pg-2', at, { replayed: 10 * MB }));
+    const table = aTable(aPolicy({ pools }), NOW, ...both, ...late);
+    const [, read] = statusOf([], { pools, table }).pools;
+    expect(read?.route).toMatchObject({ kind: 'open', fallback: null, lagging: { max_sessions: 7 } });
+  });
+
+  test('what members weigh, who is far, and who is in its slow start', () => {
+    const policy = { ...aPolicy({ pools: [aWritePool(), aPool({ weightTag: 'lb', zoneTag: 'az' })] }), zone: 'a' };
+    const tags = new Map([
+      ['lb', '3'],
+      ['az', 'b'],
+    ]);
+    const table = aTable(
+      policy,
+      NOW,
+      aList(0, 'pg-1', 'pg-2'),
+      isPrimary('pg-1', 3000),
+      isReplica('pg-2', 3500, { tags }),
+    );
+    const counts = new Map([['read', { ...COUNTS, ramping: new Map([['pg-2', 0.25]]) }]]);
+    const [, read] = statusOf([], { pools: policy.pools, table, counts }).pools;
+    expect(read?.route).toMatchObject({ members: [{ name: 'pg-2', weight: 3, far: true }] });
+    expect(read?.sessions).toMatchObject({ slow_start: { 'pg-2': 0.25 } });
+  });
+
   test('sessions as counted', () => {
-    const counts: PoolCounts = {
-      states: { startup: 0, holding: 1, dialing: 0, relaying: 2, refusing: 0 },
-      members: new Map([['pg-1', 2]]),
-      fallbackSessions: 0,
-      accepted: 9,
-      closed: 6,
-      toBackendBytes: 10,
-      toClientBytes: 20,
-    };
+    const counts = COUNTS;
     const [write, read] = statusOf(both, { counts: new Map([['write', counts]]) }).pools;
     expect(write?.sessions).toEqual({
       by_state: counts.states,

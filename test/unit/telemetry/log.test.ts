@@ -45,6 +45,7 @@ describe('format', () => {
 
 const target = { member: 'pg-1', address: { host: '10.0.0.1', port: 5432 } };
 const open = { kind: 'open', targets: [target], fallback: undefined } as const;
+const late = { ...open, lagging: { maxSessions: 9 } } as const;
 const lent = { kind: 'open', targets: [target], fallback: { pool: 'write', maxSessions: 9 } } as const;
 const hold = { kind: 'hold', cause: 'no-member' } as const;
 const isOpen = { kind: 'open', why: { code: 'positive' } } as const;
@@ -67,6 +68,10 @@ describe('lines', () => {
     [
       { kind: 'route-changed', pool: 'read', from: open, to: lent },
       'info pool read: open on pg-1, by fallback to pool write',
+    ],
+    [
+      { kind: 'route-changed', pool: 'read', from: open, to: late },
+      'warn pool read: open on pg-1, although every member lags',
     ],
     [
       { kind: 'route-changed', pool: 'write', from: open, to: hold },

@@ -81,6 +81,8 @@ describe('at the scrape', () => {
       'pointsman_pool_route{pool="read",kind="closed"} 0',
       'pointsman_pool_fallback_active{pool="write"} 0',
       'pointsman_pool_fallback_active{pool="read"} 0',
+      'pointsman_pool_lagging_active{pool="write"} 0',
+      'pointsman_pool_lagging_active{pool="read"} 0',
       'pointsman_pool_open_members{pool="write"} 1',
       'pointsman_pool_open_members{pool="read"} 1',
     ]);

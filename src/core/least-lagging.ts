@@ -1,0 +1,70 @@
+// What becomes of a pool in which nobody is open because of lag: by default its fallback, by explicit policy nobody, or whoever lags
+// least (G6). Degraded readers are held to all that others are but the bound: a known, fresh lag, on the primary's timeline.
+import type { Ages } from './instant.ts';
+import { recentLags } from './lag.ts';
+import type { MemberName } from './member.ts';
+import type { PoolPolicy, ProbePolicy } from './policy.ts';
+import type { Standing } from './routing-table.ts';
+import type { MemberRecord, Position, Snapshot } from './snapshot.ts';
+
+type Standings = ReadonlyMap<MemberName, Standing>;
+
+/** True while it is for lag that nobody of the pool itself is open. */
+export function isAllLagging(standings: Standings): boolean {
+  const all = [...standings.values()];
+  return all.every(({ kind }) => kind !== 'open') && all.some(({ why }) => why.code === 'lagging');
+}
+
+/** The cap while the pool reads from members that lag; empty otherwise. */
+export function laggingCap(pool: PoolPolicy, standings: Standings): { readonly lagging?: { maxSessions: number } } {
+  const isLagging = [...standings.values()].some(({ why }) => why.code === 'least-lagging');
+  return isLagging ? { lagging: { maxSessions: pool.maxLaggingSessions } } : {};
+}
+
+/**
+ * Opens those that lag least. Lag counts in whole bounds of the check: who differs by less takes turns at being the least, and
+ * clients would be sent to and fro. Nobody leaves for its lag meanwhile: the others keep their sessions.
+ */
+export function withLeastLagging(
+  snapshot: Snapshot,
+  pool: PoolPolicy,
+  probe: ProbePolicy,
+  primary: readonly Position[],
+  standings: Standings,
+  ages: Ages,
+): Standings {
+  if (pool.whenAllLagging !== 'least-lagging' || !isAllLagging(standings)) return standings;
+  const lags = new Map<MemberName, number>();
+  for (const [name, record] of snapshot.members) {
+    const isOutForLag = standings.get(name)?.why.code === 'lagging';
+    const lag = isOutForLag ? freshLag(snapshot, record, probe, primary, ages) : undefined;
+    if (lag !== undefined) lags.set(name, lag);
+  }
+  const unit = Math.max(1, pool.check.lagBytes ?? 1);
+  const least = Math.min(...[...lags.values()].map((lag) => Math.floor(lag / unit)));
+  const degraded = new Map<MemberName, Standing>();
+  for (const [name, standing] of standings) {
+    const lag = lags.get(name);
+    if (lag !== undefined && Math.floor(lag / unit) === least) {
+      degraded.set(name, { kind: 'open', why: { code: 'least-lagging', detail: `${lag} bytes behind` } });
+    } else {
+      degraded.set(name, lag === undefined ? standing : { kind: 'keep', why: standing.why });
+    }
+  }
+  return degraded;
+}
+
+/** By our own reckoning: the API tells only that it is too much. */
+function freshLag(
+  snapshot: Snapshot,
+  record: MemberRecord,
+  probe: ProbePolicy,
+  primary: readonly Position[],
+  ages: Ages,
+): number | undefined {
+  const { timeline } = record.status ?? {};
+  const isOnTimeline = timeline === undefined || timeline >= (snapshot.highestTimeline ?? 0);
+  const isFresh = ages.isYoung(record.positions[0]?.at, probe.readFreshMs);
+  if (!isOnTimeline || !isFresh || record.member.postgres === undefined) return undefined;
+  return recentLags(primary, record, 1)[0];
+}
