@@ -1,6 +1,6 @@
 // The status document: what one routing table, the snapshot it was decided from and the counts of the same moment say, for a
 // person or a script to read. Pure. Ages are seconds; null stands for what is not known.
-import { describeStanding } from '../core/describe.ts';
+import { describeRoute, describeStanding } from '../core/describe.ts';
 import type { PoolCounts } from '../core/counts.ts';
 import type { Instant } from '../core/instant.ts';
 import { addressText } from '../core/member.ts';
@@ -63,6 +63,8 @@ interface PoolStatusDocument {
   readonly check: string;
   readonly exclusive: boolean;
   readonly route: RouteDocument;
+  /** The route in the log's words. */
+  readonly why: string;
   readonly sessions: SessionsDocument | null;
 }
 
@@ -184,6 +186,7 @@ function poolStatus(pool: PoolPolicy, table: RoutingTable, counts: PoolCounts | 
     check: pool.check.text,
     exclusive: pool.exclusive,
     route: routeDocument(route),
+    why: describeRoute(route),
     sessions: counts === undefined ? null : sessionsDocument(counts),
   };
 }

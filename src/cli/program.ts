@@ -5,8 +5,11 @@ import { LOG_FORMATS, LOG_LEVELS } from '../config/config.ts';
 import { check } from './check.ts';
 import type { CheckOptions } from './check.ts';
 import type { ConfigOptions } from './configuration.ts';
+import { explain } from './explain.ts';
+import type { ExplainOptions } from './explain.ts';
 import { EXIT } from './io.ts';
 import type { CliIo, RunApp, SandboxParts, Survey } from './io.ts';
+import { describeOperations } from './operations.ts';
 import { run } from './run.ts';
 import { describeSandbox } from './sandbox.ts';
 
@@ -15,6 +18,8 @@ Examples:
   pointsman run -c /etc/pointsman/pointsman.yaml
   pointsman check -c pointsman.yaml --live
   POINTSMAN_CLUSTER_SEEDS=http://10.0.0.11:8008 pointsman run
+  pointsman explain --pool read
+  pointsman drain pg-2
   pointsman sandbox
 
 The file is -c FILE, else the one POINTSMAN_CONFIG names; without either the environment alone is used.
@@ -69,6 +74,16 @@ function describe(io: CliIo, { runApp, survey, sandbox, version }: CliParts, end
   configured('check', 'say whether a configuration is right, and what it amounts to')
     .option('--live', 'also ask each seed for the list of members; exit code 1 when none gives it')
     .action(async (options: CheckOptions) => end(await check(options, io, survey)));
+  const asking = (name: string, description: string): Command =>
+    configured(name, description).option(
+      '--admin <address>',
+      'HOST:PORT of the running Pointsman (default: admin.address)',
+    );
+  asking('explain', 'say of a running Pointsman where each pool leads, and why each member is or is not in it')
+    .option('--pool <name>', 'of this pool only')
+    .option('--json', 'as /status has it')
+    .action(async (options: ExplainOptions) => end(await explain(options, io)));
+  describeOperations(asking, io, end);
   describeSandbox(program, io, sandbox, end);
   program
     .command('version')

@@ -21,7 +21,10 @@ export function decideRoutes(policy: RoutingPolicy, snapshot: Snapshot, now: Ins
   for (const pool of policy.pools) {
     if (pool.exclusive) exclusives.set(pool.name, decideExclusive(snapshot, pool, policy.probe, ages));
   }
-  const taken = new Set([...exclusives.values()].flatMap(({ holders }) => holders));
+  const served = new Map(
+    [...exclusives].flatMap(([pool, { holders }]) => holders.map((name) => [name, pool] as const)),
+  );
+  const taken = new Set(served.keys());
   const isSettled = snapshot.complete && [...exclusives.values()].every((decision) => decision.winner !== undefined);
   const addresses = addressesOf(snapshot);
   const decided = new Map<PoolName, PoolDecision>();
@@ -30,7 +33,7 @@ export function decideRoutes(policy: RoutingPolicy, snapshot: Snapshot, now: Ins
     const known = decided.get(pool.name);
     if (known !== undefined) return known;
     const exclusive = exclusives.get(pool.name);
-    const bare = exclusive?.standings ?? decideShared(snapshot, pool, policy.probe, taken, ages);
+    const bare = exclusive?.standings ?? naming(served, decideShared(snapshot, pool, policy.probe, taken, ages));
     const own = withEvidence(snapshot, pool, policy.probe, setAside(snapshot, pool, bare));
     const targets = targetsOf(own, addresses, snapshot.complete, (member) =>
       sharingOf(pool, policy.zone, snapshot.members.get(member)?.status),
@@ -58,6 +61,20 @@ export function decideRoutes(policy: RoutingPolicy, snapshot: Snapshot, now: Ins
 /** The table before anything was observed: every pool holds. */
 export function emptyTable(policy: RoutingPolicy, snapshot: Snapshot, now: Instant): RoutingTable {
   return decideRoutes(policy, { ...snapshot, members: new Map() }, now);
+}
+
+/** Which pool it is that a member serves instead. */
+function naming(
+  served: ReadonlyMap<MemberName, PoolName>,
+  standings: ReadonlyMap<MemberName, Standing>,
+): ReadonlyMap<MemberName, Standing> {
+  return new Map(
+    [...standings].map(([name, standing]) => {
+      const { why } = standing;
+      const pool = why.code === 'exclusive-elsewhere' ? served.get(name) : undefined;
+      return [name, pool === undefined ? standing : { ...standing, why: { ...why, detail: `pool ${pool}` } }];
+    }),
+  );
 }
 
 function addressesOf(snapshot: Snapshot): ReadonlyMap<MemberName, Address> {

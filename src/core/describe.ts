@@ -52,7 +52,13 @@ export function describeMembers(decision: PoolDecision | undefined, now: Instant
 }
 
 /** `takes sessions`, `takes no new sessions, keeps its live ones`, `is out (demoted)` */
-export function standingText({ kind, cause }: { readonly kind: Standing['kind']; readonly cause?: string }): string {
+export function standingText({
+  kind,
+  cause,
+}: {
+  readonly kind: Standing['kind'];
+  readonly cause?: string | undefined;
+}): string {
   switch (kind) {
     case 'open':
       return 'takes sessions';

@@ -1,0 +1,119 @@
+// The running Pointsman that a command asks: where its admin address is, by which token it may be asked to operate, and one HTTP question.
+import { request } from 'node:http';
+import { parseAddress } from '../config/address.ts';
+import { readAdminToken } from '../config/admin-token.ts';
+import type { AdminConfig } from '../config/config.ts';
+import { addressText } from '../core/member.ts';
+import type { Address } from '../core/member.ts';
+import { configFor } from './configuration.ts';
+import { EXIT } from './io.ts';
+import type { CliIo } from './io.ts';
+
+export interface RunningOptions {
+  readonly config?: string | undefined;
+  /** `host:port`, instead of the configuration's. */
+  readonly admin?: string | undefined;
+}
+
+export interface Running {
+  readonly address: Address;
+  readonly admin: AdminConfig;
+}
+
+/** On no account asked: whom it watches is no business of a command that asks it. */
+const NO_SEED = 'http://127.0.0.1:1';
+const MOST_BYTES = 16 * 1024 * 1024;
+const DEADLINE_MS = 5000;
+const ELSEWHERE = '--admin HOST:PORT asks another';
+
+/** A number is the exit code: what is wrong is then on stderr. */
+export function findRunning(options: RunningOptions, io: CliIo): Running | number {
+  const isFileless = options.config === undefined && !io.env['POINTSMAN_CONFIG'];
+  const env = isFileless ? { POINTSMAN_CLUSTER_SEEDS: NO_SEED, ...io.env } : io.env;
+  const loaded = configFor({ config: options.config }, { ...io, env });
+  if (loaded === undefined) return EXIT.usage;
+  const { admin } = loaded.config;
+  if (options.admin !== undefined) {
+    const parsed = parseAddress(options.admin);
+    return parsed.kind === 'ok' ? { address: parsed.value, admin } : wrong(io, `--admin: ${parsed.message}`);
+  }
+  const { host, port } = admin.address;
+  if (port === 0) return wrong(io, 'admin.address has port 0, which any port may have become: give --admin HOST:PORT');
+  const isEverywhere = host === '::' || host === '0.0.0.0';
+  return { address: { host: isEverywhere ? '127.0.0.1' : host, port }, admin };
+}
+
+function wrong(io: CliIo, why: string): number {
+  io.stderr(`pointsman: ${why}\n`);
+  return EXIT.usage;
+}
+
+/** Undefined when there is none: why not is then on stderr. */
+export async function tokenFor({ admin }: Running, io: CliIo): Promise<string | undefined> {
+  const token = await readAdminToken(admin);
+  if (token.kind === 'token') return token.value;
+  const none = 'no token to operate with: name its file as admin.token_file (POINTSMAN_ADMIN_TOKEN_FILE)';
+  io.stderr(`pointsman: ${token.kind === 'none' ? none : token.why}\n`);
+  return undefined;
+}
+
+export interface Question {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly token?: string;
+}
+
+/** Undefined when nobody answered, or something that is no Pointsman: what to do is then on stderr. */
+export async function ask(
+  { address }: Running,
+  question: Question,
+  io: CliIo,
+): Promise<{ readonly status: number; readonly body: unknown } | undefined> {
+  const where = addressText(address);
+  try {
+    const { status, text } = await exchange(address, question);
+    return { status, body: JSON.parse(text) };
+  } catch (error) {
+    const isNoJson = error instanceof SyntaxError;
+    const why = isNoJson
+      ? `what answers at ${where} is no Pointsman's admin address`
+      : `no Pointsman answers at ${where} (${whyNot(error)}): is it running, with this admin.address?`;
+    io.stderr(`pointsman: ${why} ${ELSEWHERE}\n`);
+    return undefined;
+  }
+}
+
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ['ECONNREFUSED', 'connection refused'],
+  ['ENOTFOUND', 'no such host'],
+  ['ECONNRESET', 'connection reset'],
+  ['EHOSTUNREACH', 'no route to it'],
+]);
+
+function whyNot(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return REASONS.get(code) ?? (error instanceof Error ? error.message : String(error));
+}
+
+function exchange(
+  { host, port }: Address,
+  { method, path, token }: Question,
+): Promise<{ readonly status: number; readonly text: string }> {
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  return new Promise((resolve, reject) => {
+    const signal = AbortSignal.timeout(DEADLINE_MS);
+    const sent = request({ host, port, method, path, headers, agent: false, signal }, (response) => {
+      const chunks: Buffer[] = [];
+      let length = 0;
+      response.on('data', (chunk: Buffer) => {
+        chunks.push(chunk);
+        length += chunk.length;
+        if (length > MOST_BYTES) sent.destroy(new Error('the answer has no end'));
+      });
+      response.on('error', reject);
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));
+    });
+    sent.on('error', (error) => reject(signal.aborted ? new Error(`no answer within ${DEADLINE_MS / 1000} s`) : error));
+    sent.end(method === 'POST' ? '{}' : undefined);
+  });
+}

@@ -1,0 +1,228 @@
+// The commands that ask a running Pointsman, over real sockets: what they print where, and the exit code.
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Outcome, Token } from '../../../src/admin/operations.ts';
+import { createAdmin } from '../../../src/admin/server.ts';
+import { buildStatus } from '../../../src/admin/status.ts';
+import type { SandboxParts } from '../../../src/cli/io.ts';
+import { runCli } from '../../../src/cli/program.ts';
+import { decideRoutes } from '../../../src/core/decide-routes.ts';
+import { changesBetween } from '../../../src/monitor/changes.ts';
+import { refusalText } from '../../../src/proxy/refusal-text.ts';
+import { logLine } from '../../../src/telemetry/log-lines.ts';
+import { aList, aPolicy, aSnapshot, isPrimary, isReplica, poolOf, silent, aWritePool } from '../../support/builders.ts';
+
+const TOKEN = '0123456789abcdef-operator';
+const NOW = 6000;
+const POLICY = aPolicy();
+const LIST = aList(0, 'pg-1', 'replica-2');
+const BEFORE = aSnapshot(POLICY, LIST, isPrimary('pg-1', 0), isReplica('replica-2', 0));
+const SNAPSHOT = aSnapshot(POLICY, LIST, isPrimary('pg-1', 0), isReplica('replica-2', 5500), silent({ at: 1000 }));
+const TABLE = decideRoutes(POLICY, SNAPSHOT, NOW);
+const STATUS = buildStatus({
+  version: '0',
+  startedAt: 0,
+  now: NOW,
+  readiness: { ready: true },
+  pools: POLICY.pools,
+  table: TABLE,
+  snapshot: SNAPSHOT,
+  counts: new Map(),
+});
+
+const closing: (() => Promise<unknown> | void)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+const asked: string[] = [];
+
+async function serve(token: Token = { kind: 'token', value: TOKEN }, outcome?: Outcome): Promise<string> {
+  asked.length = 0;
+  const does = (what: string, result: Readonly<Record<string, unknown>>): Outcome => {
+    asked.push(what);
+    return outcome ?? { kind: 'done', result };
+  };
+  const pools = { write: 'open on pg-1', reports: 'open on pg-3' };
+  const admin = createAdmin({
+    address: { host: '127.0.0.1', port: 0 },
+    status: () => STATUS,
+    metrics: () => Promise.resolve(''),
+    readiness: () => ({ ready: true }),
+    token: () => Promise.resolve(token),
+    operations: {
+      refresh: () => does('refresh', { asked: true }),
+      reload: () => Promise.reject(new Error('not asked')),
+      drain: (member) => does(`drain ${member}`, { member, drained: true, pools }),
+      resume: (member) => does(`resume ${member}`, { member, drained: false, pools }),
+    },
+  });
+  closing.push(() => admin.close());
+  const listening = await admin.listen();
+  if (listening.kind === 'failed') throw new Error(listening.detail);
+  return `127.0.0.1:${listening.address.port}`;
+}
+
+const never = (): Promise<never> => Promise.reject(new Error('not asked'));
+const sandbox: SandboxParts = { verbs: [], run: never, ask: never, sql: never };
+
+interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** With a configuration file whose admin section is `admin`. */
+async function cli(argv: readonly string[], admin = '', env: Readonly<Record<string, string>> = {}): Promise<Ran> {
+  let [out, err] = ['', ''];
+  const io = {
+    env: { ...(admin === '' ? {} : { POINTSMAN_CONFIG: 'p.yaml' }), ...env },
+    stdout: (text: string) => void (out += text),
+    stderr: (text: string) => void (err += text),
+    readFile: () => `cluster: { seeds: [http://pg1:8008] }\nadmin: ${admin}\n`,
+  };
+  const code = await runCli(argv, io, { runApp: never, survey: never, sandbox, version: '0' });
+  return { code, out, err };
+}
+
+describe('explain', () => {
+  test('where each pool leads, and why each member is or is not in it', async () => {
+    const address = await serve();
+    const { code, out, err } = await cli(['explain'], `{ address: ${address} }`);
+    expect(out.split('\n')).toEqual([
+      `cluster lab, timeline 1, as seen by ${address}, up for 6 s`,
+      '',
+      'pool write (/primary): no member, clients wait (no-member)',
+      '  pg-1       takes no new sessions, keeps its live ones  no answer for 5 s: no answer within 800 ms; last yes to /primary 6 s ago; new sessions stop at 5 s, live ones end at 15 s',
+      '  replica-2  is out (demoted)                            role does not fit /primary: role replica; answered 200 to /replica?lag=16MB 500 ms ago',
+      '',
+      'pool read (/replica?lag=16MB): open on replica-2',
+      '  pg-1       takes no new sessions, keeps its live ones  serves an exclusive pool: pool write; answered 200 to /primary 6 s ago',
+      '  replica-2  takes sessions                              answered 200 to /replica?lag=16MB 500 ms ago; lag 0 B by our own reckoning, bound 16 MB',
+      '',
+    ]);
+    expect([code, err]).toEqual([0, '']);
+  });
+
+  test('says of one moment what /status, the DETAIL of a refusal and the log line of the change say', async () => {
+    const address = await serve();
+    const { out } = await cli(['explain', '--pool', 'write', '--admin', address]);
+    const words = STATUS.members[0]?.pools['write']?.why ?? '';
+    expect(words).toMatch(/^no answer for 5 s: /);
+    expect(out).toContain(`  ${words}\n`);
+    const facts = {
+      pool: aWritePool(),
+      decision: poolOf(TABLE, 'write'),
+      now: NOW,
+      waitedMs: 0,
+      detail: undefined,
+    };
+    expect(refusalText('hold-timeout', facts).detail).toContain(`pg-1 (${words})`);
+    const changes = changesBetween(decideRoutes(POLICY, BEFORE, 100), TABLE).map((event) => logLine(event, true).text);
+    expect(changes).toContain(`pool write: pg-1 takes no new sessions, keeps its live ones: ${words}`);
+  });
+
+  test('--json: that part of the status document', async () => {
+    const address = await serve();
+    const all = await cli(['explain', '--json', '--admin', address]);
+    expect(JSON.parse(all.out)).toEqual({ pools: STATUS.pools, members: STATUS.members });
+    const { out } = await cli(['explain', '--json', '--pool', 'read', '--admin', address]);
+    const members = STATUS.members.map((member) => ({ ...member, pools: { read: member.pools['read'] } }));
+    expect(JSON.parse(out)).toEqual({ pools: [STATUS.pools[1]], members });
+  });
+
+  test('an unknown pool: the known ones, exit code 2', async () => {
+    const { code, out, err } = await cli(['explain', '--pool', 'wriet', '--admin', await serve()]);
+    expect([code, out, err]).toEqual([2, '', 'pointsman: there is no pool wriet: known are write, read\n']);
+  });
+});
+
+describe('nobody there', () => {
+  test('where it looked and what to do, exit code 1', async () => {
+    const address = await serve();
+    await closing.pop()?.();
+    const { code, err } = await cli(['explain'], `{ address: ${address} }`);
+    expect(err).toBe(
+      `pointsman: no Pointsman answers at ${address} (connection refused): is it running, with this admin.address? --admin HOST:PORT asks another\n`,
+    );
+    expect(code).toBe(1);
+  });
+
+  test.each<[string, (server: Server) => void]>([
+    ['something else', (server) => server.on('request', (_, response) => response.end('<html>'))],
+    ['other JSON', (server) => server.on('request', (_, response) => response.end('{"status":"up"}'))],
+    ['a reset', (server) => server.on('connection', (socket) => socket.resetAndDestroy())],
+  ])('%s at that address', async (_, behave) => {
+    const server = createServer();
+    behave(server);
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    closing.push(() => new Promise((resolve) => void server.close(resolve)));
+    const bound = server.address();
+    const port = typeof bound === 'object' && bound !== null ? bound.port : 0;
+    const { code, out, err } = await cli(['explain', '--admin', `127.0.0.1:${port}`]);
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toContain(`127.0.0.1:${port}`);
+  });
+
+  test.each([
+    [['explain', '--admin', 'nonsense'], '--admin: nonsense has no port: write nonsense:PORT'],
+    [['explain', '-c', 'p.yaml'], 'admin.address has port 0'],
+  ])('%j is exit code 2', async (argv, message) => {
+    const { code, err } = await cli(argv, '{ address: "127.0.0.1:0" }');
+    expect(err).toContain(message);
+    expect(code).toBe(2);
+  });
+
+  test('without any configuration it is where it is by default', async () => {
+    const { err } = await cli(['explain', '--admin', '127.0.0.1:1']);
+    expect(err).toContain('127.0.0.1:1 (connection refused)');
+    const { err: env } = await cli(['explain'], '', { POINTSMAN_ADMIN_ADDRESS: '*:1' });
+    expect(env).toContain('no Pointsman answers at 127.0.0.1:1 (connection refused)');
+  });
+});
+
+describe('operations', () => {
+  test.each([
+    [['refresh'], 'refresh', 'every member is asked now\n'],
+    [
+      ['drain', 'pg-2'],
+      'drain pg-2',
+      'pg-2 is drained: no new sessions until it is resumed\n  pool write    open on pg-1\n  pool reports  open on pg-3\n',
+    ],
+    [
+      ['resume', 'a/b c'],
+      'resume a/b c',
+      'a/b c is resumed\n  pool write    open on pg-1\n  pool reports  open on pg-3\n',
+    ],
+  ])('%j', async (argv, what, text) => {
+    const address = await serve();
+    const { code, out, err } = await cli(argv, `{ address: ${address}, token: ${TOKEN} }`);
+    expect([asked, code, out, err]).toEqual([[what], 0, text, '']);
+  });
+
+  test('the token may come from the environment', async () => {
+    const { code } = await cli(['refresh', '--admin', await serve()], '', { POINTSMAN_ADMIN_TOKEN: TOKEN });
+    expect([asked, code]).toEqual([['refresh'], 0]);
+  });
+
+  test('without a token: how to name one, exit code 2, and nobody is asked', async () => {
+    const { code, err } = await cli(['drain', 'pg-2', '--admin', await serve()]);
+    expect([asked, code]).toEqual([[], 2]);
+    expect(err).toContain('admin.token_file (POINTSMAN_ADMIN_TOKEN_FILE)');
+  });
+
+  test('turned away: in the words of who was asked, exit code 1', async () => {
+    const wrong = await cli(['refresh', '--admin', await serve()], '', { POINTSMAN_ADMIN_TOKEN: `${TOKEN}x` });
+    expect([wrong.code, wrong.err]).toEqual([1, 'pointsman: this is not the token\n']);
+    const address = await serve(undefined, { kind: 'unknown-member', known: ['pg-1'] });
+    const unknown = await cli(['drain', 'pg-9', '--admin', address], '', { POINTSMAN_ADMIN_TOKEN: TOKEN });
+    expect([unknown.code, unknown.err]).toEqual([1, 'pointsman: no such member: known are pg-1\n']);
+  });
+
+  test('a member must be named', async () => {
+    const { code, err } = await cli(['drain']);
+    expect(err).toContain("missing required argument 'member'");
+    expect(code).toBe(2);
+  });
+});
