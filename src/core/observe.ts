@@ -101,9 +101,15 @@ function observeProbe(policy: RoutingPolicy, snapshot: Snapshot, observation: Pr
   const record = snapshot.members.get(observation.member);
   if (record === undefined || startedAt < (record.probedAt ?? -Infinity)) return snapshot;
   if (outcome.kind !== 'answered') {
-    const since = record.failure?.since ?? startedAt;
-    const failed = { ...record, probedAt: startedAt, failure: { since, at: startedAt, outcome } };
-    return replace(snapshot, isDead(failed) ? { ...failed, checks: refused(policy, record, startedAt) } : failed);
+    const { since, outcome: learnt } = record.failure ?? { since: startedAt, outcome };
+    // A fault of ours taught nothing, so what is known of a silent member stays: whether its PostgreSQL accepts, above all.
+    const isOurs = outcome.kind === 'failed' && outcome.cause === 'local';
+    const failure = { since, at: startedAt, outcome: isOurs ? learnt : outcome };
+    const failed = { ...record, probedAt: startedAt, failure };
+    return replace(
+      snapshot,
+      isDead(failed) && !isOurs ? { ...failed, checks: refused(policy, record, startedAt) } : failed,
+    );
   }
   const detail = mismatchOf(snapshot, record, outcome.body);
   if (detail !== undefined) {

@@ -210,6 +210,15 @@ describe('scenario 8: a frozen API with a PostgreSQL that accepts', () => {
     expect(openIn(aTable(policy, 20_200, ...ROUND, ...history), 'write')).toEqual([]);
   });
 
+  test('G12: a probe that failed by our own fault takes nothing away, neither from new sessions nor from live ones', () => {
+    const stalled = silent({ at: 20_200, cause: 'local', postgres: 'unknown' });
+    const table = aTable(POLICY, 20_300, ...ROUND, frozen, vouch, stalled);
+    expect(standingIn(table, 'write', 'pg-1')).toBe('open vouched');
+    expect(standingIn(aTable(POLICY, 25_100, ...ROUND, frozen, vouch, stalled), 'write', 'pg-1')).toBe(
+      'keep no-answer',
+    );
+  });
+
   test('what somebody else sees, or saw before, takes no vouch back: a replica may have lost the store', () => {
     const list = aList(0, 'pg-1', 'pg-2', 'pg-3');
     const before = isReplica('pg-2', 20_050, { clusterUnlocked: true });
