@@ -108,12 +108,6 @@ export const NOT_YET: readonly string[] = [
   'scenario 40',
   'scenario 41',
   'scenario 42',
-  'G5',
-  'G7',
-  'G8',
-  'G9',
-  'G11',
-  'G16',
   'scenario 30 on Patroni',
   'scenario 35 on Patroni',
 ];

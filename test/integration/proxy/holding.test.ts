@@ -106,7 +106,7 @@ test('a client that leaves while it waits is noticed', async () => {
   expect(lab.reasons()).toEqual(['client-gave-up', 'client-gave-up']);
 });
 
-test('what a held client sends is bounded, and all of it arrives in the end', async () => {
+test('G11: what a held client sends is bounded, and all of it arrives in the end', async () => {
   await start();
   const client = await aHeldClient();
   const flood = Buffer.alloc(32 * 1024 * 1024, 7);

@@ -68,7 +68,7 @@ test('G2: never one whose evidence is stale: a yes or a vouch begun within the l
   );
 });
 
-test('read evidence is younger than 10 s, except by fallback', () => {
+test('G5: read evidence is younger than 10 s, except by fallback', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       everyTable(world, (table, told, now) => {

@@ -7,7 +7,7 @@ import { momentsOf, worlds, ZONE_CHECK } from './histories.ts';
 import { whoReads, whoWrites } from './oracle.ts';
 
 describe('a second opinion, told from the whole list of observations', () => {
-  test('agrees on who writes', () => {
+  test('G1, G2: agrees on who writes', () => {
     fc.assert(
       fc.property(worlds, (world) => {
         for (const { snapshot, now, seen } of momentsOf(world)) {
@@ -34,7 +34,7 @@ describe('a second opinion, told from the whole list of observations', () => {
     );
   });
 
-  test('our own reckoning of lag only ever takes members out of what the API allows', () => {
+  test('G5: our own reckoning of lag only ever takes members out of what the API allows', () => {
     fc.assert(
       fc.property(worlds, (world) => {
         for (const { snapshot, now, seen } of momentsOf(world)) {

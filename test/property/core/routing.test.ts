@@ -78,7 +78,7 @@ test('observations of different members at one instant commute', () => {
   );
 });
 
-test('more lag never makes a replica eligible', () => {
+test('G5: more lag never makes a replica eligible', () => {
   const replayed = fc.array(fc.tuple(fc.integer({ min: 0, max: 200 }), fc.integer({ min: 0, max: 100 })), {
     minLength: 1,
     maxLength: 6,

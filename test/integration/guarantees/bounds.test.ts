@@ -1,0 +1,88 @@
+// However many clients come and however they behave, the proxy has as many sockets and timers as its configuration allows; when they have
+// gone it has none.
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startFakeBackend } from '../../support/fake-backend.ts';
+import type { FakeBackend } from '../../support/fake-backend.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { SSL_REQUEST, aCancelRequest, aStartup } from '../../support/packets.ts';
+import { startProxyLab } from '../../support/proxy-lab.ts';
+import type { ProxyLab } from '../../support/proxy-lab.ts';
+import { connectRaw } from '../../support/raw-client.ts';
+import { until } from '../../support/until.ts';
+
+const MAX_SESSIONS = 60;
+const MAX_HELD = 10;
+/** Those that are let in beyond the sessions, to be told why they are refused or to have a cancel passed on. */
+const MOST_VISITORS = 256;
+/** What its state has under way, and what that connects to. */
+const MOST_TIMERS_PER_CLIENT = 2;
+const CLIENTS = 600;
+
+let lab: ProxyLab;
+let clock: ManualClock;
+let backend: FakeBackend;
+
+beforeEach(async () => {
+  clock = new ManualClock();
+  backend = await startFakeBackend('echo');
+  lab = await startProxyLab({
+    clock,
+    client: { maxSessions: MAX_SESSIONS },
+    hold: { maxSessions: MAX_HELD },
+    table: { read: { open: { 'pg-1': backend.address } } },
+  });
+});
+
+afterEach(async () => {
+  lab.proxy.close();
+  await backend.stop();
+});
+
+const FIRST_WORDS: readonly (readonly [string, Buffer])[] = [
+  ['write', Buffer.alloc(0)],
+  ['write', aStartup().subarray(0, 20)],
+  ['write', aStartup()],
+  ['read', aStartup()],
+  ['read', SSL_REQUEST],
+  ['read', aCancelRequest()],
+  ['read', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
+  ['write', aStartup({ user: 'app', database: 'shop@nowhere' })],
+];
+
+function openClients(): number {
+  const counts = [...lab.proxy.counts().values()];
+  return counts.reduce((sum, { accepted, closed }) => sum + accepted - closed, 0);
+}
+
+function sockets(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+}
+
+test('G11: sockets and timers are bounded by the configuration, and none is left', async () => {
+  const [socketsBefore, timersBefore] = [sockets(), clock.pending()];
+  const clients = [];
+  for (let index = 0; index < CLIENTS; index += 1) {
+    const [pool = '', words = Buffer.alloc(0)] = FIRST_WORDS[index % FIRST_WORDS.length] ?? [];
+    const client = await connectRaw(lab.address(pool));
+    client.socket.write(words);
+    clients.push(client);
+    expect(openClients()).toBeLessThanOrEqual(MAX_SESSIONS + MOST_VISITORS);
+    expect(lab.proxy.counts().get('write')?.states.holding).toBeLessThanOrEqual(MAX_HELD);
+    expect(backend.open()).toBeLessThanOrEqual(MAX_SESSIONS + MOST_VISITORS);
+    expect(clock.pending()).toBeLessThanOrEqual(timersBefore + MOST_TIMERS_PER_CLIENT * openClients() + 2);
+  }
+  await until(
+    'every client accepted',
+    () => lab.events.filter(({ kind }) => kind === 'client-accepted').length === CLIENTS,
+  );
+  expect(lab.reasons()).toContain('too-many-sessions');
+
+  for (const { socket } of clients) socket.destroy();
+  await until('the end of everybody', () => {
+    void clock.advance(100);
+    return openClients() === 0 && backend.open() === 0;
+  });
+  await until('no socket left', () => sockets() <= socketsBefore);
+  expect(clock.pending()).toBe(timersBefore);
+  expect(lab.events.filter(({ kind }) => kind === 'session-closed')).toHaveLength(CLIENTS);
+});

@@ -1,0 +1,114 @@
+// Whoever is refused reads why: every reason to refuse, provoked once, answers with one whole ErrorResponse and then ends.
+import { afterEach, describe, expect, test } from 'vitest';
+import { CLOSE_REASONS } from '../../../src/core/close-reason.ts';
+import type { CloseReason } from '../../../src/core/close-reason.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { aStartup, errorFields } from '../../support/packets.ts';
+import { startProxyLab } from '../../support/proxy-lab.ts';
+import type { ProxyLab, ProxyLabOptions } from '../../support/proxy-lab.ts';
+import { connectRaw } from '../../support/raw-client.ts';
+import type { RawClient } from '../../support/raw-client.ts';
+import { until } from '../../support/until.ts';
+
+let lab: ProxyLab;
+let clock: ManualClock;
+
+interface Case {
+  readonly options?: ProxyLabOptions;
+  readonly provoke: (client: RawClient) => Promise<void> | void;
+}
+
+const OPEN = { write: { open: { 'pg-1': { host: '127.0.0.1', port: 1 } } } };
+const CLOSED = { write: { otherwise: 'closed' } } as const;
+
+function asks(client: RawClient): void {
+  client.socket.write(aStartup());
+}
+
+async function waits(client: RawClient): Promise<void> {
+  asks(client);
+  await until('the hold', () => lab.events.some(({ kind }) => kind === 'hold-started'));
+}
+
+const CASES: Partial<Record<CloseReason, Case>> = {
+  'startup-timeout': { provoke: () => clock.advance(10_000) },
+  'not-postgres': { provoke: ({ socket }) => void socket.write('hello, is anybody there?') },
+  'unknown-target': {
+    options: { table: OPEN },
+    provoke: ({ socket }) => void socket.write(aStartup({ user: 'app', database: 'shop@nowhere' })),
+  },
+  'too-many-sessions': { options: { client: { maxSessions: 0 } }, provoke: asks },
+  'hold-full': { options: { hold: { maxSessions: 0 } }, provoke: asks },
+  'hold-timeout': {
+    provoke: async (client) => {
+      await waits(client);
+      await clock.advance(30_000);
+    },
+  },
+  'no-route': { options: { table: CLOSED }, provoke: asks },
+  'connect-failed': {
+    options: {
+      table: OPEN,
+      hold: { maxWaitMs: 50 },
+      dial: (_address, { clock: own }, onResult) =>
+        own.schedule(1, () =>
+          onResult({ kind: 'failed', outcome: 'refused', isLocalFault: false, detail: 'connection refused' }),
+        ),
+    },
+    provoke: async (client) => {
+      asks(client);
+      await until('the dial', () => clock.pending() > 0 && lab.events.some(({ kind }) => kind === 'client-accepted'));
+      await until('the answer', () => {
+        void clock.advance(10);
+        return client.received().length > 0;
+      });
+    },
+  },
+  shutdown: {
+    provoke: async (client) => {
+      await waits(client);
+      void lab.proxy.drain(60_000);
+    },
+  },
+};
+
+/** Ends of sessions that were served, not refusals; parting.test.ts and standby.test.ts have their words. */
+function isOfServed(reason: string): boolean {
+  return reason.startsWith('evicted-') || reason === 'landed-on-standby' || reason === 'internal-error';
+}
+
+test('G9: no reason to refuse is left out', () => {
+  const told = Object.entries(CLOSE_REASONS).filter(
+    ([reason, { sqlState }]) => sqlState !== undefined && !isOfServed(reason),
+  );
+  expect(Object.keys(CASES).toSorted()).toEqual(told.map(([reason]) => reason).toSorted());
+});
+
+describe('each reason', () => {
+  afterEach(async () => {
+    lab.proxy.close();
+    await until('no timer left', () => clock.pending() === 0);
+  });
+
+  test.each(Object.entries(CASES))('G9: %s: one whole error, then the end', async (reason, { options, provoke }) => {
+    clock = new ManualClock();
+    lab = await startProxyLab({ ...options, clock });
+    const client = await connectRaw(lab.address('write'));
+    await until('the accept', () => lab.events.some(({ kind }) => kind === 'client-accepted'));
+    await provoke(client);
+    const fields = await until('the error', () => errorFields(client.received()));
+    const facts = Object.entries(CLOSE_REASONS).find(([known]) => known === reason)?.[1];
+    expect(fields).toMatchObject({
+      S: 'FATAL',
+      V: 'FATAL',
+      C: facts?.sqlState,
+      M: expect.stringContaining(`(${reason})`),
+    });
+    await until('the end', () => client.hasEnded);
+    const bytes = client.received();
+    expect(bytes.length, 'nothing but that message').toBe(1 + bytes.readInt32BE(1));
+    client.socket.end();
+    await until('the close', () => lab.reasons().length === 1);
+    expect(lab.reasons()).toEqual([reason]);
+  });
+});
