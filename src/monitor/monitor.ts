@@ -50,6 +50,7 @@ export class Monitor {
   #table: RoutingTable;
   #cancelValidity: () => void = () => {};
   #refreshedAt: Instant = -Infinity;
+  #isDeciding = false;
   #isStopped = false;
 
   constructor(options: MonitorOptions) {
@@ -134,7 +135,9 @@ export class Monitor {
     this.#discovery.startAnew();
   }
 
+  /** As of now: what a stalled event loop kept the timer from judging is judged first. */
   table(): RoutingTable {
+    if (!this.#isDeciding && this.#options.clock.now() >= this.#table.validUntil) this.#decide();
     return this.#table;
   }
 
@@ -210,7 +213,10 @@ export class Monitor {
     const now = clock.now();
     const previous = this.#table;
     this.#table = decideRoutes(policy, this.#snapshot, now);
+    // Who acts reads the table: it is this one, however long the acting takes.
+    this.#isDeciding = true;
     onTable(planActions(policy, previous, this.#table));
+    this.#isDeciding = false;
     this.#cancelValidity();
     const { validUntil } = this.#table;
     this.#cancelValidity =

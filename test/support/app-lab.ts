@@ -139,9 +139,14 @@ export class AppLab {
     return `http://${String(this.said('listening').find(({ pool }) => pool === 'admin')?.['address'])}`;
   }
 
+  /** GET, the body. */
+  async ask(path: string): Promise<string> {
+    return (await fetch(`${this.admin}${path}`)).text();
+  }
+
   /** The sample's value; undefined when there is none. */
   async metric(sample: string): Promise<number | undefined> {
-    const text = await (await fetch(`${this.admin}/metrics`)).text();
+    const text = await this.ask('/metrics');
     const line = text.split('\n').find((candidate) => candidate.startsWith(`${sample} `));
     return line === undefined ? undefined : Number(line.slice(sample.length + 1));
   }

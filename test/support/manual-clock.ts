@@ -43,6 +43,11 @@ export class ManualClock implements Clock {
     await settle();
   }
 
+  /** Time passes and nothing that falls due runs yet, as when the event loop stands still. */
+  stall(ms: number): void {
+    this.#now += ms;
+  }
+
   #nextBefore(end: Instant): Timer | undefined {
     let next: Timer | undefined;
     for (const timer of this.#timers) {

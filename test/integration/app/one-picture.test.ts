@@ -43,7 +43,7 @@ interface Picture {
 }
 
 async function shown(): Promise<Picture> {
-  const { members, pools } = status.parse(JSON.parse(await lab.admin('/status')));
+  const { members, pools } = status.parse(JSON.parse(await lab.ask('/status')));
   const write = pools.find(({ name }) => name === 'write');
   if (write === undefined) throw new Error('no pool write');
   const route = write.route.members?.map(({ name }) => name).join() ?? write.route.kind;
@@ -52,7 +52,7 @@ async function shown(): Promise<Picture> {
 }
 
 async function measured(): Promise<Picture> {
-  const lines = (await lab.admin('/metrics')).split('\n');
+  const lines = (await lab.ask('/metrics')).split('\n');
   const holds = (name: string) => lines.some((line) => line === `${name} 1`);
   const open = ['pg-1', 'pg-2'].filter((member) =>
     holds(`pointsman_member_standing{pool="write",member="${member}",standing="open"}`),

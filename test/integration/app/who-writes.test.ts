@@ -143,5 +143,5 @@ test('scenario 28: an address that answers for another cluster: no new sessions,
   await echoSession(app.address('read'));
   expect([first.postgres.connections.length, second.postgres.connections.length]).toEqual([1, 1]);
   expect(await app.metric('pointsman_member_standing{pool="read",member="pg-2",standing="leave"}')).toBe(1);
-  expect(await (await fetch(`${app.admin}/status`)).text()).toContain('billing');
+  expect(await app.ask('/status')).toContain('billing');
 });

@@ -245,3 +245,21 @@ it('stops without a timer left', async () => {
   lab.monitor.stop();
   expect(lab.clock.pending()).toBe(0);
 });
+
+it('scenario 41: after a stall the table is judged by the ages of now, whoever reads it before a timer runs', async () => {
+  const lab = await new LabMonitor().started();
+  lab.clock.stall(60_000);
+  expect(lab.writeRoute()).toBe('hold');
+  expect(lab.evictions('write')).toEqual(['pg-1 silent close']);
+  await lab.clock.advance(1_000);
+  expect(lab.writeRoute()).toBe('pg-1');
+});
+
+it('scenario 41: a stall within the ages changes nothing', async () => {
+  const lab = await new LabMonitor().started();
+  lab.clock.stall(4_000);
+  expect(lab.writeRoute()).toBe('pg-1');
+  await lab.clock.advance(1_000);
+  expect(lab.writeRoute()).toBe('pg-1');
+  expect(lab.evictions('write')).toEqual([]);
+});
