@@ -39,7 +39,7 @@ export function durationText(ms: number): string {
 
 export function describeStanding(standing: Standing, now: Instant): string {
   const { why } = standing;
-  const clauses = [reason(why, now), evidence(why, now), rule(standing, now)];
+  const clauses = [reason(standing, now), evidence(why, now), rule(standing, now)];
   return clauses.filter((clause) => clause !== undefined).join('; ');
 }
 
@@ -91,9 +91,14 @@ function since(at: Instant, now: Instant): string {
 /** Of these the answer itself says it all. */
 const SAID_BY_THE_ANSWER: readonly WhyCode[] = ['positive', 'rising', 'not-holding-the-check'];
 
-function reason(why: Why, now: Instant): string | undefined {
+function reason({ kind, why }: Standing, now: Instant): string | undefined {
   if (why.evidence?.answer !== undefined && SAID_BY_THE_ANSWER.includes(why.code)) return undefined;
-  const words = WORDS[why.code].replace('CHECK', why.evidence?.check ?? 'the check');
+  // One that is not in use only keeps the sessions that came while it was.
+  const isIdleFallback = kind === 'keep' && why.code === 'fallback';
+  const words = (isIdleFallback ? "stands by as the pool's fallback" : WORDS[why.code]).replace(
+    'CHECK',
+    why.evidence?.check ?? 'the check',
+  );
   const age = why.since === undefined ? '' : ` for ${since(why.since, now)}`;
   const detail = why.detail === undefined ? '' : `: ${why.detail}`;
   return `${words}${age}${detail}`;

@@ -90,7 +90,7 @@ describe('status', () => {
           write: { standing: 'open', why: 'answered 200 to /primary 1 s ago; alone on timeline 1' },
           read: {
             standing: 'keep',
-            why: 'stands in for the pool by fallback: pool write; answered 200 to /primary 1 s ago',
+            why: "stands by as the pool's fallback: pool write; answered 200 to /primary 1 s ago",
           },
         },
       },

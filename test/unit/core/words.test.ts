@@ -82,6 +82,12 @@ describe('sentences', () => {
     );
   });
 
+  test('a fallback in use stands in, one that is not stands by', () => {
+    const why = { code: 'fallback' } as const;
+    expect(describeStanding({ kind: 'open', why }, 0)).toBe('stands in for the pool by fallback');
+    expect(describeStanding({ kind: 'keep', why }, 0)).toBe("stands by as the pool's fallback");
+  });
+
   test('nobody seen', () => {
     expect(describeMembers(undefined, 0)).toBe('members seen: none');
     expect(describeMembers(poolOf(aTable(aPolicy(), 0), 'write'), 0)).toBe('members seen: none');
