@@ -5,7 +5,10 @@ export default defineConfig({
   test: {
     reporters: ['default'],
     projects: [
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts', 'test/property/**/*.test.ts'] } },
+      // A property over hundreds of histories takes its time on a busy machine.
+      {
+        test: { name: 'unit', include: ['test/unit/**/*.test.ts', 'test/property/**/*.test.ts'], testTimeout: 30_000 },
+      },
       { test: { name: 'integration', include: ['test/integration/**/*.test.ts'], testTimeout: 20_000 } },
       {
         test: {

@@ -19,6 +19,7 @@ export function assemble(parsed: ParsedFile): Config {
     client: {
       startupTimeoutMs: client.startup_timeout,
       maxSessions: client.max_sessions,
+      drainPerSecond: client.drain_rate,
       tls: clientTls(client.tls),
     },
     backend: { connectTimeoutMs: backend.connect_timeout, attempts: backend.attempts },

@@ -84,6 +84,8 @@ function isAddress(value: unknown): value is { readonly host: string; readonly p
 
 /** `silenceGraceMs` is `silence_grace`. */
 function nameInFile(key: string): string {
-  if (key === 'releasePerSecond') return 'release_rate';
-  return key.replace(/Ms$/, '').replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return key
+    .replace(/PerSecond$/, 'Rate')
+    .replace(/Ms$/, '')
+    .replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -109,6 +109,7 @@ export const fileSchema = z.strictObject({
     .strictObject({
       startup_timeout: duration(1).default(10_000),
       max_sessions: count(1, MOST).default(5000),
+      drain_rate: count(1, MOST).default(50),
       tls: z
         .strictObject({
           mode: choice(['passthrough', 'terminate', 'require']).default('passthrough'),

@@ -83,6 +83,8 @@ export interface ClientPolicy {
   readonly startupTimeoutMs: number;
   /** Accepted connections at one time, over all listeners, held ones included. */
   readonly maxSessions: number;
+  /** Sessions ended per second for reasons that can wait. */
+  readonly drainPerSecond: number;
   readonly tls: ClientTls;
 }
 

@@ -91,11 +91,11 @@ class RunningProxy implements Proxy {
     this.#policy = options;
     this.#holding = new Holding({ ...options, policy: () => this.#policy.hold });
     this.#picker = new Picker({ ...options, registry });
-    this.#softEnds = new SoftEnds(clock);
+    this.#softEnds = new SoftEnds(clock, options.client.drainPerSecond);
     this.#identity = new TlsIdentity(options);
     const drainMs = (pool: PoolName): number => this.#drainMs(pool);
     this.#evictions = new Evictions({ registry, table, clock, softEnds: this.#softEnds, drainMs });
-    this.#leftovers = new Leftovers(registry, clock);
+    this.#leftovers = new Leftovers({ registry, clock, softEnds: this.#softEnds });
     this.#admission = new Admission(options.client.maxSessions);
     this.#listeners = new Listeners({
       onConnection: ({ pool, address: listener }, client) => {
@@ -144,6 +144,7 @@ class RunningProxy implements Proxy {
       this.#adopt(policy);
       identity.apply();
       const changes = prepared.apply();
+      this.#leftovers.reconfigured();
       for (const listener of changes.removed) this.#drainListener(listener);
       for (const pool of before.pools) {
         if (!this.#isConfigured(pool.name)) this.#drainPool(pool);
@@ -204,6 +205,7 @@ class RunningProxy implements Proxy {
     this.#registry.learn(names);
     this.#holding.learn(names);
     this.#admission.resize(policy.client.maxSessions);
+    this.#softEnds.pace(policy.client.drainPerSecond);
   }
 
   #drainListener({ pool, address }: BoundListener): void {

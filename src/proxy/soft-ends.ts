@@ -3,9 +3,6 @@
 import type { Clock } from '../core/instant.ts';
 import { TokenBucket } from './token-bucket.ts';
 
-/** As many may end at once, too. */
-const ENDS_PER_SECOND = 50;
-
 export interface Leaver {
   /** Between two transactions at this moment. */
   isIdle(): boolean;
@@ -20,14 +17,24 @@ interface Wish {
 
 export class SoftEnds {
   readonly #clock: Clock;
-  readonly #bucket: TokenBucket;
+  #perSecond: number;
+  #bucket: TokenBucket;
   /** They were idle when they came in here. */
   readonly #queue = new Set<Wish>();
   #cancelPump: () => void = () => {};
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, perSecond: number) {
     this.#clock = clock;
-    this.#bucket = new TokenBucket(ENDS_PER_SECOND, clock.now(), ENDS_PER_SECOND);
+    this.#perSecond = perSecond;
+    this.#bucket = this.#newBucket();
+  }
+
+  /** Another rate from now on; the same changes nothing. */
+  pace(perSecond: number): void {
+    if (perSecond === this.#perSecond) return;
+    this.#perSecond = perSecond;
+    this.#bucket = this.#newBucket();
+    this.#pump();
   }
 
   /** Runs `end` once, when the session is idle: in this step if it may. Returns what takes the wish back; idempotent. */
@@ -48,6 +55,11 @@ export class SoftEnds {
   stop(): void {
     this.#cancelPump();
     this.#queue.clear();
+  }
+
+  /** A second's worth may end at once. */
+  #newBucket(): TokenBucket {
+    return new TokenBucket(this.#perSecond, this.#clock.now(), this.#perSecond);
   }
 
   readonly #pump = (): void => {

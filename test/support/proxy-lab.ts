@@ -50,7 +50,13 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
   const proxy = createProxy({
     pools,
     listeners: pools.map(({ name }) => ({ address: { host: '127.0.0.1', port: 0 }, pool: name })),
-    client: { startupTimeoutMs: 10_000, maxSessions: 1_000, tls: { mode: 'passthrough' }, ...options.client },
+    client: {
+      startupTimeoutMs: 10_000,
+      maxSessions: 1_000,
+      drainPerSecond: 50,
+      tls: { mode: 'passthrough' },
+      ...options.client,
+    },
     backend: { connectTimeoutMs: 3_000, attempts: 3, ...options.backend },
     hold: { maxWaitMs: 30_000, maxSessions: 100, maxFailoverMs: 60_000, releasePerSecond: 1_000, ...options.hold },
     table: () => table,

@@ -58,7 +58,7 @@ test('a taken port: nothing is bound, and the message says which and why', async
       { address: { host: '127.0.0.1', port: freePort }, pool: 'write' },
       { address: { host: '127.0.0.1', port }, pool: 'read' },
     ],
-    client: { startupTimeoutMs: 10_000, maxSessions: 10, tls: { mode: 'passthrough' } },
+    client: { startupTimeoutMs: 10_000, maxSessions: 10, drainPerSecond: 50, tls: { mode: 'passthrough' } },
     backend: { connectTimeoutMs: 3_000, attempts: 3 },
     hold: { maxWaitMs: 1, maxSessions: 1, maxFailoverMs: 1, releasePerSecond: 1 },
     table: () => aTableOf({ write: {}, read: {} }),

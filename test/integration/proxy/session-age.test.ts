@@ -3,18 +3,14 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { aPool } from '../../support/builders.ts';
 import { startFakeBackend } from '../../support/fake-backend.ts';
 import type { FakeBackend } from '../../support/fake-backend.ts';
+import { GreetedSession } from '../../support/greeted-session.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { AUTHENTICATION_OK, COMMAND_COMPLETE, QUERY, readyForQuery } from '../../support/messages.ts';
-import { aStartup, errorFields } from '../../support/packets.ts';
 import { startProxyLab } from '../../support/proxy-lab.ts';
 import type { ProxyLab } from '../../support/proxy-lab.ts';
 import { connectRaw } from '../../support/raw-client.ts';
-import type { RawClient } from '../../support/raw-client.ts';
 import type { PoolPicture } from '../../support/tables.ts';
 import { until } from '../../support/until.ts';
 
-const GREETING = Buffer.concat([AUTHENTICATION_OK, readyForQuery('I')]);
-const ANSWER = Buffer.concat([COMMAND_COMPLETE, readyForQuery('I')]);
 /** As much of one as tells it from PostgreSQL's own packets. */
 const CLIENT_HELLO = Buffer.from([0x16, 3, 1, 0, 5, 1, 0, 0, 1, 0]);
 const AGE_MS = 100_000;
@@ -31,11 +27,8 @@ beforeEach(async () => {
   first = await startFakeBackend('silent');
   second = await startFakeBackend('silent');
   clock = new ManualClock();
-  lab = await startProxyLab({
-    clock,
-    pools: [aPool({ maxSessionAgeMs: AGE_MS, slowStartMs: SLOW_START_MS })],
-    table: { read: onlyFirst() },
-  });
+  const pools = [aPool({ maxSessionAgeMs: AGE_MS, slowStartMs: SLOW_START_MS })];
+  lab = await startProxyLab({ clock, pools, table: { read: onlyFirst() } });
 });
 
 afterEach(async () => {
@@ -52,29 +45,26 @@ function both(): PoolPicture {
   return { open: { first: first.address, second: second.address } };
 }
 
-function sessionsOn(member: string): number {
-  return lab.proxy.counts().get('read')?.members.get(member) ?? 0;
+function aSession(): Promise<GreetedSession> {
+  return GreetedSession.open(lab.address('read'), first, second);
 }
 
-/** A session through its startup. */
-async function aSession(): Promise<{ readonly client: RawClient; readonly backend: FakeBackend }> {
-  const before = [first.connections.length, second.connections.length];
-  const client = await connectRaw(lab.address('read'));
-  client.socket.write(aStartup());
-  const backend = await until('the startup', () =>
-    [first, second].find((one, i) => one.connections.length > (before[i] ?? 0) && one.last().chunks.length > 0),
-  );
-  backend.last().socket.write(GREETING);
-  await until('the greeting', () => client.received().length === GREETING.length);
-  return { client, backend };
+function relaying(): number | undefined {
+  return lab.proxy.counts().get('read')?.states.relaying;
+}
+
+/** On the first and on the second. */
+function shares(): readonly number[] {
+  const members = lab.proxy.counts().get('read')?.members;
+  return ['first', 'second'].map((member) => members?.get(member) ?? 0);
 }
 
 test('old and idle: told its age; nobody before', async () => {
-  const { client } = await aSession();
+  const session = await aSession();
   await clock.advance(SHORTEST_MS - 1);
-  expect(lab.proxy.counts().get('read')?.states.relaying).toBe(1);
+  expect(relaying()).toBe(1);
   await clock.advance(1);
-  expect(await until('the words', () => errorFields(client.received().subarray(GREETING.length)))).toEqual({
+  expect(await session.lastWords()).toEqual({
     S: 'FATAL',
     V: 'FATAL',
     C: '57P01',
@@ -82,26 +72,19 @@ test('old and idle: told its age; nobody before', async () => {
     D: 'it was open for 90 s; max_session_age is 100 s, give or take a tenth',
     H: 'No transaction was open. Connect again: the next session goes where the pool is then.',
   });
-  client.socket.end();
   await until('the close', () => lab.reasons().length === 1);
   expect(lab.closed()).toMatchObject([{ reason: 'too-old', member: 'first' }]);
 });
 
 test('old and in a transaction: it ends when that is done, however long it takes', async () => {
-  const { client, backend } = await aSession();
-  const connection = backend.last();
-  const server = connection.socket;
-  client.socket.write(QUERY);
-  await until('the query', () => connection.received().length > aStartup().length);
-  server.write(Buffer.concat([COMMAND_COMPLETE, readyForQuery('T')]));
-  await until('the answer', () => client.received().length === GREETING.length + ANSWER.length);
+  const session = await aSession();
+  await session.ask();
+  await session.answer('T');
   await clock.advance(10 * AGE_MS);
-  expect(lab.proxy.counts().get('read')?.states.relaying).toBe(1);
-  client.socket.write(QUERY);
-  server.write(ANSWER);
-  const relayed = GREETING.length + 2 * ANSWER.length;
-  const words = await until('the words', () => errorFields(client.received().subarray(relayed)));
-  expect(words).toMatchObject({ C: '57P01', M: expect.stringContaining('too-old') });
+  expect(relaying()).toBe(1);
+  await session.ask();
+  await session.answer('I');
+  expect(await session.lastWords()).toMatchObject({ C: '57P01', M: expect.stringContaining('too-old') });
 });
 
 test('TLS, whose transactions nobody sees, is left alone', async () => {
@@ -111,24 +94,23 @@ test('TLS, whose transactions nobody sees, is left alone', async () => {
   first.last().socket.write(CLIENT_HELLO);
   await until('the answer', () => client.received().length > 0);
   await clock.advance(10 * AGE_MS);
-  expect(lab.proxy.counts().get('read')?.states.relaying).toBe(1);
+  expect(relaying()).toBe(1);
 });
 
 test('scenario 26: a replica returns; when every session has reached its age the counts are even', async () => {
-  const live = new Set<RawClient>();
-  for (let count = 0; count < 20; count += 1) live.add((await aSession()).client);
-  expect([sessionsOn('first'), sessionsOn('second')]).toEqual([20, 0]);
+  const old: GreetedSession[] = [];
+  for (let count = 0; count < 20; count += 1) old.push(await aSession());
+  expect(shares()).toEqual([20, 0]);
   lab.decide({ read: both() });
   await clock.advance(SHORTEST_MS - 1);
-  expect([sessionsOn('first'), sessionsOn('second')]).toEqual([20, 0]);
+  expect(shares()).toEqual([20, 0]);
   await clock.advance(1);
   // Each client reads why, and connects again, as an application's connection pool does.
-  for (const client of live) {
-    await until('the words', () => errorFields(client.received().subarray(GREETING.length)));
-    client.socket.end();
+  for (const session of old) {
+    await session.lastWords();
     await aSession();
   }
-  await until('every end', () => lab.reasons().length === live.size);
+  await until('every end', () => lab.reasons().length === old.length);
   expect(new Set(lab.reasons())).toEqual(new Set(['too-old']));
-  expect([sessionsOn('first'), sessionsOn('second')]).toEqual([10, 10]);
+  expect(shares()).toEqual([10, 10]);
 });

@@ -42,6 +42,7 @@ test.each([
     ],
   ],
   ['', 'client: { max_sessions: 7 }', ['client.max_sessions 5000 -> 7']],
+  ['', 'client: { drain_rate: 7 }', ['client.drain_rate 50 -> 7']],
   ['', 'log: { level: debug }', ['log.level info -> debug']],
   ['', 'pools: { read: { check: /read-only } }', ['pools.read.check /replica?lag=16MB -> /read-only']],
   ['', 'pools: { read: { on_leave: { promoted: close } } }', ['pools.read.on_leave.promoted drain -> close']],

@@ -54,6 +54,7 @@ describe('defaults', () => {
     expect(config.client).toEqual({
       startupTimeoutMs: 10_000,
       maxSessions: 5000,
+      drainPerSecond: 50,
       tls: { mode: 'passthrough' },
     });
     expect(config.backend).toEqual({ connectTimeoutMs: 3000, attempts: 3 });

@@ -38,7 +38,7 @@ function wish(softEnds: SoftEnds, session: FakeSession, name = 'it'): () => void
 
 test('who is idle ends in the step, who is not at its next idle moment, each once', () => {
   ended = [];
-  const softEnds = new SoftEnds(clock);
+  const softEnds = new SoftEnds(clock, 50);
   const busy = new FakeSession(false);
   wish(softEnds, new FakeSession(true), 'idle');
   wish(softEnds, busy, 'busy');
@@ -49,7 +49,7 @@ test('who is idle ends in the step, who is not at its next idle moment, each onc
 
 test('a wish taken back is not fulfilled', () => {
   ended = [];
-  const softEnds = new SoftEnds(clock);
+  const softEnds = new SoftEnds(clock, 50);
   const session = new FakeSession(false);
   const takeBack = wish(softEnds, session);
   takeBack();
@@ -60,7 +60,7 @@ test('a wish taken back is not fulfilled', () => {
 
 test('fifty at once, then fifty in a second; who is busy when its turn comes waits for its next idle moment', async () => {
   ended = [];
-  const softEnds = new SoftEnds(clock);
+  const softEnds = new SoftEnds(clock, 50);
   const sessions = Array.from({ length: 53 }, () => new FakeSession(true));
   for (const [index, session] of sessions.entries()) wish(softEnds, session, `${index}`);
   expect(ended.length).toBe(50);
@@ -77,9 +77,24 @@ test('fifty at once, then fifty in a second; who is busy when its turn comes wai
   expect(clock.pending()).toBe(0);
 });
 
+test('another rate counts at once for who waits', async () => {
+  ended = [];
+  const softEnds = new SoftEnds(clock, 1);
+  for (let count = 0; count < 4; count += 1) wish(softEnds, new FakeSession(true), `${count}`);
+  expect(ended).toEqual(['0']);
+  softEnds.pace(2);
+  expect(ended).toEqual(['0', '1', '2']);
+  softEnds.pace(2);
+  await clock.advance(499);
+  expect(ended.length).toBe(3);
+  await clock.advance(1);
+  expect(ended.length).toBe(4);
+  expect(clock.pending()).toBe(0);
+});
+
 test('stopped, it ends nobody and leaves no timer', async () => {
   ended = [];
-  const softEnds = new SoftEnds(clock);
+  const softEnds = new SoftEnds(clock, 50);
   for (let count = 0; count < 51; count += 1) wish(softEnds, new FakeSession(true));
   softEnds.stop();
   expect(clock.pending()).toBe(0);
