@@ -24,6 +24,8 @@ export interface StatusDocument {
     readonly first_round_complete: boolean;
     /** By the operator; members that are not known at the moment too. Forgotten when this process ends. */
     readonly drained: readonly MemberName[];
+    /** By the newest document. */
+    readonly scheduled_switchover: { readonly in_seconds: number; readonly from: MemberName } | null;
   };
   readonly members: readonly MemberStatusDocument[];
   readonly pools: readonly PoolStatusDocument[];
@@ -128,12 +130,22 @@ export function buildStatus(inputs: StatusInputs): StatusDocument {
       timeline: snapshot.highestTimeline ?? null,
       first_round_complete: table.complete,
       drained: [...snapshot.drained.keys()],
+      scheduled_switchover: scheduledSwitchover(snapshot, now),
     },
     members: [...snapshot.members.values()].map((record) =>
       memberStatus(record, snapshot.drained.get(record.member.name), table, now),
     ),
     pools: pools.map((pool) => poolStatus(pool, table, counts.get(pool.name))),
   };
+}
+
+/** One whose time has passed is no longer worth showing, though nobody has taken it back yet. */
+function scheduledSwitchover(
+  { switchover }: Snapshot,
+  now: Instant,
+): StatusDocument['cluster']['scheduled_switchover'] {
+  if (switchover === undefined || switchover.at < now) return null;
+  return { in_seconds: seconds(switchover.at - now), from: switchover.leader };
 }
 
 function memberStatus(

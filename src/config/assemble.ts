@@ -28,6 +28,7 @@ export function assemble(parsed: ParsedFile): Config {
       maxSessions: hold.max_sessions,
       maxFailoverMs: hold.max_failover,
       releasePerSecond: hold.release_rate,
+      beforeSwitchoverMs: hold.before_switchover,
     },
     shutdown: { graceMs: shutdown.grace, drainMs: shutdown.drain },
     admin: { address: parsed.admin.address, token: parsed.admin.token, tokenFile: parsed.admin.token_file },

@@ -8,6 +8,7 @@ import type {
   ListenerPolicy,
   RoutingPolicy,
   ShutdownPolicy,
+  SwitchoverPolicy,
 } from '../core/policy.ts';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
@@ -69,7 +70,7 @@ export interface Config extends RoutingPolicy {
   readonly listeners: readonly ListenerPolicy[];
   readonly client: ClientPolicy;
   readonly backend: BackendPolicy;
-  readonly hold: HoldPolicy;
+  readonly hold: HoldPolicy & SwitchoverPolicy;
   readonly shutdown: ShutdownPolicy;
   readonly admin: AdminConfig;
   readonly log: { readonly level: LogLevel; readonly format: LogFormat };

@@ -21,6 +21,7 @@ export function checkRules(parsed: ParsedFile, { readKeyPair, now }: Means): rea
     ...clusterRules(parsed),
     ...clientRules(parsed, readKeyPair, now),
     ...clockRules(parsed),
+    ...holdRules(parsed),
     ...poolRules(parsed),
     ...fallbackRules(parsed),
     ...listenerRules(parsed),
@@ -81,7 +82,7 @@ function at(key: string): Path {
   return ['probe', key];
 }
 
-function clockRules({ probe, hold }: ParsedFile): readonly Finding[] {
+function clockRules({ probe }: ParsedFile): readonly Finding[] {
   const findings: Finding[] = [];
   const round = probe.interval + probe.timeout;
   const roundText = `interval + timeout (${time(round)})`;
@@ -123,11 +124,25 @@ function clockRules({ probe, hold }: ParsedFile): readonly Finding[] {
       ),
     );
   }
+  return findings;
+}
+
+function holdRules({ hold }: ParsedFile): readonly Finding[] {
+  const findings: Finding[] = [];
   if (hold.max_failover < hold.max_wait) {
     findings.push(
       error(
         `${time(hold.max_failover)} is shorter than max_wait (${time(hold.max_wait)}): no client could wait that long`,
         ['hold', 'max_failover'],
+        ['hold', 'max_wait'],
+      ),
+    );
+  }
+  if (hold.before_switchover > 0 && hold.before_switchover >= hold.max_wait) {
+    findings.push(
+      error(
+        `${time(hold.before_switchover)} is not shorter than max_wait (${time(hold.max_wait)}): the first clients would be refused before the switchover begins`,
+        ['hold', 'before_switchover'],
         ['hold', 'max_wait'],
       ),
     );

@@ -128,6 +128,7 @@ export const fileSchema = z.strictObject({
       max_sessions: count(0, MOST).default(1000),
       max_failover: duration(0).default(60_000),
       release_rate: count(1, MOST).default(200),
+      before_switchover: duration(0).default(0),
     })
     .prefault({}),
   shutdown: z.strictObject({ grace: duration(0).default(5000), drain: duration(0).default(30_000) }).prefault({}),

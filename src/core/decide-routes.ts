@@ -34,7 +34,7 @@ export function decideRoutes(policy: RoutingPolicy, snapshot: Snapshot, now: Ins
     if (known !== undefined) return known;
     const exclusive = exclusives.get(pool.name);
     const bare = exclusive?.standings ?? naming(served, decideShared(snapshot, pool, policy.probe, taken, ages));
-    const own = withEvidence(snapshot, pool, policy.probe, setAside(snapshot, pool, bare));
+    const own = withEvidence(snapshot, pool, policy.probe, setAside({ policy, snapshot, pool, ages }, bare));
     const targets = targetsOf(own, addresses, snapshot.complete, (member) =>
       sharingOf(pool, policy.zone, snapshot.members.get(member)?.status),
     );
@@ -114,10 +114,10 @@ function idleRoute(
   isComplete: boolean,
 ): Route {
   if (exclusive !== undefined) {
-    const { winner } = exclusive;
-    // It is proven, and nobody else is: whoever waits is not sent elsewhere.
-    if (winner !== undefined && standings.get(winner)?.why.code === 'drained')
-      return { kind: 'hold', cause: 'drained' };
+    // A winner that is not open is set aside; whoever waits for it is not sent elsewhere.
+    const code = exclusive.winner && standings.get(exclusive.winner)?.why.code;
+    if (code === 'drained') return { kind: 'hold', cause: 'drained' };
+    if (code === 'switchover-due') return { kind: 'hold', cause: 'switchover' };
     return exclusive.isStandbyCluster ? { kind: 'closed' } : { kind: 'hold', cause: exclusive.cause };
   }
   const isDefinite = isSettled && [...standings.values()].every((standing) => standing.kind === 'leave');

@@ -30,6 +30,7 @@ const WORDS: Readonly<Record<WhyCode, string>> = {
   'exclusive-elsewhere': 'serves an exclusive pool',
   rising: 'answers CHECK again, not yet often enough',
   drained: 'drained by the operator',
+  'switchover-due': 'scheduled to hand over',
 };
 
 /** `4 s`, `2.5 s`, `80 ms` */
@@ -99,9 +100,15 @@ function reason({ kind, why }: Standing, now: Instant): string | undefined {
     'CHECK',
     why.evidence?.check ?? 'the check',
   );
-  const age = why.since === undefined ? '' : ` for ${since(why.since, now)}`;
+  const age = why.since === undefined ? '' : ageText(why.code, why.since, now);
   const detail = why.detail === undefined ? '' : `: ${why.detail}`;
   return `${words}${age}${detail}`;
+}
+
+/** A switchover may lie ahead. */
+function ageText(code: WhyCode, at: Instant, now: Instant): string {
+  if (code !== 'switchover-due') return ` for ${since(at, now)}`;
+  return at > now ? ` in ${durationText(at - now)}` : ` ${since(at, now)} ago`;
 }
 
 function answerText({ to, status, at }: Answer, now: Instant): string {
@@ -137,6 +144,8 @@ function rule(standing: Standing, now: Instant): string | undefined {
       return standing.kind === 'leave' ? `sessions end at ${durationText(known.graceMs)}` : clocks(known);
     case 'drained':
       return 'no new sessions until it is resumed';
+    case 'switchover-due':
+      return 'new clients wait for the next primary';
     case 'refused':
       return 'dead until it answers again';
     case 'lagging':

@@ -2,6 +2,7 @@
 // Instants are the START of the contact: an answer is as old as the question.
 import type { Instant } from './instant.ts';
 import type { Member, MemberName } from './member.ts';
+import type { ScheduledSwitchover } from './snapshot.ts';
 import type { MemberStatus } from './status.ts';
 
 /** Why a probe gave no evidence. `local`: our own fault (EMFILE, DNS, a stalled event loop), never the member's. */
@@ -56,6 +57,8 @@ export interface MembersObservation {
   readonly members: readonly Member[];
   /** Scope of the document it came from, to pin the cluster's identity. */
   readonly scope?: string;
+  /** What the document says is scheduled; absent: no document was read. */
+  readonly switchover?: ScheduledSwitchover | 'none';
 }
 
 export type Observation = ProbeObservation | VouchObservation | MembersObservation;

@@ -86,7 +86,9 @@ function observeMembers(policy: RoutingPolicy, snapshot: Snapshot, observation: 
     const answered = (record.answeredAt ?? -Infinity) + policy.probe.silenceGraceMs > observation.startedAt;
     if (!members.has(name) && answered) members.set(name, record);
   }
-  return { ...snapshot, members, scope: snapshot.scope ?? observation.scope };
+  const { switchover: said = snapshot.switchover } = observation;
+  const switchover = said === 'none' ? undefined : said;
+  return { ...snapshot, members, switchover, scope: snapshot.scope ?? observation.scope };
 }
 
 /** Evidence belongs to addresses. Where only the API moved, the silence before its first answer counts from the last old one. */

@@ -64,9 +64,16 @@ export interface PoolPolicy {
   readonly drainMs: number;
 }
 
+/** When clients of the primary begin to wait for its planned change. */
+export interface SwitchoverPolicy {
+  /** So long before the scheduled time; 0: not before the primary itself says so. */
+  readonly beforeSwitchoverMs: number;
+}
+
 /** All that decideRoutes needs to know beside the snapshot. Pools in the operator's order. */
 export interface RoutingPolicy {
   readonly probe: ProbePolicy;
+  readonly hold: SwitchoverPolicy;
   readonly pools: readonly PoolPolicy[];
   /** Where we are. */
   readonly zone?: string | undefined;

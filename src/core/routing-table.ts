@@ -38,7 +38,8 @@ export type WhyCode =
   | 'two-primaries'
   | 'exclusive-elsewhere'
   | 'rising'
-  | 'drained';
+  | 'drained'
+  | 'switchover-due';
 
 /** Why a member stands as it does. Ages are rendered from `since` when shown, so the decision itself stays constant. */
 export interface Why {
@@ -58,8 +59,8 @@ export type Standing =
   /** Live sessions are dealt with by the pool's `on_leave` for `cause`. */
   | { readonly kind: 'leave'; readonly cause: LeaveCause; readonly why: Why };
 
-/** `drained`: an operator's wish keeps clients from the only member there is. */
-export type HoldCause = 'starting' | 'no-member' | 'two-primaries' | 'drained';
+/** `drained`, `switchover`: an operator's wish keeps clients from the only member there is. */
+export type HoldCause = 'starting' | 'no-member' | 'two-primaries' | 'drained' | 'switchover';
 
 /** A pool's part of the table. */
 export type Route =

@@ -61,11 +61,18 @@ export interface Snapshot {
   readonly complete: boolean;
   /** Members that the operator has drained, and since when; by name, known now or not. */
   readonly drained: ReadonlyMap<MemberName, Instant>;
+  readonly switchover: ScheduledSwitchover | undefined;
+}
+
+/** By the newest document: when `leader` is to hand over. */
+export interface ScheduledSwitchover {
+  readonly at: Instant;
+  readonly leader: MemberName;
 }
 
 export function emptySnapshot(scope: string | undefined): Snapshot {
   const nothing = { systemIdentifier: undefined, highestTimeline: undefined, complete: false };
-  return { members: new Map(), scope, ...nothing, drained: new Map() };
+  return { members: new Map(), scope, ...nothing, drained: new Map(), switchover: undefined };
 }
 
 export function newRecord(member: Member): MemberRecord {

@@ -5,7 +5,8 @@ import type { Clock, Instant } from '../core/instant.ts';
 import type { Member, MemberName } from '../core/member.ts';
 import type { Observation } from '../core/observation.ts';
 import type { ProbePolicy } from '../core/policy.ts';
-import type { MemberRecord } from '../core/snapshot.ts';
+import { OVERDUE_MS } from '../core/set-aside.ts';
+import type { MemberRecord, ScheduledSwitchover } from '../core/snapshot.ts';
 
 export type Discovered =
   | {
@@ -34,6 +35,8 @@ export type Discover = (options: { readonly not?: MemberName }) => Promise<Disco
 
 export interface DiscoveryLoopOptions {
   readonly probe: () => ProbePolicy;
+  /** How long before a scheduled switchover clients begin to wait. */
+  readonly beforeSwitchoverMs: () => number;
   readonly discover: Discover;
   readonly clock: Clock;
   readonly wallClock: () => number;
@@ -48,9 +51,8 @@ export interface DiscoveryLoopOptions {
 /** The ordinary beat (behaviour: budget), and the least time between two reads for whatever reason. Milliseconds. */
 const INTERVAL_MS = 10_000;
 const LEAST_INTERVAL_MS = 1000;
-/** A scheduled switchover is watched from this long before its time to this long after. Milliseconds. */
+/** A scheduled switchover is watched from this long before anything follows from it until it is overdue. Milliseconds. */
 const SCHEDULED_EARLY_MS = 1000;
-const SCHEDULED_LATE_MS = 15_000;
 
 export class DiscoveryLoop {
   readonly #options: DiscoveryLoopOptions;
@@ -58,6 +60,8 @@ export class DiscoveryLoop {
   #cancelScheduled: () => void = () => {};
   #startedAt: Instant = -Infinity;
   #vouchSoughtAt: Instant = -Infinity;
+  /** The time of the switchover for which was read once more. */
+  #confirmedAt: Instant = -Infinity;
   #refusedText = '[]';
   #isReading = false;
   #isVouching = false;
@@ -148,13 +152,22 @@ export class DiscoveryLoop {
     this.#schedule(this.#hasFound || found.kind === 'found' ? INTERVAL_MS * (0.9 + 0.2 * random()) : LEAST_INTERVAL_MS);
     const { members, startedAt } = found;
     const scope = found.kind === 'found' ? found.scope : undefined;
+    const scheduled = found.kind === 'found' ? this.#scheduled(found) : undefined;
     if (found.kind === 'found') {
       const isNew = era > 0 && !this.#hasFound;
       if (isNew) this.#options.onNewList(new Set(members.map(({ name }) => name)));
       this.#hasFound = true;
-      this.#watchScheduled(found.scheduledSwitchoverAt);
+      this.#watchScheduled(scheduled);
     }
-    onObservation({ kind: 'members', startedAt, members, ...(scope === undefined ? {} : { scope }) });
+    const switchover = found.kind === 'found' ? { switchover: scheduled ?? ('none' as const) } : {};
+    onObservation({ kind: 'members', startedAt, members, ...(scope === undefined ? {} : { scope }), ...switchover });
+  }
+
+  /** The wall clock is asked for this alone: to place its time on ours. */
+  #scheduled({ leader, scheduledSwitchoverAt }: Discovered & { kind: 'found' }): ScheduledSwitchover | undefined {
+    const { clock, wallClock } = this.#options;
+    if (leader === undefined || scheduledSwitchoverAt === undefined) return undefined;
+    return { at: clock.now() + (scheduledSwitchoverAt - wallClock()), leader: leader.name };
   }
 
   #tellRefused(refused: readonly MemberRefusal[]): void {
@@ -163,16 +176,20 @@ export class DiscoveryLoop {
     this.#refusedText = text;
   }
 
-  #watchScheduled(at: number | undefined): void {
+  /** Reads once more before anything follows from it: it may have been taken back. */
+  #watchScheduled(scheduled: ScheduledSwitchover | undefined): void {
     this.#cancelScheduled();
-    if (at === undefined) return;
-    const { clock, wallClock, onSmell } = this.#options;
-    const dueAt = clock.now() + (at - wallClock());
+    if (scheduled === undefined) return;
+    const { clock, beforeSwitchoverMs, onSmell } = this.#options;
+    const { at } = scheduled;
     const watch = (): void => {
-      if (clock.now() > dueAt + SCHEDULED_LATE_MS) return;
+      if (clock.now() > at + OVERDUE_MS) return;
       onSmell('scheduled-switchover');
+      if (Math.abs(at - this.#confirmedAt) > LEAST_INTERVAL_MS) this.refresh();
+      this.#confirmedAt = at;
       this.#cancelScheduled = clock.schedule(LEAST_INTERVAL_MS, watch);
     };
-    this.#cancelScheduled = clock.schedule(Math.max(0, dueAt - SCHEDULED_EARLY_MS - clock.now()), watch);
+    const beginsAt = at - beforeSwitchoverMs() - SCHEDULED_EARLY_MS;
+    this.#cancelScheduled = clock.schedule(Math.max(0, beginsAt - clock.now()), watch);
   }
 }

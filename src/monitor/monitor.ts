@@ -64,6 +64,7 @@ export class Monitor {
     this.#discovery = new DiscoveryLoop({
       ...options,
       probe,
+      beforeSwitchoverMs: () => this.#policy.hold.beforeSwitchoverMs,
       onNewList: (members) => {
         this.#snapshot = withMembers(this.#snapshot, members);
       },

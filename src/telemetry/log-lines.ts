@@ -143,7 +143,8 @@ function refusedLine(refused: readonly MemberRefusal[]): LogLine {
 function routeLine({ pool, from, to }: Extract<Event, { kind: 'route-changed' }>): LogLine {
   const text = `pool ${pool}: ${describeRoute(to)}`;
   if (to.kind === 'hold' && to.cause === 'two-primaries') return { level: 'error', text };
-  const isLoss = from?.kind === 'open' && to.kind !== 'open';
+  const isPlanned = to.kind === 'hold' && (to.cause === 'switchover' || to.cause === 'drained');
+  const isLoss = from?.kind === 'open' && to.kind !== 'open' && !isPlanned;
   const isDegraded = to.kind === 'open' && to.lagging !== undefined;
   return { level: isLoss || isDegraded ? 'warn' : 'info', text };
 }

@@ -92,14 +92,15 @@ export function aWritePool(overrides: PoolOverrides = {}): PoolPolicy {
 }
 
 interface PolicyOverrides {
+  readonly beforeSwitchoverMs?: number;
   readonly probe?: Partial<ProbePolicy>;
   readonly pools?: readonly PoolPolicy[];
 }
 
 /** The two pools that exist without being configured: `write`, and `read` falling back to it. */
-export function aPolicy({ probe = {}, pools }: PolicyOverrides = {}): RoutingPolicy {
+export function aPolicy({ probe = {}, pools, beforeSwitchoverMs = 0 }: PolicyOverrides = {}): RoutingPolicy {
   const byDefault = [aWritePool(), aPool({ fallback: { pool: 'write', maxSessions: 50 } })];
-  return { probe: aProbePolicy(probe), pools: pools ?? byDefault };
+  return { probe: aProbePolicy(probe), hold: { beforeSwitchoverMs }, pools: pools ?? byDefault };
 }
 
 export function aMember(name: MemberName, overrides: Partial<Member> = {}): Member {

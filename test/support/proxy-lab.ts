@@ -11,7 +11,7 @@ import type { Dial } from '../../src/proxy/dial.ts';
 import { createProxy } from '../../src/proxy/proxy.ts';
 import type { Proxy } from '../../src/proxy/proxy.ts';
 import { systemClock } from '../../src/system-clock.ts';
-import { aPool, aProbePolicy, aWritePool } from './builders.ts';
+import { aPolicy, aPool, aWritePool } from './builders.ts';
 import { aTableOf } from './tables.ts';
 import type { PoolPicture } from './tables.ts';
 
@@ -84,7 +84,7 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
     decide(pictures) {
       const previous = table;
       table = aTableOf({ ...holding, ...pictures });
-      proxy.tableChanged(planActions({ probe: aProbePolicy(), pools }, previous, table));
+      proxy.tableChanged(planActions(aPolicy({ pools }), previous, table));
     },
     closed,
     reasons: () => closed().map(({ reason }) => reason),

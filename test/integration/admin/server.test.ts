@@ -10,7 +10,14 @@ const status: StatusDocument = {
   version: '1.2.3',
   uptime_seconds: 1,
   ready: true,
-  cluster: { scope: 'lab', system_identifier: null, timeline: null, first_round_complete: true, drained: [] },
+  cluster: {
+    scope: 'lab',
+    system_identifier: null,
+    timeline: null,
+    first_round_complete: true,
+    drained: [],
+    scheduled_switchover: null,
+  },
   members: [],
   pools: [],
 };

@@ -4,10 +4,10 @@ import * as fc from 'fast-check';
 import type { Instant } from '../../../src/core/instant.ts';
 import type { MemberName } from '../../../src/core/member.ts';
 import { observe } from '../../../src/core/observe.ts';
-import type { Observation, ProbeOutcome } from '../../../src/core/observation.ts';
+import type { MembersObservation, Observation, ProbeOutcome } from '../../../src/core/observation.ts';
 import type { RoutingPolicy } from '../../../src/core/policy.ts';
 import { emptySnapshot } from '../../../src/core/snapshot.ts';
-import type { Snapshot } from '../../../src/core/snapshot.ts';
+import type { ScheduledSwitchover, Snapshot } from '../../../src/core/snapshot.ts';
 import type { MemberStatus, Role } from '../../../src/core/status.ts';
 import {
   aList,
@@ -41,8 +41,9 @@ export const policies: fc.Arbitrary<RoutingPolicy> = fc
     fall: fc.integer({ min: 1, max: 3 }),
     vouching: fc.boolean(),
     hasFallback: fc.boolean(),
+    beforeSwitchoverMs: fc.constantFrom(0, 0, 2000),
   })
-  .map(({ hasFallback, ...probe }) => {
+  .map(({ hasFallback, beforeSwitchoverMs, ...probe }) => {
     const fallback = hasFallback ? { pool: 'write', maxSessions: 50 } : undefined;
     const zone = aPool({
       name: 'zone',
@@ -50,7 +51,7 @@ export const policies: fc.Arbitrary<RoutingPolicy> = fc
       fallback: hasFallback ? { pool: 'read', maxSessions: 9 } : undefined,
     });
     const read = aPool({ fallback, weightTag: 'weight', zoneTag: 'zone' });
-    return { ...aPolicy({ probe, pools: [aWritePool(), read, zone] }), zone: 'a' };
+    return { ...aPolicy({ probe, beforeSwitchoverMs, pools: [aWritePool(), read, zone] }), zone: 'a' };
   });
 
 function mostly<T>(usual: T, ...rare: readonly T[]): fc.Arbitrary<T> {
@@ -137,6 +138,16 @@ interface Step {
 }
 
 const names = fc.constantFrom(...NAMES);
+
+/** What a list says of a scheduled switchover: nothing that was read, that there is none, or one soon. */
+const scheduled: fc.Arbitrary<(startedAt: Instant) => Pick<MembersObservation, 'switchover'>> = fc.oneof(
+  fc.constant(() => ({})),
+  fc.constant(() => ({ switchover: 'none' as const })),
+  fc.tuple(names, fc.constantFrom(-10_000, 0, 1000, 4000)).map(([leader, inMs]) => (startedAt: Instant) => ({
+    switchover: { leader, at: startedAt + inMs },
+  })),
+);
+
 const contents: fc.Arbitrary<Step['observe']> = fc.oneof(
   {
     weight: 16,
@@ -159,16 +170,19 @@ const contents: fc.Arbitrary<Step['observe']> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc
-      .uniqueArray(fc.record({ name: names, host: mostly('', '10.0.0.9'), hasPostgres: mostly(true, false) }), {
-        selector: ({ name }) => name,
-        minLength: 1,
-        maxLength: 4,
-      })
-      .map((listed) => (startedAt: Instant): Observation => {
+      .tuple(
+        scheduled,
+        fc.uniqueArray(fc.record({ name: names, host: mostly('', '10.0.0.9'), hasPostgres: mostly(true, false) }), {
+          selector: ({ name }) => name,
+          minLength: 1,
+          maxLength: 4,
+        }),
+      )
+      .map(([switchover, listed]) => (startedAt: Instant): Observation => {
         const members = listed.map(({ name, host, hasPostgres }) =>
           aMember(name, { postgres: hasPostgres ? { host: host || name, port: 5432 } : undefined }),
         );
-        return { kind: 'members', startedAt, members };
+        return { kind: 'members', startedAt, members, ...switchover(startedAt) };
       }),
   },
 );
@@ -232,10 +246,20 @@ export function renamed(observation: Observation, rename: (name: MemberName) => 
       return {
         ...observation,
         members: observation.members.map((member) => ({ ...member, name: rename(member.name) })),
+        ...withSwitchover(observation, ({ leader, at }) => ({ leader: rename(leader), at })),
       };
   }
 }
 
 export function shifted(observation: Observation, byMs: number): Observation {
-  return { ...observation, startedAt: observation.startedAt + byMs };
+  const moved = { ...observation, startedAt: observation.startedAt + byMs };
+  if (moved.kind !== 'members') return moved;
+  return { ...moved, ...withSwitchover(moved, ({ leader, at }) => ({ leader, at: at + byMs })) };
+}
+
+function withSwitchover(
+  { switchover }: MembersObservation,
+  change: (scheduled: ScheduledSwitchover) => ScheduledSwitchover,
+): Pick<MembersObservation, 'switchover'> {
+  return switchover === undefined || switchover === 'none' ? {} : { switchover: change(switchover) };
 }

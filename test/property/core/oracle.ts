@@ -162,6 +162,17 @@ function claimOf(member: Known, now: Instant, vouching: boolean, withinMs = 5000
   return { name: member.name, timeline: bodyOf(last.fact.probe)?.timeline, hasAddress: member.hasAddress };
 }
 
+/** By the newest list that was read from a document: from so long before the time until 15 s after. */
+function isAboutToHandOver(name: MemberName, { policy, history }: World, seen: number, now: Instant): boolean {
+  const said = history
+    .slice(0, seen)
+    .findLast(({ observation }) => observation.kind === 'members' && observation.switchover !== undefined)?.observation;
+  const switchover = said?.kind === 'members' ? said.switchover : undefined;
+  if (switchover === undefined || switchover === 'none' || switchover.leader !== name) return false;
+  const { beforeSwitchoverMs: before } = policy.hold;
+  return before > 0 && now >= switchover.at - before && now < switchover.at + 15_000;
+}
+
 /** The one member that may take writes now, or nobody. */
 export function whoWrites({ policy, history }: World, seen: number, now: Instant): MemberName | undefined {
   const told = tell(history.slice(0, seen).map(({ observation }) => observation));
@@ -170,6 +181,7 @@ export function whoWrites({ policy, history }: World, seen: number, now: Instant
     ({ timeline }) => timeline === undefined || told.top === undefined || timeline >= told.top,
   );
   const [only, ...others] = inTheRace;
+  if (only !== undefined && isAboutToHandOver(only.name, { policy, history }, seen, now)) return undefined;
   return told.complete && others.length === 0 && only?.hasAddress === true ? only.name : undefined;
 }
 

@@ -62,7 +62,14 @@ describe('status', () => {
       version: '1.2.3',
       uptime_seconds: 3,
       ready: true,
-      cluster: { scope: 'lab', system_identifier: '71', timeline: 1, first_round_complete: true, drained: [] },
+      cluster: {
+        scope: 'lab',
+        system_identifier: '71',
+        timeline: 1,
+        first_round_complete: true,
+        drained: [],
+        scheduled_switchover: null,
+      },
     });
   });
 

@@ -62,6 +62,7 @@ describe('defaults', () => {
       maxWaitMs: 30_000,
       maxSessions: 1000,
       maxFailoverMs: 60_000,
+      beforeSwitchoverMs: 0,
       releasePerSecond: 200,
     });
     expect(config.shutdown).toEqual({ graceMs: 5000, drainMs: 30_000 });
@@ -211,6 +212,7 @@ describe('rules between values', () => {
     ['probe: { read_fresh: 1s }', 'probe.read_fresh: 1s is not longer than interval + timeout'],
     ['probe: { silence_grace: 4s }', 'probe.silence_grace: 4s is shorter than write_fresh (5s)'],
     ['probe: { urgent: { interval: 2s } }', 'probe.urgent.interval: 2s is longer than the ordinary interval (1s)'],
+    ['hold: { before_switchover: 30s }', 'hold.before_switchover: 30s is not shorter than max_wait (30s)'],
     ['hold: { max_failover: 1s }', 'hold.max_failover: 1s is shorter than max_wait (30s)'],
     ['pools: { write: { check: /replica } }', 'pools.write.check: several members answer /replica'],
     ['pools: { write: { exclusive: false } }', 'pools.write.exclusive: while a lease runs out two members can answer'],

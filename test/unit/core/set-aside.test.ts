@@ -1,4 +1,5 @@
-// A member that the operator has drained: out of every pool, whatever it answers, and nobody takes its place in an exclusive one.
+// Members that an operator sets aside, whatever they answer: drained ones are out of every pool, a leader that is about to hand over
+// gets no new sessions. Nobody takes their place in an exclusive pool.
 import { describe, expect, test } from 'vitest';
 import { planActions } from '../../../src/core/actions.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
@@ -109,4 +110,62 @@ test('resumed, everything is as it was; drained twice, it is drained since the f
   const twice = withDrained(withDrained(snapshot, 'pg-2', 500), 'pg-2', 900);
   expect(twice.drained.get('pg-2')).toBe(500);
   expect(decideRoutes(POLICY, withResumed(twice, 'pg-2'), 1000)).toEqual(decideRoutes(POLICY, snapshot, 1000));
+});
+
+describe('a scheduled switchover with hold.before_switchover 2s', () => {
+  const policy = aPolicy({ beforeSwitchoverMs: 2000, pools: POLICY.pools });
+  const scheduled: Observation = { ...aList(9000, 'pg-1', 'pg-2', 'pg-3'), switchover: { at: 20_000, leader: 'pg-1' } };
+
+  function at(now: number, ...news: readonly Observation[]): RoutingTable {
+    const fresh = [isPrimary('pg-1', now - 100), isReplica('pg-2', now - 100), isReplica('pg-3', now - 100)];
+    return decideRoutes(policy, aSnapshot(policy, ...ROUND, scheduled, ...fresh, ...news), now);
+  }
+
+  test('until shortly before nothing changes, and the table knows when it will', () => {
+    expect(openIn(at(17_000), 'write')).toEqual(['pg-1']);
+    expect(at(17_000).validUntil).toBe(18_000);
+  });
+
+  test.each([18_000, 20_000, 34_999])('at %d new clients wait, live sessions stay', (now) => {
+    expect(routeOf(at(now), 'write')).toEqual({ kind: 'hold', cause: 'switchover' });
+    expect(standingIn(at(now), 'write', 'pg-1')).toBe('keep switchover-due');
+    expect(planActions(policy, at(17_000), at(now))).toEqual([]);
+    expect(openIn(at(now), 'read')).toEqual(['pg-2', 'pg-3']);
+  });
+
+  test.each([
+    [
+      18_500,
+      'scheduled to hand over in 1.5 s; answered 200 to /primary 100 ms ago; new clients wait for the next primary',
+    ],
+    [
+      21_000,
+      'scheduled to hand over 1 s ago; answered 200 to /primary 100 ms ago; new clients wait for the next primary',
+    ],
+  ])('at %d it says so', (now, sentence) => {
+    const standing = poolOf(at(now), 'write').standings.get('pg-1');
+    expect(standing && describeStanding(standing, now)).toBe(sentence);
+  });
+
+  test('another primary ends the wait at once', () => {
+    expect(openIn(at(20_500, isPrimary('pg-2', 20_450, { timeline: 2 })), 'write')).toEqual(['pg-2']);
+  });
+
+  test('a leader that still serves 15 s after the time takes sessions again', () => {
+    expect(openIn(at(35_000), 'write')).toEqual(['pg-1']);
+  });
+
+  test('taken back, it is as if it had never been; a list without a document says nothing of it', () => {
+    expect(openIn(at(18_500, { ...aList(18_450, 'pg-1', 'pg-2', 'pg-3'), switchover: 'none' }), 'write')).toEqual([
+      'pg-1',
+    ]);
+    expect(openIn(at(18_500, aList(18_450, 'pg-1', 'pg-2', 'pg-3')), 'write')).toEqual([]);
+  });
+
+  test("another member's switchover is no business of this one, nor is any without the option", () => {
+    const other: Observation = { ...aList(18_450, 'pg-1'), switchover: { at: 20_000, leader: 'pg-9' } };
+    expect(openIn(at(18_500, other), 'write')).toEqual(['pg-1']);
+    const without = aSnapshot(POLICY, ...ROUND, scheduled, isPrimary('pg-1', 18_400));
+    expect(openIn(decideRoutes(POLICY, without, 18_500), 'write')).toEqual(['pg-1']);
+  });
 });

@@ -161,6 +161,44 @@ it('probes urgently when a scheduled switchover is due', async () => {
   expect(lab.events).toContainEqual({ kind: 'urgent-probing', on: true, smells: ['scheduled-switchover'] });
 });
 
+it('holds new clients of the primary before a scheduled switchover, having read once more whether it stands', async () => {
+  const lab = new LabMonitor(aPolicy({ beforeSwitchoverMs: 2000 }));
+  const at = lab.clock.now() + 19_000;
+  lab.scheduledSwitchoverAt = at;
+  await lab.started();
+  await lab.clock.advance(at - 3500 - lab.clock.now());
+  const reads = lab.discoveries.length;
+  await lab.clock.advance(1400);
+  expect(lab.discoveries.length, 'read once more before anything follows').toBe(reads + 1);
+  expect(lab.writeRoute()).toBe('pg-1');
+  await lab.clock.advance(200);
+  expect(lab.monitor.table().pools.get('write')?.route).toEqual({ kind: 'hold', cause: 'switchover' });
+  expect(lab.actions).toEqual([]);
+  lab.set('pg-1', { role: 'replica' });
+  lab.set('pg-2', { role: 'primary', timeline: 2 });
+  lab.leader = 'pg-2';
+  lab.scheduledSwitchoverAt = undefined;
+  await lab.clock.advance(200);
+  expect(lab.writeRoute()).toBe('pg-2');
+  await lab.clock.advance(60_000);
+  expect(lab.writeRoute()).toBe('pg-2');
+});
+
+it('does not hold for a switchover that was taken back in time', async () => {
+  const lab = new LabMonitor(aPolicy({ beforeSwitchoverMs: 2000 }));
+  const at = lab.clock.now() + 19_000;
+  lab.scheduledSwitchoverAt = at;
+  await lab.started();
+  await lab.clock.advance(at - 3500 - lab.clock.now());
+  lab.scheduledSwitchoverAt = undefined;
+  await lab.clock.advance(10_000);
+  expect(
+    lab.events.some(
+      (event) => event.kind === 'route-changed' && event.to.kind === 'hold' && event.to.cause === 'switchover',
+    ),
+  ).toBe(false);
+});
+
 it('a refresh asks everybody and /cluster at once, and goes on at the urgent pace', async () => {
   const lab = await new LabMonitor(aPolicy({ probe: { intervalMs: 4000, writeFreshMs: 9000 } })).started();
   await lab.clock.advance(4100);
