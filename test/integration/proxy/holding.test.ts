@@ -130,7 +130,12 @@ test('one over the number is refused at once', async () => {
   const third = await connectRaw(lab.address('write'));
   third.socket.write(aStartup());
   const error = await until('the error', () => errorFields(third.received()));
-  expect(error).toMatchObject({ C: '53300', M: expect.stringContaining('(hold-full)') });
+  expect(error).toMatchObject({
+    C: '53300',
+    M: 'pointsman: too many clients wait for a route in pool "write" (hold-full)',
+    D: '2 clients wait already; members seen: none',
+    H: 'Connect again in a few seconds.',
+  });
   expect(held()).toBe(2);
 });
 
@@ -139,11 +144,20 @@ test('once the pool has been without a route for max_failover, who waits and who
   await clock.advance(45_000);
   const waiting = await aHeldClient();
   await clock.advance(15_000);
-  expect(await until('the error', () => errorFields(waiting.received()))).toMatchObject({ C: '57P03' });
+  expect(await until('the error', () => errorFields(waiting.received()))).toMatchObject({
+    C: '57P03',
+    M: 'pointsman: no primary to route to in pool "write" (hold-timeout)',
+    D: 'members seen: none; waited 15 s',
+    H: expect.stringMatching(/^Connect again later/),
+  });
   const late = await connectRaw(lab.address('write'));
   late.socket.write(aStartup());
   const error = await until('the error', () => errorFields(late.received()));
-  expect(error).toMatchObject({ C: '57P03', M: expect.stringContaining('(no-route)') });
+  expect(error).toMatchObject({
+    C: '57P03',
+    M: 'pointsman: no primary to route to in pool "write" (no-route)',
+    D: 'no route for 60 s; members seen: none',
+  });
   open();
   lab.decide({});
   await aHeldClient();
@@ -191,4 +205,37 @@ test('waiting clients are smelled when they come and each second while they wait
   open();
   await clock.advance(3_000);
   expect(lab.smells.length).toBe(4);
+});
+
+test('a client held for what the operator wants is told so at the end of its wait', async () => {
+  const standing = { kind: 'leave', cause: 'operator', why: { code: 'drained', since: 1_000 } } as const;
+  const others = { 'pg-1': { address: backend.address, standing } };
+  await start({ table: { write: { others } }, hold: { maxWaitMs: 5_000 } });
+  const client = await aHeldClient();
+  await clock.advance(5_000);
+  expect(await until('the error', () => errorFields(client.received()))).toMatchObject({
+    C: '57P03',
+    D: 'members seen: pg-1 (drained by the operator for 5 s); waited 5 s',
+  });
+});
+
+test('who comes just before max_failover ends waits no longer than until then', async () => {
+  await start({ hold: { maxWaitMs: 30_000, maxFailoverMs: 60_000 } });
+  await clock.advance(59_000);
+  const client = await aHeldClient();
+  await clock.advance(999);
+  expect(held()).toBe(1);
+  await clock.advance(1);
+  expect(await until('the error', () => errorFields(client.received()))).toMatchObject({
+    C: '57P03',
+    D: 'members seen: none; waited 1 s',
+  });
+});
+
+test('a place in the line that becomes free is for the next who comes', async () => {
+  await start({ hold: { maxSessions: 1 } });
+  const first = await aHeldClient();
+  first.socket.end();
+  await until('the close', () => lab.reasons().length === 1);
+  await aHeldClient();
 });
