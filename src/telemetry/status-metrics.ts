@@ -42,24 +42,15 @@ export function createStatusMetrics(registry: Registry, source: StatusSource): (
     const now = source.now();
     const table = source.routingTable();
     const members = new Set([...table.pools.values()].flatMap((decision) => [...decision.standings.keys()]));
+    for (const gauge of Object.values(routing)) gauge.reset();
     routing.complete.set(table.complete ? 1 : 0);
     routing.members.set(members.size);
-    for (const gauge of [
-      routing.standing,
-      routing.answerAge,
-      routing.drained,
-      routing.route,
-      routing.fallback,
-      routing.lagging,
-      routing.targets,
-    ]) {
-      gauge.reset();
-    }
     for (const [pool, decision] of table.pools) setDecision(routing, pool, decision);
     for (const member of members) {
       const at = source.lastAnswerAt(member);
       routing.drained.set({ member }, source.isDrained(member) ? 1 : 0);
       if (at !== undefined) routing.answerAge.set({ member }, Math.max(0, now - at) / 1000);
+      routing.unverified.set({ member }, isVouched(table, member) ? 1 : 0);
     }
     for (const total of [sessions.accepted, sessions.bytes]) total.reset();
     sessions.onMember.reset();
@@ -75,6 +66,11 @@ function setCertificate({ expiry, isCurrent }: TlsMetrics, certificate: Certific
   const { file } = certificate;
   expiry.set({ file }, certificate.expiresAt / 1000);
   isCurrent.set({ file }, certificate.isCurrent ? 1 : 0);
+}
+
+/** In use on another member's word. */
+function isVouched({ pools }: RoutingTable, member: MemberName): boolean {
+  return [...pools.values()].some(({ standings }) => standings.get(member)?.why.code === 'vouched');
 }
 
 function setDecision(metrics: RoutingMetrics, pool: PoolName, { route, standings }: PoolDecision): void {
@@ -139,6 +135,12 @@ function routingMetrics(registers: Registers) {
     drained: new Gauge({
       name: 'pointsman_member_drained',
       help: '1 while the operator has drained the member: it takes no new sessions.',
+      labelNames: ['member'] as const,
+      registers,
+    }),
+    unverified: new Gauge({
+      name: 'pointsman_member_unverified',
+      help: "1 while a member takes sessions on another member's word, because its own API is silent.",
       labelNames: ['member'] as const,
       registers,
     }),

@@ -23,6 +23,7 @@ describeOnEveryCluster('a frozen management API', (on) => {
       const { text } = await lab.pointsman.admin('/status');
       return text.includes('names it leader');
     });
+    expect(await lab.pointsman.metric(`pointsman_member_unverified{member="${old.name}"}`)).toBe(1);
     const opened = await HeldSession.open(port, lab.cluster.app);
     expect(opened.server).toBe(serverName(old));
 

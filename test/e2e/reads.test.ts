@@ -16,8 +16,14 @@ describeOnEveryCluster('reads', (on) => {
         // Scenario 23: nobody has the tag; one pool with a fallback and one without.
         reports: { check: '/replica?tag_purpose=reports', fallback: { pool: 'write', max_sessions: 5 } },
         strict: { check: '/replica?tag_purpose=reports' },
+        // Scenario 24: a small fallback, and none.
+        few: { check: '/replica', fallback: { pool: 'write', max_sessions: 2 } },
+        alone: { check: '/replica' },
       },
-      listeners: ['write', 'read', 'reports', 'strict'].map((pool) => ({ address: '127.0.0.1:0', pool })),
+      listeners: ['write', 'read', 'reports', 'strict', 'few', 'alone'].map((pool) => ({
+        address: '127.0.0.1:0',
+        pool,
+      })),
     },
   });
 
@@ -79,7 +85,7 @@ describeOnEveryCluster('reads', (on) => {
     await lab.cluster.start(victim.name);
   });
 
-  it('scenario 24: all replicas gone: reads go to the primary; a replica returns: new reads go there', async () => {
+  it('scenario 24, G6: all replicas gone: reads go to the primary, no more than the cap, or nowhere; a replica returns: it gets them', async () => {
     const port = await lab.pointsman.port('read');
     const leader = await lab.cluster.leader();
     const [first, second] = await replicasOf(lab.cluster);
@@ -90,12 +96,18 @@ describeOnEveryCluster('reads', (on) => {
     const onPrimary = await HeldSession.open(port, lab.cluster.app);
     expect(onPrimary.server).toBe(serverName(leader));
     expect(await lab.pointsman.metric('pointsman_pool_fallback_active{pool="read"}')).toBe(1);
+    await waitForMembers(lab, 'few', [leader]);
+    const few = await HeldSession.openMany(2, await lab.pointsman.port('few'), lab.cluster.app);
+    const oneMore = HeldSession.open(await lab.pointsman.port('few'), lab.cluster.app);
+    await expect(oneMore).rejects.toMatchObject({ code: '53300', detail: expect.stringContaining('bound is 2') });
+    const noFallback = HeldSession.open(await lab.pointsman.port('alone'), lab.cluster.app);
+    await expect(noFallback).rejects.toMatchObject({ code: '57P03', message: expect.stringContaining('no-route') });
 
     await lab.cluster.start(first.name);
     await waitForReaders(first);
     const onReplica = await HeldSession.open(port, lab.cluster.app);
     expect(onReplica.server).toBe(serverName(first));
-    await Promise.all([onPrimary.close(), onReplica.close()]);
+    await Promise.all([onPrimary, onReplica, ...few].map((session) => session.close()));
     await lab.cluster.start(second.name);
   });
 });

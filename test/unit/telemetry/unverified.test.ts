@@ -1,0 +1,25 @@
+// What the exposition says of a member that is in use although its own API is silent.
+import { expect, test } from 'vitest';
+import { createMetrics } from '../../../src/telemetry/metrics.ts';
+import { aList, aPolicy, aTable, isPrimary, isReplica, silent, vouched } from '../../support/builders.ts';
+
+const UNHEARD = [
+  aList(0, 'pg-1', 'pg-2'),
+  isPrimary('pg-1', 1000),
+  isReplica('pg-2', 1500),
+  silent({ at: 7000, postgres: 'accepts' }),
+];
+const VOUCHED = [...UNHEARD, vouched('pg-1', 'pg-2', 7500)];
+
+test.each([
+  ['that is vouched for is unverified', VOUCHED, 1],
+  ['for which nobody vouches is not in use at all', UNHEARD, 0],
+])('scenario 8: a member %s', async (_, history, value) => {
+  const table = aTable(aPolicy(), 8000, ...history);
+  const source = { now: () => 8000, routingTable: () => table, counts: () => new Map(), lastAnswerAt: () => undefined };
+  const text = await createMetrics({ version: '1', nodeVersion: 'v24', pools: ['write', 'read'], source }).text();
+  expect(text.split('\n').filter((line) => line.startsWith('pointsman_member_unverified'))).toEqual([
+    `pointsman_member_unverified{member="pg-1"} ${value}`,
+    'pointsman_member_unverified{member="pg-2"} 0',
+  ]);
+});
