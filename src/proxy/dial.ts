@@ -58,8 +58,11 @@ export const dialTcp: Dial = (address, { clock, timeoutMs }, onResult) => {
   };
   const connected = (): void => finish({ kind: 'connected', socket });
   const failed = (error: NodeJS.ErrnoException): void => finish(failure(error));
-  const cancelDeadline = clock.schedule(timeoutMs, () => {
+  const expired = (): void =>
     finish({ kind: 'failed', outcome: 'timeout', isLocalFault: false, detail: `no connection within ${timeoutMs} ms` });
+  // After a stall timers come first: what the kernel brought about meanwhile is looked at before the verdict.
+  let cancelDeadline = clock.schedule(timeoutMs, () => {
+    cancelDeadline = clock.schedule(0, expired);
   });
   socket.on('connect', connected).on('error', failed);
   return () => finish(undefined);

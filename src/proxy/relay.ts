@@ -36,6 +36,8 @@ export interface RelayInputs {
   /** The client has half-closed already. */
   readonly hasClientEnded: boolean;
   readonly taps: Taps | undefined;
+  /** Called before anything of the client is forwarded; may stop the relay. */
+  readonly judge: () => void;
   /** The session's own counters and its pool's. */
   readonly traffic: Traffic;
   readonly poolTraffic: Traffic;
@@ -64,13 +66,12 @@ export class Relay {
     const { taps } = inputs;
     this.#inputs = inputs;
     this.#toClient = taps === undefined ? this.#sendToClient : (chunk) => taps.toClient(chunk, this.#sendToClient);
-    this.#toBackend =
-      taps === undefined
-        ? this.#sendToBackend
-        : (chunk) => {
-            taps.toBackend(chunk);
-            this.#sendToBackend(chunk);
-          };
+    this.#toBackend = (chunk) => {
+      inputs.judge();
+      if (this.#isStopped) return;
+      taps?.toBackend(chunk);
+      this.#sendToBackend(chunk);
+    };
   }
 
   /** Call once. */

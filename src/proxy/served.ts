@@ -52,6 +52,8 @@ export class Served {
       greeted,
       hasClientEnded: hasEnded,
       taps: this.#follower === undefined ? undefined : this.#follow(this.#follower),
+      // Reading the table is what makes it judge: this session may be over by then.
+      judge: () => void around.seams.table(),
       traffic,
       poolTraffic: around.registry.traffic(pool.name),
       clock: around.seams.clock,

@@ -23,6 +23,8 @@ export interface ProxyLabOptions {
   readonly clock?: Clock;
   readonly dial?: Dial;
   readonly freshen?: (pool: string) => Promise<void>;
+  /** Called before each reading of the table, as the monitor judges what is overdue by then. */
+  readonly onTableRead?: () => void;
   /** The table at first; pools not named hold. */
   readonly table?: Readonly<Record<string, PoolPicture>>;
 }
@@ -59,7 +61,10 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
     },
     backend: { connectTimeoutMs: 3_000, attempts: 3, ...options.backend },
     hold: { maxWaitMs: 30_000, maxSessions: 100, maxFailoverMs: 60_000, releasePerSecond: 1_000, ...options.hold },
-    table: () => table,
+    table: () => {
+      options.onTableRead?.();
+      return table;
+    },
     freshen: options.freshen ?? (() => Promise.resolve()),
     onSmell: (smell) => smells.push(smell),
     onEvent: (event) => events.push(event),

@@ -8,6 +8,7 @@ import { startProxyLab } from '../../support/proxy-lab.ts';
 import type { ProxyLab } from '../../support/proxy-lab.ts';
 import { connectRaw } from '../../support/raw-client.ts';
 import type { RawClient } from '../../support/raw-client.ts';
+import { dialTcp } from '../../../src/proxy/dial.ts';
 import type { Dial } from '../../../src/proxy/dial.ts';
 import { until } from '../../support/until.ts';
 
@@ -109,7 +110,7 @@ test('a dial without an answer ends at its deadline', async () => {
   expect(dials()).toEqual(['pg-1 timeout', 'pg-2 timeout']);
 });
 
-test('G12: a fault of this machine is no member’s fault', async () => {
+test('G12, scenario 41: a fault of this machine is no member’s fault', async () => {
   lab = await startProxyLab({
     clock,
     dial: outOfFiles,
@@ -121,6 +122,19 @@ test('G12: a fault of this machine is no member’s fault', async () => {
   expect(dials()).toEqual(['pg-1 failed']);
   expect(lab.smells.filter(({ kind }) => kind === 'dial-failed')).toEqual([]);
   expect(lab.proxy.counts().get('read')?.states.holding).toBe(1);
+});
+
+test('scenario 41: a connect that succeeded while this process stood still counts, however late it is seen', async () => {
+  const dial: Dial = (...asked) => {
+    const abort = dialTcp(...asked);
+    void clock.advance(60_000);
+    return abort;
+  };
+  lab = await startProxyLab({ clock, dial, table: { read: { open: { 'pg-1': one.address } } } });
+  await aClient('read');
+  await until('the session', () => one.connections.length === 1 && one.last().received().equals(aStartup()));
+  expect(dials()).toEqual(['pg-1 connected']);
+  expect(lab.smells).toEqual([]);
 });
 
 test('G6: sessions on members that lag are counted and capped', async () => {

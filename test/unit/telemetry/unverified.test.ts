@@ -16,7 +16,14 @@ test.each([
   ['for which nobody vouches is not in use at all', UNHEARD, 0],
 ])('scenario 8: a member %s', async (_, history, value) => {
   const table = aTable(aPolicy(), 8000, ...history);
-  const source = { now: () => 8000, routingTable: () => table, counts: () => new Map(), lastAnswerAt: () => undefined };
+  const source = {
+    now: () => 8000,
+    routingTable: () => table,
+    counts: () => new Map(),
+    lastAnswerAt: () => undefined,
+    isDrained: () => false,
+    certificate: () => undefined,
+  };
   const text = await createMetrics({ version: '1', nodeVersion: 'v24', pools: ['write', 'read'], source }).text();
   expect(text.split('\n').filter((line) => line.startsWith('pointsman_member_unverified'))).toEqual([
     `pointsman_member_unverified{member="pg-1"} ${value}`,

@@ -1,0 +1,122 @@
+// Scenario 41: the whole process stands still, as under SIGSTOP, a paused machine or a swapping one.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { FakeCluster } from '../../support/app-lab.ts';
+import type { ConfigFile } from '../../support/app-lab.ts';
+import { aStartup } from '../../support/packets.ts';
+import { startPointsman } from '../../support/pointsman-process.ts';
+import type { PointsmanProcess } from '../../support/pointsman-process.ts';
+import { connectRaw } from '../../support/raw-client.ts';
+import type { RawClient } from '../../support/raw-client.ts';
+import { until } from '../../support/until.ts';
+
+let cluster: FakeCluster;
+let pointsman: PointsmanProcess;
+
+beforeEach(async () => {
+  cluster = await FakeCluster.start();
+});
+
+afterEach(async () => {
+  await pointsman.stop();
+  await cluster.stop();
+});
+
+async function start(probe: ConfigFile): Promise<void> {
+  pointsman = await startPointsman({
+    cluster: cluster.section(),
+    probe,
+    listeners: [
+      { address: '127.0.0.1:0', pool: 'write' },
+      { address: '127.0.0.1:0', pool: 'read' },
+    ],
+    admin: { address: '127.0.0.1:0' },
+    log: { level: 'debug', format: 'json' },
+  });
+  await pointsman.waitUntilReady();
+}
+
+async function aSession(pool: string): Promise<RawClient> {
+  const client = await connectRaw({ host: '127.0.0.1', port: await pointsman.port(pool) });
+  client.socket.write(aStartup());
+  await until('the session', () => client.received().length === aStartup().length);
+  return client;
+}
+
+/** The kernel has stopped every thread of it. */
+async function stopped(): Promise<void> {
+  pointsman.signal('SIGSTOP');
+  await until('the stop', () => stateOf(pointsman.pid) === 'T');
+}
+
+/** Elsewhere nobody tells whether a process has stopped, and prlimit is of Linux too. */
+const HAS_PROC = existsSync('/proc/self/fd');
+
+const STALE = 'written while the proxy stood still';
+const SHORT = { interval: '200ms', timeout: '200ms', write_fresh: '1s', read_fresh: '1s', silence_grace: '1s' };
+
+function changesSince(at: number): readonly unknown[] {
+  const changes = ['standing-changed', 'route-changed', 'session-closed'];
+  return pointsman.lines.slice(at).filter(({ event }) => changes.includes(String(event)));
+}
+
+test.runIf(HAS_PROC)(
+  'scenario 41: stopped for longer than evidence counts: ages are judged before a byte is forwarded',
+  async () => {
+    await start(SHORT);
+    const session = await aSession('write');
+    await stopped();
+    expect(session.hasEnded || session.isClosed).toBe(false);
+    session.socket.write(STALE);
+    await delay(1_500);
+    pointsman.signal('SIGCONT');
+    await until('the end of the session', () => session.hasEnded || session.isClosed);
+    const heard = cluster.primary.postgres.connections.map((connection) => connection.received().toString());
+    expect(heard.some((bytes) => bytes.includes(STALE))).toBe(false);
+    await pointsman.waitFor('why', () => changesSince(0).some((line) => /evicted-silent/.test(JSON.stringify(line))));
+    // And the next one is let in: nobody is worse off than before.
+    expect((await aSession('write')).isClosed).toBe(false);
+  },
+);
+
+test.runIf(HAS_PROC)('scenario 41: stopped within the ages: nobody is blamed and every byte arrives', async () => {
+  await start({});
+  const sessions = [await aSession('write'), await aSession('read')];
+  const before = pointsman.lines.length;
+  await stopped();
+  for (const { socket } of sessions) socket.write(STALE);
+  await delay(1_500);
+  pointsman.signal('SIGCONT');
+  await until('the echoes', () => sessions.every((session) => session.received().includes(STALE)));
+  const asked = cluster.primary.api.requests.length;
+  await until('two more rounds', () => cluster.primary.api.requests.length > asked + 1);
+  expect(changesSince(before)).toEqual([]);
+});
+
+test.runIf(HAS_PROC)(
+  'scenario 41: out of file descriptors: no member is blamed, sessions live, and it recovers',
+  async () => {
+    await start({});
+    const sessions = [await aSession('write'), await aSession('read')];
+    const before = pointsman.lines.length;
+    limitFiles(readdirSync(`/proc/${pointsman.pid}/fd`).length - 1);
+    await pointsman.waitFor('a probe that could not be made', () =>
+      pointsman.lines.slice(before).some(({ event, outcome }) => event === 'probe-finished' && outcome === 'local'),
+    );
+    for (const { socket } of sessions) socket.write(STALE);
+    await until('the echoes', () => sessions.every((session) => session.received().includes(STALE)));
+    limitFiles(1_000);
+    expect((await aSession('write')).isClosed).toBe(false);
+    expect(changesSince(before)).toEqual([]);
+  },
+);
+
+function limitFiles(most: number): void {
+  execFileSync('prlimit', ['--pid', String(pointsman.pid), `--nofile=${most}:`]);
+}
+
+function stateOf(pid: number): string | undefined {
+  return /\) (\S)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1];
+}

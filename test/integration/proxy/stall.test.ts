@@ -1,0 +1,58 @@
+// Scenario 41: this process stood still, and what became known or stale meanwhile counts before anything that clients said meanwhile.
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startFakeBackend } from '../../support/fake-backend.ts';
+import type { FakeBackend } from '../../support/fake-backend.ts';
+import { SSL_REQUEST, aStartup } from '../../support/packets.ts';
+import { startProxyLab } from '../../support/proxy-lab.ts';
+import type { ProxyLab } from '../../support/proxy-lab.ts';
+import { connectRaw } from '../../support/raw-client.ts';
+import type { RawClient } from '../../support/raw-client.ts';
+import { until } from '../../support/until.ts';
+import type { Standing } from '../../../src/core/routing-table.ts';
+
+const SILENT: Standing = { kind: 'leave', cause: 'silent', why: { code: 'no-answer' } };
+
+let lab: ProxyLab;
+let backend: FakeBackend;
+/** Since then the member has been silent for too long, and nobody has looked. */
+let isOverdue: boolean;
+
+beforeEach(async () => {
+  isOverdue = false;
+  backend = await startFakeBackend('silent');
+  const others = { 'pg-1': { address: backend.address, standing: SILENT } };
+  lab = await startProxyLab({
+    table: { write: { open: { 'pg-1': backend.address } } },
+    onTableRead() {
+      if (!isOverdue) return;
+      isOverdue = false;
+      lab.decide({ write: { others } });
+    },
+  });
+});
+
+afterEach(async () => {
+  lab.proxy.close();
+  await backend.stop();
+});
+
+async function aSession(opening: Buffer, answer: string): Promise<RawClient> {
+  const client = await connectRaw(lab.address('write'));
+  client.socket.write(opening);
+  await until('the opening', () => backend.connections.length === 1 && backend.last().chunks.length > 0);
+  backend.last().socket.write(answer);
+  await until('the answer', () => client.received().toString() === answer);
+  return client;
+}
+
+test.each([
+  ['plain text', aStartup(), 'x'],
+  ['TLS to the server', SSL_REQUEST, 'S'],
+])('scenario 41: ages are judged before a byte is forwarded, in %s', async (_, opening, answer) => {
+  const client = await aSession(opening, answer);
+  isOverdue = true;
+  client.socket.write('of a time when nobody looked');
+  await until('the end', () => backend.last().isClosed && lab.reasons().length === 1);
+  expect(lab.reasons()).toEqual(['evicted-silent']);
+  expect(backend.last().received().equals(opening)).toBe(true);
+});
