@@ -185,6 +185,7 @@ export class Member {
       dataDir: this.#dataDir,
       postgresBinDir: this.#site.installation.postgresBinDir,
       dynamic: this.#site.dynamic,
+      callbacks: this.#site.callbacks,
       tags: this.#tags,
     });
     writeFileSync(file, text, { mode: 0o600 });

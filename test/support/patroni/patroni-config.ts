@@ -14,6 +14,7 @@ export type PatroniConfigInput = {
   readonly dataDir: string;
   readonly postgresBinDir: string;
   readonly dynamic: Readonly<Record<string, unknown>>;
+  readonly callbacks: Readonly<Record<string, string>>;
   readonly tags: Tags;
 };
 
@@ -40,6 +41,7 @@ export function patroniYml(input: PatroniConfigInput): string {
       // No Unix socket: its path would be too long in some temporary directories.
       parameters: { unix_socket_directories: '', log_checkpoints: false },
       pg_hba: ['host replication all 127.0.0.0/8 scram-sha-256', 'host all all 127.0.0.0/8 scram-sha-256'],
+      callbacks: input.callbacks,
       basebackup: [{ checkpoint: 'fast' }, 'no-sync', 'no-manifest'],
       // So that a killed leader always comes back, whatever it had written alone.
       remove_data_directory_on_rewind_failure: true,

@@ -8,6 +8,8 @@ export type ClusterOptions = {
   readonly synchronousMode?: boolean;
   /** Further PostgreSQL parameters of every member. */
   readonly parameters?: Readonly<Record<string, string | number | boolean>>;
+  /** Of every member, on Patroni: a command by what it is called for, `on_role_change`. */
+  readonly callbacks?: Readonly<Record<string, string>>;
 };
 
 export type Credentials = { readonly user: string; readonly password: string; readonly database: string };

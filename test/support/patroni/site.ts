@@ -21,6 +21,7 @@ export type Site = {
   readonly apiPort: number;
   readonly port: number;
   readonly dynamic: Readonly<Record<string, unknown>>;
+  readonly callbacks: Readonly<Record<string, string>>;
 };
 
 /** 127.0.0.11 for the first member, and so on. */
@@ -51,6 +52,7 @@ export async function prepareSite(options: ClusterOptions, memberCount: number):
     apiPort,
     port,
     dynamic: dynamicConfig(options),
+    callbacks: options.callbacks ?? {},
   };
 }
 

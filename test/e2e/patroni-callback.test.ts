@@ -1,0 +1,50 @@
+// deploy/patroni-callback.sh as a real Patroni runs it. Pointsman probes so rarely here that only the callback can be why it follows a
+// switchover soon; no client is there whose session would end and tell it.
+import { chmod, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { PatroniCluster } from '../support/patroni/cluster.ts';
+import { describeOnPatroni } from '../support/patroni/describe-on-patroni.ts';
+import { findFreePorts } from '../support/patroni/ports.ts';
+import { startPatroniCluster } from '../support/patroni/start-cluster.ts';
+import { configFor } from '../support/pointsman-config.ts';
+import { startPointsman } from '../support/pointsman-process.ts';
+import type { PointsmanProcess } from '../support/pointsman-process.ts';
+
+const RARELY = { interval: '60s', write_fresh: '90s', read_fresh: '90s', silence_grace: '120s' };
+
+describeOnPatroni('a callback of Patroni', () => {
+  let directory: string;
+  let cluster: PatroniCluster;
+  let pointsman: PointsmanProcess;
+
+  beforeAll(async () => {
+    const [port] = await findFreePorts(1, ['127.0.0.1']);
+    directory = await mkdtemp(join(tmpdir(), 'pointsman-callback-'));
+    const [script, token] = [join(directory, 'callback.sh'), join(directory, 'token')];
+    await chmod(directory, 0o755);
+    await copyFile(new URL('../../deploy/patroni-callback.sh', import.meta.url), script);
+    await chmod(script, 0o755);
+    await writeFile(token, '0123456789abcdef-callback\n', { mode: 0o644 });
+    const command = `${script} http://127.0.0.1:${port} ${token}`;
+    cluster = await startPatroniCluster({ callbacks: { on_role_change: command, on_start: command } });
+    const admin = { address: `127.0.0.1:${port}`, token_file: token };
+    pointsman = await startPointsman(configFor(cluster, { admin, probe: RARELY }));
+    await pointsman.waitUntilReady();
+  });
+
+  afterAll(async () => {
+    await pointsman.stop();
+    await cluster.destroy();
+    await rm(directory, { recursive: true });
+  });
+
+  it('has Pointsman follow a switchover long before its next probe', async () => {
+    const next = await cluster.switchover();
+    await pointsman.waitFor('the next primary', () =>
+      pointsman.lines.some(({ event, msg }) => event === 'route-changed' && msg === `pool write: open on ${next.name}`),
+    );
+    expect(pointsman.lines.map(({ event }) => event)).toContain('refresh-asked');
+  });
+});
