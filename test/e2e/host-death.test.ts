@@ -5,7 +5,8 @@ import { expect, it } from 'vitest';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
 import { CREATE_WRITES, startConnectLoad, WRITE_ROW } from '../support/connect-load.ts';
-import { assertOnlyPrimariesWrote, firstWriteOn, median } from '../support/failover-figures.ts';
+import { assertOnlyPrimariesWrote, firstWriteOn } from '../support/failover-figures.ts';
+import { median } from '../support/median.ts';
 import { monotonicMs } from '../support/patroni/wait.ts';
 
 const DEATHS = { sandbox: 3, Patroni: 5 };

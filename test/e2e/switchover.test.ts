@@ -6,14 +6,9 @@ import type { ClusterUnderTest } from '../support/clusters/cluster-under-test.ts
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { SERVER_NAME, type Server, serverName } from '../support/clusters/server-name.ts';
 import { CREATE_WRITES, startConnectLoad, WRITE_ROW } from '../support/connect-load.ts';
-import {
-  assertOnlyPrimariesWrote,
-  cutByTheFault,
-  failedAfter,
-  firstWriteOn,
-  median,
-} from '../support/failover-figures.ts';
+import { assertOnlyPrimariesWrote, cutByTheFault, failedAfter, firstWriteOn } from '../support/failover-figures.ts';
 import { HeldSession } from '../support/held-session.ts';
+import { median } from '../support/median.ts';
 
 const SWITCHOVERS = { sandbox: 5, Patroni: 7 };
 /** The sandbox's members, the direct writer and the clients share one process, which has much to do in this moment. */

@@ -17,15 +17,20 @@ export interface Attempt {
   readonly connectError: string | undefined;
 }
 
-export interface ConnectLoadOptions {
+export interface AttemptOptions {
   readonly host: string;
   readonly port: number;
   readonly user: string;
   readonly password: string;
   readonly database: string;
-  readonly perSecond: number;
   /** Returns one row with `server` and `id`. */
   readonly sql: string;
+  /** How long the client waits for its connection; for ever unless told. */
+  readonly connectTimeoutMs?: number;
+}
+
+export interface ConnectLoadOptions extends AttemptOptions {
+  readonly perSecond: number;
 }
 
 export interface ConnectLoad {
@@ -42,17 +47,22 @@ export const CREATE_WRITES =
   'create table if not exists writes (id bigint generated always as identity primary key, server text, at timestamptz default clock_timestamp())';
 
 export function startConnectLoad(options: ConnectLoadOptions): ConnectLoad {
+  return startLoad(() => attemptOnce(options), options.perSecond);
+}
+
+/** The same of any client. An attempt never rejects. */
+export function startLoad(attempt: () => Promise<Attempt>, perSecond: number): ConnectLoad {
   const attempts: Attempt[] = [];
   const underWay = new Set<Promise<void>>();
   const record = async (): Promise<void> => {
-    attempts.push(await attempt(options));
+    attempts.push(await attempt());
   };
   const begin = (): void => {
     const one = record();
     underWay.add(one);
     void one.finally(() => underWay.delete(one));
   };
-  const timer = setInterval(begin, 1000 / options.perSecond);
+  const timer = setInterval(begin, 1000 / perSecond);
   begin();
   return {
     attempts,
@@ -64,10 +74,11 @@ export function startConnectLoad(options: ConnectLoadOptions): ConnectLoad {
   };
 }
 
-async function attempt(options: ConnectLoadOptions): Promise<Attempt> {
-  const { host, port, user, password, database } = options;
+/** Connects, runs the statement, leaves. Never rejects. */
+export async function attemptOnce(options: AttemptOptions): Promise<Attempt> {
+  const { host, port, user, password, database, connectTimeoutMs = 0 } = options;
   const startedAtMs = monotonicMs();
-  const client = new Client({ host, port, user, password, database });
+  const client = new Client({ host, port, user, password, database, connectionTimeoutMillis: connectTimeoutMs });
   let isConnected = false;
   let lost: Error | undefined;
   client.on('error', (error) => {

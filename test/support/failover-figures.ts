@@ -3,13 +3,6 @@ import { expect } from 'vitest';
 import { type Server, serverName } from './clusters/server-name.ts';
 import type { Attempt } from './connect-load.ts';
 
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  const upper = sorted[middle] ?? Number.NaN;
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
-}
-
 /**
  * What failed of the attempts begun after the fault. Those begun before it may have been with the server already, in the middle
  * of their authentication or of their statement, when it went: that no proxy can mend, and a direct client meets it, too.

@@ -64,7 +64,7 @@ function findAccount(): Account | 'missing' {
   return uid === undefined || gid === undefined ? 'missing' : { uid: Number(uid), gid: Number(gid) };
 }
 
-function findExecutable(name: string): string | undefined {
+export function findExecutable(name: string): string | undefined {
   const directories = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/local/bin', '/usr/bin'];
   return directories.map((directory) => join(directory, name)).find(isExecutable);
 }

@@ -1,0 +1,76 @@
+// `npm run bench:failover`: one real cluster, four ways to reach it at the same time, one table. Exit code 1 when Pointsman misses a bar.
+import { writeFileSync } from 'node:fs';
+import { cancelQueries } from './failover/cancels.ts';
+import { facts } from './failover/facts.ts';
+import { freezeBriefly, freezeUntilReplaced } from './failover/frozen-manager.ts';
+import { Lab } from './failover/lab.ts';
+import { type BenchOptions, readOptions } from './failover/options.ts';
+import { missedBars, resultOf, type Rounds } from './failover/results.ts';
+import { changeRole, type RoleChange } from './failover/role-change.ts';
+import { LEGEND, table } from './failover/table.ts';
+
+/** Patroni's own default, so that a freeze may be longer than what HAProxy's checks forgive. */
+const TTL_OF_FREEZES_S = 30;
+const TTL_S = 20;
+
+async function play(lab: Lab, options: BenchOptions): Promise<Rounds> {
+  const changes = async (kind: RoleChange, rounds: number, perSecond: number) =>
+    repeat(kind, rounds, () => changeRole(lab, kind, perSecond));
+  const switchovers = await changes('switchover', options.switchovers, options.perSecond);
+  const deaths = await changes('host death', options.deaths, options.perSecondOfDeath);
+  tell('cancels');
+  const cancels = await cancelQueries(lab, options.cancels);
+  await lab.cluster.patchConfig({ ttl: TTL_OF_FREEZES_S });
+  const freezes = [];
+  for (const frozenMs of options.freezesMs) {
+    tell(`Patroni frozen for ${frozenMs / 1000} s`);
+    freezes.push(await freezeBriefly(lab, frozenMs, options.perSecond));
+  }
+  await lab.cluster.patchConfig({ ttl: TTL_S });
+  const replacements = await repeat('Patroni frozen until replaced', options.replacements, () =>
+    freezeUntilReplaced(lab, options.perSecond),
+  );
+  return { switchovers, deaths, freezes, replacements, cancels };
+}
+
+async function repeat<T>(what: string, rounds: number, once: () => Promise<T>): Promise<readonly T[]> {
+  const played: T[] = [];
+  for (let round = 1; round <= rounds; round += 1) {
+    tell(`${what} ${round} of ${rounds}`);
+    played.push(await once());
+  }
+  return played;
+}
+
+function tell(progress: string): void {
+  console.error(`${new Date().toISOString().slice(11, 19)}  ${progress}`);
+}
+
+/** Maps as objects. */
+function asJson(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) => (part instanceof Map ? Object.fromEntries(part) : part), 2);
+}
+
+const options = readOptions(process.argv.slice(2));
+const told = await facts();
+tell('starting the cluster and its peers');
+const lab = await Lab.start();
+// Everything that was started ends with its pipe to this process, too; this also removes the files.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => void lab.stop().finally(() => process.exit(130)));
+}
+try {
+  const rounds = await play(lab, options);
+  const results = lab.peers.map(({ name }) => resultOf(name, rounds));
+  if (options.json !== undefined) {
+    const log = lab.peers.flatMap((peer) => peer.log());
+    writeFileSync(options.json, `${asJson({ facts: told, options, results, rounds, log })}\n`);
+  }
+  console.log(`${table(results, options.cancels)}\n\n${LEGEND}\n\n${told.map((fact) => `- ${fact}`).join('\n')}`);
+  const pointsman = results.at(-1);
+  const missed = pointsman === undefined ? ['no result'] : missedBars(pointsman, options.cancels);
+  for (const miss of missed) console.error(`Pointsman missed a bar: ${miss}`);
+  process.exitCode = missed.length === 0 ? 0 : 1;
+} finally {
+  await lab.stop();
+}

@@ -1,0 +1,38 @@
+// What the figures were measured on.
+import { execFile } from 'node:child_process';
+import { availableParallelism, cpus, loadavg } from 'node:os';
+import { promisify } from 'node:util';
+import { patroniAvailability } from '../../support/patroni/availability.ts';
+import { findHaproxy } from './haproxy.ts';
+
+const run = promisify(execFile);
+
+/** One line each: the machine, and the versions of everything that took part. */
+export async function facts(): Promise<readonly string[]> {
+  const { installation } = available();
+  const [firstCpu] = cpus();
+  return [
+    `${availableParallelism()} cores (${firstCpu?.model ?? 'unknown'}), ${process.platform} ${process.arch}; clients, proxies and cluster share them`,
+    `load average of the machine before the run: ${loadavg()[0]?.toFixed(1)}`,
+    `Node ${process.version}`,
+    await version(findHaproxy() ?? 'haproxy', ['-v']),
+    await version(installation.patroni, ['--version']),
+    await version(`${installation.postgresBinDir}/postgres`, ['--version']),
+    await version(installation.etcd, ['--version']),
+    await version(installation.python, [
+      '-c',
+      "import psycopg2 as p; print('libpq %s in psycopg2 %s' % (p.extensions.libpq_version(), p.__version__.split()[0]))",
+    ]),
+  ];
+}
+
+function available() {
+  const availability = patroniAvailability();
+  if (!availability.available) throw new Error(availability.howToInstall);
+  return availability;
+}
+
+async function version(command: string, args: readonly string[]): Promise<string> {
+  const { stdout } = await run(command, args, { env: {} });
+  return stdout.split('\n', 1)[0] ?? '';
+}

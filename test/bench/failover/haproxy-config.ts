@@ -1,0 +1,48 @@
+// HAProxy's configuration as Patroni ships it (examples/haproxy.cfg; the listener for reads as its confd template has it), with this
+// cluster's servers and free ports on loopback, and with the one line that is tuned.
+import type { MemberAddress } from '../../support/patroni/member.ts';
+
+export interface HaproxyPorts {
+  readonly write: number;
+  readonly read: number;
+  readonly stats: number;
+}
+
+/** Patroni's own. */
+export const SHIPPED = 'inter 3s fall 3 rise 2';
+/** What operators arrive at who want a switchover to be noticed sooner. */
+export const TUNED = 'inter 500ms fall 1 rise 1';
+
+export function haproxyConfig(ports: HaproxyPorts, members: readonly MemberAddress[], checks: string): string {
+  const servers = members.map(
+    ({ name, host, port, api }) => `    server ${name} ${host}:${port} maxconn 100 check port ${new URL(api).port}`,
+  );
+  const listener = (name: string, port: number, question: string): readonly string[] => [
+    `listen ${name}`,
+    `    bind 127.0.0.1:${port}`,
+    `    option httpchk${question}`,
+    '    http-check expect status 200',
+    `    default-server ${checks} on-marked-down shutdown-sessions`,
+    ...servers,
+  ];
+  return [
+    'global',
+    '    maxconn 100',
+    'defaults',
+    '    log global',
+    '    mode tcp',
+    '    retries 2',
+    '    timeout client 30m',
+    '    timeout connect 4s',
+    '    timeout server 30m',
+    '    timeout check 5s',
+    'listen stats',
+    '    mode http',
+    `    bind 127.0.0.1:${ports.stats}`,
+    '    stats enable',
+    '    stats uri /',
+    ...listener('write', ports.write, ''),
+    ...listener('read', ports.read, ' OPTIONS /replica'),
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,67 @@
+// libpq with all members in its connection string, as one of the peers: no proxy, the client's library finds the server. psycopg2 is
+// libpq's client, because node-postgres knows one host only.
+import { z } from 'zod';
+import type { Attempt } from '../../support/connect-load.ts';
+import type { PatroniCluster } from '../../support/patroni/cluster.ts';
+import { LibpqWorker } from './libpq-worker.ts';
+import { LONG_QUERY, type KeptSession, type LongQuery, type Peer } from './peer.ts';
+import { insertRow } from './rows.ts';
+
+const NAME = 'libpq multi-host';
+/** Seconds for each host, as a careful user sets it: without it one silent host would stop the search. */
+const CONNECT_TIMEOUT = '5';
+const times = z.object({ startedAtMs: z.number(), endedAtMs: z.number() });
+
+export function startLibpq(cluster: PatroniCluster, python: string): Peer {
+  const members = cluster.members();
+  const { user, password, database: dbname } = cluster.app;
+  const host = members.map((member) => member.host).join(',');
+  const port = members.map((member) => member.port).join(',');
+  const worker = LibpqWorker.start(python, { host, port, user, password, dbname, connect_timeout: CONNECT_TIMEOUT });
+
+  async function write(token: number): Promise<Attempt> {
+    const { answer } = await worker.ask({ do: 'write', sql: insertRow(token, NAME) });
+    const { server, rowId, error, isConnect } = answer;
+    return { ...times.parse(answer), server, rowId, error, connectError: isConnect === true ? error : undefined };
+  }
+
+  async function keep(): Promise<KeptSession> {
+    const { id, answer } = await worker.ask({ do: 'keep' });
+    return {
+      server: answer.server ?? '',
+      get endedAtMs() {
+        return worker.ends.get(id)?.atMs;
+      },
+      close: () => close(id),
+    };
+  }
+
+  async function longQuery(): Promise<LongQuery> {
+    const { id, answer } = await worker.ask({ do: 'long_query', sql: LONG_QUERY });
+    return {
+      server: answer.server ?? '',
+      get endedWith() {
+        return worker.ends.get(id)?.code;
+      },
+      async cancel() {
+        await worker.ask({ do: 'cancel', session: id });
+      },
+      close: () => close(id),
+    };
+  }
+
+  async function close(session: number): Promise<void> {
+    await worker.ask({ do: 'close', session });
+  }
+
+  return {
+    name: NAME,
+    write,
+    keep: (count) => Promise.all(Array.from({ length: count }, keep)),
+    longQuery,
+    // It has no view: each connect asks the members anew.
+    isSettled: () => Promise.resolve(true),
+    log: () => [],
+    stop: () => worker.stop(),
+  };
+}

@@ -1,0 +1,63 @@
+// The table and its legend, as they stand in README.md.
+import type { Result, Spread } from './results.ts';
+
+interface Line {
+  readonly title: string;
+  readonly bar: string;
+  readonly cell: (result: Result) => string;
+}
+
+function lines(cancels: number): readonly Line[] {
+  return [
+    {
+      title: 'switchover: first write through after the first direct one, ms',
+      bar: '≤ 100',
+      cell: (r) => range(r.switchoverMs),
+    },
+    { title: 'host death: the same, ms', bar: '≤ 100', cell: (r) => range(r.deathMs) },
+    { title: 'failed connects', bar: '0', cell: ({ counts }) => `${counts.failedConnects} of ${counts.attempts}` },
+    { title: 'read-only errors', bar: '0', cell: ({ counts }) => String(counts.readOnlyErrors) },
+    { title: 'other failed statements', bar: '', cell: ({ counts }) => String(counts.failedStatements) },
+    { title: 'writes that reached a non-primary', bar: '0', cell: ({ counts }) => String(counts.strayWrites) },
+    {
+      title: 'sessions cut although their primary was healthy',
+      bar: '0',
+      cell: (r) => `${r.cutWhileHealthy} of ${r.sessions}`,
+    },
+    {
+      title: 'sessions left on a replaced primary after 10 s',
+      bar: '',
+      cell: (r) => `${r.leftBehind} of ${r.sessionsReplaced}`,
+    },
+    { title: 'cancels that worked', bar: String(cancels), cell: (r) => `${r.cancelsWorked} of ${cancels}` },
+  ];
+}
+
+/** Markdown with aligned columns. */
+export function table(results: readonly Result[], cancels: number): string {
+  const header = ['', ...results.map(({ peer }) => peer), 'bar'];
+  const body = lines(cancels).map(({ title, bar, cell }) => [title, ...results.map(cell), bar]);
+  const widths = header.map((_, column) => Math.max(3, ...[header, ...body].map((row) => row[column]?.length ?? 0)));
+  const draw = (row: readonly string[]): string =>
+    `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  return [draw(header), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...body.map(draw)].join('\n');
+}
+
+/** What each line counts. */
+export const LEGEND = `Attempts are clients that connect, insert one row and leave, at the same steady rate through each peer; none is repeated. Counted are
+those begun after the fault: after the old primary ended its sessions (switchover, host death), or its Patroni was frozen.
+- first write: median (least-most) of the rounds, from the moment a client that knows every member had its first row on the new primary.
+- failed connect: no session, whatever the reason (45 s of patience). Read-only error: SQLSTATE 25006.
+- a write reached a non-primary: its row was acknowledged by another server than the primary, at the latest by the old one after the
+  first direct write on the new one. In the rounds in which Patroni stays frozen until it is replaced, the old PostgreSQL still takes writes.
+- sessions cut: open on the primary, ended while it was the only one. Left: open on the old primary 10 s after the new one took a write.
+- cancels: of a long query on the read side, with two replicas, as the client's library sends them.`;
+
+function range({ median, least, most, n }: Spread): string {
+  if (n === 0) return 'not run';
+  return `${shown(median)} (${shown(least)}-${shown(most)}), n=${n}`;
+}
+
+function shown(ms: number): string {
+  return Number.isFinite(ms) ? String(Math.round(ms)) : 'never';
+}
