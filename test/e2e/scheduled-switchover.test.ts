@@ -17,7 +17,7 @@ describeOnEveryCluster('a scheduled switchover', (on) => {
     },
   });
 
-  it('scenario 3, announced: clients wait from before it and are served by the next primary', async () => {
+  it('scenario 3: announced, clients wait from before it and are served by the next primary', async () => {
     const { cluster, pointsman } = lab;
     const port = await pointsman.port('write');
     await pointsman.waitUntilReady();
