@@ -6,6 +6,7 @@ import { aStartup, errorFields } from '../../support/packets.ts';
 import { checkConfig, startPointsman } from '../../support/pointsman-process.ts';
 import type { PointsmanProcess } from '../../support/pointsman-process.ts';
 import { connectRaw } from '../../support/raw-client.ts';
+import { OTHER, SERVER } from '../../support/tls-files.ts';
 
 let pointsman: PointsmanProcess;
 
@@ -33,6 +34,16 @@ test.each([
     'a lag with a wrong unit',
     `${SEEDS}\npools: { read: { check: /replica?lag=10mb } }\n`,
     [/pools\.read\.check/, /10mb/, /MB/],
+  ],
+  [
+    'a certificate that is not there',
+    `${SEEDS}\nclient: { tls: { mode: terminate, cert: /nowhere/tls.crt, key: /nowhere/tls.key } }\n`,
+    [/pointsman\.yaml:2/, /client\.tls\.cert: \/nowhere\/tls\.crt cannot be read: there is no such file/],
+  ],
+  [
+    "another pair's key",
+    `${SEEDS}\nclient: { tls: { mode: require, cert: ${SERVER.cert}, key: ${OTHER.key} } }\n`,
+    [/pointsman\.yaml:2/, /client\.tls\.key: .*other\.key is not the key of cert/],
   ],
   ['no seeds', 'probe: { interval: 1s }\n', [/seeds/]],
   ['what is not YAML', 'cluster: [\n', [/pointsman\.yaml:/]],

@@ -5,21 +5,11 @@ import type { ClientTls } from '../../../src/core/policy.ts';
 import { startFakeBackend } from '../../support/fake-backend.ts';
 import type { FakeBackend } from '../../support/fake-backend.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { AUTHENTICATION_OK, backendKeyData, readyForQuery } from '../../support/messages.ts';
-import {
-  GSSENC_REQUEST,
-  SSL_REQUEST,
-  aCancelOf,
-  aCancelRequest,
-  aPacket,
-  aStartup,
-  errorFields,
-} from '../../support/packets.ts';
+import { GSSENC_REQUEST, SSL_REQUEST, aPacket, aStartup, errorFields } from '../../support/packets.ts';
 import { startProxyLab } from '../../support/proxy-lab.ts';
 import type { ProxyLab, ProxyLabOptions } from '../../support/proxy-lab.ts';
 import { connectRaw } from '../../support/raw-client.ts';
 import type { RawClient } from '../../support/raw-client.ts';
-import { DEMOTED } from '../../support/tables.ts';
 import { beginTls, connectDirect, connectTls, over } from '../../support/tls-client.ts';
 import { SERVER, tlsText } from '../../support/tls-files.ts';
 import { until } from '../../support/until.ts';
@@ -234,80 +224,6 @@ test.each([
   const client = await connect(at());
   client.socket.write(aStartup());
   await untilHeard(one, aStartup());
-});
-
-test('G17: a cancel request reaches its session by key, in TLS or in plain text, also where TLS is required', async () => {
-  await start('require');
-  const session = await connectTls(at());
-  session.socket.write(aStartup());
-  await untilHeard(one, aStartup());
-  const key = Buffer.alloc(32, 5);
-  one.last().socket.write(Buffer.concat([AUTHENTICATION_OK, backendKeyData(7, key), readyForQuery('I')]));
-  await until('the key', () => session.received().length > 40);
-  const plain = await connectRaw(at());
-  plain.socket.write(aCancelOf(7, key));
-  await until('the cancel', () => one.connections.length === 2);
-  await untilHeard(one, aCancelOf(7, key));
-  one.last().socket.destroy();
-  const client = await connectTls(at());
-  client.socket.write(aCancelOf(7, key));
-  await until('the cancel', () => one.connections.length === 3);
-  await untilHeard(one, aCancelOf(7, key));
-  one.last().socket.end();
-  // libpq takes anything but an orderly end of TLS for a failure.
-  await until('the end', () => client.hasEnded);
-  expect(lab.events.filter(({ kind }) => kind === 'cancel-forwarded')).toMatchObject([
-    { key: 'known' },
-    { key: 'known' },
-  ]);
-});
-
-test('a cancel request of nobody ends in order too', async () => {
-  await start();
-  const client = await connectTls(at());
-  client.socket.write(aCancelRequest());
-  expect(await reasonOf(client)).toEqual(['cancel-forwarded', 'no session to cancel in this pool']);
-});
-
-test('a client in TLS is held for a route, and told why there is none', async () => {
-  await start('terminate', { table: {}, hold: { maxWaitMs: 5_000 } });
-  const client = await connectTls(at());
-  client.socket.write(aStartup());
-  await until('the hold', () => lab.proxy.counts().get('write')?.states.holding === 1);
-  const late = await connectTls(at());
-  late.socket.write(aStartup());
-  await until('the hold', () => lab.proxy.counts().get('write')?.states.holding === 2);
-  await clock.advance(5_000);
-  expect(await until('the error', () => errorFields(client.received()))).toMatchObject({ C: '57P03' });
-  await until('its end', () => client.hasEnded);
-});
-
-test('a session in TLS that is between transactions is told why it ends', async () => {
-  await start();
-  const client = await connectTls(at());
-  client.socket.write(aStartup());
-  await untilHeard(one, aStartup());
-  const greeting = Buffer.concat([AUTHENTICATION_OK, readyForQuery('I')]);
-  one.last().socket.write(greeting);
-  await until('the greeting', () => client.received().equals(greeting));
-  lab.decide({ write: { others: { 'pg-1': { address: one.address, standing: DEMOTED } } } });
-  const error = await until('the error', () => errorFields(client.received().subarray(greeting.length)));
-  expect(error).toMatchObject({ C: '57P01' });
-  await until('the end', () => client.hasEnded);
-});
-
-test('a session in TLS in the middle of something is reset', async () => {
-  await start();
-  const client = await connectTls(at());
-  client.socket.write(aStartup());
-  await untilHeard(one, aStartup());
-  const greeting = Buffer.concat([AUTHENTICATION_OK, readyForQuery('T')]);
-  one.last().socket.write(greeting);
-  await until('the greeting', () => client.received().equals(greeting));
-  lab.decide({ write: { others: { 'pg-1': { address: one.address, standing: DEMOTED } } } });
-  await until('the reset', () => client.isClosed);
-  expect(client.wasReset).toBe(true);
-  expect(lab.reasons()).toEqual(['evicted-demoted']);
 });
 
 test('one deadline covers request, handshake and startup message', async () => {

@@ -1,0 +1,251 @@
+// Client-side TLS with a real server that has TLS itself: ours before it, its own through us, and both answer alike.
+import { chmod, chown, copyFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import type { ClientConfig } from 'pg';
+import postgres from 'postgres';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { Address } from '../../../src/core/member.ts';
+import type { ClientTls } from '../../../src/core/policy.ts';
+import { startSandbox } from '../../../src/sandbox/start-sandbox.ts';
+import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
+import { runTool, whyNoTool } from '../../support/client-tools.ts';
+import { missingForSandbox } from '../../support/clusters/sandbox-availability.ts';
+import { GSSENC_REQUEST, SSL_REQUEST, aPacket, errorFields } from '../../support/packets.ts';
+import { waitUntil } from '../../support/patroni/wait.ts';
+import { startProxyLab } from '../../support/proxy-lab.ts';
+import type { ProxyLab } from '../../support/proxy-lab.ts';
+import { connectRaw } from '../../support/raw-client.ts';
+import type { RawClient } from '../../support/raw-client.ts';
+import { beginTls, connectDirect, connectTls } from '../../support/tls-client.ts';
+import { SERVER, tlsFile, tlsText } from '../../support/tls-files.ts';
+import { describeUnless, itUnless } from '../../support/unless-missing.ts';
+import { until } from '../../support/until.ts';
+
+const MODES = ['passthrough', 'terminate', 'require'] as const;
+const VERIFIED = { ca: tlsText('ca.pem') };
+const SLEEPING = "select 1 from pg_stat_activity where query = 'select pg_sleep(60)'";
+const keySchema = z.object({ processID: z.number(), secretKey: z.number() });
+
+/** As node-postgres takes it, without saying so in its types. */
+const DIRECT = { ssl: VERIFIED, sslnegotiation: 'direct' } as ClientConfig;
+
+/** What a client that did this saw: plain bytes, an SQLSTATE, or a closed connection. */
+async function outcome(client: RawClient, from = 0): Promise<string> {
+  await until('an answer', () => client.received().length > from || client.hasEnded || client.isClosed, 10_000);
+  const said = client.received().subarray(from);
+  if (said[0] !== 0x45) return said.length === 0 ? 'closed' : said.toString('latin1');
+  const fields = await until('the error', () => errorFields(said));
+  return fields['C'] ?? '';
+}
+
+/** What it saw after each of these. */
+async function said(client: RawClient, ...packets: readonly Uint8Array[]): Promise<readonly string[]> {
+  const seen: string[] = [];
+  for (const packet of packets) {
+    const from = client.received().length;
+    client.socket.write(packet);
+    seen.push(await outcome(client, from));
+  }
+  client.socket.destroy();
+  return seen;
+}
+
+/** Whether the server itself speaks TLS in this session. */
+async function isServersTls(client: Client): Promise<unknown> {
+  const { rows } = await client.query<{ ssl: boolean }>('select ssl from pg_stat_ssl where pid = pg_backend_pid()');
+  return rows[0]?.ssl;
+}
+
+describeUnless(missingForSandbox, 'TLS before and behind a real PostgreSQL', () => {
+  let sandbox: Sandbox;
+  let server: Address;
+  const labs = new Map<string, ProxyLab>();
+  const clients: Client[] = [];
+
+  beforeAll(async () => {
+    sandbox = await startSandbox({ members: 1 });
+    const [member] = sandbox.members;
+    if (member === undefined) throw new Error('a sandbox without a member');
+    const { name, host, port } = member;
+    server = { host, port };
+    const open = { [name]: { host, port } };
+    for (const mode of MODES) {
+      const tls: ClientTls = mode === 'passthrough' ? { mode } : { mode, ...SERVER };
+      labs.set(mode, await startProxyLab({ table: { write: { open }, read: { open } }, client: { tls } }));
+    }
+    await speakTls();
+  }, 60_000);
+
+  afterAll(async () => {
+    await Promise.all(clients.map((client) => client.end().catch(() => {})));
+    for (const lab of labs.values()) lab.proxy.close();
+    await sandbox.stop();
+  });
+
+  async function speakTls(): Promise<void> {
+    const admin = await connect(server, { ...sandbox.superuser, database: 'postgres' });
+    const { rows } = await admin.query<{ data_directory: string }>('show data_directory');
+    const directory = rows[0]?.data_directory ?? '';
+    const { uid, gid } = await stat(directory);
+    for (const [parameter, file] of Object.entries({ ssl_cert_file: SERVER.cert, ssl_key_file: SERVER.key })) {
+      const copy = join(directory, parameter);
+      await copyFile(file, copy);
+      await chmod(copy, 0o600);
+      await chown(copy, uid, gid);
+      await admin.query(`alter system set ${parameter} = '${copy}'`);
+    }
+    await admin.query('alter system set ssl = on');
+    await admin.query('select pg_reload_conf()');
+    // The postmaster says on before it has read the files, and if it cannot use them too.
+    await waitUntil(
+      'TLS',
+      () =>
+        connect(server, { ssl: VERIFIED }).then(
+          () => true,
+          () => false,
+        ),
+      { timeoutMs: 10_000 },
+    );
+  }
+
+  function lab(mode: (typeof MODES)[number]): ProxyLab {
+    const found = labs.get(mode);
+    if (found === undefined) throw new Error(`no proxy for ${mode}`);
+    return found;
+  }
+
+  async function connect(to: Address, more: ClientConfig = {}): Promise<Client> {
+    const client = new Client({ ...to, ...sandbox.app, ...more });
+    client.on('error', () => {});
+    clients.push(client);
+    await client.connect();
+    return client;
+  }
+
+  /** What psql printed. */
+  async function ask(mode: (typeof MODES)[number], options: string, statement = 'select 1'): Promise<string> {
+    const target = { port: lab(mode).address('write').port, as: sandbox.app };
+    return await runTool('psql', target, ['-At', '-d', `dbname=${sandbox.app.database} ${options}`, '-c', statement]);
+  }
+
+  test.each([
+    ['SSLRequest', { ssl: VERIFIED }],
+    ['direct TLS', DIRECT],
+  ])('node-postgres by %s: in passthrough to the server, else to us', async (_, options) => {
+    expect(await isServersTls(await connect(lab('passthrough').address('write'), options))).toBe(true);
+    expect(await isServersTls(await connect(lab('terminate').address('write'), options))).toBe(false);
+    expect(await isServersTls(await connect(lab('require').address('write'), options))).toBe(false);
+  });
+
+  test('a large value both ways, and a target', async () => {
+    const { database } = sandbox.app;
+    const client = await connect(lab('terminate').address('write'), { ssl: VERIFIED, database: `${database}@ro` });
+    const big = 'é'.repeat(3_000_000);
+    const { rows } = await client.query<{ back: string }>('select $1::text as back', [big]);
+    expect(rows[0]?.back === big).toBe(true);
+    expect(lab('terminate').events).toContainEqual(
+      expect.objectContaining({ kind: 'session-opened', pool: 'read', database }),
+    );
+  });
+
+  test('G17: a cancel request finds its session by key, though that is in TLS', async () => {
+    const client = await connect(lab('terminate').address('write'), { ssl: VERIFIED });
+    const other = await connect(server);
+    const ended = expect(client.query('select pg_sleep(60)')).rejects.toMatchObject({ code: '57014' });
+    await waitUntil('the query', async () => (await other.query(SLEEPING)).rowCount === 1, { timeoutMs: 5_000 });
+    const { processID, secretKey } = keySchema.parse(client);
+    const key = Buffer.alloc(8);
+    key.writeInt32BE(processID, 0);
+    key.writeInt32BE(secretKey, 4);
+    const canceller = await connectTls(lab('terminate').address('write'));
+    canceller.socket.write(aPacket(80877102, key));
+    await ended;
+    expect(lab('terminate').events).toContainEqual(expect.objectContaining({ kind: 'cancel-forwarded', key: 'known' }));
+  });
+
+  test('postgres.js', async () => {
+    const { user, password, database } = sandbox.app;
+    const { host, port } = lab('require').address('write');
+    const sql = postgres({
+      host,
+      port,
+      user,
+      password,
+      database,
+      ssl: { ...VERIFIED, servername: 'pg-a.test' },
+      max: 1,
+    });
+    expect(await sql`select ssl from pg_stat_ssl where pid = pg_backend_pid()`).toEqual([{ ssl: false }]);
+    await sql.end();
+    const plain = postgres({ host, port, user, password, database, ssl: false, max: 1 });
+    await expect(plain`select 1`).rejects.toMatchObject({ code: '28000' });
+    await plain.end();
+  });
+
+  describe('scenario 31: the answers are those of the server', () => {
+    test.each<[string, (at: Address) => Promise<unknown>]>([
+      ['SSLRequest', async (at) => said(await connectRaw(at), SSL_REQUEST)],
+      ['GSSENCRequest, then SSLRequest', async (at) => said(await connectRaw(at), GSSENC_REQUEST, SSL_REQUEST)],
+      ['GSSENCRequest twice', async (at) => said(await connectRaw(at), GSSENC_REQUEST, GSSENC_REQUEST)],
+      ['SSLRequest in TLS', async (at) => said(await connectTls(at), SSL_REQUEST)],
+      ['GSSENCRequest in TLS', async (at) => said(await connectTls(at), GSSENC_REQUEST)],
+      ['SSLRequest in direct TLS', async (at) => said(await connectDirect(at), SSL_REQUEST)],
+      ['SSLRequest twice in direct TLS', async (at) => said(await connectDirect(at), SSL_REQUEST, SSL_REQUEST)],
+      ['direct TLS without ALPN', async (at) => outcome(await connectDirect(at, { ALPNProtocols: [] }))],
+      ['another protocol by ALPN', async (at) => outcome(await beginTls(at, { ALPNProtocols: ['h2'] }))],
+      [
+        'protocol 4.0 in TLS',
+        async (at) => said(await connectTls(at), aPacket(0x00040000, Buffer.from('user\0app\0\0'))),
+      ],
+    ])('%s', async (_, run) => {
+      expect(await run(lab('terminate').address('write'))).toEqual(await run(server));
+    });
+  });
+
+  describe('libpq', () => {
+    const psql = whyNoTool('psql');
+
+    const verified = `sslmode=verify-full sslrootcert=${tlsFile('ca.pem')}`;
+    const servers = 'select ssl from pg_stat_ssl where pid = pg_backend_pid()';
+
+    itUnless(psql, "scenario 30: verify-full, ours and the server's", async () => {
+      expect(await ask('terminate', verified, servers)).toBe('f');
+      expect(await ask('passthrough', verified, servers)).toBe('t');
+    });
+
+    itUnless(psql, 'scenario 30: channel binding where it is wanted, and where it is demanded', async () => {
+      expect(await ask('terminate', `${verified} channel_binding=prefer`)).toBe('1');
+      expect(await ask('passthrough', `${verified} channel_binding=require`)).toBe('1');
+      await expect(ask('terminate', `${verified} channel_binding=require`)).rejects.toThrow(
+        /channel binding is required, but server did not offer an authentication method that supports channel binding/,
+      );
+    });
+
+    itUnless(psql, 'an authority that is not trusted', async () => {
+      const options = `sslmode=verify-full sslrootcert=${tlsFile('other-ca.pem')}`;
+      await expect(ask('terminate', options)).rejects.toThrow('certificate verify failed');
+      await until('the reason', () =>
+        lab('terminate')
+          .closed()
+          .some(({ detail }) => detail === 'tlsv1 alert unknown ca'),
+      );
+    });
+
+    itUnless(psql, 'require: plain text is told what to do, prefer gets TLS', async () => {
+      await expect(ask('require', 'sslmode=disable')).rejects.toThrow(
+        /connections without TLS are not accepted here \(tls-required\)[^]*HINT:.*sslmode=require/,
+      );
+      expect(await ask('require', 'sslmode=prefer', servers)).toBe('f');
+    });
+  });
+
+  test('none of it was an error of ours', async () => {
+    await Promise.all(clients.map((client) => client.end().catch(() => {})));
+    for (const one of labs.values()) {
+      await until('every session closed', () => (one.proxy.counts().get('write')?.states.relaying ?? 0) === 0);
+      expect(one.reasons()).not.toContain('internal-error');
+    }
+  });
+});
