@@ -75,6 +75,14 @@ test('direct TLS with ALPN', async () => {
   await untilHeard(one, aStartup());
 });
 
+test('TLS 1.2 is the least, and is enough', async () => {
+  await start();
+  const client = await connectTls(at(), { maxVersion: 'TLSv1.2' });
+  expect(client.socket.getProtocol()).toBe('TLSv1.2');
+  client.socket.write(aStartup());
+  await untilHeard(one, aStartup());
+});
+
 test('direct TLS without ALPN is refused after the handshake, as PostgreSQL does', async () => {
   await start();
   const client = await connectDirect(at(), { ALPNProtocols: [] });
@@ -111,6 +119,16 @@ test.each([
   await until('S', () => client.received().toString() === 'S');
   leaves(client);
   expect(await reasonOf(client)).toEqual(['tls-failed', 'the client left during the handshake']);
+});
+
+test('the end of the process ends a handshake under way', async () => {
+  await start();
+  const client = await connectRaw(at());
+  client.socket.write(SSL_REQUEST);
+  await until('S', () => client.received().toString() === 'S');
+  lab.proxy.close();
+  await until('the end', () => client.hasEnded || client.isClosed);
+  expect(lab.reasons()).toEqual(['shutdown']);
 });
 
 test('a client that leaves after the handshake without a word is none that failed', async () => {
