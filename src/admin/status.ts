@@ -79,14 +79,19 @@ interface TargetDocument {
   readonly far?: true;
 }
 
+interface Degradation {
+  readonly max_sessions: number;
+  readonly for_seconds?: number;
+}
+
 type RouteDocument =
   | {
       readonly kind: 'open';
       readonly members: readonly TargetDocument[];
       /** The pool whose members these are, while they are not the pool's own. */
-      readonly fallback: { readonly pool: PoolName; readonly max_sessions: number } | null;
+      readonly fallback: ({ readonly pool: PoolName } & Degradation) | null;
       /** Present while every member lags, and these are used all the same. */
-      readonly lagging?: { readonly max_sessions: number };
+      readonly lagging?: Degradation;
     }
   | { readonly kind: 'hold'; readonly cause: string }
   | { readonly kind: 'closed' };
@@ -135,7 +140,7 @@ export function buildStatus(inputs: StatusInputs): StatusDocument {
     members: [...snapshot.members.values()].map((record) =>
       memberStatus(record, snapshot.drained.get(record.member.name), table, now),
     ),
-    pools: pools.map((pool) => poolStatus(pool, table, counts.get(pool.name))),
+    pools: pools.map((pool) => poolStatus(pool, table, counts.get(pool.name), now)),
   };
 }
 
@@ -191,25 +196,31 @@ function standingDocument(standing: Standing, now: Instant): StandingDocument {
   return { standing: standing.kind, ...cause, why: describeStanding(standing, now) };
 }
 
-function poolStatus(pool: PoolPolicy, table: RoutingTable, counts: PoolCounts | undefined): PoolStatusDocument {
+function poolStatus(
+  pool: PoolPolicy,
+  table: RoutingTable,
+  counts: PoolCounts | undefined,
+  now: Instant,
+): PoolStatusDocument {
   const route = table.pools.get(pool.name)?.route ?? { kind: 'closed' };
+  const since = counts?.degradedSince;
   return {
     name: pool.name,
     check: pool.check.text,
     exclusive: pool.exclusive,
-    route: routeDocument(route),
+    route: routeDocument(route, since === undefined ? {} : { for_seconds: seconds(now - since) }),
     why: describeRoute(route),
     sessions: counts === undefined ? null : sessionsDocument(counts),
   };
 }
 
-function routeDocument(route: Route): RouteDocument {
+function routeDocument(route: Route, age: Pick<Degradation, 'for_seconds'>): RouteDocument {
   switch (route.kind) {
     case 'open': {
       const { targets, fallback, lagging } = route;
       const members = targets.map(targetDocument);
-      const lent = fallback === undefined ? null : { pool: fallback.pool, max_sessions: fallback.maxSessions };
-      const late = lagging === undefined ? {} : { lagging: { max_sessions: lagging.maxSessions } };
+      const lent = fallback === undefined ? null : { pool: fallback.pool, max_sessions: fallback.maxSessions, ...age };
+      const late = lagging === undefined ? {} : { lagging: { max_sessions: lagging.maxSessions, ...age } };
       return { kind: 'open', members, fallback: lent, ...late };
     }
     case 'hold':

@@ -1,4 +1,5 @@
 // What the proxy counts per pool; status and metrics read it, in one call, at the moment they are asked.
+import type { Instant } from './instant.ts';
 import type { MemberName } from './member.ts';
 import type { SessionState } from './session-state.ts';
 
@@ -11,6 +12,8 @@ export interface PoolCounts {
   readonly fallbackSessions: number;
   /** The part of its weight that a member has by now, of those that have not the whole yet (slow start). */
   readonly ramping?: ReadonlyMap<MemberName, number>;
+  /** Since when the pool lives on its fallback, or on members that lag; absent: it does not. */
+  readonly degradedSince?: Instant | undefined;
   /** Connections since the start, by the pool of their listener. */
   readonly accepted: number;
   /** By the pool they asked for. Over all pools, accepted = closed + the sum of `states`. */

@@ -6,6 +6,7 @@ import type { PoolCounts } from '../core/counts.ts';
 import type { PoolName, PoolPolicy } from '../core/policy.ts';
 import { Admission } from './admission.ts';
 import { Cancels } from './cancel.ts';
+import { Degraded } from './degraded.ts';
 import { dialTcp } from './dial.ts';
 import { Evictions } from './evictions.ts';
 import { Holding } from './holding.ts';
@@ -72,6 +73,7 @@ class RunningProxy implements Proxy {
   readonly #spares = new Spares();
   readonly #picker: Picker;
   readonly #identity: TlsIdentity;
+  readonly #degraded: Degraded;
   readonly #softEnds: SoftEnds;
   readonly #evictions: Evictions;
   readonly #leftovers: Leftovers;
@@ -91,6 +93,7 @@ class RunningProxy implements Proxy {
     this.#policy = options;
     this.#holding = new Holding({ ...options, policy: () => this.#policy.hold });
     this.#picker = new Picker({ ...options, registry });
+    this.#degraded = new Degraded(clock);
     this.#softEnds = new SoftEnds(clock, options.client.drainPerSecond);
     this.#identity = new TlsIdentity(options);
     const drainMs = (pool: PoolName): number => this.#drainMs(pool);
@@ -122,6 +125,7 @@ class RunningProxy implements Proxy {
     };
     this.#adopt(options);
     this.#picker.tableChanged(table());
+    this.#degraded.tableChanged(table());
     this.#holding.tableChanged();
   }
 
@@ -158,6 +162,7 @@ class RunningProxy implements Proxy {
     const table = this.#options.table();
     this.#evictions.apply(actions);
     this.#picker.tableChanged(table);
+    this.#degraded.tableChanged(table);
     this.#spares.tableChanged(table);
     this.#holding.tableChanged();
   }
@@ -188,7 +193,7 @@ class RunningProxy implements Proxy {
   }
 
   counts(): ReadonlyMap<PoolName, PoolCounts> {
-    return new Map([...this.#registry.counts()].map(([name, counts]) => [name, this.#withRamping(name, counts)]));
+    return new Map([...this.#registry.counts()].map(([name, counts]) => [name, this.#withHistory(name, counts)]));
   }
 
   certificate(): CertificateStatus | undefined {
@@ -228,9 +233,11 @@ class RunningProxy implements Proxy {
     else this.#leftovers.drain(vanished, drainMs);
   }
 
-  #withRamping(name: PoolName, counts: PoolCounts): PoolCounts {
+  #withHistory(name: PoolName, counts: PoolCounts): PoolCounts {
     const pool = this.#pools.get(name);
-    return pool === undefined ? counts : { ...counts, ramping: this.#picker.ramping(pool) };
+    return pool === undefined
+      ? counts
+      : { ...counts, ramping: this.#picker.ramping(pool), degradedSince: this.#degraded.since(name) };
   }
 
   #isConfigured(name: PoolName): boolean {

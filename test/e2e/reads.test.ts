@@ -96,6 +96,7 @@ describeOnEveryCluster('reads', (on) => {
     const onPrimary = await HeldSession.open(port, lab.cluster.app);
     expect(onPrimary.server).toBe(serverName(leader));
     expect(await lab.pointsman.metric('pointsman_pool_fallback_active{pool="read"}')).toBe(1);
+    expect((await lab.pointsman.admin('/status')).text).toMatch(/"fallback":\s*{[^}]*"for_seconds"/);
     await waitForMembers(lab, 'few', [leader]);
     const few = await HeldSession.openMany(2, await lab.pointsman.port('few'), lab.cluster.app);
     const oneMore = HeldSession.open(await lab.pointsman.port('few'), lab.cluster.app);

@@ -171,9 +171,13 @@ describe('status', () => {
     ]);
   });
 
-  test('a fallback in use, and clients that wait', () => {
-    const [, read] = statusOf([aList(0, 'pg-1'), isPrimary('pg-1', 3000)]).pools;
-    expect(read?.route).toMatchObject({ kind: 'open', fallback: { pool: 'write', max_sessions: 50 } });
+  test('a fallback in use, since when, and clients that wait', () => {
+    const counts = new Map([['read', { ...COUNTS, degradedSince: NOW - 2500 }]]);
+    const [, read] = statusOf([aList(0, 'pg-1'), isPrimary('pg-1', 3000)], { counts }).pools;
+    expect(read?.route).toMatchObject({
+      kind: 'open',
+      fallback: { pool: 'write', max_sessions: 50, for_seconds: 2.5 },
+    });
     const [write] = statusOf([]).pools;
     expect(write?.route).toEqual({ kind: 'hold', cause: 'starting' });
   });
