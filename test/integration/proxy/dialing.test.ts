@@ -151,6 +151,7 @@ test('G6: sessions on members that lag are counted and capped', async () => {
   first.socket.resetAndDestroy();
   await until('room for another', () => lab.proxy.counts().get('read')?.states.relaying === 0);
   await aClient('read');
+  await until('another', () => lab.proxy.counts().get('read')?.states.relaying === 1);
   lab.decide({ read: { open: { 'pg-1': one.address } } });
   await aClient('read');
   await until('both sessions', () => lab.proxy.counts().get('read')?.states.relaying === 2);

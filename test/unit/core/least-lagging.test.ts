@@ -45,6 +45,10 @@ function table(pool: Partial<Omit<PoolPolicy, 'check'>>, ...observations: readon
   return aTable(policy(pool), 2100, ...FIRST_ROUND, ...observations);
 }
 
+function primary(timeline: number): Observation {
+  return isPrimary('pg-1', 1000, { timeline, location: 200 * MB });
+}
+
 describe('least-lagging', () => {
   test('opens who lags least, says why, and is capped; the other keeps its sessions', () => {
     const degraded = table({}, ...lagging(150, 100));
@@ -66,7 +70,7 @@ describe('least-lagging', () => {
     expect(openIn(table({}, ...lagging(150, 145)), 'read')).toEqual(['pg-2', 'pg-3']);
   });
 
-  test('a member that only its own API calls late is known by our reckoning', () => {
+  describe('a member whose own API says that it is late', () => {
     const no = [1000, 1100].map((at) =>
       answered({
         member: 'pg-2',
@@ -76,9 +80,24 @@ describe('least-lagging', () => {
         body: { role: 'replica', state: 'running', timeline: 1, replayed: 150 * MB },
       }),
     );
-    const primary = isPrimary('pg-1', 1000, { location: 200 * MB });
     const gone = refused({ member: 'pg-3', at: 1000 });
-    expect(openIn(table({}, primary, ...no, gone), 'read')).toEqual(['pg-2']);
+
+    test('its lag is known by our reckoning', () => {
+      expect(openIn(table({}, primary(1), ...no, gone), 'read')).toEqual(['pg-2']);
+    });
+
+    test('not on the timeline of the primary it is no reader at all', () => {
+      expect(openIn(table({}, primary(2), ...no, gone), 'read')).toEqual([]);
+    });
+
+    test.each([
+      [11_099, ['pg-2']],
+      [11_100, []],
+    ])('its lag must be fresh: at %i ms open are %j', (now, open) => {
+      const hole = silent({ member: 'pg-2', check: READ_CHECK, at: 2000 });
+      const degraded = aTable(policy(), now, ...FIRST_ROUND, primary(1), ...no, gone, hole);
+      expect(openIn(degraded, 'read')).toEqual(open);
+    });
   });
 
   test('a lag that nobody knows is never the least', () => {

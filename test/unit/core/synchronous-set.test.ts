@@ -1,0 +1,65 @@
+// Scenario 29 on what real members of two versions say of themselves: readers of every kind, each pool with its own.
+import { describe, expect, test } from 'vitest';
+import { decideRoutes } from '../../../src/core/decide-routes.ts';
+import type { Observation } from '../../../src/core/observation.ts';
+import type { MemberStatus } from '../../../src/core/status.ts';
+import { parseNodeStatus } from '../../../src/patroni/node-status.ts';
+import { aList, answered, aPolicy, aPool, aSnapshot, aWritePool, openIn } from '../../support/builders.ts';
+import { bodyText, readCapture } from '../../support/captures.ts';
+import type { Capture } from '../../support/captures.ts';
+
+/** Who answers yes, as Patroni has it: by the two flags of its own body. */
+const CHECKS: Readonly<Record<string, (status: MemberStatus) => boolean>> = {
+  '/primary': ({ role }) => role === 'primary',
+  '/replica': ({ role }) => role === 'replica',
+  '/synchronous': ({ syncStandby }) => syncStandby === true,
+  '/quorum': ({ quorumStandby }) => quorumStandby === true,
+  '/asynchronous': ({ role, syncStandby, quorumStandby }) =>
+    role === 'replica' && syncStandby !== true && quorumStandby !== true,
+};
+
+function statusOf(capture: Capture, node: string): MemberStatus {
+  const parsed = parseNodeStatus(bodyText(capture, node, '/patroni'));
+  if (parsed.kind === 'invalid') throw new Error(parsed.why);
+  return parsed.status;
+}
+
+/** Who is open in which pool when every member was asked every check. */
+function openMembers(version: Capture['patroni'], state: string) {
+  const capture = readCapture(version, state);
+  const names = ['n1', 'n2', 'n3'];
+  const pools = Object.keys(CHECKS).map((check) =>
+    check === '/primary' ? aWritePool({ name: check }) : aPool({ name: check, check }),
+  );
+  const policy = aPolicy({ pools });
+  const answers = names.flatMap((member): readonly Observation[] => {
+    const body = statusOf(capture, member);
+    return Object.entries(CHECKS).map(([check, isYes], index) =>
+      answered({ member, check, at: 10 + index, status: isYes(body) ? 200 : 503, body }),
+    );
+  });
+  const table = decideRoutes(policy, aSnapshot(policy, aList(0, ...names), ...answers), 100);
+  return Object.fromEntries(Object.keys(CHECKS).map((check) => [check, openIn(table, check)]));
+}
+
+describe('scenario 29: pools follow the set', () => {
+  test.each(['3.0.2', '4.1.4'] as const)('%s with a synchronous standby', (version) => {
+    expect(openMembers(version, 'sync-mode')).toEqual({
+      '/primary': ['n2'],
+      '/replica': ['n1', 'n3'],
+      '/synchronous': ['n3'],
+      '/quorum': [],
+      '/asynchronous': ['n1'],
+    });
+  });
+
+  test('4.1.4 with a quorum', () => {
+    expect(openMembers('4.1.4', 'quorum-mode')).toEqual({
+      '/primary': ['n2'],
+      '/replica': ['n1', 'n3'],
+      '/synchronous': [],
+      '/quorum': ['n1', 'n3'],
+      '/asynchronous': [],
+    });
+  });
+});

@@ -1,0 +1,26 @@
+// What is news between two tables, and what is not: every piece of news is a log line and asks for the member list anew.
+import { expect, test } from 'vitest';
+import { changesBetween } from '../../../src/monitor/changes.ts';
+import { aTableOf } from '../../support/tables.ts';
+import type { PoolPicture } from '../../support/tables.ts';
+
+const A = { host: 'a', port: 5432 };
+const B = { host: 'b', port: 5432 };
+
+function news(before: PoolPicture, after: PoolPicture): readonly string[] {
+  return changesBetween(aTableOf({ read: before }), aTableOf({ read: after })).map(({ kind }) => kind);
+}
+
+test('the same route is no news, nor is another weight or zone', () => {
+  expect(news({ open: { A } }, { open: { A } })).toEqual([]);
+  expect(news({ open: { A } }, { open: { A }, sharing: { A: { weight: 3, isFar: true } } })).toEqual([]);
+});
+
+test.each<[string, PoolPicture]>([
+  ['another address', { open: { A: B } }],
+  ['a fallback in use', { open: { A }, fallback: { pool: 'write', maxSessions: 1 } }],
+  ['members used although all lag', { open: { A }, lagging: { maxSessions: 1 } }],
+  ['nobody', { otherwise: 'closed' }],
+])('%s is', (_, after) => {
+  expect(news({ open: { A } }, after)).toEqual(['route-changed']);
+});
