@@ -5,6 +5,7 @@ import type { Admin } from './admin/server.ts';
 import { buildStatus } from './admin/status.ts';
 import type { Readiness, StatusDocument } from './admin/status.ts';
 import { readAdminToken } from './config/admin-token.ts';
+import type { AdminToken } from './config/admin-token.ts';
 import type { ClusterConfig, Config } from './config/config.ts';
 import { readKeyPair } from './config/key-pair.ts';
 import type { Loaded } from './config/load.ts';
@@ -132,7 +133,8 @@ export function createApp(options: AppOptions): App {
     await admin.close();
   };
   const start = async (): Promise<Started> => {
-    const started = await listenAll(admin, proxy, log);
+    const token = await readAdminToken(config.admin);
+    const started = await listenAll({ admin, token }, proxy, log);
     if (started.kind === 'failed') await stop();
     else monitor.start();
     return started;
@@ -155,7 +157,13 @@ export function createApp(options: AppOptions): App {
   return app;
 }
 
-async function listenAll(admin: Admin, proxy: Proxy, log: Log): Promise<Started> {
+interface Control {
+  readonly admin: Admin;
+  readonly token: AdminToken;
+}
+
+async function listenAll({ admin, token }: Control, proxy: Proxy, log: Log): Promise<Started> {
+  if (token.kind === 'unusable') log.warn({ event: 'token-unusable' }, `operations are off: ${token.why}`);
   const own = await admin.listen();
   if (own.kind === 'failed') return { kind: 'failed', why: own.detail };
   const bound = await proxy.listen();

@@ -1,6 +1,6 @@
 // `pointsman check`: says whether a configuration is right and what it amounts to. Touches nothing but the file, unless --live
 // is given: then each seed is asked, too.
-import type { Config } from '../config/config.ts';
+import type { AdminConfig, Config } from '../config/config.ts';
 import { formatProblems } from '../config/problem.ts';
 import { addressText } from '../core/member.ts';
 import type { Address } from '../core/member.ts';
@@ -57,10 +57,15 @@ function summary(config: Config): string {
     ['cluster', `${cluster.scope ?? 'any scope'}, from ${from} (${how})`],
     ...config.pools.map((pool) => [`pool ${pool.name}`, poolText(pool)] as const),
     ...config.listeners.map(({ address, pool }) => ['listener', `${listenText(address)} -> ${pool}`] as const),
-    ['admin', `http://${listenText(config.admin.address)}`],
+    ['admin', adminText(config.admin)],
   ];
   const width = Math.max(...rows.map(([label]) => label.length));
   return rows.map(([label, text]) => `  ${label.padEnd(width)}  ${text}\n`).join('');
+}
+
+function adminText({ address, token, tokenFile }: AdminConfig): string {
+  const hasToken = token !== undefined || tokenFile !== undefined;
+  return `http://${listenText(address)}, ${hasToken ? 'operations with a token' : 'no operations (no token)'}`;
 }
 
 function poolText({ check, exclusive, balance, fallback }: PoolPolicy): string {

@@ -24,7 +24,12 @@ const pool = z.looseObject({ name: z.string(), check: z.string(), why: z.string(
 const statusDocument = z.object({
   uptime_seconds: z.number(),
   not_ready_because: z.string().optional(),
-  cluster: z.object({ scope: z.string().nullable(), timeline: z.number().nullable() }),
+  cluster: z.object({
+    scope: z.string().nullable(),
+    timeline: z.number().nullable(),
+    drained: z.array(z.string()),
+    scheduled_switchover: z.object({ in_seconds: z.number(), from: z.string() }).nullable(),
+  }),
   members: z.array(member),
   pools: z.array(pool),
 });
@@ -74,8 +79,16 @@ function heading(
   { address }: Running,
 ): string {
   const timeline = cluster.timeline === null ? 'no primary seen yet' : `timeline ${cluster.timeline}`;
-  const facts = `cluster ${cluster.scope ?? 'unknown'}, ${timeline}, as seen by ${addressText(address)}, up for ${durationText(uptime * 1000)}`;
-  return `${facts}\n${notReady === undefined ? '' : `not ready: ${notReady}\n`}`;
+  const { drained, scheduled_switchover: switchover } = cluster;
+  const lines = [
+    `cluster ${cluster.scope ?? 'unknown'}, ${timeline}, as seen by ${addressText(address)}, up for ${durationText(uptime * 1000)}`,
+    ...(notReady === undefined ? [] : [`not ready: ${notReady}`]),
+    ...(drained.length === 0 ? [] : [`drained by the operator: ${drained.join(', ')}`]),
+    ...(switchover === null
+      ? []
+      : [`a switchover from ${switchover.from} is scheduled in ${durationText(switchover.in_seconds * 1000)}`]),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 function poolText({ name, check, why }: Status['pools'][number], members: Status['members']): string {

@@ -1,4 +1,5 @@
-// The commands that ask a running Pointsman to do something: `drain`, `resume`, `refresh`. Its token comes from the same configuration.
+// The commands that ask a running Pointsman to do something: `refresh`, `reload`, `drain`, `resume`. Its token comes from the same
+// configuration.
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { EXIT } from './io.ts';
@@ -6,7 +7,12 @@ import type { CliIo } from './io.ts';
 import { ask, findRunning, tokenFor } from './running.ts';
 import type { RunningOptions } from './running.ts';
 
-const failed = z.object({ error: z.string() });
+const failed = z.object({ error: z.string(), problems: z.array(z.string()).default([]) });
+const reloaded = z.object({
+  changed: z.array(z.string()),
+  needs_restart: z.array(z.string()),
+  warnings: z.array(z.string()),
+});
 const refreshed = z.object({ asked: z.boolean() });
 const drained = z.object({ member: z.string(), drained: z.boolean(), pools: z.record(z.string(), z.string()) });
 
@@ -18,6 +24,9 @@ export function describeOperations(
 ): void {
   configured('refresh', 'have every member asked at once').action(async (options: RunningOptions) =>
     end(await operate('/refresh', options, io, refreshedText)),
+  );
+  configured('reload', 'have it read its configuration again, as SIGHUP does, and say what changed').action(
+    async (options: RunningOptions) => end(await operate('/reload', options, io, reloadedText)),
   );
   configured('drain', 'take a member out of its pools until it is resumed, or Pointsman restarts')
     .argument('<member>', 'its name')
@@ -50,7 +59,8 @@ async function operate(
     return EXIT.ok;
   }
   const { data } = failed.safeParse(answer.body);
-  io.stderr(`pointsman: ${data?.error ?? `an answer that cannot be read, status ${answer.status}`}\n`);
+  const error = data?.error ?? `an answer that cannot be read, status ${answer.status}`;
+  io.stderr([`pointsman: ${error}`, ...(data?.problems ?? [])].map((line) => `${line}\n`).join(''));
   return EXIT.failure;
 }
 
@@ -58,6 +68,18 @@ function refreshedText(body: unknown): string | undefined {
   const { data } = refreshed.safeParse(body);
   if (data === undefined) return undefined;
   return data.asked ? 'every member is asked now\n' : 'every member was asked less than a second ago\n';
+}
+
+function reloadedText(body: unknown): string | undefined {
+  const { data } = reloaded.safeParse(body);
+  if (data === undefined) return undefined;
+  const { changed, needs_restart: needsRestart, warnings } = data;
+  const lines = [
+    ...(changed.length === 0 ? ['nothing changed'] : changed),
+    ...needsRestart.map((change) => `not applied without a restart: ${change}`),
+    ...warnings.map((warning) => `warning: ${warning}`),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 function drainedText(body: unknown): string | undefined {

@@ -33,9 +33,18 @@ const WORDS: Readonly<Record<WhyCode, string>> = {
   'switchover-due': 'scheduled to hand over',
 };
 
-/** `4 s`, `2.5 s`, `80 ms` */
+/** Each from where on it is used, and its length. Milliseconds. */
+const UNITS = [
+  ['d', 48 * 3_600_000, 24 * 3_600_000],
+  ['h', 2 * 3_600_000, 3_600_000],
+  ['min', 2 * 60_000, 60_000],
+  ['s', 1000, 1000],
+] as const;
+
+/** `80 ms`, `2.5 s`, `90 s`, `2.5 min`, `36 h`, `14 d` */
 export function durationText(ms: number): string {
-  return ms < 1000 ? `${Math.round(ms)} ms` : `${Number((ms / 1000).toFixed(1))} s`;
+  const [unit, , length] = UNITS.find(([, from]) => ms >= from) ?? [undefined, 0, 0];
+  return unit === undefined ? `${Math.round(ms)} ms` : `${Number((ms / length).toFixed(1))} ${unit}`;
 }
 
 export function describeStanding(standing: Standing, now: Instant): string {

@@ -127,6 +127,19 @@ test('unknown members, wrong tokens, a rotated token', async () => {
   });
 });
 
+test('a token file that is not there is told when the program starts', async () => {
+  await lab.app.stop();
+  lab = await AppLab.start(file({ admin: { address: '127.0.0.1:0', token_file: join(directory, 'gone') } }));
+  expect(lab.said('token-unusable')).toMatchObject([
+    {
+      level: 'warn',
+      msg: expect.stringMatching(
+        /^operations are off: admin\.token_file .*gone cannot be read: there is no such file$/,
+      ),
+    },
+  ]);
+});
+
 test('/refresh is merged with another just before', async () => {
   expect((await post('/refresh')).body).toEqual({ asked: true });
   expect((await post('/refresh')).body).toEqual({ asked: false });

@@ -31,8 +31,10 @@ const STATUS = buildStatus({
   counts: new Map(),
 });
 
+let status = STATUS;
 const closing: (() => Promise<unknown> | void)[] = [];
 afterEach(async () => {
+  status = STATUS;
   for (const close of closing.splice(0)) await close();
 });
 
@@ -47,13 +49,20 @@ async function serve(token: Token = { kind: 'token', value: TOKEN }, outcome?: O
   const pools = { write: 'open on pg-1', reports: 'open on pg-3' };
   const admin = createAdmin({
     address: { host: '127.0.0.1', port: 0 },
-    status: () => STATUS,
+    status: () => status,
     metrics: () => Promise.resolve(''),
     readiness: () => ({ ready: true }),
     token: () => Promise.resolve(token),
     operations: {
       refresh: () => does('refresh', { asked: true }),
-      reload: () => Promise.reject(new Error('not asked')),
+      reload: () =>
+        Promise.resolve(
+          does('reload', {
+            changed: ['probe.interval 1s -> 2s'],
+            needs_restart: ['log.format auto -> json'],
+            warnings: [],
+          }),
+        ),
       drain: (member) => does(`drain ${member}`, { member, drained: true, pools }),
       resume: (member) => does(`resume ${member}`, { member, drained: false, pools }),
     },
@@ -123,6 +132,28 @@ describe('explain', () => {
     expect(changes).toContain(`pool write: pg-1 takes no new sessions, keeps its live ones: ${words}`);
   });
 
+  test('above the pools what concerns them all', async () => {
+    status = {
+      ...STATUS,
+      uptime_seconds: 400_000,
+      not_ready_because: 'shutting down',
+      cluster: {
+        ...STATUS.cluster,
+        drained: ['pg-1', 'pg-7'],
+        scheduled_switchover: { in_seconds: 5400, from: 'pg-1' },
+      },
+    };
+    const address = await serve();
+    const { out } = await cli(['explain', '--admin', address]);
+    expect(out.split('\n').slice(0, 5)).toEqual([
+      `cluster lab, timeline 1, as seen by ${address}, up for 4.6 d`,
+      'not ready: shutting down',
+      'drained by the operator: pg-1, pg-7',
+      'a switchover from pg-1 is scheduled in 90 min',
+      '',
+    ]);
+  });
+
   test('--json: that part of the status document', async () => {
     const address = await serve();
     const all = await cli(['explain', '--json', '--admin', address]);
@@ -185,6 +216,7 @@ describe('nobody there', () => {
 describe('operations', () => {
   test.each([
     [['refresh'], 'refresh', 'every member is asked now\n'],
+    [['reload'], 'reload', 'probe.interval 1s -> 2s\nnot applied without a restart: log.format auto -> json\n'],
     [
       ['drain', 'pg-2'],
       'drain pg-2',
@@ -218,6 +250,16 @@ describe('operations', () => {
     const address = await serve(undefined, { kind: 'unknown-member', known: ['pg-1'] });
     const unknown = await cli(['drain', 'pg-9', '--admin', address], '', { POINTSMAN_ADMIN_TOKEN: TOKEN });
     expect([unknown.code, unknown.err]).toEqual([1, 'pointsman: no such member: known are pg-1\n']);
+  });
+
+  test('a reload that failed: every problem', async () => {
+    const address = await serve(undefined, {
+      kind: 'refused',
+      why: 'nothing changed',
+      problems: ['p.yaml:1: a', 'p.yaml:2: b'],
+    });
+    const { code, err } = await cli(['reload', '--admin', address], '', { POINTSMAN_ADMIN_TOKEN: TOKEN });
+    expect([code, err]).toEqual([1, 'pointsman: nothing changed\np.yaml:1: a\np.yaml:2: b\n']);
   });
 
   test('a member must be named', async () => {

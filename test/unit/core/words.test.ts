@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { CLOSE_REASONS, evictionReason, LEAVE_CAUSES } from '../../../src/core/close-reason.ts';
 import type { CloseReason } from '../../../src/core/close-reason.ts';
-import { describeMembers, describeStanding } from '../../../src/core/describe.ts';
+import { describeMembers, describeStanding, durationText } from '../../../src/core/describe.ts';
 import { aList, aPolicy, aTable, isPrimary, isReplica, poolOf, refused, silent } from '../../support/builders.ts';
 
 describe('SQLSTATEs', () => {
@@ -62,6 +62,18 @@ describe('sentences', () => {
     ],
   ])('%j at 5 s reads %j', (why, text) => {
     expect(describeStanding({ kind: 'keep', why }, 5000)).toBe(text);
+  });
+
+  test.each([
+    [0, '0 ms'],
+    [999, '999 ms'],
+    [1000, '1 s'],
+    [119_900, '119.9 s'],
+    [150_000, '2.5 min'],
+    [7_200_000, '2 h'],
+    [172_800_000, '2 d'],
+  ])('%d ms is %s', (ms, text) => {
+    expect(durationText(ms)).toBe(text);
   });
 
   test('the members seen, with what is known of each', () => {
