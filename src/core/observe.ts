@@ -41,7 +41,8 @@ export function checksOf(policy: RoutingPolicy): readonly Check[] {
 /**
  * The check to ask a member next in a round begun at `roundAt`; undefined when the round has nothing left to ask. First
  * what is `sought` (checks of exclusive pools that have nobody: a member that takes the leader lock should be
- * seen at once), then what it last said yes to, because that body rules out most others.
+ * seen at once), then what it last said yes to, because that body rules out most others. A sought check is asked once more when
+ * the answer to another one says that the promotion has been finished since.
  */
 export function nextCheck(
   policy: RoutingPolicy,
@@ -51,7 +52,10 @@ export function nextCheck(
 ): Check | undefined {
   if (record.failure !== undefined && record.failure.at >= roundAt) return undefined;
   if (record.mismatch !== undefined && record.mismatch.at >= roundAt) return undefined;
-  const due = checksOf(policy).filter((check) => (record.checks.get(check.text)?.at ?? -Infinity) < roundAt);
+  const askedAt = (check: Check): Instant => record.checks.get(check.text)?.at ?? -Infinity;
+  const isOvertaken = (check: Check): boolean =>
+    sought.has(check.text) && record.status?.role === 'primary' && askedAt(check) < (record.answeredAt ?? -Infinity);
+  const due = checksOf(policy).filter((check) => askedAt(check) < roundAt || isOvertaken(check));
   return (
     due.find((check) => sought.has(check.text)) ??
     due.find((check) => record.checks.get(check.text)?.verdict.kind === 'positive') ??

@@ -296,6 +296,19 @@ describe('the check to ask next', () => {
     expect(nextCheck(POLICY, recordOf(snapshot, 'pg-1'), 1000, new Set([WRITE_CHECK]))?.text).toBe(WRITE_CHECK);
   });
 
+  test('a sought check is asked once more in the round when a later body says that the promotion is done', () => {
+    const promoting = answered({ at: 100, body: { role: 'replica', state: 'running' } });
+    const done = isReplica('pg-1', 110, { role: 'primary' });
+    const sought = new Set([WRITE_CHECK]);
+    const record = (...more: readonly Observation[]): MemberRecord =>
+      recordOf(aSnapshot(POLICY, aList(0, 'pg-1'), promoting, done, ...more), 'pg-1');
+    expect(nextCheck(POLICY, record(), 100, sought)?.text).toBe(WRITE_CHECK);
+    expect(nextCheck(POLICY, record(), 100, NOBODY_SOUGHT)).toBeUndefined();
+    expect(
+      nextCheck(POLICY, record(answered({ at: 120, status: 503, body: { role: 'primary' } })), 100, sought),
+    ).toBeUndefined();
+  });
+
   test('what the body did not rule out is asked in the same round', () => {
     const snapshot = aSnapshot(POLICY, aList(0, 'pg-1'), answered({ at: 100, status: 503, body: {} }));
     expect(nextCheck(POLICY, recordOf(snapshot, 'pg-1'), 100, NOBODY_SOUGHT)?.text).toBe(READ_CHECK);
