@@ -7,7 +7,7 @@ import type { BlackHole } from '../../support/black-hole.ts';
 import { askingClient, echoSession, isOver, isServed, stillEchoes } from '../../support/echo-session.ts';
 import { until } from '../../support/until.ts';
 
-const PROBE = { interval: '100ms', timeout: '80ms', urgent: { interval: '50ms', for: '30s' }, write_fresh: '400ms' };
+const PROBE = { interval: '100ms', timeout: '200ms', urgent: { interval: '50ms', for: '30s' }, write_fresh: '1s' };
 
 let lab: AppLab | undefined;
 let hole: BlackHole | undefined;
@@ -38,7 +38,7 @@ function told(app: AppLab): readonly unknown[] {
 }
 
 test('scenario 7, G4: a primary in a black hole: nobody new once its evidence is stale, live sessions end at the grace', async () => {
-  const { gone, app } = await beforeABlackHole('1500ms');
+  const { gone, app } = await beforeABlackHole('2s');
   const live = await echoSession(app.address('write'));
   await gone.swallow();
   await until('the end of the session', () => isOver(live), 10_000);

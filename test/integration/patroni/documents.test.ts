@@ -37,7 +37,7 @@ describe('reading documents', () => {
     expect(await reader.readCluster(api, 1000)).toMatchObject({ kind: 'failed', cause: 'unexpected-status' });
   });
 
-  test('a store that hangs, or ends without an answer', async () => {
+  test('scenario 12: a store that hangs, or ends without an answer', async () => {
     const member = await start('n1', { cluster: {}, misbehave: 'hang' });
     const { api } = member.member();
     expect(await reader.readCluster(api, 100)).toMatchObject({ kind: 'failed', cause: 'timeout' });
@@ -49,7 +49,7 @@ describe('reading documents', () => {
 });
 
 describe('the dialect', () => {
-  test('patroni first; the manager’s own key is remembered', async () => {
+  test('scenario 17: patroni first; the manager’s own key is remembered', async () => {
     const reader = createReader();
     const member = await start('n1', { dialect: 'manager' });
     const { api } = member.member();
