@@ -3,16 +3,15 @@
 // cut off; ours moves with the primary. Bytes.
 import type { MemberRecord, Position, Snapshot } from './snapshot.ts';
 
-/** Positions of the primary as last known: of the member that was positive on the highest timeline. Newest first. */
+/** Positions of the primary as last known: of the member that told its own on the highest timeline. Newest first. */
 export function primaryPositions(snapshot: Snapshot): readonly Position[] {
   let newest: readonly Position[] = [];
   for (const record of snapshot.members.values()) {
-    const isOfHighest = [...record.checks.values()].some(
-      (check) => check.positiveTimeline !== undefined && check.positiveTimeline === snapshot.highestTimeline,
+    const own = record.positions.filter(
+      ({ kind, timeline }) => kind === 'location' && timeline !== undefined && timeline === snapshot.highestTimeline,
     );
-    const own = record.positions.filter((position) => position.kind === 'location');
     const [first] = own;
-    if (isOfHighest && first !== undefined && first.at > (newest[0]?.at ?? -Infinity)) newest = own;
+    if (first !== undefined && first.at > (newest[0]?.at ?? -Infinity)) newest = own;
   }
   return newest;
 }

@@ -241,7 +241,7 @@ function fallsAtOnce(verdict: Verdict): boolean {
 function nextPositions(positions: readonly Position[], body: MemberStatus, at: Instant): readonly Position[] {
   const position: Position | undefined =
     typeof body.location === 'number'
-      ? { at, kind: 'location', bytes: body.location }
+      ? { at, kind: 'location', bytes: body.location, timeline: body.timeline }
       : typeof body.replayed === 'number'
         ? { at, kind: 'replayed', bytes: body.replayed }
         : undefined;

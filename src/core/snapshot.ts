@@ -28,6 +28,8 @@ export interface Position {
   readonly at: Instant;
   readonly kind: 'location' | 'replayed';
   readonly bytes: number;
+  /** Of a primary, when it said so. */
+  readonly timeline?: number | undefined;
 }
 
 export interface MemberRecord {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { primaryPositions, recentLags } from '../../../src/core/lag.ts';
 import { newRecord } from '../../../src/core/snapshot.ts';
 import type { Position } from '../../../src/core/snapshot.ts';
-import { aList, aMember, aPolicy, aSnapshot, isPrimary, isReplica } from '../../support/builders.ts';
+import { aList, aMember, answered, aPolicy, aSnapshot, isPrimary, isReplica } from '../../support/builders.ts';
 
 function location(at: number, bytes: number): Position {
   return { at, kind: 'location', bytes };
@@ -43,6 +43,11 @@ describe('positions of the primary', () => {
     const old = isPrimary('pg-1', 200, { timeline: 1, location: 111 });
     const snapshot = aSnapshot(policy, list, isPrimary('pg-2', 100, { timeline: 2, location: 222 }), old);
     expect(primaryPositions(snapshot).map(({ bytes }) => bytes)).toEqual([222]);
+  });
+
+  test('stay known when its next answer carries nothing: less said is not more trusted', () => {
+    const history = [isPrimary('pg-1', 100, { location: 999 }), answered({ member: 'pg-1', at: 200, body: {} })];
+    expect(primaryPositions(aSnapshot(policy, list, ...history)).map(({ bytes }) => bytes)).toEqual([999]);
   });
 
   test('are unknown while nobody was primary', () => {
