@@ -138,16 +138,3 @@ test('scenario 16: members of 3.x and of 4.x together, upgraded one after the ot
   expect(app.said('route-changed')).toHaveLength(routes);
   expect([sessionsOn(first), sessionsOn(second)]).toEqual([4, 4]);
 });
-
-test('scenario 28: an address that answers for another cluster: no new sessions, live ones drain, and it is told', async () => {
-  const { first, second, app } = await started({ role: 'primary' }, {});
-  const live = await echoSession(app.address('read'));
-  second.api.set({ scope: 'billing', systemIdentifier: '7000000000000000002' });
-  const told = () => app.lines.find(({ level, msg }) => level === 'warn' && String(msg).includes('pg-2 is out'));
-  expect(await until('the warning', told)).toMatchObject({ msg: expect.stringContaining('billing') });
-  await stillEchoes(live);
-  await echoSession(app.address('read'));
-  expect([sessionsOn(first), sessionsOn(second)]).toEqual([1, 1]);
-  expect(await app.metric('pointsman_member_standing{pool="read",member="pg-2",standing="leave"}')).toBe(1);
-  expect(await app.ask('/status')).toContain('billing');
-});

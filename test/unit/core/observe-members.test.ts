@@ -46,7 +46,7 @@ describe('the member list', () => {
     expect([standing(15_099), standing(15_100)]).toEqual(['keep', 'leave']);
   });
 
-  test('an omitted member that answers stays, one that does not goes', () => {
+  test('scenario 27: an omitted member that answers stays, one that does not goes', () => {
     expect([...observe(POLICY, before, aList(15_099, 'pg-2')).members.keys()]).toEqual(['pg-2', 'pg-1']);
     expect([...observe(POLICY, before, aList(15_100, 'pg-2')).members.keys()]).toEqual(['pg-2']);
   });
