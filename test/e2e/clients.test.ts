@@ -180,7 +180,7 @@ describeOnEveryCluster('clients of the field', (on) => {
     await onLeader('create table written as select generate_series(1, 20000) as n');
     const end = String(await onLeader('select pg_current_wal_flush_lsn()'));
     const file = String(await onLeader(`select pg_walfile_name('${end}')`));
-    await runTool('pg_receivewal', to(), ['-D', directory, '--no-loop', '--no-sync', `--endpos=${end}`]);
+    await runTool('pg_receivewal', to(), ['-D', directory, '-s', '1', '--no-loop', '--no-sync', `--endpos=${end}`]);
     expect((await stat(join(directory, `${file}.partial`))).size).toBe(16 * 1024 * 1024);
   });
 

@@ -22,9 +22,9 @@ export interface FakeBackend {
   /**
    * `echo`: bytes go back, and so does the half-close. `silent`: reads and says nothing. `polite`: asks for authentication,
    * then is silent. `stalled`: does not even read. `stopping`: answers that it shuts down. `gone`: closes without a word.
-   * `obliging`: lets everybody in and answers every message as a query that selects one. `standby`: the same, and says what it is.
+   * `full`: has no room for one more. `obliging`: lets everybody in and answers every message as a query that selects one. `standby`: the same, and says what it is.
    */
-  behaviour: 'echo' | 'silent' | 'polite' | 'stalled' | 'stopping' | 'gone' | 'obliging' | 'standby';
+  behaviour: 'echo' | 'silent' | 'polite' | 'stalled' | 'stopping' | 'full' | 'gone' | 'obliging' | 'standby';
   readonly connections: readonly BackendConnection[];
   /** The only connection, or the newest. */
   last(): BackendConnection;
@@ -78,10 +78,12 @@ export async function startFakeBackend(
 /** AuthenticationCleartextPassword. */
 const AUTHENTICATE = Uint8Array.of(0x52, 0, 0, 0, 8, 0, 0, 0, 3);
 const SHUTTING_DOWN = encodeErrorResponse({ sqlState: '57P03', message: 'the database system is shutting down' });
+const FULL = encodeErrorResponse({ sqlState: '53300', message: 'sorry, too many clients already' });
 
 const ANSWERS: Partial<Record<FakeBackend['behaviour'], { readonly words: Uint8Array; readonly isLast: boolean }>> = {
   polite: { words: AUTHENTICATE, isLast: false },
   stopping: { words: SHUTTING_DOWN, isLast: true },
+  full: { words: FULL, isLast: true },
   gone: { words: new Uint8Array(0), isLast: true },
 };
 

@@ -10,6 +10,8 @@ import { stringify } from 'yaml';
 import { z } from 'zod';
 import { waitUntil } from './patroni/wait.ts';
 
+const FILE = 'pointsman.yaml';
+
 const listening = z.looseObject({ msg: z.literal('listening'), pool: z.string(), address: z.string() });
 
 const logLine = z
@@ -95,6 +97,11 @@ export class PointsmanProcess {
     await writeConfig(this.#directory, config);
   }
 
+  /** Its configuration file, for tests that do other things to it. */
+  get file(): string {
+    return join(this.#directory, FILE);
+  }
+
   signal(name: NodeJS.Signals): void {
     this.#child.kill(name);
   }
@@ -117,7 +124,7 @@ export class PointsmanProcess {
 }
 
 async function writeConfig(directory: string, config: unknown): Promise<string> {
-  const file = join(directory, 'pointsman.yaml');
+  const file = join(directory, FILE);
   await writeFile(file, typeof config === 'string' ? config : stringify(config));
   return file;
 }

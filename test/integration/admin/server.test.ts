@@ -145,7 +145,7 @@ describe('paths', () => {
 });
 
 describe('clients that do not behave', () => {
-  test('a PostgreSQL startup packet gets a 400', async () => {
+  test('scenario 34: a PostgreSQL startup packet gets a 400', async () => {
     const { port, url } = await start();
     const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
     const text = await exchange(port, sslRequest);

@@ -60,7 +60,7 @@ async function stillEchoes(client: RawClient): Promise<void> {
   expect(client.hasEnded || client.isClosed).toBe(false);
 }
 
-test('G15: an invalid file changes nothing, is logged, and shows in a metric until a good one comes', async () => {
+test('G15, scenario 39: an invalid file changes nothing, is logged, and shows in a metric until a good one comes', async () => {
   const [writer, reader] = [await aSession(writes), await aSession(reads)];
   expect(await lab.metric('pointsman_config_last_reload_successful')).toBe(1);
   const answer = await lab.reload(file({ listeners: [listener(spare, 'wriet')], probe: { interval: 5 } }));
@@ -81,7 +81,7 @@ test('G15: an invalid file changes nothing, is logged, and shows in a metric unt
   expect(await lab.metric('pointsman_config_reloads_total{outcome="applied"}')).toBe(1);
 });
 
-test('one listener moves: the sessions of the other live on, byte streams unbroken', async () => {
+test('scenario 39: one listener moves: the sessions of the other live on, byte streams unbroken', async () => {
   const writer = await aSession(writes);
   const reader = await aSession(reads);
   const sent: string[] = [];
@@ -192,7 +192,7 @@ test('a pool that is gone: sessions of a shared one drain, those of an exclusive
   expect(await lab.metric('pointsman_pool_route{pool="reports",kind="open"}')).toBeUndefined();
 });
 
-test('G15: an address that is taken: nothing changes, and neither is another one left bound', async () => {
+test('G15, scenario 39: an address that is taken: nothing changes, and neither is another one left bound', async () => {
   const writer = await aSession(writes);
   const taken = createServer();
   const { promise, resolve } = Promise.withResolvers<void>();

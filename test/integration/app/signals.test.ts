@@ -1,4 +1,6 @@
 // The process and its signals, as an operator or an orchestrator sends them.
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Address } from '../../../src/core/member.ts';
 import { FakeCluster, freeAddresses } from '../../support/app-lab.ts';
@@ -62,8 +64,8 @@ async function said(process: PointsmanProcess, text: string): Promise<void> {
   await process.waitFor(text, () => process.lines.some(({ msg }) => String(msg).includes(text)));
 }
 
-describe.each(['SIGTERM', 'SIGINT'] as const)('G14: %s', (signal) => {
-  test('not ready at once, listeners stay for the grace, sessions for the drain; exit code 0', async () => {
+describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
+  test('G14, scenario 39: not ready at once, listeners stay for the grace, sessions for the drain; exit code 0', async () => {
     const process = await started(file({ shutdown: { grace: '1s', drain: '1h' } }));
     const writes = await addressOf(process, 'write');
     const live = await aSession(writes);
@@ -78,7 +80,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('G14: %s', (signal) => {
     expect(await process.exited()).toBe(0);
   });
 
-  test('who waits is told when the drain begins, and at its deadline the rest is ended; exit code 0', async () => {
+  test('scenario 39: who waits is told when the drain begins, and at its deadline the rest is ended; exit code 0', async () => {
     const process = await started(file({ shutdown: { grace: 0, drain: '100ms' } }));
     const live = await aSession(await addressOf(process, 'write'));
     cluster.primary.api.set({ hasLock: false, role: 'replica' });
@@ -91,7 +93,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('G14: %s', (signal) => {
     expect(await process.exited()).toBe(0);
   });
 
-  test('a second one ends at once; exit code 1', async () => {
+  test('scenario 39: a second one ends at once; exit code 1', async () => {
     const process = await started(file({ shutdown: { grace: '1h', drain: '1h' } }));
     await aSession(await addressOf(process, 'write'));
     process.signal(signal);
@@ -99,6 +101,39 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('G14: %s', (signal) => {
     process.signal(signal);
     expect(await process.exited()).toBe(1);
   });
+});
+
+test('scenario 39: SIGTERM under load: who looks at readiness first meets no error; idle sessions are told; exit code 0', async () => {
+  cluster.primary.postgres.behaviour = 'obliging';
+  const process = await started(file({ shutdown: { grace: '2s', drain: '1h' } }));
+  const login = { ...(await addressOf(process, 'write')), user: 'app', database: 'shop' };
+  const idle = new Client(login);
+  const told: unknown[] = [];
+  idle.on('error', (error) => told.push(error));
+  await idle.connect();
+  const load = { goesOn: true };
+  let served = 0;
+  const errors: unknown[] = [];
+  const workers = Array.from({ length: 10 }, async () => {
+    while (load.goesOn) {
+      const client = new Client(login);
+      client.on('error', (error) => errors.push(error));
+      await client.connect();
+      await client.query('select 1');
+      await client.end();
+      served += 1;
+    }
+  });
+  await until('load', () => served > 100);
+  process.signal('SIGTERM');
+  await process.waitFor('503', async () => (await process.admin('/readyz')).status === 503);
+  load.goesOn = false;
+  await Promise.all(workers);
+  expect(errors).toEqual([]);
+  expect(told).toEqual([]);
+  expect(await process.exited()).toBe(0);
+  expect(told[0]).toMatchObject({ code: '57P01', message: 'pointsman: the proxy is shutting down (shutdown)' });
+  expect(cluster.primary.postgres.open()).toBe(0);
 });
 
 async function refuses(address: Address): Promise<boolean> {
@@ -110,11 +145,17 @@ async function refuses(address: Address): Promise<boolean> {
   }
 }
 
+/** In the middle of the listeners. */
+async function halve(path: string): Promise<void> {
+  const text = await readFile(path, 'utf8');
+  await writeFile(path, text.slice(0, text.indexOf('address') + 'addr'.length));
+}
+
 describe('SIGHUP', () => {
   const applied = 'pointsman_config_reloads_total{outcome="applied"}';
   const successful = 'pointsman_config_last_reload_successful';
 
-  test('a broken file changes nothing and is told; the good one after it counts; a session lives through both', async () => {
+  test('scenario 39: a broken file changes nothing and is told; the good one after it counts; a session lives through both', async () => {
     const process = await started(file());
     const [spare] = await freeAddresses(1);
     if (spare === undefined) throw new Error('no free port');
@@ -139,6 +180,25 @@ describe('SIGHUP', () => {
     expect(await process.metric(applied)).toBe(1);
     await stillEchoes(live);
     await stillEchoes(await aSession(spare));
+  });
+
+  test.each<[string, (path: string) => Promise<unknown>, string]>([
+    ['half-written', halve, 'pointsman.yaml:'],
+    ['unreadable', async (path) => (await rm(path), mkdir(path)), 'cannot be read'],
+    ['gone', rm, 'cannot be read'],
+    ['empty', (path) => writeFile(path, ''), 'pointsman.yaml'],
+  ])('scenario 39: a file that is %s: nothing changes, and the log says so', async (_, spoil, why) => {
+    const process = await started(file());
+    const live = [await aSession(await addressOf(process, 'write')), await aSession(await addressOf(process, 'read'))];
+    await spoil(process.file);
+    process.signal('SIGHUP');
+    await said(process, 'reload failed, nothing changed');
+    await said(process, why);
+    expect(await process.metric(successful)).toBe(0);
+    for (const client of live) await stillEchoes(client);
+    await stillEchoes(await aSession(await addressOf(process, 'write')));
+    await stillEchoes(await aSession(await addressOf(process, 'read')));
+    expect((await process.admin('/readyz')).status).toBe(200);
   });
 
   test('without a file there is nothing to read again, and the log says so', async () => {

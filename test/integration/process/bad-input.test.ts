@@ -54,7 +54,7 @@ test.each([
   expect(hasListened).toBe(false);
 });
 
-test('a port in use: the address is named, and what was bound is let go', async () => {
+test('scenario 39: a port in use: the address is named, and what was bound is let go', async () => {
   const taken = createServer();
   const port = await listen(taken);
   const listeners = `listeners: [{ address: "127.0.0.1:0", pool: read }, { address: "127.0.0.1:${port}", pool: write }]`;

@@ -3,7 +3,16 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { BackendFollower } from '../../../src/wire/backend-follower.ts';
 import { ClientFollower } from '../../../src/wire/client-follower.ts';
-import { aMessage, aNumber, errorOf } from '../../support/messages.ts';
+import { SessionFollower } from '../../../src/wire/session-follower.ts';
+import {
+  AUTHENTICATION_OK,
+  COMMAND_COMPLETE,
+  QUERY,
+  aMessage,
+  aNumber,
+  errorOf,
+  readyForQuery,
+} from '../../support/messages.ts';
 import { backendView, CLIENT_SIZES, parse } from './reference.ts';
 import type { BackendView } from './reference.ts';
 
@@ -148,4 +157,22 @@ test('noise never throws and never goes on for ever, in either direction', () =>
       expect(client.awaited()).toBeLessThanOrEqual(1 + chunks.reduce((sum, { length }) => sum + length, 0));
     }),
   );
+});
+
+function slices(stream: Buffer, follow: (slice: Buffer) => void): void {
+  for (let at = 0; at < stream.length; at += 1) follow(stream.subarray(at, at + 1));
+}
+
+// Were anything of a message gathered or read again with each slice, this would take minutes at least.
+test('scenario 37: one-byte slices of a long message, either way, take time in proportion', () => {
+  const follower = new SessionFollower();
+  const long = Buffer.alloc(1_000_000, 7);
+  follower.fromBackend(Buffer.concat([AUTHENTICATION_OK, readyForQuery('I')]));
+  slices(Buffer.concat([QUERY, aMessage('Q', long)]), (slice) => follower.fromClient(slice));
+  expect(follower.activity()).toBe('busy');
+  slices(
+    Buffer.concat([COMMAND_COMPLETE, readyForQuery('I'), aMessage('D', long), COMMAND_COMPLETE, readyForQuery('T')]),
+    (slice) => follower.fromBackend(slice),
+  );
+  expect(follower.activity()).toBe('in-transaction');
 });

@@ -1,0 +1,80 @@
+// Scenario 40: kill -9 and a restart. Nothing is kept, so nothing can be wrong with it.
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { FakeCluster, freeAddresses } from '../../support/app-lab.ts';
+import type { ConfigFile } from '../../support/app-lab.ts';
+import type { Address } from '../../../src/core/member.ts';
+import { aStartup } from '../../support/packets.ts';
+import { startPointsman } from '../../support/pointsman-process.ts';
+import type { PointsmanProcess } from '../../support/pointsman-process.ts';
+import { connectRaw } from '../../support/raw-client.ts';
+import type { RawClient } from '../../support/raw-client.ts';
+import { until } from '../../support/until.ts';
+
+let cluster: FakeCluster;
+let pointsman: PointsmanProcess;
+let writes: Address;
+let config: ConfigFile;
+
+beforeEach(async () => {
+  cluster = await FakeCluster.start();
+  const [free] = await freeAddresses(1);
+  if (free === undefined) throw new Error('no free port');
+  writes = free;
+  config = {
+    cluster: cluster.section(),
+    // Answers that take long are waited for.
+    probe: { interval: '1s', timeout: '10s', write_fresh: '30s', read_fresh: '30s', silence_grace: '30s' },
+    listeners: [{ address: `127.0.0.1:${writes.port}`, pool: 'write' }],
+    admin: { address: '127.0.0.1:0' },
+    log: { level: 'debug', format: 'json' },
+  };
+  pointsman = await startPointsman(config);
+  await pointsman.waitUntilReady();
+});
+
+afterEach(async () => {
+  await pointsman.stop();
+  await cluster.stop();
+});
+
+async function aClient(): Promise<RawClient> {
+  const client = await connectRaw(writes);
+  client.socket.write(aStartup());
+  return client;
+}
+
+/** Talks on whenever it is answered, until its connection ends. */
+async function aTalker(): Promise<RawClient> {
+  const client = await aClient();
+  client.socket.on('data', (chunk: Buffer) => {
+    if (client.socket.writable) client.socket.write(chunk);
+  });
+  return client;
+}
+
+test(
+  'scenario 40: under load: clients see the end at once, servers too; the next one is ready after a round, not before',
+  { timeout: 60_000 },
+  async () => {
+    const { postgres } = cluster.primary;
+    const talkers = await Promise.all(Array.from({ length: 50 }, aTalker));
+    await until('load', () => talkers.every((client) => client.received().length > 10_000));
+    pointsman.signal('SIGKILL');
+    expect(await pointsman.exited()).toBe('SIGKILL');
+    await until('the ends', () => talkers.every((client) => client.isClosed || client.hasEnded));
+    await until('the servers’ ends', () => postgres.connections.every((connection) => connection.isClosed));
+
+    for (const { api } of [cluster.primary, cluster.replica]) api.set({ delayMs: 1_000 });
+    const before = postgres.connections.length;
+    await pointsman.stop();
+    pointsman = await startPointsman(config);
+    await pointsman.port('write');
+    const early = await aClient();
+    expect((await pointsman.admin('/readyz')).status).toBe(503);
+    await pointsman.waitFor('the hold', async () => (await pointsman.metric('pointsman_holds{pool="write"}')) === 1);
+    expect(postgres.connections).toHaveLength(before);
+    await pointsman.waitUntilReady();
+    await until('the session', () => early.received().equals(aStartup()));
+    for (const { socket } of talkers) socket.destroy();
+  },
+);
