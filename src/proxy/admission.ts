@@ -1,6 +1,6 @@
 // Counts the accepted sockets, so that neither server.maxConnections nor EMFILE ever closes a client without a word. A session
 // takes a slot. Beyond the cap a bounded number of visitors is still let in, to be told why they are refused or to have their
-// cancel request passed on; only what exceeds both is cut off unheard.
+// cancel request passed on; only what exceeds both is cut off unheard, with a parting word that it may or may not read.
 export type Seat = 'session' | 'visitor' | 'none';
 
 /** Visitors at one time. */

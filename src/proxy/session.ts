@@ -78,7 +78,11 @@ export class Session implements Seated, Waiting {
     ignoreErrors(this.#opening.client());
     this.#around.registry.add(this);
     this.#record.accepted(this.#pool);
-    if (this.#seat === 'none') return this.close('too-many-sessions', 'cut off: too many to be told');
+    if (this.#seat === 'none') {
+      // Unasked, and without waiting for whether it arrives: most clients read it all the same.
+      this.#client.write(this.#refusal('too-many-sessions', this.#capText()));
+      return this.close('too-many-sessions', 'cut off: too many to be told');
+    }
     this.#leave = this.#opening.start();
   }
 
@@ -167,10 +171,8 @@ export class Session implements Seated, Waiting {
 
   #begin(): void {
     this.#record.loggedIn(this.#opening.login());
-    const { pools, client } = this.#around.policy();
-    if (this.#seat !== 'session') {
-      return this.#refuse('too-many-sessions', `the bound of ${client.maxSessions} sessions is reached`);
-    }
+    const { pools } = this.#around.policy();
+    if (this.#seat !== 'session') return this.#refuse('too-many-sessions', this.#capText());
     const chosen = choosePool(this.#opening.target(), this.#pool, pools);
     if (chosen.kind === 'unknown') return this.#refuse('unknown-target', chosen.detail);
     this.#around.registry.transfer(this, this.#state, chosen.pool);
@@ -289,10 +291,19 @@ export class Session implements Seated, Waiting {
   #refuse(reason: RefusalReason, detail?: string, answer?: Uint8Array): void {
     if (!this.#move('refuse')) return;
     const { clock } = this.#around.seams;
-    const waitedMs = this.#record.waitedMs();
-    const facts = { pool: this.#policy, decision: this.#decision(), now: clock.now(), waitedMs, detail };
-    const words = answer ?? encodeErrorResponse(refusalText(reason, facts));
+    const words = answer ?? this.#refusal(reason, detail);
     this.#record.judged(reason, detail);
     this.#leave = this.#opening.refuse(words, clock, () => this.close(reason, detail));
+  }
+
+  #refusal(reason: RefusalReason, detail: string | undefined): Uint8Array {
+    const waitedMs = this.#record.waitedMs();
+    const now = this.#around.seams.clock.now();
+    const facts = { pool: this.#policy, decision: this.#decision(), now, waitedMs, detail };
+    return encodeErrorResponse(refusalText(reason, facts));
+  }
+
+  #capText(): string {
+    return `the bound of ${this.#around.policy().client.maxSessions} sessions is reached`;
   }
 }

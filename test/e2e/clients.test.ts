@@ -1,20 +1,24 @@
 // Scenario 30: the field's own clients through Pointsman, in plain text and with TLS to the server. Wires are tapped before and behind
 // it: what each connection said is the same on both sides, byte for byte.
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
+import { connect } from 'node:tls';
 import { Client } from 'pg';
 import type { ClientConfig } from 'pg';
 import postgres from 'postgres';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { z } from 'zod';
 import { runTool, startTool, whyNoTool } from '../support/client-tools.ts';
 import type { ClientTool } from '../support/client-tools.ts';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import type { Lab } from '../support/clusters/describe-on-clusters.ts';
 import type { ConfigOverrides } from '../support/pointsman-config.ts';
+import { aStartup } from '../support/packets.ts';
 import { startTap } from '../support/tap.ts';
 import type { Tap } from '../support/tap.ts';
 import { itUnless } from '../support/unless-missing.ts';
@@ -231,6 +235,27 @@ describeOnEveryCluster('clients of the field', (on) => {
       }
     });
   }
+
+  it('scenario 31: direct TLS is the server’s to take or to refuse', async () => {
+    const { host, port } = await wires.lab.cluster.leader();
+    const ca = await readFile(CA, 'utf8');
+    const hello = async (to: { readonly host: string; readonly port: number }): Promise<string> => {
+      const socket = connect({ ...to, ca, servername: 'pg-a.test', ALPNProtocols: ['postgresql'] });
+      try {
+        await once(socket, 'secureConnect');
+        socket.write(aStartup(wires.lab.cluster.app));
+        const [words] = z.tuple([z.instanceof(Buffer)]).parse(await once(socket, 'data'));
+        return words.toString();
+      } catch (error) {
+        return String(error);
+      } finally {
+        socket.destroy();
+      }
+    };
+    const direct = await hello({ host, port });
+    expect(direct).toMatch(on.kind === 'Patroni' ? /ECONNRESET|disconnected/ : /SCRAM-SHA-256-PLUS/);
+    expect(await hello({ host: '127.0.0.1', port: wires.port('write') })).toBe(direct);
+  });
 
   it('scenario 30: node-postgres and postgres.js, certificate verified, with channel binding where it is known', async () => {
     const [ca, servername] = [await readFile(CA, 'utf8'), 'pg-a.test'];

@@ -7,6 +7,7 @@ import { GSSENC_REQUEST, SSL_REQUEST, aPacket, aStartup, errorFields } from '../
 import { startProxyLab } from '../../support/proxy-lab.ts';
 import type { ProxyLab } from '../../support/proxy-lab.ts';
 import { connectRaw } from '../../support/raw-client.ts';
+import type { RawClient } from '../../support/raw-client.ts';
 import { until } from '../../support/until.ts';
 
 let lab: ProxyLab;
@@ -172,13 +173,18 @@ test('over the cap: told so once the startup message is there, and a slot that c
   await until('the session', () => backend.open() === 1);
 });
 
-test('far over the cap: what cannot be told any more is cut off, and counted', async () => {
+test('scenario 42: far over the cap: who is not heard any more is told all the same, cut off, and counted', async () => {
   await startOpen(1);
-  const clients = [];
+  const clients: RawClient[] = [];
   for (let count = 0; count < 260; count += 1) clients.push(await connectRaw(lab.address('write')));
   await until('those cut off', () => lab.reasons().length === 3);
   expect(new Set(lab.reasons())).toEqual(new Set(['too-many-sessions']));
   expect(lab.proxy.counts().get('write')).toMatchObject({ accepted: 260, closed: 3 });
+  const told = await until('their errors', () => {
+    const errors = clients.map((client) => errorFields(client.received())).filter((error) => error !== undefined);
+    return errors.length === 3 && errors;
+  });
+  for (const error of told) expect(error).toMatchObject({ C: '53300', D: 'the bound of 1 sessions is reached' });
   for (const { socket } of clients) socket.destroy();
   await until('all gone', () => lab.proxy.counts().get('write')?.closed === 260);
 });
