@@ -80,7 +80,7 @@ export class Session implements Seated, Waiting {
     this.#record.accepted(this.#pool);
     if (this.#seat === 'none') {
       // Unasked, and without waiting for whether it arrives: most clients read it all the same.
-      this.#client.write(this.#refusal('too-many-sessions', this.#capText()));
+      this.#opening.client().write(this.#refusal('too-many-sessions', this.#capText()));
       return this.close('too-many-sessions', 'cut off: too many to be told');
     }
     this.#leave = this.#opening.start();

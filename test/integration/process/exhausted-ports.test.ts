@@ -1,0 +1,45 @@
+// Scenario 41: no local port is left to connect from. In a network of its own, which has two of them.
+import { execFile, execFileSync } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+
+const IN_A_NETWORK_OF_ITS_OWN = ['-rn', 'sh', '-c'];
+const TWO_PORTS = 'ip link set lo up && echo "50000 50001" > /proc/sys/net/ipv4/ip_local_port_range';
+
+/** Containers without the privilege cannot. */
+function canHaveOne(): boolean {
+  try {
+    execFileSync('unshare', [...IN_A_NETWORK_OF_ITS_OWN, TWO_PORTS], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const DIAL_FIVE = `
+  import { createServer } from 'node:net';
+  import { dialTcp } from '${new URL('../../../src/proxy/dial.ts', import.meta.url).href}';
+  import { systemClock as clock } from '${new URL('../../../src/system-clock.ts', import.meta.url).href}';
+  createServer().listen(5432, '127.0.0.1', () => {
+    const results = [];
+    for (let count = 0; count < 5; count += 1) {
+      dialTcp({ host: '127.0.0.1', port: 5432 }, { clock, timeoutMs: 5_000 }, ({ kind, isLocalFault, detail }) => {
+        results.push({ kind, isLocalFault, detail });
+        if (results.length === 5) process.stdout.write(JSON.stringify(results), () => process.exit());
+      });
+    }
+  });
+`;
+
+test.runIf(canHaveOne())(
+  'scenario 41: ephemeral ports exhausted: a fault of this machine, not of the member',
+  async () => {
+    const script = `${TWO_PORTS} && exec "$0" --input-type=module -e "$1"`;
+    const args = [...IN_A_NETWORK_OF_ITS_OWN, script, process.execPath, DIAL_FIVE];
+    const { stdout } = await promisify(execFile)('unshare', args);
+    const failed = { kind: 'failed', isLocalFault: true, detail: 'EADDRNOTAVAIL' };
+    const results: unknown = JSON.parse(stdout);
+    expect(results).toHaveLength(5);
+    expect(results).toEqual(expect.arrayContaining([{ kind: 'connected' }, failed]));
+  },
+);
