@@ -8,6 +8,7 @@ import { startProxyLab } from '../../support/proxy-lab.ts';
 import type { ProxyLab, ProxyLabOptions } from '../../support/proxy-lab.ts';
 import { connectRaw } from '../../support/raw-client.ts';
 import type { RawClient } from '../../support/raw-client.ts';
+import { SERVER } from '../../support/tls-files.ts';
 import { until } from '../../support/until.ts';
 
 let lab: ProxyLab;
@@ -33,6 +34,7 @@ async function waits(client: RawClient): Promise<void> {
 const CASES: Partial<Record<CloseReason, Case>> = {
   'startup-timeout': { provoke: () => clock.advance(10_000) },
   'not-postgres': { provoke: ({ socket }) => void socket.write('hello, is anybody there?') },
+  'tls-required': { options: { client: { tls: { mode: 'require', ...SERVER } } }, provoke: asks },
   'unknown-target': {
     options: { table: OPEN },
     provoke: ({ socket }) => void socket.write(aStartup({ user: 'app', database: 'shop@nowhere' })),
@@ -72,9 +74,15 @@ const CASES: Partial<Record<CloseReason, Case>> = {
   },
 };
 
-/** Ends of sessions that were served, not refusals; parting.test.ts and standby.test.ts have their words. */
+/** Ends of sessions that were served, not refusals (parting, standby and session-age have their words), and one that tls-startup has. */
 function isOfServed(reason: string): boolean {
-  return reason.startsWith('evicted-') || reason === 'landed-on-standby' || reason === 'internal-error';
+  return (
+    reason.startsWith('evicted-') ||
+    reason === 'landed-on-standby' ||
+    reason === 'too-old' ||
+    reason === 'unsupported-protocol' ||
+    reason === 'internal-error'
+  );
 }
 
 test('G9: no reason to refuse is left out', () => {
@@ -101,7 +109,8 @@ describe('each reason', () => {
     expect(fields).toMatchObject({
       S: 'FATAL',
       V: 'FATAL',
-      C: facts?.sqlState,
+      // A starting session is told so as PostgreSQL tells it.
+      C: reason === 'shutdown' ? '57P03' : facts?.sqlState,
       M: expect.stringContaining(`(${reason})`),
     });
     await until('the end', () => client.hasEnded);

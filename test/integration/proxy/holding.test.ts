@@ -148,7 +148,7 @@ test('once the pool has been without a route for max_failover, who waits and who
     C: '57P03',
     M: 'pointsman: no primary to route to in pool "write" (hold-timeout)',
     D: 'members seen: none; waited 15 s',
-    H: expect.stringMatching(/^Connect again later/),
+    H: expect.stringMatching(/^Connect again in a few seconds/),
   });
   const late = await connectRaw(lab.address('write'));
   late.socket.write(aStartup());

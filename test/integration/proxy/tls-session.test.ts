@@ -81,11 +81,11 @@ test('G17: a cancel request reaches its session by key, in TLS or in plain text,
   ]);
 });
 
-test('a cancel request of nobody ends in order too', async () => {
-  await start();
+test('a cancel request that leads to nobody ends in order too', async () => {
+  await start('terminate', { table: {} });
   const client = await connectTls(at());
   client.socket.write(aCancelRequest());
-  expect(await reasonOf(client)).toEqual(['cancel-forwarded', 'no session to cancel in this pool']);
+  expect(await reasonOf(client)).toEqual(['cancel-forwarded', 'nobody to pass it on to in this pool']);
 });
 
 test('a client in TLS is held for a route, and told why there is none', async () => {
