@@ -9,7 +9,7 @@ import type { PoolDecision, Route, Standing, Why, WhyCode } from './routing-tabl
 /** What is so; CHECK stands for the pool's. */
 const WORDS: Readonly<Record<WhyCode, string>> = {
   positive: 'answers CHECK',
-  'odd-weight': 'its weight is no positive number and counts as 1',
+  'odd-weight': 'its weight is no number from 0.001 to 1000000 and counts as 1',
   vouched: 'API silent, PostgreSQL accepts and another member names it leader',
   fallback: 'stands in for the pool by fallback',
   'least-lagging': 'lags least, while every member lags too far behind',

@@ -27,7 +27,7 @@ function weightText({ weightTag }: Tagged, status: MemberStatus | undefined): st
   return weightTag === undefined ? undefined : status?.tags?.get(weightTag);
 }
 
-/** A decimal number between a thousandth and a million: beyond, one member's part would be nothing. */
+/** Beyond a million to a thousandth one of two would be given nothing, which is what `noloadbalance` is for. */
 function parseWeight(text: string): number | undefined {
   const weight = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
   return weight >= 0.001 && weight <= 1_000_000 ? weight : undefined;

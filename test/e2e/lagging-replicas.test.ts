@@ -19,8 +19,8 @@ describeOnEveryCluster('a replica that lags', (on) => {
   ]);
   const lab = on.clusterWithPointsman({
     pointsman: {
-      pools: Object.fromEntries(pools),
-      listeners: POLICIES.map((pool) => ({ address: '127.0.0.1:0', pool })),
+      pools: { ...Object.fromEntries(pools), late: { check: CHECK, when_all_lagging: 'least-lagging', slow_start: 0 } },
+      listeners: [...POLICIES, 'late'].map((pool) => ({ address: '127.0.0.1:0', pool })),
     },
   });
 
@@ -55,6 +55,36 @@ describeOnEveryCluster('a replica that lags', (on) => {
     await cluster.unlagReplica(lagging.name);
     for (const policy of POLICIES) await waitForMembers(lab, policy, [lagging, other]);
     await Promise.all([...live.values(), later].flat().map((session) => session.close()));
+  });
+
+  it('G6: both lag: nobody reads, but where the operator rather reads old data than none: from who lags least', async () => {
+    const { cluster, pointsman } = lab;
+    const [worse, better] = await replicasOf(cluster);
+    await waitForMembers(lab, 'late', [worse, better]);
+    const port = await pointsman.port('late');
+    try {
+      await cluster.lagReplica(worse.name);
+      await writeWal(cluster, MORE_THAN_THE_BOUND_MB);
+      await waitForMembers(lab, 'late', [better]);
+      await cluster.lagReplica(better.name);
+      await writeWal(cluster, MORE_THAN_THE_BOUND_MB);
+      await waitForMembers(lab, 'keep', []);
+      await waitForMembers(lab, 'late', [better]);
+      expect(await pointsman.metric('pointsman_pool_lagging_active{pool="late"}')).toBe(1);
+      const shown = await shownMembers(pointsman);
+      expect(shown.get(better.name)?.pools['late']?.why).toContain(
+        'lags least, while every member lags too far behind',
+      );
+      expect(shown.get(worse.name)?.pools['late']?.standing).toBe('keep');
+      const session = await HeldSession.open(port, cluster.app);
+      expect(session.server).toBe(serverName(better));
+      await session.close();
+    } finally {
+      await cluster.unlagReplica(worse.name);
+      await cluster.unlagReplica(better.name);
+    }
+    await waitForMembers(lab, 'late', [worse, better]);
+    expect(await pointsman.metric('pointsman_pool_lagging_active{pool="late"}')).toBe(0);
   });
 });
 

@@ -50,7 +50,7 @@ describe('weight', () => {
       const standing = read.standings.get('pg-2');
       if (standing === undefined) throw new Error('pg-2 has no standing');
       expect(describeStanding(standing, 100)).toContain(
-        `its weight is no positive number and counts as 1: tag lb is ${written}; answered 200`,
+        `its weight is no number from 0.001 to 1000000 and counts as 1: tag lb is ${written}; answered 200`,
       );
     },
   );
