@@ -64,6 +64,8 @@ export class DiscoveryLoop {
   #confirmedAt: Instant = -Infinity;
   #refusedText = '[]';
   #isReading = false;
+  /** How often there was news while it was read. */
+  #news = 0;
   #isVouching = false;
   #hasFound = false;
   /** How often it began anew: an answer to an older question is not listened to. */
@@ -93,10 +95,10 @@ export class DiscoveryLoop {
     this.#schedule(0);
   }
 
-  /** Reads again as soon as the least interval allows. */
+  /** Reads again as soon as the least interval allows; what is being read may be older than the news. */
   refresh(): void {
-    if (this.#isReading) return;
-    this.#schedule(Math.max(0, this.#startedAt + LEAST_INTERVAL_MS - this.#options.clock.now()));
+    if (this.#isReading) this.#news += 1;
+    else this.#schedule(this.#soonestMs());
   }
 
   /**
@@ -126,6 +128,10 @@ export class DiscoveryLoop {
     if (isLeader) onObservation({ kind: 'vouch', member, by: found.by, startedAt: found.startedAt });
   }
 
+  #soonestMs(): number {
+    return Math.max(0, this.#startedAt + LEAST_INTERVAL_MS - this.#options.clock.now());
+  }
+
   #schedule(delayMs: number): void {
     this.#cancelTimer();
     if (this.#isStopped) return;
@@ -137,6 +143,7 @@ export class DiscoveryLoop {
     const { discover, clock, onObservation, onEvent, random } = this.#options;
     const era = this.#era;
     this.#isReading = true;
+    const news = this.#news;
     this.#startedAt = clock.now();
     const found = await discover({});
     if (era !== this.#era) return;
@@ -149,7 +156,8 @@ export class DiscoveryLoop {
       durationMs: clock.now() - this.#startedAt,
     });
     this.#tellRefused(found.refused);
-    this.#schedule(this.#hasFound || found.kind === 'found' ? INTERVAL_MS * (0.9 + 0.2 * random()) : LEAST_INTERVAL_MS);
+    const usualMs = this.#hasFound || found.kind === 'found' ? INTERVAL_MS * (0.9 + 0.2 * random()) : LEAST_INTERVAL_MS;
+    this.#schedule(this.#news > news ? this.#soonestMs() : usualMs);
     const { members, startedAt } = found;
     const scope = found.kind === 'found' ? found.scope : undefined;
     const scheduled = found.kind === 'found' ? this.#scheduled(found) : undefined;

@@ -18,6 +18,7 @@ import { DiscoveryLoop } from './discovery-loop.ts';
 import type { Discover } from './discovery-loop.ts';
 import { Prober } from './prober.ts';
 import type { Probe } from './prober.ts';
+import { staleMember } from './staleness.ts';
 
 export interface MonitorOptions {
   /** At first; see reconfigure(). */
@@ -168,24 +169,16 @@ export class Monitor {
   async freshen(pool: PoolName): Promise<void> {
     // A round that was under way may have begun before the doubt: the second one has not.
     for (let round = 0; round < 2; round += 1) {
-      const stale = this.#staleMember(pool);
+      const stale = staleMember(pool, {
+        policy: this.#policy,
+        table: this.#table,
+        snapshot: this.#snapshot,
+        doubtedAt: this.#doubtedAt,
+        now: this.#options.clock.now(),
+      });
       if (stale === undefined) return;
       await this.#probers.get(stale)?.ask();
     }
-  }
-
-  #staleMember(name: PoolName): MemberName | undefined {
-    const { clock } = this.#options;
-    const policy = this.#policy;
-    const pool = policy.pools.find((candidate) => candidate.name === name && candidate.exclusive);
-    const route = this.#table.pools.get(name)?.route;
-    if (pool === undefined || route?.kind !== 'open') return undefined;
-    const [{ member }] = route.targets;
-    const record = this.#snapshot.members.get(member);
-    if (record === undefined || record.vouch !== undefined) return undefined;
-    const positiveAt = record.checks.get(pool.check.text)?.positiveAt ?? -Infinity;
-    const oldest = Math.max(clock.now() - policy.probe.intervalMs, this.#doubtedAt.get(member) ?? -Infinity);
-    return positiveAt > oldest ? undefined : member;
   }
 
   /** Patroni says `stopping` before PostgreSQL ends its first session, so evidence from before that end is worth nothing. */

@@ -6,6 +6,7 @@ import type { PoolCounts } from '../../../src/core/counts.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { describeStanding } from '../../../src/core/describe.ts';
 import type { Observation } from '../../../src/core/observation.ts';
+import { withDrained } from '../../../src/core/snapshot.ts';
 import {
   aList,
   aMember,
@@ -71,6 +72,20 @@ describe('status', () => {
         scheduled_switchover: null,
       },
     });
+  });
+
+  test('what an operator has in mind for it: members drained, a switchover to come and none that is past', () => {
+    const at = (switchover: { at: number; leader: string }) =>
+      statusOf([{ ...aList(0, 'pg-1', 'pg-2'), switchover }, ...both.slice(1)]).cluster.scheduled_switchover;
+    expect(at({ at: NOW + 90_000, leader: 'pg-1' })).toEqual({ in_seconds: 90, from: 'pg-1' });
+    expect(at({ at: NOW - 1, leader: 'pg-1' })).toBeNull();
+    const snapshot = withDrained(withDrained(aSnapshot(policy, ...both), 'pg-2', 1000), 'pg-9', 1000);
+    const { cluster, members } = statusOf(both, { snapshot, table: decideRoutes(policy, snapshot, NOW) });
+    expect(cluster.drained).toEqual(['pg-2', 'pg-9']);
+    expect(members.map(({ name, drained }) => [name, drained])).toEqual([
+      ['pg-1', undefined],
+      ['pg-2', { for_seconds: 3 }],
+    ]);
   });
 
   test('why it is not ready', () => {

@@ -214,6 +214,24 @@ it('a refresh asks everybody and /cluster at once, and goes on at the urgent pac
   expect(lab.askedSince('pg-2', from)).toBeGreaterThanOrEqual(9);
 });
 
+it('a refresh while /cluster is being read has it read once more: the answer may be older than the news', async () => {
+  const lab = await new LabMonitor().started();
+  await lab.clock.advance(5000);
+  const answer = Promise.withResolvers<void>();
+  lab.beforeDiscovery = () => answer.promise;
+  lab.monitor.refresh();
+  await lab.clock.advance(1500);
+  const reads = lab.discoveries.length;
+  lab.monitor.refresh();
+  await lab.clock.advance(500);
+  expect(lab.discoveries.length, 'one at a time').toBe(reads);
+  answer.resolve();
+  await lab.clock.advance(10);
+  expect(lab.discoveries.length).toBe(reads + 1);
+  await lab.clock.advance(5000);
+  expect(lab.discoveries.length, 'and no more than once').toBe(reads + 1);
+});
+
 it('refreshes that come in numbers are merged, and do not keep the pace urgent for ever', async () => {
   const lab = await new LabMonitor(aPolicy({ probe: { urgent: { intervalMs: 100, forMs: 5000 } } })).started();
   await lab.clock.advance(5000);

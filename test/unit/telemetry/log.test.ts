@@ -108,6 +108,21 @@ describe('lines', () => {
       },
       'info pool write: pg-1 is out (demoted): role replica',
     ],
+    [
+      { kind: 'route-changed', pool: 'write', from: open, to: { kind: 'hold', cause: 'switchover' } },
+      'info pool write: no member, clients wait (switchover)',
+    ],
+    [
+      { kind: 'route-changed', pool: 'write', from: open, to: { kind: 'hold', cause: 'drained' } },
+      'info pool write: no member, clients wait (drained)',
+    ],
+    [
+      { kind: 'member-drained', member: 'pg-2' },
+      'warn pg-2: drained by the operator, until it is resumed or this process ends',
+    ],
+    [{ kind: 'member-resumed', member: 'pg-2' }, 'info pg-2: resumed by the operator'],
+    [{ kind: 'refresh-asked', isMerged: false }, 'info refresh asked for: every member is asked at once'],
+    [{ kind: 'refresh-asked', isMerged: true }, 'debug refresh asked for again: probing is urgent already'],
     [{ kind: 'members-changed', added: ['a'], removed: ['b', 'c'] }, 'info members changed: added a; removed b, c'],
     [
       { kind: 'members-refused', refused: [{ name: 'pg-3', why: 'PostgreSQL port 5433 is not allowed' }] },

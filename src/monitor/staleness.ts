@@ -1,0 +1,31 @@
+// Whether the member that an exclusive pool leads to has to be asked again before somebody is sent there. Pure.
+import type { Instant } from '../core/instant.ts';
+import type { MemberName } from '../core/member.ts';
+import type { PoolName, RoutingPolicy } from '../core/policy.ts';
+import type { RoutingTable } from '../core/routing-table.ts';
+import type { Snapshot } from '../core/snapshot.ts';
+
+export interface Picture {
+  readonly policy: RoutingPolicy;
+  readonly table: RoutingTable;
+  readonly snapshot: Snapshot;
+  /** When a member's server was last seen to end a session by itself. */
+  readonly doubtedAt: ReadonlyMap<MemberName, Instant>;
+  readonly now: Instant;
+}
+
+/** Its newest yes is older than one probe interval, or than a doubt. A vouched member is not asked: that it is silent is known. */
+export function staleMember(
+  name: PoolName,
+  { policy, table, snapshot, doubtedAt, now }: Picture,
+): MemberName | undefined {
+  const pool = policy.pools.find((candidate) => candidate.name === name && candidate.exclusive);
+  const route = table.pools.get(name)?.route;
+  if (pool === undefined || route?.kind !== 'open') return undefined;
+  const [{ member }] = route.targets;
+  const record = snapshot.members.get(member);
+  if (record === undefined || record.vouch !== undefined) return undefined;
+  const positiveAt = record.checks.get(pool.check.text)?.positiveAt ?? -Infinity;
+  const oldest = Math.max(now - policy.probe.intervalMs, doubtedAt.get(member) ?? -Infinity);
+  return positiveAt > oldest ? undefined : member;
+}
