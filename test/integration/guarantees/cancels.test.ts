@@ -1,0 +1,86 @@
+// A cancel request reaches the server whose session has its key and no other, though servers give out the same process ids and sessions
+// come and go meanwhile.
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startFakeBackend } from '../../support/fake-backend.ts';
+import type { FakeBackend } from '../../support/fake-backend.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { AUTHENTICATION_OK, backendKeyData, readyForQuery } from '../../support/messages.ts';
+import { aCancelOf, aStartup } from '../../support/packets.ts';
+import { startProxyLab } from '../../support/proxy-lab.ts';
+import type { ProxyLab } from '../../support/proxy-lab.ts';
+import { connectRaw } from '../../support/raw-client.ts';
+import type { RawClient } from '../../support/raw-client.ts';
+import { until } from '../../support/until.ts';
+
+const SESSIONS = 24;
+/** Fewer than sessions, so that each server gives out the ids of the other one. */
+const PROCESS_IDS = 5;
+
+let lab: ProxyLab;
+let clock: ManualClock;
+let backends: readonly FakeBackend[];
+
+beforeEach(async () => {
+  clock = new ManualClock();
+  backends = [await startFakeBackend('silent'), await startFakeBackend('silent'), await startFakeBackend('silent')];
+  const open = Object.fromEntries(backends.map(({ address }, index) => [`pg-${index + 1}`, address]));
+  lab = await startProxyLab({ clock, table: { read: { open } } });
+});
+
+afterEach(async () => {
+  lab.proxy.close();
+  await until('no timer left', () => clock.pending() === 0);
+  await Promise.all(backends.map((backend) => backend.stop()));
+});
+
+interface Keyed {
+  readonly client: RawClient;
+  readonly backend: FakeBackend;
+  readonly request: Buffer;
+}
+
+async function aSession(index: number): Promise<Keyed> {
+  const client = await connectRaw(lab.address('read'));
+  const opening = aStartup({ user: `client-${index}`, database: 'shop' });
+  client.socket.write(opening);
+  const mine = () =>
+    backends.flatMap((backend) => {
+      const connection = backend.connections.find((candidate) => candidate.received().equals(opening));
+      return connection === undefined ? [] : [{ backend, connection }];
+    })[0];
+  const { backend, connection } = await until('the session', mine);
+  const [processId, secret] = [index % PROCESS_IDS, Buffer.from([9, 9, 9, index])];
+  const answer = Buffer.concat([AUTHENTICATION_OK, backendKeyData(processId, secret), readyForQuery('I')]);
+  connection.socket.write(answer);
+  await until('the key', () => client.received().length === answer.length);
+  return { client, backend, request: aCancelOf(processId, secret) };
+}
+
+function whoHeard(request: Buffer): readonly FakeBackend[] {
+  return backends.flatMap((backend) =>
+    backend.connections.filter((connection) => connection.received().equals(request)).map(() => backend),
+  );
+}
+
+/** Resolves when it was passed on, or has ended without that. */
+async function cancel({ request }: Keyed): Promise<void> {
+  const client = await connectRaw(lab.address('write'));
+  client.socket.write(request);
+  await until('what becomes of it', () => whoHeard(request).length > 0 || client.hasEnded || client.isClosed);
+  client.socket.destroy();
+}
+
+test('G17: each cancel reaches the server of its session and no other, those of ended sessions reach none', async () => {
+  const sessions: Keyed[] = [];
+  for (let index = 0; index < SESSIONS; index += 1) sessions.push(await aSession(index));
+  expect(new Set(sessions.map(({ backend }) => backend)).size).toBe(backends.length);
+  const ended = sessions.filter((_, index) => index % 4 === 0);
+  for (const { client } of ended) client.socket.resetAndDestroy();
+  await until('their ends', () => lab.reasons().length === ended.length);
+
+  for (const session of sessions) await cancel(session);
+  for (const session of sessions) {
+    const expected = ended.includes(session) ? [] : [session.backend];
+    expect(whoHeard(session.request)).toEqual(expected);
+  }
+});
