@@ -50,12 +50,16 @@ test.each(CUTS)('scenario 32: a startup message behind the request, in plain tex
   const client = await connectRaw(at());
   await sendInTwo(client.socket, UNASKED.subarray(0, cut), UNASKED.subarray(cut));
   await until('an answer', () => client.received().length > 0);
-  // In one piece it is seen before the answer; in two it may come to late for that, and is no handshake then.
-  if (client.received()[0] === 0x45) expect(errorFields(client.received())).toMatchObject({ C: '08P01' });
+  // Cut behind the request the rest may come behind the answer too, and is no handshake then.
+  const isInTime = client.received()[0] === 0x45;
+  expect(isInTime || cut === SSL_REQUEST.length).toBe(true);
+  if (isInTime) expect(errorFields(client.received())).toMatchObject({ C: '08P01' });
   else expect(client.received()[0]).toBe(0x53);
   client.socket.end();
   await until('the end', () => lab.reasons().length === 1);
-  expect(lab.closed()[0]?.reason).toBe(client.received()[0] === 0x45 ? 'not-postgres' : 'tls-failed');
+  expect(lab.closed()[0]).toMatchObject(
+    isInTime ? { reason: 'not-postgres' } : { reason: 'tls-failed', detail: 'wrong version number' },
+  );
   expect(lab.closed()[0]).not.toHaveProperty('user');
   expect(backend.connections).toHaveLength(0);
 });
@@ -66,6 +70,7 @@ test.each(CUTS.filter((cut) => cut <= 16))('scenario 32: both requests in one, c
   await sendInTwo(client.socket, both.subarray(0, cut), both.subarray(cut));
   await until('an answer', () => client.received().length > 0);
   const isInTime = client.received()[0] === 0x45;
+  expect(isInTime || cut === GSSENC_REQUEST.length).toBe(true);
   if (!isInTime) await until('S', () => client.received().toString() === 'NS');
   client.socket.end();
   await until('the end', () => lab.reasons().length === 1);

@@ -64,8 +64,9 @@ function told(kind: 'certificate-loaded' | 'certificate-refused') {
 
 /** Lets it look at the files, and waits until it waits again. */
 async function reread(): Promise<void> {
+  await until('no timer but this one', () => clock.pending() === 1);
   await clock.advance(REREAD_MS);
-  await until('the next look', () => clock.pending() > 0);
+  await until('the next look', () => clock.pending() === 1);
 }
 
 /** Whose certificate a new client is shown. */
