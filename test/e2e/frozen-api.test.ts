@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
 import { HeldSession } from '../support/held-session.ts';
+import { waitForMembers } from '../support/pool-members.ts';
 
 const SESSIONS = 20;
 /** One urgent probe interval, a probe, and what a busy machine adds. */
@@ -45,4 +46,27 @@ describeOnEveryCluster('a frozen management API', (on) => {
     expect(again.server).toBe(serverName(first.member));
     await again.close();
   }, 120_000);
+});
+
+describeOnEveryCluster('every management API frozen at once', (on) => {
+  const lab = on.clusterWithPointsman({ pointsman: { hold: { max_wait: '1s' } } });
+
+  it('G2, G4: nobody new is let in on stale evidence, live sessions go on below the grace; thawed, writes go on', async () => {
+    const { cluster, pointsman } = lab;
+    const port = await pointsman.port('write');
+    const live = await HeldSession.open(port, cluster.app);
+    for (const { name } of cluster.members()) await cluster.freezeManager(name);
+    const isHeld = async () => (await pointsman.metric('pointsman_pool_route{pool="write",kind="hold"}')) === 1;
+    await pointsman.waitFor('no route for writes', isHeld);
+    await expect(HeldSession.open(port, cluster.app)).rejects.toMatchObject({ code: '57P03' });
+    const { rows } = await live.client.query('select pg_is_in_recovery() as follows');
+    expect(rows).toEqual([{ follows: false }]);
+
+    for (const { name } of cluster.members()) await cluster.thawManager(name);
+    await cluster.waitUntilHealthy();
+    await waitForMembers(lab, 'write', [await cluster.leader()]);
+    const again = await HeldSession.open(port, cluster.app);
+    expect(again.server).toBe(serverName(await cluster.leader()));
+    await Promise.all([live.close(), again.close()]);
+  });
 });
