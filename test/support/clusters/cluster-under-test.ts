@@ -25,6 +25,8 @@ export interface ClusterUnderTest {
   kill(name: string): Promise<void>;
   /** After a kill; returns when the member streams from the primary. */
   start(name: string): Promise<void>;
+  /** Its PostgreSQL alone, through the management API; returns when the member streams from the primary again, or is it. */
+  restart(name: string): Promise<void>;
   /** TCP still connects to the member's API, but never gets an answer; its PostgreSQL goes on. */
   freezeManager(name: string): Promise<void>;
   thawManager(name: string): Promise<void>;

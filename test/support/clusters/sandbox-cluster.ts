@@ -8,7 +8,7 @@ import { findPrimary, healthy, joined, readClusterDocument } from '../patroni/he
 import { ask, type HttpQuestion } from '../patroni/http.ts';
 import type { AskedMember, MemberAddress } from '../patroni/member.ts';
 import { refusesConnections } from '../patroni/ports.ts';
-import { patchConfig, waitForTags } from '../patroni/requests.ts';
+import { patchConfig, restartPostgres, waitForTags } from '../patroni/requests.ts';
 import type { ClusterOptions, Credentials } from '../patroni/settings.ts';
 import { type Row, runSql, type SqlOptions } from '../patroni/sql.ts';
 import { waitUntil } from '../patroni/wait.ts';
@@ -123,6 +123,12 @@ export class SandboxCluster implements ClusterUnderTest {
     const member = this.#member(name);
     await this.#sandbox.heal(name);
     this.#dead.delete(name);
+    await this.waitUntil(`${name} joined`, () => joined(member, this.#living()), REJOIN_TIMEOUT_MS);
+  }
+
+  async restart(name: string): Promise<void> {
+    const member = this.#member(name);
+    await restartPostgres(member, () => this.describeState());
     await this.waitUntil(`${name} joined`, () => joined(member, this.#living()), REJOIN_TIMEOUT_MS);
   }
 

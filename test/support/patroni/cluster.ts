@@ -9,7 +9,7 @@ import { type Floor, watchFirstDirectWrite } from './floor.ts';
 import { findPrimary, healthy, joined, readClusterDocument } from './health.ts';
 import { Member, type MemberAddress } from './member.ts';
 import { areFree, refusesConnections } from './ports.ts';
-import { patchConfig, requestSwitchover, waitForTags } from './requests.ts';
+import { patchConfig, requestSwitchover, restartPostgres, waitForTags } from './requests.ts';
 import { APP, SUPERUSER } from './settings.ts';
 import { memberAddress, type Site } from './site.ts';
 import { type Row, runSql, type SqlOptions } from './sql.ts';
@@ -124,6 +124,13 @@ export class PatroniCluster implements ClusterUnderTest {
   async waitUntilInitializing(timeoutMs: number): Promise<void> {
     const isClaimed = async () => (await this.#etcd.read(`/service/${this.scope}/initialize`)) !== undefined;
     await waitUntil('initialisation begun', isClaimed, { timeoutMs, everyMs: 20, explain: () => this.describeState() });
+  }
+
+  async restart(name: string): Promise<void> {
+    const member = this.#member(name);
+    await restartPostgres(member, () => describeState(this.#all(), this.#etcd, [member]));
+    const hasJoined = () => joined(member, this.#running());
+    await this.#wait(`${name} joined`, hasJoined, REJOIN_TIMEOUT_MS, [member]);
   }
 
   /** TCP still connects to its API, but never gets an answer. */

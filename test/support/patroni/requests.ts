@@ -42,6 +42,13 @@ export async function requestSwitchover(
   return { refusal };
 }
 
+/** Returns when the member's PostgreSQL runs again. */
+export async function restartPostgres(member: AskedMember, explain: Explain): Promise<void> {
+  const answer = await member.ask('/restart', { method: 'POST', body: {}, timeoutMs: 30_000 });
+  if (answer?.status === 200) return;
+  throw new Error(`restart of ${member.name}: ${answer?.status} ${answer?.text ?? 'no answer'}\n${await explain()}`);
+}
+
 export async function patchConfig(
   members: readonly AskedMember[],
   patch: Readonly<Record<string, unknown>>,
