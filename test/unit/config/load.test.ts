@@ -1,29 +1,7 @@
 // What an operator writes, and what comes of it: the whole way from text and environment to a Config or to problems.
 import { describe, expect, test } from 'vitest';
-import type { Config } from '../../../src/config/config.ts';
-import type { Environment } from '../../../src/config/environment.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import type { Loaded } from '../../../src/config/load.ts';
-import { formatProblems } from '../../../src/config/problem.ts';
-
-const SEEDS = { POINTSMAN_CLUSTER_SEEDS: 'http://pg1:8008' };
-
-function load(text: string, env: Environment = SEEDS): Loaded {
-  return loadConfig({ file: 'p.yaml', env, readFile: () => text });
-}
-
-function configOf(loaded: Loaded): Config {
-  if (loaded.kind === 'invalid') throw new Error(formatProblems(loaded.problems));
-  return loaded.config;
-}
-
-function problemsOf(loaded: Loaded): readonly string[] {
-  return loaded.kind === 'ok' ? [] : formatProblems(loaded.problems).split('\n');
-}
-
-function warningsOf(loaded: Loaded): string {
-  return loaded.kind === 'ok' ? formatProblems(loaded.warnings) : formatProblems(loaded.problems);
-}
+import { SEEDS, configOf, load, problemsOf } from '../../support/loading.ts';
 
 describe('defaults', () => {
   test('seeds alone are a configuration', () => {
@@ -202,94 +180,6 @@ describe('one wrong value', () => {
       .split('')
       .map((key, i) => `${key}: &${key} [${'*abcdefgh'[0]}${'abcdefgh'[i]}${`, *${'abcdefgh'[i]}`.repeat(9)}]`);
     expect(problemsOf(load(['a: &a [x]', ...levels].join('\n')))[0]).toContain('Excessive alias count');
-  });
-});
-
-describe('rules between values', () => {
-  const cases: readonly (readonly [string, string])[] = [
-    ['probe: { write_fresh: 1800ms }', 'p.yaml:1:23: probe.write_fresh: 1800ms is not longer than interval + timeout'],
-    ['probe: { interval: 5s }', 'p.yaml:1:20: probe.interval: 5s is not longer than interval + timeout (5800ms)'],
-    ['probe: { read_fresh: 1s }', 'probe.read_fresh: 1s is not longer than interval + timeout'],
-    ['probe: { silence_grace: 4s }', 'probe.silence_grace: 4s is shorter than write_fresh (5s)'],
-    ['probe: { urgent: { interval: 2s } }', 'probe.urgent.interval: 2s is longer than the ordinary interval (1s)'],
-    ['hold: { before_switchover: 30s }', 'hold.before_switchover: 30s is not shorter than max_wait (30s)'],
-    ['hold: { max_failover: 1s }', 'hold.max_failover: 1s is shorter than max_wait (30s)'],
-    ['pools: { write: { check: /replica } }', 'pools.write.check: several members answer /replica'],
-    ['pools: { write: { exclusive: false } }', 'pools.write.exclusive: while a lease runs out two members can answer'],
-    [
-      'pools: { read: { fallback: { pool: wirte } } }',
-      'there is no pool wirte: did you mean write? Known are write, read',
-    ],
-    ['pools: { read: { fallback: { pool: read } } }', 'pools.read.fallback.pool: a pool cannot be its own fallback'],
-    [
-      'listeners: [{ address: a:1, pool: readd }]',
-      'p.yaml:1:35: listeners[0].pool: there is no pool readd: did you mean read?',
-    ],
-    [
-      'listeners: [{ address: 127.0.0.1:1, pool: read }, { address: 127.0.0.1:1, pool: write }]',
-      'listeners[1].address: 127.0.0.1:1 is already taken by listener 1 (127.0.0.1:1)',
-    ],
-    [
-      'listeners: [{ address: "*:1", pool: read }, { address: 127.0.0.1:1, pool: write }]',
-      'listeners[1].address: 127.0.0.1:1 is already taken by listener 1 ([::]:1)',
-    ],
-    ['admin: { address: "0.0.0.0:6433" }', 'admin.address: 0.0.0.0:6433 is already taken by listener 2'],
-    [
-      'cluster: { members: [{ name: a, api: http://a:1 }, { name: a, api: http://b:1 }] }',
-      'cluster.members[1].name: a is already the name of another member',
-    ],
-    ['cluster: { api: { tls: { cert: a.pem } } }', 'cluster.api.tls: cert and key belong together'],
-    ['cluster: { api: { tls: { ca: a.pem, insecure: true } } }', 'insecure would ignore ca'],
-  ];
-  test.each(cases)('%s', (text, expected) => {
-    const problems = problemsOf(load(text));
-    expect(problems).not.toEqual([]);
-    expect(problems.join('\n')).toContain(expected);
-  });
-
-  test('fallbacks in a circle, told once for each pool of the circle', () => {
-    const text = `
-pools:
-  a: { check: /replica, fallback: { pool: b } }
-  b: { check: /replica, fallback: { pool: a } }
-  c: { check: /replica, fallback: { pool: a } }
-listeners: [{ address: a:1, pool: c }]`;
-    expect(problemsOf(load(text))).toEqual([
-      'p.yaml:3:43: pools.a.fallback.pool: fallbacks go in a circle: a -> b -> a',
-      'p.yaml:4:43: pools.b.fallback.pool: fallbacks go in a circle: b -> a -> b',
-    ]);
-  });
-
-  test.each([
-    'listeners: [{ address: 127.0.0.1:0, pool: read }, { address: 127.0.0.1:0, pool: write }]',
-    'listeners: [{ address: 127.0.0.1:1, pool: read }, { address: 127.0.0.2:1, pool: write }]',
-    'listeners: [{ address: 0.0.0.0:1, pool: read }, { address: "[::1]:1", pool: write }]',
-    'hold: { max_wait: 0, max_failover: 0 }',
-    'shutdown: { grace: 0, drain: 0s }',
-  ])('allowed: %s', (text) => {
-    expect(problemsOf(load(text))).toEqual([]);
-  });
-
-  test('nobody to start from', () => {
-    expect(problemsOf(load('', {}))[0]).toContain('cluster.seeds: no member to start from');
-    const member = 'cluster: { members: [{ name: a, api: http://a:1 }] }';
-    expect(problemsOf(load(member, {}))).toEqual([]);
-  });
-
-  test.each([
-    ['probe: { timeout: 2s }', 'probe.timeout: 2s is longer than interval (1s)'],
-    ['pools: { extra: { check: /replica } }', 'pools.extra: no listener leads to this pool'],
-    [
-      'cluster: { api: { tls: { insecure: true } } }',
-      'cluster.api.tls.insecure: certificates of members are not verified',
-    ],
-    [
-      'cluster: { api: { tls: { ca: a.pem } } }',
-      'cluster.api.tls: has no effect: every seed and member is an http URL',
-    ],
-  ])('warns: %s', (text, expected) => {
-    expect(load(text).kind).toBe('ok');
-    expect(warningsOf(load(text))).toContain(expected);
   });
 });
 
