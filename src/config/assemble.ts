@@ -19,6 +19,8 @@ export function assemble(parsed: ParsedFile): Config {
     client: {
       startupTimeoutMs: client.startup_timeout,
       maxSessions: client.max_sessions,
+      maxSessionsPerAddress: client.max_sessions_per_address,
+      maxStarting: client.max_starting,
       drainPerSecond: client.drain_rate,
       tls: clientTls(client.tls),
     },

@@ -9,6 +9,7 @@ import {
   check,
   choice,
   count,
+  countOrOff,
   duration,
   durationOrOff,
   hostName,
@@ -109,6 +110,8 @@ export const fileSchema = z.strictObject({
     .strictObject({
       startup_timeout: duration(1).default(10_000),
       max_sessions: count(1, MOST).default(5000),
+      max_sessions_per_address: countOrOff(1, MOST).optional(),
+      max_starting: countOrOff(1, MOST).optional(),
       drain_rate: count(1, MOST).default(50),
       tls: z
         .strictObject({

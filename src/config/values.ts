@@ -88,6 +88,15 @@ function readDuration(value: string | number, leastMs: number, context: z.Refine
   return z.NEVER;
 }
 
+/** Likewise, or `off`: undefined. */
+export function countOrOff(least: number, most: number): z.ZodType<number | undefined, number | 'off'> {
+  const error = ({ input }: { readonly input?: unknown }): string =>
+    notA(`a whole number from ${least} to ${most}, or off`, input);
+  return z
+    .union([z.literal('off'), z.int().min(least).max(most)], { error })
+    .transform((value) => (value === 'off' ? undefined : value));
+}
+
 /** A whole number within bounds, both included. */
 export function count(least: number, most: number): z.ZodType<number, number> {
   const error = ({ input }: { readonly input?: unknown }): string =>

@@ -90,6 +90,10 @@ export interface ClientPolicy {
   readonly startupTimeoutMs: number;
   /** Accepted connections at one time, over all listeners, held ones included. */
   readonly maxSessions: number;
+  /** Of these, from one address. Undefined: no bound of their own. */
+  readonly maxSessionsPerAddress?: number | undefined;
+  /** Those that have not said yet what they want, in the middle of a handshake for one. Undefined: no bound of their own. */
+  readonly maxStarting?: number | undefined;
   /** Sessions ended per second for reasons that can wait. */
   readonly drainPerSecond: number;
   readonly tls: ClientTls;

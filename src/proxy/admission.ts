@@ -1,48 +1,100 @@
 // Counts the accepted sockets, so that neither server.maxConnections nor EMFILE ever closes a client without a word. A session
-// takes a slot. Beyond the cap a bounded number of visitors is still let in, to be told why they are refused or to have their
+// takes a slot. Beyond a bound a limited number of visitors is still let in, to be told why they are refused or to have their
 // cancel request passed on; only what exceeds both is cut off unheard, with a parting word that it may or may not read.
-export type Seat = 'session' | 'visitor' | 'none';
+import type { ClientPolicy } from '../core/policy.ts';
+
+export type SeatKind = 'session' | 'visitor' | 'none';
+
+type Bounds = Pick<ClientPolicy, 'maxSessions' | 'maxSessionsPerAddress' | 'maxStarting'>;
 
 /** Visitors at one time. */
 const MOST_VISITORS = 256;
 
-export class Admission {
-  #maxSessions: number;
-  #sessions = 0;
-  #visitors = 0;
-
-  constructor(maxSessions: number) {
-    this.#maxSessions = maxSessions;
-  }
-
-  /** Who is in stays in. */
-  resize(maxSessions: number): void {
-    this.#maxSessions = maxSessions;
-  }
-
-  admit(): Seat {
-    if (this.#sessions < this.#maxSessions) {
-      this.#sessions += 1;
-      return 'session';
-    }
-    return this.#takeVisitor() ? 'visitor' : 'none';
-  }
-
+/** What one client connection occupies, until `leave`. */
+export interface Seat {
+  readonly kind: SeatKind;
+  /** The bound that keeps it from a session, in words; undefined for a session. */
+  readonly full: string | undefined;
+  /** Whether it still has to say what it wants. True at first. */
+  starts(isStarting: boolean): void;
   /** A cancel request gives its slot back at once, if there is room for one more visitor. */
-  becomeVisitor(seat: Seat): Seat {
-    if (seat !== 'session' || !this.#takeVisitor()) return seat;
-    this.leave(seat);
-    return 'visitor';
+  becomeVisitor(): void;
+  /** Once; later calls do nothing. */
+  leave(): void;
+}
+
+export class Admission {
+  readonly #bounds: () => Bounds;
+  readonly #taken = { session: 0, visitor: 0, none: 0 };
+  readonly #byAddress = new Map<string, number>();
+  #starting = 0;
+
+  /** Bounds are read at each admission: who is in stays in. */
+  constructor(bounds: () => Bounds) {
+    this.#bounds = bounds;
   }
 
-  leave(seat: Seat): void {
-    if (seat === 'session') this.#sessions -= 1;
-    if (seat === 'visitor') this.#visitors -= 1;
+  /** `address`: the client's, without its port. */
+  admit(address: string): Seat {
+    const full = this.#fullFor(address);
+    let kind: SeatKind = 'session';
+    if (full !== undefined) kind = full.isStarting || !this.#hasRoomForVisitor() ? 'none' : 'visitor';
+    let isStarting = false;
+    let isIn = true;
+    const sit = (next: SeatKind): void => {
+      this.#count(kind, address, -1);
+      kind = next;
+      this.#count(kind, address, 1);
+    };
+    const starts = (next: boolean): void => {
+      if (next === isStarting) return;
+      isStarting = next;
+      this.#starting += next ? 1 : -1;
+    };
+    this.#count(kind, address, 1);
+    starts(true);
+    return {
+      get kind() {
+        return kind;
+      },
+      full: full?.text,
+      starts,
+      becomeVisitor: () => {
+        if (kind === 'session' && this.#hasRoomForVisitor()) sit('visitor');
+      },
+      leave: () => {
+        if (!isIn) return;
+        isIn = false;
+        starts(false);
+        this.#count(kind, address, -1);
+      },
+    };
   }
 
-  #takeVisitor(): boolean {
-    if (this.#visitors >= MOST_VISITORS) return false;
-    this.#visitors += 1;
-    return true;
+  #fullFor(address: string): { readonly text: string; readonly isStarting: boolean } | undefined {
+    const { maxSessions, maxSessionsPerAddress = Infinity, maxStarting = Infinity } = this.#bounds();
+    if (this.#starting >= maxStarting) {
+      const text = `the bound of ${maxStarting} clients that have not said yet what they want is reached`;
+      return { text, isStarting: true };
+    }
+    if (this.#taken.session >= maxSessions) {
+      return { text: `the bound of ${maxSessions} sessions is reached`, isStarting: false };
+    }
+    if ((this.#byAddress.get(address) ?? 0) >= maxSessionsPerAddress) {
+      return { text: `the bound of ${maxSessionsPerAddress} sessions from ${address} is reached`, isStarting: false };
+    }
+    return undefined;
+  }
+
+  #hasRoomForVisitor(): boolean {
+    return this.#taken.visitor < MOST_VISITORS;
+  }
+
+  #count(kind: SeatKind, address: string, change: 1 | -1): void {
+    this.#taken[kind] += change;
+    if (kind !== 'session') return;
+    const left = (this.#byAddress.get(address) ?? 0) + change;
+    if (left === 0) this.#byAddress.delete(address);
+    else this.#byAddress.set(address, left);
   }
 }

@@ -99,7 +99,7 @@ class RunningProxy implements Proxy {
     const drainMs = (pool: PoolName): number => this.#drainMs(pool);
     this.#evictions = new Evictions({ registry, table, clock, softEnds: this.#softEnds, drainMs });
     this.#leftovers = new Leftovers({ registry, clock, softEnds: this.#softEnds });
-    this.#admission = new Admission(options.client.maxSessions);
+    this.#admission = new Admission(() => this.#policy.client);
     this.#listeners = new Listeners({
       onConnection: ({ pool, address: listener }, client) => {
         const policy = this.#pools.get(pool);
@@ -209,7 +209,6 @@ class RunningProxy implements Proxy {
     for (const pool of policy.pools) this.#pools.set(pool.name, pool);
     this.#registry.learn(names);
     this.#holding.learn(names);
-    this.#admission.resize(policy.client.maxSessions);
     this.#softEnds.pace(policy.client.drainPerSecond);
   }
 

@@ -44,7 +44,7 @@ export class Session implements Seated, Waiting {
   readonly #opening: Opening;
   readonly #attempts: Attempts;
   readonly #record: SessionRecord;
-  #seat: Seat;
+  readonly #seat: Seat;
   #state: SessionState = 'startup';
   /** Ends what the present state has under way. */
   #leave: () => void = nothing;
@@ -62,7 +62,7 @@ export class Session implements Seated, Waiting {
     this.#around = around;
     this.#record = new SessionRecord(id, client, around.seams);
     this.#attempts = new Attempts(around.policy().backend.attempts);
-    this.#seat = around.admission.admit();
+    this.#seat = around.admission.admit(client.remoteAddress ?? 'unknown');
     this.#opening = new Opening(client, {
       clock: around.seams.clock,
       timeoutMs: around.policy().client.startupTimeoutMs,
@@ -78,10 +78,10 @@ export class Session implements Seated, Waiting {
     ignoreErrors(this.#opening.client());
     this.#around.registry.add(this);
     this.#record.accepted(this.#pool);
-    if (this.#seat === 'none') {
+    if (this.#seat.kind === 'none') {
       // Unasked, and without waiting for whether it arrives: most clients read it all the same.
-      this.#opening.client().write(this.#refusal('too-many-sessions', this.#capText()));
-      return this.close('too-many-sessions', 'cut off: too many to be told');
+      this.#opening.client().write(this.#refusal('too-many-sessions', this.#seat.full));
+      return this.close('too-many-sessions', `${this.#seat.full}: cut off`);
     }
     this.#leave = this.#opening.start();
   }
@@ -141,7 +141,7 @@ export class Session implements Seated, Waiting {
   /** At once and from every state; later calls do nothing. */
   close(reason: CloseReason, detail?: string): void {
     if (!this.#move('close')) return;
-    this.#around.admission.leave(this.#seat);
+    this.#seat.leave();
     this.#served?.cut(reason.startsWith('evicted-') || reason === 'landed-on-standby');
     closeSocket(this.#opening.client());
     this.#record.closed(this.#pool, reason, detail);
@@ -159,6 +159,7 @@ export class Session implements Seated, Waiting {
     const leave = this.#leave;
     this.#leave = nothing;
     this.#state = to;
+    this.#seat.starts(to === 'startup');
     leave();
     if (to !== 'dialing' && to !== 'startup') this.#spare?.drop();
     if (this.#place !== undefined && to !== 'relaying') {
@@ -172,7 +173,7 @@ export class Session implements Seated, Waiting {
   #begin(): void {
     this.#record.loggedIn(this.#opening.login());
     const { pools } = this.#around.policy();
-    if (this.#seat !== 'session') return this.#refuse('too-many-sessions', this.#capText());
+    if (this.#seat.kind !== 'session') return this.#refuse('too-many-sessions', this.#seat.full);
     const chosen = choosePool(this.#opening.target(), this.#pool, pools);
     if (chosen.kind === 'unknown') return this.#refuse('unknown-target', chosen.detail);
     this.#around.registry.transfer(this, this.#state, chosen.pool);
@@ -283,7 +284,7 @@ export class Session implements Seated, Waiting {
   #cancel(packet: Uint8Array): void {
     this.#leave();
     this.#spare?.drop();
-    this.#seat = this.#around.admission.becomeVisitor(this.#seat);
+    this.#seat.becomeVisitor();
     const onDone = (detail?: string): void => this.close('cancel-forwarded', detail);
     this.#leave = this.#around.cancels.passOn({ packet, pool: this.#pool, listener: this.listener, onDone });
   }
@@ -301,9 +302,5 @@ export class Session implements Seated, Waiting {
     const now = this.#around.seams.clock.now();
     const facts = { pool: this.#policy, decision: this.#decision(), now, waitedMs, detail };
     return encodeErrorResponse(refusalText(reason, facts));
-  }
-
-  #capText(): string {
-    return `the bound of ${this.#around.policy().client.maxSessions} sessions is reached`;
   }
 }

@@ -1,0 +1,76 @@
+// Bounds on client connections beside the total: from one address, and of those that have not said yet what they want.
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startFakeBackend } from '../../support/fake-backend.ts';
+import type { FakeBackend } from '../../support/fake-backend.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { aStartup, errorFields } from '../../support/packets.ts';
+import { startProxyLab } from '../../support/proxy-lab.ts';
+import type { ProxyLab, ProxyLabOptions } from '../../support/proxy-lab.ts';
+import { connectRaw, watch } from '../../support/raw-client.ts';
+import type { RawClient } from '../../support/raw-client.ts';
+import { until } from '../../support/until.ts';
+
+let lab: ProxyLab;
+let backend: FakeBackend;
+let clock: ManualClock;
+
+beforeEach(async () => {
+  backend = await startFakeBackend('echo');
+  clock = new ManualClock();
+});
+
+afterEach(async () => {
+  lab.proxy.close();
+  await until('no timer left', () => clock.pending() === 0);
+  await backend.stop();
+});
+
+async function start(client: NonNullable<ProxyLabOptions['client']>): Promise<void> {
+  lab = await startProxyLab({ clock, client, table: { write: { open: { 'pg-1': backend.address } } } });
+}
+
+async function asksFrom(localAddress: string): Promise<RawClient> {
+  const { host, port } = lab.address('write');
+  const socket = connect({ host, port, localAddress, allowHalfOpen: true });
+  const client = watch(socket);
+  await once(socket, 'connect');
+  socket.write(aStartup());
+  return client;
+}
+
+const relaying = () => lab.proxy.counts().get('write')?.states.relaying;
+
+test('over the bound of one address its next client is told so, and others are served', async () => {
+  await start({ maxSessionsPerAddress: 1 });
+  const first = await asksFrom('127.0.0.1');
+  await until('a session', () => relaying() === 1);
+  const second = await asksFrom('127.0.0.1');
+  expect(await until('the error', () => errorFields(second.received()))).toMatchObject({
+    C: '53300',
+    D: 'the bound of 1 sessions from 127.0.0.1 is reached',
+  });
+  await asksFrom('127.0.0.2');
+  await until('the other session', () => relaying() === 2);
+  first.socket.destroy();
+  await until('its end', () => relaying() === 1);
+  await asksFrom('127.0.0.1');
+  await until('the next session', () => relaying() === 2);
+});
+
+test('over the bound of silent clients the next one is told and cut off; who speaks makes room', async () => {
+  await start({ maxStarting: 1 });
+  const silent = await connectRaw(lab.address('write'));
+  await until('the accept', () => lab.proxy.counts().get('write')?.states.startup === 1);
+  const second = await connectRaw(lab.address('write'));
+  expect(await until('the error', () => errorFields(second.received()))).toMatchObject({
+    C: '53300',
+    D: 'the bound of 1 clients that have not said yet what they want is reached',
+  });
+  await until('its end', () => second.hasEnded || second.isClosed);
+  silent.socket.write(aStartup());
+  await until('a session', () => relaying() === 1);
+  await asksFrom('127.0.0.1');
+  await until('another session', () => relaying() === 2);
+});
