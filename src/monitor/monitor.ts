@@ -16,6 +16,7 @@ import { Alert } from './alert.ts';
 import { changesBetween, probeEvent } from './changes.ts';
 import { DiscoveryLoop } from './discovery-loop.ts';
 import type { Discover } from './discovery-loop.ts';
+import { Promotions } from './promotions.ts';
 import { Prober } from './prober.ts';
 import type { Probe } from './prober.ts';
 import { staleMember } from './staleness.ts';
@@ -46,6 +47,7 @@ export class Monitor {
   readonly #doubtedAt = new Map<MemberName, Instant>();
   readonly #discovery: DiscoveryLoop;
   readonly #alert: Alert;
+  readonly #promotions = new Promotions();
   #policy: RoutingPolicy;
   #snapshot: Snapshot;
   #table: RoutingTable;
@@ -224,13 +226,12 @@ export class Monitor {
 
   /** Without a primary every moment counts; that somebody is promoting is news that begins the urgent time anew. */
   #sniffRoutes(): void {
+    const isPromoting = this.#promotions.read(this.#policy, this.#table);
     if (!this.#snapshot.complete) return;
-    for (const pool of this.#policy.pools) {
-      const decision = this.#table.pools.get(pool.name);
-      if (!pool.exclusive || decision === undefined || decision.route.kind === 'open') continue;
-      const isPromoting = [...decision.standings.values()].some((standing) => standing.why.code === 'promoting');
-      this.#smell(isPromoting ? 'promotion' : 'no-primary', isPromoting);
-    }
+    const hasNobody = this.#policy.pools.some(
+      ({ name, exclusive }) => exclusive && this.#table.pools.get(name)?.route.kind !== 'open',
+    );
+    if (hasNobody) this.#smell(isPromoting ? 'promotion' : 'no-primary', isPromoting);
   }
 
   /** An answer other than yes from the member a write pool uses. */
@@ -280,7 +281,7 @@ export class Monitor {
         const record = this.#snapshot.members.get(name);
         return record === undefined ? undefined : nextCheck(this.#policy, record, roundAt, this.#sought());
       },
-      intervalMs: () => this.#alert.intervalMs(),
+      intervalMs: () => this.#promotions.intervalMs(name, this.#policy, this.#alert.intervalMs(), clock.now()),
       onObservation: (observation, durationMs) => this.#takeProbe(observation, durationMs),
     });
   }

@@ -1,0 +1,139 @@
+// How often members and /cluster are asked, and what makes it more often.
+import { expect, it } from 'vitest';
+import { aPolicy } from '../../support/builders.ts';
+import { LabMonitor } from '../../support/lab-monitor.ts';
+
+it('asks a steady member once a round, with one probe interval between rounds', async () => {
+  const lab = await new LabMonitor().started();
+  await lab.clock.advance(3000);
+  const from = lab.clock.now();
+  await lab.clock.advance(10_000);
+  expect(lab.askedSince('pg-1', from)).toBe(10);
+  expect(lab.askedSince('pg-2', from)).toBe(10);
+});
+
+it('G20: probes at the urgent pace without a primary, backs off after the urgent time, and calms down when one is there', async () => {
+  const lab = await new LabMonitor(aPolicy({ probe: { urgent: { intervalMs: 100, forMs: 5000 } } })).started();
+  lab.set('pg-1', { role: 'dead' });
+  await lab.clock.advance(1100);
+  let from = lab.clock.now();
+  await lab.clock.advance(1000);
+  expect(lab.askedSince('pg-2', from)).toBeGreaterThanOrEqual(9);
+  await lab.clock.advance(30_000);
+  from = lab.clock.now();
+  await lab.clock.advance(5000);
+  expect(lab.askedSince('pg-2', from), 'two checks a round while one is sought').toBe(10);
+  lab.set('pg-2', { role: 'promoting' });
+  await lab.clock.advance(1100);
+  from = lab.clock.now();
+  await lab.clock.advance(1000);
+  expect(lab.askedSince('pg-2', from), 'a promotion under way is news').toBeGreaterThanOrEqual(9);
+  lab.set('pg-2', { role: 'primary', timeline: 2 });
+  lab.set('pg-1', { role: 'replica', timeline: 2 });
+  await lab.clock.advance(5000);
+  from = lab.clock.now();
+  await lab.clock.advance(10_000);
+  expect(lab.askedSince('pg-2', from)).toBe(10);
+});
+
+it('asks the member that is being promoted four times as often as the others, for two seconds', async () => {
+  const lab = await new LabMonitor(aPolicy({ probe: { urgent: { intervalMs: 100, forMs: 30_000 } } })).started();
+  lab.set('pg-1', { role: 'dead' });
+  await lab.clock.advance(1100);
+  lab.set('pg-2', { role: 'promoting' });
+  await lab.clock.advance(200);
+  let from = lab.clock.now();
+  await lab.clock.advance(1000);
+  expect([lab.askedSince('pg-2', from), lab.askedSince('pg-1', from)], 'two checks a round').toEqual([80, 10]);
+  await lab.clock.advance(1000);
+  from = lab.clock.now();
+  await lab.clock.advance(1000);
+  expect(lab.askedSince('pg-2', from)).toBe(20);
+  lab.set('pg-2', { role: 'primary', timeline: 2 });
+  await lab.clock.advance(110);
+  expect(lab.writeRoute()).toBe('pg-2');
+});
+
+it('asks a member soon after its server ended a session, but not for each of many', async () => {
+  const lab = await new LabMonitor().started();
+  await lab.clock.advance(3000);
+  const from = lab.clock.now();
+  for (let ended = 0; ended < 100; ended += 1) {
+    lab.monitor.smell({ kind: 'backend-closed', member: 'pg-1' });
+    await lab.clock.advance(10);
+  }
+  expect(lab.askedSince('pg-1', from)).toBeGreaterThanOrEqual(9);
+  expect(lab.askedSince('pg-1', from)).toBeLessThanOrEqual(11);
+});
+
+it('reads /cluster on a slow beat and soon after a change of route', async () => {
+  const lab = await new LabMonitor().started();
+  await lab.clock.advance(5000);
+  const calm = lab.discoveries.length;
+  await lab.clock.advance(20_000);
+  expect(lab.discoveries.length - calm).toBe(2);
+  lab.set('pg-1', { role: 'dead' });
+  await lab.clock.advance(2200);
+  expect(lab.discoveries.length - calm).toBeGreaterThanOrEqual(3);
+});
+
+it('probes urgently when a scheduled switchover is due', async () => {
+  const lab = new LabMonitor();
+  lab.scheduledSwitchoverAt = lab.clock.now() + 20_000;
+  await lab.started();
+  await lab.clock.advance(15_000);
+  expect(lab.events.some((event) => event.kind === 'urgent-probing')).toBe(false);
+  await lab.clock.advance(4500);
+  expect(lab.events).toContainEqual({ kind: 'urgent-probing', on: true, smells: ['scheduled-switchover'] });
+});
+
+it('a refresh asks everybody and /cluster at once, and goes on at the urgent pace', async () => {
+  const lab = await new LabMonitor(aPolicy({ probe: { intervalMs: 4000, writeFreshMs: 9000 } })).started();
+  await lab.clock.advance(4100);
+  const [from, reads] = [lab.clock.now(), lab.discoveries.length];
+  lab.set('pg-1', { role: 'replica' });
+  lab.set('pg-2', { role: 'primary', timeline: 2 });
+  expect(lab.monitor.refresh()).toBe(true);
+  await lab.clock.advance(1);
+  expect([lab.askedSince('pg-1', from - 1), lab.askedSince('pg-2', from - 1)]).toEqual([2, 1]);
+  expect(lab.discoveries.length).toBe(reads + 1);
+  expect(lab.writeRoute()).toBe('pg-2');
+  await lab.clock.advance(1000);
+  expect(lab.askedSince('pg-2', from)).toBeGreaterThanOrEqual(9);
+});
+
+it('a refresh while /cluster is being read has it read once more: the answer may be older than the news', async () => {
+  const lab = await new LabMonitor().started();
+  await lab.clock.advance(5000);
+  const answer = Promise.withResolvers<void>();
+  lab.beforeDiscovery = () => answer.promise;
+  lab.monitor.refresh();
+  await lab.clock.advance(1500);
+  const reads = lab.discoveries.length;
+  lab.monitor.refresh();
+  await lab.clock.advance(500);
+  expect(lab.discoveries.length, 'one at a time').toBe(reads);
+  answer.resolve();
+  await lab.clock.advance(10);
+  expect(lab.discoveries.length).toBe(reads + 1);
+  await lab.clock.advance(5000);
+  expect(lab.discoveries.length, 'and no more than once').toBe(reads + 1);
+});
+
+it('refreshes that come in numbers are merged, and do not keep the pace urgent for ever', async () => {
+  const lab = await new LabMonitor(aPolicy({ probe: { urgent: { intervalMs: 100, forMs: 5000 } } })).started();
+  await lab.clock.advance(5000);
+  const asked: boolean[] = [];
+  for (let calls = 0; calls < 600; calls += 1) {
+    asked.push(lab.monitor.refresh());
+    await lab.clock.advance(100);
+  }
+  expect(asked.filter(Boolean).length).toBe(60);
+  const from = lab.clock.now();
+  for (let calls = 0; calls < 100; calls += 1) {
+    lab.monitor.refresh();
+    await lab.clock.advance(100);
+  }
+  expect(lab.askedSince('pg-2', from)).toBeLessThanOrEqual(20);
+  expect(lab.discoveries.length, 'nor is /cluster read more than once a second').toBeLessThanOrEqual(80);
+});
