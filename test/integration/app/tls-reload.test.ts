@@ -74,7 +74,11 @@ test('scenario 47: a reload reads the certificate again, and a live session stay
   expect(await lab.metric(`${EXPIRY}{file="${files.cert}"}`)).toBe(Date.parse('2126-10-28T06:53:29Z') / 1000);
 
   await pair(OTHER);
-  expect(await lab.reload(file({ mode: 'terminate', ...files }))).toEqual({ kind: 'reloaded', changed: [] });
+  expect(await lab.reload(file({ mode: 'terminate', ...files }))).toEqual({
+    kind: 'reloaded',
+    changed: [],
+    needsRestart: [],
+  });
   expect(await nameNow()).toBe('pg-b.test');
   await stillEchoes(session);
   expect(lab.said('certificate-loaded')).toHaveLength(2);
@@ -86,7 +90,7 @@ test('a pair that cannot be used: the reload changes nothing and says which file
   await copyFile(OTHER.key, files.key);
   expect(await lab.reload(file({ mode: 'require', ...files }))).toEqual({
     kind: 'failed',
-    why: expect.stringContaining(`client.tls.key: ${files.key} is not the key of cert`),
+    problems: [expect.stringContaining(`client.tls.key: ${files.key} is not the key of cert`)],
   });
   expect(await nameNow()).toBe('pg-a.test');
   const plain = await connectRaw(at);
@@ -97,6 +101,7 @@ test('a pair that cannot be used: the reload changes nothing and says which file
   expect(await lab.reload(file({ mode: 'require', ...files }))).toEqual({
     kind: 'reloaded',
     changed: ['client.tls.mode terminate -> require'],
+    needsRestart: [],
   });
 });
 
