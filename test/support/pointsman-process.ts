@@ -67,6 +67,16 @@ export class PointsmanProcess {
     return { status: response.status, text: await response.text() };
   }
 
+  /** An operation, which must succeed. */
+  async operate(path: string, token: string): Promise<void> {
+    const response = await fetch(`http://127.0.0.1:${await this.port('admin')}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: '{}',
+    });
+    if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
+  }
+
   async waitUntilReady(): Promise<void> {
     await this.waitFor('readiness', async () => (await this.admin('/readyz')).status === 200);
   }
