@@ -1,0 +1,12 @@
+// The benchmark's proxy, a process of its own: the real one before a fixed table. Tells what processor time it has used.
+import { startProxyLab } from '../../support/proxy-lab.ts';
+
+process.on('disconnect', () => process.exit());
+const lab = await startProxyLab({
+  table: { read: { open: { 'pg-1': { host: '127.0.0.1', port: Number(process.argv[2]) } } } },
+});
+process.on('message', () => {
+  const { user, system } = process.cpuUsage();
+  process.send?.(user + system);
+});
+process.send?.(lab.address('read').port);
