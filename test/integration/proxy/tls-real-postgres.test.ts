@@ -184,6 +184,16 @@ describeUnless(missingForSandbox, 'TLS before and behind a real PostgreSQL', () 
     await plain.end();
   });
 
+  test('node-postgres in plain text where TLS is required', async () => {
+    const client = new Client({ ...lab('require').address('write'), ...sandbox.app, ssl: false });
+    client.on('error', () => {});
+    await expect(client.connect()).rejects.toMatchObject({
+      code: '28000',
+      message: 'pointsman: connections without TLS are not accepted here (tls-required)',
+      hint: expect.stringContaining('sslmode=require'),
+    });
+  });
+
   describe('scenario 31: the answers are those of the server', () => {
     test.each<[string, (at: Address) => Promise<unknown>]>([
       ['SSLRequest', async (at) => said(await connectRaw(at), SSL_REQUEST)],
