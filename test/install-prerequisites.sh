@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the end-to-end tests run for real and npm does not carry: PostgreSQL with its clients, Patroni,
-# etcd and ps, from Debian's or Ubuntu's packages. Does nothing when they are there. The packages' own services are not needed and not started.
+# etcd, ps, ip, prlimit and unshare, from Debian's or Ubuntu's packages. Does nothing when they are there. The packages' own services are not needed and not started.
 set -euo pipefail
 
 missing=()
@@ -8,6 +8,8 @@ command -v patroni >/dev/null || missing+=(patroni python3-psycopg2 python3-etcd
 command -v etcd >/dev/null || missing+=(etcd-server)
 ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || missing+=(postgresql)
 command -v ps >/dev/null || missing+=(procps)
+command -v ip >/dev/null || missing+=(iproute2)
+command -v prlimit >/dev/null && command -v unshare >/dev/null || missing+=(util-linux)
 [ ${#missing[@]} -eq 0 ] && exit 0
 
 if ! command -v apt-get >/dev/null; then

@@ -13,13 +13,13 @@ import { startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import { missingForSandbox } from '../support/clusters/sandbox-availability.ts';
 import { listening, processesOf, segmentsMadeBy } from '../support/leftovers.ts';
 import { waitUntil } from '../support/patroni/wait.ts';
-import { describeUnless } from '../support/unless-missing.ts';
+import { describeUnless, itUnless } from '../support/unless-missing.ts';
 
 const ROUNDS = Number(process.env['POINTSMAN_ROUNDS'] ?? 5);
 const ROUND_TIMEOUT_MS = 60_000;
 /** A lock that runs out soon: nobody needs to wait here. */
 const HASTY = { ttl: 2, loop_wait: 0.5, retry_timeout: 0.5 };
-const HAS_PROC = process.platform === 'linux';
+const NO_PROC = process.platform === 'linux' ? undefined : 'Linux, whose /proc tells of processes';
 const ACTION_TIMEOUT_MS = 20_000;
 
 const whereabouts = z.object({
@@ -63,28 +63,33 @@ describeUnless(missingForSandbox, 'leftovers, on the sandbox', () => {
     }
   });
 
-  it.runIf(HAS_PROC)('after its process was killed', { timeout: ROUND_TIMEOUT_MS }, async () => {
-    const start = new URL('../../src/sandbox/start-sandbox.ts', import.meta.url).href;
-    const script = `const { startSandbox } = await import(${JSON.stringify(start)});
+  itUnless(
+    NO_PROC,
+    'after its process was killed',
+    async () => {
+      const start = new URL('../../src/sandbox/start-sandbox.ts', import.meta.url).href;
+      const script = `const { startSandbox } = await import(${JSON.stringify(start)});
       const { directory, members } = await startSandbox();
       console.log(JSON.stringify({ directory, members }));`;
-    const runner = spawn(process.execPath, ['--input-type=module', '--eval', script], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const [line] = await once(createInterface({ input: runner.stdout }), 'line');
-    const footprint = footprintOf(whereabouts.parse(JSON.parse(String(line))));
-    await expectFootprint(footprint);
-    runner.kill('SIGKILL');
-    const isGone = () => Promise.resolve(processesOf(footprint.directory).length === 0);
-    await waitUntil('its processes gone', isGone, { timeoutMs: ACTION_TIMEOUT_MS });
-    await expectNothing(footprint, 'after SIGKILL');
-  });
+      const runner = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const [line] = await once(createInterface({ input: runner.stdout }), 'line');
+      const footprint = footprintOf(whereabouts.parse(JSON.parse(String(line))));
+      await expectFootprint(footprint);
+      runner.kill('SIGKILL');
+      const isGone = () => Promise.resolve(processesOf(footprint.directory).length === 0);
+      await waitUntil('its processes gone', isGone, { timeoutMs: ACTION_TIMEOUT_MS });
+      await expectNothing(footprint, 'after SIGKILL');
+    },
+    ROUND_TIMEOUT_MS,
+  );
 
   /** So that a look that finds nothing afterwards is known to be able to find something. */
   async function expectFootprint({ directory, ports, pids }: Footprint): Promise<void> {
     expect(readdirSync(temporary)).not.toEqual([]);
     expect(await listening(ports)).toEqual(ports);
-    if (!HAS_PROC) return;
+    if (NO_PROC !== undefined) return;
     expect(processesOf(directory).length).toBeGreaterThanOrEqual(3);
     expect(segmentsMadeBy(pids)).toHaveLength(3);
   }

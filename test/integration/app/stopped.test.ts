@@ -2,7 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect } from 'vitest';
+import { itUnless } from '../../support/unless-missing.ts';
 import { FakeCluster } from '../../support/app-lab.ts';
 import type { ConfigFile } from '../../support/app-lab.ts';
 import { aStartup } from '../../support/packets.ts';
@@ -52,7 +53,7 @@ async function stopped(): Promise<void> {
 }
 
 /** Elsewhere nobody tells whether a process has stopped, and prlimit is of Linux too. */
-const HAS_PROC = existsSync('/proc/self/fd');
+const NO_PROC = existsSync('/proc/self/fd') ? undefined : 'Linux, with /proc and prlimit';
 
 const STALE = 'written while the proxy stood still';
 const SHORT = { interval: '200ms', timeout: '200ms', write_fresh: '1s', read_fresh: '1s', silence_grace: '1s' };
@@ -62,7 +63,8 @@ function changesSince(at: number): readonly unknown[] {
   return pointsman.lines.slice(at).filter(({ event }) => changes.includes(String(event)));
 }
 
-test.runIf(HAS_PROC)(
+itUnless(
+  NO_PROC,
   'scenario 41: stopped for longer than evidence counts: ages are judged before a byte is forwarded',
   async () => {
     await start(SHORT);
@@ -81,7 +83,7 @@ test.runIf(HAS_PROC)(
   },
 );
 
-test.runIf(HAS_PROC)('scenario 41: stopped within the ages: nobody is blamed and every byte arrives', async () => {
+itUnless(NO_PROC, 'scenario 41: stopped within the ages: nobody is blamed and every byte arrives', async () => {
   await start({});
   const sessions = [await aSession('write'), await aSession('read')];
   const before = pointsman.lines.length;
@@ -95,7 +97,8 @@ test.runIf(HAS_PROC)('scenario 41: stopped within the ages: nobody is blamed and
   expect(changesSince(before)).toEqual([]);
 });
 
-test.runIf(HAS_PROC)(
+itUnless(
+  NO_PROC,
   'scenario 41: out of file descriptors: no member is blamed, sessions live, and it recovers',
   async () => {
     await start({});

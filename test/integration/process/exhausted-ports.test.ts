@@ -1,18 +1,18 @@
 // Scenario 41: no local port is left to connect from. In a network of its own, which has two of them.
 import { execFile, execFileSync } from 'node:child_process';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
+import { itUnless } from '../../support/unless-missing.ts';
 
 const IN_A_NETWORK_OF_ITS_OWN = ['-rn', 'sh', '-c'];
 const TWO_PORTS = 'ip link set lo up && echo "50000 50001" > /proc/sys/net/ipv4/ip_local_port_range';
 
-/** Containers without the privilege cannot. */
-function canHaveOne(): boolean {
+function whyNoNetworkOfItsOwn(): string | undefined {
   try {
     execFileSync('unshare', [...IN_A_NETWORK_OF_ITS_OWN, TWO_PORTS], { stdio: 'ignore' });
-    return true;
+    return undefined;
   } catch {
-    return false;
+    return 'Linux, unshare and ip (npm run prerequisites), and the privilege to make a network namespace';
   }
 }
 
@@ -31,7 +31,8 @@ const DIAL_FIVE = `
   });
 `;
 
-test.runIf(canHaveOne())(
+itUnless(
+  whyNoNetworkOfItsOwn(),
   'scenario 41: ephemeral ports exhausted: a fault of this machine, not of the member',
   async () => {
     const script = `${TWO_PORTS} && exec "$0" --input-type=module -e "$1"`;

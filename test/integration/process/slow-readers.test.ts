@@ -1,6 +1,7 @@
 // Scenario 37: two hundred clients that do not read, ten at a time, before servers that send as fast as they can.
 import { readFileSync } from 'node:fs';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect } from 'vitest';
+import { itUnless } from '../../support/unless-missing.ts';
 import { FakeCluster } from '../../support/app-lab.ts';
 import { aStartup } from '../../support/packets.ts';
 import { startPointsman } from '../../support/pointsman-process.ts';
@@ -67,9 +68,9 @@ async function flood(connections: readonly BackendConnection[]): Promise<void> {
   }
 }
 
-test.runIf(process.platform === 'linux')(
+itUnless(
+  process.platform === 'linux' ? undefined : 'Linux, whose /proc tells of memory',
   'scenario 37: a slow reader against a fast backend, 200 times: memory bounded',
-  { timeout: 120_000 },
   async () => {
     const port = await pointsman.port('write');
     const { postgres } = cluster.primary;
@@ -84,4 +85,5 @@ test.runIf(process.platform === 'linux')(
       await until('their ends', () => postgres.open() === 0, 10_000);
     }
   },
+  120_000,
 );
