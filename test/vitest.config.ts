@@ -5,9 +5,15 @@ export default defineConfig({
   test: {
     reporters: ['default'],
     projects: [
-      // A property over hundreds of histories takes its time on a busy machine.
       {
-        test: { name: 'unit', include: ['test/unit/**/*.test.ts', 'test/property/**/*.test.ts'], testTimeout: 30_000 },
+        test: {
+          name: 'unit',
+          include: ['test/unit/**/*.test.ts', 'test/property/**/*.test.ts'],
+          // What is pure needs no process of its own for each file: a third of the time.
+          isolate: false,
+          // A property over hundreds of histories takes its time on a busy machine.
+          testTimeout: 30_000,
+        },
       },
       { test: { name: 'integration', include: ['test/integration/**/*.test.ts'], testTimeout: 20_000 } },
       {

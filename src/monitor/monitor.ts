@@ -228,10 +228,7 @@ export class Monitor {
   #sniffRoutes(): void {
     const isPromoting = this.#promotions.read(this.#policy, this.#table);
     if (!this.#snapshot.complete) return;
-    const hasNobody = this.#policy.pools.some(
-      ({ name, exclusive }) => exclusive && this.#table.pools.get(name)?.route.kind !== 'open',
-    );
-    if (hasNobody) this.#smell(isPromoting ? 'promotion' : 'no-primary', isPromoting);
+    if (this.#sought().size > 0) this.#smell(isPromoting ? 'promotion' : 'no-primary', isPromoting);
   }
 
   /** An answer other than yes from the member a write pool uses. */
