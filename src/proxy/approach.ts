@@ -6,15 +6,15 @@ import type { Clock } from '../core/instant.ts';
 import type { PoolName, PoolPolicy } from '../core/policy.ts';
 import type { Route, Target } from '../core/routing-table.ts';
 import type { Attempts } from './attempts.ts';
-import type { Dial, DialResult } from './dial.ts';
+import type { DialResult } from './dial.ts';
 import { awaitGreeting } from './greeting.ts';
 import type { Greeted } from './greeting.ts';
 import { negotiate } from './negotiation.ts';
 import type { ProxySeams } from './options.ts';
-import type { Picker } from './picker.ts';
 import type { Place, Registry } from './registry.ts';
 import { isAmong } from './spares.ts';
 import type { Spare } from './spares.ts';
+import type { Surroundings } from './surroundings.ts';
 
 export type OpenRoute = Extract<Route, { kind: 'open' }>;
 
@@ -22,10 +22,7 @@ export interface ApproachInputs {
   readonly session: number;
   readonly pool: PoolPolicy;
   readonly attempts: Attempts;
-  readonly connectTimeoutMs: number;
-  readonly seams: ProxySeams;
-  readonly pick: Picker['pick'];
-  readonly dial: Dial;
+  readonly around: Surroundings;
   /** The client's packet, where its answer can be awaited. */
   readonly asked: Asked | undefined;
   /** Used instead of a dial, if its member is open. */
@@ -69,14 +66,19 @@ export function fullRoute(registry: Registry, pool: PoolName, { fallback, laggin
   return undefined;
 }
 
+function connectTimeoutMs({ policy }: Surroundings): number {
+  return policy().backend.connectTimeoutMs;
+}
+
 /** The caller has just seen the route open. Returns the abort, which is idempotent. */
 export function approach(inputs: ApproachInputs): () => void {
-  const { seams, pool, connectTimeoutMs } = inputs;
+  const { pool, around } = inputs;
+  const { seams } = around;
   let abort = nothing;
   const connect = (): void => {
     abort = connectToMember(inputs);
   };
-  if (pool.exclusive) abort = once(seams.clock, connectTimeoutMs, seams.freshen(pool.name), connect);
+  if (pool.exclusive) abort = once(seams.clock, connectTimeoutMs(around), seams.freshen(pool.name), connect);
   else connect();
   return () => abort();
 }
@@ -99,7 +101,8 @@ function once(clock: Clock, limitMs: number, asked: Promise<void>, run: () => vo
 }
 
 function connectToMember(inputs: ApproachInputs): () => void {
-  const { seams, connectTimeoutMs, pool, attempts, dial } = inputs;
+  const { around, pool, attempts } = inputs;
+  const { seams, picker, dial } = around;
   const { clock } = seams;
   const route = openRoute(seams, pool.name);
   if (route === undefined) {
@@ -112,11 +115,11 @@ function connectToMember(inputs: ApproachInputs): () => void {
     inputs.onPlace({ ...kept.target, ...degraded });
     return handOver(inputs, kept.target, kept.socket);
   }
-  const target = inputs.pick(pool, attempts.preferred(route.targets));
+  const target = picker.pick(pool, attempts.preferred(route.targets));
   inputs.onPlace({ ...target, ...degraded });
   const startedAt = clock.now();
   let abort = nothing;
-  const abortDial = dial(target.address, { clock, timeoutMs: connectTimeoutMs }, (result) => {
+  const abortDial = dial(target.address, { clock, timeoutMs: connectTimeoutMs(around) }, (result) => {
     const outcome = result.kind === 'connected' ? 'connected' : result.outcome;
     const durationMs = clock.now() - startedAt;
     const { member } = target;
@@ -131,7 +134,8 @@ function connectToMember(inputs: ApproachInputs): () => void {
 }
 
 function handOver(inputs: ApproachInputs, target: Target, backend: Socket): () => void {
-  const { seams, pool, attempts, asked, onConnected } = inputs;
+  const { pool, attempts, asked, onConnected } = inputs;
+  const { seams } = inputs.around;
   if (!isAmong(openRoute(seams, pool.name)?.targets ?? [], target)) {
     backend.destroy();
     inputs.onRouteAgain();
@@ -166,7 +170,8 @@ function handOver(inputs: ApproachInputs, target: Target, backend: Socket): () =
 }
 
 function failed(inputs: ApproachInputs, { member }: Target, result: Extract<DialResult, { kind: 'failed' }>): void {
-  const { seams, attempts, pool } = inputs;
+  const { attempts, pool } = inputs;
+  const { seams } = inputs.around;
   if (!result.isLocalFault) seams.onSmell({ kind: 'dial-failed', member });
   const route = openRoute(seams, pool.name);
   const pauseMs = attempts.failed(member, result.detail, result.isLocalFault, route?.targets ?? []);

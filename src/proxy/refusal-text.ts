@@ -6,6 +6,7 @@ import { describeMembers, durationText } from '../core/describe.ts';
 import type { Instant } from '../core/instant.ts';
 import type { PoolPolicy } from '../core/policy.ts';
 import type { PoolDecision } from '../core/routing-table.ts';
+import { encodeErrorResponse } from '../wire/error-response.ts';
 import type { ErrorFields } from '../wire/error-response.ts';
 
 /** The reasons for which a client is answered before it reaches a backend. */
@@ -41,6 +42,11 @@ const CANNOT_CONNECT_NOW = '57P03';
 export function refusalText(reason: RefusalReason, facts: RefusalFacts): ErrorFields {
   const sqlState = reason === 'shutdown' ? CANNOT_CONNECT_NOW : CLOSE_REASONS[reason].sqlState;
   return { sqlState, message: `pointsman: ${sentence(reason, facts.pool)} (${reason})`, ...advice(reason, facts) };
+}
+
+/** The same as it goes to the client. */
+export function encodeRefusal(reason: RefusalReason, facts: RefusalFacts): Uint8Array {
+  return encodeErrorResponse(refusalText(reason, facts));
 }
 
 /** The answer to a browser, a health check or a scraper on this port. */

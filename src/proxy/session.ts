@@ -8,7 +8,7 @@ import type { PoolName, PoolPolicy } from '../core/policy.ts';
 import type { HoldCause, PoolDecision, Target } from '../core/routing-table.ts';
 import { nextSessionState } from '../core/session-state.ts';
 import type { SessionEvent, SessionState } from '../core/session-state.ts';
-import { NOT_SUPPORTED, encodeErrorResponse } from '../wire/error-response.ts';
+import { NOT_SUPPORTED } from '../wire/error-response.ts';
 import type { Seat } from './admission.ts';
 import { approach, fullRoute, openRoute } from './approach.ts';
 import { Attempts } from './attempts.ts';
@@ -17,7 +17,7 @@ import type { Waiting } from './holding.ts';
 import { Opening } from './opening.ts';
 import { partingText } from './parting-text.ts';
 import type { PartingReason } from './parting-text.ts';
-import { refusalText } from './refusal-text.ts';
+import { encodeRefusal } from './refusal-text.ts';
 import type { RefusalReason } from './refusal-text.ts';
 import type { Place, Seated } from './registry.ts';
 import { Served } from './served.ts';
@@ -216,20 +216,16 @@ export class Session implements Seated, Waiting {
 
   #dial(): void {
     if (!this.#move('dial')) return;
-    const { seams, policy, registry, dial, picker } = this.#around;
     const abort = approach({
       session: this.id,
       pool: this.#policy,
       attempts: this.#attempts,
-      connectTimeoutMs: policy().backend.connectTimeoutMs,
-      seams,
-      pick: (pool, targets) => picker.pick(pool, targets),
-      dial,
+      around: this.#around,
       asked: this.#opening.asked(),
       spare: this.#spare,
       onPlace: (place) => {
         this.#place = place;
-        registry.sit(this, place);
+        this.#around.registry.sit(this, place);
       },
       onConnected: (target, backend, greeted) => this.#relay(target, backend, greeted),
       onDeclined: (target, backend) => this.#decline(target, backend),
@@ -298,9 +294,7 @@ export class Session implements Seated, Waiting {
   }
 
   #refusal(reason: RefusalReason, detail: string | undefined): Uint8Array {
-    const waitedMs = this.#record.waitedMs();
-    const now = this.#around.seams.clock.now();
-    const facts = { pool: this.#policy, decision: this.#decision(), now, waitedMs, detail };
-    return encodeErrorResponse(refusalText(reason, facts));
+    const facts = { pool: this.#policy, decision: this.#decision(), waitedMs: this.#record.waitedMs(), detail };
+    return encodeRefusal(reason, { ...facts, now: this.#around.seams.clock.now() });
   }
 }
