@@ -1,7 +1,7 @@
 // Time as the core sees it: monotonic milliseconds, taken once per event at the edge and passed down.
 // Wall-clock time never enters a decision (a jump of it must change nothing).
 
-/** Monotonic milliseconds since an arbitrary start of this process. */
+/** Monotonic milliseconds since an arbitrary moment, which is the same for all processes of a machine. */
 export type Instant = number;
 
 /** The seam through which the shells take time; tests drive one by hand. */

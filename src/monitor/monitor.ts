@@ -1,8 +1,6 @@
-// The only owner of changing cluster state: one snapshot, one table, one validity timer. Every observation and every passing of
-// `validUntil` decides again; what follows for live sessions is handed over in the same step, synchronously.
-import { planActions } from '../core/actions.ts';
+// The only owner of changing cluster state: one snapshot, and the table that its decider keeps of it. Every observation decides
+// again; what follows for live sessions is handed over in the same step, synchronously.
 import type { Action } from '../core/actions.ts';
-import { decideRoutes, emptyTable } from '../core/decide-routes.ts';
 import type { MonitorEvent, Smell } from '../core/events.ts';
 import type { Clock, Instant } from '../core/instant.ts';
 import type { MemberName } from '../core/member.ts';
@@ -14,6 +12,7 @@ import { emptySnapshot, withChecks, withDrained, withMembers, withResumed } from
 import type { Snapshot } from '../core/snapshot.ts';
 import { Alert } from './alert.ts';
 import { changesBetween, probeEvent } from './changes.ts';
+import { Decider } from './decider.ts';
 import { DiscoveryLoop } from './discovery-loop.ts';
 import type { Discover } from './discovery-loop.ts';
 import { Promotions } from './promotions.ts';
@@ -50,18 +49,21 @@ export class Monitor {
   readonly #promotions = new Promotions();
   #policy: RoutingPolicy;
   #snapshot: Snapshot;
-  #table: RoutingTable;
-  #cancelValidity: () => void = () => {};
+  readonly #decider: Decider;
   #refreshedAt: Instant = -Infinity;
-  #isDeciding = false;
   #isStopped = false;
 
   constructor(options: MonitorOptions) {
     this.#options = options;
     this.#policy = options.policy;
     this.#snapshot = emptySnapshot(options.scope);
-    this.#table = emptyTable(options.policy, this.#snapshot, options.clock.now());
-    const { clock, onEvent } = options;
+    const { clock, onEvent, onTable } = options;
+    this.#decider = new Decider({
+      known: () => ({ policy: this.#policy, snapshot: this.#snapshot }),
+      clock,
+      onTable,
+      onDecided: (...tables) => this.#tellDecided(...tables),
+    });
     const probe = (): ProbePolicy => this.#policy.probe;
     this.#alert = new Alert({ policy: probe, clock, onEvent, onHurry: () => this.#hurry() });
     this.#discovery = new DiscoveryLoop({
@@ -83,7 +85,7 @@ export class Monitor {
 
   stop(): void {
     this.#isStopped = true;
-    this.#cancelValidity();
+    this.#decider.stop();
     this.#discovery.stop();
     for (const prober of this.#probers.values()) prober.stop();
   }
@@ -94,7 +96,7 @@ export class Monitor {
     const checks = new Set(checksOf(policy).map(({ text }) => text));
     this.#policy = policy;
     this.#snapshot = withChecks(this.#snapshot, checks);
-    this.#decide();
+    this.#decider.decide();
     this.#hurry();
     if (checks.isSubsetOf(before)) return;
     for (const prober of this.#probers.values()) prober.soon(0);
@@ -121,7 +123,7 @@ export class Monitor {
     if (!this.#snapshot.members.has(member)) return false;
     this.#snapshot = withDrained(this.#snapshot, member, this.#options.clock.now());
     this.#options.onEvent({ kind: 'member-drained', member });
-    this.#decide();
+    this.#decider.decide();
     return true;
   }
 
@@ -130,7 +132,7 @@ export class Monitor {
     if (!this.#snapshot.members.has(member) && !this.#snapshot.drained.has(member)) return false;
     this.#snapshot = withResumed(this.#snapshot, member);
     this.#options.onEvent({ kind: 'member-resumed', member });
-    this.#decide();
+    this.#decider.decide();
     return true;
   }
 
@@ -141,8 +143,7 @@ export class Monitor {
 
   /** As of now: what a stalled event loop kept the timer from judging is judged first. */
   table(): RoutingTable {
-    if (!this.#isDeciding && this.#options.clock.now() >= this.#table.validUntil) this.#decide();
-    return this.#table;
+    return this.#decider.table();
   }
 
   snapshot(): Snapshot {
@@ -173,7 +174,7 @@ export class Monitor {
     for (let round = 0; round < 2; round += 1) {
       const stale = staleMember(pool, {
         policy: this.#policy,
-        table: this.#table,
+        table: this.#decider.lastTable(),
         snapshot: this.#snapshot,
         doubtedAt: this.#doubtedAt,
         now: this.#options.clock.now(),
@@ -199,34 +200,20 @@ export class Monitor {
     if (this.#isStopped) return;
     this.#snapshot = observe(this.#policy, this.#snapshot, observation);
     if (observation.kind === 'members') this.#followMembers();
-    this.#decide();
+    this.#decider.decide();
   }
 
-  #decide(): void {
-    if (this.#isStopped) return;
-    const { clock, onTable, onEvent } = this.#options;
-    const policy = this.#policy;
-    const now = clock.now();
-    const previous = this.#table;
-    this.#table = decideRoutes(policy, this.#snapshot, now);
-    // Who acts reads the table: it is this one, however long the acting takes.
-    this.#isDeciding = true;
-    onTable(planActions(policy, previous, this.#table));
-    this.#isDeciding = false;
-    this.#cancelValidity();
-    const { validUntil } = this.#table;
-    this.#cancelValidity =
-      validUntil === Infinity ? () => {} : clock.schedule(Math.max(0, validUntil - now), () => this.#decide());
-    for (const change of changesBetween(previous, this.#table)) {
-      onEvent(change);
+  #tellDecided(previous: RoutingTable, next: RoutingTable): void {
+    for (const change of changesBetween(previous, next)) {
+      this.#options.onEvent(change);
       if (change.kind === 'route-changed') this.#discovery.refresh();
     }
-    this.#sniffRoutes();
+    this.#sniffRoutes(next);
   }
 
   /** Without a primary every moment counts; that somebody is promoting is news that begins the urgent time anew. */
-  #sniffRoutes(): void {
-    const isPromoting = this.#promotions.read(this.#policy, this.#table);
+  #sniffRoutes(table: RoutingTable): void {
+    const isPromoting = this.#promotions.read(this.#policy, table);
     if (!this.#snapshot.complete) return;
     if (this.#sought().size > 0) this.#smell(isPromoting ? 'promotion' : 'no-primary', isPromoting);
   }
@@ -235,7 +222,7 @@ export class Monitor {
   #sniff(observation: ProbeObservation): void {
     for (const pool of this.#policy.pools) {
       const record = this.#snapshot.members.get(observation.member);
-      const standing = this.#table.pools.get(pool.name)?.standings.get(observation.member);
+      const standing = this.#decider.lastTable().pools.get(pool.name)?.standings.get(observation.member);
       if (!pool.exclusive || record === undefined || standing === undefined || standing.kind === 'leave') continue;
       const isYes = record.failure === undefined && standing.kind === 'open';
       if (isYes) continue;
@@ -261,7 +248,7 @@ export class Monitor {
   /** Checks of exclusive pools that have nobody at the moment. */
   #sought(): ReadonlySet<string> {
     const idle = this.#policy.pools.filter(
-      (pool) => pool.exclusive && this.#table.pools.get(pool.name)?.route.kind !== 'open',
+      (pool) => pool.exclusive && this.#decider.lastTable().pools.get(pool.name)?.route.kind !== 'open',
     );
     return new Set(idle.map((pool) => pool.check.text));
   }

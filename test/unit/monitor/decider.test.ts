@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import type { Action } from '../../../src/core/actions.ts';
+import { Decider } from '../../../src/monitor/decider.ts';
+import { aPolicy } from '../../support/builders.ts';
+import { LabMonitor } from '../../support/lab-monitor.ts';
+
+/** A decider of its own over what a monitor knows at this moment, with the same clock; nobody brings it anything new. */
+async function aDecider() {
+  const lab = await new LabMonitor().started();
+  const actions: Action[] = [];
+  const known = { policy: aPolicy(), snapshot: lab.monitor.snapshot() };
+  lab.monitor.stop();
+  const decider = new Decider({ known: () => known, clock: lab.clock, onTable: (more) => actions.push(...more) });
+  decider.decide();
+  return { clock: lab.clock, known, decider, actions, table: lab.monitor.table() };
+}
+
+test('decides as the monitor does that has the same snapshot', async () => {
+  const { decider, table } = await aDecider();
+  expect(decider.table().pools).toEqual(table.pools);
+});
+
+test('G2, G4: evidence runs out where it is used: new sessions hold, live ones end, though nobody says anything any more', async () => {
+  const { clock, decider, actions } = await aDecider();
+  expect(decider.table().pools.get('write')?.route.kind).toBe('open');
+  await clock.advance(5000);
+  expect(decider.table().pools.get('write')?.route).toEqual({ kind: 'hold', cause: 'no-member' });
+  expect(actions).toEqual([]);
+  await clock.advance(10_000);
+  expect(actions.map(({ pool, member, cause, mode }) => [pool, member, cause, mode])).toContainEqual([
+    'write',
+    'pg-1',
+    'silent',
+    'close',
+  ]);
+});
+
+test('what a stall kept the timer from judging is judged by who reads the table', async () => {
+  const { clock, decider } = await aDecider();
+  clock.stall(5000);
+  expect(decider.table().pools.get('write')?.route.kind).toBe('hold');
+});
+
+test('after stop() it neither decides nor keeps a timer', async () => {
+  const { clock, decider, actions } = await aDecider();
+  const pending = clock.pending();
+  decider.stop();
+  expect(clock.pending()).toBe(pending - 1);
+  decider.decide();
+  await clock.advance(60_000);
+  expect(actions).toEqual([]);
+});
