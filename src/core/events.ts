@@ -17,7 +17,12 @@ export interface Login {
 }
 
 export type ProxyEvent =
-  | { readonly kind: 'client-accepted'; readonly pool: PoolName }
+  | {
+      readonly kind: 'client-accepted';
+      readonly pool: PoolName;
+      readonly session: number;
+      readonly client: string;
+    }
   | { readonly kind: 'hold-started'; readonly pool: PoolName; readonly session: number; readonly cause: HoldCause }
   | {
       readonly kind: 'hold-ended';

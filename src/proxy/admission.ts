@@ -2,6 +2,8 @@
 // takes a slot. Beyond a bound a limited number of visitors is still let in, to be told why they are refused or to have their
 // cancel request passed on; only what exceeds both is cut off unheard, with a parting word that it may or may not read.
 import type { ClientPolicy } from '../core/policy.ts';
+import { NO_TALLY } from '../core/tally.ts';
+import type { Tally } from '../core/tally.ts';
 
 export type SeatKind = 'session' | 'visitor' | 'none';
 
@@ -27,11 +29,24 @@ export class Admission {
   readonly #bounds: () => Bounds;
   readonly #taken = { session: 0, visitor: 0, none: 0 };
   readonly #byAddress = new Map<string, number>();
+  readonly #others: () => Tally;
+  /** Only where somebody asks. */
+  readonly #changed = new Set<string>();
+  readonly #hasOthers: boolean;
   #starting = 0;
 
-  /** Bounds are read at each admission: who is in stays in. */
-  constructor(bounds: () => Bounds) {
+  /** Bounds are read at each admission: who is in stays in. `others`: what other processes have let in under the same bounds. */
+  constructor(bounds: () => Bounds, others?: () => Tally) {
     this.#bounds = bounds;
+    this.#others = others ?? (() => NO_TALLY);
+    this.#hasOthers = others !== undefined;
+  }
+
+  /** Of the addresses those whose number has changed since it was last asked. */
+  tally(): Pick<Tally, 'sessions' | 'starting' | 'byAddress'> {
+    const byAddress = new Map([...this.#changed].map((address) => [address, this.#byAddress.get(address) ?? 0]));
+    this.#changed.clear();
+    return { sessions: this.#taken.session, starting: this.#starting, byAddress };
   }
 
   /** `address`: the client's, without its port. */
@@ -73,14 +88,16 @@ export class Admission {
 
   #fullFor(address: string): { readonly text: string; readonly isStarting: boolean } | undefined {
     const { maxSessions, maxSessionsPerAddress = Infinity, maxStarting = Infinity } = this.#bounds();
-    if (this.#starting >= maxStarting) {
+    const others = this.#others();
+    if (this.#starting + others.starting >= maxStarting) {
       const text = `the bound of ${maxStarting} clients that have not said yet what they want is reached`;
       return { text, isStarting: true };
     }
-    if (this.#taken.session >= maxSessions) {
+    if (this.#taken.session + others.sessions >= maxSessions) {
       return { text: `the bound of ${maxSessions} sessions is reached`, isStarting: false };
     }
-    if ((this.#byAddress.get(address) ?? 0) >= maxSessionsPerAddress) {
+    const fromThere = (this.#byAddress.get(address) ?? 0) + (others.byAddress.get(address) ?? 0);
+    if (fromThere >= maxSessionsPerAddress) {
       return { text: `the bound of ${maxSessionsPerAddress} sessions from ${address} is reached`, isStarting: false };
     }
     return undefined;
@@ -93,6 +110,7 @@ export class Admission {
   #count(kind: SeatKind, address: string, change: 1 | -1): void {
     this.#taken[kind] += change;
     if (kind !== 'session') return;
+    if (this.#hasOthers) this.#changed.add(address);
     const left = (this.#byAddress.get(address) ?? 0) + change;
     if (left === 0) this.#byAddress.delete(address);
     else this.#byAddress.set(address, left);

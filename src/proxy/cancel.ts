@@ -1,7 +1,8 @@
 // Passes a CancelRequest on, once: to the server whose session has that key, or, where no session that can be read has it (TLS, or
 // another proxy's), to the members of the listener's pool, because PostgreSQL ignores a key it does not have. The latter is
-// rationed: guesses must not cost the members. One deadline bounds all of it, whoever never closes.
+// rationed: guesses must not cost the members; where other processes serve the same ports they are asked before. One deadline bounds all of it, whoever never closes.
 import type { Socket } from 'node:net';
+import type { CancelKeyKnowledge } from '../core/events.ts';
 import type { Clock } from '../core/instant.ts';
 import { addressText, isSameAddress } from '../core/member.ts';
 import type { Address } from '../core/member.ts';
@@ -12,6 +13,8 @@ import { openRoute } from './approach.ts';
 import { CancelKeys } from './cancel-keys.ts';
 import type { Dial } from './dial.ts';
 import type { ProxySeams } from './options.ts';
+import { NO_PEERS } from './peers.ts';
+import type { Peers } from './peers.ts';
 import type { Registry } from './registry.ts';
 import { TokenBucket } from './token-bucket.ts';
 
@@ -51,21 +54,55 @@ export class Cancels {
   }
 
   /** Returns the end without courtesy, after which nothing is reported. */
-  passOn({ packet, pool, listener, onDone }: Cancelling): () => void {
-    const { seams, dial } = this.#inputs;
-    const { clock } = seams;
+  passOn(cancelling: Cancelling): () => void {
+    const { peers } = this.#inputs.seams;
+    const own = this.#targetOf(cancelling.packet);
+    if (own !== undefined) return this.#send(cancelling, [own], 'known');
+    return peers === undefined ? this.#guess(cancelling) : this.#askFirst(cancelling, peers);
+  }
+
+  /** For another process that does not know its key. False, and nothing is done: nor is it known here. */
+  passOnIfKnown(packet: Uint8Array, pool: PoolName): boolean {
     const own = this.#targetOf(packet);
-    const places = own === undefined ? this.#placesOf(pool) : [own];
+    if (own === undefined) return false;
+    this.#send({ packet, pool, onDone: nothing }, [own], 'known');
+    return true;
+  }
+
+  #askFirst(cancelling: Cancelling, peers: Peers): () => void {
+    let isStopped = false;
+    let stop = nothing;
+    const answered = (isTaken: boolean): void => {
+      if (isStopped) return;
+      if (isTaken) cancelling.onDone();
+      else stop = this.#guess(cancelling);
+    };
+    void peers.passOnCancel(cancelling.packet, cancelling.pool).then(answered);
+    return () => {
+      isStopped = true;
+      stop();
+    };
+  }
+
+  #guess(cancelling: Cancelling): () => void {
+    const { pool, listener, onDone } = cancelling;
+    const places = this.#placesOf(pool);
     let problem: string | undefined;
     if (places.length === 0) problem = 'nobody to pass it on to in this pool';
-    else if (own === undefined && !this.#mayGuess(listener)) problem = 'dropped: too many with unknown keys';
-    if (problem !== undefined) {
-      onDone(problem);
-      return nothing;
-    }
-    const key = own === undefined ? 'unknown' : 'known';
+    else if (!this.#mayGuess(listener)) problem = 'dropped: too many with unknown keys';
+    if (problem === undefined) return this.#send(cancelling, places, 'unknown');
+    onDone(problem);
+    return nothing;
+  }
+
+  #send(
+    { packet, pool, onDone }: Omit<Cancelling, 'listener'>,
+    places: readonly Target[],
+    key: CancelKeyKnowledge,
+  ): () => void {
+    const { seams, dial } = this.#inputs;
     seams.onEvent({ kind: 'cancel-forwarded', pool, key, members: places.map(({ member }) => member) });
-    return forward({ packet, addresses: places.map(({ address }) => address), dial, clock, onDone });
+    return forward({ packet, addresses: places.map(({ address }) => address), dial, clock: seams.clock, onDone });
   }
 
   #targetOf(packet: Uint8Array): Target | undefined {
@@ -84,9 +121,11 @@ export class Cancels {
   }
 
   #mayGuess(listener: Address): boolean {
-    const now = this.#inputs.seams.clock.now();
+    const { clock, peers = NO_PEERS } = this.#inputs.seams;
+    const now = clock.now();
     const name = addressText(listener);
-    const bucket = this.#buckets.get(name) ?? new TokenBucket(UNKNOWN_PER_SECOND, now, UNKNOWN_PER_SECOND);
+    const perSecond = UNKNOWN_PER_SECOND / peers.processes;
+    const bucket = this.#buckets.get(name) ?? new TokenBucket(perSecond, now, perSecond);
     this.#buckets.set(name, bucket);
     return bucket.take(now) === 0;
   }

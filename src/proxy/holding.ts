@@ -39,6 +39,8 @@ export interface HoldingInputs {
   readonly clock: Clock;
   readonly onEvent: (event: ProxyEvent) => void;
   readonly onSmell: (smell: Smell) => void;
+  /** Clients that wait at other processes, under the same bound. */
+  readonly heldElsewhere?: () => number;
 }
 
 interface Entry {
@@ -82,7 +84,7 @@ export class Holding {
   }
 
   enter(waiting: Waiting, { cause, since, pauseMs }: HoldRequest): HoldAnswer {
-    const { clock, onEvent } = this.#inputs;
+    const { clock, onEvent, heldElsewhere = () => 0 } = this.#inputs;
     const policy = this.#inputs.policy();
     const line = this.#line(waiting.pool);
     const now = clock.now();
@@ -90,7 +92,7 @@ export class Holding {
     if (lostForMs >= policy.maxFailoverMs) {
       return { kind: 'refused', reason: 'no-route', detail: `no route for ${Math.round(lostForMs / 1000)} s` };
     }
-    if (this.#held >= policy.maxSessions) {
+    if (this.#held + heldElsewhere() >= policy.maxSessions) {
       return { kind: 'refused', reason: 'hold-full', detail: `${policy.maxSessions} clients wait already` };
     }
     const waitMs = Math.min(since + policy.maxWaitMs - now, policy.maxFailoverMs - lostForMs);

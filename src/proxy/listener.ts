@@ -38,6 +38,10 @@ export type PreparedListeners =
 export interface ListenersInputs {
   readonly onConnection: (listener: BoundListener, client: Socket) => void;
   readonly onFailure: (pool: PoolName, detail: string) => void;
+  /** Other processes listen there, too; the kernel shares the clients out. Whether anybody else does is not told then. */
+  readonly isShared?: boolean;
+  /** What this program listens on elsewhere. */
+  readonly own?: () => readonly BoundListener[];
 }
 
 interface Listener {
@@ -106,7 +110,8 @@ export class Listeners {
 
   #explain(address: Address, { code, message }: NodeJS.ErrnoException): string {
     const text = addressText(address);
-    const own = this.#listeners.find((listener) => listener.address.port === address.port);
+    const { own: elsewhere = () => [] } = this.#inputs;
+    const own = [...this.#listeners, ...elsewhere()].find((listener) => listener.address.port === address.port);
     switch (code ?? '') {
       case 'EADDRINUSE':
         if (own === undefined) return `${text} is in use by another process`;
@@ -131,7 +136,7 @@ export class Listeners {
   }
 
   #bind(policy: ListenerPolicy): Promise<Listener | NodeJS.ErrnoException> {
-    const { onConnection, onFailure } = this.#inputs;
+    const { onConnection, onFailure, isShared = false } = this.#inputs;
     const { host, port } = policy.address;
     const server = createServer(SOCKET_OPTIONS, (client) => {
       if (listener.early === undefined) return onConnection(bound(listener), client);
@@ -141,7 +146,7 @@ export class Listeners {
     const listener: Listener = { policy, server, address: policy.address, early: [] };
     return new Promise((resolve) => {
       server.once('error', resolve);
-      server.listen({ host, port, backlog: BACKLOG }, () => {
+      server.listen({ host, port, backlog: BACKLOG, reusePort: isShared }, () => {
         server.off('error', resolve).on('error', (error) => onFailure(listener.policy.pool, error.message));
         const at = server.address();
         if (at !== null && typeof at === 'object') listener.address = { host, port: at.port };
@@ -161,12 +166,12 @@ function stop({ server, early }: Listener): void {
 }
 
 /** Which of the listeners goes on for which policy: by address, whatever its pool; of several on port 0 the one of the same pool. */
-function keep(
-  listeners: readonly Listener[],
+export function keep<One extends { readonly policy: ListenerPolicy }>(
+  listeners: readonly One[],
   wanted: readonly ListenerPolicy[],
-): ReadonlyMap<ListenerPolicy, Listener> {
+): ReadonlyMap<ListenerPolicy, One> {
   const free = new Set(listeners);
-  const kept = new Map<ListenerPolicy, Listener>();
+  const kept = new Map<ListenerPolicy, One>();
   for (const isSamePool of [true, false]) {
     for (const policy of wanted) {
       if (kept.has(policy)) continue;

@@ -5,6 +5,7 @@ import type { KeyPairFiles, KeyPairReading } from '../core/key-pair.ts';
 import type { BackendPolicy, ClientPolicy, HoldPolicy, ListenerPolicy, PoolName, PoolPolicy } from '../core/policy.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import type { Dial } from './dial.ts';
+import type { Peers } from './peers.ts';
 
 /** What a reload may change. It counts for what begins after. */
 export interface ProxyPolicy {
@@ -29,6 +30,8 @@ export interface ProxySeams {
   /** A number in [0, 1). */
   readonly random: () => number;
   readonly dial?: Dial;
+  /** Absent: nobody else serves these ports. */
+  readonly peers?: Peers;
 }
 
 export type ProxyOptions = ProxyPolicy & ProxySeams;

@@ -4,6 +4,7 @@ import type { Action } from '../core/actions.ts';
 import { addressText, isSameAddress } from '../core/member.ts';
 import type { PoolCounts } from '../core/counts.ts';
 import type { PoolName, PoolPolicy } from '../core/policy.ts';
+import type { Tally } from '../core/tally.ts';
 import { Admission } from './admission.ts';
 import { Cancels } from './cancel.ts';
 import { Degraded } from './degraded.ts';
@@ -54,21 +55,33 @@ export interface Proxy {
   stopAccepting(): void;
   /** Refuses who waits, ends sessions between transactions, closes the rest after `deadlineMs`. Resolves when none is left. */
   drain(deadlineMs: number): Promise<void>;
-  /** Ends everything in this step. */
-  close(): void;
+  /** Ends everything. */
+  close(): void | Promise<void>;
+  /** Brings what `counts` and `certificate` tell up to this moment. Settles within a short bound, never rejects. */
+  gather(): Promise<void>;
   /** Plain data, copied. */
   counts(): ReadonlyMap<PoolName, PoolCounts>;
   /** Undefined where TLS is the members'. */
   certificate(): CertificateStatus | undefined;
 }
 
-export function createProxy(options: ProxyOptions): Proxy {
+/** The sessions are in this process. */
+export interface LocalProxy extends Proxy {
+  /** In this step. */
+  close(): void;
+  /** What it has, for its peers; of the clients' addresses those whose number has changed since the last call. */
+  tally(): Tally;
+  /** For a peer that does not know the request's key. False, and nothing is done: nor is it known here. */
+  passOnCancel(packet: Uint8Array, pool: PoolName): boolean;
+}
+
+export function createProxy(options: ProxyOptions): LocalProxy {
   return new RunningProxy(options);
 }
 
-class RunningProxy implements Proxy {
+class RunningProxy implements LocalProxy {
   readonly #options: ProxyOptions;
-  readonly #registry = new Registry();
+  readonly #registry: Registry;
   readonly #holding: Holding;
   readonly #spares = new Spares();
   readonly #picker: Picker;
@@ -79,19 +92,26 @@ class RunningProxy implements Proxy {
   readonly #leftovers: Leftovers;
   readonly #listeners: Listeners;
   readonly #admission: Admission;
+  readonly #cancels: Cancels;
   readonly #around: Surroundings;
   /** Also those that a reload took away, as they were: their sessions may live on. */
   readonly #pools = new Map<PoolName, PoolPolicy>();
   #policy: ProxyPolicy;
   #isStopping = false;
-  #lastId = 0;
+  #lastId: number;
 
   constructor(options: ProxyOptions) {
-    const { clock, table, onEvent, dial = dialTcp } = options;
-    const registry = this.#registry;
+    const { clock, table, onEvent, peers, dial = dialTcp } = options;
+    const registry = new Registry(peers);
+    this.#registry = registry;
+    this.#lastId = peers?.lastId ?? 0;
     this.#options = options;
     this.#policy = options;
-    this.#holding = new Holding({ ...options, policy: () => this.#policy.hold });
+    this.#holding = new Holding({
+      ...options,
+      policy: () => this.#policy.hold,
+      heldElsewhere: () => peers?.others().held ?? 0,
+    });
     this.#picker = new Picker({ ...options, registry });
     this.#degraded = new Degraded(clock);
     this.#softEnds = new SoftEnds(clock, options.client.drainPerSecond);
@@ -99,7 +119,8 @@ class RunningProxy implements Proxy {
     const drainMs = (pool: PoolName): number => this.#drainMs(pool);
     this.#evictions = new Evictions({ registry, table, clock, softEnds: this.#softEnds, drainMs });
     this.#leftovers = new Leftovers({ registry, clock, softEnds: this.#softEnds });
-    this.#admission = new Admission(() => this.#policy.client);
+    this.#admission = new Admission(() => this.#policy.client, peers?.others);
+    this.#cancels = new Cancels({ seams: options, registry, dial });
     this.#listeners = new Listeners({
       onConnection: ({ pool, address: listener }, client) => {
         const policy = this.#pools.get(pool);
@@ -107,6 +128,7 @@ class RunningProxy implements Proxy {
         if (policy !== undefined) new Session(this.#lastId, { policy, listener, client }, this.#around).start();
       },
       onFailure: (pool, detail) => onEvent({ kind: 'listener-failed', pool, detail }),
+      isShared: peers !== undefined,
     });
     this.#around = {
       seams: options,
@@ -116,7 +138,7 @@ class RunningProxy implements Proxy {
       holding: this.#holding,
       spares: this.#spares,
       identity: this.#identity,
-      cancels: new Cancels({ seams: options, registry, dial }),
+      cancels: this.#cancels,
       admission: this.#admission,
       ages: new SessionAges({ ...options, softEnds: this.#softEnds }),
       dial,
@@ -190,6 +212,18 @@ class RunningProxy implements Proxy {
     this.#leftovers.stop();
     this.#softEnds.stop();
     this.#identity.stop();
+  }
+
+  gather(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  tally(): Tally {
+    return { ...this.#admission.tally(), ...this.#registry.tally() };
+  }
+
+  passOnCancel(packet: Uint8Array, pool: PoolName): boolean {
+    return this.#cancels.passOnIfKnown(packet, pool);
   }
 
   counts(): ReadonlyMap<PoolName, PoolCounts> {

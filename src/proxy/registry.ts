@@ -6,7 +6,10 @@ import { isSameAddress } from '../core/member.ts';
 import type { Address, MemberName } from '../core/member.ts';
 import type { PoolName } from '../core/policy.ts';
 import type { SessionState } from '../core/session-state.ts';
+import type { PoolTally, Tally } from '../core/tally.ts';
 import type { PartingReason } from './parting-text.ts';
+import { NO_PEERS } from './peers.ts';
+import type { Peers } from './peers.ts';
 import type { Traffic } from './relay.ts';
 import type { Leaver } from './soft-ends.ts';
 
@@ -50,7 +53,12 @@ interface PoolBook {
 export class Registry {
   readonly #books = new Map<PoolName, PoolBook>();
   readonly #sessions = new Set<Seated>();
+  readonly #peers: Peers;
   #onEmpty: () => void = () => {};
+
+  constructor(peers = NO_PEERS) {
+    this.#peers = peers;
+  }
 
   /** Books are kept of pools that are no more: their sessions may live on, and counts are since the start. */
   learn(pools: readonly PoolName[]): void {
@@ -65,6 +73,7 @@ export class Registry {
     const book = this.#book(session.pool);
     book.accepted += 1;
     book.states.startup += 1;
+    this.#peers.onChange();
   }
 
   /** Only a session's transition method calls this. */
@@ -72,6 +81,7 @@ export class Registry {
     const { states } = this.#book(session.pool);
     states[from] -= 1;
     states[to] += 1;
+    this.#peers.onChange();
     if (to !== 'closed' || from === 'closed') return;
     this.#sessions.delete(session);
     if (this.#sessions.size === 0) this.#onEmpty();
@@ -90,6 +100,7 @@ export class Registry {
     else seats.add(session);
     if (place.isFallback) book.fallbackSessions += 1;
     if (place.isLagging) book.laggingSessions += 1;
+    this.#peers.onChange();
   }
 
   rise(session: Seated, place: Place): void {
@@ -107,8 +118,9 @@ export class Registry {
     return [...seats].filter((session) => isSameAddress(session.place()?.address, address));
   }
 
+  /** Those of the other processes too. */
   sessionsOn(pool: PoolName, member: MemberName): number {
-    return this.#books.get(pool)?.seats.get(member)?.size ?? 0;
+    return (this.#books.get(pool)?.seats.get(member)?.size ?? 0) + (this.#others(pool)?.members.get(member) ?? 0);
   }
 
   /** The places at which the pool has sessions, each once. */
@@ -124,13 +136,14 @@ export class Registry {
     return places;
   }
 
+  /** Those that came by fallback, to the other processes too. */
   fallbackSessions(pool: PoolName): number {
-    return this.#book(pool).fallbackSessions;
+    return this.#book(pool).fallbackSessions + (this.#others(pool)?.fallback ?? 0);
   }
 
-  /** Those that came while every member lagged. */
+  /** Those that came while every member lagged, likewise. */
   laggingSessions(pool: PoolName): number {
-    return this.#book(pool).laggingSessions;
+    return this.#book(pool).laggingSessions + (this.#others(pool)?.lagging ?? 0);
   }
 
   /** The counters that every relay of the pool increments. */
@@ -155,6 +168,19 @@ export class Registry {
     return new Map([...this.#books].map(([pool, book]) => [pool, countsOf(book)]));
   }
 
+  /** Of this process. */
+  tally(): Pick<Tally, 'held' | 'pools'> {
+    const books = [...this.#books];
+    return {
+      held: books.reduce((sum, [, { states }]) => sum + states.holding, 0),
+      pools: new Map(books.map(([pool, book]) => [pool, tallyOf(book)])),
+    };
+  }
+
+  #others(pool: PoolName): PoolTally | undefined {
+    return this.#peers.others().pools.get(pool);
+  }
+
   #book(pool: PoolName): PoolBook {
     const book = this.#books.get(pool);
     if (book === undefined) throw new Error(`unknown pool ${pool}`);
@@ -173,8 +199,15 @@ function newBook(): PoolBook {
   };
 }
 
+function tallyOf({ seats, fallbackSessions, laggingSessions }: PoolBook): PoolTally {
+  return { fallback: fallbackSessions, lagging: laggingSessions, members: sizesOf(seats) };
+}
+
+function sizesOf(seats: PoolBook['seats']): ReadonlyMap<MemberName, number> {
+  return new Map([...seats].map(([member, sessions]) => [member, sessions.size]));
+}
+
 function countsOf({ states, seats, traffic, fallbackSessions, accepted }: PoolBook): PoolCounts {
   const { closed, ...live } = states;
-  const members = new Map([...seats].map(([member, sessions]) => [member, sessions.size]));
-  return { states: live, members, fallbackSessions, accepted, closed, ...traffic };
+  return { states: live, members: sizesOf(seats), fallbackSessions, accepted, closed, ...traffic };
 }

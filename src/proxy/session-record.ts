@@ -32,7 +32,7 @@ export class SessionRecord {
   }
 
   accepted(pool: PoolName): void {
-    this.#tellers.onEvent({ kind: 'client-accepted', pool });
+    this.#tellers.onEvent({ kind: 'client-accepted', pool, session: this.#session, client: this.#client });
   }
 
   loggedIn(login: Login): void {

@@ -9,11 +9,11 @@ export class TokenBucket {
 
   /**
    * Full at first. By default the burst is a fiftieth of a second's worth, at least one: a new primary forks and authenticates for
-   * each, and many at once are all served later than a few are.
+   * each, and many at once are all served later than a few are. Never less than one: a whole token must fit in.
    */
   constructor(perSecond: number, now: Instant, burst = Math.max(1, Math.floor(perSecond / 50))) {
     this.#perMs = perSecond / 1000;
-    this.#capacity = burst;
+    this.#capacity = Math.max(1, burst);
     this.#tokens = this.#capacity;
     this.#filledAt = now;
   }

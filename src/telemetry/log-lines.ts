@@ -19,7 +19,7 @@ type Event = ProxyEvent | MonitorEvent | ReloadEvent;
 export function logLine(event: Event, isNews: boolean): LogLine {
   switch (event.kind) {
     case 'client-accepted':
-      return { level: 'trace', text: `pool ${event.pool}: client accepted` };
+      return { level: 'trace', text: `session ${event.session}: ${event.client} accepted, pool ${event.pool}` };
     case 'hold-started':
       return { level: 'debug', text: `session ${event.session}: waits for pool ${event.pool} (${event.cause})` };
     case 'hold-ended':

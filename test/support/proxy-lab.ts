@@ -9,7 +9,7 @@ import type { BackendPolicy, ClientPolicy, HoldPolicy, PoolPolicy } from '../../
 import type { RoutingTable } from '../../src/core/routing-table.ts';
 import type { Dial } from '../../src/proxy/dial.ts';
 import { createProxy } from '../../src/proxy/proxy.ts';
-import type { Proxy } from '../../src/proxy/proxy.ts';
+import type { LocalProxy } from '../../src/proxy/proxy.ts';
 import { systemClock } from '../../src/system-clock.ts';
 import { aPolicy, aPool, aWritePool } from './builders.ts';
 import { aTableOf } from './tables.ts';
@@ -32,7 +32,7 @@ export interface ProxyLabOptions {
 type Closed = Extract<ProxyEvent, { kind: 'session-closed' }>;
 
 export interface ProxyLab {
-  readonly proxy: Proxy;
+  readonly proxy: LocalProxy;
   readonly events: readonly ProxyEvent[];
   readonly smells: readonly Smell[];
   /** Where clients of a pool connect. */

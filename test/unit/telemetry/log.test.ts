@@ -170,7 +170,10 @@ describe('lines', () => {
     ],
     [{ kind: 'listener-failed', pool: 'read', detail: 'EMFILE' }, 'error pool read: listener failed: EMFILE'],
     [{ kind: 'urgent-probing', on: true, smells: ['clients-held'] }, 'info urgent probing on: clients-held'],
-    [{ kind: 'client-accepted', pool: 'read' }, 'trace pool read'],
+    [
+      { kind: 'client-accepted', pool: 'read', session: 7, client: '10.0.0.1:5' },
+      'trace session 7: 10.0.0.1:5 accepted',
+    ],
     [
       { kind: 'dial-finished', pool: 'read', session: 1, member: 'a', outcome: 'refused', durationMs: 3 },
       'info session 1: a: connect refused in 3 ms',

@@ -1,0 +1,26 @@
+// The other processes that serve the same ports beside this one, as far as this room has to know of them. What they have is known by
+// their newest words, so a bound over all of them is kept within what each lets in meanwhile.
+import type { PoolName } from '../core/policy.ts';
+import { NO_TALLY } from '../core/tally.ts';
+import type { Tally } from '../core/tally.ts';
+
+export interface Peers {
+  /** How many share what is bounded by a rate, this one included. */
+  readonly processes: number;
+  /** Session ids are counted from behind this, so that no two of all processes are the same. */
+  readonly lastId: number;
+  /** What the others have, summed up. */
+  readonly others: () => Tally;
+  /** Something changed in what this one has. Often: must cost next to nothing. */
+  readonly onChange: () => void;
+  /** Asks the others for the session that has the request's key. True: it is passed on. Settles within a short bound, never rejects. */
+  readonly passOnCancel: (packet: Uint8Array, pool: PoolName) => Promise<boolean>;
+}
+
+export const NO_PEERS: Peers = {
+  processes: 1,
+  lastId: 0,
+  others: () => NO_TALLY,
+  onChange: () => {},
+  passOnCancel: () => Promise.resolve(false),
+};

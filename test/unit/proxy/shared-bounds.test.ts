@@ -1,0 +1,65 @@
+// Bounds that several processes keep together: what the others have counts like one's own.
+import { expect, test } from 'vitest';
+import { NO_TALLY } from '../../../src/core/tally.ts';
+import type { Tally } from '../../../src/core/tally.ts';
+import { Admission } from '../../../src/proxy/admission.ts';
+import { NO_PEERS } from '../../../src/proxy/peers.ts';
+import { Registry } from '../../../src/proxy/registry.ts';
+import { TokenBucket } from '../../../src/proxy/token-bucket.ts';
+
+const HERE = '10.0.0.1';
+
+function others(tally: Partial<Tally>): () => Tally {
+  return () => ({ ...NO_TALLY, ...tally });
+}
+
+test.each([
+  ['sessions', { maxSessions: 5 }, { sessions: 4 }],
+  ['sessions of one address', { maxSessions: 100, maxSessionsPerAddress: 5 }, { byAddress: new Map([[HERE, 4]]) }],
+  ['clients that have not said what they want', { maxSessions: 100, maxStarting: 5 }, { starting: 4 }],
+])('%s: with four elsewhere and a bound of five there is room for one', (_, bounds, elsewhere) => {
+  const admission = new Admission(() => bounds, others(elsewhere));
+  expect([admission.admit(HERE).kind, admission.admit(HERE).full]).toEqual(['session', expect.stringContaining(' 5 ')]);
+});
+
+test('what an admission tells of itself: all it has, of addresses those that have changed', () => {
+  const admission = new Admission(() => ({ maxSessions: 5 }), others({}));
+  const first = admission.admit(HERE);
+  admission.admit('10.0.0.2').starts(false);
+  const whole = { sessions: 2, starting: 1 };
+  expect(admission.tally()).toEqual({
+    ...whole,
+    byAddress: new Map([
+      [HERE, 1],
+      ['10.0.0.2', 1],
+    ]),
+  });
+  expect(admission.tally()).toEqual({ ...whole, byAddress: new Map() });
+  first.leave();
+  expect(admission.tally()).toEqual({ sessions: 1, starting: 0, byAddress: new Map([[HERE, 0]]) });
+});
+
+test('alone it remembers no addresses for anybody', () => {
+  const admission = new Admission(() => ({ maxSessions: 5 }));
+  admission.admit(HERE);
+  expect(admission.tally().byAddress).toEqual(new Map());
+});
+
+test('sessions on a member, by fallback and among laggards: those of the others are among them, but not in the own counts', () => {
+  const read = { fallback: 2, lagging: 3, members: new Map([['pg-2', 4]]) };
+  const registry = new Registry({ ...NO_PEERS, others: others({ pools: new Map([['read', read]]) }) });
+  registry.learn(['read', 'write']);
+  expect([
+    registry.sessionsOn('read', 'pg-2'),
+    registry.fallbackSessions('read'),
+    registry.laggingSessions('read'),
+  ]).toEqual([4, 2, 3]);
+  expect([registry.sessionsOn('read', 'pg-3'), registry.fallbackSessions('write')]).toEqual([0, 0]);
+  expect(registry.counts().get('read')).toMatchObject({ members: new Map(), fallbackSessions: 0 });
+  expect(registry.tally().pools.get('read')).toEqual({ fallback: 0, lagging: 0, members: new Map() });
+});
+
+test('a rate that is shared out may be less than one in a second: it still gives a token at last', () => {
+  const bucket = new TokenBucket(0.25, 0, 0.25);
+  expect([bucket.take(0), bucket.take(0), bucket.take(4000)]).toEqual([0, 4000, 0]);
+});
