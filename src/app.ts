@@ -19,6 +19,7 @@ import { createProbe } from './patroni/probe.ts';
 import { createReader } from './patroni/read-documents.ts';
 import { tlsFromFiles } from './patroni/tls-files.ts';
 import type { BoundListener, ListenerChanges } from './proxy/listener.ts';
+import type { InheritedSocket } from './proxy/listening-socket.ts';
 import { createProxy } from './proxy/proxy.ts';
 import type { Proxy } from './proxy/proxy.ts';
 import { reload } from './reload.ts';
@@ -37,6 +38,8 @@ export interface AppOptions {
   /** For a reload over HTTP. Default: there is no file. */
   readonly load?: Load;
   readonly clock?: Clock;
+  /** Listening sockets that this process was started with: listeners on their addresses use them. */
+  readonly inherited?: readonly InheritedSocket[];
   /** Hears every event beside the log and the metrics. */
   readonly narrate?: RecorderOptions['narrate'];
 }
@@ -48,7 +51,7 @@ export interface App {
   start(): Promise<Started>;
   /** All of it or nothing, but for what needs a restart; tells the log and the metrics. Live sessions stay where they still may. */
   reload(loaded: Loaded): Promise<Reloaded>;
-  /** Not ready from now on; listens for `shutdown.grace`, drains for `shutdown.drain`, then ends. Resolves when all is closed. */
+  /** Not ready from now on; listens for `shutdown.grace`, waits for `shutdown.wait`, drains for `shutdown.drain`, then ends. Resolves when all is closed. */
   drain(): Promise<void>;
   /** Ends everything at once. */
   stop(): Promise<void>;
@@ -94,6 +97,7 @@ export function createApp(options: AppOptions): App {
     onSmell: (smell) => monitor.smell(smell),
     onEvent: recorder.onProxyEvent,
     readKeyPair,
+    inherited: options.inherited,
     clock,
     random: Math.random,
   });
@@ -148,7 +152,8 @@ export function createApp(options: AppOptions): App {
     async drain() {
       isStopping = true;
       await grace.wait(running.config.shutdown.graceMs);
-      proxy.stopAccepting();
+      await proxy.stopAccepting();
+      await proxy.emptied(running.config.shutdown.waitMs);
       await proxy.drain(running.config.shutdown.drainMs);
       await stop();
     },

@@ -14,7 +14,7 @@ export function assemble(parsed: ParsedFile): Config {
     cluster: clusterConfig(parsed.cluster),
     probe: probePolicy(parsed.probe),
     pools: Object.entries(parsed.pools).map(([name, pool]) => poolPolicy(name, pool)),
-    listeners: parsed.listeners,
+    listeners: parsed.listeners.map(({ address, pool, reuse_port: reusePort }) => ({ address, pool, reusePort })),
     zone: parsed.zone,
     client: {
       startupTimeoutMs: client.startup_timeout,
@@ -32,7 +32,7 @@ export function assemble(parsed: ParsedFile): Config {
       releasePerSecond: hold.release_rate,
       beforeSwitchoverMs: hold.before_switchover,
     },
-    shutdown: { graceMs: shutdown.grace, drainMs: shutdown.drain },
+    shutdown: { graceMs: shutdown.grace, waitMs: shutdown.wait, drainMs: shutdown.drain },
     admin: { address: parsed.admin.address, token: parsed.admin.token, tokenFile: parsed.admin.token_file },
     log: parsed.log,
   });

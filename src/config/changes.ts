@@ -1,5 +1,7 @@
 // From one configuration to the next: what changed, in the words of the file, and what of it can change while the program runs.
 // Values are told only where they are single; addresses in lists and whatever they may carry are not.
+import { isSameAddress } from '../core/member.ts';
+import type { ListenerPolicy } from '../core/policy.ts';
 import type { Config } from './config.ts';
 import { formatDuration } from './duration.ts';
 
@@ -17,10 +19,17 @@ export function reconfigured(running: Config, wanted: Config): Reconfiguration {
   const config: Config = Object.freeze({
     ...wanted,
     cluster: running.cluster.scope === wanted.cluster.scope ? wanted.cluster : running.cluster,
+    listeners: Object.freeze(wanted.listeners.map((listener) => boundAs(running.listeners, listener))),
     admin: Object.freeze({ ...wanted.admin, address: running.admin.address }),
     log: Object.freeze({ ...wanted.log, format: running.log.format }),
   });
   return { config, changed: changesBetween(running, config), needsRestart: changesBetween(config, wanted) };
+}
+
+/** What is bound already stays shared, or not. */
+function boundAs(running: readonly ListenerPolicy[], wanted: ListenerPolicy): ListenerPolicy {
+  const { reusePort } = running.find(({ address }) => isSameAddress(address, wanted.address)) ?? wanted;
+  return reusePort === wanted.reusePort ? wanted : Object.freeze({ ...wanted, reusePort });
 }
 
 function changesBetween(before: Config, after: Config): readonly string[] {

@@ -104,7 +104,7 @@ export const fileSchema = z.strictObject({
   probe: probe.prefault({}),
   pools: z.record(name, pool),
   listeners: z
-    .array(z.strictObject({ address: listenAddress, pool: name }))
+    .array(z.strictObject({ address: listenAddress, pool: name, reuse_port: flag.default(false) }))
     .min(1, { error: 'is empty: at least one listener is needed, or leave the key out for the two usual ones' }),
   client: z
     .strictObject({
@@ -134,7 +134,13 @@ export const fileSchema = z.strictObject({
       before_switchover: duration(0).default(0),
     })
     .prefault({}),
-  shutdown: z.strictObject({ grace: duration(0).default(5000), drain: duration(0).default(30_000) }).prefault({}),
+  shutdown: z
+    .strictObject({
+      grace: duration(0).default(5000),
+      wait: duration(0).default(0),
+      drain: duration(0).default(30_000),
+    })
+    .prefault({}),
   admin: z
     .strictObject({
       address: listenAddress.default({ host: '127.0.0.1', port: 8432 }),

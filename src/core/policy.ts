@@ -82,6 +82,8 @@ export interface RoutingPolicy {
 export interface ListenerPolicy {
   readonly address: Address;
   readonly pool: PoolName;
+  /** Other processes of the same user may listen there too, if they say the same; the kernel deals out the connections. */
+  readonly reusePort?: boolean | undefined;
 }
 
 /** Bounds towards clients. */
@@ -122,6 +124,8 @@ export interface HoldPolicy {
 export interface ShutdownPolicy {
   /** From readiness 503 to the listeners' end: time for load balancers to look away. */
   readonly graceMs: number;
-  /** From the listeners' end to the close of what still lives. */
+  /** From then on sessions may end by themselves for so long, before they are ended. */
+  readonly waitMs: number;
+  /** From then to the close of what still lives. */
   readonly drainMs: number;
 }

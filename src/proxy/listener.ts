@@ -1,11 +1,13 @@
 // The listening sockets: all of them or none, at the start and when a reload changes them. Accepting goes on whatever becomes of
 // one connection; who may stay is not decided here, and never by server.maxConnections, which closes without a word.
-import { createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
-import { addressText, isSameAddress } from '../core/member.ts';
+import { isSameAddress } from '../core/member.ts';
 import type { Address } from '../core/member.ts';
 import type { ListenerPolicy, PoolName } from '../core/policy.ts';
-import { SOCKET_OPTIONS, ignoreErrors } from './socket.ts';
+import { createDoor } from './door.ts';
+import type { Door } from './door.ts';
+import { BACKLOG, bindSocket, explainBind, explainStray, explainTaking, takeSocket } from './listening-socket.ts';
+import type { InheritedSocket, ListeningSocket } from './listening-socket.ts';
 
 export interface BoundListener {
   readonly pool: PoolName;
@@ -16,7 +18,6 @@ export interface BoundListener {
 /** Nothing is bound, or nothing new. `message` names the address and the reason. */
 export interface ListenFailure {
   readonly kind: 'failed';
-  readonly address: Address;
   readonly message: string;
 }
 
@@ -42,26 +43,31 @@ export interface ListenersInputs {
   readonly isShared?: boolean;
   /** What this program listens on elsewhere. */
   readonly own?: () => readonly BoundListener[];
+  /** Each must be bound to the address of a listener, which then does not bind for itself. */
+  readonly inherited?: readonly InheritedSocket[] | undefined;
 }
 
 interface Listener {
   policy: ListenerPolicy;
   readonly server: Server;
-  address: Address;
-  /** Who connected before `apply`; undefined from then on. */
-  early: Socket[] | undefined;
+  readonly address: Address;
+  readonly door: Door;
 }
 
-/** Connections the kernel completes for us while we are busy: a reconnect storm is one burst. */
-const BACKLOG = 1024;
+/** More turns of the event loop than a full queue needs, should it take in one connection in each. */
+const MOST_TURNS = 2 * BACKLOG;
 
 export class Listeners {
   readonly #inputs: ListenersInputs;
+  readonly #inherited: InheritedSocket[];
   #listeners: readonly Listener[] = [];
   #isClosed = false;
+  /** How many clients so far. */
+  #taken = 0;
 
   constructor(inputs: ListenersInputs) {
     this.#inputs = inputs;
+    this.#inherited = [...(inputs.inherited ?? [])];
   }
 
   /** Binds the addresses that `wanted` has and we have not, all or none. What is bound stays as it is before `apply`. */
@@ -71,13 +77,20 @@ export class Listeners {
     const abandon = (): void => {
       for (const listener of added) stop(listener);
     };
+    const failed = (message: string): ListenFailure => {
+      abandon();
+      return { kind: 'failed', message };
+    };
+    for (const inherited of this.#inherited.splice(0)) {
+      const taken = await this.#take(inherited, wanted);
+      if (typeof taken === 'string') return failed(taken);
+      added.push(taken);
+    }
+    const isTaken = (policy: ListenerPolicy): boolean => added.some((listener) => listener.policy === policy);
     for (const policy of wanted) {
-      if (kept.has(policy)) continue;
+      if (kept.has(policy) || isTaken(policy)) continue;
       const bound = await this.#bind(policy);
-      if (bound instanceof Error) {
-        abandon();
-        return { kind: 'failed', address: policy.address, message: this.#explain(policy.address, bound) };
-      }
+      if (typeof bound === 'string') return failed(bound);
       added.push(bound);
     }
     return { kind: 'prepared', apply: () => this.#apply(kept, added), abandon };
@@ -85,6 +98,21 @@ export class Listeners {
 
   isBound(address: Address): boolean {
     return this.#listeners.some((listener) => isSameAddress(listener.address, address));
+  }
+
+  /**
+   * Takes in whom the kernel has completed by now, then stops listening: closing resets who is still in a queue. Nobody comes between the
+   * last look into the queues and the close but who arrives in these microseconds.
+   */
+  async closeWhenTaken(): Promise<void> {
+    // The first turn may have looked into the queues before this began.
+    await nextTurn();
+    for (let turns = 0; turns < MOST_TURNS; turns += 1) {
+      const before = this.#taken;
+      await nextTurn();
+      if (this.#taken === before) break;
+    }
+    this.close();
   }
 
   /** Stops listening in this step; accepted connections stay. */
@@ -104,54 +132,45 @@ export class Listeners {
     for (const listener of removed) stop(listener);
     for (const [policy, listener] of kept) listener.policy = policy;
     this.#listeners = [...stays, ...added];
-    for (const listener of added) this.#admitEarly(listener);
+    for (const listener of added) this.#open(listener);
     return { added: added.map(bound), removed: removed.map(bound) };
   }
 
-  #explain(address: Address, { code, message }: NodeJS.ErrnoException): string {
-    const text = addressText(address);
-    const { own: elsewhere = () => [] } = this.#inputs;
+  async #bind(policy: ListenerPolicy): Promise<Listener | string> {
+    const { address, reusePort = false } = policy;
+    const { isShared = false, own: elsewhere = () => [] } = this.#inputs;
+    const door = createDoor();
+    const socket = await bindSocket(address, reusePort || isShared, door.onClient);
+    if (!(socket instanceof Error)) return this.#listener(policy, socket, door);
     const own = [...this.#listeners, ...elsewhere()].find((listener) => listener.address.port === address.port);
-    switch (code ?? '') {
-      case 'EADDRINUSE':
-        if (own === undefined) return `${text} is in use by another process`;
-        return `${text} is in use by the listener ${addressText(own.address)}: take another port, or restart`;
-      case 'EACCES':
-        return `${text} may not be bound by this user: ports below 1024 need a privilege`;
-      case 'EADDRNOTAVAIL':
-        return `${text} is not an address of this machine`;
-      case 'ENOTFOUND':
-        return `${text} cannot be resolved`;
-      default:
-        return `${text} cannot be bound: ${message}`;
-    }
+    return explainBind({ address, reusePort, error: socket, own: own?.address });
   }
 
-  #admitEarly(listener: Listener): void {
-    const early = listener.early ?? [];
-    listener.early = undefined;
-    for (const client of early) {
-      if (!client.destroyed) this.#inputs.onConnection(bound(listener), client);
-    }
+  async #take(inherited: InheritedSocket, wanted: readonly ListenerPolicy[]): Promise<Listener | string> {
+    const door = createDoor();
+    const socket = await takeSocket(inherited, door.onClient);
+    if (socket instanceof Error) return explainTaking(inherited, socket);
+    const policy = wanted.find(({ address }) => isSameAddress(address, socket.address));
+    if (policy !== undefined) return this.#listener(policy, socket, door);
+    socket.server.close();
+    door.shut();
+    return explainStray(
+      inherited,
+      socket.address,
+      wanted.map(({ address }) => address),
+    );
   }
 
-  #bind(policy: ListenerPolicy): Promise<Listener | NodeJS.ErrnoException> {
-    const { onConnection, onFailure, isShared = false } = this.#inputs;
-    const { host, port } = policy.address;
-    const server = createServer(SOCKET_OPTIONS, (client) => {
-      if (listener.early === undefined) return onConnection(bound(listener), client);
-      ignoreErrors(client);
-      listener.early.push(client);
-    });
-    const listener: Listener = { policy, server, address: policy.address, early: [] };
-    return new Promise((resolve) => {
-      server.once('error', resolve);
-      server.listen({ host, port, backlog: BACKLOG, reusePort: isShared }, () => {
-        server.off('error', resolve).on('error', (error) => onFailure(listener.policy.pool, error.message));
-        const at = server.address();
-        if (at !== null && typeof at === 'object') listener.address = { host, port: at.port };
-        resolve(listener);
-      });
+  #listener(policy: ListenerPolicy, { server, address }: ListeningSocket, door: Door): Listener {
+    const listener: Listener = { policy, server, address, door };
+    server.on('error', (error) => this.#inputs.onFailure(listener.policy.pool, error.message));
+    return listener;
+  }
+
+  #open(listener: Listener): void {
+    listener.door.open((client) => {
+      this.#taken += 1;
+      this.#inputs.onConnection(bound(listener), client);
     });
   }
 }
@@ -160,9 +179,16 @@ function bound({ policy, address }: Listener): BoundListener {
   return { pool: policy.pool, address };
 }
 
-function stop({ server, early }: Listener): void {
+function stop({ server, door }: Listener): void {
   server.close();
-  for (const client of early ?? []) client.destroy();
+  door.shut();
+}
+
+/** Resolves at the end of a turn of the event loop, behind its look at the sockets. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 }
 
 /** Which of the listeners goes on for which policy: by address, whatever its pool; of several on port 0 the one of the same pool. */

@@ -5,6 +5,7 @@ import type { KeyPairFiles, KeyPairReading } from '../core/key-pair.ts';
 import type { BackendPolicy, ClientPolicy, HoldPolicy, ListenerPolicy, PoolName, PoolPolicy } from '../core/policy.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import type { Dial } from './dial.ts';
+import type { InheritedSocket } from './listening-socket.ts';
 import type { Peers } from './peers.ts';
 
 /** What a reload may change. It counts for what begins after. */
@@ -32,6 +33,8 @@ export interface ProxySeams {
   readonly dial?: Dial;
   /** Absent: nobody else serves these ports. */
   readonly peers?: Peers;
+  /** Listening sockets that this process was started with. */
+  readonly inherited?: readonly InheritedSocket[] | undefined;
 }
 
 export type ProxyOptions = ProxyPolicy & ProxySeams;

@@ -51,8 +51,10 @@ export interface Proxy {
   prepare(policy: ProxyPolicy): Promise<PreparedPolicy>;
   /** To be called in the step of the decision, when table() is the new one already. Evicts first, then lets go who waits. */
   tableChanged(actions: readonly Action[]): void;
-  /** No new connections; those that are there stay. */
-  stopAccepting(): void;
+  /** No new connections; those that are there stay, and so do those that the kernel completed before. */
+  stopAccepting(): Promise<void>;
+  /** Resolves when no session is left, or after `timeoutMs`. Changes nothing. */
+  emptied(timeoutMs: number): Promise<void>;
   /** Refuses who waits, ends sessions between transactions, closes the rest after `deadlineMs`. Resolves when none is left. */
   drain(deadlineMs: number): Promise<void>;
   /** Ends everything. */
@@ -127,6 +129,7 @@ class RunningProxy implements LocalProxy {
         this.#lastId += 1;
         if (policy !== undefined) new Session(this.#lastId, { policy, listener, client }, this.#around).start();
       },
+      inherited: options.inherited,
       onFailure: (pool, detail) => onEvent({ kind: 'listener-failed', pool, detail }),
       isShared: peers !== undefined,
     });
@@ -189,8 +192,12 @@ class RunningProxy implements LocalProxy {
     this.#holding.tableChanged();
   }
 
-  stopAccepting(): void {
-    this.#listeners.close();
+  stopAccepting(): Promise<void> {
+    return this.#listeners.closeWhenTaken();
+  }
+
+  emptied(timeoutMs: number): Promise<void> {
+    return drained(this.#registry, (run) => this.#options.clock.schedule(timeoutMs, run));
   }
 
   async drain(deadlineMs: number): Promise<void> {
@@ -199,7 +206,7 @@ class RunningProxy implements LocalProxy {
       session.stopWaiting();
       this.#softEnds.whenIdle(session, () => session.end('shutdown'));
     }
-    await drained(this.#registry, (run) => this.#options.clock.schedule(deadlineMs, run));
+    await this.emptied(deadlineMs);
     this.close();
   }
 

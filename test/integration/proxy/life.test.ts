@@ -71,7 +71,6 @@ test('a taken port: nothing is bound, and the message says which and why', async
   });
   expect(await proxy.listen()).toEqual({
     kind: 'failed',
-    address: { host: '127.0.0.1', port },
     message: `127.0.0.1:${port} is in use by another process`,
   });
   await close(taken);
@@ -80,10 +79,25 @@ test('a taken port: nothing is bound, and the message says which and why', async
 
 test('stop accepting: no new connections, live sessions go on', async () => {
   const client = await aSession();
-  lab.proxy.stopAccepting();
+  await lab.proxy.stopAccepting();
   await expect(connectRaw(lab.address('write'))).rejects.toThrow('ECONNREFUSED');
   client.socket.write('still');
   await until('the echo', () => client.received().includes('still'));
+});
+
+test('emptied: sessions and those who wait end by themselves, or the time is over; nothing is done to them', async () => {
+  const client = await aSession();
+  const held = await aHeldReader();
+  await lab.proxy.stopAccepting();
+  const late = lab.proxy.emptied(5_000);
+  await clock.advance(5_000);
+  await late;
+  expect(lab.reasons()).toEqual([]);
+  const empty = lab.proxy.emptied(60_000);
+  client.socket.end();
+  held.socket.end();
+  await empty;
+  expect(lab.reasons().toSorted()).toEqual(['client-closed', 'client-gave-up']);
 });
 
 test('drain: who waits is told, sessions end by themselves, and then it is over', async () => {

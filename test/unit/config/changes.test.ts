@@ -78,6 +78,13 @@ test('what needs a restart is named and left as it is; the rest counts', () => {
   expect(config.log).toEqual({ level: 'warn', format: 'auto' });
 });
 
+test('a listener that is bound stays shared, or not', () => {
+  const before = 'listeners: [{ address: 127.0.0.1:6432, pool: write }]';
+  const { config, changed, needsRestart } = from(before, before.replace(' }', ', reuse_port: true }'));
+  expect([changed, needsRestart]).toEqual([[], ['listeners']]);
+  expect(config.listeners).toEqual(configOf(before).listeners);
+});
+
 test('another scope: the whole section of the cluster waits', () => {
   const { config, changed, needsRestart } = from(SEEDS, 'cluster: { scope: other, seeds: [http://pg2:8008] }');
   expect(changed).toEqual([]);

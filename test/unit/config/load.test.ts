@@ -26,8 +26,8 @@ describe('defaults', () => {
       vouching: true,
     });
     expect(config.listeners).toEqual([
-      { address: { host: '127.0.0.1', port: 6432 }, pool: 'write' },
-      { address: { host: '127.0.0.1', port: 6433 }, pool: 'read' },
+      { address: { host: '127.0.0.1', port: 6432 }, pool: 'write', reusePort: false },
+      { address: { host: '127.0.0.1', port: 6433 }, pool: 'read', reusePort: false },
     ]);
     expect(config.client).toEqual({
       startupTimeoutMs: 10_000,
@@ -43,7 +43,7 @@ describe('defaults', () => {
       beforeSwitchoverMs: 0,
       releasePerSecond: 200,
     });
-    expect(config.shutdown).toEqual({ graceMs: 5000, drainMs: 30_000 });
+    expect(config.shutdown).toEqual({ graceMs: 5000, waitMs: 0, drainMs: 30_000 });
     expect(config.admin).toEqual({ address: { host: '127.0.0.1', port: 8432 } });
     expect(config.log).toEqual({ level: 'info', format: 'auto' });
   });

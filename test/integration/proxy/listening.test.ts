@@ -1,0 +1,88 @@
+// Listening sockets that several processes share, and what becomes of whom the kernel has queued when listening ends.
+import { execFileSync } from 'node:child_process';
+import { afterEach, expect, test } from 'vitest';
+import type { Address } from '../../../src/core/member.ts';
+import { Listeners } from '../../../src/proxy/listener.ts';
+import type { PreparedListeners } from '../../../src/proxy/listener.ts';
+import { freeAddresses } from '../../support/app-lab.ts';
+import { connectRaw } from '../../support/raw-client.ts';
+import { until } from '../../support/until.ts';
+
+const labs: Lab[] = [];
+
+afterEach(() => {
+  for (const { listeners } of labs.splice(0)) listeners.close();
+});
+
+class Lab {
+  readonly listeners: Listeners;
+  taken = 0;
+
+  constructor() {
+    this.listeners = new Listeners({
+      onConnection: (_, client) => {
+        this.taken += 1;
+        client.destroy();
+      },
+      onFailure: () => {},
+    });
+    labs.push(this);
+  }
+
+  async listen(address: Address, reusePort?: boolean): Promise<PreparedListeners> {
+    const prepared = await this.listeners.prepare([{ address, pool: 'write', reusePort }]);
+    if (prepared.kind === 'prepared') prepared.apply();
+    return prepared;
+  }
+}
+
+async function aFreeAddress(): Promise<Address> {
+  const [address] = await freeAddresses(1);
+  if (address === undefined) throw new Error('no free address');
+  return address;
+}
+
+/** A process of its own connects so often, while this one stands still. */
+function connectFromOutside({ host, port }: Address, times: number): void {
+  const script = `
+    let left = ${times};
+    for (let i = 0; i < ${times}; i += 1) {
+      require('node:net').connect(${port}, '${host}', () => (left -= 1) === 0 && process.exit());
+    }`;
+  execFileSync(process.execPath, ['-e', script], { timeout: 10_000 });
+}
+
+test('two share a port when both say so', async () => {
+  const address = await aFreeAddress();
+  const [first, second] = [new Lab(), new Lab()];
+  await first.listen(address, true);
+  await second.listen(address, true);
+  await Promise.all(Array.from({ length: 50 }, () => connectRaw(address)));
+  await until('every client is taken', () => first.taken + second.taken === 50);
+  await first.listeners.closeWhenTaken();
+  const before = second.taken;
+  await connectRaw(address);
+  await until('the other one takes all that come', () => second.taken === before + 1);
+});
+
+test('a port that is not shared says what would be needed', async () => {
+  const address = await aFreeAddress();
+  await new Lab().listen(address);
+  expect(await new Lab().listen(address, true)).toEqual({
+    kind: 'failed',
+    message: `127.0.0.1:${address.port} is in use by another process that does not share it: it needs reuse_port too, and the same user`,
+  });
+  expect(await new Lab().listen(address)).toMatchObject({
+    message: `127.0.0.1:${address.port} is in use by another process`,
+  });
+});
+
+test('who is in the queue when listening ends is taken in before', async () => {
+  const address = await aFreeAddress();
+  const lab = new Lab();
+  await lab.listen(address);
+  connectFromOutside(address, 300);
+  expect(lab.taken).toBe(0);
+  await lab.listeners.closeWhenTaken();
+  expect(lab.taken).toBe(300);
+});
