@@ -1,0 +1,86 @@
+// The load program (test/bench/load, in C): compiled once per run into a directory of its own, started per measurement.
+import { globSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { findExecutable } from '../../support/patroni/availability.ts';
+import { Child, run } from './child.ts';
+
+const SOURCES = join(import.meta.dirname, '../load');
+
+const measured = z.object({
+  /** Round trips, or sessions. */
+  done: z.number(),
+  failed: z.number().default(0),
+  seconds: z.number(),
+  /** Of the watched processes, in the measured time. */
+  cpuUs: z.number(),
+  p50Us: z.number(),
+  p99Us: z.number(),
+  p999Us: z.number(),
+});
+
+export type Measured = z.infer<typeof measured>;
+export type LoadArguments = Readonly<Record<string, string | number>>;
+
+export function whyNoLoad(): string | undefined {
+  return findExecutable('gcc') === undefined ? 'gcc: apt-get install gcc libc6-dev' : undefined;
+}
+
+export class Load implements Disposable {
+  readonly #directory = mkdtempSync(join(tmpdir(), 'pointsman-load-'));
+  readonly #program = join(this.#directory, 'load');
+  readonly #cores: string | undefined;
+
+  private constructor(cores: string | undefined) {
+    this.#cores = cores;
+  }
+
+  static async compile(cores: string | undefined): Promise<Load> {
+    const missing = whyNoLoad();
+    if (missing !== undefined) throw new Error(`the load program needs ${missing}`);
+    const load = new Load(cores);
+    const sources = globSync(join(SOURCES, '*.c'));
+    await run({ command: 'gcc', args: ['-std=c11', '-O2', '-Wall', '-Werror', '-o', load.#program, ...sources] });
+    return load;
+  }
+
+  start(mode: string, given: LoadArguments = {}): Child {
+    const args = [mode, ...Object.entries(given).map(([key, value]) => `${key}=${value}`)];
+    return new Child({ command: this.#program, args, cores: this.#cores });
+  }
+
+  /** Resolves with its port. */
+  async backend(): Promise<{ readonly port: number; readonly child: Child }> {
+    const child = this.start('backend');
+    const told = z.object({ port: z.number() });
+    return { child, port: await child.saying('port', (line) => told.safeParse(jsonOf(line)).data?.port) };
+  }
+
+  async measure(mode: 'ping-pong' | 'connects', given: LoadArguments): Promise<Measured> {
+    await using child = this.start(mode, given);
+    child.release();
+    const lines = await child.done();
+    return measured.parse(jsonOf(lines.at(-1) ?? ''));
+  }
+
+  /** Resolves when all of them are open; they are until the child is disposed of. */
+  async hold(mode: 'idle' | 'stalled', given: LoadArguments): Promise<Child> {
+    const child = this.start(mode, given);
+    const told = z.object({ held: z.number() });
+    await child.saying('sessions', (line) => told.safeParse(jsonOf(line)).data?.held, 120_000);
+    return child;
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+}
+
+function jsonOf(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,50 @@
+// PgBouncer with a server connection for each client, start to end: the mode in which it does what the other peers do.
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findExecutable } from '../../../support/patroni/availability.ts';
+import { findFreePorts } from '../../../support/patroni/ports.ts';
+import { Child, whenListening } from '../child.ts';
+import type { Peer, Surroundings } from './peer.ts';
+
+function configuration(port: number, backendPort: number): string {
+  return [
+    '[databases]',
+    `* = host=127.0.0.1 port=${backendPort} user=bench`,
+    '[pgbouncer]',
+    'listen_addr = 127.0.0.1',
+    `listen_port = ${port}`,
+    'listen_backlog = 4096',
+    'unix_socket_dir =',
+    'pool_mode = session',
+    'auth_type = any',
+    'max_client_conn = 9000',
+    'default_pool_size = 9000',
+    'log_connections = 0',
+    'log_disconnections = 0',
+    'ignore_startup_parameters = extra_float_digits',
+    '',
+  ].join('\n');
+}
+
+export async function startPgbouncer({ backendPort, proxyCores }: Surroundings): Promise<Peer> {
+  const pgbouncer = findExecutable('pgbouncer') ?? findExecutable('../sbin/pgbouncer');
+  if (pgbouncer === undefined) throw new Error('PgBouncer is not installed: apt-get install pgbouncer');
+  const [port = 0] = await findFreePorts(1, ['127.0.0.1']);
+  const directory = mkdtempSync(join(tmpdir(), 'pointsman-pgbouncer-'));
+  const file = join(directory, 'pgbouncer.ini');
+  writeFileSync(file, configuration(port, backendPort));
+  // It refuses to run as root.
+  chmodSync(directory, 0o755);
+  const child = new Child({ command: pgbouncer, args: [file], cores: proxyCores, isUnprivileged: true });
+  await whenListening(port);
+  return {
+    name: 'pgbouncer',
+    port,
+    pid: child.pid,
+    async [Symbol.asyncDispose]() {
+      await child[Symbol.asyncDispose]();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,191 @@
+// `backend`: lets everybody in and answers each query with one row: of 64 bytes (select), of 300 (values), or without end (table).
+#define _GNU_SOURCE
+#include "load.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { SSL_REQUEST = 80877103, GSS_REQUEST = 80877104, CANCEL_REQUEST = 80877102, PACKET_HEAD = 8, ROW = 1024, ENDLESS = 65536 };
+
+typedef struct {
+  int fd;
+  bool is_started, is_endless;
+  unsigned have; // of the startup packet's head
+  uint8_t head[PACKET_HEAD];
+  uint32_t left;     // of the startup packet
+  uint32_t sent; // of the block of rows under way
+  framer frame;
+} served;
+
+static int poller;
+static uint8_t small[64], large[300], endless[ENDLESS];
+
+static size_t make_reply(uint8_t *into, size_t length) {
+  static const char tag[] = "SELECT 1";
+  size_t row = length - (HEAD + sizeof tag) - (HEAD + 1);
+  size_t at = make_message(into, 'D', row);
+  into[6] = 1; // one column
+  put_u32(into + 7, (uint32_t)row - 11);
+  make_message(into + at, 'C', HEAD + sizeof tag);
+  memcpy(into + at + HEAD, tag, sizeof tag);
+  at += HEAD + sizeof tag;
+  at += make_message(into + at, 'Z', HEAD + 1);
+  into[at - 1] = 'I';
+  return at;
+}
+
+static void drop(served *session) {
+  close(session->fd);
+  free(session);
+}
+
+// False when the session has ended.
+static bool answer(served *session, const uint8_t *bytes, size_t length) {
+  ssize_t written = write(session->fd, bytes, length);
+  if (written < 0 && errno != EAGAIN) return false;
+  if (written >= 0 && (size_t)written == length) return true;
+  // Answers are small and their askers wait for them.
+  fprintf(stderr, "load: backend: a client does not take its answer\n");
+  return false;
+}
+
+static bool greet(served *session) {
+  static const char version[] = "server_version\00015.0";
+  static uint32_t last_process = 0;
+  uint8_t greeting[128];
+  size_t at = make_message(greeting, 'R', HEAD + 4);
+  make_message(greeting + at, 'S', HEAD + sizeof version);
+  memcpy(greeting + at + HEAD, version, sizeof version);
+  at += HEAD + sizeof version;
+  make_message(greeting + at, 'K', HEAD + 8);
+  put_u32(greeting + at + HEAD, ++last_process);
+  put_u32(greeting + at + HEAD + 4, last_process * 2654435761u);
+  at += HEAD + 8;
+  at += make_message(greeting + at, 'Z', HEAD + 1);
+  greeting[at - 1] = 'I';
+  session->is_started = true;
+  return answer(session, greeting, at);
+}
+
+// Takes the packets before the first message.
+static bool start(served *session, const uint8_t **at, const uint8_t *end) {
+  while (*at < end && !session->is_started) {
+    if (session->have < PACKET_HEAD) {
+      session->head[session->have++] = *(*at)++;
+      if (session->have < PACKET_HEAD) continue;
+      uint32_t words[2];
+      memcpy(words, session->head, sizeof words);
+      session->left = ntohl(words[0]) - PACKET_HEAD;
+      uint32_t code = ntohl(words[1]);
+      if (code == CANCEL_REQUEST) return false;
+      if (code == SSL_REQUEST || code == GSS_REQUEST) {
+        session->have = 0;
+        if (!answer(session, (const uint8_t *)"N", 1)) return false;
+        continue;
+      }
+    } else {
+      *at += 1;
+      session->left -= 1;
+    }
+    if (session->left == 0 && !greet(session)) return false;
+  }
+  return true;
+}
+
+static bool send_rows(served *session) {
+  for (int times = 0; times < 16; times += 1) {
+    ssize_t written = write(session->fd, endless + session->sent, ENDLESS - session->sent);
+    if (written < 0) return errno == EAGAIN;
+    session->sent = (session->sent + (uint32_t)written) % ENDLESS;
+  }
+  return true;
+}
+
+static bool ask(served *session, int type) {
+  struct epoll_event event = {.events = EPOLLOUT | EPOLLIN, .data.ptr = session};
+  if (type == 'X') return false;
+  if (type != 'Q') return true;
+  switch (session->frame.first) {
+  case 'v':
+    return answer(session, large, sizeof large);
+  case 't':
+    session->is_endless = true;
+    return epoll_ctl(poller, EPOLL_CTL_MOD, session->fd, &event) == 0;
+  default:
+    return answer(session, small, sizeof small);
+  }
+}
+
+static bool hear(served *session) {
+  static uint8_t buffer[READ_SIZE];
+  ssize_t size = read(session->fd, buffer, sizeof buffer);
+  if (size < 0) return errno == EAGAIN;
+  if (size == 0) return false;
+  const uint8_t *at = buffer, *end = buffer + size;
+  if (!session->is_started && !start(session, &at, end)) return false;
+  for (int type; (type = next_message(&session->frame, &at, end)) != 0;)
+    if (!ask(session, type)) return false;
+  return true;
+}
+
+static void take_in(int listener) {
+  int yes = 1;
+  for (int fd; (fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0;) {
+    served *session = calloc(1, sizeof *session);
+    if (session == NULL) fail("memory");
+    session->fd = fd;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = session};
+    if (epoll_ctl(poller, EPOLL_CTL_ADD, fd, &event) != 0) fail("epoll");
+  }
+}
+
+static int listen_somewhere(void) {
+  int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  socklen_t size = sizeof at;
+  if (bind(listener, (struct sockaddr *)&at, size) != 0 || listen(listener, 4096) != 0) fail("listen");
+  getsockname(listener, (struct sockaddr *)&at, &size);
+  printf("{\"port\":%d}\n", ntohs(at.sin_port));
+  return listener;
+}
+
+int run_backend(arguments given) {
+  (void)given;
+  make_reply(small, sizeof small);
+  make_reply(large, sizeof large);
+  for (size_t at = 0; at < ENDLESS; at += ROW) {
+    make_message(endless + at, 'D', ROW);
+    endless[at + 6] = 1;
+    put_u32(endless + at + 7, ROW - 11);
+  }
+  poller = epoll_create1(EPOLL_CLOEXEC);
+  int listener = listen_somewhere();
+  struct epoll_event event = {.events = EPOLLIN, .data.ptr = &listener};
+  epoll_ctl(poller, EPOLL_CTL_ADD, listener, &event);
+  // Standard input that ends ends the backend.
+  event.data.ptr = NULL;
+  epoll_ctl(poller, EPOLL_CTL_ADD, STDIN_FILENO, &event);
+  struct epoll_event events[MOST_EVENTS];
+  for (;;) {
+    int ready = epoll_wait(poller, events, MOST_EVENTS, -1);
+    for (int i = 0; i < ready; i += 1) {
+      if (events[i].data.ptr == NULL) return 0;
+      if (events[i].data.ptr == &listener) {
+        take_in(listener);
+        continue;
+      }
+      served *session = events[i].data.ptr;
+      bool lives = (events[i].events & ~(uint32_t)EPOLLOUT) == 0 || hear(session);
+      if (lives && session->is_endless && (events[i].events & EPOLLOUT) != 0) lives = send_rows(session);
+      if (!lives) drop(session);
+    }
+  }
+}

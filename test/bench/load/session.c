@@ -1,0 +1,140 @@
+// One session as a client sees it: messages made and told apart, and the way to ReadyForQuery.
+#define _GNU_SOURCE
+#include "load.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { SOURCES = 200 };
+
+size_t put_u32(uint8_t *into, uint32_t value) {
+  uint32_t swapped = htonl(value);
+  memcpy(into, &swapped, sizeof swapped);
+  return sizeof swapped;
+}
+
+static uint32_t u32_at(const uint8_t *from) {
+  uint32_t value;
+  memcpy(&value, from, sizeof value);
+  return ntohl(value);
+}
+
+int next_message(framer *frame, const uint8_t **at, const uint8_t *end) {
+  while (*at < end) {
+    if (frame->have < HEAD) {
+      frame->head[frame->have++] = *(*at)++;
+      if (frame->have < HEAD) continue;
+      frame->left = u32_at(frame->head + 1) - 4;
+      frame->first = 0;
+    } else {
+      if (frame->first == 0) frame->first = **at;
+      size_t here = (size_t)(end - *at);
+      uint32_t taken = here < frame->left ? (uint32_t)here : frame->left;
+      *at += taken;
+      frame->left -= taken;
+    }
+    if (frame->left == 0) {
+      frame->have = 0;
+      return frame->head[0];
+    }
+  }
+  return 0;
+}
+
+size_t make_message(uint8_t *into, char type, size_t length) {
+  memset(into, 0, length);
+  into[0] = (uint8_t)type;
+  put_u32(into + 1, (uint32_t)length - 1);
+  return length;
+}
+
+size_t make_query(uint8_t *into, const char *verb, size_t length) {
+  make_message(into, 'Q', length);
+  char *text = (char *)into + HEAD;
+  size_t size = length - HEAD - 1;
+  memset(text, ' ', size);
+  memcpy(text, verb, strlen(verb));
+  return length;
+}
+
+size_t make_startup(uint8_t *into, const char *user, const char *database) {
+  const char *parts[] = {"user", user, "database", database, "application_name", "load", ""};
+  size_t length = 4 + put_u32(into + 4, 0x00030000);
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i += 1) {
+    size_t size = strlen(parts[i]) + 1;
+    memcpy(into + length, parts[i], size);
+    length += size;
+  }
+  put_u32(into, (uint32_t)length);
+  return length;
+}
+
+target target_of(arguments given) {
+  return (target){(int)number_of(given, "port", 0), text_of(given, "user", "bench"), text_of(given, "database", "bench"), 0};
+}
+
+int begin_connect(target *to) {
+  int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), yes = 1;
+  if (fd < 0) return -1;
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+  setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &yes, sizeof yes);
+  struct sockaddr_in from = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1 + to->next_source++ % SOURCES)};
+  struct sockaddr_in server = {.sin_family = AF_INET, .sin_port = htons((uint16_t)to->port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  if (bind(fd, (struct sockaddr *)&from, sizeof from) == 0 &&
+      (connect(fd, (struct sockaddr *)&server, sizeof server) == 0 || errno == EINPROGRESS))
+    return fd;
+  close(fd);
+  return -1;
+}
+
+static void wait_for(int fd, short what) {
+  struct pollfd one = {fd, what, 0};
+  if (poll(&one, 1, 60000) <= 0) fail_with("session", "nothing came for 60 s");
+}
+
+void write_all(int fd, const uint8_t *bytes, size_t length) {
+  while (length > 0) {
+    ssize_t written = write(fd, bytes, length);
+    if (written < 0 && errno == EAGAIN) wait_for(fd, POLLOUT);
+    else if (written < 0) fail("write");
+    else {
+      bytes += written;
+      length -= (size_t)written;
+    }
+  }
+}
+
+void wait_for_ready(int fd, int left) {
+  static uint8_t buffer[READ_SIZE];
+  framer frame = {0};
+  while (left > 0) {
+    ssize_t size = read(fd, buffer, sizeof buffer);
+    if (size < 0 && errno == EAGAIN) {
+      wait_for(fd, POLLIN);
+      continue;
+    }
+    if (size < 0) fail("read");
+    if (size == 0) fail_with("session", "ended by the server");
+    const uint8_t *at = buffer;
+    for (int type; (type = next_message(&frame, &at, buffer + size)) != 0;) {
+      if (type == 'E') fail_with("session", "an error from the server");
+      left -= type == 'Z';
+    }
+  }
+}
+
+int open_session(target *to) {
+  uint8_t startup[1024];
+  int fd = begin_connect(to);
+  if (fd < 0) fail("connect");
+  wait_for(fd, POLLOUT);
+  write_all(fd, startup, make_startup(startup, to->user, to->database));
+  wait_for_ready(fd, 1);
+  return fd;
+}

@@ -1,0 +1,62 @@
+// The data path benchmark's arithmetic: ratios are taken round by round, and their middle is told.
+import { describe, expect, test } from 'vitest';
+import { readOptions } from '../../bench/data-path/options.ts';
+import { type Sample, summarise } from '../../bench/data-path/sample.ts';
+import { tables } from '../../bench/data-path/table.ts';
+
+function samplesOf(peer: string, values: readonly number[], metric = 'CPU per round trip, µs'): readonly Sample[] {
+  return values.map((value, at) => ({
+    part: 'ping-pong',
+    scene: '1 connection',
+    metric,
+    peer,
+    round: at + 1,
+    value,
+  }));
+}
+
+describe('what rounds amount to', () => {
+  const [line] = summarise([...samplesOf('haproxy', [10, 20, 40]), ...samplesOf('pointsman', [11, 24, 40])]);
+  const pointsman = line?.peers.find(({ peer }) => peer === 'pointsman');
+
+  test('the ratio is the middle one of the rounds, not that of the medians', () => {
+    expect(pointsman?.median).toBe(24);
+    expect(pointsman?.ratio).toBeCloseTo(1.1);
+    expect(pointsman?.ratioSpread?.[0]).toBeGreaterThanOrEqual(1);
+  });
+
+  test('the least and the most are told', () => {
+    expect([pointsman?.least, pointsman?.most]).toEqual([11, 40]);
+  });
+
+  test('without HAProxy there is no ratio', () => {
+    expect(summarise(samplesOf('pointsman', [1]))[0]?.peers[0]?.ratio).toBeUndefined();
+  });
+
+  test('processor time comes first', () => {
+    const lines = summarise([...samplesOf('direct', [5], 'round trips per s'), ...samplesOf('haproxy', [1])]);
+    expect(lines.map(({ metric }) => metric)).toEqual(['CPU per round trip, µs', 'round trips per s']);
+  });
+
+  test('a table has a column for each peer and the ratio in bold', () => {
+    const text = tables(summarise([...samplesOf('haproxy', [10]), ...samplesOf('pointsman', [12])]));
+    expect(text).toContain('| haproxy |');
+    expect(text).toContain('12.0 · **1.20**');
+  });
+});
+
+describe('the command line', () => {
+  test('another checkout is a variant beside Pointsman', () => {
+    const { variants } = readOptions(['--candidate', '/here', '--also', 'before=/there']);
+    expect([...variants].map(([name, { checkout }]) => [name, checkout])).toEqual([
+      ['pointsman', '/here'],
+      ['before', '/there'],
+    ]);
+  });
+
+  test('a variant may be settings', () => {
+    const { variants } = readOptions(['--peers', 'haproxy', '--also', 'gc={"nodeFlags":["--single-threaded-gc"]}']);
+    expect(variants.get('gc')?.nodeFlags).toEqual(['--single-threaded-gc']);
+    expect(variants.has('pointsman')).toBe(false);
+  });
+});
