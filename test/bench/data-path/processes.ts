@@ -1,4 +1,4 @@
-// What /proc says of processes: who descends from whom, and the memory that is theirs.
+// What /proc says of processes: who descends from whom.
 import { readFileSync, readdirSync } from 'node:fs';
 
 /** The process and everything that it started, and they. */
@@ -18,12 +18,6 @@ export function familyOf(pid: number): readonly number[] {
 function parentOf(pid: number): number {
   const stat = read(`/proc/${pid}/stat`);
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? 0);
-}
-
-/** Resident memory of all of them in kB. */
-export function residentKb(pids: readonly number[]): number {
-  const sizes = pids.map((pid) => Number(/^VmRSS:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0));
-  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 /** Empty when the process has ended. */
