@@ -10,6 +10,8 @@ ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || missing+=(postgresql)
 command -v ps >/dev/null || missing+=(procps)
 command -v ip >/dev/null || missing+=(iproute2)
 command -v prlimit >/dev/null && command -v unshare >/dev/null || missing+=(util-linux)
+# Renders the kustomizations.
+command -v kubectl >/dev/null || missing+=(kubernetes-client)
 [ ${#missing[@]} -eq 0 ] && exit 0
 
 if ! command -v apt-get >/dev/null; then

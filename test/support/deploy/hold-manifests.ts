@@ -1,0 +1,52 @@
+// What holds for every set of rendered manifests, whoever rendered it: Kubernetes takes it, Pointsman takes its configuration, the
+// shutdown times fit into each other, and the security settings are there.
+import { expect } from 'vitest';
+import { loadConfig } from '../../../src/config/load.ts';
+import type { Config } from '../../../src/config/config.ts';
+import { configurationOf, podSpecOf, pointsmanIn } from './manifests.ts';
+import type { Manifest, PodSpec } from './manifests.ts';
+import { sidecarShares, standaloneShares } from './shutdown-rules.ts';
+import { findFaults } from './validate-manifests.ts';
+
+/** From nothing but what the manifests give. */
+export function loadedBy(manifests: readonly Manifest[], pod: PodSpec): Config {
+  const { file, env } = configurationOf(manifests, pod);
+  const loaded = loadConfig({ file: 'pointsman.yaml', env, readFile: () => file });
+  expect(loaded, file).toMatchObject({ kind: 'ok', warnings: [] });
+  if (loaded.kind === 'invalid') throw new Error('expected above');
+  return loaded.config;
+}
+
+/** Everything that has pods. */
+export function workloadsOf(manifests: readonly Manifest[]): readonly Manifest[] {
+  return manifests.filter(({ kind }) => kind === 'Deployment' || kind === 'Job');
+}
+
+export async function holdManifests(manifests: readonly Manifest[]): Promise<void> {
+  expect(await findFaults(manifests)).toEqual([]);
+  expect(workloadsOf(manifests).length).toBeGreaterThan(0);
+  for (const one of workloadsOf(manifests)) holdPod(manifests, podSpecOf(one));
+}
+
+function holdPod(manifests: readonly Manifest[], pod: PodSpec): void {
+  const { shutdown, admin, listeners } = loadedBy(manifests, pod);
+  const container = pointsmanIn(pod);
+  const isSidecar = pod.initContainers.includes(container);
+  const shares = (isSidecar ? sidecarShares : standaloneShares)(pod.terminationGracePeriodSeconds);
+  expect(shutdown).toEqual({ graceMs: shares.graceSeconds * 1000, drainMs: shares.drainSeconds * 1000 });
+  // The kubelet asks at the pod's address, by the name of the port.
+  const adminPort = container.ports.find(({ containerPort }) => containerPort === admin.address.port);
+  for (const probe of [container.startupProbe, container.readinessProbe, container.livenessProbe]) {
+    expect(probe?.httpGet.port).toBe(adminPort?.name ?? 'a port of the container');
+  }
+  expect(admin.address.host).toBe('::');
+  for (const { address } of listeners) expect(address.host).toBe(isSidecar ? '127.0.0.1' : '::');
+  if (isSidecar) expect(container.restartPolicy).toBe('Always');
+  expect({ ...Object(pod['securityContext']), ...Object(container.securityContext) }).toMatchObject({
+    runAsNonRoot: true,
+    readOnlyRootFilesystem: true,
+    allowPrivilegeEscalation: false,
+    capabilities: { drop: ['ALL'] },
+    seccompProfile: { type: 'RuntimeDefault' },
+  });
+}
