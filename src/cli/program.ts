@@ -7,6 +7,8 @@ import type { CheckOptions } from './check.ts';
 import type { ConfigOptions } from './configuration.ts';
 import { explain } from './explain.ts';
 import type { ExplainOptions } from './explain.ts';
+import { healthcheck } from './healthcheck.ts';
+import type { HealthcheckOptions } from './healthcheck.ts';
 import { EXIT } from './io.ts';
 import type { CliIo, RunApp, SandboxParts, Survey } from './io.ts';
 import { describeOperations } from './operations.ts';
@@ -83,6 +85,9 @@ function describe(io: CliIo, { runApp, survey, sandbox, version }: CliParts, end
     .option('--pool <name>', 'of this pool only')
     .option('--json', 'as /status has it')
     .action(async (options: ExplainOptions) => end(await explain(options, io)));
+  asking('healthcheck', 'exit code 0 when the Pointsman of this host is ready, else 1; for supervisors')
+    .option('--live', 'only whether it answers')
+    .action(async (options: HealthcheckOptions) => end(await healthcheck(options, io)));
   describeOperations(asking, io, end);
   describeSandbox(program, io, sandbox, end);
   program
