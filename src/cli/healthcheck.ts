@@ -33,10 +33,24 @@ export async function healthcheck(options: HealthcheckOptions, io: CliIo): Promi
   const address = given?.value ?? configuredAddress(options, io);
   const path = options.live === true ? '/livez' : '/readyz';
   const { ok, text } = await get(address, path);
-  const line = `${addressText(address)}${path}: ${text.trim()}\n`;
+  const line = `${addressText(address)}${path}: ${sentence(text)}\n`;
   if (ok) io.stdout(line);
   else io.stderr(line);
   return ok ? EXIT.ok : EXIT.failure;
+}
+
+/** What an answer says, on one line: a failure is told as `{ "error": … }`. */
+function sentence(text: string): string {
+  const told = errorIn(text);
+  return (typeof told === 'string' ? told : text).trim().replaceAll(/\s+/g, ' ');
+}
+
+function errorIn(text: string): unknown {
+  try {
+    return childOf(JSON.parse(text), 'error');
+  } catch {
+    return undefined;
+  }
 }
 
 /** As `run` would find it. Where that cannot be read, the usual one. */

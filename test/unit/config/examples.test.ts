@@ -26,3 +26,15 @@ test('sidecar.yaml takes connections from its own pod only', () => {
   const hosts = loaded.kind === 'ok' ? loaded.config.listeners.map((listener) => listener.address.host) : [];
   expect(hosts).toEqual(['127.0.0.1', '127.0.0.1']);
 });
+
+test("the image's own file needs the members only, and listens where the container's network reaches it", () => {
+  const file = new URL('../../../deploy/image/pointsman.yaml', import.meta.url).pathname;
+  const loaded = loadConfig({ file, env: { POINTSMAN_CLUSTER_SEEDS: 'http://10.0.0.11:8008' } });
+  expect(loaded.kind === 'ok' ? loaded.warnings : formatProblems(loaded.problems)).toEqual([]);
+  const config = loaded.kind === 'ok' ? loaded.config : undefined;
+  expect(config?.listeners.map(({ address, pool }) => `${address.host} ${address.port} ${pool}`)).toEqual([
+    ':: 6432 write',
+    ':: 6433 read',
+  ]);
+  expect(config?.admin.address).toEqual({ host: '::', port: 8432 });
+});
