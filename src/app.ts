@@ -4,20 +4,19 @@ import { createAdmin } from './admin/server.ts';
 import type { Admin } from './admin/server.ts';
 import { buildStatus } from './admin/status.ts';
 import type { Readiness, StatusDocument } from './admin/status.ts';
+import { createClients } from './clients.ts';
+import type { Clients } from './clients.ts';
 import { readAdminToken } from './config/admin-token.ts';
 import type { AdminToken } from './config/admin-token.ts';
 import type { ClusterConfig, Config } from './config/config.ts';
 import { readKeyPair } from './config/key-pair.ts';
 import type { Loaded } from './config/load.ts';
+import type { MonitorEvent } from './core/events.ts';
 import type { Clock } from './core/instant.ts';
 import { addressText } from './core/member.ts';
-import { createDiscovery } from './discovery/discover.ts';
 import { Monitor } from './monitor/monitor.ts';
 import { createOperations } from './operate.ts';
 import type { Load } from './operate.ts';
-import { createProbe } from './patroni/probe.ts';
-import { createReader } from './patroni/read-documents.ts';
-import { tlsFromFiles } from './patroni/tls-files.ts';
 import type { BoundListener, ListenerChanges } from './proxy/listener.ts';
 import type { InheritedSocket } from './proxy/listening-socket.ts';
 import { createProxy } from './proxy/proxy.ts';
@@ -58,10 +57,10 @@ export interface App {
 }
 
 export function createApp(options: AppOptions): App {
-  const { log, clock = systemClock, load = () => ({ kind: 'no-file' }) } = options;
+  const { config, log, clock = systemClock, load = () => ({ kind: 'no-file' }) } = options;
   const startedAt = clock.now();
-  const connect = (cluster: ClusterConfig): Running['clients'] => createClients(cluster, clock);
-  const { config } = options;
+  const tell = (event: MonitorEvent): void => recorder.onMonitorEvent(event);
+  const connect = (cluster: ClusterConfig): Clients => createClients(cluster, { clock, tell });
   const running: Running = { config, clients: connect(config.cluster) };
   let isStopping = false;
 
@@ -88,7 +87,7 @@ export function createApp(options: AppOptions): App {
     wallClock: () => Date.now(),
     random: Math.random,
     onTable: (actions) => proxy.tableChanged(actions),
-    onEvent: recorder.onMonitorEvent,
+    onEvent: tell,
   });
   const proxy = createProxy({
     ...config,
@@ -102,11 +101,7 @@ export function createApp(options: AppOptions): App {
     random: Math.random,
   });
 
-  const readiness = (): Readiness => {
-    if (isStopping) return { ready: false, why: 'shutting down' };
-    if (!monitor.table().complete) return { ready: false, why: 'the first round of probes is not complete' };
-    return { ready: true };
-  };
+  const readiness = (): Readiness => readinessOf(isStopping, monitor.table().complete);
   const status = (): StatusDocument =>
     buildStatus({
       version: options.version,
@@ -117,6 +112,7 @@ export function createApp(options: AppOptions): App {
       table: monitor.table(),
       snapshot: monitor.snapshot(),
       counts: proxy.counts(),
+      sources: running.clients.sources(),
     });
   const admin = createAdmin({
     address: config.admin.address,
@@ -162,6 +158,12 @@ export function createApp(options: AppOptions): App {
   return app;
 }
 
+function readinessOf(isStopping: boolean, isComplete: boolean): Readiness {
+  if (isStopping) return { ready: false, why: 'shutting down' };
+  if (!isComplete) return { ready: false, why: 'the first round of probes is not complete' };
+  return { ready: true };
+}
+
 interface Control {
   readonly admin: Admin;
   readonly token: AdminToken;
@@ -182,13 +184,6 @@ function tellListeners(log: Log, { added, removed }: ListenerChanges): void {
     log.info({ event, pool, address: addressText(address) }, text);
   for (const listener of added) tell('listening', 'listening', listener);
   for (const listener of removed) tell('not-listening', 'no longer listening', listener);
-}
-
-function createClients(cluster: ClusterConfig, clock: Clock): Running['clients'] {
-  const { tls: files, dialect } = cluster.api;
-  const tls = files === undefined ? undefined : tlsFromFiles(files);
-  const { readCluster } = createReader({ tls, dialect });
-  return { ...createDiscovery({ cluster, readCluster, clock }), probe: createProbe({ tls }) };
 }
 
 /** A wait that may be ended before its time. */

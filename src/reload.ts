@@ -1,13 +1,12 @@
 // Reload: another configuration for parts that go on running. First everything that can fail, then one step in which every part
 // changes; nobody sees half of it (G15). What needs a restart is named and left as it is.
 import { isDeepStrictEqual } from 'node:util';
+import type { Clients } from './clients.ts';
 import { reconfigured } from './config/changes.ts';
 import type { ClusterConfig, Config } from './config/config.ts';
 import type { Loaded } from './config/load.ts';
 import { formatProblems } from './config/problem.ts';
-import type { Discovery } from './discovery/discover.ts';
 import type { Monitor } from './monitor/monitor.ts';
-import type { Probe } from './patroni/probe.ts';
 import type { ListenerChanges } from './proxy/listener.ts';
 import type { Proxy } from './proxy/proxy.ts';
 import type { Log } from './telemetry/log.ts';
@@ -18,13 +17,13 @@ import type { Recorder } from './telemetry/record.ts';
 export interface Running {
   config: Config;
   /** Who asks the members. */
-  clients: Discovery & { readonly probe: Probe };
+  clients: Clients;
 }
 
 export interface ReloadParts {
   readonly running: Running;
   readonly isStopping: () => boolean;
-  readonly connect: (cluster: ClusterConfig) => Running['clients'];
+  readonly connect: (cluster: ClusterConfig) => Clients;
   readonly proxy: Proxy;
   readonly monitor: Monitor;
   readonly metrics: Metrics;

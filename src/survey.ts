@@ -2,6 +2,7 @@
 // nothing.
 import type { SeedReport } from './cli/io.ts';
 import type { ClusterConfig } from './config/config.ts';
+import { addressText } from './core/member.ts';
 import { createDiscovery } from './discovery/discover.ts';
 import { createReader } from './patroni/read-documents.ts';
 import { tlsFromFiles } from './patroni/tls-files.ts';
@@ -12,13 +13,14 @@ export function surveySeeds(cluster: ClusterConfig): Promise<readonly SeedReport
   const { tls: files, dialect } = cluster.api;
   const tls = files === undefined ? undefined : tlsFromFiles(files);
   const { readCluster } = createReader({ tls, dialect });
-  const apis = [...cluster.seeds, ...cluster.members.map((member) => member.api)];
+  const seeds = [...cluster.seeds, ...cluster.members.map((member) => member.api)];
   // The ports of the other seeds stay allowed, as they are when all of them are asked together.
-  const ports = [...cluster.allow.ports, ...apis.map((api) => api.address.port)];
+  const ports = [...cluster.allow.ports, ...seeds.flatMap((one) => ('srv' in one ? [] : [one.address.port]))];
   const allow = { ...cluster.allow, ports };
   const ask = async (seed: ClusterConfig['seeds'][number]): Promise<SeedReport> => {
     const alone = { ...cluster, discovery: 'cluster' as const, seeds: [seed], members: [], allow };
-    const found = await createDiscovery({ cluster: alone, readCluster, clock: systemClock }).discover();
+    const { discover, sources } = createDiscovery({ cluster: alone, readCluster, clock: systemClock });
+    const found = await discover();
     if (found.kind === 'failed') return { kind: 'failed', url: seed.url, why: found.why };
     const members = found.members.map(({ name, postgres }) => ({ name, postgres }));
     return {
@@ -26,9 +28,10 @@ export function surveySeeds(cluster: ClusterConfig): Promise<readonly SeedReport
       url: seed.url,
       scope: found.scope,
       leader: found.leader?.name,
+      contactPoints: sources().flatMap(({ contactPoints }) => contactPoints.map(addressText)),
       members,
       refused: found.refused,
     };
   };
-  return Promise.all(apis.map(ask));
+  return Promise.all(seeds.map(ask));
 }

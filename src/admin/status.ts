@@ -4,7 +4,7 @@ import { describeRoute, describeStanding } from '../core/describe.ts';
 import type { PoolCounts } from '../core/counts.ts';
 import type { Instant } from '../core/instant.ts';
 import { addressText } from '../core/member.ts';
-import type { MemberName } from '../core/member.ts';
+import type { Address, MemberName } from '../core/member.ts';
 import type { PoolName, PoolPolicy } from '../core/policy.ts';
 import type { Route, RoutingTable, Standing, Target } from '../core/routing-table.ts';
 import type { MemberRecord, Snapshot } from '../core/snapshot.ts';
@@ -26,9 +26,18 @@ export interface StatusDocument {
     readonly drained: readonly MemberName[];
     /** By the newest document. */
     readonly scheduled_switchover: { readonly in_seconds: number; readonly from: MemberName } | null;
+    /** The names and directories that contact points come from, as they were last asked; absent where there are none. */
+    readonly contact_sources?: readonly ContactSourceDocument[];
   };
   readonly members: readonly MemberStatusDocument[];
   readonly pools: readonly PoolStatusDocument[];
+}
+
+interface ContactSourceDocument {
+  readonly source: string;
+  readonly contact_points: readonly string[];
+  /** Present while it gives nothing new; without a time it never gave anything. */
+  readonly failing?: { readonly for_seconds?: number; readonly why: string };
 }
 
 interface MemberStatusDocument {
@@ -120,10 +129,17 @@ export interface StatusInputs {
   readonly table: RoutingTable;
   readonly snapshot: Snapshot;
   readonly counts: ReadonlyMap<PoolName, PoolCounts>;
+  readonly sources?: readonly ContactSource[];
+}
+
+export interface ContactSource {
+  readonly name: string;
+  readonly contactPoints: readonly Address[];
+  readonly failing: { readonly why: string; readonly since: Instant | undefined } | undefined;
 }
 
 export function buildStatus(inputs: StatusInputs): StatusDocument {
-  const { version, startedAt, now, readiness, pools, snapshot, table, counts } = inputs;
+  const { version, startedAt, now, readiness, pools, snapshot, table, counts, sources = [] } = inputs;
   return {
     version,
     uptime_seconds: seconds(now - startedAt),
@@ -136,12 +152,20 @@ export function buildStatus(inputs: StatusInputs): StatusDocument {
       first_round_complete: table.complete,
       drained: [...snapshot.drained.keys()],
       scheduled_switchover: scheduledSwitchover(snapshot, now),
+      ...(sources.length === 0 ? {} : { contact_sources: sources.map((source) => contactSource(source, now)) }),
     },
     members: [...snapshot.members.values()].map((record) =>
       memberStatus(record, snapshot.drained.get(record.member.name), table, now),
     ),
     pools: pools.map((pool) => poolStatus(pool, table, counts.get(pool.name), now)),
   };
+}
+
+function contactSource({ name, contactPoints, failing }: ContactSource, now: Instant): ContactSourceDocument {
+  const known = { source: name, contact_points: contactPoints.map(addressText) };
+  if (failing === undefined) return known;
+  const { why, since } = failing;
+  return { ...known, failing: { ...(since === undefined ? {} : { for_seconds: seconds(now - since) }), why } };
 }
 
 /** One whose time has passed is no longer worth showing, though nobody has taken it back yet. */

@@ -38,9 +38,17 @@ async function checkLive({ cluster }: Config, io: CliIo, survey: Survey): Promis
   return EXIT.failure;
 }
 
-function seedText({ url, scope, leader, members, refused }: Extract<SeedReport, { kind: 'found' }>): string {
+function seedText({
+  url,
+  scope,
+  leader,
+  contactPoints,
+  members,
+  refused,
+}: Extract<SeedReport, { kind: 'found' }>): string {
   const lines = [
     `${url}: cluster ${scope ?? 'without a name'}, leader ${leader ?? 'none'}`,
+    ...(contactPoints.length === 0 ? [] : [`  contact points: ${contactPoints.join(', ')}`]),
     ...members.map(
       ({ name, postgres }) => `  ${name}  ${postgres === undefined ? 'no PostgreSQL address' : addressText(postgres)}`,
     ),

@@ -27,6 +27,8 @@ export type SeedReport =
       readonly url: string;
       readonly scope: string | undefined;
       readonly leader: MemberName | undefined;
+      /** `10.0.0.1:8008`: what its name, or directory, gave; empty where it is an address itself. */
+      readonly contactPoints: readonly string[];
       readonly members: readonly { readonly name: MemberName; readonly postgres: Address | undefined }[];
       /** Members of the document that would not be used, and why. */
       readonly refused: readonly { readonly name: MemberName; readonly why: string }[];

@@ -2,6 +2,7 @@
 // here. A message never repeats what stands before an @: it may be a password.
 import { isIP } from 'node:net';
 import type { Address, ApiEndpoint } from '../core/member.ts';
+import type { Seed } from './config.ts';
 
 export type Parsed<T> =
   | { readonly kind: 'ok'; readonly value: T }
@@ -69,8 +70,30 @@ export function parseApiUrl(text: string): Parsed<ApiEndpoint> {
   if (rest !== '' && rest !== '/')
     return invalid(`${shown} has a path: write only ${url.protocol}//${url.hostname}:${port}`);
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
-  if (!isHost(host) || Number(port) === 0) return invalid(`${shown} has no usable host and port`);
+  if (!isHost(withoutFinalDot(host)) || Number(port) === 0) return invalid(`${shown} has no usable host and port`);
   return ok({ url: `${url.protocol}//${url.hostname}:${port}`, address: { host, port: Number(port) } });
+}
+
+/**
+ * A seed: the base of a management API, whose host may end with a dot (a whole name, no search list), or `http+srv://NAME`, whose SRV
+ * records name the APIs.
+ */
+export function parseSeed(text: string): Parsed<Seed> {
+  const [, scheme, srv] = /^(https?)\+srv:\/\/([^]*)$/i.exec(text) ?? [];
+  if (scheme === undefined || srv === undefined) return parseApiUrl(text);
+  const name = srv.replace(/\/$/, '');
+  if (name.includes('@')) return invalid('the URL carries a user or password: credentials do not belong here');
+  const isHttps = scheme.toLowerCase() === 'https';
+  const example = `${isHttps ? 'https' : 'http'}+srv://_patroni._tcp.example.org`;
+  if (/:\d+$/.test(name)) return invalid(`"${text}" has a port: the SRV records say it, write ${example}`);
+  if (name.includes('/')) return invalid(`"${text}" has a path: write only ${example}`);
+  if (isIP(name) !== 0 || !isHost(withoutFinalDot(name)))
+    return invalid(`"${text}" names no SRV records: write ${example}`);
+  return ok({ url: text, scheme: isHttps ? 'https' : 'http', srv: name.toLowerCase() });
+}
+
+function withoutFinalDot(host: string): string {
+  return host.replace(/\.$/, '');
 }
 
 /** A range in CIDR form, or a single address: `10.20.0.0/16`, `fd00::/8`, `10.0.0.7`. */

@@ -43,12 +43,24 @@ export interface ApiTls {
   readonly insecure: boolean;
 }
 
+/** SRV records name the APIs. */
+export interface SrvSeed {
+  /** As written: `http+srv://_patroni._tcp.example.org`. */
+  readonly url: string;
+  readonly scheme: 'http' | 'https';
+  /** The name that has the records. */
+  readonly srv: string;
+}
+
+/** Of an API `address.host` is as written: a name may have several addresses, each of them is a contact point. */
+export type Seed = ApiEndpoint | SrvSeed;
+
 export interface ClusterConfig {
   /** Undefined: pinned from the first answers. */
   readonly scope: string | undefined;
   readonly discovery: 'cluster' | 'static';
-  /** Management APIs to start from; `address.host` is as written. */
-  readonly seeds: readonly ApiEndpoint[];
+  /** Where to start from. */
+  readonly seeds: readonly Seed[];
   readonly members: readonly ConfiguredMember[];
   readonly allow: AllowRules;
   readonly api: {

@@ -71,7 +71,7 @@ function clusterRules({ cluster }: ParsedFile): readonly Finding[] {
       );
     }
     const urls = [...seeds, ...members.map((member) => member.api)].map((one) => one.url);
-    if (urls.length > 0 && urls.every((url) => url.startsWith('http:'))) {
+    if (urls.length > 0 && urls.every((url) => /^http(?:\+srv)?:/i.test(url))) {
       findings.push(warning('has no effect: every seed and member is an http URL', tlsPath, seedPath, memberPath));
     }
   }

@@ -17,16 +17,21 @@ import {
   name,
   network,
 } from './values.ts';
-import { flag, nonEmpty, secret } from './values.ts';
+import { flag, nonEmpty, secret, seed } from './values.ts';
 
 const MOST = 1_000_000;
 /** A member's API serves five requests at a time (behaviour: evidence): no cadence may be faster than this. */
 const FASTEST_MS = 10;
 
+/** Where contact points come from is not who the members are. */
+const DIRECTORIES = {
+  dns: 'names in cluster.seeds are looked up by themselves; for SRV records write http+srv://_patroni._tcp.example.org there',
+};
+
 const cluster = z.strictObject({
   scope: nonEmpty.optional(),
-  seeds: z.array(apiUrl).default([]),
-  discovery: choice(['cluster', 'static'], ['dns', 'kubernetes']).default('cluster'),
+  seeds: z.array(seed).default([]),
+  discovery: choice(['cluster', 'static'], DIRECTORIES).default('cluster'),
   members: z.array(z.strictObject({ name: nonEmpty, api: apiUrl, postgres: address.optional() })).default([]),
   allow: z
     .strictObject({

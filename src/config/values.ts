@@ -1,7 +1,7 @@
 // Zod schemas of single values: durations, counts, addresses, checks. Each says in its own words what would be right.
 import { z } from 'zod';
 import { parseCheck } from '../core/check.ts';
-import { isHost, parseAddress, parseApiUrl, parseListenAddress, parseNetwork } from './address.ts';
+import { isHost, parseAddress, parseApiUrl, parseListenAddress, parseNetwork, parseSeed } from './address.ts';
 import type { Parsed } from './address.ts';
 import { formatDuration, parseDuration } from './duration.ts';
 
@@ -32,6 +32,7 @@ export function notA(expected: string, input: unknown): string {
 export const listenAddress = text('an address such as 127.0.0.1:6432', parseListenAddress);
 export const address = text('an address such as pg1:5432', parseAddress);
 export const apiUrl = text('a URL such as http://pg1:8008', parseApiUrl);
+export const seed = text('a URL such as http://pg1:8008', parseSeed);
 export const network = text('a network such as 10.20.0.0/16', parseNetwork);
 export const hostName = text('a host name', (written) =>
   isHost(written)
@@ -104,16 +105,16 @@ export function count(least: number, most: number): z.ZodType<number, number> {
   return z.int({ error }).min(least, { error }).max(most, { error });
 }
 
-/** One of `options`. `future` are words that a reader of the documentation may try and that are not built yet. */
+/** One of `options`. `others` are words that somebody may well try, each with what to write instead. */
 export function choice<const T extends string>(
   options: readonly T[],
-  future: readonly string[] = [],
+  others: Readonly<Record<string, string>> = {},
 ): z.ZodEnum<{ [K in T]: K }> {
   const known = options.join(', ').replace(/, ([^,]*)$/, ' or $1');
   return z.enum(options, {
     error: ({ input }) =>
-      typeof input === 'string' && future.includes(input)
-        ? `${input} is not supported yet: use ${known}`
+      typeof input === 'string' && Object.hasOwn(others, input)
+        ? `expected ${known}: ${others[input]}`
         : notA(known, input),
   });
 }

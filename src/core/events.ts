@@ -79,6 +79,17 @@ export interface MemberRefusal {
   readonly why: string;
 }
 
+/** What a name or a directory gives as contact points, whenever that changes. */
+export interface ContactSourceEvent {
+  readonly kind: 'contact-source-changed';
+  /** As the operator wrote it. */
+  readonly source: string;
+  /** `10.0.0.1:8008` */
+  readonly contactPoints: readonly string[];
+  /** Present while it gives nothing new; `forMs` is absent when it never gave anything. */
+  readonly failing?: { readonly why: string; readonly forMs?: number };
+}
+
 export type MonitorEvent =
   | {
       readonly kind: 'probe-finished';
@@ -117,6 +128,7 @@ export type MonitorEvent =
   | { readonly kind: 'member-drained' | 'member-resumed'; readonly member: MemberName }
   /** Somebody says that something happened. `isMerged`: it happened too soon after another, nothing more was asked for it. */
   | { readonly kind: 'refresh-asked'; readonly isMerged: boolean }
+  | ContactSourceEvent
   | { readonly kind: 'urgent-probing'; readonly on: boolean; readonly smells: readonly string[] };
 
 /** The configuration was read again. */

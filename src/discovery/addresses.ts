@@ -36,6 +36,9 @@ export interface TrustRules {
 }
 
 const POSTGRES_PORT = 5432;
+/** Below it are those of the services that a host has anyway. */
+const FIRST_FREE_PORT = 1024;
+const WEB_PORTS: readonly number[] = [80, 443];
 
 function networks(...cidrs: readonly string[]): BlockList {
   const list = new BlockList();
@@ -90,6 +93,21 @@ export function neverContacted(address: string): string | undefined {
   if (normal === undefined) return 'not an IP address';
   const found = NEVER.find(([, list]) => isIn(list, normal));
   return found === undefined ? undefined : `${normal} is ${found[0]}`;
+}
+
+/**
+ * Of a contact point that a directory gave (SRV records, Kubernetes) and nobody wrote down. No other host has a loopback address, and no
+ * management API a port that belongs to another service of every host, unless the operator says so.
+ */
+export function learnedRefusal({ host, port }: Pick<Place, 'host' | 'port'>, allow: Allow): string | undefined {
+  const never = neverContacted(host);
+  if (never !== undefined) return never;
+  const normal = normalizeAddress(host) ?? host;
+  if (isIn(LOOPBACK, normal) && !isIn(networks(...allow.networks), normal)) {
+    return `${normal} is a loopback address (cluster.allow.networks)`;
+  }
+  const isKnownPort = port >= FIRST_FREE_PORT || WEB_PORTS.includes(port) || allow.ports.includes(port);
+  return isKnownPort ? undefined : `api port ${port} is below ${FIRST_FREE_PORT} (cluster.allow.ports)`;
 }
 
 export function createTrustRules(points: readonly ContactPoint[], allow: Allow): TrustRules {

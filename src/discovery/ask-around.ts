@@ -1,10 +1,10 @@
 // Asks contact points for the cluster document, one after another, until one gives it: bounded in number and in time. Remembers
 // who gave the last one and who failed when, so that a dead seed is not what every call starts with.
 import type { Clock, Instant } from '../core/instant.ts';
-import type { ApiEndpoint } from '../core/member.ts';
+import type { Address, ApiEndpoint } from '../core/member.ts';
 import type { ClusterDocument } from '../patroni/cluster-document.ts';
 import type { ClusterRead } from '../patroni/read-documents.ts';
-import { inOrder } from './candidates.ts';
+import { inOrder, keyOf } from './candidates.ts';
 import type { Candidate } from './candidates.ts';
 import type { Refusal } from './contact-points.ts';
 
@@ -28,6 +28,8 @@ export interface AskOptions {
   readonly readCluster: (api: ApiEndpoint, deadlineMs: number) => Promise<ClusterRead>;
   readonly clock: Clock;
   readonly limits: AskLimits;
+  /** From 0 to 1: with whom of equals it begins. */
+  readonly random: () => number;
   /** Documents of another scope are ignored. Absent: the first document's scope counts from then on. */
   readonly scope: string | undefined;
 }
@@ -37,10 +39,9 @@ export type AskAround = (
 ) => Promise<Answer | { readonly kind: 'none'; readonly problems: readonly Refusal[] }>;
 
 export function createAskAround(options: AskOptions): AskAround {
-  const { readCluster, clock, limits } = options;
-  /** When each API last failed to give a document, by URL. */
+  const { readCluster, clock, limits, random } = options;
   const failedAt = new Map<string, Instant>();
-  let lastUrl: string | undefined;
+  let last: Address | undefined;
   let { scope } = options;
 
   /** One contact point's document, or why it is none. */
@@ -63,27 +64,32 @@ export function createAskAround(options: AskOptions): AskAround {
   }
 
   function forgetAllBut(candidates: readonly Candidate[]): void {
-    const urls = new Set(candidates.map(({ api }) => api.url));
-    for (const url of failedAt.keys()) if (!urls.has(url)) failedAt.delete(url);
+    const known = new Set(candidates.map(keyOf));
+    for (const key of failedAt.keys()) if (!known.has(key)) failedAt.delete(key);
   }
 
   return async (candidates) => {
     forgetAllBut(candidates);
     const endsAt = clock.now() + limits.totalMs;
     const problems: Refusal[] = [];
-    for (const from of inOrder(candidates, lastUrl, failedAt).slice(0, limits.attempts)) {
+    for (const from of inOrder(candidates, { last, failedAt }, random()).slice(0, limits.attempts)) {
       const leftMs = endsAt - clock.now();
       if (leftMs <= 0) break;
       const answer = await ask(from, Math.min(limits.readMs, leftMs));
       if (typeof answer !== 'string') {
-        lastUrl = from.api.url;
-        failedAt.delete(lastUrl);
+        last = from.api.address;
+        failedAt.delete(keyOf(from));
         scope ??= answer.cluster.scope;
         return answer;
       }
-      failedAt.set(from.api.url, clock.now());
-      problems.push({ name: from.name ?? from.api.url, why: answer });
+      failedAt.set(keyOf(from), clock.now());
+      problems.push({ name: from.name ?? nameOf(from.api), why: answer });
     }
     return { kind: 'none', problems };
   };
+}
+
+/** The URL, and the address where the URL's name has it. */
+function nameOf({ url, address }: ApiEndpoint): string {
+  return new URL(url).hostname.replace(/^\[(.*)\]$/, '$1') === address.host ? url : `${url} at ${address.host}`;
 }

@@ -10,13 +10,25 @@ export interface ConfiguredMember {
   readonly postgres?: Address | undefined;
 }
 
+/** SRV records name the APIs: `http+srv://_patroni._tcp.example.org`. */
+export interface SrvSeed {
+  /** As written. */
+  readonly url: string;
+  readonly scheme: 'http' | 'https';
+  /** The name that has the records. */
+  readonly srv: string;
+}
+
+/** Of an API only the URL counts. Each address of its name is a contact point. */
+export type Seed = ApiEndpoint | SrvSeed;
+
 export interface ClusterConfig {
   /** Documents of another scope are ignored; absent: the first document's scope counts. */
   readonly scope?: string | undefined;
   /** `cluster`: every member of the document; `static`: only those whose API is a seed or whose name is configured. */
   readonly discovery: 'cluster' | 'static';
-  /** APIs to start from: contact points, and no members until a document names them. Only their URLs count. */
-  readonly seeds: readonly ApiEndpoint[];
+  /** Where to start from: contact points, and no members until a document names them. */
+  readonly seeds: readonly Seed[];
   readonly members: readonly ConfiguredMember[];
   readonly allow: Allow;
 }

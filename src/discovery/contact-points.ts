@@ -1,12 +1,16 @@
-// The places the operator named, resolved: where discovery starts, what the trust rules are made from, and the configured
+// The places the operator named, looked up: where discovery starts, what the trust rules are made from, and the configured
 // members, who are there whatever a document says.
+import { isIP } from 'node:net';
 import { isSameAddress } from '../core/member.ts';
 import type { Address, ApiEndpoint, Member } from '../core/member.ts';
 import { neverContacted } from './addresses.ts';
 import type { ContactPoint, Use } from './addresses.ts';
 import { parseApiUrl } from './api-url.ts';
 import type { ClusterConfig, ConfiguredMember } from './config.ts';
+import type { Stale } from './last-good.ts';
 import type { Resolve } from './resolve.ts';
+import { findSeed } from './seeds.ts';
+import type { ResolveSrv } from './srv.ts';
 
 export interface Refusal {
   /** A member's name, or a seed's URL. */
@@ -14,12 +18,30 @@ export interface Refusal {
   readonly why: string;
 }
 
+/** An API to start from. */
+export interface SeedPoint {
+  readonly api: ApiEndpoint;
+  /** The lower the earlier it is asked. */
+  readonly rank: number;
+}
+
+/** What a name, or a directory, gave: the contact points that it has now, or had when it last answered. */
+export interface Source {
+  /** As the operator wrote it. */
+  readonly name: string;
+  readonly contactPoints: readonly Address[];
+  /** Present while it gives nothing new; `since` is absent when it never gave anything. */
+  readonly failing: { readonly why: string; readonly since: Stale['since'] | undefined } | undefined;
+}
+
 export interface ContactPoints {
   readonly points: readonly ContactPoint[];
-  readonly seeds: readonly ApiEndpoint[];
+  readonly seeds: readonly SeedPoint[];
   /** Their `postgres` is undefined unless the configuration has it. */
   readonly members: readonly Member[];
   readonly refused: readonly Refusal[];
+  /** Of names and directories; an address needs none. */
+  readonly sources: readonly Source[];
 }
 
 interface Located {
@@ -42,24 +64,13 @@ async function locate(use: Use, host: string, port: number, resolve: Resolve): P
   return { point: { use, host, port, addresses }, address: { host: usable, port }, why: undefined };
 }
 
-interface Found {
+interface FoundMember {
   readonly points: readonly ContactPoint[];
-  readonly seed?: ApiEndpoint;
   readonly member?: Member;
   readonly refused: readonly Refusal[];
 }
 
-async function findSeed(seed: ApiEndpoint, resolve: Resolve): Promise<Found> {
-  const parsed = parseApiUrl(seed.url);
-  // Not the text itself: it may carry what it should not.
-  if (parsed.kind === 'invalid') return { points: [], refused: [{ name: 'a seed', why: parsed.why }] };
-  const { url, host, port } = parsed.api;
-  const { point, address, why } = await locate('api', host, port, resolve);
-  if (why !== undefined) return { points: [point], refused: [{ name: url, why }] };
-  return { points: [point], seed: { url, address }, refused: [] };
-}
-
-async function findMember(configured: ConfiguredMember, resolve: Resolve): Promise<Found> {
+async function findMember(configured: ConfiguredMember, resolve: Resolve): Promise<FoundMember> {
   const { name, postgres } = configured;
   const parsed = parseApiUrl(configured.api.url);
   if (parsed.kind === 'invalid') return { points: [], refused: [{ name, why: parsed.why }] };
@@ -81,21 +92,29 @@ async function findMember(configured: ConfiguredMember, resolve: Resolve): Promi
   };
 }
 
+/** Means to look things up. */
+export interface Directories {
+  readonly resolve: Resolve;
+  readonly resolveSrv: ResolveSrv;
+}
+
 /** Never rejects; takes as long as the slowest name. */
-export async function findContactPoints(config: ClusterConfig, resolve: Resolve): Promise<ContactPoints> {
-  const found = await Promise.all([
-    ...config.seeds.map((seed) => findSeed(seed, resolve)),
-    ...config.members.map((member) => findMember(member, resolve)),
+export async function findContactPoints(config: ClusterConfig, directories: Directories): Promise<ContactPoints> {
+  const [seeds, members] = await Promise.all([
+    Promise.all(config.seeds.map((seed) => findSeed(seed, config.allow, directories))),
+    Promise.all(config.members.map((member) => findMember(member, directories.resolve))),
   ]);
   return {
-    points: found.flatMap((one) => one.points),
-    seeds: found.flatMap((one) => one.seed ?? []),
-    members: found.flatMap((one) => one.member ?? []),
-    refused: found.flatMap((one) => one.refused),
+    points: [...seeds, ...members].flatMap((one) => one.points),
+    seeds: seeds.flatMap((one) => one.seeds),
+    members: members.flatMap((one) => one.member ?? []),
+    refused: [...seeds, ...members].flatMap((one) => one.refused),
+    sources: seeds.flatMap((one) => one.source ?? []),
   };
 }
 
 /** Whether two endpoints are one API: by address, or by URL where an address is not known. */
 export function isSameApi(a: ApiEndpoint, b: ApiEndpoint): boolean {
-  return isSameAddress(a.address, b.address) || a.url === b.url;
+  const areResolved = isIP(a.address.host) !== 0 && isIP(b.address.host) !== 0;
+  return isSameAddress(a.address, b.address) || (!areResolved && a.url === b.url);
 }

@@ -9,13 +9,16 @@ import type { Answer, AskLimits } from './ask-around.ts';
 import { candidates } from './candidates.ts';
 import type { ClusterConfig } from './config.ts';
 import { findContactPoints, isSameApi } from './contact-points.ts';
-import type { ContactPoints, Refusal } from './contact-points.ts';
-import { createResolve, systemLookup } from './resolve.ts';
-import type { Lookup } from './resolve.ts';
+import type { ContactPoints, Directories, Refusal, Source } from './contact-points.ts';
+import { createNameServer } from './name-server.ts';
+import type { NameServer } from './name-server.ts';
+import { createResolve } from './resolve.ts';
 import { firstOfEachName, leaderOf } from './read-members.ts';
 import type { NamedLeader } from './read-members.ts';
 import { MAX_MEMBERS, Roster } from './roster.ts';
 import type { Absent } from './roster.ts';
+import { createSourceNews } from './source-news.ts';
+import { createResolveSrv } from './srv.ts';
 import { vet } from './vet.ts';
 import type { Vetted } from './vet.ts';
 
@@ -24,7 +27,11 @@ export interface DiscoveryOptions {
   readonly cluster: ClusterConfig;
   readonly readCluster: (api: ApiEndpoint, deadlineMs: number) => Promise<ClusterRead>;
   readonly clock: Clock;
-  readonly lookup?: Lookup;
+  readonly names?: NameServer;
+  /** From 0 to 1: with whom of equal contact points it begins. Default: with the first. */
+  readonly random?: () => number;
+  /** Hears what each name or directory gives, whenever that changes. */
+  readonly onSource?: (source: Source, now: Instant) => void;
   readonly limits?: Partial<DiscoveryLimits>;
 }
 
@@ -70,14 +77,19 @@ export type DiscoveryResult = Discovered | (Listed & { readonly kind: 'failed'; 
 export interface Discovery {
   /** `not`: everybody but this member is asked, so that what is found is somebody else's word. Never rejects. */
   readonly discover: (options?: { readonly not?: MemberName | undefined }) => Promise<DiscoveryResult>;
+  /** What each name and directory gave when they were last asked. */
+  readonly sources: () => readonly Source[];
 }
 
 export function createDiscovery(options: DiscoveryOptions): Discovery {
-  const { cluster: config, readCluster, clock } = options;
+  const { cluster: config, readCluster, clock, random = () => 0 } = options;
   const limits: DiscoveryLimits = { ...DEFAULT_LIMITS, ...options.limits };
-  const resolve = createResolve(options.lookup ?? systemLookup, clock, limits.lookupMs);
+  const { lookup, lookupSrv } = options.names ?? createNameServer();
+  const resolve = createResolve(lookup, clock, limits.lookupMs);
+  const directories: Directories = { resolve, resolveSrv: createResolveSrv(lookupSrv, clock, limits.lookupMs) };
+  const news = createSourceNews((source) => options.onSource?.(source, clock.now()));
   const roster = new Roster(limits.graceMs);
-  const askAround = createAskAround({ readCluster, clock, limits, scope: config.scope });
+  const askAround = createAskAround({ readCluster, clock, limits, random, scope: config.scope });
 
   async function take({ cluster, from, startedAt }: Answer, points: ContactPoints): Promise<Discovered> {
     const { entries, refused } = firstOfEachName(cluster);
@@ -103,17 +115,23 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
   return {
     async discover({ not } = {}) {
       const startedAt = clock.now();
-      const points = await findContactPoints(config, resolve);
+      const points = await findContactPoints(config, directories);
+      news.tell(points.sources);
       const answer = await askAround(candidates(points, roster.members(points), not));
       if (answer.kind === 'answer') return await take(answer, points);
-      const problems = answer.problems.map(({ name, why }) => `${name}: ${why}`);
+      const problems = (answer.problems.length > 0 ? answer.problems : points.refused).map(nameAndWhy);
       const why = problems.length === 0 ? 'there is no contact point to ask' : problems.join('; ');
       return { kind: 'failed', why, members: roster.members(points), refused: points.refused, startedAt };
     },
+    sources: () => news.latest(),
   };
+}
+
+function nameAndWhy({ name, why }: Refusal): string {
+  return `${name}: ${why}`;
 }
 
 function isSeed(one: Vetted, points: ContactPoints): boolean {
   const { api } = one;
-  return api !== undefined && points.seeds.some((seed) => isSameApi(seed, api));
+  return api !== undefined && points.seeds.some((seed) => isSameApi(seed.api, api));
 }

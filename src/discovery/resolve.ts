@@ -1,94 +1,62 @@
-// Names to addresses. Bounded in time whatever the resolver does, one question per name at a time, and the last good answer
-// stands while DNS fails: a name server's bad day must not move the cluster.
-import { lookup as lookupAll } from 'node:dns/promises';
+// Names to addresses, each remembered as last-good.ts does.
 import type { Clock } from '../core/instant.ts';
 import { normalizeAddress } from './addresses.ts';
+import { createLastGood } from './last-good.ts';
+import type { Stale } from './last-good.ts';
 
-/** All addresses of a name, in the resolver's order. Rejects when there is none. */
-export type Lookup = (host: string) => Promise<readonly string[]>;
+/** All addresses of a name, in the resolver's order, and how long they may be repeated (milliseconds; absent: ask again). */
+export interface Found {
+  readonly addresses: readonly string[];
+  readonly ttlMs?: number | undefined;
+}
+
+/** Rejects when there is no address. */
+export type Lookup = (host: string) => Promise<Found>;
+
+type Addresses = readonly [string, ...string[]];
 
 export type Resolution =
-  /** `isStale`: the name could not be resolved now; these are the addresses it last had. */
-  | { readonly kind: 'resolved'; readonly addresses: readonly [string, ...string[]]; readonly isStale: boolean }
+  /** `stale`: the name could not be resolved now; these are the addresses it last had. */
+  | { readonly kind: 'resolved'; readonly addresses: Addresses; readonly stale: Stale | undefined }
   | { readonly kind: 'unresolved'; readonly why: string };
 
 export type Resolve = (host: string) => Promise<Resolution>;
 
-/** Names remembered; documents are hostile bytes and could name ever new ones. */
-const MAX_REMEMBERED = 512;
-/** Lookups under way at one time. */
-const MAX_ASKING = 256;
 /** Addresses kept of one name. */
 const MAX_ADDRESSES = 16;
+/** How long an answer is repeated, whatever its TTL says. Milliseconds. */
+const LEAST_FRESH_MS = 5000;
+const MOST_FRESH_MS = 60_000;
 
-/** Never rejects. `timeoutMs` bounds each answer; the question itself may go on and is shared with those who ask again. */
+/** Never rejects. `timeoutMs` bounds each answer. */
 export function createResolve(lookup: Lookup, clock: Clock, timeoutMs = 2000): Resolve {
-  const known = new Map<string, readonly [string, ...string[]]>();
-  const asking = new Map<string, Promise<string | undefined>>();
-
-  function remember(host: string, found: readonly string[]): boolean {
-    // Servers rotate their answers: an address in use stays in front while the name still has it.
-    const inUse = known.get(host)?.[0];
-    const kept = inUse !== undefined && found.includes(inUse) ? [inUse] : [];
-    const [first, ...rest] = [...new Set([...kept, ...found])].slice(0, MAX_ADDRESSES);
-    if (first === undefined) return false;
-    known.delete(host);
-    known.set(host, [first, ...rest]);
-    const oldest = known.keys().next();
-    if (known.size > MAX_REMEMBERED && oldest.done !== true) known.delete(oldest.value);
-    return true;
-  }
-
-  /** Settles with undefined when `known` has a new answer, else with what went wrong. */
-  async function look(host: string): Promise<string | undefined> {
-    try {
-      const found = await lookup(host);
-      return remember(
-        host,
-        found.flatMap((address) => normalizeAddress(address) ?? []),
-      )
-        ? undefined
-        : 'no address';
-    } catch (error) {
-      return error instanceof Error && 'code' in error ? String(error.code) : 'the lookup failed';
-    }
-  }
-
-  function ask(host: string): Promise<string | undefined> {
-    const open = asking.get(host);
-    if (open !== undefined) return open;
-    if (asking.size >= MAX_ASKING) return Promise.resolve('too many names are being looked up');
-    const question = look(host).finally(() => asking.delete(host));
-    asking.set(host, question);
-    return question;
-  }
-
+  const recall = createLastGood<Addresses>({
+    clock,
+    timeoutMs,
+    ask: async (host, known) => {
+      const { addresses, ttlMs } = await lookup(host);
+      return { value: ordered(addresses, known?.[0]), freshMs: freshFor(ttlMs) };
+    },
+  });
   return async (host) => {
     const literal = normalizeAddress(host);
-    if (literal !== undefined) return { kind: 'resolved', addresses: [literal], isStale: false };
-    const problem = await withinTime(clock, timeoutMs, ask(host));
-    const addresses = known.get(host);
-    if (addresses !== undefined) return { kind: 'resolved', addresses, isStale: problem !== undefined };
-    return { kind: 'unresolved', why: `${host} could not be resolved: ${problem ?? 'no answer'}` };
+    if (literal !== undefined) return { kind: 'resolved', addresses: [literal], stale: undefined };
+    const recalled = await recall(host);
+    if (recalled.kind === 'known') return { kind: 'resolved', addresses: recalled.value, stale: recalled.stale };
+    return { kind: 'unresolved', why: `${host} could not be resolved: ${recalled.why}` };
   };
 }
 
-/** getaddrinfo, so that /etc/hosts counts. IPv4 first: `localhost` should find what listens on 127.0.0.1. */
-export async function systemLookup(host: string): Promise<readonly string[]> {
-  const found = await lookupAll(host, { all: true, order: 'ipv4first' });
-  return found.map((entry) => entry.address);
+/** Servers rotate their answers: an address in use stays in front while the name still has it. */
+function ordered(found: readonly string[], inUse: string | undefined): Addresses {
+  const normal = found.flatMap((address) => normalizeAddress(address) ?? []);
+  const kept = inUse !== undefined && normal.includes(inUse) ? [inUse] : [];
+  const [first, ...rest] = [...new Set([...kept, ...normal])].slice(0, MAX_ADDRESSES);
+  if (first === undefined) throw new Error('no address');
+  return [first, ...rest];
 }
 
-async function withinTime(
-  clock: Clock,
-  timeoutMs: number,
-  question: Promise<string | undefined>,
-): Promise<string | undefined> {
-  const { promise: tooLate, resolve } = Promise.withResolvers<string>();
-  const cancel = clock.schedule(timeoutMs, () => resolve(`no answer within ${timeoutMs} ms`));
-  try {
-    return await Promise.race([question, tooLate]);
-  } finally {
-    cancel();
-  }
+/** Zero where nothing is known of it: whoever answered keeps what it likes. */
+export function freshFor(ttlMs: number | undefined): number {
+  return ttlMs === undefined ? 0 : Math.min(MOST_FRESH_MS, Math.max(LEAST_FRESH_MS, ttlMs));
 }

@@ -19,7 +19,8 @@ export interface ApiTls {
 export function openSocket(api: ApiEndpoint, tls: ApiTls): Socket {
   const { host, port } = api.address;
   if (!isHttps(api)) return connect({ host, port, noDelay: true });
-  const name = new URL(api.url).hostname.replace(/^\[(.*)\]$/, '$1');
+  // RFC 6066: a server name has no final dot.
+  const name = new URL(api.url).hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
   const { insecure = false, ...credentials } = tls;
   return connectTls({
     host,

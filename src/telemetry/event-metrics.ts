@@ -40,8 +40,7 @@ export function createEventMetrics({ registry, now }: EventMetricsOptions): Even
   const cluster = clusterMetrics(registers);
   let discoveredAt: Instant | undefined;
   const reloads = reloadMetrics(registers);
-  for (const outcome of DISCOVERY_OUTCOMES) cluster.discoveries.inc({ outcome }, 0);
-  for (const outcome of REFRESH_OUTCOMES) cluster.refreshes.inc({ outcome }, 0);
+  for (const [outcome, counter] of cluster.initial) counter.inc({ outcome }, 0);
   const discovered = (isFound: boolean, durationMs: number): void => {
     if (isFound) discoveredAt = now();
     cluster.discoveries.inc({ outcome: isFound ? 'found' : 'failed' });
@@ -82,6 +81,7 @@ export function createEventMetrics({ registry, now }: EventMetricsOptions): Even
       case 'certificate-refused':
       case 'hold-started':
       case 'session-opened':
+      case 'contact-source-changed':
       case 'members-changed':
       case 'member-drained':
       case 'member-resumed':
@@ -206,13 +206,26 @@ function questionMetrics(registers: Registers) {
 }
 
 function clusterMetrics(registers: Registers) {
+  const discoveries = new Counter({
+    name: 'pointsman_discoveries_total',
+    help: 'Reads of the member list, by whether one was found.',
+    labelNames: ['outcome'] as const,
+    registers,
+  });
+  const refreshes = new Counter({
+    name: 'pointsman_refreshes_total',
+    help: 'Requests to ask every member at once; merged: so soon after another that nothing more was asked.',
+    labelNames: ['outcome'] as const,
+    registers,
+  });
   return {
-    discoveries: new Counter({
-      name: 'pointsman_discoveries_total',
-      help: 'Reads of the member list, by whether one was found.',
-      labelNames: ['outcome'] as const,
-      registers,
-    }),
+    discoveries,
+    refreshes,
+    /** Series that are there from the start. */
+    initial: [
+      ...DISCOVERY_OUTCOMES.map((outcome) => [outcome, discoveries] as const),
+      ...REFRESH_OUTCOMES.map((outcome) => [outcome, refreshes] as const),
+    ],
     discoverySeconds: new Histogram({
       name: 'pointsman_discovery_duration_seconds',
       help: 'How long a read of the member list took, with every source it tried.',
@@ -222,12 +235,6 @@ function clusterMetrics(registers: Registers) {
     refused: new Gauge({
       name: 'pointsman_refused_members',
       help: 'Members of the newest list that are not used as it says: addresses not allowed, entries that cannot be read.',
-      registers,
-    }),
-    refreshes: new Counter({
-      name: 'pointsman_refreshes_total',
-      help: 'Requests to ask every member at once; merged: so soon after another that nothing more was asked.',
-      labelNames: ['outcome'] as const,
       registers,
     }),
     urgent: new Gauge({

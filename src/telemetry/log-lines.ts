@@ -60,6 +60,8 @@ export function logLine(event: Event, isNews: boolean): LogLine {
       };
     case 'member-resumed':
       return { level: 'info', text: `${event.member}: resumed by the operator` };
+    case 'contact-source-changed':
+      return sourceLine(event);
     case 'refresh-asked':
       return refreshLine(event.isMerged);
     case 'urgent-probing':
@@ -166,6 +168,16 @@ function standingLine({ pool, member, from, to, text }: Extract<Event, { kind: '
     level: isTrouble ? 'warn' : isMove ? 'info' : 'debug',
     text: `pool ${pool}: ${member} ${standingText(to)}: ${text}`,
   };
+}
+
+/** A source that has given something and gives nothing new is worth a warning: what it gave grows old. */
+function sourceLine({ source, contactPoints, failing }: Extract<Event, { kind: 'contact-source-changed' }>): LogLine {
+  const list = contactPoints.length === 0 ? 'no contact point' : `contact points ${contactPoints.join(', ')}`;
+  if (failing === undefined) return { level: 'info', text: `${source}: ${list}` };
+  const { why, forMs } = failing;
+  if (contactPoints.length === 0) return { level: 'warn', text: `${source}: no contact point: ${why}` };
+  const since = forMs === undefined ? '' : ` for ${durationText(forMs)}`;
+  return { level: 'warn', text: `${source}: nothing new${since} (${why}), as before: ${list}` };
 }
 
 function refreshLine(isMerged: boolean): LogLine {

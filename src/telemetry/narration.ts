@@ -48,6 +48,7 @@ export function createNarration(options: NarrationOptions): (event: Event) => vo
       case 'member-drained':
       case 'member-resumed':
       case 'members-refused':
+      case 'contact-source-changed':
       case 'listener-failed':
       case 'certificate-loaded':
       case 'certificate-refused':

@@ -1,14 +1,20 @@
 // A cluster as discovery meets it, without sockets: contact points that give documents, a name server, a clock by hand.
 import type { ApiEndpoint } from '../../src/core/member.ts';
-import type { ClusterConfig, ConfiguredMember } from '../../src/discovery/config.ts';
+import type { ClusterConfig, ConfiguredMember, SrvSeed } from '../../src/discovery/config.ts';
 import { createDiscovery } from '../../src/discovery/discover.ts';
 import type { Discovery, DiscoveryLimits } from '../../src/discovery/discover.ts';
+import type { Source } from '../../src/discovery/contact-points.ts';
+import type { SrvRecord } from '../../src/discovery/name-server.ts';
 import { readClusterDocument } from '../../src/patroni/cluster-document.ts';
 import type { ClusterRead } from '../../src/patroni/read-documents.ts';
 import { ManualClock } from './manual-clock.ts';
 
 export function seed(url: string): ApiEndpoint {
   return { url, address: { host: 'as written', port: 0 } };
+}
+
+export function srvSeed(srv: string, scheme: 'http' | 'https' = 'http'): SrvSeed {
+  return { url: `${scheme}+srv://${srv}`, scheme, srv };
 }
 
 export function configured(name: string, api: string, postgres?: { host: string; port: number }): ConfiguredMember {
@@ -36,8 +42,14 @@ export interface FakeCluster {
   readonly documents: Map<string, unknown>;
   /** What each name resolves to; absent: ENOTFOUND. */
   readonly names: Map<string, readonly string[]>;
+  /** SRV records of a name; absent: ENOTFOUND. */
+  readonly services: Map<string, readonly SrvRecord[]>;
   /** Names asked for. */
   readonly lookups: string[];
+  /** What the sources of contact points were told to give, in order. */
+  readonly sources: Source[];
+  /** With whom of equals it begins, from 0 to 1. */
+  readonly random: { start: number };
 }
 
 export function fakeCluster(
@@ -47,7 +59,10 @@ export function fakeCluster(
   const reads: ApiEndpoint[] = [];
   const documents = new Map<string, unknown>();
   const names = new Map<string, readonly string[]>();
+  const services = new Map<string, readonly SrvRecord[]>();
   const lookups: string[] = [];
+  const sources: Source[] = [];
+  const random = { start: 0 };
   const { limits = {}, ...config } = cluster;
   const discovery = createDiscovery({
     cluster: {
@@ -59,19 +74,28 @@ export function fakeCluster(
     },
     clock,
     limits,
-    lookup: (host) => {
-      lookups.push(host);
-      const found = names.get(host);
-      return found === undefined
-        ? Promise.reject(Object.assign(new Error(host), { code: 'ENOTFOUND' }))
-        : Promise.resolve(found);
+    random: () => random.start,
+    onSource: (source) => sources.push(source),
+    names: {
+      lookup: async (host) => {
+        lookups.push(host);
+        return { addresses: names.get(host) ?? notFound(host) };
+      },
+      lookupSrv: async (name) => {
+        lookups.push(name);
+        return services.get(name) ?? notFound(name);
+      },
     },
     readCluster: (api) => {
       reads.push(api);
       return Promise.resolve(answer(documents.get(`${api.address.host}:${api.address.port}`)));
     },
   });
-  return { discovery, clock, reads, documents, names, lookups };
+  return { discovery, clock, reads, documents, names, services, lookups, sources, random };
+}
+
+function notFound(name: string): never {
+  throw Object.assign(new Error(name), { code: 'ENOTFOUND' });
 }
 
 function answer(document: unknown): ClusterRead {

@@ -57,6 +57,25 @@ const COUNTS: PoolCounts = {
 };
 
 describe('status', () => {
+  test('where contact points come from, and for how long that has told nothing new', () => {
+    const contactPoints = [{ host: 'fd00::1', port: 8008 }];
+    const sources = [
+      { name: 'http://pg:8008', contactPoints, failing: undefined },
+      { name: 'http+srv://a', contactPoints, failing: { why: 'ETIMEOUT', since: NOW - 1500 } },
+      { name: 'http+srv://b', contactPoints: [], failing: { why: 'ENOTFOUND', since: undefined } },
+    ];
+    expect(statusOf(both, { sources }).cluster.contact_sources).toEqual([
+      { source: 'http://pg:8008', contact_points: ['[fd00::1]:8008'] },
+      {
+        source: 'http+srv://a',
+        contact_points: ['[fd00::1]:8008'],
+        failing: { for_seconds: 1.5, why: 'ETIMEOUT' },
+      },
+      { source: 'http+srv://b', contact_points: [], failing: { why: 'ENOTFOUND' } },
+    ]);
+    expect(statusOf(both).cluster).not.toHaveProperty('contact_sources');
+  });
+
   test('the cluster and the program', () => {
     const { members: _, pools: __, ...rest } = statusOf(both);
     expect(rest).toEqual({

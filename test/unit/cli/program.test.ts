@@ -20,6 +20,7 @@ const survey: Survey = ({ scope, seeds }) =>
             url,
             scope,
             leader: 'pg-1',
+            contactPoints: ['10.0.0.11:8008', '10.0.0.12:8008'],
             members: [{ name: 'pg-1', postgres: { host: '10.0.0.11', port: 5432 } }],
             refused: [{ name: 'pg-3', why: 'port 22 is not allowed' }],
           }
@@ -82,7 +83,9 @@ describe('check', () => {
 
   test('--live: what each seed says, and what is not used of it', async () => {
     const { code, out, err } = await cli(['check', '-c', 'good.yaml', '--live']);
-    expect(out).toContain('http://pg1:8008: cluster batman, leader pg-1\n  pg-1  10.0.0.11:5432\n');
+    expect(out).toContain(
+      'http://pg1:8008: cluster batman, leader pg-1\n  contact points: 10.0.0.11:8008, 10.0.0.12:8008\n  pg-1  10.0.0.11:5432\n',
+    );
     expect(out).toContain('  pg-3  not used: port 22 is not allowed\n');
     expect([code, err]).toEqual([0, 'http://pg2:8008: connection refused\n']);
   });

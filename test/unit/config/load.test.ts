@@ -135,7 +135,10 @@ describe('one wrong value', () => {
     ['prob: {}', 'p.yaml:1:1: prob: unknown key: did you mean probe?'],
     ['max_wait: 3s', 'p.yaml:1:1: max_wait: unknown key here: did you mean hold.max_wait?'],
     ['cluster: { api: { auth: {} } }', 'p.yaml:1:19: cluster.api.auth: unknown key: known here are dialect, tls'],
-    ['cluster: { discovery: dns }', 'cluster.discovery: dns is not supported yet: use cluster or static'],
+    [
+      'cluster: { discovery: dns }',
+      'cluster.discovery: expected cluster or static: names in cluster.seeds are looked up by themselves',
+    ],
     ['cluster: { discovery: etcd }', 'cluster.discovery: expected cluster or static, not "etcd"'],
     ['probe: []', 'p.yaml:1:8: probe: expected a map, not a list'],
     ['probe: { vouching: "yes" }', 'probe.vouching: expected true or false, not "yes"'],

@@ -1,6 +1,6 @@
 // Single values as an operator writes them: durations and addresses.
 import { describe, expect, test } from 'vitest';
-import { parseAddress, parseApiUrl, parseListenAddress, parseNetwork } from '../../../src/config/address.ts';
+import { parseAddress, parseApiUrl, parseListenAddress, parseNetwork, parseSeed } from '../../../src/config/address.ts';
 import { formatDuration, parseDuration } from '../../../src/config/duration.ts';
 
 describe('durations', () => {
@@ -100,6 +100,31 @@ describe('URLs of management APIs', () => {
     ['http://pg1:0', 'no usable host and port'],
   ])('%s: %s', (text, message) => {
     expect(parseApiUrl(text)).toMatchObject({ kind: 'invalid', message: expect.stringContaining(message) });
+  });
+});
+
+describe('seeds', () => {
+  test.each([
+    ['http+srv://_patroni._tcp.example.org', 'http', '_patroni._tcp.example.org'],
+    ['HTTPS+SRV://_patroni._tcp.Example.org./', 'https', '_patroni._tcp.example.org.'],
+  ])('%s: SRV records', (text, scheme, srv) => {
+    expect(parseSeed(text)).toEqual({ kind: 'ok', value: { url: text, scheme, srv } });
+  });
+
+  test('a name with a dot at its end is whole', () => {
+    expect(parseSeed('http://pg.example.org.:8008')).toMatchObject({ value: { url: 'http://pg.example.org.:8008' } });
+  });
+
+  test.each([
+    ['http+srv://_patroni._tcp.example.org:8008', 'has a port: the SRV records say it, write http+srv://_patroni'],
+    ['https+srv://_patroni._tcp.example.org/patroni', 'has a path: write only https+srv://_patroni'],
+    ['http+srv://u:p@example.org', 'carries a user or password'],
+    ['http+srv://', 'names no SRV records'],
+    ['http+srv://10.0.0.1', 'names no SRV records'],
+    ['dns+srv://example.org', 'is not an http or https URL'],
+    ['http://pg..:8008', 'no usable host and port'],
+  ])('%s: %s', (text, message) => {
+    expect(parseSeed(text)).toMatchObject({ kind: 'invalid', message: expect.stringContaining(message) });
   });
 });
 

@@ -1,12 +1,16 @@
 import { expect, test } from 'vitest';
-import { createResolve, systemLookup } from '../../../src/discovery/resolve.ts';
+import { createResolve } from '../../../src/discovery/resolve.ts';
 import type { Lookup } from '../../../src/discovery/resolve.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+
+function notAsked(): Promise<never> {
+  throw new Error('not asked yet');
+}
 
 function nameServer() {
   const clock = new ManualClock();
   const asked: string[] = [];
-  let answer: Lookup = systemLookup;
+  let answer: Lookup = notAsked;
   const resolve = createResolve(
     (host) => {
       asked.push(host);
@@ -17,9 +21,10 @@ function nameServer() {
   );
   return {
     clock,
+    ttl: (ttlMs: number, ...addresses: string[]) => (answer = () => Promise.resolve({ addresses, ttlMs })),
     asked,
     resolve,
-    says: (...addresses: string[]) => (answer = () => Promise.resolve(addresses)),
+    says: (...addresses: string[]) => (answer = () => Promise.resolve({ addresses })),
     fails: (code: string) => (answer = () => Promise.reject(Object.assign(new Error(code), { code }))),
     throws: () =>
       (answer = () => {
@@ -31,7 +36,7 @@ function nameServer() {
 
 test('an address needs no question', async () => {
   const { resolve, asked } = nameServer();
-  expect(await resolve('::ffff:10.0.0.1')).toEqual({ kind: 'resolved', addresses: ['10.0.0.1'], isStale: false });
+  expect(await resolve('::ffff:10.0.0.1')).toEqual({ kind: 'resolved', addresses: ['10.0.0.1'], stale: undefined });
   expect(asked).toEqual([]);
 });
 
@@ -40,14 +45,19 @@ test('the last good addresses stand while DNS fails', async () => {
   dns.says('10.0.0.1');
   await dns.resolve('pg1');
   dns.fails('EAI_AGAIN');
-  expect(await dns.resolve('pg1')).toEqual({ kind: 'resolved', addresses: ['10.0.0.1'], isStale: true });
+  await dns.clock.advance(500);
+  const stale = { since: 1500, why: 'EAI_AGAIN' };
+  expect(await dns.resolve('pg1')).toEqual({ kind: 'resolved', addresses: ['10.0.0.1'], stale });
   expect(await dns.resolve('pg2')).toEqual({ kind: 'unresolved', why: 'pg2 could not be resolved: EAI_AGAIN' });
   dns.says();
-  expect(await dns.resolve('pg1')).toMatchObject({ addresses: ['10.0.0.1'], isStale: true });
+  expect(await dns.resolve('pg1')).toMatchObject({
+    addresses: ['10.0.0.1'],
+    stale: { since: 1500, why: 'no address' },
+  });
   dns.throws();
-  expect(await dns.resolve('pg1')).toMatchObject({ isStale: true });
+  expect(await dns.resolve('pg1')).toMatchObject({ stale: { since: 1500, why: 'at once' } });
   dns.says('10.0.0.9');
-  expect(await dns.resolve('pg1')).toEqual({ kind: 'resolved', addresses: ['10.0.0.9'], isStale: false });
+  expect(await dns.resolve('pg1')).toEqual({ kind: 'resolved', addresses: ['10.0.0.9'], stale: undefined });
 });
 
 test('a hanging lookup ends in time, and is not asked again meanwhile', async () => {
@@ -80,4 +90,24 @@ test('what is no address in an answer is left out', async () => {
   const dns = nameServer();
   dns.says('fe80::1%eth0', 'nonsense', '::ffff:10.0.0.5');
   expect(await dns.resolve('pg1')).toMatchObject({ addresses: ['10.0.0.5'] });
+});
+
+test('an answer is repeated for its TTL, from five seconds to a minute, and only then asked for again', async () => {
+  const dns = nameServer();
+  for (const [ttlMs, freshMs] of [
+    [0, 5000],
+    [30_000, 30_000],
+    [86_400_000, 60_000],
+  ] as const) {
+    dns.ttl(ttlMs, '10.0.0.1');
+    await dns.resolve('pg1.test.');
+    const asked = dns.asked.length;
+    dns.ttl(ttlMs, '10.0.0.2');
+    await dns.clock.advance(freshMs - 1);
+    expect(await dns.resolve('pg1.test.')).toMatchObject({ addresses: ['10.0.0.1'], stale: undefined });
+    expect(dns.asked).toHaveLength(asked);
+    await dns.clock.advance(1);
+    expect(await dns.resolve('pg1.test.')).toMatchObject({ addresses: ['10.0.0.2'] });
+    await dns.clock.advance(60_000);
+  }
 });

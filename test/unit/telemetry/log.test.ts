@@ -122,6 +122,23 @@ describe('lines', () => {
     ],
     [{ kind: 'member-resumed', member: 'pg-2' }, 'info pg-2: resumed by the operator'],
     [{ kind: 'refresh-asked', isMerged: false }, 'info refresh asked for: every member is asked at once'],
+    [
+      { kind: 'contact-source-changed', source: 'http://pg:8008', contactPoints: ['10.0.0.1:8008', '10.0.0.2:8008'] },
+      'info http://pg:8008: contact points 10.0.0.1:8008, 10.0.0.2:8008',
+    ],
+    [
+      {
+        kind: 'contact-source-changed',
+        source: 'http://pg:8008',
+        contactPoints: ['10.0.0.1:8008'],
+        failing: { why: 'ETIMEOUT', forMs: 2000 },
+      },
+      'warn http://pg:8008: nothing new for 2 s (ETIMEOUT), as before: contact points 10.0.0.1:8008',
+    ],
+    [
+      { kind: 'contact-source-changed', source: 'http://pg:8008', contactPoints: [], failing: { why: 'ENOTFOUND' } },
+      'warn http://pg:8008: no contact point: ENOTFOUND',
+    ],
     [{ kind: 'refresh-asked', isMerged: true }, 'debug refresh asked for again: probing is urgent already'],
     [{ kind: 'members-changed', added: ['a'], removed: ['b', 'c'] }, 'info members changed: added a; removed b, c'],
     [

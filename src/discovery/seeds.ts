@@ -1,0 +1,106 @@
+// A seed becomes contact points: every address of its name, or every host of its SRV records. An answer of DNS gives addresses (and
+// of SRV records ports), and nothing else is believed because of it: who a member is, its own API says.
+import { isIP } from 'node:net';
+import { addressText } from '../core/member.ts';
+import type { Address, ApiEndpoint } from '../core/member.ts';
+import { learnedRefusal, neverContacted } from './addresses.ts';
+import type { Allow, ContactPoint } from './addresses.ts';
+import { parseApiUrl } from './api-url.ts';
+import type { ApiUrl } from './api-url.ts';
+import type { Seed, SrvSeed } from './config.ts';
+import type { Directories, Refusal, SeedPoint, Source } from './contact-points.ts';
+import type { SrvRecord } from './name-server.ts';
+import type { Resolution } from './resolve.ts';
+
+export interface FoundSeed {
+  readonly points: readonly ContactPoint[];
+  readonly seeds: readonly SeedPoint[];
+  readonly refused: readonly Refusal[];
+  readonly source?: Source;
+}
+
+export async function findSeed(seed: Seed, allow: Allow, directories: Directories): Promise<FoundSeed> {
+  return 'srv' in seed ? await findSrv(seed, allow, directories) : await findNamed(seed, directories);
+}
+
+async function findNamed(seed: ApiEndpoint, { resolve }: Directories): Promise<FoundSeed> {
+  const parsed = parseApiUrl(seed.url);
+  // Not the text itself: it may carry what it should not.
+  if (parsed.kind === 'invalid') return { points: [], seeds: [], refused: [{ name: 'a seed', why: parsed.why }] };
+  const { url, host, port } = parsed.api;
+  const resolution = await resolve(host);
+  const found = resolution.kind === 'resolved' ? resolution.addresses : [];
+  const [first] = found;
+  const usable = found.filter((address) => neverContacted(address) === undefined);
+  const why = resolution.kind === 'unresolved' ? resolution.why : first && neverContacted(first);
+  return {
+    points: [{ use: 'api', host, port, addresses: usable.length === 0 ? [] : found }],
+    seeds: usable.map((address) => ({ api: { url, address: { host: address, port } }, rank: 0 })),
+    refused: usable.length > 0 || why === undefined ? [] : [{ name: url, why }],
+    ...(isIP(host) === 0 ? { source: sourceOf(url, usable, port, resolution) } : {}),
+  };
+}
+
+function sourceOf(name: string, addresses: readonly string[], port: number, resolution: Resolution): Source {
+  const contactPoints = addresses.map((host) => ({ host, port }));
+  if (resolution.kind === 'unresolved')
+    return { name, contactPoints, failing: { why: resolution.why, since: undefined } };
+  return { name, contactPoints, failing: resolution.stale };
+}
+
+/** A record's host, looked up: those of its addresses that may be contacted. */
+interface Located {
+  readonly record: SrvRecord;
+  readonly api: ApiUrl;
+  readonly addresses: readonly Address[];
+  readonly refused: readonly Refusal[];
+}
+
+async function findSrv(seed: SrvSeed, allow: Allow, directories: Directories): Promise<FoundSeed> {
+  const recalled = await directories.resolveSrv(seed.srv);
+  if (recalled.kind === 'unknown') {
+    const why = `SRV records of ${seed.srv} could not be looked up: ${recalled.why}`;
+    return {
+      points: [],
+      seeds: [],
+      refused: [{ name: seed.url, why }],
+      source: { name: seed.url, contactPoints: [], failing: { why, since: undefined } },
+    };
+  }
+  const located = await Promise.all(recalled.value.map((record) => locate(seed, record, allow, directories)));
+  const seeds = located.flatMap(({ record, api, addresses }) =>
+    addresses.map((address) => ({ api: { url: api.url, address }, rank: record.priority })),
+  );
+  return {
+    // By address: a name that a record gave is not one that the operator allowed.
+    points: seeds.map(({ api }) => ({ use: 'api', ...api.address, addresses: [api.address.host] })),
+    seeds,
+    refused: located.flatMap(({ refused }) => refused),
+    source: {
+      name: seed.url,
+      contactPoints: seeds.map(({ api }) => api.address),
+      failing: recalled.stale,
+    },
+  };
+}
+
+async function locate(seed: SrvSeed, record: SrvRecord, allow: Allow, { resolve }: Directories): Promise<Located> {
+  const { target, port } = record;
+  const parsed = parseApiUrl(`${seed.scheme}://${target}:${port}`);
+  const none = { record, api: { url: seed.url, host: target, port }, addresses: [] };
+  if (parsed.kind === 'invalid') return { ...none, refused: [{ name: seed.url, why: `${target}: ${parsed.why}` }] };
+  const { api } = parsed;
+  // A record's target is a whole name: no search list.
+  const resolution = await resolve(`${target}.`);
+  if (resolution.kind === 'unresolved') return { ...none, api, refused: [{ name: api.url, why: resolution.why }] };
+  const addresses = resolution.addresses.map((host) => ({ host, port }));
+  const judged = addresses.map((address) => ({ address, why: learnedRefusal(address, allow) }));
+  return {
+    record,
+    api,
+    addresses: judged.flatMap(({ address, why }) => (why === undefined ? [address] : [])),
+    refused: judged.flatMap(({ address, why }) =>
+      why === undefined ? [] : [{ name: addressText(address), why: `${why}, named by ${seed.url}` }],
+    ),
+  };
+}
