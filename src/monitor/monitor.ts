@@ -166,22 +166,29 @@ export class Monitor {
   }
 
   /**
-   * Resolves when the open member of an exclusive pool has evidence younger than one probe interval and than any doubt,
-   * or has just been asked again. A vouched member is not asked: that it is silent is known. Never rejects.
+   * Undefined while the open member of an exclusive pool has evidence younger than one probe interval and than any doubt; else
+   * resolves when it has just been asked again. A vouched member is not asked: that it is silent is known. Never rejects.
    */
-  async freshen(pool: PoolName): Promise<void> {
-    // A round that was under way may have begun before the doubt: the second one has not.
-    for (let round = 0; round < 2; round += 1) {
-      const stale = staleMember(pool, {
-        policy: this.#policy,
-        table: this.#decider.lastTable(),
-        snapshot: this.#snapshot,
-        doubtedAt: this.#doubtedAt,
-        now: this.#options.clock.now(),
-      });
-      if (stale === undefined) return;
-      await this.#probers.get(stale)?.ask();
-    }
+  freshen(pool: PoolName): Promise<void> | undefined {
+    const stale = this.#stale(pool);
+    return stale === undefined ? undefined : this.#askAgain(pool, stale);
+  }
+
+  async #askAgain(pool: PoolName, member: MemberName): Promise<void> {
+    await this.#probers.get(member)?.ask();
+    // A round that was under way may have begun before the doubt: a second one has not.
+    const stale = this.#stale(pool);
+    if (stale !== undefined) await this.#probers.get(stale)?.ask();
+  }
+
+  #stale(pool: PoolName): MemberName | undefined {
+    return staleMember(pool, {
+      policy: this.#policy,
+      table: this.#decider.lastTable(),
+      snapshot: this.#snapshot,
+      doubtedAt: this.#doubtedAt,
+      now: this.#options.clock.now(),
+    });
   }
 
   /** Patroni says `stopping` before PostgreSQL ends its first session, so evidence from before that end is worth nothing. */

@@ -53,37 +53,28 @@ export class Admission {
   admit(address: string): Seat {
     const full = this.#fullFor(address);
     let kind: SeatKind = 'session';
-    if (full !== undefined) kind = full.isStarting || !this.#hasRoomForVisitor() ? 'none' : 'visitor';
-    let isStarting = false;
-    let isIn = true;
-    const sit = (next: SeatKind): void => {
-      this.#count(kind, address, -1);
-      kind = next;
-      this.#count(kind, address, 1);
-    };
-    const starts = (next: boolean): void => {
-      if (next === isStarting) return;
-      isStarting = next;
-      this.#starting += next ? 1 : -1;
-    };
-    this.#count(kind, address, 1);
-    starts(true);
-    return {
-      get kind() {
-        return kind;
-      },
-      full: full?.text,
-      starts,
-      becomeVisitor: () => {
-        if (kind === 'session' && this.#hasRoomForVisitor()) sit('visitor');
-      },
-      leave: () => {
-        if (!isIn) return;
-        isIn = false;
-        starts(false);
-        this.#count(kind, address, -1);
-      },
-    };
+    if (full !== undefined) kind = full.isStarting || !this.hasRoomForVisitor() ? 'none' : 'visitor';
+    this.count(kind, address, 1);
+    this.countStarting(1);
+    return new TakenSeat(this, kind, address, full?.text);
+  }
+
+  /** Only seats call this, and the two below. */
+  count(kind: SeatKind, address: string, change: 1 | -1): void {
+    this.#taken[kind] += change;
+    if (kind !== 'session') return;
+    if (this.#hasOthers) this.#changed.add(address);
+    const left = (this.#byAddress.get(address) ?? 0) + change;
+    if (left === 0) this.#byAddress.delete(address);
+    else this.#byAddress.set(address, left);
+  }
+
+  countStarting(change: 1 | -1): void {
+    this.#starting += change;
+  }
+
+  hasRoomForVisitor(): boolean {
+    return this.#taken.visitor < MOST_VISITORS;
   }
 
   #fullFor(address: string): { readonly text: string; readonly isStarting: boolean } | undefined {
@@ -102,17 +93,44 @@ export class Admission {
     }
     return undefined;
   }
+}
 
-  #hasRoomForVisitor(): boolean {
-    return this.#taken.visitor < MOST_VISITORS;
+class TakenSeat implements Seat {
+  readonly full: string | undefined;
+  readonly #admission: Admission;
+  readonly #address: string;
+  #kind: SeatKind;
+  #isStarting = true;
+  #isIn = true;
+
+  constructor(admission: Admission, kind: SeatKind, address: string, full: string | undefined) {
+    this.full = full;
+    this.#admission = admission;
+    this.#address = address;
+    this.#kind = kind;
   }
 
-  #count(kind: SeatKind, address: string, change: 1 | -1): void {
-    this.#taken[kind] += change;
-    if (kind !== 'session') return;
-    if (this.#hasOthers) this.#changed.add(address);
-    const left = (this.#byAddress.get(address) ?? 0) + change;
-    if (left === 0) this.#byAddress.delete(address);
-    else this.#byAddress.set(address, left);
+  get kind(): SeatKind {
+    return this.#kind;
+  }
+
+  starts(isStarting: boolean): void {
+    if (isStarting === this.#isStarting) return;
+    this.#isStarting = isStarting;
+    this.#admission.countStarting(isStarting ? 1 : -1);
+  }
+
+  becomeVisitor(): void {
+    if (this.#kind !== 'session' || !this.#admission.hasRoomForVisitor()) return;
+    this.#admission.count('session', this.#address, -1);
+    this.#kind = 'visitor';
+    this.#admission.count('visitor', this.#address, 1);
+  }
+
+  leave(): void {
+    if (!this.#isIn) return;
+    this.#isIn = false;
+    this.starts(false);
+    this.#admission.count(this.#kind, this.#address, -1);
   }
 }

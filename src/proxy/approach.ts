@@ -74,12 +74,13 @@ function connectTimeoutMs({ policy }: Surroundings): number {
 export function approach(inputs: ApproachInputs): () => void {
   const { pool, around } = inputs;
   const { seams } = around;
+  const asked = pool.exclusive ? seams.freshen(pool.name) : undefined;
+  if (asked === undefined) return connectToMember(inputs);
   let abort = nothing;
   const connect = (): void => {
     abort = connectToMember(inputs);
   };
-  if (pool.exclusive) abort = once(seams.clock, connectTimeoutMs(around), seams.freshen(pool.name), connect);
-  else connect();
+  abort = once(seams.clock, connectTimeoutMs(around), asked, connect);
   return () => abort();
 }
 

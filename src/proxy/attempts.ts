@@ -8,7 +8,8 @@ const LONGEST_PAUSE_MS = 1_000;
 
 export class Attempts {
   readonly #perRound: number;
-  readonly #failed = new Set<MemberName>();
+  /** Made with the first of them: most clients' first dial succeeds. */
+  #failed: Set<MemberName> | undefined;
   #made = 0;
   #pauseMs = FIRST_PAUSE_MS;
   #lastFailure: string | undefined;
@@ -34,7 +35,9 @@ export class Attempts {
 
   /** Those that did not fail this client yet, or all of them when each did. */
   preferred(targets: readonly [Target, ...Target[]]): readonly [Target, ...Target[]] {
-    const [first, ...rest] = targets.filter(({ member }) => !this.#failed.has(member));
+    const failed = this.#failed;
+    if (failed === undefined) return targets;
+    const [first, ...rest] = targets.filter(({ member }) => !failed.has(member));
     return first === undefined ? targets : [first, ...rest];
   }
 
@@ -45,13 +48,13 @@ export class Attempts {
   failed(member: MemberName, detail: string, isLocalFault: boolean, targets: readonly Target[]): number {
     this.#lastFailure = `${member}: ${detail}`;
     this.#made += 1;
-    this.#failed.add(member);
-    const isAnotherLeft = targets.some((target) => !this.#failed.has(target.member));
+    const known = (this.#failed ??= new Set()).add(member);
+    const isAnotherLeft = targets.some((target) => !known.has(target.member));
     if (this.#made < this.#perRound && isAnotherLeft && !isLocalFault) return 0;
     const pauseMs = this.#pauseMs;
     this.#pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
     this.#made = 0;
-    this.#failed.clear();
+    this.#failed = undefined;
     return pauseMs;
   }
 }

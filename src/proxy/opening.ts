@@ -14,6 +14,7 @@ import { HTTP_ANSWER } from './refusal-text.ts';
 import type { RefusalReason } from './refusal-text.ts';
 import { refuse } from './refuse.ts';
 import { Intake } from './startup.ts';
+import type { IntakeListener } from './startup.ts';
 import { shakeHands } from './tls-handshake.ts';
 import type { OwnTls } from './tls-identity.ts';
 
@@ -23,13 +24,18 @@ export interface OpeningInputs {
   readonly timeoutMs: number;
   /** Undefined: TLS is its server's. */
   readonly tls: OwnTls | undefined;
+  readonly host: OpeningHost;
+}
+
+/** Who has accepted the client, and hears what it wants. */
+export interface OpeningHost {
   /** It wants a backend, or to agree on encryption with one; once, and again after each `next`. */
-  readonly onStartup: () => void;
-  readonly onCancel: (request: Uint8Array) => void;
+  begin(): void;
+  cancel(request: Uint8Array): void;
   /** What it says cannot be served, or came too late. `answer`: in its own protocol. */
-  readonly onUnwelcome: (reason: Unwelcome, detail: string, answer?: Uint8Array) => void;
+  refuse(reason: Unwelcome, detail: string, answer?: Uint8Array): void;
   /** It left, or cannot be spoken with; nothing it said waits for an answer. */
-  readonly onLeft: (how: 'no-startup' | 'client-reset' | 'client-gave-up' | 'tls-failed', detail?: string) => void;
+  close(how: 'no-startup' | 'client-reset' | 'client-gave-up' | 'tls-failed', detail?: string): void;
 }
 
 type Unwelcome = Extract<RefusalReason, 'not-postgres' | 'startup-timeout' | 'tls-required' | 'unsupported-protocol'>;
@@ -47,7 +53,10 @@ export interface HandedOver {
 
 type Packet = Exclude<Recognition, { kind: 'need-more' }>;
 
-export class Opening {
+const NONE: ReadonlySet<Recognition['kind']> = new Set();
+const NOTHING = new Uint8Array(0);
+
+export class Opening implements IntakeListener {
   #client: Socket;
   readonly #inputs: OpeningInputs;
   #intake: Intake;
@@ -55,7 +64,7 @@ export class Opening {
   #packet: Recognition | undefined;
   #hasNegotiated = false;
   /** What it was answered here and may not ask again (ProcessStartupPacket in backend_startup.c: neither follows a handshake). */
-  readonly #asked = new Set<Recognition['kind']>();
+  #asked: ReadonlySet<Recognition['kind']> = NONE;
   #isEncrypted = false;
   #abortHandshake: (() => void) | undefined;
 
@@ -63,7 +72,7 @@ export class Opening {
     this.#client = client;
     this.#inputs = inputs;
     this.#leftMs = inputs.timeoutMs;
-    this.#intake = this.#listenTo(client);
+    this.#intake = new Intake(client, this);
   }
 
   /** What to speak with it through: another one after each step in which it may have encrypted. */
@@ -112,7 +121,10 @@ export class Opening {
   /** Everything it said; the socket is the caller's, who listens to it in the same step. */
   handOver(): HandedOver {
     const packet = this.#forwarded();
-    const bytes = this.#intake.bytes().subarray(packet === undefined ? 0 : this.#length());
+    const from = packet === undefined ? 0 : this.#length();
+    const kept = this.#intake.bytes();
+    // An empty view would keep a whole read alive.
+    const bytes = kept.length === from ? NOTHING : kept.subarray(from);
     this.#intake.release();
     const isReadable = packet !== undefined && !this.#isNegotiating();
     return { packet, bytes, hasEnded: this.#intake.hasEnded(), isReadable };
@@ -131,11 +143,55 @@ export class Opening {
     );
   }
 
+  onPacket(packet: Packet): void {
+    this.#packet = packet;
+    const { tls, host } = this.#inputs;
+    switch (packet.kind) {
+      case 'cancel-request':
+        return host.cancel(this.#first());
+      case 'invalid':
+        return host.refuse('not-postgres', packet.why);
+      case 'http':
+        return host.refuse('not-postgres', 'HTTP', HTTP_ANSWER);
+      case 'ssl-request':
+      case 'gssenc-request':
+        if (!this.#check()) return undefined;
+        return tls === undefined ? host.begin() : this.#answer(packet.kind, tls);
+      case 'startup':
+        if (tls?.isRequired !== true || this.#isEncrypted) return host.begin();
+        return host.refuse('tls-required', 'the startup message came in plain text');
+      case 'tls':
+        if (tls === undefined) return host.begin();
+        return this.#isEncrypted ? this.#nested() : this.#encrypt(tls, this.#intake.bytes());
+    }
+  }
+
+  onMore(): void {
+    this.#check();
+  }
+
+  onEnd(): void {
+    if (this.#packet === undefined) {
+      if (this.#intake.bytes().length === 0)
+        this.#inputs.host.close(this.#hasNegotiated ? 'client-gave-up' : 'no-startup');
+      else this.#inputs.host.refuse('not-postgres', 'incomplete startup packet');
+    } else if (this.#packet.kind !== 'cancel-request' && !this.#hasPipelined()) {
+      this.#inputs.host.close('client-gave-up');
+    }
+  }
+
+  /** A cancel request is passed on although its sender did not wait. */
+  onClosed(): void {
+    const isFirst = this.#packet === undefined && !this.#hasNegotiated;
+    if (isFirst) this.#inputs.host.close(this.#intake.bytes().length === 0 ? 'no-startup' : 'client-reset');
+    else if (this.#packet?.kind !== 'cancel-request') this.#inputs.host.close('client-gave-up');
+  }
+
   #await(): () => void {
-    const { clock, timeoutMs, onUnwelcome } = this.#inputs;
+    const { clock, timeoutMs, host } = this.#inputs;
     const since = clock.now();
     const cancel = clock.schedule(Math.max(0, this.#leftMs), () =>
-      onUnwelcome('startup-timeout', `waited ${timeoutMs} ms`),
+      host.refuse('startup-timeout', `waited ${timeoutMs} ms`),
     );
     return () => {
       cancel();
@@ -168,41 +224,19 @@ export class Opening {
     return this.#packet?.kind === 'ssl-request' || this.#packet?.kind === 'gssenc-request';
   }
 
-  #take(packet: Packet): void {
-    this.#packet = packet;
-    const { tls, onStartup, onCancel, onUnwelcome } = this.#inputs;
-    switch (packet.kind) {
-      case 'cancel-request':
-        return onCancel(this.#first());
-      case 'invalid':
-        return onUnwelcome('not-postgres', packet.why);
-      case 'http':
-        return onUnwelcome('not-postgres', 'HTTP', HTTP_ANSWER);
-      case 'ssl-request':
-      case 'gssenc-request':
-        if (!this.#check()) return undefined;
-        return tls === undefined ? onStartup() : this.#answer(packet.kind, tls);
-      case 'startup':
-        if (tls?.isRequired !== true || this.#isEncrypted) return onStartup();
-        return onUnwelcome('tls-required', 'the startup message came in plain text');
-      case 'tls':
-        if (tls === undefined) return onStartup();
-        return this.#isEncrypted ? this.#nested() : this.#encrypt(tls, this.#intake.bytes());
-    }
-  }
-
   #answer(kind: 'ssl-request' | 'gssenc-request', tls: OwnTls): void {
     const name = kind === 'ssl-request' ? 'SSLRequest' : 'GSSENCRequest';
-    if (this.#asked.has(kind))
-      return this.#inputs.onUnwelcome('unsupported-protocol', `${name} had its answer already`);
-    this.#asked.add(kind);
+    if (this.#asked.has(kind)) {
+      return this.#inputs.host.refuse('unsupported-protocol', `${name} had its answer already`);
+    }
+    this.#asked = new Set([...this.#asked, kind]);
     if (kind === 'gssenc-request' || this.#isEncrypted) {
       this.#client.write(NOT_SUPPORTED);
       const length = this.#length();
       this.#forget();
       return this.#intake.skip(length);
     }
-    this.#asked.add('gssenc-request');
+    this.#asked = new Set([...this.#asked, 'gssenc-request']);
     this.#client.write(SUPPORTED);
     this.#encrypt(tls, undefined);
   }
@@ -220,10 +254,10 @@ export class Opening {
       onSecure: () => {
         this.#abortHandshake = undefined;
         this.#isEncrypted = true;
-        this.#intake = this.#listenTo(socket);
+        this.#intake = new Intake(socket, this);
         this.#intake.start();
       },
-      onFailed: (why) => this.#inputs.onLeft('tls-failed', why),
+      onFailed: (why) => this.#inputs.host.close('tls-failed', why),
     });
     this.#client = socket;
     this.#abortHandshake = abort;
@@ -232,7 +266,7 @@ export class Opening {
   #nested(): void {
     // To be refused inside the encryption that there is, not as one who has just begun it.
     this.#packet = undefined;
-    this.#inputs.onUnwelcome('not-postgres', 'TLS inside TLS');
+    this.#inputs.host.refuse('not-postgres', 'TLS inside TLS');
   }
 
   /** Who is in the middle of a handshake cannot be told anything. */
@@ -248,36 +282,11 @@ export class Opening {
     this.#hasNegotiated = true;
   }
 
-  #listenTo(client: Socket): Intake {
-    return new Intake(client, {
-      onPacket: (packet) => this.#take(packet),
-      onMore: () => this.#check(),
-      onEnd: () => this.#ended(),
-      onClosed: () => this.#vanished(),
-    });
-  }
-
   /** What comes before the answer was not encrypted, and may be another's (CVE-2021-23214). PostgreSQL refuses it too. */
   #check(): boolean {
     if (!this.#isNegotiating() || !this.#hasPipelined()) return true;
-    this.#inputs.onUnwelcome('not-postgres', 'unencrypted data after the encryption request');
+    this.#inputs.host.refuse('not-postgres', 'unencrypted data after the encryption request');
     return false;
-  }
-
-  #ended(): void {
-    if (this.#packet === undefined) {
-      if (this.#intake.bytes().length === 0) this.#inputs.onLeft(this.#hasNegotiated ? 'client-gave-up' : 'no-startup');
-      else this.#inputs.onUnwelcome('not-postgres', 'incomplete startup packet');
-    } else if (this.#packet.kind !== 'cancel-request' && !this.#hasPipelined()) {
-      this.#inputs.onLeft('client-gave-up');
-    }
-  }
-
-  /** A cancel request is passed on although its sender did not wait. */
-  #vanished(): void {
-    const isFirst = this.#packet === undefined && !this.#hasNegotiated;
-    if (isFirst) this.#inputs.onLeft(this.#intake.bytes().length === 0 ? 'no-startup' : 'client-reset');
-    else if (this.#packet?.kind !== 'cancel-request') this.#inputs.onLeft('client-gave-up');
   }
 
   /** Who asked more than one thing and half-closed still wants the answers; who only knocked has left. */

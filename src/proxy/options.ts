@@ -21,8 +21,8 @@ export interface ProxyPolicy {
 export interface ProxySeams {
   /** The current routing table. */
   readonly table: () => RoutingTable;
-  /** Resolves when the evidence of an exclusive pool's member is fresh, or was just asked for again. Never rejects. */
-  readonly freshen: (pool: PoolName) => Promise<void>;
+  /** Undefined: the evidence of an exclusive pool's member is fresh. Else resolves when it was asked for again. Never rejects. */
+  readonly freshen: (pool: PoolName) => Promise<void> | undefined;
   readonly onSmell: (smell: Smell) => void;
   readonly onEvent: (event: ProxyEvent) => void;
   /** Never rejects. */

@@ -6,6 +6,7 @@ import type { Target } from '../core/routing-table.ts';
 import { encodeErrorResponse } from '../wire/error-response.ts';
 import type { ErrorFields } from '../wire/error-response.ts';
 import { SessionFollower } from '../wire/session-follower.ts';
+import type { Keyed } from './cancel-keys.ts';
 import type { Greeted } from './greeting.ts';
 import type { HandedOver } from './opening.ts';
 import { dismiss } from './refuse.ts';
@@ -36,7 +37,7 @@ export class Served {
   readonly #inputs: ServedInputs;
   readonly #relay: Relay;
   readonly #follower: SessionFollower | undefined;
-  #forgetKey: (() => void) | undefined;
+  #keyed: Keyed | undefined;
   #isStarting = true;
 
   constructor(inputs: ServedInputs) {
@@ -111,8 +112,8 @@ export class Served {
       around.seams.onSmell({ kind: 'landed-on-standby', member: target.member });
       return true;
     }
-    const key = this.#forgetKey === undefined ? follower.cancelKey() : undefined;
-    if (key !== undefined) this.#forgetKey = around.cancels.keys.add(key, target);
+    const key = this.#keyed === undefined ? follower.cancelKey() : undefined;
+    if (key !== undefined) this.#keyed = around.cancels.keys.add(key, target);
     this.#isStarting = follower.activity() === 'starting';
     return false;
   }
@@ -127,6 +128,6 @@ export class Served {
 
   #release(): void {
     this.#relay.stop();
-    this.#forgetKey?.();
+    if (this.#keyed !== undefined) this.#inputs.around.cancels.keys.remove(this.#keyed);
   }
 }

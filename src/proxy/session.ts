@@ -11,10 +11,11 @@ import type { SessionEvent, SessionState } from '../core/session-state.ts';
 import { NOT_SUPPORTED } from '../wire/error-response.ts';
 import type { Seat } from './admission.ts';
 import { approach, fullRoute, openRoute } from './approach.ts';
-import { Attempts } from './attempts.ts';
+import { arrive } from './arrival.ts';
+import type { Accepted, Arrival } from './arrival.ts';
 import type { Greeted } from './greeting.ts';
 import type { Waiting } from './holding.ts';
-import { Opening } from './opening.ts';
+import type { OpeningHost } from './opening.ts';
 import { partingText } from './parting-text.ts';
 import type { PartingReason } from './parting-text.ts';
 import { encodeRefusal } from './refusal-text.ts';
@@ -23,36 +24,27 @@ import type { Place, Seated } from './registry.ts';
 import { Served } from './served.ts';
 import { SessionRecord } from './session-record.ts';
 import { closeSocket, ignoreErrors } from './socket.ts';
-import type { Spare } from './spares.ts';
 import type { Surroundings } from './surroundings.ts';
 import { choosePool } from './target-pool.ts';
 
-export interface Accepted {
-  readonly policy: PoolPolicy;
-  readonly listener: Address;
-  readonly client: Socket;
-}
-
 const nothing = (): void => {};
 
-export class Session implements Seated, Waiting {
+export class Session implements Seated, Waiting, OpeningHost {
   readonly id: number;
   readonly listener: Address;
   #pool: PoolName;
   #policy: PoolPolicy;
   readonly #around: Surroundings;
-  readonly #opening: Opening;
-  readonly #attempts: Attempts;
   readonly #record: SessionRecord;
   readonly #seat: Seat;
   #state: SessionState = 'startup';
   /** Ends what the present state has under way. */
   #leave: () => void = nothing;
   #place: Place | undefined;
+  /** Until there is `#served`. */
+  #arrival: Arrival | undefined;
   #served: Served | undefined;
   readonly #idleListeners = new Set<() => void>();
-  /** Only while the client is about to say what it wants in plain text, and on the way from there to the relay. */
-  #spare: Spare | undefined;
 
   constructor(id: number, { policy, listener, client }: Accepted, around: Surroundings) {
     this.id = id;
@@ -61,29 +53,21 @@ export class Session implements Seated, Waiting {
     this.#policy = policy;
     this.#around = around;
     this.#record = new SessionRecord(id, client, around.seams);
-    this.#attempts = new Attempts(around.policy().backend.attempts);
     this.#seat = around.admission.admit(client.remoteAddress ?? 'unknown');
-    this.#opening = new Opening(client, {
-      clock: around.seams.clock,
-      timeoutMs: around.policy().client.startupTimeoutMs,
-      tls: around.identity.own(),
-      onStartup: () => this.#begin(),
-      onCancel: (request) => this.#cancel(request),
-      onUnwelcome: (...why) => this.#refuse(...why),
-      onLeft: (how, detail) => this.close(how, detail),
-    });
+    this.#arrival = arrive(client, this, around);
   }
 
   start(): void {
-    ignoreErrors(this.#opening.client());
+    const { opening } = this.#arriving();
+    ignoreErrors(opening.client());
     this.#around.registry.add(this);
     this.#record.accepted(this.#pool);
     if (this.#seat.kind === 'none') {
       // Unasked, and without waiting for whether it arrives: most clients read it all the same.
-      this.#opening.client().write(this.#refusal('too-many-sessions', this.#seat.full));
+      opening.client().write(this.#refusal('too-many-sessions', this.#seat.full));
       return this.close('too-many-sessions', `${this.#seat.full}: cut off`);
     }
-    this.#leave = this.#opening.start();
+    this.#leave = opening.start();
   }
 
   get pool(): PoolName {
@@ -103,7 +87,7 @@ export class Session implements Seated, Waiting {
   }
 
   turnAway(): void {
-    this.#refuse('no-route');
+    this.refuse('no-route');
   }
 
   isIdle(): boolean {
@@ -130,20 +114,20 @@ export class Session implements Seated, Waiting {
   }
 
   stopWaiting(): void {
-    if (this.#state === 'holding') this.#refuse('shutdown');
+    if (this.#state === 'holding') this.refuse('shutdown');
   }
 
   dismiss(detail: string): void {
     if (this.#state === 'relaying') this.end('evicted-removed', detail);
-    else if (this.#state !== 'refusing') this.#refuse('no-route', detail);
+    else if (this.#state !== 'refusing') this.refuse('no-route', detail);
   }
 
   /** At once and from every state; later calls do nothing. */
   close(reason: CloseReason, detail?: string): void {
     if (!this.#move('close')) return;
     this.#seat.leave();
-    this.#served?.cut(reason.startsWith('evicted-') || reason === 'landed-on-standby');
-    closeSocket(this.#opening.client());
+    if (this.#served === undefined) closeSocket(this.#arriving().opening.client());
+    else this.#served.cut(reason.startsWith('evicted-') || reason === 'landed-on-standby');
     this.#record.closed(this.#pool, reason, detail);
   }
 
@@ -161,7 +145,7 @@ export class Session implements Seated, Waiting {
     this.#state = to;
     this.#seat.starts(to === 'startup');
     leave();
-    if (to !== 'dialing' && to !== 'startup') this.#spare?.drop();
+    if (to !== 'dialing' && to !== 'startup') this.#arrival?.spare?.drop();
     if (this.#place !== undefined && to !== 'relaying') {
       this.#around.registry.rise(this, this.#place);
       this.#place = undefined;
@@ -170,15 +154,39 @@ export class Session implements Seated, Waiting {
     return true;
   }
 
-  #begin(): void {
-    this.#record.loggedIn(this.#opening.login());
+  // For the opening.
+
+  begin(): void {
+    const { opening } = this.#arriving();
+    this.#record.loggedIn(opening.login());
     const { pools } = this.#around.policy();
-    if (this.#seat.kind !== 'session') return this.#refuse('too-many-sessions', this.#seat.full);
-    const chosen = choosePool(this.#opening.target(), this.#pool, pools);
-    if (chosen.kind === 'unknown') return this.#refuse('unknown-target', chosen.detail);
+    if (this.#seat.kind !== 'session') return this.refuse('too-many-sessions', this.#seat.full);
+    const chosen = choosePool(opening.target(), this.#pool, pools);
+    if (chosen.kind === 'unknown') return this.refuse('unknown-target', chosen.detail);
     this.#around.registry.transfer(this, this.#state, chosen.pool);
     this.#pool = chosen.pool;
     this.#route();
+  }
+
+  cancel(packet: Uint8Array): void {
+    this.#leave();
+    this.#arriving().spare?.drop();
+    this.#seat.becomeVisitor();
+    const onDone = (detail?: string): void => this.close('cancel-forwarded', detail);
+    this.#leave = this.#around.cancels.passOn({ packet, pool: this.#pool, listener: this.listener, onDone });
+  }
+
+  refuse(reason: RefusalReason, detail?: string, answer?: Uint8Array): void {
+    if (!this.#move('refuse')) return;
+    const { clock } = this.#around.seams;
+    const words = answer ?? this.#refusal(reason, detail);
+    this.#record.judged(reason, detail);
+    this.#leave = this.#arriving().opening.refuse(words, clock, () => this.close(reason, detail));
+  }
+
+  #arriving(): Arrival {
+    if (this.#arrival === undefined) throw new Error('this client has its backend');
+    return this.#arrival;
   }
 
   #decision(): PoolDecision | undefined {
@@ -188,16 +196,16 @@ export class Session implements Seated, Waiting {
   #route(): void {
     this.#policy = this.#around.pool(this.pool) ?? this.#policy;
     const route = this.#decision()?.route;
-    if (this.#around.isStopping()) return this.#refuse('shutdown');
-    if (route === undefined || route.kind === 'closed') return this.#refuse('no-route');
+    if (this.#around.isStopping()) return this.refuse('shutdown');
+    if (route === undefined || route.kind === 'closed') return this.refuse('no-route');
     if (route.kind === 'hold') return this.#hold(route.cause, 0);
     const full = fullRoute(this.#around.registry, this.#pool, route);
     if (full === undefined) this.#dial();
-    else this.#refuse('too-many-sessions', full);
+    else this.refuse('too-many-sessions', full);
   }
 
   #hold(cause: HoldCause, pauseMs: number): void {
-    if (this.#around.isStopping()) return this.#refuse('shutdown');
+    if (this.#around.isStopping()) return this.refuse('shutdown');
     const answer = this.#around.holding.enter(this, { cause, since: this.#record.heldSince(), pauseMs });
     if (answer.kind === 'held') {
       if (this.#move('hold')) this.#leave = answer.leave;
@@ -209,20 +217,22 @@ export class Session implements Seated, Waiting {
 
   /** No more waiting; with an open route it is the connects that failed. */
   #giveUp(reason: RefusalReason, detail?: string): void {
-    const failure = openRoute(this.#around.seams, this.#pool) === undefined ? undefined : this.#attempts.lastFailure();
-    if (failure === undefined) this.#refuse(reason, detail);
-    else this.#refuse('connect-failed', failure);
+    const failure =
+      openRoute(this.#around.seams, this.#pool) === undefined ? undefined : this.#arriving().attempts.lastFailure();
+    if (failure === undefined) this.refuse(reason, detail);
+    else this.refuse('connect-failed', failure);
   }
 
   #dial(): void {
     if (!this.#move('dial')) return;
+    const { opening, attempts, spare } = this.#arriving();
     const abort = approach({
       session: this.id,
       pool: this.#policy,
-      attempts: this.#attempts,
+      attempts,
       around: this.#around,
-      asked: this.#opening.asked(),
-      spare: this.#spare,
+      asked: opening.asked(),
+      spare,
       onPlace: (place) => {
         this.#place = place;
         this.#around.registry.sit(this, place);
@@ -243,19 +253,21 @@ export class Session implements Seated, Waiting {
   #decline(target: Target, backend: Socket): void {
     const spare = this.#around.spares.keep(target, backend);
     if (!this.#move('answer')) return spare.drop();
-    this.#spare = spare;
-    this.#opening.client().write(NOT_SUPPORTED);
-    this.#leave = this.#opening.next();
+    const arrival = this.#arriving();
+    arrival.spare = spare;
+    arrival.opening.client().write(NOT_SUPPORTED);
+    this.#leave = arrival.opening.next();
   }
 
   #relay(target: Target, backend: Socket, greeted: Greeted | undefined): void {
     if (!this.#move('relay')) return void backend.destroy();
+    const { opening } = this.#arriving();
     this.#leave = this.#around.ages.watch(this, this.#policy.maxSessionAgeMs);
     this.#record.opened(this.#pool, target.member);
     this.#served = new Served({
-      client: this.#opening.client(),
+      client: opening.client(),
       backend,
-      handedOver: this.#opening.handOver(),
+      handedOver: opening.handOver(),
       greeted,
       pool: this.#policy,
       target,
@@ -265,6 +277,7 @@ export class Session implements Seated, Waiting {
       onEnded: (ending) => this.close(ending),
       onLanded: (isTellable) => this.#part('landed-on-standby', `${target.member}: in_hot_standby is on`, isTellable),
     });
+    this.#arrival = undefined;
     this.#served.start();
   }
 
@@ -275,22 +288,6 @@ export class Session implements Seated, Waiting {
     if (!this.#move('refuse')) return;
     this.#record.judged(reason, detail);
     this.#leave = served.part(partingText(reason, this.#pool, detail), () => this.close(reason, detail));
-  }
-
-  #cancel(packet: Uint8Array): void {
-    this.#leave();
-    this.#spare?.drop();
-    this.#seat.becomeVisitor();
-    const onDone = (detail?: string): void => this.close('cancel-forwarded', detail);
-    this.#leave = this.#around.cancels.passOn({ packet, pool: this.#pool, listener: this.listener, onDone });
-  }
-
-  #refuse(reason: RefusalReason, detail?: string, answer?: Uint8Array): void {
-    if (!this.#move('refuse')) return;
-    const { clock } = this.#around.seams;
-    const words = answer ?? this.#refusal(reason, detail);
-    this.#record.judged(reason, detail);
-    this.#leave = this.#opening.refuse(words, clock, () => this.close(reason, detail));
   }
 
   #refusal(reason: RefusalReason, detail: string | undefined): Uint8Array {

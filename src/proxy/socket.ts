@@ -47,7 +47,9 @@ export function closeSocket(socket: Socket): void {
   socket.destroy();
 }
 
+const ignored = (): void => {};
+
 /** Node throws on an `error` event that nobody listens to; what matters of it also arrives as `close`. */
 export function ignoreErrors(socket: Socket): void {
-  socket.on('error', () => {});
+  socket.on('error', ignored);
 }

@@ -7,6 +7,7 @@ import type { Recognition } from '../wire/startup.ts';
 
 /** More than any opening packet; on top comes at most one chunk and what the stream itself buffers. */
 const KEPT_BYTES = 64 * 1024;
+const NOTHING = new Uint8Array(0);
 
 export interface IntakeListener {
   /** The first packet is known; called once, and again after each `skip`. Bytes behind it may have arrived too. */
@@ -22,7 +23,7 @@ export interface IntakeListener {
 export class Intake {
   readonly #socket: Socket;
   #listener: IntakeListener;
-  #buffer: Uint8Array = new Uint8Array(0);
+  #buffer: Uint8Array = NOTHING;
   #length = 0;
   #isRecognised = false;
   #hasEnded = false;
@@ -52,7 +53,7 @@ export class Intake {
 
   /** Drops an answered packet and looks for the next one. */
   skip(length: number): void {
-    this.#buffer = this.#buffer.slice(length, this.#length);
+    this.#buffer = length === this.#length ? NOTHING : this.#buffer.slice(length, this.#length);
     this.#length = this.#buffer.length;
     this.#isRecognised = false;
     this.#look();
@@ -60,7 +61,7 @@ export class Intake {
 
   /** Listens and keeps no more: the socket is another's from here on, and must be listened to in the same step. */
   release(): void {
-    this.#buffer = new Uint8Array(0);
+    this.#buffer = NOTHING;
     this.#length = 0;
     this.#socket.off('data', this.#take).off('end', this.#end).off('close', this.#close);
   }

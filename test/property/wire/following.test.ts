@@ -81,7 +81,7 @@ function viewOf(follower: BackendFollower): BackendView {
     isAuthenticated: follower.isAuthenticated(),
     readyCount: follower.readyCount(),
     transaction: follower.transaction(),
-    cancelKey: key && `${key.processId} ${Buffer.from(key.secret).toString('hex')}`,
+    cancelKey: key && `${key.processId} ${Buffer.from(key.secret, 'latin1').toString('hex')}`,
     isInHotStandby: follower.isInHotStandby(),
     isCopyingIn: follower.isCopyingIn(),
     fatal: follower.fatal(),

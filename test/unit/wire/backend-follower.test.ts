@@ -46,19 +46,13 @@ test.each([4, 32, 256])('a cancel key of %d bytes is kept as a copy', (length) =
   const message = backendKeyData(-7, Buffer.alloc(length, 9));
   const follower = after(message);
   message.fill(0);
-  expect(follower.cancelKey()).toEqual({ processId: -7, secret: new Uint8Array(length).fill(9) });
+  expect(follower.cancelKey()).toEqual({ processId: -7, secret: '\x09'.repeat(length) });
 });
 
 test.each([0, 3, 257])('a cancel key of %d bytes is nonsense', (length) => {
   const follower = after(backendKeyData(7, Buffer.alloc(length, 9)));
   expect(follower.isFollowing()).toBe(false);
   expect(follower.cancelKey()).toBeUndefined();
-});
-
-test('the key holds on to no read buffer', () => {
-  const buffer = Buffer.concat([Buffer.alloc(65_536), backendKeyData(7, Buffer.alloc(4, 9))]);
-  const key = after(buffer.subarray(65_536)).cancelKey();
-  expect(key?.secret.buffer.byteLength).toBe(4);
 });
 
 test.each([

@@ -230,7 +230,7 @@ test.each([
 
 test('it tells what the backend told', () => {
   const follower = aStarted();
-  expect(follower.cancelKey()).toEqual({ processId: 1, secret: new Uint8Array(4) });
+  expect(follower.cancelKey()).toEqual({ processId: 1, secret: '\0'.repeat(4) });
   expect(follower.isInHotStandby()).toBe(false);
   expect(follower.isAtBoundaryToClient()).toBe(true);
   follower.fromBackend(errorOf(['SFATAL', 'VFATAL', 'C57P01', 'M']));
