@@ -10,8 +10,11 @@ ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || missing+=(postgresql)
 command -v ps >/dev/null || missing+=(procps)
 command -v ip >/dev/null || missing+=(iproute2)
 command -v prlimit >/dev/null && command -v unshare >/dev/null || missing+=(util-linux)
-# Renders the kustomizations.
+# What renders the kustomizations; what stands in for helm, which is no package of Debian's; what checks the alerts.
 command -v kubectl >/dev/null || missing+=(kubernetes-client)
+command -v helm >/dev/null || GO111MODULE=off GOPATH=/usr/share/gocode go list github.com/Masterminds/sprig github.com/ghodss/yaml \
+  github.com/xeipuuv/gojsonschema >/dev/null 2>&1 || missing+=(golang-go golang-github-masterminds-sprig-dev golang-github-ghodss-yaml-dev golang-github-xeipuuv-gojsonschema-dev)
+command -v promtool >/dev/null || missing+=(prometheus)
 [ ${#missing[@]} -eq 0 ] && exit 0
 
 if ! command -v apt-get >/dev/null; then

@@ -3,14 +3,18 @@
 import { expect } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
 import type { Config } from '../../../src/config/config.ts';
+import { SERVER } from '../tls-files.ts';
 import { configurationOf, podSpecOf, pointsmanIn } from './manifests.ts';
 import type { Manifest, PodSpec } from './manifests.ts';
 import { sidecarShares, standaloneShares } from './shutdown-rules.ts';
 import { findFaults } from './validate-manifests.ts';
 
-/** From nothing but what the manifests give. */
+/** From nothing but what the manifests give, and a certificate where they mount one. */
 export function loadedBy(manifests: readonly Manifest[], pod: PodSpec): Config {
-  const { file, env } = configurationOf(manifests, pod);
+  const { file: written, env } = configurationOf(manifests, pod);
+  const file = written
+    .replace('/etc/pointsman-tls/tls.crt', SERVER.cert)
+    .replace('/etc/pointsman-tls/tls.key', SERVER.key);
   const loaded = loadConfig({ file: 'pointsman.yaml', env, readFile: () => file });
   expect(loaded, file).toMatchObject({ kind: 'ok', warnings: [] });
   if (loaded.kind === 'invalid') throw new Error('expected above');

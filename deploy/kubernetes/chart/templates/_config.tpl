@@ -1,0 +1,22 @@
+{{/* pointsman.yaml: what is derived here, under what the values say. */}}
+{{- define "pointsman.config" -}}
+{{- $host := ternary "127.0.0.1" "*" (eq .Values.mode "sidecar") }}
+{{- $ports := .Values.ports }}
+{{- $own := dict
+  "cluster" (dict "seeds" .Values.cluster.seeds)
+  "listeners" (list
+    (dict "address" (printf "%s:%d" $host (int $ports.write)) "pool" "write")
+    (dict "address" (printf "%s:%d" $host (int $ports.read)) "pool" "read"))
+  "admin" (dict "address" (printf "*:%d" (int $ports.admin)))
+  "shutdown" (dict
+    "grace" (printf "%ss" (include "pointsman.shutdown.grace" .))
+    "drain" (printf "%ss" (include "pointsman.shutdown.drain" .)))
+  "log" (dict "format" "json") }}
+{{- if .Values.tls.secretName }}
+{{- $_ := set $own "client" (dict "tls" (dict "mode" .Values.tls.mode "cert" "/etc/pointsman-tls/tls.crt" "key" "/etc/pointsman-tls/tls.key")) }}
+{{- end }}
+{{- if .Values.adminTokenSecret }}
+{{- $_ := set $own.admin "token_file" "/etc/pointsman-admin/token" }}
+{{- end }}
+{{- toYaml (mergeOverwrite $own (deepCopy .Values.config)) }}
+{{- end }}

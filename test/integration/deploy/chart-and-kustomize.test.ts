@@ -1,0 +1,69 @@
+// Who takes the chart gets what who takes the kustomization gets: names and labels apart, and where the shutdown times are written.
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { loadedBy, workloadsOf } from '../../support/deploy/hold-manifests.ts';
+import { manifestOf, podSpecOf, pointsmanIn } from '../../support/deploy/manifests.ts';
+import type { Manifest } from '../../support/deploy/manifests.ts';
+import { CHART, createChartRenderer, missingHelm } from '../../support/deploy/render-chart.ts';
+import type { ChartRenderer } from '../../support/deploy/render-chart.ts';
+import { missingKustomize, renderKustomization } from '../../support/deploy/render-kustomize.ts';
+import { describeUnless } from '../../support/unless-missing.ts';
+
+const NAMING = new Set(['labels', 'matchLabels', 'annotations', 'metadata', 'selector']);
+/** Of the pod, held by tests of their own: configuration, security settings, shutdown times. */
+const HELD_APART = new Set(['env', 'volumes', 'securityContext', 'imagePullPolicy']);
+
+/** What is left when nothing is called anything. */
+function essence(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => essence(item));
+  if (typeof value === 'string') return value.replace(/^orders-pointsman/, 'pointsman');
+  if (typeof value !== 'object' || value === null) return value;
+  const kept = Object.entries(value).filter(([key]) => !NAMING.has(key) && !HELD_APART.has(key));
+  return Object.fromEntries(kept.map(([key, child]) => [key, essence(child)]));
+}
+
+/** Of every resource but the configuration, whose name has a hash in it. */
+function byName(manifests: readonly Manifest[]): Readonly<Record<string, unknown>> {
+  const kept = manifests.filter(({ kind }) => kind !== 'ConfigMap');
+  return Object.fromEntries(kept.map((one) => [`${one.kind} ${String(essence(one.metadata.name))}`, essence(one)]));
+}
+
+describeUnless(missingHelm ?? missingKustomize, 'with helm or its stand-in, and kubectl', () => {
+  let chart: ChartRenderer;
+
+  beforeAll(async () => {
+    chart = await createChartRenderer();
+  }, 240_000);
+
+  afterAll(() => chart.remove());
+
+  async function rendered(set: string): Promise<readonly Manifest[]> {
+    const outcome = await chart.render(join(CHART, 'ci', set));
+    if (outcome.kind === 'refused') throw new Error(outcome.why);
+    return outcome.manifests;
+  }
+
+  test('standalone: every resource, and the configuration', async () => {
+    const ours = await rendered('default-values.yaml');
+    const theirs = await renderKustomization('standalone');
+    expect(byName(ours)).toEqual(byName(theirs));
+    const [one, other] = [ours, theirs].map((all) => loadedBy(all, podSpecOf(manifestOf(all, 'Deployment'))));
+    expect(one).toEqual(other);
+  });
+
+  test('sidecar: the container, and the configuration', async () => {
+    const ours = await rendered('sidecar-values.yaml');
+    const theirs = await renderKustomization('examples/deployment');
+    const pods = [ours, theirs].map((all) => ({ all, pod: podSpecOf(manifestOf(workloadsOf(all), 'Deployment')) }));
+    const [container, otherContainer] = pods.map(({ pod }) => essence(pointsmanIn(pod)));
+    expect(container).toEqual(otherContainer);
+    const [one, other] = pods.map(({ all, pod }) => loadedBy(all, pod));
+    expect(one).toEqual(other);
+    const [times, otherTimes] = pods.map(({ pod: { terminationGracePeriodSeconds, containers } }) => [
+      terminationGracePeriodSeconds,
+      containers[0]?.lifecycle,
+    ]);
+    expect(times).toEqual(otherTimes);
+    expect(byName(ours)['PodMonitor pointsman']).toEqual(byName(theirs)['PodMonitor pointsman-sidecar']);
+  });
+});
