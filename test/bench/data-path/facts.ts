@@ -6,6 +6,7 @@ import { run } from './child.ts';
 import type { BenchOptions } from './options.ts';
 
 const PINNING: Readonly<Record<BenchOptions['pin'], string>> = {
+  auto: 'pinned as test/bench/README.md says',
   apart: 'proxies pinned to the last core, all else to the others',
   together: 'everything pinned to the last core',
   none: 'nothing is pinned',

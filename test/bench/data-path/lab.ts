@@ -1,9 +1,10 @@
 // What the parts of the benchmark stand on: the load program, the builds of Pointsman, the peers, and rounds in which each has its turn.
 import { availableParallelism } from 'node:os';
+import { run } from './child.ts';
 import { Load } from './load.ts';
-import type { BenchOptions, FixedPeer } from './options.ts';
+import type { BenchOptions, FixedPeer, Variant } from './options.ts';
 import { startHaproxy } from './peers/haproxy.ts';
-import type { Peer, Surroundings } from './peers/peer.ts';
+import { type Peer, type Surroundings, familyOfPeer } from './peers/peer.ts';
 import { startPgbouncer } from './peers/pgbouncer.ts';
 import { type Build, buildPointsman } from './peers/pointsman-build.ts';
 import { startPointsman } from './peers/pointsman.ts';
@@ -15,27 +16,21 @@ export type Figures = Readonly<Record<string, number>>;
 export class Lab implements AsyncDisposable {
   readonly options: BenchOptions;
   readonly load: Load;
-  /** As taskset lists them; undefined: wherever the kernel likes. */
-  readonly proxyCores: string | undefined;
-  readonly otherCores: string | undefined;
   readonly #builds = new Map<string, Build>();
 
-  private constructor(options: BenchOptions, load: Load, [proxyCores, otherCores]: Cores) {
+  private constructor(options: BenchOptions, load: Load) {
     this.options = options;
     this.load = load;
-    this.proxyCores = proxyCores;
-    this.otherCores = otherCores;
   }
 
   static async open(options: BenchOptions): Promise<Lab> {
-    const cores = coresFor(options.pin);
-    return new Lab(options, await Load.compile(cores[1]), cores);
+    return new Lab(options, await Load.compile());
   }
 
   /** Every peer that was asked for and is not left out, before this backend. */
-  async peers(backendPort: number, { without = [] as readonly FixedPeer[], isPinned = true } = {}): Promise<Peers> {
-    const cores = isPinned ? [this.proxyCores, this.otherCores] : [undefined, undefined];
-    const surroundings: Surroundings = { backendPort, proxyCores: cores[0], otherCores: cores[1] };
+  async peers(backendPort: number, choice: Choice = {}): Promise<Peers> {
+    const { without = [], variants = this.options.variants, user = 'bench' } = choice;
+    const surroundings: Surroundings = { backendPort, user };
     const wanted = (name: FixedPeer): boolean => this.options.peers.includes(name) && !without.includes(name);
     await using started = new AsyncDisposableStack();
     const list: Peer[] = [];
@@ -44,11 +39,19 @@ export class Lab implements AsyncDisposable {
       add({ name: 'direct', port: backendPort, pid: undefined, [Symbol.asyncDispose]: async () => {} });
     if (wanted('haproxy')) add(await startHaproxy(surroundings));
     if (wanted('pgbouncer')) add(await startPgbouncer(surroundings));
-    for (const [name, variant] of this.options.variants) {
+    for (const [name, variant] of variants) {
       add(await startPointsman(name, await this.build(variant.checkout ?? '.'), variant, surroundings));
     }
     const held = started.move();
     return { list, [Symbol.asyncDispose]: () => held.disposeAsync() };
+  }
+
+  /** Pins the proxies, the load program from now on, and the processes of the other side, unless the command line says how. */
+  async place(how: Placement, peers: readonly Peer[], others: readonly number[] = []): Promise<void> {
+    const [proxyCores, otherCores] = coresFor(this.options.pin === 'auto' ? how : this.options.pin);
+    this.load.cores = otherCores;
+    for (const pid of peers.flatMap(familyOfPeer)) await pin(pid, proxyCores);
+    for (const pid of others) await pin(pid, otherCores);
   }
 
   /** Compiled once per run. */
@@ -93,13 +96,27 @@ export interface Peers extends AsyncDisposable {
   readonly list: readonly Peer[];
 }
 
-type Cores = readonly [proxies: string | undefined, others: string | undefined];
+interface Choice {
+  readonly without?: readonly FixedPeer[];
+  /** Instead of those of the command line. */
+  readonly variants?: ReadonlyMap<string, Variant>;
+  /** Whom PgBouncer logs in as. */
+  readonly user?: string;
+}
 
-/** Apart: the last core is the proxies', the others are everybody else's. */
-function coresFor(pin: BenchOptions['pin']): Cores {
+/** Apart: proxies on the last core, everybody else on the others. Together: all on the last. */
+type Placement = Exclude<BenchOptions['pin'], 'auto'>;
+
+/** As taskset lists them. */
+function coresFor(how: Placement): readonly [proxies: string, others: string] {
   const last = availableParallelism() - 1;
-  if (pin === 'none' || last === 0) return [undefined, undefined];
-  return [String(last), pin === 'together' ? String(last) : `0-${last - 1}`];
+  const all = `0-${last}`;
+  if (how === 'none' || last === 0) return [all, all];
+  return [String(last), how === 'together' ? String(last) : `0-${last - 1}`];
+}
+
+async function pin(pid: number, cores: string): Promise<void> {
+  await run({ command: 'taskset', args: ['-a', '-c', '-p', cores, String(pid)] });
 }
 
 function order(peers: readonly Peer[], { peer }: Sample): number {

@@ -30,16 +30,17 @@ export function whyNoLoad(): string | undefined {
 export class Load implements Disposable {
   readonly #directory = mkdtempSync(join(tmpdir(), 'pointsman-load-'));
   readonly #program = join(this.#directory, 'load');
-  readonly #cores: string | undefined;
+  /** Where it runs from now on, as taskset lists them. */
+  cores: string | undefined;
 
-  private constructor(cores: string | undefined) {
-    this.#cores = cores;
+  private constructor() {
+    // Made by compile().
   }
 
-  static async compile(cores: string | undefined): Promise<Load> {
+  static async compile(): Promise<Load> {
     const missing = whyNoLoad();
     if (missing !== undefined) throw new Error(`the load program needs ${missing}`);
-    const load = new Load(cores);
+    const load = new Load();
     const sources = globSync(join(SOURCES, '*.c'));
     await run({ command: 'gcc', args: ['-std=c11', '-O2', '-Wall', '-Werror', '-o', load.#program, ...sources] });
     return load;
@@ -47,7 +48,7 @@ export class Load implements Disposable {
 
   start(mode: string, given: LoadArguments = {}): Child {
     const args = [mode, ...Object.entries(given).map(([key, value]) => `${key}=${value}`)];
-    return new Child({ command: this.#program, args, cores: this.#cores });
+    return new Child({ command: this.#program, args, cores: this.cores });
   }
 
   /** Resolves with its port. */

@@ -22,6 +22,9 @@ export type Variant = z.infer<typeof variant>;
 export const FIXED_PEERS = ['direct', 'haproxy', 'pgbouncer', 'pointsman'] as const;
 export type FixedPeer = (typeof FIXED_PEERS)[number];
 
+const PGBENCH_MODES = ['simple', 'extended', 'prepared'] as const;
+type PgbenchMode = (typeof PGBENCH_MODES)[number];
+
 export interface BenchOptions {
   readonly only: readonly PartName[];
   readonly peers: readonly FixedPeer[];
@@ -30,7 +33,9 @@ export interface BenchOptions {
   readonly connections: readonly number[] | undefined;
   readonly sessions: readonly number[] | undefined;
   readonly megabytes: number;
-  readonly pin: 'apart' | 'together' | 'none';
+  /** `auto`: as each part has it. */
+  readonly pin: 'auto' | 'apart' | 'together' | 'none';
+  readonly modes: readonly PgbenchMode[];
   /** Pointsman in each way that was asked for, by the name it has in the table. */
   readonly variants: ReadonlyMap<string, Variant>;
   readonly json: string | undefined;
@@ -59,11 +64,14 @@ export function readOptions(argv: readonly string[]): BenchOptions {
     .option('--seconds <s>', 'measured per peer, round and case', positive, 1.5)
     .option('--connections <list>', 'instead of each part’s own', wholes)
     .option('--sessions <list>', 'idle sessions, instead of 1000,5000,10000', wholes)
+    .addOption(
+      new Option('--modes <modes>', 'of pgbench').argParser(oneOf(PGBENCH_MODES)).default([...PGBENCH_MODES], 'all'),
+    )
     .option('--megabytes <n>', 'per COPY', whole(1, 100_000), 1200)
     .addOption(
       new Option('--pin <how>', 'apart: proxies on one core, all else on the others; together: all on one')
-        .choices(['apart', 'together', 'none'])
-        .default('apart'),
+        .choices(['auto', 'apart', 'together', 'none'])
+        .default('auto'),
     )
     .option('--candidate <path>', 'the checkout that is measured as pointsman', CHECKOUT)
     .option('--pointsman <variant>', 'how pointsman is run', readVariant)

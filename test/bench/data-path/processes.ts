@@ -1,5 +1,10 @@
-// What /proc says of processes: who descends from whom.
+// What /proc says of processes: who descends from whom, what they have run, and the memory that is theirs.
 import { readFileSync, readdirSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const SETTLED_KB = 64;
+const LOOK_EVERY_MS = 500;
+const LOOKS = 30;
 
 /** The process and everything that it started, and they. */
 export function familyOf(pid: number): readonly number[] {
@@ -15,16 +20,55 @@ export function familyOf(pid: number): readonly number[] {
   return [...family];
 }
 
+/** Every thread of all of them. */
+export function threadsOf(pids: readonly number[]): readonly number[] {
+  return pids.flatMap((pid) => entries(`/proc/${pid}/task`).map(Number));
+}
+
+/** Microseconds that all their threads have run: what utime + stime round to ticks. */
+export function processorUs(pids: readonly number[]): number {
+  const paths = pids.flatMap((pid) =>
+    entries(`/proc/${pid}/task`).map((task) => `/proc/${pid}/task/${task}/schedstat`),
+  );
+  return paths.reduce((sum, path) => sum + Number(read(path).split(' ')[0] ?? 0) / 1000, 0);
+}
+
+/** Resident memory of all of them in kB. */
+export function residentKb(pids: readonly number[]): number {
+  const sizes = pids.map((pid) => Number(/^VmRSS:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** The same when it stands still: three looks half a second apart that differ by little, or whatever it is after 15 s. */
+export async function settledKb(pids: readonly number[]): Promise<number> {
+  const seen = [residentKb(pids)];
+  for (let look = 0; look < LOOKS; look += 1) {
+    await delay(LOOK_EVERY_MS);
+    seen.push(residentKb(pids));
+    const last = seen.slice(-3);
+    if (last.length === 3 && Math.max(...last) - Math.min(...last) < SETTLED_KB) break;
+  }
+  return seen.at(-1) ?? 0;
+}
+
 function parentOf(pid: number): number {
   const stat = read(`/proc/${pid}/stat`);
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? 0);
 }
 
-/** Empty when the process has ended. */
+/** Empty when the process, or the thread, has ended. */
 function read(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
     return '';
+  }
+}
+
+function entries(path: string): readonly string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
   }
 }

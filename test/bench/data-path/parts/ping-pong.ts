@@ -12,13 +12,14 @@ export async function pingPong(lab: Lab): Promise<readonly Sample[]> {
   const { options, load } = lab;
   const { port, child } = await load.backend();
   await using backend = child;
-  void backend;
   await using peers = await lab.peers(port);
   const warm = { connections: 32, warm: 0, seconds: WARM_S };
   for (const peer of peers.list)
     if (peer.pid !== undefined) await load.measure('ping-pong', { port: peer.port, ...warm });
   const samples: Sample[] = [];
   for (const connections of options.connections ?? CONNECTIONS) {
+    // With one session the waking of another core is most of what is measured: on one core it is the proxies.
+    await lab.place(connections === 1 ? 'together' : 'apart', peers.list, [backend.pid]);
     const measure = async (peer: Peer) => figures(await ask(lab, peer, connections), peer);
     samples.push(...(await lab.inTurn('ping-pong', connectionsText(connections), peers.list, measure)));
   }

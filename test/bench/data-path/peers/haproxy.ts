@@ -24,19 +24,22 @@ function configuration(port: number, backendPort: number): string {
   ].join('\n');
 }
 
-export async function startHaproxy({ backendPort, proxyCores }: Surroundings): Promise<Peer> {
+export async function startHaproxy({ backendPort }: Surroundings): Promise<Peer> {
   const haproxy = findHaproxy();
   if (haproxy === undefined) throw new Error('HAProxy is not installed: apt-get install haproxy');
   const [port = 0] = await findFreePorts(1, ['127.0.0.1']);
   const directory = mkdtempSync(join(tmpdir(), 'pointsman-haproxy-'));
   const file = join(directory, 'haproxy.cfg');
   writeFileSync(file, configuration(port, backendPort));
-  const child = new Child({ command: haproxy, args: ['-db', '-f', file], cores: proxyCores });
+  const begunMs = performance.now();
+  const child = new Child({ command: haproxy, args: ['-db', '-f', file] });
   await whenListening(port);
+  const startedWithinMs = performance.now() - begunMs;
   return {
     name: 'haproxy',
     port,
     pid: child.pid,
+    startedWithinMs,
     async [Symbol.asyncDispose]() {
       await child[Symbol.asyncDispose]();
       rmSync(directory, { recursive: true, force: true });

@@ -7,10 +7,10 @@ import { findFreePorts } from '../../../support/patroni/ports.ts';
 import { Child, whenListening } from '../child.ts';
 import type { Peer, Surroundings } from './peer.ts';
 
-function configuration(port: number, backendPort: number): string {
+function configuration(port: number, backendPort: number, user: string): string {
   return [
     '[databases]',
-    `* = host=127.0.0.1 port=${backendPort} user=bench`,
+    `* = host=127.0.0.1 port=${backendPort} user=${user}`,
     '[pgbouncer]',
     'listen_addr = 127.0.0.1',
     `listen_port = ${port}`,
@@ -27,21 +27,24 @@ function configuration(port: number, backendPort: number): string {
   ].join('\n');
 }
 
-export async function startPgbouncer({ backendPort, proxyCores }: Surroundings): Promise<Peer> {
+export async function startPgbouncer({ backendPort, user }: Surroundings): Promise<Peer> {
   const pgbouncer = findExecutable('pgbouncer') ?? findExecutable('../sbin/pgbouncer');
   if (pgbouncer === undefined) throw new Error('PgBouncer is not installed: apt-get install pgbouncer');
   const [port = 0] = await findFreePorts(1, ['127.0.0.1']);
   const directory = mkdtempSync(join(tmpdir(), 'pointsman-pgbouncer-'));
   const file = join(directory, 'pgbouncer.ini');
-  writeFileSync(file, configuration(port, backendPort));
+  writeFileSync(file, configuration(port, backendPort, user));
   // It refuses to run as root.
   chmodSync(directory, 0o755);
-  const child = new Child({ command: pgbouncer, args: [file], cores: proxyCores, isUnprivileged: true });
+  const begunMs = performance.now();
+  const child = new Child({ command: pgbouncer, args: [file], isUnprivileged: true });
   await whenListening(port);
+  const startedWithinMs = performance.now() - begunMs;
   return {
     name: 'pgbouncer',
     port,
     pid: child.pid,
+    startedWithinMs,
     async [Symbol.asyncDispose]() {
       await child[Symbol.asyncDispose]();
       rmSync(directory, { recursive: true, force: true });

@@ -30,15 +30,13 @@ export async function startPointsman(
   name: string,
   { main }: Build,
   { config, env, nodeFlags, node = process.execPath }: Variant,
-  { backendPort, proxyCores, otherCores }: Surroundings,
+  { backendPort }: Surroundings,
 ): Promise<Peer> {
   await using started = new AsyncDisposableStack();
   const directory = mkdtempSync(join(tmpdir(), 'pointsman-bench-'));
   started.defer(() => rmSync(directory, { recursive: true, force: true }));
   const memberMain = join(import.meta.dirname, 'member-main.ts');
-  const member = started.use(
-    new Child({ command: process.execPath, args: [memberMain, String(backendPort)], cores: otherCores }),
-  );
+  const member = started.use(new Child({ command: process.execPath, args: [memberMain, String(backendPort)] }));
   const told = z.object({ url: z.string() });
   const { url } = await member.saying('URL', (line) =>
     line.startsWith('{') ? told.parse(JSON.parse(line)) : undefined,
@@ -46,8 +44,10 @@ export async function startPointsman(
   const file = join(directory, 'pointsman.yaml');
   writeFileSync(file, stringify(configuration(url, backendPort, config)));
   const args = [...nodeFlags, main, 'run', '-c', file];
-  const child = started.use(new Child({ command: node, args, env, cores: proxyCores }));
+  const begunMs = performance.now();
+  const child = started.use(new Child({ command: node, args, env }));
   const port = await portOf(child, 'write');
+  const startedWithinMs = performance.now() - begunMs;
   const admin = await portOf(child, 'admin');
   await untilReady(child, admin);
   const held = started.move();
@@ -55,6 +55,7 @@ export async function startPointsman(
     name,
     port,
     pid: child.pid,
+    startedWithinMs,
     metrics: async () => (await fetch(`http://127.0.0.1:${admin}/metrics`)).text(),
     [Symbol.asyncDispose]: () => held.disposeAsync(),
   };

@@ -1,0 +1,36 @@
+// Sessions of one query each: connect, startup, query, Terminate. Before the tiny backend, and before a real PostgreSQL, where the fork of a
+// server process hides most of what a proxy costs. PgBouncer keeps its server connections between clients, so it does less here.
+import type { Figures, Lab } from '../lab.ts';
+import { type Peer, watched } from '../peers/peer.ts';
+import { startPostgres } from '../postgres.ts';
+import type { LoadArguments } from '../load.ts';
+import type { Sample } from '../sample.ts';
+
+export async function connects(lab: Lab): Promise<readonly Sample[]> {
+  const { port, child } = await lab.load.backend();
+  await using backend = child;
+  await using peers = await lab.peers(port);
+  await lab.place('apart', peers.list, [backend.pid]);
+  const tiny = (peer: Peer) => reconnect(lab, peer, { parallel: 32 });
+  for (const peer of peers.list) await tiny(peer);
+  const first = await lab.inTurn('connects', 'tiny backend, 32 at a time', peers.list, tiny);
+  await using postgres = await startPostgres();
+  const { user, database } = postgres;
+  await using realPeers = await lab.peers(postgres.port, { user });
+  await lab.place('none', realPeers.list);
+  const real = (peer: Peer) => reconnect(lab, peer, { parallel: 8, user, database });
+  return [...first, ...(await lab.inTurn('connects', 'PostgreSQL, 8 at a time', realPeers.list, real))];
+}
+
+async function reconnect({ load, options }: Lab, peer: Peer, more: LoadArguments): Promise<Figures> {
+  const { seconds } = options;
+  const measured = await load.measure('connects', { port: peer.port, seconds, watch: watched(peer), ...more });
+  const cpu = peer.pid === undefined ? {} : { 'CPU per session, µs': measured.cpuUs / measured.done };
+  return {
+    ...cpu,
+    'sessions per s': measured.done / measured.seconds,
+    'whole session p50, µs': measured.p50Us,
+    'whole session p99, µs': measured.p99Us,
+    failed: measured.failed,
+  };
+}

@@ -1,0 +1,54 @@
+// Many sessions that do nothing beside 32 that work: the memory that each costs, and whether the others are served as quickly.
+// Each measurement has a proxy of its own, because memory that was used once is rarely given back.
+import type { Figures, Lab } from '../lab.ts';
+import { type Peer, familyOfPeer, watched } from '../peers/peer.ts';
+import { settledKb } from '../processes.ts';
+import type { Sample } from '../sample.ts';
+import { largestOpen } from '../limits.ts';
+
+const SESSIONS = [1000, 5000, 10_000];
+const BUSY = 32;
+const MOST_ROUNDS = 3;
+const LAG = /^nodejs_eventloop_lag_p99_seconds ([\d.e+-]+)$/m;
+
+export async function idle(lab: Lab): Promise<readonly Sample[]> {
+  const { port, child } = await lab.load.backend();
+  await using backend = child;
+  const samples: Sample[] = [];
+  for (const wanted of lab.options.sessions ?? SESSIONS) {
+    const sessions = Math.min(wanted, largestOpen(BUSY));
+    if (sessions < wanted)
+      lab.tell(`idle: ${sessions} instead of ${wanted} sessions, because of the limit of open files`);
+    for (let round = 1; round <= Math.min(lab.options.rounds, MOST_ROUNDS); round += 1) {
+      await using peers = await lab.peers(port, { without: ['direct'] });
+      await lab.place('apart', peers.list, [backend.pid]);
+      const measure = (peer: Peer) => hold(lab, peer, sessions);
+      const once = await lab.inTurn('idle', `${sessions} sessions`, peers.list, measure, 1);
+      samples.push(...once.map((sample) => ({ ...sample, round })));
+    }
+  }
+  return samples;
+}
+
+async function hold(lab: Lab, peer: Peer, sessions: number): Promise<Figures> {
+  const { load, options } = lab;
+  const family = familyOfPeer(peer);
+  const busy = { port: peer.port, connections: BUSY, seconds: options.seconds, watch: watched(peer) };
+  await load.measure('ping-pong', { ...busy, seconds: 2 });
+  const alone = await load.measure('ping-pong', busy);
+  const before = await settledKb(family);
+  await using held = await load.hold('idle', { port: peer.port, connections: sessions });
+  void held;
+  // What is told is what was since it was last asked.
+  await peer.metrics?.();
+  const beside = await load.measure('ping-pong', busy);
+  const lag = LAG.exec((await peer.metrics?.()) ?? '')?.[1];
+  const after = await settledKb(family);
+  return {
+    'memory per session, kB': (after - before) / sessions,
+    'CPU per round trip of 32 others, µs': beside.cpuUs / beside.done,
+    'latency p99 of 32 others, µs': beside.p99Us,
+    'the same before, µs': alone.p99Us,
+    ...(lag === undefined ? {} : { 'event loop delay p99 by its own metric (10 is none), ms': Number(lag) * 1000 }),
+  };
+}

@@ -1,0 +1,73 @@
+// pgbench's own select-only transactions (one SELECT by primary key) on a real PostgreSQL, in its three protocol modes.
+import type { Figures, Lab } from '../lab.ts';
+import { Child, run } from '../child.ts';
+import { type Peer, familyOfPeer } from '../peers/peer.ts';
+import { clientOf, type Postgres, startPostgres } from '../postgres.ts';
+import { processorUs } from '../processes.ts';
+import type { Sample } from '../sample.ts';
+
+const CLIENTS = [1, 8, 32, 64];
+const SCALE = 10;
+/** Counted by whole seconds, which is what pgbench tells. The first one is not counted: clients connect in it. */
+const LEAST_SECONDS = 2;
+
+export async function pgbench(lab: Lab): Promise<readonly Sample[]> {
+  await using postgres = await startPostgres();
+  await run(clientOf(postgres, 'pgbench', postgres.port, ['-i', '-q', '-s', String(SCALE), '--unlogged-tables']));
+  await using peers = await lab.peers(postgres.port, { user: postgres.user });
+  await lab.place('none', peers.list);
+  const { modes, connections = CLIENTS } = lab.options;
+  for (const peer of peers.list) await transact(postgres, peer, 'prepared', 16, LEAST_SECONDS);
+  const samples: Sample[] = [];
+  for (const mode of modes) {
+    for (const clients of connections) {
+      const measure = (peer: Peer) => transact(postgres, peer, mode, clients, lab.options.seconds);
+      samples.push(...(await lab.inTurn('pgbench', `${mode}, ${clients} clients`, peers.list, measure)));
+    }
+  }
+  return samples;
+}
+
+async function transact(
+  postgres: Postgres,
+  peer: Peer,
+  mode: string,
+  clients: number,
+  seconds: number,
+): Promise<Figures> {
+  const counted = Math.max(LEAST_SECONDS, Math.round(seconds));
+  const args = ['-S', '-n', '-M', mode, '-c', String(clients), '-j', '1', '-T', String(counted + 1), '-P', '1'];
+  await using child = new Child(clientOf(postgres, 'pgbench', peer.port, args));
+  child.release();
+  await child.saying('progress', (line) => progressOf(line));
+  const family = familyOfPeer(peer);
+  const before = processorUs(family);
+  const told: Progress[] = [];
+  // The last second's line does not come when pgbench ends first.
+  await child.saying(
+    'end',
+    (line) => {
+      const progress = progressOf(line);
+      if (progress !== undefined && progress.atS > 1.5) told.push(progress);
+      return told.length === counted - 1 || undefined;
+    },
+    (counted + 10) * 1000,
+  );
+  const cpuUs = processorUs(family) - before;
+  await child.done();
+  const perSecond = told.reduce((sum, { tps }) => sum + tps, 0) / told.length;
+  const latencyMs = told.reduce((sum, progress) => sum + progress.latencyMs, 0) / told.length;
+  const cpu = peer.pid === undefined ? {} : { 'CPU per transaction, µs': cpuUs / (perSecond * told.length) };
+  return { ...cpu, 'transactions per s': perSecond, 'latency mean, µs': latencyMs * 1000 };
+}
+
+interface Progress {
+  readonly atS: number;
+  readonly tps: number;
+  readonly latencyMs: number;
+}
+
+function progressOf(line: string): Progress | undefined {
+  const [, atS, tps, latencyMs] = /^progress: ([\d.]+) s, ([\d.]+) tps, lat ([\d.]+) ms/.exec(line) ?? [];
+  return atS === undefined ? undefined : { atS: Number(atS), tps: Number(tps), latencyMs: Number(latencyMs) };
+}

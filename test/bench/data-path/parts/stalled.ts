@@ -1,0 +1,38 @@
+// Readers who ask for a result without end and read none of it: what a proxy keeps for each of them has to have a bound.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Figures, Lab } from '../lab.ts';
+import { type Peer, familyOfPeer } from '../peers/peer.ts';
+import { residentKb, settledKb } from '../processes.ts';
+import type { Sample } from '../sample.ts';
+
+const READERS = 200;
+/** After which it would show that memory grows on. */
+const WATCH_MS = 5000;
+
+export async function stalled(lab: Lab): Promise<readonly Sample[]> {
+  const { port, child } = await lab.load.backend();
+  await using backend = child;
+  const samples: Sample[] = [];
+  for (let round = 1; round <= Math.min(lab.options.rounds, 3); round += 1) {
+    await using peers = await lab.peers(port, { without: ['direct'] });
+    await lab.place('apart', peers.list, [backend.pid]);
+    const once = await lab.inTurn('stalled', `${READERS} stalled readers`, peers.list, (peer) => stall(lab, peer), 1);
+    samples.push(...once.map((sample) => ({ ...sample, round })));
+  }
+  return samples;
+}
+
+async function stall({ load }: Lab, peer: Peer): Promise<Figures> {
+  const family = familyOfPeer(peer);
+  await load.measure('ping-pong', { port: peer.port, connections: 32, seconds: 2 });
+  const before = await settledKb(family);
+  await using readers = await load.hold('stalled', { port: peer.port, connections: READERS });
+  void readers;
+  const after = await settledKb(family);
+  await delay(WATCH_MS);
+  const later = residentKb(family);
+  return {
+    'memory per reader, kB': (after - before) / READERS,
+    'memory per reader 5 s later, kB': (later - before) / READERS,
+  };
+}

@@ -1,0 +1,26 @@
+// From nothing to serving, and the memory of a proxy that has nothing to do.
+import type { Figures, Lab } from '../lab.ts';
+import type { Peer } from '../peers/peer.ts';
+import { familyOfPeer } from '../peers/peer.ts';
+import { settledKb } from '../processes.ts';
+import type { Sample } from '../sample.ts';
+
+export async function start(lab: Lab): Promise<readonly Sample[]> {
+  const { port, child } = await lab.load.backend();
+  await using backend = child;
+  void backend;
+  const samples: Sample[] = [];
+  for (let round = 1; round <= lab.options.rounds; round += 1) {
+    await using peers = await lab.peers(port, { without: ['direct'] });
+    const once = await lab.inTurn('start', 'started and idle', peers.list, look, 1);
+    samples.push(...once.map((sample) => ({ ...sample, round })));
+  }
+  return samples;
+}
+
+async function look(peer: Peer): Promise<Figures> {
+  const memory = { 'resident memory, MB': (await settledKb(familyOfPeer(peer))) / 1024 };
+  return peer.startedWithinMs === undefined
+    ? memory
+    : { 'until it takes connections, ms': peer.startedWithinMs, ...memory };
+}

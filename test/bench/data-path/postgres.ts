@@ -1,0 +1,56 @@
+// A real PostgreSQL on loopback: the system's where there is one, else that of the sandbox. It trusts everybody on this machine while it
+// lives: what is measured is the way to it.
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findBinaries } from '../../../src/sandbox/postgres/binaries.ts';
+import { preparePostgres } from '../../../src/sandbox/postgres/prepare.ts';
+import { findPostgresBinDir } from '../../support/patroni/availability.ts';
+import type { Start } from './child.ts';
+
+const PARAMETERS = {
+  max_connections: '300',
+  shared_buffers: '256MB',
+  synchronous_commit: 'off',
+  max_wal_size: '4GB',
+  autovacuum: 'off',
+};
+
+export interface Postgres extends AsyncDisposable {
+  readonly port: number;
+  readonly user: string;
+  readonly database: string;
+}
+
+export async function startPostgres(): Promise<Postgres> {
+  const system = await findBinaries('system');
+  const directory = mkdtempSync(join(tmpdir(), 'pointsman-bench-'));
+  const prepared = await preparePostgres({
+    directory,
+    names: ['bench'],
+    postgres: system.kind === 'found' ? 'system' : 'embedded',
+  });
+  const [server] = prepared.servers;
+  if (server === undefined) throw new Error('no server');
+  writeFileSync(join(server.dataDirectory, 'pg_hba.conf'), 'host all all 127.0.0.1/32 trust\n');
+  const outcome = await server.start({ kind: 'primary' }, PARAMETERS);
+  if (outcome.kind === 'failed') {
+    await prepared.close();
+    throw new Error(`PostgreSQL did not start: ${outcome.log}`);
+  }
+  const { user } = prepared.superuser;
+  return { port: server.port, user, database: 'postgres', [Symbol.asyncDispose]: () => prepared.close() };
+}
+
+/** One of PostgreSQL's client programs, ready to run against a port. */
+export function clientOf(
+  { user, database }: Postgres,
+  name: 'psql' | 'pgbench',
+  port: number,
+  args: readonly string[],
+): Start {
+  const directory = findPostgresBinDir(name);
+  if (directory === undefined) throw new Error(`${name} is missing: apt-get install postgresql`);
+  const env = { PGHOST: '127.0.0.1', PGPORT: String(port), PGUSER: user, PGDATABASE: database, PGSSLMODE: 'disable' };
+  return { command: join(directory, name), args, env: { ...env, PGGSSENCMODE: 'disable' } };
+}
