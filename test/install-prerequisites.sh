@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the end-to-end tests run for real and npm does not carry: PostgreSQL with its clients, Patroni,
-# etcd, ps, ip, prlimit and unshare, from Debian's or Ubuntu's packages. Does nothing when they are there. The packages' own services are not needed and not started.
+# etcd, ps, ip, prlimit and unshare, HAProxy and gcc (for the benchmark's short form), from Debian's or Ubuntu's packages. Does nothing when they are there. The packages' own services are not needed and not started.
 set -euo pipefail
 
 missing=()
@@ -9,6 +9,8 @@ command -v etcd >/dev/null || missing+=(etcd-server)
 ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || missing+=(postgresql)
 command -v ps >/dev/null || missing+=(procps)
 command -v ip >/dev/null || missing+=(iproute2)
+command -v haproxy >/dev/null || [ -x /usr/sbin/haproxy ] || missing+=(haproxy)
+command -v gcc >/dev/null || missing+=(gcc libc6-dev)
 command -v prlimit >/dev/null && command -v unshare >/dev/null || missing+=(util-linux)
 # What renders the kustomizations; what stands in for helm, which is no package of Debian's; what checks the alerts.
 command -v kubectl >/dev/null || missing+=(kubernetes-client)

@@ -1,5 +1,6 @@
 // `npm run bench`: what a query costs on its way through Pointsman, HAProxy, PgBouncer, and without a proxy, in turn.
 import { writeFileSync } from 'node:fs';
+import { chart } from './data-path/chart.ts';
 import { facts, load } from './data-path/facts.ts';
 import { Lab } from './data-path/lab.ts';
 import { readOptions } from './data-path/options.ts';
@@ -23,4 +24,5 @@ if (options.json !== undefined) {
     `${JSON.stringify({ facts: told, options: { ...options, variants }, lines, samples }, null, 2)}\n`,
   );
 }
+if (options.chart !== undefined) writeFileSync(options.chart, chart(lines));
 console.log(`${tables(lines)}\n\n${LEGEND}\n\n${told.map((fact) => `- ${fact}`).join('\n')}`);

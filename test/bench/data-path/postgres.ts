@@ -32,7 +32,7 @@ export async function startPostgres(): Promise<Postgres> {
   });
   const [server] = prepared.servers;
   if (server === undefined) throw new Error('no server');
-  writeFileSync(join(server.dataDirectory, 'pg_hba.conf'), 'host all all 127.0.0.1/32 trust\n');
+  writeFileSync(join(server.dataDirectory, 'pg_hba.conf'), 'host all all 127.0.0.0/8 trust\n');
   const outcome = await server.start({ kind: 'primary' }, PARAMETERS);
   if (outcome.kind === 'failed') {
     await prepared.close();

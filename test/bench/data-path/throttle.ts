@@ -9,7 +9,7 @@ const PERIOD_US = 20_000;
 
 export function whyNoThrottle(): string | undefined {
   try {
-    accessSync(join(CONTROLLER, 'cpu.cfs_quota_us').replace('cpu.cfs_quota_us', 'tasks'), constants.W_OK);
+    accessSync(join(CONTROLLER, 'cpu.cfs_quota_us'), constants.W_OK);
     return undefined;
   } catch {
     return 'the cpu controller of cgroup v1, writable';

@@ -1,5 +1,7 @@
 // The data path benchmark's arithmetic: ratios are taken round by round, and their middle is told.
 import { describe, expect, test } from 'vitest';
+import { chart } from '../../bench/data-path/chart.ts';
+import { lossesOf } from '../../bench/data-path/baseline.ts';
 import { readOptions } from '../../bench/data-path/options.ts';
 import { type Sample, summarise } from '../../bench/data-path/sample.ts';
 import { tables } from '../../bench/data-path/table.ts';
@@ -43,6 +45,31 @@ describe('what rounds amount to', () => {
     expect(text).toContain('| haproxy |');
     expect(text).toContain('12.0 · **1.20**');
   });
+});
+
+describe('the committed ratios', () => {
+  const lines = summarise([...samplesOf('haproxy', [10]), ...samplesOf('pointsman', [20])]);
+
+  test.each<[string, number, number]>([
+    ['as it was', 2, 0],
+    ['worse by what noise makes', 1.3, 0],
+    ['grossly worse', 1.2, 1],
+  ])('%s', (_, ratio, losses) => {
+    expect(lossesOf(lines, { 'ping-pong': { '1 connection': ratio } })).toHaveLength(losses);
+  });
+
+  test('what was not measured is no success', () => {
+    expect(lossesOf(lines, { 'ping-pong': { '8 connections': 2 } })).toEqual([
+      'ping-pong, 8 connections: not measured',
+    ]);
+  });
+});
+
+test('the chart has a bar for each peer but the reference', () => {
+  const svg = chart(summarise([...samplesOf('haproxy', [10]), ...samplesOf('pointsman', [12])]));
+  expect(svg).toMatch(/^<svg /);
+  expect(svg).toContain('pointsman');
+  expect(svg).toContain('1.2');
 });
 
 describe('the command line', () => {

@@ -6,13 +6,16 @@ import { startPostgres } from '../postgres.ts';
 import type { LoadArguments } from '../load.ts';
 import type { Sample } from '../sample.ts';
 
+/** Until what is compiled while it runs has been. */
+const WARM_S = 2;
+
 export async function connects(lab: Lab): Promise<readonly Sample[]> {
   const { port, child } = await lab.load.backend();
   await using backend = child;
   await using peers = await lab.peers(port);
   await lab.place('apart', peers.list, [backend.pid]);
   const tiny = (peer: Peer) => reconnect(lab, peer, { parallel: 32 });
-  for (const peer of peers.list) await tiny(peer);
+  for (const peer of peers.list) await reconnect(lab, peer, { parallel: 32, seconds: WARM_S });
   const first = await lab.inTurn('connects', 'tiny backend, 32 at a time', peers.list, tiny);
   await using postgres = await startPostgres();
   const { user, database } = postgres;

@@ -16,6 +16,11 @@ export async function workers(lab: Lab): Promise<readonly Sample[]> {
   await using backend = child;
   const withWorkers = (count: number): Variant => ({ ...own, config: { ...own.config, workers: count } });
   const variants = new Map([1, 2].map((count) => [`workers: ${count}`, withWorkers(count)]));
+  const why = await whyNoWorkers(lab, port, variants);
+  if (why !== undefined) {
+    lab.tell(`workers: not measured: ${why}`);
+    return [];
+  }
   const samples: Sample[] = [];
   {
     await using peers = await lab.peers(port, { without: ['direct', 'haproxy', 'pgbouncer'], variants });
@@ -36,6 +41,21 @@ export async function workers(lab: Lab): Promise<readonly Sample[]> {
   const scene = `${CORE_SHARE * 100} % of a core each`;
   samples.push(...(await lab.inTurn('workers', scene, peers.list, (peer) => ask(lab, peer))));
   return samples;
+}
+
+/** A checkout may be older than workers. */
+async function whyNoWorkers(
+  lab: Lab,
+  port: number,
+  variants: ReadonlyMap<string, Variant>,
+): Promise<string | undefined> {
+  try {
+    await using peers = await lab.peers(port, { without: ['direct', 'haproxy', 'pgbouncer'], variants });
+    void peers;
+    return undefined;
+  } catch (error) {
+    return /.*workers: .*/.exec(String(error))?.[0] ?? String(error);
+  }
 }
 
 async function ask({ load, options }: Lab, peer: Peer): Promise<Figures> {
