@@ -21,7 +21,7 @@ function whyNot(): string | undefined {
 
 describeUnless(whyNot(), 'the data path beside HAProxy', () => {
   it('a round trip costs no grossly greater multiple of what it costs HAProxy than it did', async () => {
-    const scenes = ['--peers', 'haproxy,pointsman', '--connections', '1,64', '--rounds', '3', '--seconds', '1'];
+    const scenes = ['--peers', 'haproxy,pointsman', '--connections', '1,64', '--rounds', '3', '--seconds', '0.7'];
     await using lab = await Lab.open(readOptions(scenes));
     const tries: string[] = [];
     for (let attempt = 1; attempt <= TRIES; attempt += 1) {
