@@ -1,16 +1,20 @@
 // One GET, one socket, one deadline. Owns the socket from connect to destroy; nothing is pooled, kept alive, redirected or
 // proxied, no credentials are sent, and every ending is a value. Patroni answers HTTP/1.0 from a handful of threads: a socket
 // left behind is a thread taken from it.
+import type * as Http from 'node:http';
+import { createRequire } from 'node:module';
+import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { Socket } from 'node:net';
-import { Client } from 'undici';
-import type { Dispatcher } from 'undici';
 import type { ApiEndpoint } from '../core/member.ts';
 import { startDeadline, STALL_MS } from './deadline.ts';
-import { failure } from './failure.ts';
+import { broken, failure } from './failure.ts';
 import type { Failure } from './failure.ts';
 import { isHttps, openSocket } from './socket.ts';
 import type { TlsSource } from './tls-files.ts';
+
+// An import of node:http has Node load its fetch and its WebSocket as well: 12 MB of memory that nobody here uses.
+const http: typeof Http = createRequire(import.meta.url)('node:http');
 
 /** Largest body read; a status document of a cluster with many replicas has a few kilobytes. */
 const MAX_BODY_BYTES = 256 * 1024;
@@ -30,49 +34,63 @@ export type HttpResult = { readonly kind: 'answered'; readonly status: number; r
 
 /** Never rejects. The socket is destroyed before the result is there. */
 export async function get(request: Request): Promise<HttpResult> {
-  const { api, path, deadlineMs } = request;
+  const { api, deadlineMs } = request;
   if (isIP(api.address.host) === 0) return unresolved(api);
   let socket: Socket | undefined;
-  let client: Client | undefined;
-  const deadline = startDeadline(deadlineMs, () => {
-    void client?.destroy();
-    socket?.destroy();
-  });
+  const deadline = startDeadline(deadlineMs, () => socket?.destroy());
   try {
     const tls = (isHttps(api) ? await request.tls?.() : undefined) ?? {};
     // Files may take longer than the deadline.
     if (deadline.hasExpired()) return timedOut(deadlineMs);
-    client = new Client(api.url, {
-      connect: (_options, callback) => {
-        const opened = openSocket(api, tls);
-        socket = opened;
-        const fail = (error: Error): void => callback(error, null);
-        opened.once('error', fail);
-        opened.once(isHttps(api) ? 'secureConnect' : 'connect', () => {
-          opened.off('error', fail);
-          callback(null, opened);
-        });
-        // Errors after the end are nobody's.
-        opened.on('error', () => {});
-      },
-      pipelining: 0,
-      allowH2: false,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      maxHeaderSize: MAX_HEADER_BYTES,
-      maxResponseSize: MAX_BODY_BYTES,
-    });
-    const response = await client.request({ method: 'GET', path, headers: { accept: 'application/json' } });
-    return { kind: 'answered', status: response.statusCode, body: await readBody(response.body) };
-  } catch (error) {
-    const ended = deadline.hasExpired() ? timedOut(deadlineMs) : failure(error);
+    socket = openSocket(api, tls);
+    const result = await exchange(request, socket);
+    if (result.kind !== 'failed') return result;
+    const ended = deadline.hasExpired() ? timedOut(deadlineMs) : result;
     const stalledMs = deadline.stalledMs();
     return ended.kind === 'failed' && stalledMs > STALL_MS ? stalled(stalledMs) : ended;
+  } catch (error) {
+    return failure(error);
   } finally {
     deadline.cancel();
     socket?.destroy();
-    void client?.destroy();
   }
+}
+
+/** Resolves at the first ending, whichever it is. */
+function exchange({ api, path }: Request, socket: Socket): Promise<HttpResult> {
+  return new Promise((resolve) => {
+    const fail = (error: unknown): void => resolve(failure(error));
+    // Errors after the end are nobody's.
+    socket.on('error', fail);
+    const asking = http.request({
+      createConnection: () => socket,
+      path,
+      headers: { host: new URL(api.url).host, accept: 'application/json' },
+      maxHeaderSize: MAX_HEADER_BYTES,
+    });
+    asking
+      .on('error', fail)
+      .on('information', () => resolve(broken('malformed', 'an interim answer')))
+      .on('upgrade', () => resolve(broken('malformed', 'an upgrade')))
+      .on('response', (response: IncomingMessage) => read(response, resolve));
+    asking.end();
+  });
+}
+
+function read(response: IncomingMessage, resolve: (result: HttpResult) => void): void {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  response
+    .on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > MAX_BODY_BYTES) resolve(broken('oversized', `more than ${MAX_BODY_BYTES} bytes`));
+    })
+    .on('error', (error) => resolve(failure(error)))
+    .on('end', () => {
+      const body = Buffer.concat(chunks).toString('utf8');
+      resolve({ kind: 'answered', status: response.statusCode ?? 0, body });
+    });
 }
 
 /** Contact is made only with addresses that were checked (behaviour: trust); a name is not one. */
@@ -86,8 +104,4 @@ function timedOut(deadlineMs: number): Failure {
 
 function stalled(ms: number): Failure {
   return { kind: 'failed', cause: 'local', detail: `this process stood still for ${Math.round(ms)} ms of the request` };
-}
-
-async function readBody(body: Dispatcher.ResponseData['body']): Promise<string> {
-  return Buffer.from(await body.arrayBuffer()).toString('utf8');
 }

@@ -1,8 +1,9 @@
 // The program's log: one JSON object per line, or a readable line on a terminal. Writing never blocks the event loop and
 // never ends the program: when the reader does not keep up, lines are dropped beyond a bound.
+import { createRequire } from 'node:module';
 import { pino } from 'pino';
 import type { DestinationStream, Level, Logger } from 'pino';
-import { prettyFactory } from 'pino-pretty';
+import type * as PinoPretty from 'pino-pretty';
 import { LineWriter } from './line-writer.ts';
 
 export type Log = Logger;
@@ -46,6 +47,8 @@ export function createLog({ level, format, isTerminal, destination }: LogOptions
 
 /** In the same step, unlike pino-pretty's own stream: flush() then knows of every line. */
 function prettily(stream: DestinationStream, isTerminal: boolean): DestinationStream {
+  // Who writes JSON never loads it.
+  const { prettyFactory }: typeof PinoPretty = createRequire(import.meta.url)('pino-pretty');
   const render = prettyFactory({
     colorize: isTerminal,
     translateTime: 'SYS:HH:MM:ss.l',
