@@ -5,7 +5,7 @@ import { facts, load } from './data-path/facts.ts';
 import { Lab } from './data-path/lab.ts';
 import { readOptions } from './data-path/options.ts';
 import { PARTS } from './data-path/parts/parts.ts';
-import { type Sample, summarise } from './data-path/sample.ts';
+import { type Line, type Sample, summarise } from './data-path/sample.ts';
 import { LEGEND, tables } from './data-path/table.ts';
 
 const options = readOptions(process.argv.slice(2));
@@ -13,16 +13,23 @@ const before = await facts(options);
 const samples: Sample[] = [];
 {
   await using lab = await Lab.open(options);
-  for (const name of options.only) samples.push(...(await PARTS[name](lab)));
+  for (const name of options.only) {
+    const own = await PARTS[name](lab);
+    samples.push(...own);
+    console.log(`${tables(summarise(own))}\n`);
+    // What has been measured is kept when a later part fails.
+    keep(summarise(samples), before);
+  }
 }
 const told = [...before, `load average after it: ${load()}`];
-const lines = summarise(samples);
-if (options.json !== undefined) {
-  const variants = Object.fromEntries(options.variants);
-  writeFileSync(
-    options.json,
-    `${JSON.stringify({ facts: told, options: { ...options, variants }, lines, samples }, null, 2)}\n`,
-  );
+keep(summarise(samples), told);
+console.log(`${LEGEND}\n\n${told.map((fact) => `- ${fact}`).join('\n')}`);
+
+function keep(lines: readonly Line[], known: readonly string[]): void {
+  if (options.json !== undefined) {
+    const variants = Object.fromEntries(options.variants);
+    const kept = { facts: known, options: { ...options, variants }, lines, samples };
+    writeFileSync(options.json, `${JSON.stringify(kept, null, 2)}\n`);
+  }
+  if (options.chart !== undefined) writeFileSync(options.chart, chart(lines));
 }
-if (options.chart !== undefined) writeFileSync(options.chart, chart(lines));
-console.log(`${tables(lines)}\n\n${LEGEND}\n\n${told.map((fact) => `- ${fact}`).join('\n')}`);
