@@ -1,5 +1,5 @@
 // Pointsman as the package has it: a checkout's sources compiled into a directory of their own, beside its dependencies.
-import { copyFileSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { run } from '../child.ts';
@@ -7,6 +7,12 @@ import { run } from '../child.ts';
 export interface Build extends Disposable {
   /** The compiled command. */
   readonly main: string;
+}
+
+/** Node's options as the command's own first line has them. */
+export function flagsOf(main: string): readonly string[] {
+  const [first = ''] = readFileSync(main, 'utf8').split('\n');
+  return first.startsWith('#!') ? first.split(' ').filter((word) => word.startsWith('--')) : [];
 }
 
 export async function buildPointsman(checkout: string): Promise<Build> {

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { Child } from '../child.ts';
 import type { Variant } from '../options.ts';
 import type { Peer, Surroundings } from './peer.ts';
+import { flagsOf } from './pointsman-build.ts';
 import type { Build } from './pointsman-build.ts';
 
 const listening = z.object({ msg: z.literal('listening'), pool: z.string(), address: z.string() });
@@ -43,7 +44,7 @@ export async function startPointsman(
   );
   const file = join(directory, 'pointsman.yaml');
   writeFileSync(file, stringify(configuration(url, backendPort, config)));
-  const args = [...nodeFlags, main, 'run', '-c', file];
+  const args = [...flagsOf(main), ...nodeFlags, main, 'run', '-c', file];
   const begunMs = performance.now();
   const child = started.use(new Child({ command: node, args, env }));
   const port = await portOf(child, 'write');

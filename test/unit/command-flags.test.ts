@@ -1,0 +1,11 @@
+// The command, the image and the benchmark start Node with the same options.
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { flagsOf } from '../bench/data-path/peers/pointsman-build.ts';
+
+test('the image starts the command with the options of its first line', () => {
+  const flags = flagsOf('src/main.ts');
+  expect(flags).toContain('--max-semi-space-size=4');
+  const entrypoint = /^ENTRYPOINT (.*)$/m.exec(readFileSync('Dockerfile', 'utf8'))?.[1] ?? '[]';
+  expect(JSON.parse(entrypoint)).toEqual(['/usr/local/bin/node', ...flags, '/app/dist/main.js']);
+});
