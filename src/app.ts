@@ -9,7 +9,6 @@ import type { Clients } from './clients.ts';
 import { readAdminToken } from './config/admin-token.ts';
 import type { AdminToken } from './config/admin-token.ts';
 import type { ClusterConfig, Config } from './config/config.ts';
-import { readKeyPair } from './config/key-pair.ts';
 import type { Loaded } from './config/load.ts';
 import type { MonitorEvent } from './core/events.ts';
 import type { Clock } from './core/instant.ts';
@@ -17,9 +16,9 @@ import { addressText } from './core/member.ts';
 import { Monitor } from './monitor/monitor.ts';
 import { createOperations } from './operate.ts';
 import type { Load } from './operate.ts';
+import { createForwarding } from './forwarding.ts';
 import type { BoundListener, ListenerChanges } from './proxy/listener.ts';
 import type { InheritedSocket } from './proxy/listening-socket.ts';
-import { createProxy } from './proxy/proxy.ts';
 import type { Proxy } from './proxy/proxy.ts';
 import { reload } from './reload.ts';
 import type { Reloaded, Running } from './reload.ts';
@@ -73,6 +72,7 @@ export function createApp(options: AppOptions): App {
       counts: () => proxy.counts(),
       isDrained: (member) => monitor.snapshot().drained.has(member),
       certificate: () => proxy.certificate(),
+      workers: () => proxy.workers(),
       lastAnswerAt: (member) => monitor.snapshot().members.get(member)?.answeredAt,
     },
   });
@@ -89,21 +89,18 @@ export function createApp(options: AppOptions): App {
     onTable: (actions) => proxy.tableChanged(actions),
     onEvent: tell,
   });
-  const proxy = createProxy({
-    ...config,
-    table: () => monitor.table(),
-    freshen: (pool) => monitor.freshen(pool),
-    onSmell: (smell) => monitor.smell(smell),
-    onEvent: recorder.onProxyEvent,
-    readKeyPair,
+  const proxy: Proxy = createForwarding({
+    config,
+    monitor,
     inherited: options.inherited,
+    onEvent: recorder.onProxyEvent,
     clock,
-    random: Math.random,
   });
 
-  const readiness = (): Readiness => readinessOf(isStopping, monitor.table().complete);
-  const status = (): StatusDocument =>
-    buildStatus({
+  const readiness = (): Readiness => readinessOf(isStopping, monitor.table().complete, proxy.trouble());
+  const status = async (): Promise<StatusDocument> => {
+    await proxy.gather();
+    return buildStatus({
       version: options.version,
       startedAt,
       now: clock.now(),
@@ -113,12 +110,17 @@ export function createApp(options: AppOptions): App {
       snapshot: monitor.snapshot(),
       counts: proxy.counts(),
       sources: running.clients.sources(),
+      workers: proxy.workers(),
     });
+  };
   const admin = createAdmin({
     address: config.admin.address,
     status,
     readiness,
-    metrics: metrics.text,
+    metrics: async () => {
+      await proxy.gather();
+      return metrics.text();
+    },
     metricsContentType: metrics.contentType,
     token: () => readAdminToken(running.config.admin),
     operations: createOperations({ monitor, load, log, reload: (loaded) => app.reload(loaded) }),
@@ -128,7 +130,7 @@ export function createApp(options: AppOptions): App {
   const stop = async (): Promise<void> => {
     isStopping = true;
     grace.end();
-    proxy.close();
+    await proxy.close();
     monitor.stop();
     await admin.close();
   };
@@ -158,10 +160,10 @@ export function createApp(options: AppOptions): App {
   return app;
 }
 
-function readinessOf(isStopping: boolean, isComplete: boolean): Readiness {
+function readinessOf(isStopping: boolean, isComplete: boolean, trouble: string | undefined): Readiness {
   if (isStopping) return { ready: false, why: 'shutting down' };
   if (!isComplete) return { ready: false, why: 'the first round of probes is not complete' };
-  return { ready: true };
+  return trouble === undefined ? { ready: true } : { ready: false, why: trouble };
 }
 
 interface Control {

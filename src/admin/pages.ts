@@ -4,7 +4,7 @@ import type { Answer } from './answer.ts';
 import type { Readiness, StatusDocument } from './status.ts';
 
 export interface PagesOptions {
-  readonly status: () => StatusDocument;
+  readonly status: () => StatusDocument | Promise<StatusDocument>;
   readonly metrics: () => Promise<string>;
   /** Default: what Prometheus calls its text format. */
   readonly metricsContentType?: string;
@@ -26,6 +26,6 @@ export async function page(options: PagesOptions, path: (typeof PAGES)[number]):
       return { status: 200, type, body: await options.metrics() };
     }
     case '/status':
-      return json(200, options.status());
+      return json(200, await options.status());
   }
 }

@@ -1,7 +1,7 @@
 // The status document: what one routing table, the snapshot it was decided from and the counts of the same moment say, for a
 // person or a script to read. Pure. Ages are seconds; null stands for what is not known.
 import { describeRoute, describeStanding } from '../core/describe.ts';
-import type { PoolCounts } from '../core/counts.ts';
+import type { PoolCounts, WorkerStatus } from '../core/counts.ts';
 import type { Instant } from '../core/instant.ts';
 import { addressText } from '../core/member.ts';
 import type { Address, MemberName } from '../core/member.ts';
@@ -31,6 +31,22 @@ export interface StatusDocument {
   };
   readonly members: readonly MemberStatusDocument[];
   readonly pools: readonly PoolStatusDocument[];
+  /** Absent where one process does everything. */
+  readonly workers?: readonly WorkerDocument[];
+}
+
+interface WorkerDocument {
+  /** Its place: the one that replaces it has the same. */
+  readonly worker: number;
+  /** Null while it is being replaced. */
+  readonly pid: number | null;
+  /** It accepts clients. */
+  readonly ready: boolean;
+  readonly uptime_seconds: number | null;
+  readonly restarts: number;
+  readonly sessions: number;
+  readonly cpu_seconds: number;
+  readonly resident_memory_bytes: number;
 }
 
 interface ContactSourceDocument {
@@ -130,6 +146,8 @@ export interface StatusInputs {
   readonly snapshot: Snapshot;
   readonly counts: ReadonlyMap<PoolName, PoolCounts>;
   readonly sources?: readonly ContactSource[];
+  /** None where this process serves. */
+  readonly workers?: readonly WorkerStatus[];
 }
 
 export interface ContactSource {
@@ -139,7 +157,7 @@ export interface ContactSource {
 }
 
 export function buildStatus(inputs: StatusInputs): StatusDocument {
-  const { version, startedAt, now, readiness, pools, snapshot, table, counts, sources = [] } = inputs;
+  const { version, startedAt, now, readiness, pools, snapshot, table, counts, sources = [], workers = [] } = inputs;
   return {
     version,
     uptime_seconds: seconds(now - startedAt),
@@ -158,6 +176,20 @@ export function buildStatus(inputs: StatusInputs): StatusDocument {
       memberStatus(record, snapshot.drained.get(record.member.name), table, now),
     ),
     pools: pools.map((pool) => poolStatus(pool, table, counts.get(pool.name), now)),
+    ...(workers.length === 0 ? {} : { workers: workers.map((worker) => workerDocument(worker, now)) }),
+  };
+}
+
+function workerDocument({ number, pid, isReady, startedAt, ...status }: WorkerStatus, now: Instant): WorkerDocument {
+  return {
+    worker: number,
+    pid: pid ?? null,
+    ready: isReady,
+    uptime_seconds: startedAt === undefined ? null : seconds(now - startedAt),
+    restarts: status.restarts,
+    sessions: status.sessions,
+    cpu_seconds: Math.round(status.cpuSeconds * 1000) / 1000,
+    resident_memory_bytes: status.residentBytes,
   };
 }
 

@@ -65,10 +65,15 @@ function summary(config: Config): string {
     ['cluster', `${cluster.scope ?? 'any scope'}, from ${from} (${how})`],
     ...config.pools.map((pool) => [`pool ${pool.name}`, poolText(pool)] as const),
     ...config.listeners.map(({ address, pool }) => ['listener', `${listenText(address)} -> ${pool}`] as const),
+    ...(config.workers === 1 ? [] : [['workers', workersText(config.workers)] as const]),
     ['admin', adminText(config.admin)],
   ];
   const width = Math.max(...rows.map(([label]) => label.length));
   return rows.map(([label, text]) => `  ${label.padEnd(width)}  ${text}\n`).join('');
+}
+
+function workersText(workers: Config['workers']): string {
+  return workers === 'auto' ? 'auto, one for each processor' : `${workers}, beside the main process`;
 }
 
 function adminText({ address, token, tokenFile }: AdminConfig): string {

@@ -32,6 +32,7 @@ export function assemble(parsed: ParsedFile): Config {
       releasePerSecond: hold.release_rate,
       beforeSwitchoverMs: hold.before_switchover,
     },
+    workers: parsed.workers,
     shutdown: { graceMs: shutdown.grace, waitMs: shutdown.wait, drainMs: shutdown.drain },
     admin: { address: parsed.admin.address, token: parsed.admin.token, tokenFile: parsed.admin.token_file },
     log: parsed.log,

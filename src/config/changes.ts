@@ -22,6 +22,7 @@ export function reconfigured(running: Config, wanted: Config): Reconfiguration {
     listeners: Object.freeze(wanted.listeners.map((listener) => boundAs(running.listeners, listener))),
     admin: Object.freeze({ ...wanted.admin, address: running.admin.address }),
     log: Object.freeze({ ...wanted.log, format: running.log.format }),
+    workers: running.workers,
   });
   return { config, changed: changesBetween(running, config), needsRestart: changesBetween(config, wanted) };
 }

@@ -83,6 +83,8 @@ export interface Config extends RoutingPolicy {
   readonly client: ClientPolicy;
   readonly backend: BackendPolicy;
   readonly hold: HoldPolicy & SwitchoverPolicy;
+  /** Processes that serve clients; 1: this one. `auto`: one for each processor that it may use. */
+  readonly workers: number | 'auto';
   readonly shutdown: ShutdownPolicy;
   readonly admin: AdminConfig;
   readonly log: { readonly level: LogLevel; readonly format: LogFormat };

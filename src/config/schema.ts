@@ -9,6 +9,7 @@ import {
   check,
   choice,
   count,
+  countOrAuto,
   countOrOff,
   duration,
   durationOrOff,
@@ -20,6 +21,7 @@ import {
 import { flag, nonEmpty, secret, seed } from './values.ts';
 
 const MOST = 1_000_000;
+const MOST_WORKERS = 256;
 /** A member's API serves five requests at a time (behaviour: evidence): no cadence may be faster than this. */
 const FASTEST_MS = 10;
 
@@ -139,6 +141,7 @@ export const fileSchema = z.strictObject({
       before_switchover: duration(0).default(0),
     })
     .prefault({}),
+  workers: countOrAuto(1, MOST_WORKERS).default(1),
   shutdown: z
     .strictObject({
       grace: duration(0).default(5000),

@@ -98,6 +98,13 @@ export function countOrOff(least: number, most: number): z.ZodType<number | unde
     .transform((value) => (value === 'off' ? undefined : value));
 }
 
+/** Likewise, or `auto`. */
+export function countOrAuto(least: number, most: number): z.ZodType<number | 'auto', number | 'auto'> {
+  const error = ({ input }: { readonly input?: unknown }): string =>
+    notA(`a whole number from ${least} to ${most}, or auto`, input);
+  return z.union([z.literal('auto'), z.int().min(least).max(most)], { error });
+}
+
 /** A whole number within bounds, both included. */
 export function count(least: number, most: number): z.ZodType<number, number> {
   const error = ({ input }: { readonly input?: unknown }): string =>

@@ -63,6 +63,8 @@ export const CLOSE_REASONS = {
   'too-old': { sqlState: '57P01', side: 'pointsman' },
   /** The process stops: refused before a backend (with 57P03, as a starting session), or ended in the drain. */
   shutdown: { sqlState: '57P01', side: 'pointsman' },
+  /** The worker process that served it ended; its sockets ended with it. */
+  'worker-died': { sqlState: undefined, side: 'pointsman' },
   /** An invariant of ours broke; the session was ended rather than trusted. */
   'internal-error': { sqlState: 'XX000', side: 'pointsman' },
 } as const satisfies Record<string, CloseReasonFacts>;

@@ -3,6 +3,23 @@ import type { Instant } from './instant.ts';
 import type { MemberName } from './member.ts';
 import type { SessionState } from './session-state.ts';
 
+/** One of several processes that serve clients. */
+export interface WorkerStatus {
+  /** 1, 2, 3 …: its place, which the one that replaces it takes. */
+  readonly number: number;
+  /** Undefined while it is being replaced. */
+  readonly pid: number | undefined;
+  /** It accepts clients. */
+  readonly isReady: boolean;
+  readonly startedAt: Instant | undefined;
+  /** How often the worker of this place was replaced. */
+  readonly restarts: number;
+  readonly sessions: number;
+  /** User and system, since its start. */
+  readonly cpuSeconds: number;
+  readonly residentBytes: number;
+}
+
 export interface PoolCounts {
   /** Live sessions by state. */
   readonly states: Readonly<Record<Exclude<SessionState, 'closed'>, number>>;

@@ -143,6 +143,21 @@ export type ReloadEvent =
   /** Nothing changed; one line for each reason. */
   | { readonly kind: 'config-reload-failed'; readonly problems: readonly string[] };
 
+/** A process that serves clients, one of several. */
+export type WorkerEvent =
+  | { readonly kind: 'worker-started'; readonly worker: number; readonly pid: number }
+  | {
+      readonly kind: 'worker-ended';
+      readonly worker: number;
+      readonly pid: number | undefined;
+      /** `killed by SIGKILL` */
+      readonly why: string;
+      /** That ended with it. */
+      readonly sessions: number;
+      /** Undefined: this program ends, and it is not replaced. */
+      readonly replacedInMs: number | undefined;
+    };
+
 /** Something that makes waiting a whole probe interval unwise. */
 export type Smell =
   /** The backend of a live session, or one that had only its startup packet, went first: the server may be stopping. */

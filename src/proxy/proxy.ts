@@ -2,8 +2,8 @@
 // them. The only entrance to this room. Everything it does is told as events; it decides nothing about members.
 import type { Action } from '../core/actions.ts';
 import { addressText, isSameAddress } from '../core/member.ts';
-import type { PoolCounts } from '../core/counts.ts';
-import type { PoolName, PoolPolicy } from '../core/policy.ts';
+import type { PoolCounts, WorkerStatus } from '../core/counts.ts';
+import type { PoolName, PoolPolicy, RoutingPolicy } from '../core/policy.ts';
 import type { Tally } from '../core/tally.ts';
 import { Admission } from './admission.ts';
 import { Cancels } from './cancel.ts';
@@ -32,7 +32,7 @@ export interface Failure {
   readonly message: string;
 }
 
-type ListenResult = { readonly kind: 'listening'; readonly listeners: readonly BoundListener[] } | Failure;
+export type ListenResult = { readonly kind: 'listening'; readonly listeners: readonly BoundListener[] } | Failure;
 
 /** A policy whose new addresses are bound already. Call `apply` or `abandon`, once. */
 export type PreparedPolicy =
@@ -48,7 +48,7 @@ export interface Proxy {
   /** Binds every listener or none. Call once. */
   listen(): Promise<ListenResult>;
   /** Binds the addresses that `policy` adds, all or none. Nothing else changes before `apply`. One at a time. */
-  prepare(policy: ProxyPolicy): Promise<PreparedPolicy>;
+  prepare(policy: ProxyPolicy & RoutingPolicy): Promise<PreparedPolicy>;
   /** To be called in the step of the decision, when table() is the new one already. Evicts first, then lets go who waits. */
   tableChanged(actions: readonly Action[]): void;
   /** No new connections; those that are there stay, and so do those that the kernel completed before. */
@@ -65,10 +65,15 @@ export interface Proxy {
   counts(): ReadonlyMap<PoolName, PoolCounts>;
   /** Undefined where TLS is the members'. */
   certificate(): CertificateStatus | undefined;
+  /** Why it cannot serve as it should, whatever the table says. */
+  trouble(): string | undefined;
+  /** The processes that serve; none where it is this one. */
+  workers(): readonly WorkerStatus[];
 }
 
 /** The sessions are in this process. */
 export interface LocalProxy extends Proxy {
+  prepare(policy: ProxyPolicy): Promise<PreparedPolicy>;
   /** In this step. */
   close(): void;
   /** What it has, for its peers; of the clients' addresses those whose number has changed since the last call. */
@@ -235,6 +240,12 @@ class RunningProxy implements LocalProxy {
 
   counts(): ReadonlyMap<PoolName, PoolCounts> {
     return new Map([...this.#registry.counts()].map(([name, counts]) => [name, this.#withHistory(name, counts)]));
+  }
+
+  trouble(): undefined {}
+
+  workers(): readonly WorkerStatus[] {
+    return [];
   }
 
   certificate(): CertificateStatus | undefined {

@@ -3,13 +3,13 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
 import type { Registry } from 'prom-client';
 import { CLOSE_REASONS } from '../core/close-reason.ts';
-import type { CancelKeyKnowledge, MonitorEvent, ProxyEvent, ReloadEvent } from '../core/events.ts';
+import type { CancelKeyKnowledge, MonitorEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../core/events.ts';
 import type { Instant } from '../core/instant.ts';
 import type { MemberName } from '../core/member.ts';
 import type { PoolName } from '../core/policy.ts';
 import { NETWORK_BUCKETS, createTimedOutcomes } from './timed-outcomes.ts';
 
-type Event = ProxyEvent | MonitorEvent | ReloadEvent;
+type Event = ProxyEvent | WorkerEvent | MonitorEvent | ReloadEvent;
 
 const CANCEL_KEYS: readonly CancelKeyKnowledge[] = ['known', 'unknown'];
 const HOLD_OUTCOMES = ['released', 'timeout', 'gave-up', 'refused'];
@@ -77,6 +77,8 @@ export function createEventMetrics({ registry, now }: EventMetricsOptions): Even
         return reloads.record(event.kind === 'config-reloaded');
       // Counted elsewhere: in the proxy's own counts, as part of another event, or read at the scrape.
       case 'client-accepted':
+      case 'worker-started':
+      case 'worker-ended':
       case 'certificate-loaded':
       case 'certificate-refused':
       case 'hold-started':
@@ -89,9 +91,7 @@ export function createEventMetrics({ registry, now }: EventMetricsOptions): Even
         return undefined;
     }
   };
-  const retain = (known: ReadonlySet<MemberName>): void => {
-    for (const timed of [probes, dials]) timed.retain(known);
-  };
+  const retain = (known: ReadonlySet<MemberName>): void => [probes, dials].forEach((timed) => timed.retain(known));
   return { count, learn: learning(pool), retain, discoveredAt: () => discoveredAt };
 }
 

@@ -3,7 +3,7 @@
 import { CLOSE_REASONS } from '../core/close-reason.ts';
 import type { CloseReason } from '../core/close-reason.ts';
 import { describeRoute, durationText, standingText } from '../core/describe.ts';
-import type { MemberRefusal, MonitorEvent, ProxyEvent, ReloadEvent } from '../core/events.ts';
+import type { MemberRefusal, MonitorEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../core/events.ts';
 import type { WhyCode } from '../core/routing-table.ts';
 
 export type LineLevel = 'error' | 'warn' | 'info' | 'debug' | 'trace';
@@ -13,7 +13,7 @@ export interface LogLine {
   readonly text: string;
 }
 
-type Event = ProxyEvent | MonitorEvent | ReloadEvent;
+type Event = ProxyEvent | WorkerEvent | MonitorEvent | ReloadEvent;
 
 /** `isNews` is false when the event before it of this kind went the same way (only discovery repeats itself). */
 export function logLine(event: Event, isNews: boolean): LogLine {
@@ -37,6 +37,10 @@ export function logLine(event: Event, isNews: boolean): LogLine {
       return { level: 'debug', text: cancelText(event) };
     case 'listener-failed':
       return { level: 'error', text: `pool ${event.pool}: listener failed: ${event.detail}` };
+    case 'worker-started':
+      return { level: 'info', text: `worker ${event.worker} accepts clients, pid ${event.pid}` };
+    case 'worker-ended':
+      return { level: 'error', text: workerText(event) };
     case 'certificate-loaded':
       return { level: 'info', text: `TLS certificate ${event.file}, valid until ${dateText(event.expiresAt)}` };
     case 'certificate-refused':
@@ -71,6 +75,13 @@ export function logLine(event: Event, isNews: boolean): LogLine {
     case 'config-reload-failed':
       return { level: 'error', text: `reload failed, nothing changed: ${event.problems.join('; ')}` };
   }
+}
+
+function workerText({ worker, pid, why, sessions, replacedInMs }: Extract<Event, { kind: 'worker-ended' }>): string {
+  const died = `worker ${worker}${pid === undefined ? '' : ` (pid ${pid})`} ended: ${why}`;
+  const took = `${sessions === 1 ? '1 session' : `${sessions} sessions`} ended with it`;
+  const next = replacedInMs === undefined ? '' : `; the next one starts in ${durationText(replacedInMs)}`;
+  return `${died}; ${took}${next}`;
 }
 
 function cancelText({ pool, key, members }: Extract<Event, { kind: 'cancel-forwarded' }>): string {

@@ -2,10 +2,10 @@
 import { CLOSE_REASONS } from '../core/close-reason.ts';
 import type { CloseReason } from '../core/close-reason.ts';
 import { durationText } from '../core/describe.ts';
-import type { MonitorEvent, ProxyEvent, ReloadEvent } from '../core/events.ts';
+import type { MonitorEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../core/events.ts';
 import { logLine } from './log-lines.ts';
 
-type Event = ProxyEvent | MonitorEvent | ReloadEvent;
+type Event = ProxyEvent | WorkerEvent | MonitorEvent | ReloadEvent;
 
 export interface NarrationOptions {
   readonly tell: (line: string) => void;
@@ -50,6 +50,8 @@ export function createNarration(options: NarrationOptions): (event: Event) => vo
       case 'members-refused':
       case 'contact-source-changed':
       case 'listener-failed':
+      case 'worker-started':
+      case 'worker-ended':
       case 'certificate-loaded':
       case 'certificate-refused':
         return tellAsLogged(event);

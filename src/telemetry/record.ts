@@ -1,10 +1,10 @@
 // The one listener of the shells' events: each becomes a log line and a metric. Never throws into its caller: telling must
 // not break what is told about.
-import type { MonitorEvent, ProxyEvent, ReloadEvent } from '../core/events.ts';
+import type { MonitorEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../core/events.ts';
 import { logLine } from './log-lines.ts';
 import type { Log } from './log.ts';
 
-export type Event = ProxyEvent | MonitorEvent | ReloadEvent;
+export type Event = ProxyEvent | WorkerEvent | MonitorEvent | ReloadEvent;
 
 export interface RecorderOptions {
   readonly log: Log;
@@ -15,7 +15,7 @@ export interface RecorderOptions {
 }
 
 export interface Recorder {
-  readonly onProxyEvent: (event: ProxyEvent) => void;
+  readonly onProxyEvent: (event: ProxyEvent | WorkerEvent) => void;
   readonly onMonitorEvent: (event: MonitorEvent) => void;
   readonly onReload: (event: ReloadEvent) => void;
 }

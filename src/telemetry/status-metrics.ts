@@ -2,11 +2,12 @@
 // and with the routing (G21).
 import { Counter, Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
-import type { PoolCounts } from '../core/counts.ts';
+import type { PoolCounts, WorkerStatus } from '../core/counts.ts';
 import type { Instant } from '../core/instant.ts';
 import type { MemberName } from '../core/member.ts';
 import type { PoolName } from '../core/policy.ts';
 import type { PoolDecision, Route, RoutingTable, Standing } from '../core/routing-table.ts';
+import { createWorkerMetrics } from './worker-metrics.ts';
 
 /** Where the values of a scrape come from. Each is called once per scrape. */
 export interface StatusSource {
@@ -19,6 +20,8 @@ export interface StatusSource {
   readonly isDrained: (member: MemberName) => boolean;
   /** With which clients are answered; undefined where TLS is the members'. */
   readonly certificate: () => Certificate | undefined;
+  /** The processes that serve; none where it is this one. */
+  readonly workers?: () => readonly WorkerStatus[];
 }
 
 interface Certificate {
@@ -38,6 +41,7 @@ export function createStatusMetrics(registry: Registry, source: StatusSource): (
   const routing = routingMetrics(registers);
   const sessions = sessionMetrics(registers);
   const tls = tlsMetrics(registers);
+  const setWorkers = createWorkerMetrics(registers);
   return () => {
     const now = source.now();
     const table = source.routingTable();
@@ -56,6 +60,7 @@ export function createStatusMetrics(registry: Registry, source: StatusSource): (
     sessions.onMember.reset();
     for (const [pool, counts] of source.counts()) setCounts(sessions, pool, counts);
     setCertificate(tls, source.certificate());
+    setWorkers(source.workers?.() ?? []);
     return members;
   };
 }

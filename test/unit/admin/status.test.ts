@@ -56,6 +56,20 @@ const COUNTS: PoolCounts = {
   toClientBytes: 20,
 };
 
+test('the workers are there where there are any', () => {
+  const worker = { number: 1, restarts: 2, sessions: 3, cpuSeconds: 1.23456, residentBytes: 5e7 };
+  const workers = [
+    { ...worker, pid: 50, isReady: true, startedAt: 1500 },
+    { ...worker, number: 2, pid: undefined, isReady: false, startedAt: undefined },
+  ];
+  const shown = { restarts: 2, sessions: 3, cpu_seconds: 1.235, resident_memory_bytes: 5e7 };
+  expect(statusOf([], { workers }).workers).toEqual([
+    { worker: 1, pid: 50, ready: true, uptime_seconds: 2.5, ...shown },
+    { worker: 2, pid: null, ready: false, uptime_seconds: null, ...shown },
+  ]);
+  expect(statusOf([])).not.toHaveProperty('workers');
+});
+
 describe('status', () => {
   test('where contact points come from, and for how long that has told nothing new', () => {
     const contactPoints = [{ host: 'fd00::1', port: 8008 }];

@@ -1,0 +1,57 @@
+// Who forwards: this process, or several workers that it watches over. The rest of the program sees one proxy either way.
+import { availableParallelism, platform } from 'node:os';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { readKeyPair } from './config/key-pair.ts';
+import type { Config } from './config/config.ts';
+import type { ProxyEvent, WorkerEvent } from './core/events.ts';
+import type { Clock } from './core/instant.ts';
+import type { Monitor } from './monitor/monitor.ts';
+import type { InheritedSocket } from './proxy/listening-socket.ts';
+import { createProxy } from './proxy/proxy.ts';
+import type { Proxy } from './proxy/proxy.ts';
+import { createCrew } from './workers/crew.ts';
+import { forker } from './workers/fork.ts';
+
+export interface ForwardingOptions {
+  readonly config: Config;
+  readonly monitor: Monitor;
+  /** Listening sockets that this process was started with. */
+  readonly inherited: readonly InheritedSocket[] | undefined;
+  readonly onEvent: (event: ProxyEvent | WorkerEvent) => void;
+  readonly clock: Clock;
+}
+
+/** Others can share a port too, but not deal out its clients. */
+const isLinux = platform() === 'linux';
+
+export function createForwarding({ config, monitor, inherited, onEvent, clock }: ForwardingOptions): Proxy {
+  const size = config.workers === 'auto' ? (isLinux ? availableParallelism() : 1) : config.workers;
+  const seams = {
+    freshen: (pool: string) => monitor.freshen(pool),
+    onSmell: monitor.smell.bind(monitor),
+    onEvent,
+    readKeyPair,
+    clock,
+  };
+  if (size === 1) {
+    return createProxy({ ...config, ...seams, inherited, table: () => monitor.table(), random: Math.random });
+  }
+  // Beside this file, as source or as built.
+  const program = fileURLToPath(new URL(`./worker-main${extname(import.meta.url)}`, import.meta.url));
+  const snapshot = () => monitor.snapshot();
+  return createCrew({
+    ...seams,
+    policy: config,
+    size,
+    startProcess: forker(program),
+    snapshot,
+    problem: whyNoWorkers(inherited),
+  });
+}
+
+function whyNoWorkers(inherited: readonly InheritedSocket[] = []): string | undefined {
+  if (!isLinux) return 'several processes on one port need Linux, whose kernel deals its clients out';
+  const [first] = inherited;
+  return first && `the socket that was passed as "${first.name}" is for one process alone`;
+}

@@ -1,0 +1,63 @@
+// Who is connected through which worker, gathered from the events that they tell: of a worker that died nobody else can say whose
+// sessions ended with it. Its size is that of the live sessions.
+import type { Login, ProxyEvent } from '../core/events.ts';
+import type { Instant } from '../core/instant.ts';
+import type { MemberName } from '../core/member.ts';
+import type { PoolName } from '../core/policy.ts';
+
+interface Live {
+  readonly client: string;
+  readonly acceptedAt: Instant;
+  pool: PoolName;
+  member: MemberName | undefined;
+  login: Login;
+}
+
+export class LiveSessions {
+  readonly #byWorker = new Map<number, Map<number, Live>>();
+
+  note(worker: number, event: ProxyEvent, now: Instant): void {
+    if (!('session' in event)) return;
+    if (event.kind === 'client-accepted') return this.#add(worker, event, now);
+    const live = this.#byWorker.get(worker)?.get(event.session);
+    if (live === undefined) return;
+    live.pool = event.pool;
+    if (event.kind === 'session-closed') this.#byWorker.get(worker)?.delete(event.session);
+    else if (event.kind === 'dial-finished') live.member = event.member;
+    else if (event.kind === 'session-opened') opened(live, event);
+  }
+
+  /** The worker is no more: how each of its sessions ended. */
+  forget(worker: number, detail: string, now: Instant): readonly ProxyEvent[] {
+    const lives = [...(this.#byWorker.get(worker) ?? [])];
+    this.#byWorker.delete(worker);
+    return lives.map(([session, { client, acceptedAt, pool, member, login }]) => ({
+      kind: 'session-closed',
+      ...login,
+      pool,
+      session,
+      client,
+      member,
+      reason: 'worker-died',
+      detail,
+      durationMs: now - acceptedAt,
+      // Nobody knows any more: they are in the pool's totals as far as the worker had told.
+      toBackendBytes: 0,
+      toClientBytes: 0,
+    }));
+  }
+
+  #add(
+    worker: number,
+    { session, pool, client }: Extract<ProxyEvent, { kind: 'client-accepted' }>,
+    now: Instant,
+  ): void {
+    const sessions = this.#byWorker.get(worker) ?? new Map<number, Live>();
+    this.#byWorker.set(worker, sessions.set(session, { client, pool, member: undefined, login: {}, acceptedAt: now }));
+  }
+}
+
+function opened(live: Live, { member, user, database }: Extract<ProxyEvent, { kind: 'session-opened' }>): void {
+  live.member = member;
+  live.login = { ...(user === undefined ? {} : { user }), ...(database === undefined ? {} : { database }) };
+}

@@ -1,0 +1,30 @@
+// What of a snapshot is not the same as in the one before: snapshots share what did not change, so a probe's answer costs one member's
+// record on its way to the workers, whatever the size of the cluster. Pure.
+import type { MemberName } from '../core/member.ts';
+import type { MemberRecord, Snapshot } from '../core/snapshot.ts';
+
+export interface SnapshotDelta {
+  readonly facts: Omit<Snapshot, 'members'>;
+  /** All of them in their order. Absent: as they were. */
+  readonly names?: readonly MemberName[];
+  /** Those that are new or another. */
+  readonly records: ReadonlyMap<MemberName, MemberRecord>;
+}
+
+export function deltaBetween(previous: Snapshot, { members, ...facts }: Snapshot): SnapshotDelta {
+  const names = [...members.keys()];
+  const before = [...previous.members.keys()];
+  const isSameList = names.length === before.length && names.every((name, index) => name === before[index]);
+  const records = new Map([...members].filter(([name, record]) => previous.members.get(name) !== record));
+  return { facts, records, ...(isSameList ? {} : { names }) };
+}
+
+/** `deltaBetween(previous, next)` on `previous` is `next`. */
+export function withDelta(previous: Snapshot, { facts, names, records }: SnapshotDelta): Snapshot {
+  const members = new Map<MemberName, MemberRecord>();
+  for (const name of names ?? previous.members.keys()) {
+    const record = records.get(name) ?? previous.members.get(name);
+    if (record !== undefined) members.set(name, record);
+  }
+  return { ...facts, members };
+}

@@ -1,0 +1,45 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { decideRoutes } from '../../../src/core/decide-routes.ts';
+import { emptySnapshot, withDrained, withMembers } from '../../../src/core/snapshot.ts';
+import type { Snapshot } from '../../../src/core/snapshot.ts';
+import { deltaBetween, withDelta } from '../../../src/workers/snapshot-delta.ts';
+import { momentsOf, worlds } from '../core/histories.ts';
+
+test('whoever is sent the deltas has the snapshot itself, in its order, and decides the same', () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      let sent: Snapshot = emptySnapshot('lab');
+      let known: Snapshot = sent;
+      for (const { snapshot, now } of momentsOf(world)) {
+        known = withDelta(known, structuredClone(deltaBetween(sent, snapshot)));
+        sent = snapshot;
+        expect(known).toEqual(snapshot);
+        expect([...known.members.keys()]).toEqual([...snapshot.members.keys()]);
+        expect(decideRoutes(world.policy, known, now)).toEqual(decideRoutes(world.policy, snapshot, now));
+      }
+    }),
+  );
+});
+
+test('members that leave, and what the operator wishes, are in it too', () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      const last = momentsOf(world).at(-1)?.snapshot ?? emptySnapshot('lab');
+      const [first = 'nobody'] = last.members.keys();
+      for (const next of [withMembers(last, new Set([first])), withDrained(last, first, 5), emptySnapshot('lab')]) {
+        expect(withDelta(last, deltaBetween(last, next))).toEqual(next);
+      }
+    }),
+  );
+});
+
+test('a record that is the same is not sent', () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      const last = momentsOf(world).at(-1)?.snapshot ?? emptySnapshot('lab');
+      const { records, names } = deltaBetween(last, withDrained(last, 'pg-1', 5));
+      expect([records.size, names]).toEqual([0, undefined]);
+    }),
+  );
+});

@@ -1,0 +1,153 @@
+// What the workers tell, and what is left of it when one is gone.
+import { expect, test } from 'vitest';
+import type { PoolCounts } from '../../../src/core/counts.ts';
+import type { ProxyEvent } from '../../../src/core/events.ts';
+import { NO_TALLY } from '../../../src/core/tally.ts';
+import type { Tally } from '../../../src/core/tally.ts';
+import { Books } from '../../../src/workers/books.ts';
+import type { Report } from '../../../src/workers/messages.ts';
+
+const STATES: PoolCounts['states'] = { startup: 0, holding: 0, dialing: 0, relaying: 0, refusing: 0 };
+
+function aCount(changes: Partial<PoolCounts>): PoolCounts {
+  return {
+    states: STATES,
+    members: new Map(),
+    fallbackSessions: 0,
+    accepted: 0,
+    closed: 0,
+    toBackendBytes: 0,
+    toClientBytes: 0,
+    ...changes,
+  };
+}
+
+function aReport(pools: Record<string, Partial<PoolCounts>>, changes: Partial<Report> = {}): Report {
+  const counts = new Map(Object.entries(pools).map(([pool, count]) => [pool, aCount(count)]));
+  const usage = { cpuSeconds: 0, residentBytes: 0 };
+  return { events: [], counts, tally: NO_TALLY, certificate: undefined, usage, ...changes };
+}
+
+const relaying = (count: number): PoolCounts['states'] => ({ ...STATES, relaying: count });
+
+test('counts are the sum of what each last told', () => {
+  const books = new Books();
+  const told = { states: relaying(2), members: new Map([['pg-1', 2]]), accepted: 5, closed: 3, toClientBytes: 10 };
+  books.enter(1, aReport({ write: { ...told, accepted: 4 } }), 0);
+  books.enter(1, aReport({ write: told }), 0);
+  books.enter(2, aReport({ write: { ...told, degradedSince: 7 }, read: { accepted: 1, states: relaying(1) } }), 0);
+  expect(books.counts().get('write')).toEqual(
+    aCount({
+      states: relaying(4),
+      members: new Map([['pg-1', 4]]),
+      accepted: 10,
+      closed: 6,
+      toClientBytes: 20,
+      degradedSince: 7,
+    }),
+  );
+  expect([books.sessionsOf(1), books.sessionsOf(2), books.sessionsOf(3)]).toEqual([2, 3, 0]);
+});
+
+test('a worker that is gone takes nothing back: accepted = closed + live before and after', () => {
+  const books = new Books();
+  books.enter(1, aReport({ write: { states: relaying(2), accepted: 5, closed: 3, toClientBytes: 10 } }), 0);
+  books.enter(2, aReport({ write: { states: relaying(1), accepted: 1 } }), 0);
+  books.close(1, 'died', 0);
+  expect(books.counts().get('write')).toEqual(
+    aCount({ states: relaying(1), accepted: 6, closed: 5, toClientBytes: 10 }),
+  );
+  books.close(2, 'died', 0);
+  books.enter(3, aReport({ write: { accepted: 1, states: relaying(1) } }), 0);
+  expect(books.counts().get('write')).toEqual(
+    aCount({ states: relaying(1), accepted: 7, closed: 6, toClientBytes: 10 }),
+  );
+});
+
+const who = { session: 7, client: '10.0.0.1:5000' };
+const accepted: ProxyEvent = { kind: 'client-accepted', pool: 'write', ...who };
+const dialed: ProxyEvent = {
+  kind: 'dial-finished',
+  pool: 'read',
+  session: 7,
+  member: 'pg-2',
+  outcome: 'connected',
+  durationMs: 1,
+};
+const opened: ProxyEvent = { kind: 'session-opened', pool: 'read', ...who, member: 'pg-2', user: 'app' };
+const closed: ProxyEvent = {
+  kind: 'session-closed',
+  pool: 'read',
+  ...who,
+  member: 'pg-2',
+  reason: 'client-closed',
+  detail: undefined,
+  durationMs: 5,
+  toBackendBytes: 1,
+  toClientBytes: 1,
+};
+
+test.each<[string, ProxyEvent[], object]>([
+  ['one that has said nothing yet', [accepted], { pool: 'write', member: undefined }],
+  ['one that has just connected', [accepted, dialed], { pool: 'read', member: 'pg-2' }],
+  ['one that is served', [accepted, dialed, opened], { pool: 'read', member: 'pg-2', user: 'app' }],
+])('the session of a worker that died ends with one event: %s', (_, events, expected) => {
+  const books = new Books();
+  for (const event of events) books.enter(1, aReport({}, { events: [event] }), 1000);
+  expect(books.close(1, 'worker 1 (pid 5): killed by SIGKILL', 3500)).toEqual([
+    {
+      kind: 'session-closed',
+      ...who,
+      reason: 'worker-died',
+      detail: 'worker 1 (pid 5): killed by SIGKILL',
+      durationMs: 2500,
+      toBackendBytes: 0,
+      toClientBytes: 0,
+      ...expected,
+    },
+  ]);
+  expect(books.close(1, 'again', 0)).toEqual([]);
+});
+
+test('one that had ended before does not end again', () => {
+  const books = new Books();
+  books.enter(1, aReport({}, { events: [accepted, dialed, opened, closed] }), 0);
+  expect(books.close(1, 'died', 0)).toEqual([]);
+});
+
+function aTally(sessions: number, byAddress: Record<string, number> = {}): Tally {
+  return { ...NO_TALLY, sessions, byAddress: new Map(Object.entries(byAddress)) };
+}
+
+function enter(books: Books, worker: number, tally: Tally): void {
+  books.enter(worker, aReport({}, { tally }), 0);
+}
+
+test('each worker is told what the others have, of addresses what changed', () => {
+  const books = new Books();
+  enter(books, 1, aTally(2, { a: 2 }));
+  enter(books, 2, aTally(3, { a: 1, b: 2 }));
+  enter(books, 3, aTally(4));
+  expect(books.news([1, 2, 3])).toEqual(
+    new Map([
+      [1, aTally(7, { a: 1, b: 2 })],
+      [2, aTally(6, { a: 2, b: 0 })],
+      [3, aTally(5, { a: 3, b: 2 })],
+    ]),
+  );
+  enter(books, 1, aTally(1, { a: 1 }));
+  expect(books.news([2])).toEqual(new Map([[2, aTally(5, { a: 1 })]]));
+  enter(books, 2, aTally(1, { b: 0 }));
+  expect(books.news([1]).get(1)).toEqual(aTally(5, { b: 0 }));
+});
+
+test('one that is gone has nothing any more; one that begins is told all', () => {
+  const books = new Books();
+  enter(books, 1, aTally(2, { a: 2 }));
+  enter(books, 2, aTally(3, { a: 1, b: 2 }));
+  expect(books.besides(3)).toEqual(aTally(5, { a: 3, b: 2 }));
+  books.news([1, 2]);
+  books.close(2, 'died', 0);
+  expect(books.news([1])).toEqual(new Map([[1, aTally(0, { a: 0, b: 0 })]]));
+  expect(books.besides(3)).toEqual(aTally(2, { a: 2 }));
+});

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import type { ProxyEvent } from '../../../src/core/events.ts';
+import { NO_TALLY } from '../../../src/core/tally.ts';
+import type { Report } from '../../../src/workers/messages.ts';
+import { Reporter } from '../../../src/workers/reporter.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+
+const event: ProxyEvent = { kind: 'listener-failed', pool: 'read', detail: 'EMFILE' };
+
+function aReporter() {
+  const clock = new ManualClock();
+  const sent: { readonly at: number; readonly report: Report }[] = [];
+  const now = {
+    counts: new Map(),
+    tally: NO_TALLY,
+    certificate: undefined,
+    usage: { cpuSeconds: 0, residentBytes: 0 },
+  };
+  const start = clock.now();
+  const reporter = new Reporter({
+    clock,
+    read: () => now,
+    send: (report) => sent.push({ at: clock.now() - start, report }),
+  });
+  return { clock, reporter, sent };
+}
+
+test('many changes are one report, 20 ms after the first; events are in it in their order', async () => {
+  const { clock, reporter, sent } = aReporter();
+  reporter.happened(event);
+  await clock.advance(19);
+  reporter.changed();
+  reporter.happened({ ...event, pool: 'write' });
+  expect(sent).toEqual([]);
+  await clock.advance(500);
+  expect(sent.map(({ at }) => at)).toEqual([20]);
+  expect(sent[0]?.report.events.map((one) => 'pool' in one && one.pool)).toEqual(['read', 'write']);
+});
+
+test('a sign of life each second, also when nothing happens; nothing after stop()', async () => {
+  const { clock, reporter, sent } = aReporter();
+  await clock.advance(3_500);
+  expect(sent.map(({ at }) => at)).toEqual([1000, 2000, 3000]);
+  reporter.happened(event);
+  reporter.stop();
+  await clock.advance(5_000);
+  expect(sent).toHaveLength(3);
+  expect(clock.pending()).toBe(0);
+});
+
+test('a great many events do not wait', async () => {
+  const { clock, reporter, sent } = aReporter();
+  for (let i = 0; i < 600; i += 1) reporter.happened(event);
+  expect(sent, 'not in the middle of a step').toEqual([]);
+  await clock.advance(0);
+  expect(sent.map(({ report }) => report.events.length)).toEqual([600]);
+  await clock.advance(100);
+  expect(sent).toHaveLength(1);
+});
