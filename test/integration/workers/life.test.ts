@@ -1,8 +1,11 @@
 // Several processes on the same ports, as an operator sees them: the real program, real children, fakes for the cluster.
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { startWorkersLab } from '../../support/workers-lab.ts';
 import type { WorkersLab } from '../../support/workers-lab.ts';
 import { isOver, stillEchoes } from '../../support/echo-session.ts';
+
+// Three processes are started for each test.
+vi.setConfig({ hookTimeout: 60_000, testTimeout: 60_000 });
 
 let lab: WorkersLab;
 
