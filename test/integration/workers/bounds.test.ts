@@ -1,0 +1,65 @@
+// Bounds over all workers: kept but for what the others let in within the slack, and never over what one counts alone.
+import { afterEach, expect, test, vi } from 'vitest';
+import { askingClient, isServed } from '../../support/echo-session.ts';
+import { errorFields } from '../../support/packets.ts';
+import type { RawClient } from '../../support/raw-client.ts';
+import { WorkersLab } from '../../support/workers-lab.ts';
+
+vi.setConfig({ hookTimeout: 60_000, testTimeout: 60_000 });
+
+let lab: WorkersLab;
+
+afterEach(() => lab.stop());
+
+const BOUND = 6;
+
+const isRefused = (client: RawClient): boolean => errorFields(client.received())?.['C'] === '53300';
+const isAnswered = (client: RawClient): boolean => isServed(client) || isRefused(client);
+
+/** Who is refused hangs up. */
+async function oneMore(): Promise<RawClient> {
+  const client = await askingClient(await lab.at('write'));
+  await lab.pointsman.waitFor('an answer', () => isAnswered(client));
+  if (isRefused(client)) client.socket.end();
+  return client;
+}
+
+test.each([
+  ['all sessions', { max_sessions: BOUND }],
+  ['sessions of one address', { max_sessions_per_address: BOUND }],
+])('%s: one after the other, both workers turn away who comes beyond the bound', async (_, client) => {
+  lab = await WorkersLab.start({ client });
+  const clients: RawClient[] = [];
+  const turnedAwayBy = new Set<number>();
+  for (let tries = 0; tries < 100 && turnedAwayBy.size < 2; tries += 1) {
+    const one = await oneMore();
+    clients.push(one);
+    if (isRefused(one)) turnedAwayBy.add(await lab.workerOf(one));
+  }
+  expect(turnedAwayBy).toEqual(new Set([1, 2]));
+  const served = clients.filter(isServed).length;
+  // A client is answered within milliseconds: some may have come to one worker before it heard of the other's last ones.
+  expect(served).toBeGreaterThanOrEqual(BOUND);
+  expect(served).toBeLessThanOrEqual(2 * BOUND);
+  for (let i = 0; i < 10; i += 1) expect(isRefused(await oneMore()), 'once it is known it is kept').toBe(true);
+});
+
+test('a burst: never more than the bound at each worker, and when all know of it nobody any more', async () => {
+  lab = await WorkersLab.start({ client: { max_sessions: BOUND } });
+  const at = await lab.at('write');
+  const burst = await Promise.all(Array.from({ length: 60 }, () => askingClient(at)));
+  await lab.pointsman.waitFor('the answers', () => burst.every(isAnswered));
+  const served = await Promise.all(burst.filter(isServed).map((client) => lab.workerOf(client)));
+  for (const worker of [1, 2]) expect(served.filter((one) => one === worker).length).toBeLessThanOrEqual(BOUND);
+  await lab.pointsman.waitFor('the next to be refused', async () => isRefused(await oneMore()));
+});
+
+test('who leaves makes room at the other worker', async () => {
+  lab = await WorkersLab.start({ client: { max_sessions: 2 } });
+  const [[first], [second]] = await lab.onBoth('write', oneMore);
+  if (first === undefined || second === undefined) throw new Error('one on each');
+  await lab.pointsman.waitFor('the bound', async () => isRefused(await oneMore()));
+  first.socket.destroy();
+  second.socket.destroy();
+  await lab.pointsman.waitFor('room', async () => isServed(await oneMore()));
+});

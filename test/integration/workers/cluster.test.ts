@@ -1,0 +1,111 @@
+// What becomes of the clients of every worker when the cluster changes, and when the main process does not say so.
+import { afterEach, expect, test, vi } from 'vitest';
+import { aCancelOf, aStartup } from '../../support/packets.ts';
+import { isOver, isServed, stillEchoes } from '../../support/echo-session.ts';
+import { AUTHENTICATION_OK, backendKeyData, readyForQuery } from '../../support/messages.ts';
+import { connectRaw } from '../../support/raw-client.ts';
+import type { RawClient } from '../../support/raw-client.ts';
+import { WorkersLab, workerIn } from '../../support/workers-lab.ts';
+
+vi.setConfig({ hookTimeout: 60_000, testTimeout: 60_000 });
+
+let lab: WorkersLab;
+
+const secret = (n: number): Buffer => Buffer.from([9, 9, 9, n]);
+
+afterEach(() => lab.stop());
+
+test('G1, G3: a switchover: the sessions of both workers end, new clients of both wait, and all are served by the next primary', async () => {
+  lab = await WorkersLab.start();
+  const { primary, replica } = lab.cluster;
+  const sessions = await lab.sessionsOnBoth('write');
+  primary.api.set({ role: 'replica', hasLock: false });
+  await lab.pointsman.waitFor('the evictions', () => sessions.flat().every(isOver));
+  const ends = await lab.pointsman.waitFor('their lines', () => {
+    const lines = lab.said('session-closed');
+    return lines.length === sessions.flat().length && lines;
+  });
+  expect(new Set(ends.map(({ reason }) => reason))).toEqual(new Set(['evicted-demoted']));
+  expect(new Set(ends.map(workerIn))).toEqual(new Set([1, 2]));
+
+  const waiting = await lab.onBoth('write');
+  await lab.pointsman.waitFor('the holds', () => lab.said('hold-started').length === waiting.flat().length);
+  expect(new Set(lab.said('hold-started').map(workerIn))).toEqual(new Set([1, 2]));
+  const before = primary.postgres.connections.length;
+  replica.api.set({ role: 'primary', hasLock: true, timeline: 2 });
+  await lab.pointsman.waitFor('the release', () => waiting.flat().every(isServed));
+  expect(primary.postgres.connections).toHaveLength(before);
+  for (const client of waiting.flat()) await stillEchoes(client);
+});
+
+test('G2, G4: a main process that hangs: its workers hold new clients when the evidence is old, and close sessions at the grace', async () => {
+  lab = await WorkersLab.start({ probe: { write_fresh: '2s', read_fresh: '2s', silence_grace: '4s' } });
+  const sessions = await lab.sessionsOnBoth('write');
+  const { postgres } = lab.cluster.primary;
+  const at = await lab.at('write');
+  lab.pointsman.signal('SIGSTOP');
+  try {
+    await lab.pointsman.waitFor('the end of the sessions', () => sessions.flat().every(isOver), 30_000);
+    const late: RawClient[] = [];
+    for (let i = 0; i < 8; i += 1) late.push(await connectRaw(at));
+    const before = postgres.connections.length;
+    for (const { socket } of late) socket.write(aStartup());
+    lab.switchOver();
+    expect(postgres.connections).toHaveLength(before);
+    lab.pointsman.signal('SIGCONT');
+    await lab.pointsman.waitFor('their service', () => late.every(isServed), 30_000);
+    expect(postgres.connections).toHaveLength(before);
+  } finally {
+    lab.pointsman.signal('SIGCONT');
+  }
+});
+
+test('G17: a cancel that comes to another worker than its session finds it there', async () => {
+  lab = await WorkersLab.start();
+  const { postgres } = lab.cluster.primary;
+  postgres.behaviour = 'silent';
+  let made = 0;
+  const sessions = await lab.onBoth('write', async (at) => {
+    made += 1;
+    const startup = aStartup({ user: `client-${made}`, database: 'shop' });
+    const client = await connectRaw(at);
+    client.socket.write(startup);
+    const server = await lab.pointsman.waitFor('the startup', () =>
+      postgres.connections.find((connection) => connection.received().equals(startup)),
+    );
+    const words = Buffer.concat([AUTHENTICATION_OK, backendKeyData(7, secret(made)), readyForQuery('I')]);
+    server.socket.write(words);
+    await lab.pointsman.waitFor('the key', () => client.received().length === words.length);
+    return client;
+  });
+  expect(sessions.flat()).toHaveLength(made);
+
+  const request = aCancelOf(7, secret(1));
+  const heard = (): number => postgres.connections.filter((one) => one.received().equals(request)).length;
+  const cancels = await lab.onBoth('read', async (at) => {
+    const before = heard();
+    const client = await connectRaw(at);
+    client.socket.write(request);
+    await lab.pointsman.waitFor('the cancel at its server', () => heard() === before + 1);
+    return client;
+  });
+  expect(heard()).toBe(cancels.flat().length);
+  await lab.pointsman.waitFor('the log', () => lab.said('cancel-forwarded').length === heard());
+  expect(new Set(lab.said('cancel-forwarded').map(({ key }) => key))).toEqual(new Set(['known']));
+
+  const unknown = await connectRaw(await lab.at('write'));
+  unknown.socket.write(aCancelOf(7, Buffer.from('none')));
+  const guess = await lab.pointsman.waitFor('the guess', () =>
+    lab.said('cancel-forwarded').find(({ key }) => key === 'unknown'),
+  );
+  expect(guess['members']).toEqual(['pg-1']);
+});
+
+test('what an operator drains takes no client of any worker', async () => {
+  lab = await WorkersLab.start({ admin: { address: '127.0.0.1:0', token: 'a-token-for-the-test' } });
+  const before = await lab.sessionsOnBoth('read');
+  await lab.pointsman.operate('/members/pg-2/drain', 'a-token-for-the-test');
+  const after = await lab.sessionsOnBoth('read');
+  expect(lab.cluster.replica.postgres.connections).toHaveLength(before.flat().length);
+  expect(lab.cluster.primary.postgres.connections).toHaveLength(after.flat().length);
+});
