@@ -9,7 +9,8 @@ import { within } from './within.ts';
 
 export interface AnswersInputs {
   readonly clock: Clock;
-  readonly freshen: (pool: PoolName) => Promise<void>;
+  /** Undefined: it is fresh. */
+  readonly freshen: (pool: PoolName) => Promise<void> | undefined;
   /** What it brought goes to the workers before the answer. */
   readonly sendSnapshot: () => void;
   /** Never rejects. */

@@ -30,7 +30,8 @@ export interface CrewOptions {
   readonly startProcess: StartProcess;
   /** The current one. */
   readonly snapshot: () => Snapshot;
-  readonly freshen: (pool: PoolName) => Promise<void>;
+  /** Undefined: it is fresh. */
+  readonly freshen: (pool: PoolName) => Promise<void> | undefined;
   readonly onSmell: (smell: Smell) => void;
   readonly onEvent: (event: ProxyEvent | WorkerEvent) => void;
   /** Never rejects. */
