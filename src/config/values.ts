@@ -94,7 +94,7 @@ export function countOrOff(least: number, most: number): z.ZodType<number | unde
   const error = ({ input }: { readonly input?: unknown }): string =>
     notA(`a whole number from ${least} to ${most}, or off`, input);
   return z
-    .union([z.literal('off'), z.int().min(least).max(most)], { error })
+    .union([z.literal('off'), z.int().min(least, { error }).max(most, { error })], { error })
     .transform((value) => (value === 'off' ? undefined : value));
 }
 
@@ -102,7 +102,7 @@ export function countOrOff(least: number, most: number): z.ZodType<number | unde
 export function countOrAuto(least: number, most: number): z.ZodType<number | 'auto', number | 'auto'> {
   const error = ({ input }: { readonly input?: unknown }): string =>
     notA(`a whole number from ${least} to ${most}, or auto`, input);
-  return z.union([z.literal('auto'), z.int().min(least).max(most)], { error });
+  return z.union([z.literal('auto'), z.int().min(least, { error }).max(most, { error })], { error });
 }
 
 /** A whole number within bounds, both included. */

@@ -16,11 +16,9 @@ const BOUND = 6;
 const isRefused = (client: RawClient): boolean => errorFields(client.received())?.['C'] === '53300';
 const isAnswered = (client: RawClient): boolean => isServed(client) || isRefused(client);
 
-/** Who is refused hangs up. */
 async function oneMore(): Promise<RawClient> {
   const client = await askingClient(await lab.at('write'));
   await lab.pointsman.waitFor('an answer', () => isAnswered(client));
-  if (isRefused(client)) client.socket.end();
   return client;
 }
 

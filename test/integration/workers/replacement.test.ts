@@ -1,0 +1,52 @@
+// Who comes in the place of a worker that died: with what the others have, and not for ever.
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test, vi } from 'vitest';
+import { connectTls } from '../../support/tls-client.ts';
+import { SERVER } from '../../support/tls-files.ts';
+import { WorkersLab } from '../../support/workers-lab.ts';
+
+vi.setConfig({ hookTimeout: 60_000, testTimeout: 60_000 });
+
+let lab: WorkersLab;
+let folder: string | undefined;
+
+afterEach(async () => {
+  await lab.stop();
+  if (folder !== undefined) await rm(folder, { recursive: true });
+  folder = undefined;
+});
+
+test('one worker that dies again and again: not ready, and why; the other serves on', async () => {
+  lab = await WorkersLab.start();
+  for (let death = 1; death <= 5; death += 1) {
+    const pid = await lab.pointsman.waitFor('a worker in the first place', async () => {
+      const [first] = (await lab.status()).workers;
+      return first?.ready === true && first.pid !== null && first.pid;
+    });
+    process.kill(pid, 'SIGKILL');
+    await lab.pointsman.waitFor('its end', () => lab.said('worker-ended').length === death);
+  }
+  const { status, text } = await lab.pointsman.admin('/readyz');
+  expect(status).toBe(503);
+  expect(text).toContain('worker 1 ends again and again: killed by SIGKILL');
+  expect(lab.said('worker-ended').map(({ replacedInMs }) => replacedInMs)).toEqual([100, 200, 400, 800, 1600]);
+  expect((await lab.status()).workers[1]?.ready).toBe(true);
+});
+
+test('TLS of ours: told once, and a worker that begins while the files are of no use has the pair that the other has', async () => {
+  folder = await mkdtemp(join(tmpdir(), 'pointsman-workers-tls-'));
+  const files = { cert: join(folder, 'tls.crt'), key: join(folder, 'tls.key') };
+  await copyFile(SERVER.cert, files.cert);
+  await copyFile(SERVER.key, files.key);
+  lab = await WorkersLab.start({ client: { tls: { mode: 'require', ...files } } });
+  expect(lab.said('certificate-loaded')).toHaveLength(1);
+  await writeFile(files.cert, 'nothing of use');
+  const pids = await lab.pids();
+  for (const pid of pids) process.kill(pid, 'SIGKILL');
+  await lab.pointsman.waitFor('the next two', async () => (await lab.pids()).length === 2);
+  const clients = await lab.onBoth('write', async (at) => (await connectTls(at)).carrier);
+  for (const { socket } of clients.flat()) socket.destroy();
+  await lab.pointsman.waitFor('the complaint', () => lab.said('certificate-refused').length === 1);
+});
