@@ -139,16 +139,16 @@ class Crew implements Proxy {
 
   async stopAccepting(): Promise<void> {
     this.#stopReplacing();
-    await this.#all({ what: 'stop-accepting' }, CLOSE_MS);
+    await this.#order(this.#workers(), { what: 'stop-accepting' }, CLOSE_MS);
   }
 
   async emptied(limitMs: number): Promise<void> {
-    await this.#all({ what: 'become-empty', limitMs }, limitMs + CLOSE_MS);
+    await this.#order(this.#workers(), { what: 'become-empty', limitMs }, limitMs + CLOSE_MS);
   }
 
   async drain(limitMs: number): Promise<void> {
     this.#stopReplacing();
-    await this.#all({ what: 'drain', limitMs }, limitMs + CLOSE_MS);
+    await this.#order(this.#workers(), { what: 'drain', limitMs }, limitMs + CLOSE_MS);
   }
 
   close(): Promise<void> {
@@ -158,7 +158,7 @@ class Crew implements Proxy {
   }
 
   async gather(): Promise<void> {
-    await this.#all({ what: 'tell' }, TELL_MS);
+    await this.#order(this.#begun(), { what: 'tell' }, TELL_MS);
   }
 
   counts(): ReadonlyMap<PoolName, PoolCounts> {
@@ -282,9 +282,9 @@ class Crew implements Proxy {
     });
   }
 
-  /** Every worker does it, or the time is over. */
-  async #all(order: Order, limitMs: number): Promise<void> {
-    await within(this.#options.clock, limitMs, Promise.all(this.#begun().map((worker) => worker.do(order))));
+  /** Each has done it or is gone, or the time is over. */
+  async #order(workers: readonly Handle[], order: Order, limitMs: number): Promise<void> {
+    await within(this.#options.clock, limitMs, Promise.all(workers.map((worker) => worker.do(order))));
   }
 
   #workers(): readonly Handle[] {

@@ -55,6 +55,7 @@ export class Slot<Worker extends Filling> {
 
   /** `mayStart` is asked when the time has come; on a no this must be called again. */
   restartIn(delayMs: number, mayStart: () => boolean): void {
+    this.#cancelStart();
     this.#cancelStart = this.#inputs.clock.schedule(delayMs, () => {
       if (this.worker !== undefined || !mayStart()) return;
       this.restarts += 1;
