@@ -156,9 +156,9 @@ function startProcess(
 }
 
 /** Starts `pointsman run` with this configuration; see waitUntilReady(). */
-export async function startPointsman(config: unknown): Promise<PointsmanProcess> {
+export async function startPointsman(config: unknown, env: NodeJS.ProcessEnv = {}): Promise<PointsmanProcess> {
   const directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
-  return startProcess('run', ['-c', await writeConfig(directory, config)], {}, directory);
+  return startProcess('run', ['-c', await writeConfig(directory, config)], env, directory);
 }
 
 /** Runs `pointsman check` with these arguments behind it. */

@@ -46,7 +46,8 @@ const podSpec = z.looseObject({
 const workload = z.looseObject({ spec: z.looseObject({ template: z.looseObject({ spec: podSpec }) }) });
 const configMap = z.looseObject({ data: z.record(z.string(), z.string()) });
 
-type Container = z.infer<typeof container>;
+export type Probe = z.infer<typeof probe>;
+export type Container = z.infer<typeof container>;
 export type PodSpec = z.infer<typeof podSpec>;
 
 export function parseManifests(text: string): readonly Manifest[] {

@@ -1,0 +1,38 @@
+// An application in a pod, for the player of pods: it takes for granted that its database is there, when it begins and until it ends.
+// What it does, by its one argument: `serve` until SIGTERM, and then write once more on a new connection; `stubborn`: serve, and never
+// end; `job`: write and end well; `failing-job`: write and end badly.
+import { Client } from 'pg';
+
+async function connected(): Promise<Client> {
+  const client = new Client({ connectionString: process.env['DATABASE_URL'] });
+  // What fails says it already; without a listener the event would end the process.
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+}
+
+async function write(client: Client, what: string): Promise<void> {
+  await client.query('insert into direct_writes (member) values ($1)', [what]);
+}
+
+const [kind = 'serve'] = process.argv.slice(2);
+const session = await connected();
+await write(session, `${kind}: first`);
+if (kind === 'job' || kind === 'failing-job') {
+  await session.end();
+  process.exitCode = kind === 'job' ? 0 : 1;
+} else {
+  // Also when the player itself is gone.
+  process.stdin.once('close', () => process.exit(3)).resume();
+  process.on('SIGTERM', () => {
+    if (kind === 'serve') void parting();
+  });
+}
+
+async function parting(): Promise<void> {
+  const last = await connected();
+  await write(last, `${kind}: last`);
+  await last.end();
+  await session.end();
+  process.exit(0);
+}
