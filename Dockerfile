@@ -7,6 +7,7 @@ ARG BUILD_IMAGE=node:24-bookworm-slim
 ARG RUNTIME_IMAGE=gcr.io/distroless/cc-debian12:nonroot
 
 FROM ${BUILD_IMAGE} AS build
+LABEL pointsman.stage=build
 WORKDIR /build
 COPY package.json package-lock.json ./
 # No package that it is built with needs its installation script.
@@ -16,6 +17,7 @@ COPY src src
 RUN npm run --silent build -- --declaration false --sourceMap false
 
 FROM ${BUILD_IMAGE} AS app
+LABEL pointsman.stage=app
 WORKDIR /app
 COPY package.json package-lock.json ./
 # Without the sandbox's PostgreSQL (optional). What the packages bring for compilers and readers stays behind.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the end-to-end tests run for real and npm does not carry: PostgreSQL with its clients, Patroni,
-# etcd, ps, ip, prlimit and unshare, HAProxy and gcc (for the benchmark's short form), from Debian's or Ubuntu's packages. Does nothing when they are there. The packages' own services are not needed and not started.
+# etcd, Docker with debootstrap, ps, ip, prlimit and unshare, HAProxy and gcc (for the benchmark's short form), from Debian's or Ubuntu's packages. Does nothing when they are there. The packages' own services are not needed and not started.
 set -euo pipefail
 
 missing=()
@@ -17,6 +17,9 @@ command -v kubectl >/dev/null || missing+=(kubernetes-client)
 command -v helm >/dev/null || GO111MODULE=off GOPATH=/usr/share/gocode go list github.com/Masterminds/sprig github.com/ghodss/yaml \
   github.com/xeipuuv/gojsonschema >/dev/null 2>&1 || missing+=(golang-go golang-github-masterminds-sprig-dev golang-github-ghodss-yaml-dev golang-github-xeipuuv-gojsonschema-dev)
 command -v promtool >/dev/null || missing+=(prometheus)
+# The engine for the tests in containers, unless one answers that came by other means; and what their base images are made with.
+docker info >/dev/null 2>&1 || [ -x /usr/sbin/dockerd ] || missing+=(docker.io)
+[ -x /usr/sbin/debootstrap ] || missing+=(debootstrap)
 [ ${#missing[@]} -eq 0 ] && exit 0
 
 if ! command -v apt-get >/dev/null; then

@@ -10,6 +10,7 @@
 # They are for building and trying on this machine alone: they trust the authorities that it trusts, and use its package mirror.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+PATH=$PATH:/usr/sbin:/sbin
 
 suite=bookworm
 mark=pointsman.made-from-debian-packages

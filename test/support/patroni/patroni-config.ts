@@ -6,7 +6,12 @@ import { REPLICATION, SUPERUSER } from './settings.ts';
 export type PatroniConfigInput = {
   readonly scope: string;
   readonly name: string;
+  /** Under which the others reach it. */
   readonly host: string;
+  /** Unless it is `host`. */
+  readonly listenHost?: string;
+  /** Who may log in, as pg_hba writes networks; loopback unless told. */
+  readonly clients?: string;
   readonly apiPort: number;
   readonly port: number;
   readonly etcd: string;
@@ -19,28 +24,28 @@ export type PatroniConfigInput = {
 };
 
 export function patroniYml(input: PatroniConfigInput): string {
-  const api = `${input.host}:${input.apiPort}`;
+  const { host, listenHost = host, clients = '127.0.0.0/8' } = input;
   const replication = { username: REPLICATION.user, password: REPLICATION.password };
   const superuser = { username: SUPERUSER.user, password: SUPERUSER.password };
   return stringify({
     scope: input.scope,
     name: input.name,
-    restapi: { listen: api, connect_address: api },
+    restapi: { listen: `${listenHost}:${input.apiPort}`, connect_address: `${host}:${input.apiPort}` },
     etcd3: { hosts: input.etcd },
     bootstrap: {
       dcs: input.dynamic,
       initdb: [{ encoding: 'UTF8' }, { locale: 'C.UTF-8' }, 'no-sync', 'no-instructions'],
     },
     postgresql: {
-      listen: `${input.host}:${input.port}`,
-      connect_address: `${input.host}:${input.port}`,
+      listen: `${listenHost}:${input.port}`,
+      connect_address: `${host}:${input.port}`,
       bin_dir: input.postgresBinDir,
       data_dir: input.dataDir,
       pgpass: `${input.home}/pgpass`,
       authentication: { superuser, replication, rewind: superuser },
       // No Unix socket: its path would be too long in some temporary directories.
       parameters: { unix_socket_directories: '', log_checkpoints: false },
-      pg_hba: ['host replication all 127.0.0.0/8 scram-sha-256', 'host all all 127.0.0.0/8 scram-sha-256'],
+      pg_hba: [`host replication all ${clients} scram-sha-256`, `host all all ${clients} scram-sha-256`],
       callbacks: input.callbacks,
       basebackup: [{ checkpoint: 'fast' }, 'no-sync', 'no-manifest'],
       // So that a killed leader always comes back, whatever it had written alone.

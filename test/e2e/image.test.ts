@@ -1,0 +1,29 @@
+// The image, as the repository's Dockerfile makes it, run by a real Docker engine: what is in it, and before a real cluster in containers.
+// One file, because making the images takes longer than all the rest.
+import { afterAll, beforeAll } from 'vitest';
+import { whyNoContainers } from '../support/containers/engine.ts';
+import { startContainerLab } from '../support/containers/lab.ts';
+import type { ContainerLab } from '../support/containers/lab.ts';
+import { describeUnless } from '../support/unless-missing.ts';
+import { describeImageInCluster } from './image/in-cluster.ts';
+import { describeImageItself } from './image/itself.ts';
+
+const MAKING_TIMEOUT_MS = 900_000;
+
+describeUnless(await whyNoContainers(), 'the image', () => {
+  let started: ContainerLab | undefined;
+  beforeAll(async () => {
+    started = await startContainerLab({
+      VERSION: '1.2.3',
+      REVISION: 'c0ffee',
+      SOURCE: 'https://example.org/pointsman',
+    });
+  }, MAKING_TIMEOUT_MS);
+  afterAll(() => started?.destroy());
+  const lab = (): ContainerLab => {
+    if (started === undefined) throw new Error('used before beforeAll');
+    return started;
+  };
+  describeImageItself(lab);
+  describeImageInCluster(lab);
+});
