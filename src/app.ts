@@ -59,7 +59,8 @@ export function createApp(options: AppOptions): App {
   const { config, log, clock = systemClock, load = () => ({ kind: 'no-file' }) } = options;
   const startedAt = clock.now();
   const tell = (event: MonitorEvent): void => recorder.onMonitorEvent(event);
-  const connect = (cluster: ClusterConfig): Clients => createClients(cluster, { clock, tell });
+  const connect = (cluster: ClusterConfig): Clients =>
+    createClients(cluster, { clock, tell, onHint: () => monitor.hint() });
   const running: Running = { config, clients: connect(config.cluster) };
   let isStopping = false;
 
@@ -132,6 +133,7 @@ export function createApp(options: AppOptions): App {
     grace.end();
     await proxy.close();
     monitor.stop();
+    running.clients.close();
     await admin.close();
   };
   const start = async (): Promise<Started> => {

@@ -6,6 +6,7 @@ import type { Clock } from './core/instant.ts';
 import { createDiscovery } from './discovery/discover.ts';
 import type { Discovery } from './discovery/discover.ts';
 import { contactSourceEvent } from './discovery/source-news.ts';
+import { createMembersSource } from './kubernetes/members-source.ts';
 import { createProbe } from './patroni/probe.ts';
 import type { Probe } from './patroni/probe.ts';
 import { createReader } from './patroni/read-documents.ts';
@@ -13,22 +14,29 @@ import { tlsFromFiles } from './patroni/tls-files.ts';
 
 export interface Clients extends Discovery {
   readonly probe: Probe;
+  /** Ends what goes on by itself. */
+  readonly close: () => void;
 }
 
 export interface ClientsOptions {
   readonly clock: Clock;
   readonly tell: (event: ContactSourceEvent) => void;
+  /** Somebody came or went, or a role label changed: a reason to ask. */
+  readonly onHint: () => void;
 }
 
-export function createClients(cluster: ClusterConfig, { clock, tell }: ClientsOptions): Clients {
+export function createClients(cluster: ClusterConfig, { clock, tell, onHint }: ClientsOptions): Clients {
   const { tls: files, dialect } = cluster.api;
   const tls = files === undefined ? undefined : tlsFromFiles(files);
+  const { kubernetes } = cluster;
+  const source = kubernetes && createMembersSource({ config: kubernetes, clock, random: Math.random, onNews: onHint });
   const discovery = createDiscovery({
     cluster,
     readCluster: createReader({ tls, dialect }).readCluster,
     clock,
+    directory: source?.find,
     random: Math.random,
     onSource: (source, now) => tell(contactSourceEvent(source, now)),
   });
-  return { ...discovery, probe: createProbe({ tls }) };
+  return { ...discovery, probe: createProbe({ tls }), close: () => source?.close() };
 }

@@ -69,6 +69,7 @@ function apply(parts: ReloadParts, config: Config, applyToProxy: () => ListenerC
   onListeners(applyToProxy());
   monitor.reconfigure(config);
   if (isSameCluster) return;
+  running.clients.close();
   running.clients = connect(config.cluster);
   monitor.rediscover();
 }

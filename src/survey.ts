@@ -3,13 +3,15 @@
 import type { SeedReport } from './cli/io.ts';
 import type { ClusterConfig } from './config/config.ts';
 import { addressText } from './core/member.ts';
+import type { AskDirectory } from './discovery/contact-points.ts';
 import { createDiscovery } from './discovery/discover.ts';
+import { createMembersSource } from './kubernetes/members-source.ts';
 import { createReader } from './patroni/read-documents.ts';
 import { tlsFromFiles } from './patroni/tls-files.ts';
 import { systemClock } from './system-clock.ts';
 
-/** One report per seed and configured member, in the order of the configuration. Settles within discovery's own bounds. */
-export function surveySeeds(cluster: ClusterConfig): Promise<readonly SeedReport[]> {
+/** One report per seed and configured member, in the order of the configuration, then that of Kubernetes. Settles within discovery's own bounds. */
+export async function surveySeeds(cluster: ClusterConfig): Promise<readonly SeedReport[]> {
   const { tls: files, dialect } = cluster.api;
   const tls = files === undefined ? undefined : tlsFromFiles(files);
   const { readCluster } = createReader({ tls, dialect });
@@ -17,15 +19,15 @@ export function surveySeeds(cluster: ClusterConfig): Promise<readonly SeedReport
   // The ports of the other seeds stay allowed, as they are when all of them are asked together.
   const ports = [...cluster.allow.ports, ...seeds.flatMap((one) => ('srv' in one ? [] : [one.address.port]))];
   const allow = { ...cluster.allow, ports };
-  const ask = async (seed: ClusterConfig['seeds'][number]): Promise<SeedReport> => {
-    const alone = { ...cluster, discovery: 'cluster' as const, seeds: [seed], members: [], allow };
-    const { discover, sources } = createDiscovery({ cluster: alone, readCluster, clock: systemClock });
+  const ask = async (url: string, seeds: ClusterConfig['seeds'], directory?: AskDirectory): Promise<SeedReport> => {
+    const alone = { ...cluster, discovery: 'cluster' as const, seeds, members: [], allow };
+    const { discover, sources } = createDiscovery({ cluster: alone, readCluster, clock: systemClock, directory });
     const found = await discover();
-    if (found.kind === 'failed') return { kind: 'failed', url: seed.url, why: found.why };
+    if (found.kind === 'failed') return { kind: 'failed', url, why: found.why };
     const members = found.members.map(({ name, postgres }) => ({ name, postgres }));
     return {
       kind: 'found',
-      url: seed.url,
+      url,
       scope: found.scope,
       leader: found.leader?.name,
       contactPoints: sources().flatMap(({ contactPoints }) => contactPoints.map(addressText)),
@@ -33,5 +35,13 @@ export function surveySeeds(cluster: ClusterConfig): Promise<readonly SeedReport
       refused: found.refused,
     };
   };
-  return Promise.all(seeds.map(ask));
+  const { kubernetes } = cluster;
+  const source =
+    kubernetes &&
+    createMembersSource({ config: kubernetes, clock: systemClock, random: Math.random, onNews: () => {} });
+  const asked = seeds.map((seed) => ask(seed.url, [seed]));
+  if (source !== undefined) asked.push(source.find().then(({ name }) => ask(name, [], source.find)));
+  const reports = await Promise.all(asked);
+  source?.close();
+  return reports;
 }

@@ -1,6 +1,6 @@
 // `pointsman check`: says whether a configuration is right and what it amounts to. Touches nothing but the file, unless --live
 // is given: then each seed is asked, too.
-import type { AdminConfig, Config } from '../config/config.ts';
+import type { AdminConfig, Config, KubernetesConfig } from '../config/config.ts';
 import { formatProblems } from '../config/problem.ts';
 import { addressText } from '../core/member.ts';
 import type { Address } from '../core/member.ts';
@@ -59,7 +59,11 @@ function seedText({
 
 function summary(config: Config): string {
   const { cluster } = config;
-  const from = [...cluster.seeds.map((seed) => seed.url), ...cluster.members.map((member) => member.name)].join(', ');
+  const from = [
+    ...cluster.seeds.map((seed) => seed.url),
+    ...cluster.members.map((member) => member.name),
+    ...(cluster.kubernetes === undefined ? [] : [kubernetesText(cluster.kubernetes)]),
+  ].join(', ');
   const how = cluster.discovery === 'cluster' ? 'members from /cluster' : 'these members only';
   const rows: readonly (readonly [string, string])[] = [
     ['cluster', `${cluster.scope ?? 'any scope'}, from ${from} (${how})`],
@@ -74,6 +78,11 @@ function summary(config: Config): string {
 
 function workersText(workers: Config['workers']): string {
   return workers === 'auto' ? 'auto, one for each processor' : `${workers}, beside the main process`;
+}
+
+function kubernetesText({ service, labels, namespace }: KubernetesConfig): string {
+  const what = service === undefined ? `pods ${labels}` : `service ${service}`;
+  return `kubernetes ${what} in ${namespace ?? 'the namespace it runs in'}`;
 }
 
 function adminText({ address, token, tokenFile }: AdminConfig): string {

@@ -3,6 +3,7 @@ import type { CheckFamily } from '../core/check.ts';
 import type { ClientTls, PoolPolicy, ProbePolicy } from '../core/policy.ts';
 import type { ApiTls, ClusterConfig, Config } from './config.ts';
 import { EXCLUSIVE_ON_LEAVE, MAX_LAGGING_SESSIONS, SHARED_ON_LEAVE, SLOW_START_MS } from './defaults.ts';
+import { kubernetesConfig } from './kubernetes.ts';
 import type { ParsedFile, ParsedPool } from './schema.ts';
 
 /** Checks that at most one member of a healthy cluster answers. */
@@ -45,7 +46,7 @@ export function isExclusive(pool: ParsedPool): boolean {
 }
 
 function clusterConfig(cluster: ParsedFile['cluster']): ClusterConfig {
-  const { scope, discovery, seeds, members, allow, api } = cluster;
+  const { scope, discovery, seeds, kubernetes, members, allow, api } = cluster;
   const tls: ApiTls | undefined = api.tls && {
     ca: api.tls.ca,
     cert: api.tls.cert,
@@ -56,6 +57,7 @@ function clusterConfig(cluster: ParsedFile['cluster']): ClusterConfig {
     scope,
     discovery,
     seeds,
+    kubernetes: kubernetes && kubernetesConfig(kubernetes, scope),
     members: members.map((member) => ({ name: member.name, api: member.api, postgres: member.postgres })),
     allow,
     api: { dialect: api.dialect, tls },

@@ -55,12 +55,31 @@ export interface SrvSeed {
 /** Of an API `address.host` is as written: a name may have several addresses, each of them is a contact point. */
 export type Seed = ApiEndpoint | SrvSeed;
 
+/** Where Kubernetes knows members' APIs to be. */
+export interface KubernetesConfig {
+  /** Undefined: that of the service account. */
+  readonly namespace: string | undefined;
+  /** The Service whose endpoints count; undefined: pods by `labels`. */
+  readonly service: string | undefined;
+  /** `application=patroni,cluster-name=batman` */
+  readonly labels: string;
+  readonly roleLabel: string;
+  /** Of the management API, or the name of the pod's or Service's port. */
+  readonly port: number | string;
+  readonly scheme: 'http' | 'https';
+  /** `https://10.96.0.1:443`; undefined: neither given nor in a pod. */
+  readonly server: string | undefined;
+  /** A folder as a service account is mounted. */
+  readonly credentials: string;
+}
+
 export interface ClusterConfig {
   /** Undefined: pinned from the first answers. */
   readonly scope: string | undefined;
   readonly discovery: 'cluster' | 'static';
   /** Where to start from. */
   readonly seeds: readonly Seed[];
+  readonly kubernetes: KubernetesConfig | undefined;
   readonly members: readonly ConfiguredMember[];
   readonly allow: AllowRules;
   readonly api: {

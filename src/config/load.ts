@@ -8,6 +8,7 @@ import { applyEnvironment } from './environment.ts';
 import type { Environment } from './environment.ts';
 import type { Finding } from './finding.ts';
 import { readKeyPairNow } from './key-pair.ts';
+import { withApiServer } from './kubernetes.ts';
 import { parse } from './parse.ts';
 import type { Fault } from './parse.ts';
 import { fileOrigin, place } from './place.ts';
@@ -41,7 +42,7 @@ export function loadConfig(options: LoadOptions): Loaded {
     return { kind: 'invalid', problems };
   }
   const overlaid = applyEnvironment(withDefaults(withoutEmptySections(yaml.tree)), env);
-  const { parsed, faults, leftOut } = parse(overlaid.tree);
+  const { parsed, faults, leftOut } = parse(withApiServer(overlaid.tree, env));
   const findings = (
     parsed === undefined ? [] : checkRules(parsed, { readKeyPair: readKeyPairNow, now: Date.now() })
   ).filter((finding) => !finding.involves.some((path) => leftOut.some((bad) => isWithin(bad, path))));

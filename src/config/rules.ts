@@ -4,6 +4,7 @@ import { clientRules } from './client-rules.ts';
 import { formatDuration as time } from './duration.ts';
 import { error, warning } from './finding.ts';
 import type { Finding } from './finding.ts';
+import { kubernetesRules } from './kubernetes.ts';
 import { fallbackRules, listenerRules, poolRules } from './pool-rules.ts';
 import type { Path } from './problem.ts';
 import type { ParsedFile } from './schema.ts';
@@ -19,6 +20,7 @@ export interface Means {
 export function checkRules(parsed: ParsedFile, { readKeyPair, now }: Means): readonly Finding[] {
   return [
     ...clusterRules(parsed),
+    ...kubernetesRules(parsed.cluster.kubernetes, parsed.cluster.scope),
     ...clientRules(parsed, readKeyPair, now),
     ...clockRules(parsed),
     ...holdRules(parsed),
@@ -43,12 +45,13 @@ function clusterRules({ cluster }: ParsedFile): readonly Finding[] {
   const seedPath = ['cluster', 'seeds'];
   const memberPath = ['cluster', 'members'];
   const tlsPath = ['cluster', 'api', 'tls'];
-  if (seeds.length + members.length === 0) {
+  if (seeds.length + members.length === 0 && cluster.kubernetes === undefined) {
     findings.push(
       error(
-        'no member to start from: give at least one seed, here or as POINTSMAN_CLUSTER_SEEDS=http://10.0.0.11:8008',
+        'no member to start from: give at least one seed, here or as POINTSMAN_CLUSTER_SEEDS=http://10.0.0.11:8008, or cluster.kubernetes',
         seedPath,
         memberPath,
+        ['cluster', 'kubernetes'],
       ),
     );
   }
@@ -71,7 +74,11 @@ function clusterRules({ cluster }: ParsedFile): readonly Finding[] {
       );
     }
     const urls = [...seeds, ...members.map((member) => member.api)].map((one) => one.url);
-    if (urls.length > 0 && urls.every((url) => /^http(?:\+srv)?:/i.test(url))) {
+    if (
+      urls.length > 0 &&
+      cluster.kubernetes?.scheme !== 'https' &&
+      urls.every((url) => /^http(?:\+srv)?:/i.test(url))
+    ) {
       findings.push(warning('has no effect: every seed and member is an http URL', tlsPath, seedPath, memberPath));
     }
   }

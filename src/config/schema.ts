@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import type { LeaveCause } from '../core/close-reason.ts';
 import { LOG_FORMATS, LOG_LEVELS } from './config.ts';
+import { kubernetes } from './kubernetes.ts';
 import {
   address,
   apiUrl,
@@ -27,12 +28,14 @@ const FASTEST_MS = 10;
 
 /** Where contact points come from is not who the members are. */
 const DIRECTORIES = {
+  kubernetes: 'write cluster.kubernetes: { service: NAME }, or the labels of the pods',
   dns: 'names in cluster.seeds are looked up by themselves; for SRV records write http+srv://_patroni._tcp.example.org there',
 };
 
 const cluster = z.strictObject({
   scope: nonEmpty.optional(),
   seeds: z.array(seed).default([]),
+  kubernetes: kubernetes.optional(),
   discovery: choice(['cluster', 'static'], DIRECTORIES).default('cluster'),
   members: z.array(z.strictObject({ name: nonEmpty, api: apiUrl, postgres: address.optional() })).default([]),
   allow: z

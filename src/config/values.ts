@@ -48,6 +48,32 @@ export const name = text('a name', (written) =>
     ? { kind: 'ok', value: written }
     : { kind: 'invalid', message: `"${written}" is not a name: letters, digits, - and _, beginning with a letter` },
 );
+/** Text that is as `pattern` wants it. */
+export function matching(expected: string, pattern: RegExp): z.ZodPipe<z.ZodString, z.ZodTransform<string, string>> {
+  return text(expected, (written) =>
+    pattern.test(written)
+      ? { kind: 'ok', value: written }
+      : { kind: 'invalid', message: `expected ${expected}, not ${JSON.stringify(written)}` },
+  );
+}
+
+/** A port by its number, or by the name that a container or a Service gives it (IANA_SVC_NAME). */
+export const portOrName: z.ZodType<number | string, string | number> = z
+  .union([z.string(), z.number()], { error: ({ input }) => notA('a port such as 8008, or the name of one', input) })
+  .transform((written, context) => {
+    const port = /^\d+$/.test(String(written)) ? Number(written) : undefined;
+    if (port !== undefined && port >= 1 && port <= 65_535) return port;
+    if (
+      port === undefined &&
+      typeof written === 'string' &&
+      /^(?=.*[a-z])[a-z0-9](?:[a-z0-9-]{0,13}[a-z0-9])?$/.test(written)
+    ) {
+      return written;
+    }
+    context.addIssue({ code: 'custom', message: notA('a port such as 8008, or the name of one', written) });
+    return z.NEVER;
+  });
+
 export const nonEmpty = text('text', (written) =>
   written === ''
     ? { kind: 'invalid', message: 'is empty: give it a value, or leave it out' }

@@ -9,7 +9,7 @@ import { parseApiUrl } from './api-url.ts';
 import type { ClusterConfig, ConfiguredMember } from './config.ts';
 import type { Stale } from './last-good.ts';
 import type { Resolve } from './resolve.ts';
-import { findSeed } from './seeds.ts';
+import { findInDirectory, findSeed } from './seeds.ts';
 import type { ResolveSrv } from './srv.ts';
 
 export interface Refusal {
@@ -92,16 +92,27 @@ async function findMember(configured: ConfiguredMember, resolve: Resolve): Promi
   };
 }
 
+/** Who else knows where APIs are. Never rejects. */
+export type AskDirectory = () => Promise<{
+  readonly name: string;
+  readonly endpoints: readonly ApiEndpoint[];
+  readonly failing: Source['failing'];
+}>;
+
 /** Means to look things up. */
 export interface Directories {
   readonly resolve: Resolve;
   readonly resolveSrv: ResolveSrv;
+  readonly ask: AskDirectory | undefined;
 }
 
 /** Never rejects; takes as long as the slowest name. */
 export async function findContactPoints(config: ClusterConfig, directories: Directories): Promise<ContactPoints> {
   const [seeds, members] = await Promise.all([
-    Promise.all(config.seeds.map((seed) => findSeed(seed, config.allow, directories))),
+    Promise.all([
+      ...config.seeds.map((seed) => findSeed(seed, config.allow, directories)),
+      ...(directories.ask === undefined ? [] : [findInDirectory(directories.ask, config.allow)]),
+    ]),
     Promise.all(config.members.map((member) => findMember(member, directories.resolve))),
   ]);
   return {

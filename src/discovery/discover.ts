@@ -9,7 +9,7 @@ import type { Answer, AskLimits } from './ask-around.ts';
 import { candidates } from './candidates.ts';
 import type { ClusterConfig } from './config.ts';
 import { findContactPoints, isSameApi } from './contact-points.ts';
-import type { ContactPoints, Directories, Refusal, Source } from './contact-points.ts';
+import type { AskDirectory, ContactPoints, Directories, Refusal, Source } from './contact-points.ts';
 import { createNameServer } from './name-server.ts';
 import type { NameServer } from './name-server.ts';
 import { createResolve } from './resolve.ts';
@@ -28,6 +28,8 @@ export interface DiscoveryOptions {
   readonly readCluster: (api: ApiEndpoint, deadlineMs: number) => Promise<ClusterRead>;
   readonly clock: Clock;
   readonly names?: NameServer;
+  /** Lists contact points beside those of the configuration. */
+  readonly directory?: AskDirectory | undefined;
   /** From 0 to 1: with whom of equal contact points it begins. Default: with the first. */
   readonly random?: () => number;
   /** Hears what each name or directory gives, whenever that changes. */
@@ -86,7 +88,8 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
   const limits: DiscoveryLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const { lookup, lookupSrv } = options.names ?? createNameServer();
   const resolve = createResolve(lookup, clock, limits.lookupMs);
-  const directories: Directories = { resolve, resolveSrv: createResolveSrv(lookupSrv, clock, limits.lookupMs) };
+  const resolveSrv = createResolveSrv(lookupSrv, clock, limits.lookupMs);
+  const directories: Directories = { resolve, resolveSrv, ask: options.directory };
   const news = createSourceNews((source) => options.onSource?.(source, clock.now()));
   const roster = new Roster(limits.graceMs);
   const askAround = createAskAround({ readCluster, clock, limits, random, scope: config.scope });

@@ -8,7 +8,7 @@ import type { Allow, ContactPoint } from './addresses.ts';
 import { parseApiUrl } from './api-url.ts';
 import type { ApiUrl } from './api-url.ts';
 import type { Seed, SrvSeed } from './config.ts';
-import type { Directories, Refusal, SeedPoint, Source } from './contact-points.ts';
+import type { AskDirectory, Directories, Refusal, SeedPoint, Source } from './contact-points.ts';
 import type { SrvRecord } from './name-server.ts';
 import type { Resolution } from './resolve.ts';
 
@@ -72,8 +72,7 @@ async function findSrv(seed: SrvSeed, allow: Allow, directories: Directories): P
     addresses.map((address) => ({ api: { url: api.url, address }, rank: record.priority })),
   );
   return {
-    // By address: a name that a record gave is not one that the operator allowed.
-    points: seeds.map(({ api }) => ({ use: 'api', ...api.address, addresses: [api.address.host] })),
+    points: pointsOf(seeds),
     seeds,
     refused: located.flatMap(({ refused }) => refused),
     source: {
@@ -103,4 +102,31 @@ async function locate(seed: SrvSeed, record: SrvRecord, allow: Allow, { resolve 
       why === undefined ? [] : [{ name: addressText(address), why: `${why}, named by ${seed.url}` }],
     ),
   };
+}
+
+/** Contact points at most: a directory may be wrong, or another cluster's. */
+const MAX_LISTED = 100;
+
+/** What a directory lists, judged like what SRV records name. */
+export async function findInDirectory(ask: AskDirectory, allow: Allow): Promise<FoundSeed> {
+  const { name, endpoints, failing } = await ask();
+  const judged = endpoints.slice(0, MAX_LISTED).map((api) => ({ api, why: learnedRefusal(api.address, allow) }));
+  const seeds = judged.flatMap(({ api, why }) => (why === undefined ? [{ api, rank: 0 }] : []));
+  const refused = judged.flatMap(({ api, why }) =>
+    why === undefined ? [] : [{ name: addressText(api.address), why: `${why}, listed by ${name}` }],
+  );
+  const others = endpoints.length - judged.length;
+  if (others > 0) refused.push({ name: `${others} others`, why: `more than ${MAX_LISTED} are listed by ${name}` });
+  if (endpoints.length === 0) refused.push({ name, why: failing?.why ?? 'it lists nobody' });
+  return {
+    points: pointsOf(seeds),
+    seeds,
+    refused,
+    source: { name, contactPoints: seeds.map(({ api }) => api.address), failing },
+  };
+}
+
+/** By address: a name that a record or a directory gave is not one that the operator allowed. */
+function pointsOf(seeds: readonly SeedPoint[]): readonly ContactPoint[] {
+  return seeds.map(({ api }) => ({ use: 'api', ...api.address, addresses: [api.address.host] }));
 }

@@ -136,6 +136,15 @@ export class Monitor {
     return true;
   }
 
+  /**
+   * Somebody saw from outside that members, or their roles, may be others now. That is no evidence: they are asked a little sooner, at no
+   * faster pace.
+   */
+  hint(): void {
+    this.#discovery.refresh();
+    for (const prober of this.#probers.values()) prober.soon(this.#policy.probe.urgent.intervalMs);
+  }
+
   /** `discover` leads elsewhere from now on: members that it does not find leave. */
   rediscover(): void {
     this.#discovery.startAnew();

@@ -1,11 +1,13 @@
 // Waiting for a condition of this process: asks again each turn of the event loop, so nothing sleeps and nothing is missed.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
+type Asked<T> = T | undefined | false;
+
 /** Resolves with the first answer that is neither undefined nor false; fails after `timeoutMs` naming what it waited for. */
-export async function until<T>(what: string, ask: () => T | undefined | false, timeoutMs = 5_000): Promise<T> {
+export async function until<T>(what: string, ask: () => Asked<T> | Promise<Asked<T>>, timeoutMs = 5_000): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
-    const answer = ask();
+    const answer = await ask();
     if (answer !== undefined && answer !== false) return answer;
     if (performance.now() > deadline) throw new Error(`${what}: not within ${timeoutMs} ms`);
     await nextTurn();

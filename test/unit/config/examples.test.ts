@@ -8,7 +8,7 @@ function load(name: string): ReturnType<typeof loadConfig> {
   return loadConfig({ file, env: {} });
 }
 
-test.each(['pointsman.yaml', 'sidecar.yaml', 'dns.yaml'])('%s loads', (name) => {
+test.each(['pointsman.yaml', 'sidecar.yaml', 'dns.yaml', 'kubernetes.yaml'])('%s loads', (name) => {
   const loaded = load(name);
   expect(loaded.kind === 'ok' ? loaded.warnings : formatProblems(loaded.problems)).toEqual([]);
 });

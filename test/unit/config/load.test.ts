@@ -9,6 +9,7 @@ describe('defaults', () => {
     expect(config.cluster).toEqual({
       scope: undefined,
       discovery: 'cluster',
+      kubernetes: undefined,
       seeds: [{ url: 'http://pg1:8008', address: { host: 'pg1', port: 8008 } }],
       members: [],
       allow: { networks: [], hosts: [], ports: [] },

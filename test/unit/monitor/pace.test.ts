@@ -66,6 +66,20 @@ it('asks a member soon after its server ended a session, but not for each of man
   expect(lab.askedSince('pg-1', from)).toBeLessThanOrEqual(11);
 });
 
+it('a hint from outside: /cluster is read and everybody asked at once, and then no faster than before', async () => {
+  const lab = await new LabMonitor().started();
+  await lab.clock.advance(8000);
+  const [from, reads] = [lab.clock.now(), lab.discoveries.length];
+  await lab.clock.advance(50);
+  expect([lab.askedSince('pg-1', from), lab.discoveries.length - reads]).toEqual([0, 0]);
+  lab.monitor.hint();
+  await lab.clock.advance(100);
+  expect([lab.askedSince('pg-1', from), lab.askedSince('pg-2', from)]).toEqual([1, 1]);
+  expect(lab.discoveries.length - reads).toBe(1);
+  await lab.clock.advance(9000);
+  expect(lab.askedSince('pg-1', from)).toBe(10);
+});
+
 it('reads /cluster on a slow beat and soon after a change of route', async () => {
   const lab = await new LabMonitor().started();
   await lab.clock.advance(5000);

@@ -1,0 +1,264 @@
+// Follows a collection of the Kubernetes API: list, then watch from the list's version, for as long as it is wanted. What was last known
+// stands while the API server cannot be had; since when and why is part of what is known. Holds one connection at a time.
+import type { Clock, Instant } from '../core/instant.ts';
+import { ask, whyFailed } from './api-server.ts';
+import type { ApiServer } from './api-server.ts';
+import { readEvent, readList, readStatus } from './documents.ts';
+import type { Entry, ReadEntry } from './documents.ts';
+import { linesOf, textOf } from './lines.ts';
+
+export interface Followed {
+  /** By name. */
+  readonly entries: ReadonlyMap<string, Entry>;
+  readonly isListed: boolean;
+  readonly failing: { readonly since: Instant; readonly why: string } | undefined;
+}
+
+export interface Collection {
+  readonly server: ApiServer;
+  /** `/api/v1/namespaces/db/pods` */
+  readonly path: string;
+  /** As `kubectl -l` takes it. */
+  readonly labels: string;
+  readonly read: ReadEntry;
+}
+
+export interface FollowOptions {
+  /** Rejects with an Error that says what is missing; asked before each list. */
+  readonly collection: () => Promise<Collection>;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly pace?: Partial<Pace>;
+  readonly onChange: (followed: Followed) => void;
+}
+
+/** Milliseconds. */
+export interface Pace {
+  /** Before another attempt: the least, and the most after many failures. */
+  readonly leastPauseMs: number;
+  readonly mostPauseMs: number;
+  /** For a whole list. */
+  readonly listMs: number;
+  /** A watch without a byte for so long is given up: bookmarks come every minute. */
+  readonly quietMs: number;
+  /** How long a watch is asked to last, before jitter. */
+  readonly watchMs: number;
+}
+
+const PACE: Pace = { leastPauseMs: 1000, mostPauseMs: 30_000, listMs: 10_000, quietMs: 150_000, watchMs: 300_000 };
+const MAX_LIST_BYTES = 16 * 1024 * 1024;
+const MAX_OBJECT_BYTES = 2 * 1024 * 1024;
+const MAX_STATUS_BYTES = 64 * 1024;
+/** Objects in one list; no cluster has so many members. */
+const MAX_OBJECTS = 500;
+/** After so many failed watches in a row it lists again. */
+const RELIST_AFTER = 3;
+
+type Ended =
+  | { readonly kind: 'well' }
+  /** The version is too old to watch from. */
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'failed'; readonly why: string };
+
+/** Begins at once; the returned function ends it. */
+export function follow(options: FollowOptions): () => void {
+  const following = new Following(options);
+  void following.run();
+  return () => following.stop();
+}
+
+class Following {
+  readonly #options: FollowOptions;
+  readonly #pace: Pace;
+  readonly #stopping = new AbortController();
+  #followed: Followed = { entries: new Map(), isListed: false, failing: undefined };
+  /** To watch from; undefined: list first. */
+  #version: string | undefined;
+  /** A list from the API server's memory may be as old as what it told us is gone. */
+  #wantsNewest = false;
+  #failures = 0;
+
+  constructor(options: FollowOptions) {
+    this.#options = options;
+    this.#pace = { ...PACE, ...options.pace };
+  }
+
+  stop(): void {
+    this.#stopping.abort();
+  }
+
+  async run(): Promise<void> {
+    while (!this.#isStopped()) {
+      const wasListing = this.#version === undefined;
+      const startedAt = this.#options.clock.now();
+      const ended = await this.#next();
+      if (this.#isStopped()) return;
+      if (ended.kind === 'well') {
+        this.#failures = 0;
+        const isShort = this.#options.clock.now() - startedAt < this.#pace.leastPauseMs;
+        if (!wasListing && isShort) await this.#pause();
+        continue;
+      }
+      this.#failures += 1;
+      if (ended.kind === 'gone' || this.#failures % RELIST_AFTER === 0) this.#version = undefined;
+      if (ended.kind === 'gone') this.#wantsNewest = true;
+      else this.#failed(ended.why);
+      // The first time that a version is gone is in the ordinary course.
+      if (ended.kind === 'failed' || this.#failures > 1) await this.#pause();
+    }
+  }
+
+  #isStopped(): boolean {
+    return this.#stopping.signal.aborted;
+  }
+
+  async #next(): Promise<Ended> {
+    const version = this.#version;
+    try {
+      const collection = await this.#options.collection();
+      return version === undefined ? await this.#list(collection) : await this.#watch(collection, version);
+    } catch (error) {
+      return { kind: 'failed', why: whyFailed(error) };
+    }
+  }
+
+  async #list({ server, path, labels, read }: Collection): Promise<Ended> {
+    const query = new URLSearchParams({ labelSelector: labels, limit: String(MAX_OBJECTS) });
+    // Version 0: from the API server's memory, which spares its store.
+    if (!this.#wantsNewest) query.set('resourceVersion', '0');
+    const { listMs } = this.#pace;
+    const limit = this.#limit(listMs, `no whole list within ${listMs} ms`);
+    try {
+      return await ask(server, `${path}?${query.toString()}`, limit.signal, async ({ status, body }) => {
+        if (status !== 200) return await refused(status, body);
+        const list = readList(JSON.parse(await textOf(body, MAX_LIST_BYTES)));
+        if (list === undefined) return { kind: 'failed', why: 'the answer is no list' };
+        if (list.isCut) return { kind: 'failed', why: `more than ${MAX_OBJECTS} objects have the labels ${labels}` };
+        const entries = list.items.flatMap((item) => read(item) ?? []);
+        this.#version = list.version;
+        this.#wantsNewest = false;
+        this.#tell({
+          entries: new Map(entries.map((entry) => [entry.name, entry])),
+          isListed: true,
+          failing: undefined,
+        });
+        return { kind: 'well' };
+      });
+    } finally {
+      limit.end();
+    }
+  }
+
+  async #watch({ server, path, labels, read }: Collection, from: string): Promise<Ended> {
+    const { quietMs, watchMs } = this.#pace;
+    const seconds = Math.max(1, Math.round((watchMs * (0.8 + 0.4 * this.#options.random())) / 1000));
+    const query = new URLSearchParams({
+      labelSelector: labels,
+      watch: '1',
+      allowWatchBookmarks: 'true',
+      resourceVersion: from,
+      timeoutSeconds: String(seconds),
+    });
+    const limit = this.#limit(quietMs, `not a byte for ${quietMs} ms`);
+    try {
+      return await ask(server, `${path}?${query.toString()}`, limit.signal, async ({ status, body }) => {
+        if (status !== 200) return await refused(status, body);
+        // The answer alone says that it works again: nothing may happen for hours.
+        if (this.#followed.failing !== undefined) this.#tell({ ...this.#followed, failing: undefined });
+        for await (const line of linesOf(limit.renewing(body), MAX_OBJECT_BYTES)) {
+          const ended = this.#take(JSON.parse(line), read);
+          if (ended !== undefined) return ended;
+        }
+        return { kind: 'well' };
+      });
+    } finally {
+      limit.end();
+    }
+  }
+
+  /** Undefined: it goes on. */
+  #take(json: unknown, read: ReadEntry): Ended | undefined {
+    const event = readEvent(json);
+    if (event === undefined) return { kind: 'failed', why: 'an event that is none of the API' };
+    if (event.kind === 'error') {
+      return event.code === 410 ? { kind: 'gone' } : { kind: 'failed', why: `the watch failed: ${event.message}` };
+    }
+    this.#version = event.version;
+    if (event.kind === 'bookmark') return undefined;
+    const entries = new Map(this.#followed.entries);
+    const entry = event.kind === 'deleted' ? undefined : read(event.object);
+    if (event.kind === 'deleted') entries.delete(event.name);
+    if (entry !== undefined) entries.set(entry.name, entry);
+    this.#tell({ ...this.#followed, entries });
+    return undefined;
+  }
+
+  #tell(followed: Followed): void {
+    if (this.#isStopped()) return;
+    this.#followed = followed;
+    this.#options.onChange(followed);
+  }
+
+  #failed(why: string): void {
+    const since = this.#followed.failing?.since ?? this.#options.clock.now();
+    this.#tell({ ...this.#followed, failing: { since, why } });
+  }
+
+  /** Twice as long after each failure, and anywhere from half of it: many proxies must not come back as one. */
+  async #pause(): Promise<void> {
+    const { leastPauseMs, mostPauseMs } = this.#pace;
+    const { clock, random } = this.#options;
+    const { signal } = this.#stopping;
+    const wholeMs = Math.min(mostPauseMs, leastPauseMs * 2 ** Math.min(20, Math.max(0, this.#failures - 1)));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cancel = clock.schedule(wholeMs * (0.5 + 0.5 * random()), resolve);
+    const onStop = (): void => resolve();
+    signal.addEventListener('abort', onStop);
+    await promise;
+    signal.removeEventListener('abort', onStop);
+    cancel();
+  }
+
+  /** A signal that fires when this ends, or after `ms` in which nothing renewed it. */
+  #limit(ms: number, why: string) {
+    const { clock } = this.#options;
+    const late = new AbortController();
+    const begin = (): (() => void) => clock.schedule(ms, () => late.abort(new Error(why)));
+    let cancel = begin();
+    return {
+      signal: AbortSignal.any([late.signal, this.#stopping.signal]),
+      end: () => cancel(),
+      renewing: async function* renewing(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+        for await (const chunk of chunks) {
+          cancel();
+          cancel = begin();
+          yield chunk;
+        }
+      },
+    };
+  }
+}
+
+const ADVICE: Readonly<Record<number, string>> = {
+  401: 'the token is not accepted',
+  403: 'the service account may not list and watch them (its Role needs get, list and watch)',
+};
+
+async function refused(status: number, body: AsyncIterable<Uint8Array>): Promise<Ended> {
+  if (status === 410) return { kind: 'gone' };
+  const text = await textOf(body, MAX_STATUS_BYTES).catch(() => '');
+  const said = text.startsWith('{') ? messageOf(text) : '';
+  const words = [ADVICE[status], said].filter((part) => part !== undefined && part !== '');
+  return {
+    kind: 'failed',
+    why: `the API server answered ${status}${words.length === 0 ? '' : `: ${words.join(': ')}`}`,
+  };
+}
+
+function messageOf(text: string): string {
+  try {
+    return readStatus(JSON.parse(text)).message;
+  } catch {
+    return '';
+  }
+}

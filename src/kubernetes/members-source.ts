@@ -1,0 +1,150 @@
+// A directory of contact points made of what Kubernetes knows: the pods that Patroni has labelled, or the endpoints of a Service. It says
+// where an API may be; who answers there, and whether it is well, only the answer says. A role label that changes is a reason to ask.
+import type { Clock, Instant } from '../core/instant.ts';
+import type { ApiEndpoint } from '../core/member.ts';
+import { readNamespace } from './api-server.ts';
+import { readingPods, readingSlices } from './documents.ts';
+import type { Entry, Place, ReadEntry } from './documents.ts';
+import { follow } from './follow.ts';
+import type { Collection, Followed, Pace } from './follow.ts';
+
+export interface KubernetesConfig {
+  /** Undefined: that of the service account. */
+  readonly namespace: string | undefined;
+  /** The Service whose endpoints count; undefined: pods by `labels`. */
+  readonly service: string | undefined;
+  /** As `kubectl -l` takes it. */
+  readonly labels: string;
+  readonly roleLabel: string;
+  /** Of the management API, or the name of the pod's or Service's port. */
+  readonly port: number | string;
+  readonly scheme: 'http' | 'https';
+  /** Undefined: this is no pod, and none was given. */
+  readonly server: string | undefined;
+  /** A folder as a service account is mounted. */
+  readonly credentials: string;
+}
+
+export interface MembersSourceOptions {
+  readonly config: KubernetesConfig;
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** Somebody came or went, or a role label changed. */
+  readonly onNews: () => void;
+  readonly pace?: Partial<Pace>;
+}
+
+export interface FoundMembers {
+  /** For people: what is followed. */
+  readonly name: string;
+  readonly endpoints: readonly ApiEndpoint[];
+  readonly failing: { readonly why: string; readonly since: Instant | undefined } | undefined;
+}
+
+export interface MembersSource {
+  /** Begins to follow at the first call, which waits a moment for the first list. Never rejects. */
+  readonly find: () => Promise<FoundMembers>;
+  readonly close: () => void;
+}
+
+/** How long the first question waits for the first list, and over how long proxies spread what they all hear at once. Milliseconds. */
+const FIRST_LIST_MS = 2000;
+const SPREAD_MS = 500;
+
+export function createMembersSource({ config, clock, random, onNews, pace }: MembersSourceOptions): MembersSource {
+  const name = nameOf(config);
+  const first = Promise.withResolvers<void>();
+  let followed: Followed | undefined;
+  let end: (() => void) | undefined;
+  let isClosed = false;
+  let cancelNews: (() => void) | undefined;
+
+  function onChange(next: Followed): void {
+    const isNews = followed !== undefined && newsOf(followed) !== newsOf(next);
+    followed = next;
+    first.resolve();
+    if (isNews) {
+      cancelNews ??= clock.schedule(SPREAD_MS * random(), () => {
+        cancelNews = undefined;
+        onNews();
+      });
+    }
+  }
+
+  async function settled(): Promise<void> {
+    if (followed !== undefined) return;
+    const cancel = clock.schedule(FIRST_LIST_MS, first.resolve);
+    await first.promise;
+    cancel();
+  }
+
+  return {
+    find: async () => {
+      if (!isClosed)
+        end ??= follow({ collection: () => collectionOf(config), clock, random, onChange, pace: pace ?? {} });
+      await settled();
+      if (followed === undefined) return { name, endpoints: [], failing: { why: 'not listed yet', since: undefined } };
+      const { entries, isListed, failing } = followed;
+      const since = isListed ? failing?.since : undefined;
+      return { name, endpoints: endpointsOf(entries, config.scheme), failing: failing && { why: failing.why, since } };
+    },
+    close: () => {
+      isClosed = true;
+      end?.();
+      cancelNews?.();
+      first.resolve();
+    },
+  };
+}
+
+function nameOf({ service, labels, namespace }: KubernetesConfig): string {
+  const what = service === undefined ? `pods ${labels}` : `service ${service}`;
+  return `kubernetes ${what}${namespace === undefined ? '' : ` in ${namespace}`}`;
+}
+
+async function collectionOf(config: KubernetesConfig): Promise<Collection> {
+  const { server: url, credentials, service, labels, port, roleLabel } = config;
+  if (url === undefined) {
+    throw new Error('this is no pod (KUBERNETES_SERVICE_HOST is not set): give cluster.kubernetes.server');
+  }
+  const server = { url, credentials };
+  const namespace = encodeURIComponent(config.namespace ?? (await readNamespace(server)));
+  if (service === undefined) {
+    const read: ReadEntry = readingPods({ port, roleLabel });
+    return { server, path: `/api/v1/namespaces/${namespace}/pods`, labels, read };
+  }
+  return {
+    server,
+    path: `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`,
+    // The label that ties slices to their Service.
+    labels: `kubernetes.io/service-name=${service}`,
+    read: readingSlices(service, port),
+  };
+}
+
+/** Each address and port once, in one order whatever order they came in. */
+function endpointsOf(entries: ReadonlyMap<string, Entry>, scheme: 'http' | 'https'): readonly ApiEndpoint[] {
+  const byAddress = new Map<string, ApiEndpoint>();
+  for (const { places } of [...entries.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    for (const { ip, port, hostName } of places) {
+      if (port === undefined) continue;
+      const host = ip.includes(':') ? `[${ip}]` : ip;
+      // With TLS the name is what the certificate is for.
+      const named = scheme === 'https' && hostName !== undefined ? hostName : host;
+      byAddress.set(`${host}:${port}`, { url: `${scheme}://${named}:${port}`, address: { host: ip, port } });
+    }
+  }
+  return [...byAddress.values()];
+}
+
+/** What would be worth a question if it were another; readiness and the like are not. */
+function newsOf({ entries }: Followed): string {
+  const told = [...entries.values()].map(({ name, role, places }) =>
+    JSON.stringify([name, role, places.map(placeText)]),
+  );
+  return told.toSorted((a, b) => (a < b ? -1 : 1)).join();
+}
+
+function placeText({ ip, port }: Place): string {
+  return `${ip} ${port}`;
+}

@@ -1,0 +1,148 @@
+// Pointsman before a cluster of pods: they are replaced, with other addresses each time, and it goes on by what Kubernetes says of them.
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { AppLab, fileFor } from '../../support/app-lab.ts';
+import { echoSession, isOver, stillEchoes } from '../../support/echo-session.ts';
+import { startFakeBackend } from '../../support/fake-backend.ts';
+import type { FakeBackend } from '../../support/fake-backend.ts';
+import { FakeMember } from '../../support/fake-member.ts';
+import { FakeApiServer } from '../../support/kubernetes/api-server.ts';
+import { aPod, PODS } from '../../support/kubernetes/objects.ts';
+import { until } from '../../support/until.ts';
+
+const PROBE = { interval: '50ms', timeout: '1s', urgent: { interval: '20ms', for: '30s' } };
+
+/** A member with an address of its own; all have the API's port in common. */
+interface Pod {
+  readonly api: FakeMember;
+  readonly postgres: FakeBackend;
+}
+
+let kubernetes: FakeApiServer;
+let lab: AppLab | undefined;
+/** Made beforehand, so that their ports can be allowed. */
+let backends: readonly FakeBackend[];
+let pods = new Map<string, Pod>();
+let port = 0;
+
+beforeEach(async () => {
+  [kubernetes, backends] = [
+    await FakeApiServer.start(),
+    await Promise.all([1, 2, 3, 4].map(() => startFakeBackend('echo'))),
+  ];
+  pods = new Map();
+  port = 0;
+});
+
+afterEach(async () => {
+  await lab?.app.stop();
+  lab = undefined;
+  for (const { api } of pods.values()) await api.stop();
+  for (const backend of backends) await backend.stop();
+  await kubernetes.stop();
+});
+
+/** The pod `name`, or another in its place, at this address; everybody's list says so. */
+async function run(
+  name: string,
+  host: string,
+  backend: number,
+  role: 'primary' | 'replica',
+  timeline = 1,
+): Promise<void> {
+  await pods.get(name)?.api.stop();
+  const api = await FakeMember.start(name, { role, timeline }, { host, port });
+  ({ port } = api.address);
+  const postgres = backends[backend];
+  if (postgres === undefined) throw new Error(`no backend ${backend}`);
+  pods.set(name, { api, postgres });
+  const members = [...pods.values()].map((pod) => pod.api.entry({ ...pod.postgres.address }));
+  for (const pod of pods.values()) pod.api.set({ cluster: { members, scope: 'demo' } });
+  kubernetes.put(PODS, aPod(name, host, { role }));
+}
+
+async function startLab(): Promise<AppLab> {
+  const cluster = {
+    scope: 'demo',
+    kubernetes: { server: kubernetes.url, credentials: kubernetes.credentials, port },
+    allow: { networks: ['127.0.0.0/8'], ports: backends.map(({ address }) => address.port) },
+  };
+  lab = await AppLab.start(fileFor([], { cluster, probe: PROBE, pools: { read: { drain: '100ms' } } }));
+  return lab;
+}
+
+function sessionsOn(backend: number): number {
+  return backends[backend]?.connections.filter((connection) => connection.received().length > 0).length ?? 0;
+}
+
+test('scenario 28: a pod is replaced: its sessions end, those of the others live, new ones find the new address', async () => {
+  await run('pg-0', '127.0.0.11', 0, 'primary');
+  await run('pg-1', '127.0.0.12', 1, 'replica');
+  const started = await startLab();
+  await until('the replica', () => started.said('route-changed').some(({ to }) => JSON.stringify(to).includes('pg-1')));
+  const [writer, reader] = [await echoSession(started.address('write')), await echoSession(started.address('read'))];
+  await run('pg-1', '127.0.0.13', 2, 'replica');
+  await until('the end of the old session', () => isOver(reader), 15_000);
+  await until('a session on the new pod', async () => {
+    await echoSession(started.address('read'));
+    return sessionsOn(2) > 0;
+  });
+  await stillEchoes(writer);
+  expect([sessionsOn(0) >= 1, sessionsOn(1)]).toEqual([true, 1]);
+});
+
+test('every pod is replaced at once: what no member could tell any more, Kubernetes tells', async () => {
+  await run('pg-0', '127.0.0.11', 0, 'primary');
+  await run('pg-1', '127.0.0.12', 1, 'replica');
+  const started = await startLab();
+  const live = await echoSession(started.address('write'));
+  for (const { api } of pods.values()) await api.stop();
+  for (const backend of [0, 1]) await backends[backend]?.stop();
+  await until('the end of the live session', () => isOver(live), 15_000);
+  await run('pg-1', '127.0.0.14', 3, 'primary', 2);
+  await run('pg-0', '127.0.0.13', 2, 'replica', 2);
+  const held = await echoSession(started.address('write'));
+  await stillEchoes(held);
+  expect(sessionsOn(3)).toBe(1);
+});
+
+test('G2: no session goes where only a role label leads', async () => {
+  await run('pg-0', '127.0.0.11', 0, 'primary');
+  await run('pg-1', '127.0.0.12', 1, 'replica');
+  const started = await startLab();
+  await until('a watch', () => kubernetes.watchers === 1);
+  const asked = pods.get('pg-0')?.api.requests.length ?? 0;
+  kubernetes.put(PODS, aPod('pg-1', '127.0.0.12', { role: 'primary' }));
+  kubernetes.put(PODS, aPod('pg-0', '127.0.0.11', { role: 'replica' }));
+  await until('some rounds more', () => (pods.get('pg-0')?.api.requests.length ?? 0) > asked + 20);
+  await stillEchoes(await echoSession(started.address('write')));
+  expect([sessionsOn(0), sessionsOn(1)]).toEqual([1, 0]);
+});
+
+test('/status tells for how long Kubernetes has been silent, and the members stay', async () => {
+  await run('pg-0', '127.0.0.11', 0, 'primary');
+  await run('pg-1', '127.0.0.12', 1, 'replica');
+  const started = await startLab();
+  await until('a watch', () => kubernetes.watchers === 1);
+  kubernetes.mood = 'unavailable';
+  kubernetes.cutWatches();
+  const line = await until(
+    'the warning',
+    () => started.said('contact-source-changed').find(({ level }) => level === 'warn'),
+    20_000,
+  );
+  expect(line['msg']).toMatch(
+    /^kubernetes pods application=patroni,cluster-name=demo: nothing new for .* answered 503/,
+  );
+  const status: unknown = JSON.parse(await started.ask('/status'));
+  expect(status).toMatchObject({
+    cluster: {
+      contact_sources: [
+        {
+          contact_points: [`127.0.0.11:${port}`, `127.0.0.12:${port}`],
+          failing: { for_seconds: expect.any(Number), why: 'the API server answered 503: etcd is gone' },
+        },
+      ],
+    },
+    members: [{ name: 'pg-0' }, { name: 'pg-1' }],
+  });
+}, 30_000);
