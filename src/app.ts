@@ -118,10 +118,7 @@ export function createApp(options: AppOptions): App {
     address: config.admin.address,
     status,
     readiness,
-    metrics: async () => {
-      await proxy.gather();
-      return metrics.text();
-    },
+    metrics: () => proxy.gather().then(() => metrics.text()),
     metricsContentType: metrics.contentType,
     token: () => readAdminToken(running.config.admin),
     operations: createOperations({ monitor, load, log, reload: (loaded) => app.reload(loaded) }),

@@ -6,7 +6,7 @@ import type { Clock } from './core/instant.ts';
 import { createDiscovery } from './discovery/discover.ts';
 import type { Discovery } from './discovery/discover.ts';
 import { contactSourceEvent } from './discovery/source-news.ts';
-import { createMembersSource } from './kubernetes/members-source.ts';
+import type { MembersSource, MembersSourceOptions } from './kubernetes/members-source.ts';
 import { createProbe } from './patroni/probe.ts';
 import type { Probe } from './patroni/probe.ts';
 import { createReader } from './patroni/read-documents.ts';
@@ -29,7 +29,7 @@ export function createClients(cluster: ClusterConfig, { clock, tell, onHint }: C
   const { tls: files, dialect } = cluster.api;
   const tls = files === undefined ? undefined : tlsFromFiles(files);
   const { kubernetes } = cluster;
-  const source = kubernetes && createMembersSource({ config: kubernetes, clock, random: Math.random, onNews: onHint });
+  const source = kubernetes && openSource({ config: kubernetes, clock, random: Math.random, onNews: onHint });
   const discovery = createDiscovery({
     cluster,
     readCluster: createReader({ tls, dialect }).readCluster,
@@ -39,4 +39,26 @@ export function createClients(cluster: ClusterConfig, { clock, tell, onHint }: C
     onSource: (source, now) => tell(contactSourceEvent(source, now)),
   });
   return { ...discovery, probe: createProbe({ tls }), close: () => source?.close() };
+}
+
+/** Loaded when it is first asked: most have no use for it, and it brings an HTTP client of its own. */
+export function openSource(options: MembersSourceOptions): MembersSource {
+  let opened: Promise<MembersSource> | undefined;
+  let isClosed = false;
+  const open = async (): Promise<MembersSource> => {
+    const { createMembersSource } = await import('./kubernetes/members-source.ts');
+    const source = createMembersSource(options);
+    if (isClosed) source.close();
+    return source;
+  };
+  return {
+    find: async () => {
+      opened ??= open();
+      return await (await opened).find();
+    },
+    close: () => {
+      isClosed = true;
+      void opened?.then((source) => source.close());
+    },
+  };
 }

@@ -1,11 +1,11 @@
 // `pointsman check --live`: asks each seed by itself for the cluster document and says what it would make of it. Reads only; binds
 // nothing.
 import type { SeedReport } from './cli/io.ts';
+import { openSource } from './clients.ts';
 import type { ClusterConfig } from './config/config.ts';
 import { addressText } from './core/member.ts';
 import type { AskDirectory } from './discovery/contact-points.ts';
 import { createDiscovery } from './discovery/discover.ts';
-import { createMembersSource } from './kubernetes/members-source.ts';
 import { createReader } from './patroni/read-documents.ts';
 import { tlsFromFiles } from './patroni/tls-files.ts';
 import { systemClock } from './system-clock.ts';
@@ -37,8 +37,7 @@ export async function surveySeeds(cluster: ClusterConfig): Promise<readonly Seed
   };
   const { kubernetes } = cluster;
   const source =
-    kubernetes &&
-    createMembersSource({ config: kubernetes, clock: systemClock, random: Math.random, onNews: () => {} });
+    kubernetes && openSource({ config: kubernetes, clock: systemClock, random: Math.random, onNews: () => {} });
   const asked = seeds.map((seed) => ask(seed.url, [seed]));
   if (source !== undefined) asked.push(source.find().then(({ name }) => ask(name, [], source.find)));
   const reports = await Promise.all(asked);
