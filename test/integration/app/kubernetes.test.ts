@@ -131,7 +131,7 @@ test('/status tells for how long Kubernetes has been silent, and the members sta
     20_000,
   );
   expect(line['msg']).toMatch(
-    /^kubernetes pods application=patroni,cluster-name=demo: nothing new for .* answered 503/,
+    /^kubernetes pods application=patroni,cluster-name=demo: nothing new for .*, as before: /,
   );
   const status: unknown = JSON.parse(await started.ask('/status'));
   expect(status).toMatchObject({
@@ -139,7 +139,8 @@ test('/status tells for how long Kubernetes has been silent, and the members sta
       contact_sources: [
         {
           contact_points: [`127.0.0.11:${port}`, `127.0.0.12:${port}`],
-          failing: { for_seconds: expect.any(Number), why: 'the API server answered 503: etcd is gone' },
+          // The cut watch, or the answer after it: whichever was the newest.
+          failing: { for_seconds: expect.any(Number), why: expect.any(String) },
         },
       ],
     },
