@@ -1,4 +1,4 @@
-// What a broken request means: Node's and TLS's error codes in the core's words. An error we do not know is our
+// What a broken request means: node's, TLS's and undici's error codes in the core's words. An error we do not know is our
 // own until proven otherwise: it must never be held against a member.
 import type { FailureCause } from '../core/observation.ts';
 import { shown } from './fields.ts';
@@ -22,16 +22,22 @@ const CAUSES: Readonly<Record<string, FailureCause>> = {
   ENETUNREACH: 'unreachable',
   ENETDOWN: 'unreachable',
   ETIMEDOUT: 'timeout',
+  UND_ERR_RES_EXCEEDED_MAX_SIZE: 'oversized',
+  UND_ERR_HEADERS_OVERFLOW: 'oversized',
   HPE_HEADER_OVERFLOW: 'oversized',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'malformed',
+  UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: 'malformed',
 };
 
 /** Verification results of OpenSSL come as their own names, handshake failures as ERR_SSL_… or EPROTO. */
 const TLS_CODE =
   /^(?:ERR_SSL_|ERR_TLS_|ERR_OSSL_|EPROTO$|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|INVALID_|PATH_LENGTH_|ERROR_IN_)/;
 
-function causeOf(code: string): FailureCause {
+function causeOf(code: string, message: string): FailureCause {
   const known = Object.hasOwn(CAUSES, code) ? CAUSES[code] : undefined;
   if (known !== undefined) return known;
+  // undici's one code for "closed before the answer was whole" and for an answer it does not expect (1xx).
+  if (code === 'UND_ERR_SOCKET') return message.startsWith('bad ') ? 'malformed' : 'reset';
   if (code.startsWith('HPE_')) return 'malformed';
   return TLS_CODE.test(code) ? 'tls' : 'local';
 }
@@ -52,11 +58,10 @@ export function failure(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error);
   const code = errorCode(error);
   if (code === 'ECONNREFUSED') return { kind: 'refused' };
-  return broken(causeOf(code), shown(code === '' ? message : code));
-}
-
-export function broken(cause: FailureCause, why: string): Failure {
-  return { kind: 'failed', cause, detail: `${WORDS[cause]} (${why})` };
+  // undici's parser errors carry a code only sometimes.
+  const isParserError = error instanceof Error && error.name === 'HTTPParserError';
+  const cause = isParserError && !Object.hasOwn(CAUSES, code) ? 'malformed' : causeOf(code, message);
+  return { kind: 'failed', cause, detail: `${WORDS[cause]} (${shown(code === '' ? message : code)})` };
 }
 
 export function errorCode(error: unknown): string {

@@ -1,20 +1,19 @@
 // One GET, one socket, one deadline. Owns the socket from connect to destroy; nothing is pooled, kept alive, redirected or
 // proxied, no credentials are sent, and every ending is a value. Patroni answers HTTP/1.0 from a handful of threads: a socket
 // left behind is a thread taken from it.
-import type * as Http from 'node:http';
 import { createRequire } from 'node:module';
-import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { Socket } from 'node:net';
+import type { Client as UndiciClient } from 'undici';
 import type { ApiEndpoint } from '../core/member.ts';
 import { startDeadline, STALL_MS } from './deadline.ts';
-import { broken, failure } from './failure.ts';
+import { failure } from './failure.ts';
 import type { Failure } from './failure.ts';
 import { isHttps, openSocket } from './socket.ts';
 import type { TlsSource } from './tls-files.ts';
 
-// An import of node:http has Node load its fetch and its WebSocket as well: 12 MB of memory that nobody here uses.
-const http: typeof Http = createRequire(import.meta.url)('node:http');
+// The one part of undici that is used: all of it would keep 13 MB more (its fetch, WebSocket and caches) for a proxy's whole life.
+const Client = createRequire(import.meta.url)('undici/lib/dispatcher/client.js') as typeof UndiciClient;
 
 /** Largest body read; a status document of a cluster with many replicas has a few kilobytes. */
 const MAX_BODY_BYTES = 256 * 1024;
@@ -34,63 +33,48 @@ export type HttpResult = { readonly kind: 'answered'; readonly status: number; r
 
 /** Never rejects. The socket is destroyed before the result is there. */
 export async function get(request: Request): Promise<HttpResult> {
-  const { api, deadlineMs } = request;
+  const { api, path, deadlineMs } = request;
   if (isIP(api.address.host) === 0) return unresolved(api);
   let socket: Socket | undefined;
-  const deadline = startDeadline(deadlineMs, () => socket?.destroy());
+  let client: UndiciClient | undefined;
+  const deadline = startDeadline(deadlineMs, () => {
+    void client?.destroy();
+    socket?.destroy();
+  });
   try {
     const tls = (isHttps(api) ? await request.tls?.() : undefined) ?? {};
     // Files may take longer than the deadline.
     if (deadline.hasExpired()) return timedOut(deadlineMs);
-    socket = openSocket(api, tls);
-    const result = await exchange(request, socket);
-    if (result.kind !== 'failed') return result;
-    const ended = deadline.hasExpired() ? timedOut(deadlineMs) : result;
+    client = new Client(api.url, {
+      connect: (_options, callback) => {
+        const opened = openSocket(api, tls);
+        socket = opened;
+        const fail = (error: Error): void => callback(error, null);
+        opened.once('error', fail);
+        opened.once(isHttps(api) ? 'secureConnect' : 'connect', () => {
+          opened.off('error', fail);
+          callback(null, opened);
+        });
+        // Errors after the end are nobody's.
+        opened.on('error', () => {});
+      },
+      pipelining: 0,
+      allowH2: false,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      maxResponseSize: MAX_BODY_BYTES,
+    });
+    return await exchange(client, path);
+  } catch (error) {
+    const ended = deadline.hasExpired() ? timedOut(deadlineMs) : failure(error);
     const stalledMs = deadline.stalledMs();
     return ended.kind === 'failed' && stalledMs > STALL_MS ? stalled(stalledMs) : ended;
-  } catch (error) {
-    return failure(error);
   } finally {
     deadline.cancel();
     socket?.destroy();
+    void client?.destroy();
   }
-}
-
-/** Resolves at the first ending, whichever it is. */
-function exchange({ api, path }: Request, socket: Socket): Promise<HttpResult> {
-  return new Promise((resolve) => {
-    const fail = (error: unknown): void => resolve(failure(error));
-    // Errors after the end are nobody's.
-    socket.on('error', fail);
-    const asking = http.request({
-      createConnection: () => socket,
-      path,
-      headers: { host: new URL(api.url).host, accept: 'application/json' },
-      maxHeaderSize: MAX_HEADER_BYTES,
-    });
-    asking
-      .on('error', fail)
-      .on('information', () => resolve(broken('malformed', 'an interim answer')))
-      .on('upgrade', () => resolve(broken('malformed', 'an upgrade')))
-      .on('response', (response: IncomingMessage) => read(response, resolve));
-    asking.end();
-  });
-}
-
-function read(response: IncomingMessage, resolve: (result: HttpResult) => void): void {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  response
-    .on('data', (chunk: Buffer) => {
-      chunks.push(chunk);
-      bytes += chunk.length;
-      if (bytes > MAX_BODY_BYTES) resolve(broken('oversized', `more than ${MAX_BODY_BYTES} bytes`));
-    })
-    .on('error', (error) => resolve(failure(error)))
-    .on('end', () => {
-      const body = Buffer.concat(chunks).toString('utf8');
-      resolve({ kind: 'answered', status: response.statusCode ?? 0, body });
-    });
 }
 
 /** Contact is made only with addresses that were checked (behaviour: trust); a name is not one. */
@@ -104,4 +88,30 @@ function timedOut(deadlineMs: number): Failure {
 
 function stalled(ms: number): Failure {
   return { kind: 'failed', cause: 'local', detail: `this process stood still for ${Math.round(ms)} ms of the request` };
+}
+
+/** Rejects with whatever broke it. */
+function exchange(client: UndiciClient, path: string): Promise<HttpResult> {
+  return new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = [];
+    let status = 0;
+    client.dispatch(
+      { method: 'GET', path, headers: { accept: 'application/json' } },
+      {
+        onRequestStart() {},
+        onResponseStart(_controller, statusCode) {
+          status = statusCode;
+        },
+        onResponseData(_controller, chunk) {
+          chunks.push(chunk);
+        },
+        onResponseEnd() {
+          resolve({ kind: 'answered', status, body: Buffer.concat(chunks).toString('utf8') });
+        },
+        onResponseError(_controller, error) {
+          reject(error);
+        },
+      },
+    );
+  });
 }
