@@ -55,5 +55,5 @@ WORKDIR /app
 EXPOSE 6432 6433 8432
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["/usr/local/bin/node", "/app/dist/healthcheck-main.js"]
-ENTRYPOINT ["/usr/local/bin/node", "--max-semi-space-size=4", "/app/dist/main.js"]
+ENTRYPOINT ["/usr/local/bin/node", "--max-semi-space-size=4", "--liftoff-only", "/app/dist/main.js"]
 CMD ["run"]

@@ -13,7 +13,7 @@ import { isHttps, openSocket } from './socket.ts';
 import type { TlsSource } from './tls-files.ts';
 
 // The one part of undici that is used: all of it would keep 13 MB more (its fetch, WebSocket and caches) for a proxy's whole life.
-const Client = createRequire(import.meta.url)('undici/lib/dispatcher/client.js') as typeof UndiciClient;
+const Client: typeof UndiciClient = createRequire(import.meta.url)('undici/lib/dispatcher/client.js');
 
 /** Largest body read; a status document of a cluster with many replicas has a few kilobytes. */
 const MAX_BODY_BYTES = 256 * 1024;
