@@ -2,7 +2,8 @@
 import { describeStanding } from '../core/describe.ts';
 import type { MonitorEvent } from '../core/events.ts';
 import type { ProbeObservation } from '../core/observation.ts';
-import type { Route, RoutingTable, Standing } from '../core/routing-table.ts';
+import { isSameAddress } from '../core/member.ts';
+import type { Route, RoutingTable, Standing, Target } from '../core/routing-table.ts';
 
 export function changesBetween(previous: RoutingTable, next: RoutingTable): readonly MonitorEvent[] {
   const events: MonitorEvent[] = [];
@@ -31,23 +32,26 @@ function isSameStanding(a: Standing | undefined, b: Standing): boolean {
   return a?.kind === b.kind && a.why.code === b.why.code;
 }
 
+/** Weights and zones are no news. */
 function isSameRoute(a: Route | undefined, b: Route): boolean {
-  return a !== undefined && routeKey(a) === routeKey(b);
+  if (a?.kind === 'open' && b.kind === 'open') {
+    return a.fallback?.pool === b.fallback?.pool && isLagging(a) === isLagging(b) && isSameTargets(a, b);
+  }
+  return a?.kind === 'hold' && b.kind === 'hold' ? a.cause === b.cause : a?.kind === b.kind;
 }
 
-function routeKey(route: Route): string {
-  switch (route.kind) {
-    case 'open':
-      return JSON.stringify([
-        route.fallback?.pool,
-        route.lagging !== undefined,
-        route.targets.map(({ member, address }) => [member, address]),
-      ]);
-    case 'hold':
-      return `hold ${route.cause}`;
-    case 'closed':
-      return 'closed';
-  }
+type Open = Extract<Route, { kind: 'open' }>;
+
+function isLagging({ lagging }: Open): boolean {
+  return lagging !== undefined;
+}
+
+function isSameTargets({ targets: a }: Open, { targets: b }: Open): boolean {
+  return a.length === b.length && a.every((target, index) => isSameTarget(target, b[index]));
+}
+
+function isSameTarget({ member, address }: Target, other: Target | undefined): boolean {
+  return member === other?.member && isSameAddress(address, other.address);
 }
 
 export function probeEvent({ member, check, outcome }: ProbeObservation, durationMs: number): MonitorEvent {

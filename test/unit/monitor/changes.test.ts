@@ -24,3 +24,8 @@ test.each<[string, PoolPicture]>([
 ])('%s is', (_, after) => {
   expect(news({ open: { A } }, after)).toEqual(['route-changed']);
 });
+
+test('one member more is, and one fewer', () => {
+  expect(news({ open: { A } }, { open: { A, B } })).toContain('route-changed');
+  expect(news({ open: { A, B } }, { open: { A } })).toContain('route-changed');
+});

@@ -1,0 +1,125 @@
+// `npm run bench:probing`: what it costs to ask every member once, and to decide, in processor time of this process; by members and
+// pools, and by the sessions that live meanwhile. The members are another process.
+import { observe, nextCheck } from '../../src/core/observe.ts';
+import { decideRoutes } from '../../src/core/decide-routes.ts';
+import { planActions } from '../../src/core/actions.ts';
+import type { Member } from '../../src/core/member.ts';
+import type { RoutingPolicy } from '../../src/core/policy.ts';
+import { emptySnapshot } from '../../src/core/snapshot.ts';
+import type { Snapshot } from '../../src/core/snapshot.ts';
+import { createProbe } from '../../src/patroni/probe.ts';
+import { Evictions } from '../../src/proxy/evictions.ts';
+import type { Registry } from '../../src/proxy/registry.ts';
+import { SoftEnds } from '../../src/proxy/soft-ends.ts';
+import { systemClock } from '../../src/system-clock.ts';
+import { median } from '../support/median.ts';
+import { poolsOf, sessionsOn, startMembers } from './probing/cluster.ts';
+
+const MEMBERS = [3, 10, 50];
+const POOLS = [1, 20];
+const SESSIONS = [0, 10_000];
+const ROUNDS = 5;
+/** In each round, so that the clock that counts processor time can tell. */
+const PROBES = 300;
+const DECISIONS = 300;
+const DEADLINE_MS = 5_000;
+
+const NOT_SOUGHT: ReadonlySet<string> = new Set();
+const probe = createProbe();
+
+function cpuUs(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+}
+
+/** Every check that the answers so far leave open, of every member, one in flight for each, as the prober asks them. */
+async function askOnce(policy: RoutingPolicy, members: readonly Member[], from: Snapshot): Promise<[Snapshot, number]> {
+  let snapshot = from;
+  let requests = 0;
+  const roundAt = systemClock.now();
+  const ask = async ({ name }: Member): Promise<void> => {
+    for (;;) {
+      const record = snapshot.members.get(name);
+      const check = record === undefined ? undefined : nextCheck(policy, record, roundAt, NOT_SOUGHT);
+      if (record === undefined || check === undefined) return;
+      const startedAt = systemClock.now();
+      const outcome = await probe(record.member, check, DEADLINE_MS);
+      if (outcome.kind !== 'answered') throw new Error(`${name} did not answer: ${JSON.stringify(outcome)}`);
+      requests += 1;
+      snapshot = observe(policy, snapshot, { kind: 'probe', member: name, check: check.text, startedAt, outcome });
+    }
+  };
+  await Promise.all(members.map(ask));
+  return [snapshot, requests];
+}
+
+interface Asked {
+  readonly snapshot: Snapshot;
+  /** Processor time of one round, microseconds, and its requests. */
+  readonly roundUs: number;
+  readonly requests: number;
+}
+
+async function probing(policy: RoutingPolicy, members: readonly Member[]): Promise<Asked> {
+  const list = { kind: 'members', startedAt: systemClock.now(), members } as const;
+  let [snapshot, requests] = await askOnce(policy, members, observe(policy, emptySnapshot(undefined), list));
+  const times = Math.max(1, Math.round(PROBES / requests));
+  const figures: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const before = cpuUs();
+    for (let time = 0; time < times; time += 1) [snapshot, requests] = await askOnce(policy, members, snapshot);
+    figures.push((cpuUs() - before) / times);
+  }
+  return { snapshot, roundUs: median(figures), requests };
+}
+
+/** The decision, what follows for live sessions, and the carrying out of it: nothing has changed, as nearly always. */
+function deciding(policy: RoutingPolicy, snapshot: Snapshot, registry: Registry): number {
+  let table = decideRoutes(policy, snapshot, systemClock.now());
+  const softEnds = new SoftEnds(systemClock, 50);
+  const evictions = new Evictions({ registry, table: () => table, clock: systemClock, softEnds, drainMs: () => 0 });
+  const figures: number[] = [];
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    const before = cpuUs();
+    for (let time = 0; time < DECISIONS; time += 1) {
+      const next = decideRoutes(policy, snapshot, systemClock.now());
+      evictions.apply(planActions(policy, table, next));
+      table = next;
+    }
+    // The first round warms up.
+    if (round > 0) figures.push((cpuUs() - before) / DECISIONS);
+  }
+  return median(figures);
+}
+
+const cells = (...columns: readonly (string | number)[]): string => `| ${columns.join(' | ')} |`;
+const rows = [
+  cells(
+    'members',
+    'pools',
+    'requests a round',
+    'a round, ms',
+    'a request, µs',
+    ...SESSIONS.map((n) => `a decision with ${n} sessions, µs`),
+  ),
+  cells(...Array.from({ length: 5 + SESSIONS.length }, () => '---')),
+];
+for (const memberCount of MEMBERS) {
+  await using cluster = await startMembers(memberCount);
+  for (const poolCount of POOLS) {
+    const policy = poolsOf(poolCount);
+    const { snapshot, roundUs, requests } = await probing(policy, cluster.members);
+    const decisions = SESSIONS.map((count) => deciding(policy, snapshot, sessionsOn(policy, cluster.members, count)));
+    rows.push(
+      cells(
+        memberCount,
+        poolCount,
+        requests,
+        (roundUs / 1000).toFixed(2),
+        Math.round(roundUs / requests),
+        ...decisions.map((us) => us.toFixed(1)),
+      ),
+    );
+  }
+}
+process.stdout.write(`${rows.join('\n')}\n`);

@@ -1,0 +1,74 @@
+// What is probed and decided in one setting of the benchmark: members that answer, pools that ask them, and sessions that live on them.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { z } from 'zod';
+import type { Member } from '../../../src/core/member.ts';
+import type { RoutingPolicy } from '../../../src/core/policy.ts';
+import { Registry } from '../../../src/proxy/registry.ts';
+import type { Seated } from '../../../src/proxy/registry.ts';
+import { aPolicy, aPool, aWritePool } from '../../support/builders.ts';
+
+const told = z.array(z.object({ name: z.string(), port: z.number() }));
+const HOST = '127.0.0.1';
+const nothing = (): void => {};
+
+export async function startMembers(count: number): Promise<AsyncDisposable & { readonly members: readonly Member[] }> {
+  const child = fork(new URL('members-main.ts', import.meta.url), [String(count)]);
+  const [message] = await once(child, 'message');
+  const members = told.parse(message).map(({ name, port }, index): Member => {
+    const address = { host: HOST, port };
+    return {
+      name,
+      api: { url: `http://${HOST}:${port}`, address },
+      postgres: { host: HOST, port: index + 1 },
+      origin: 'configured',
+    };
+  });
+  return {
+    members,
+    [Symbol.asyncDispose]: async () => {
+      const ended = once(child, 'exit');
+      child.disconnect();
+      await ended;
+    },
+  };
+}
+
+/** The write pool, and read pools that each ask a question of their own. */
+export function poolsOf(count: number): RoutingPolicy {
+  const reads = Array.from({ length: count - 1 }, (_, index) =>
+    aPool({ name: `read-${index + 1}`, check: `/replica?lag=${16 + index}MB` }),
+  );
+  return aPolicy({ pools: [aWritePool(), ...reads] });
+}
+
+/** Sessions that are dealt out to the members of the policy's last pool. */
+export function sessionsOn({ pools }: RoutingPolicy, members: readonly Member[], count: number): Registry {
+  const registry = new Registry();
+  registry.learn(pools.map(({ name }) => name));
+  const pool = pools.at(-1)?.name ?? 'write';
+  for (let index = 0; index < count; index += 1) {
+    const { name, postgres } = members[index % members.length] ?? {};
+    if (name === undefined || postgres === undefined) continue;
+    const place = { member: name, address: postgres, isFallback: false, isLagging: false };
+    const session = aSession(pool, place);
+    registry.add(session);
+    registry.sit(session, place);
+  }
+  return registry;
+}
+
+function aSession(pool: string, place: NonNullable<ReturnType<Seated['place']>>): Seated {
+  return {
+    pool,
+    listener: { host: HOST, port: 1 },
+    place: () => place,
+    end: nothing,
+    giveUpDial: nothing,
+    stopWaiting: nothing,
+    dismiss: nothing,
+    close: nothing,
+    isIdle: () => true,
+    onIdle: () => nothing,
+  };
+}
