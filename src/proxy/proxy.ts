@@ -7,6 +7,7 @@ import type { PoolName, PoolPolicy, RoutingPolicy } from '../core/policy.ts';
 import type { Tally } from '../core/tally.ts';
 import { Admission } from './admission.ts';
 import { Cancels } from './cancel.ts';
+import { ClientReads } from './client-reads.ts';
 import { Degraded } from './degraded.ts';
 import { dialTcp } from './dial.ts';
 import { Evictions } from './evictions.ts';
@@ -104,6 +105,7 @@ class RunningProxy implements LocalProxy {
   /** Also those that a reload took away, as they were: their sessions may live on. */
   readonly #pools = new Map<PoolName, PoolPolicy>();
   #policy: ProxyPolicy;
+  readonly #reads: ClientReads;
   #isStopping = false;
   #lastId: number;
 
@@ -113,6 +115,7 @@ class RunningProxy implements LocalProxy {
     this.#registry = registry;
     this.#lastId = peers?.lastId ?? 0;
     this.#options = options;
+    this.#reads = new ClientReads(options);
     this.#policy = options;
     this.#holding = new Holding({
       ...options,
@@ -150,6 +153,7 @@ class RunningProxy implements LocalProxy {
       admission: this.#admission,
       ages: new SessionAges({ ...options, softEnds: this.#softEnds }),
       dial,
+      readInto: this.#reads.into,
       picker: this.#picker,
       isStopping: () => this.#isStopping,
     };
@@ -164,6 +168,7 @@ class RunningProxy implements LocalProxy {
     if (identity.kind === 'failed') return identity;
     const prepared = await this.#listeners.prepare(this.#policy.listeners);
     if (prepared.kind === 'failed') return prepared;
+    await this.#reads.choose(this.#policy.client.directReads);
     if (!this.#isStopping) identity.apply();
     return { kind: 'listening', listeners: prepared.apply().added };
   }

@@ -2,8 +2,12 @@
 // Owns both sockets from its start until it reports that both are closed, or is stopped. Knows nothing of sessions, tables or
 // PostgreSQL: who wants to read along, or to keep something from the client, taps it.
 import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import type { Clock } from '../core/instant.ts';
 import type { Greeted } from './greeting.ts';
+import { Inflow } from './inflow.ts';
+import { MemberSocket } from './member-socket.ts';
+import type { ReadInto } from './reads-proof.ts';
 import { resetSocket } from './socket.ts';
 
 /** Monotonic byte counters, incremented on each chunk. */
@@ -36,6 +40,8 @@ export interface RelayInputs {
   /** The client has half-closed already. */
   readonly hasClientEnded: boolean;
   readonly taps: Taps | undefined;
+  /** For the client; false where Node is to read it. */
+  readonly readInto: ReadInto;
   /** Called before anything of the client is forwarded; may stop the relay. */
   readonly judge: () => void;
   /** The session's own counters and its pool's. */
@@ -57,6 +63,9 @@ export class Relay {
   readonly #inputs: RelayInputs;
   readonly #toBackend: Send;
   readonly #toClient: Send;
+  /** Undefined: the socket is read by Node. */
+  readonly #fromBackend: Inflow | undefined;
+  #fromClient: Inflow | undefined;
   #ending: RelayEnding | undefined;
   #open = 2;
   #cancelTimer = nothing;
@@ -65,6 +74,7 @@ export class Relay {
   constructor(inputs: RelayInputs) {
     const { taps } = inputs;
     this.#inputs = inputs;
+    this.#fromBackend = inputs.backend instanceof MemberSocket ? inputs.backend.inflow : undefined;
     this.#toClient = taps === undefined ? this.#sendToClient : (chunk) => taps.toClient(chunk, this.#sendToClient);
     this.#toBackend = (chunk) => {
       inputs.judge();
@@ -81,6 +91,7 @@ export class Relay {
     client.on('end', this.#endOfClient).on('error', this.#clientFailed).on('close', this.#closed);
     backend.on('data', this.#toClient).on('drain', this.#resumeClient);
     backend.on('end', this.#endOfBackend).on('error', this.#backendFailed).on('close', this.#closed);
+    this.#readIntoBuffers();
     client.resume();
     backend.resume();
     if (packet !== undefined && greeted === undefined) this.#sendToBackend(packet);
@@ -100,6 +111,21 @@ export class Relay {
     client.off('end', this.#endOfClient).off('error', this.#clientFailed).off('close', this.#closed);
     backend.off('data', this.#toClient).off('drain', this.#resumeClient);
     backend.off('end', this.#endOfBackend).off('error', this.#backendFailed).off('close', this.#closed);
+    this.#fromClient?.abandon();
+    this.#fromBackend?.abandon();
+  }
+
+  /** What arrived before still comes as `data`, and before anything that comes from here on. */
+  #readIntoBuffers(): void {
+    const { client, backend, readInto } = this.#inputs;
+    // TLS says late that it has written, so waiting for it would stop every read: what it gets are copies.
+    if (client instanceof TLSSocket) return this.#fromBackend?.flow();
+    this.#fromBackend?.flowInto(client, this.#toClient);
+    const inflow = new Inflow();
+    if (!readInto(client, inflow)) return undefined;
+    inflow.flowInto(backend, this.#toBackend);
+    this.#fromClient = inflow;
+    return undefined;
   }
 
   readonly #resumeBackend = (): void => {
@@ -132,6 +158,7 @@ export class Relay {
     this.#cancelTimer();
     this.#cancelTimer = clock.schedule(FLUSH_MS, () => client.destroy());
     client.off('data', this.#toBackend).resume();
+    this.#fromClient?.discard();
     client.destroySoon();
   };
 
@@ -139,6 +166,8 @@ export class Relay {
     this.#open -= 1;
     if (this.#open > 0) return;
     this.#cancelTimer();
+    this.#fromClient?.closed();
+    this.#fromBackend?.closed();
     this.#inputs.onEnded(this.#ending ?? 'backend-closed');
   };
 

@@ -55,6 +55,7 @@ export class Served {
       taps: this.#follower === undefined ? undefined : this.#follow(this.#follower),
       // Reading the table is what makes it judge: this session may be over by then.
       judge: () => void around.seams.table(),
+      readInto: around.readInto,
       traffic,
       poolTraffic: around.registry.traffic(pool.name),
       clock: around.seams.clock,

@@ -3,9 +3,13 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { addressText } from '../core/member.ts';
 
-/** Half-close is passed on, so neither leg may end itself; keepalive finds peers that vanished. */
+/**
+ * Half-close is passed on, so neither leg may end itself; keepalive finds peers that vanished. A write that the kernel does not
+ * take at once is back-pressure already: what waits here is one read and no more.
+ */
 export const SOCKET_OPTIONS = {
   allowHalfOpen: true,
+  highWaterMark: 1,
   noDelay: true,
   keepAlive: true,
   keepAliveInitialDelay: 30_000,

@@ -6,6 +6,7 @@ import type { Dial } from './dial.ts';
 import type { Holding } from './holding.ts';
 import type { ProxyPolicy, ProxySeams } from './options.ts';
 import type { Picker } from './picker.ts';
+import type { ReadInto } from './reads-proof.ts';
 import type { Registry } from './registry.ts';
 import type { SessionAges } from './session-ages.ts';
 import type { Spares } from './spares.ts';
@@ -24,6 +25,8 @@ export interface Surroundings {
   readonly ages: SessionAges;
   readonly identity: TlsIdentity;
   readonly dial: Dial;
+  /** How accepted sockets are read: false where Node is to do it. */
+  readonly readInto: ReadInto;
   readonly picker: Picker;
   /** No new backend connections: the process is about to end. */
   readonly isStopping: () => boolean;

@@ -35,8 +35,7 @@ export interface EventMetricsOptions {
 
 export function createEventMetrics({ registry, now }: EventMetricsOptions): EventMetrics {
   const registers = [registry];
-  const pool = poolMetrics(registers);
-  const { probes, dials } = questionMetrics(registers);
+  const [pool, { probes, dials }] = [poolMetrics(registers), questionMetrics(registers)];
   const cluster = clusterMetrics(registers);
   let discoveredAt: Instant | undefined;
   const reloads = reloadMetrics(registers);
@@ -58,6 +57,8 @@ export function createEventMetrics({ registry, now }: EventMetricsOptions): Even
         return pool.cancels.inc({ pool: event.pool, key: event.key });
       case 'listener-failed':
         return pool.listenerFailures.inc({ pool: event.pool });
+      case 'reads-chosen':
+        return cluster.directReads.set(event.isDirect ? 1 : 0);
       case 'route-changed':
         return pool.routeChanges.inc({ pool: event.pool });
       case 'probe-finished':
@@ -91,8 +92,11 @@ export function createEventMetrics({ registry, now }: EventMetricsOptions): Even
         return undefined;
     }
   };
-  const retain = (known: ReadonlySet<MemberName>): void => [probes, dials].forEach((timed) => timed.retain(known));
-  return { count, learn: learning(pool), retain, discoveredAt: () => discoveredAt };
+  return { count, learn: learning(pool), retain: retaining(probes, dials), discoveredAt: () => discoveredAt };
+}
+
+function retaining(...timed: readonly Pick<EventMetrics, 'retain'>[]): EventMetrics['retain'] {
+  return (known) => timed.forEach(({ retain }) => retain(known));
 }
 
 type Registers = Registry[];
@@ -235,6 +239,11 @@ function clusterMetrics(registers: Registers) {
     refused: new Gauge({
       name: 'pointsman_refused_members',
       help: 'Members of the newest list that are not used as it says: addresses not allowed, entries that cannot be read.',
+      registers,
+    }),
+    directReads: new Gauge({
+      name: 'pointsman_direct_reads',
+      help: '1 while clients are read into buffers of our own, 0 while Node reads them.',
       registers,
     }),
     urgent: new Gauge({

@@ -23,10 +23,7 @@ export function logLine(event: Event, isNews: boolean): LogLine {
     case 'hold-started':
       return { level: 'debug', text: `session ${event.session}: waits for pool ${event.pool} (${event.cause})` };
     case 'hold-ended':
-      return {
-        level: 'debug',
-        text: `session ${event.session}: ${event.outcome} after ${durationText(event.waitedMs)}`,
-      };
+      return { level: 'debug', text: holdText(event) };
     case 'dial-finished':
       return dialLine(event);
     case 'session-opened':
@@ -35,6 +32,8 @@ export function logLine(event: Event, isNews: boolean): LogLine {
       return closeLine(event);
     case 'cancel-forwarded':
       return { level: 'debug', text: cancelText(event) };
+    case 'reads-chosen':
+      return { level: 'info', text: readsText(event) };
     case 'listener-failed':
       return { level: 'error', text: `pool ${event.pool}: listener failed: ${event.detail}` };
     case 'worker-started':
@@ -194,6 +193,15 @@ function sourceLine({ source, contactPoints, failing }: Extract<Event, { kind: '
 function refreshLine(isMerged: boolean): LogLine {
   if (isMerged) return { level: 'debug', text: 'refresh asked for again: probing is urgent already' };
   return { level: 'info', text: 'refresh asked for: every member is asked at once' };
+}
+
+function holdText({ session, outcome, waitedMs }: Extract<Event, { kind: 'hold-ended' }>): string {
+  return `session ${session}: ${outcome} after ${durationText(waitedMs)}`;
+}
+
+function readsText({ isDirect, why }: Extract<Event, { kind: 'reads-chosen' }>): string {
+  if (isDirect) return 'clients are read into buffers of our own';
+  return `clients are read by Node: ${why ?? 'unknown'}`;
 }
 
 function urgentText(on: boolean, smells: readonly string[]): string {

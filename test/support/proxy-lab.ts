@@ -56,6 +56,7 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
       startupTimeoutMs: 10_000,
       maxSessions: 1_000,
       drainPerSecond: 50,
+      directReads: 'auto',
       tls: { mode: 'passthrough' },
       ...options.client,
     },

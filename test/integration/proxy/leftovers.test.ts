@@ -35,7 +35,13 @@ async function apply(changes: Partial<ProxyPolicy>): Promise<void> {
   const prepared = await lab.proxy.prepare({
     pools: [READ, OTHER],
     listeners: [{ address: ANYWHERE, pool: 'other' }],
-    client: { startupTimeoutMs: 10_000, maxSessions: 1_000, drainPerSecond: 50, tls: { mode: 'passthrough' } },
+    client: {
+      startupTimeoutMs: 10_000,
+      maxSessions: 1_000,
+      drainPerSecond: 50,
+      directReads: 'auto',
+      tls: { mode: 'passthrough' },
+    },
     backend: { connectTimeoutMs: 3_000, attempts: 3 },
     hold: { maxWaitMs: 30_000, maxSessions: 100, maxFailoverMs: 60_000, releasePerSecond: 1_000 },
     ...changes,
@@ -93,7 +99,13 @@ test('a listener that is back keeps the sessions that were busy meanwhile', asyn
 test('not more than drain_rate of them in a second', async () => {
   for (let count = 0; count < 4; count += 1) await aSession();
   await apply({
-    client: { startupTimeoutMs: 10_000, maxSessions: 1_000, drainPerSecond: 2, tls: { mode: 'passthrough' } },
+    client: {
+      startupTimeoutMs: 10_000,
+      maxSessions: 1_000,
+      drainPerSecond: 2,
+      directReads: 'auto',
+      tls: { mode: 'passthrough' },
+    },
   });
   expect(relaying()).toBe(2);
   await clock.advance(500);

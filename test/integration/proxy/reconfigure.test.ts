@@ -38,7 +38,13 @@ function policy(changes: Partial<ProxyPolicy> = {}): ProxyPolicy {
       { address: ANYWHERE, pool: 'write' },
       { address: ANYWHERE, pool: 'read' },
     ],
-    client: { startupTimeoutMs: 10_000, maxSessions: 1_000, drainPerSecond: 50, tls: { mode: 'passthrough' } },
+    client: {
+      startupTimeoutMs: 10_000,
+      maxSessions: 1_000,
+      drainPerSecond: 50,
+      directReads: 'auto',
+      tls: { mode: 'passthrough' },
+    },
     backend: { connectTimeoutMs: 3_000, attempts: 3 },
     hold: { maxWaitMs: 30_000, maxSessions: 100, maxFailoverMs: 60_000, releasePerSecond: 1_000 },
     ...changes,
@@ -110,7 +116,13 @@ test('who waits on a listener that is gone is told at the deadline at the latest
 test('the bounds count for who comes after', async () => {
   await aReader();
   await apply({
-    client: { startupTimeoutMs: 10_000, maxSessions: 1, drainPerSecond: 50, tls: { mode: 'passthrough' } },
+    client: {
+      startupTimeoutMs: 10_000,
+      maxSessions: 1,
+      drainPerSecond: 50,
+      directReads: 'auto',
+      tls: { mode: 'passthrough' },
+    },
   });
   const second = await aClient(lab.address('read'));
   expect(await until('the error', () => errorFields(second.received()))).toMatchObject({ C: '53300' });

@@ -1,4 +1,4 @@
-// What is told about a reload: the line and the metrics.
+// What is told about a reload, and about what a start found out: the lines and the metrics.
 import { expect, test } from 'vitest';
 import { logLine } from '../../../src/telemetry/log-lines.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
@@ -51,4 +51,12 @@ test('a pool that is learnt later has its series from then on; one known already
   const exposition = await text();
   expect(exposition).toContain('pointsman_cancels_forwarded_total{pool="write",key="unknown"} 1\n');
   expect(exposition).toContain('pointsman_cancels_forwarded_total{pool="reports",key="known"} 0\n');
+});
+
+test('the gauge says how clients are read', async () => {
+  const { count, text } = metrics();
+  count({ kind: 'reads-chosen', isDirect: true });
+  expect(await text()).toContain('pointsman_direct_reads 1\n');
+  count({ kind: 'reads-chosen', isDirect: false, why: 'direct_reads is off' });
+  expect(await text()).toContain('pointsman_direct_reads 0\n');
 });

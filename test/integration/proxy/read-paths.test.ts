@@ -1,0 +1,111 @@
+// The two ways in which clients are read do the same: whatever is said, in whatever pieces, by whoever stalls and whoever ends first.
+import { randomBytes } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import * as fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startFakeBackend } from '../../support/fake-backend.ts';
+import type { FakeBackend } from '../../support/fake-backend.ts';
+import { aStartup } from '../../support/packets.ts';
+import { startProxyLab } from '../../support/proxy-lab.ts';
+import type { ProxyLab } from '../../support/proxy-lab.ts';
+import { connectRaw } from '../../support/raw-client.ts';
+import { until } from '../../support/until.ts';
+
+type End = 'client' | 'backend';
+
+interface Step {
+  readonly by: End;
+  readonly what: 'says' | 'stalls' | 'listens';
+  readonly bytes: number;
+}
+
+const end = fc.constantFrom<End>('client', 'backend');
+/** One byte, about as much as a buffer holds, and more than the kernel keeps. */
+const length = fc.oneof(
+  { weight: 4, arbitrary: fc.integer({ min: 1, max: 3000 }) },
+  { weight: 4, arbitrary: fc.constantFrom(1023, 1024, 1025, 65_535, 65_536, 65_537, 66_560) },
+  { weight: 1, arbitrary: fc.integer({ min: 100_000, max: 5_000_000 }) },
+);
+const steps = fc.array(
+  fc.record<Step>({ by: end, what: fc.constantFrom('says', 'says', 'says', 'stalls', 'listens'), bytes: length }),
+  { maxLength: 25 },
+);
+
+let lab: ProxyLab;
+let backend: FakeBackend;
+
+afterEach(async () => {
+  lab.proxy.close();
+  await backend.stop();
+});
+
+async function converse(conversation: readonly Step[], first: End): Promise<void> {
+  const connections = backend.connections.length;
+  const client = await connectRaw(lab.address('read'));
+  client.socket.write(aStartup());
+  await until('the session', () => backend.connections.length > connections && backend.last().chunks.length > 0);
+  const ends = { client, backend: backend.last() };
+  const said = { client: [Buffer.from(aStartup())], backend: [] as Buffer[] };
+  for (const { by, what, bytes } of conversation) {
+    const { socket } = ends[by];
+    if (what === 'stalls') socket.pause();
+    else if (what === 'listens') socket.resume();
+    else {
+      const words = randomBytes(bytes);
+      said[by].push(words);
+      socket.write(words);
+    }
+    if (bytes % 2 === 0) await nextTurn();
+  }
+  const last = first === 'client' ? 'backend' : 'client';
+  for (const { socket } of Object.values(ends)) socket.resume();
+  ends[first].socket.end();
+  await until('its half-close', () => ends[last].hasEnded, 10_000);
+  ends[last].socket.end();
+  await until('the end', () => ends.client.isClosed && ends.backend.isClosed, 10_000);
+  expect(ends.backend.received().equals(Buffer.concat(said.client))).toBe(true);
+  expect(client.received().equals(Buffer.concat(said.backend))).toBe(true);
+}
+
+/** Resolves when nothing moves any more. */
+async function standstill(): Promise<void> {
+  let [seen, steady] = [-1, 0];
+  await until('standstill', () => {
+    const { toClientBytes = 0, toBackendBytes = 0 } = lab.proxy.counts().get('read') ?? {};
+    steady = toClientBytes + toBackendBytes === seen ? steady + 1 : 0;
+    seen = toClientBytes + toBackendBytes;
+    return steady > 200;
+  });
+}
+
+describe.each(['auto', 'off'] as const)('direct_reads: %s', (directReads) => {
+  beforeEach(async () => {
+    backend = await startFakeBackend('silent');
+    lab = await startProxyLab({ table: { read: { open: { 'pg-1': backend.address } } }, client: { directReads } });
+    const isDirect = directReads === 'auto';
+    expect(lab.events).toContainEqual(expect.objectContaining({ kind: 'reads-chosen', isDirect }));
+  });
+
+  test('G7: what waits for an end that does not read is not overwritten by what comes behind it', async () => {
+    const client = await connectRaw(lab.address('read'));
+    client.socket.write(aStartup());
+    await until('the session', () => backend.connections.length === 1 && backend.last().chunks.length > 0);
+    const ends = [client, backend.last()] as const;
+    for (const { socket } of ends) socket.pause();
+    const words = randomBytes(16 * 1024 * 1024);
+    for (const { socket } of ends) socket.write(words);
+    await standstill();
+    for (const { socket } of ends) socket.resume();
+    for (const { socket } of ends) socket.end();
+    await until('the end', () => ends.every(({ isClosed }) => isClosed), 10_000);
+    expect(client.received().equals(words)).toBe(true);
+    expect(backend.last().received().subarray(aStartup().length).equals(words)).toBe(true);
+  }, 20_000);
+
+  test('G7: every byte once and in order, however it is cut, whoever stalls, whoever ends first', async () => {
+    await fc.assert(fc.asyncProperty(steps, end, converse), { numRuns: 25 });
+    const { length: sessions } = backend.connections;
+    await until('their ends', () => lab.reasons().length === sessions);
+    expect(lab.proxy.counts().get('read')).toMatchObject({ closed: sessions });
+  }, 60_000);
+});
