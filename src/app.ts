@@ -13,6 +13,7 @@ import type { Loaded } from './config/load.ts';
 import type { MonitorEvent } from './core/events.ts';
 import type { Clock } from './core/instant.ts';
 import { addressText } from './core/member.ts';
+import type { ShutdownPolicy } from './core/policy.ts';
 import { Monitor } from './monitor/monitor.ts';
 import { createOperations } from './operate.ts';
 import type { Load } from './operate.ts';
@@ -42,11 +43,15 @@ export interface AppOptions {
   readonly narrate?: RecorderOptions['narrate'];
 }
 
-export type Started = { readonly kind: 'started' } | { readonly kind: 'failed'; readonly why: string };
+export type Started =
+  | { readonly kind: 'started'; readonly listeners: readonly BoundListener[] }
+  | { readonly kind: 'failed'; readonly why: string };
 
 export interface App {
   /** Binds every address or none, then begins to watch the cluster. */
   start(): Promise<Started>;
+  /** Resolves when the first complete round of probes has shown the cluster. */
+  complete(): Promise<void>;
   /** All of it or nothing, but for what needs a restart; tells the log and the metrics. Live sessions stay where they still may. */
   reload(loaded: Loaded): Promise<Reloaded>;
   /** Not ready from now on; listens for `shutdown.grace`, waits for `shutdown.wait`, drains for `shutdown.drain`, then ends. Resolves when all is closed. */
@@ -63,6 +68,7 @@ export function createApp(options: AppOptions): App {
     createClients(cluster, { clock, tell, onHint: () => monitor.hint() });
   const running: Running = { config, clients: connect(config.cluster) };
   let isStopping = false;
+  const firstRound = Promise.withResolvers<void>();
 
   const metrics = createMetrics({
     ...options,
@@ -87,7 +93,10 @@ export function createApp(options: AppOptions): App {
     clock,
     wallClock: () => Date.now(),
     random: Math.random,
-    onTable: (actions) => proxy.tableChanged(actions),
+    onTable: (actions) => {
+      proxy.tableChanged(actions);
+      if (monitor.table().complete) firstRound.resolve();
+    },
     onEvent: tell,
   });
   const proxy: Proxy = createForwarding({
@@ -145,13 +154,12 @@ export function createApp(options: AppOptions): App {
   const inTurn = takingTurns();
   const app: App = {
     start: () => inTurn(start),
+    complete: () => firstRound.promise,
     reload: (loaded) => inTurn(() => reload(parts, loaded)),
     async drain() {
       isStopping = true;
       await grace.wait(running.config.shutdown.graceMs);
-      await proxy.stopAccepting();
-      await proxy.emptied(running.config.shutdown.waitMs);
-      await proxy.drain(running.config.shutdown.drainMs);
+      await emptied(proxy, running.config.shutdown);
       await stop();
     },
     stop,
@@ -165,6 +173,12 @@ function readinessOf(isStopping: boolean, isComplete: boolean, trouble: string |
   return trouble === undefined ? { ready: true } : { ready: false, why: trouble };
 }
 
+async function emptied(proxy: Proxy, { waitMs, drainMs }: ShutdownPolicy): Promise<void> {
+  await proxy.stopAccepting();
+  await proxy.emptied(waitMs);
+  await proxy.drain(drainMs);
+}
+
 interface Control {
   readonly admin: Admin;
   readonly token: AdminToken;
@@ -176,8 +190,9 @@ async function listenAll({ admin, token }: Control, proxy: Proxy, log: Log): Pro
   if (own.kind === 'failed') return { kind: 'failed', why: own.detail };
   const bound = await proxy.listen();
   if (bound.kind === 'failed') return { kind: 'failed', why: bound.message };
-  tellListeners(log, { added: [...bound.listeners, { pool: 'admin', address: own.address }], removed: [] });
-  return { kind: 'started' };
+  const listeners = [...bound.listeners, { pool: 'admin', address: own.address }];
+  tellListeners(log, { added: listeners, removed: [] });
+  return { kind: 'started', listeners };
 }
 
 function tellListeners(log: Log, { added, removed }: ListenerChanges): void {

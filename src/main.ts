@@ -2,8 +2,6 @@
 // The process: argv, environment, signals, exit codes. The only file that touches `process`. The first line keeps V8's young
 // generation small (by default it grows beyond 100 MB while sessions come, and every scavenge walks through all of the cache), and
 // has WebAssembly, which is undici's small parser alone, compiled in the way that takes 9 MB less.
-import { readFileSync } from 'node:fs';
-import { z } from 'zod';
 import { createApp } from './app.ts';
 import type { App } from './app.ts';
 import { EXIT } from './cli/io.ts';
@@ -13,40 +11,60 @@ import type { Terminal } from './run-sandbox.ts';
 import { VERBS } from './sandbox/console/verb-list.ts';
 import { surveySeeds } from './survey.ts';
 import { formatProblems } from './config/problem.ts';
+import { version } from './package-version.ts';
+import { systemClock } from './system-clock.ts';
+import { createSystemd } from './systemd/notify.ts';
+import type { Systemd } from './systemd/notify.ts';
+import { passedSockets } from './systemd/sockets.ts';
 import { createLog } from './telemetry/log.ts';
 import type { Log } from './telemetry/log.ts';
-
-const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
-const { version } = z.object({ version: z.string() }).parse(JSON.parse(manifest));
 
 const runApp: RunApp = async (config, warnings, reload) => {
   const { log, flush } = createLog({ ...config.log, isTerminal: process.stdout.isTTY });
   for (const warning of warnings) log.warn(formatProblems([warning]));
-  const app = createApp({ config, log, version, nodeVersion: process.version, load: reload });
-  process.on('SIGHUP', () => hangUp(app, log, reload));
+  const inherited = passedSockets(process.env, process.pid);
+  const app = createApp({ config, log, version, nodeVersion: process.version, load: reload, inherited });
+  const systemd = createSystemd({
+    env: process.env,
+    pid: process.pid,
+    clock: systemClock,
+    sockets: inherited,
+    onTrouble: (why) => log.warn({ event: 'systemd-not-told' }, why),
+  });
+  process.on('SIGHUP', () => void hangUp(app, log, reload, systemd));
   try {
     const started = await app.start();
     if (started.kind === 'failed') {
       process.stderr.write(`pointsman: ${started.why}\n`);
       return EXIT.failure;
     }
+    systemd.started(app.complete());
     const code = await ended(async () => {
+      systemd.stopping();
       log.info('shutting down: not ready, then no new connections, then no session');
       await app.drain();
     });
     await app.stop();
     return code;
   } finally {
+    systemd.end();
     await flush();
   }
 };
 
 /** Reads the configuration again. What comes of it, the app tells. */
-function hangUp(app: App, log: Log, reload: Reload): void {
-  const loaded = reload();
-  if (loaded.kind === 'no-file') return log.warn('SIGHUP: nothing to read again, there is no configuration file');
-  if (loaded.kind === 'ok') for (const warning of loaded.warnings) log.warn(formatProblems([warning]));
-  app.reload(loaded).catch((error: unknown) => log.error({ err: error }, 'the configuration could not be reloaded'));
+async function hangUp(app: App, log: Log, reload: Reload, systemd: Systemd): Promise<void> {
+  systemd.reloading();
+  try {
+    const loaded = reload();
+    if (loaded.kind === 'no-file') return log.warn('SIGHUP: nothing to read again, there is no configuration file');
+    if (loaded.kind === 'ok') for (const warning of loaded.warnings) log.warn(formatProblems([warning]));
+    await app.reload(loaded);
+  } catch (error) {
+    log.error({ err: error }, 'the configuration could not be reloaded');
+  } finally {
+    systemd.reloaded();
+  }
 }
 
 /** Resolves with the exit code: when the drain after the first SIGTERM or SIGINT is done, or at the second signal. */

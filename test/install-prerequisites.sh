@@ -6,6 +6,10 @@ set -euo pipefail
 missing=()
 command -v patroni >/dev/null || missing+=(patroni python3-psycopg2 python3-etcd)
 command -v etcd >/dev/null || missing+=(etcd-server)
+# Reads the systemd units and passes sockets; hears what systemd would hear; reads the compose file.
+command -v systemd-analyze >/dev/null || missing+=(systemd)
+command -v python3 >/dev/null || missing+=(python3)
+docker compose version >/dev/null 2>&1 || command -v docker-compose >/dev/null || missing+=(docker-compose)
 ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || missing+=(postgresql)
 command -v ps >/dev/null || missing+=(procps)
 command -v ip >/dev/null || missing+=(iproute2)

@@ -140,7 +140,7 @@ async function writeConfig(directory: string, config: unknown): Promise<string> 
 }
 
 /** Ends with whoever started it, however that one ends: its standard input closes then. */
-const END_WITH_PARENT =
+export const END_WITH_PARENT =
   'data:text/javascript,process.stdin.once("close", () => process.kill(process.pid, "SIGKILL")).resume()';
 
 function startProcess(

@@ -1,0 +1,20 @@
+// The listening sockets that systemd bound before it started us: how they are told of, and nothing else
+// (https://www.freedesktop.org/software/systemd/man/latest/sd_listen_fds.html).
+
+export interface PassedSocket {
+  readonly fd: number;
+  /** FileDescriptorName= of the socket unit; by default the unit's own name. */
+  readonly name: string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const FIRST_FD = 3;
+
+/** None when they are meant for another process: a child's environment is its parent's. */
+export function passedSockets(env: Environment, pid: number): readonly PassedSocket[] {
+  const { LISTEN_PID: forPid, LISTEN_FDS: howMany = '', LISTEN_FDNAMES: names = '' } = env;
+  if (forPid !== String(pid) || !/^\d{1,4}$/.test(howMany)) return [];
+  const byNumber = names.split(':');
+  return Array.from({ length: Number(howMany) }, (_, i) => ({ fd: FIRST_FD + i, name: byNumber[i] || 'unknown' }));
+}

@@ -1,0 +1,117 @@
+// One process takes the place of another on a socket that outlives both: nobody's connect fails, and who has a session keeps it.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { addressText } from '../../../src/core/member.ts';
+import type { Address } from '../../../src/core/member.ts';
+import { FakeCluster, freeAddresses } from '../../support/app-lab.ts';
+import { echoSession, stillEchoes } from '../../support/echo-session.ts';
+import { findExecutable } from '../../support/patroni/availability.ts';
+import { SocketHolder } from '../../support/socket-holder.ts';
+import { waitUntil } from '../../support/patroni/wait.ts';
+import { describeUnless } from '../../support/unless-missing.ts';
+import { until } from '../../support/until.ts';
+
+const missing = findExecutable('python3') === undefined ? 'python3: apt-get install python3' : undefined;
+const AT_A_TIME = 8;
+
+async function says(admin: Address, status: string): Promise<void> {
+  const ask = async (): Promise<boolean> => {
+    const response = await fetch(`http://${addressText(admin)}/readyz`).catch(() => undefined);
+    return String(response?.status) === status;
+  };
+  await waitUntil(`${status} of ${addressText(admin)}`, ask, { timeoutMs: 20_000, everyMs: 20 });
+}
+
+describeUnless(missing, 'one takes the place of the other', () => {
+  let cluster: FakeCluster;
+  let directory: string;
+  let holder: SocketHolder;
+
+  beforeEach(async () => {
+    cluster = await FakeCluster.start();
+    directory = await mkdtemp(join(tmpdir(), 'pointsman-replacement-'));
+    holder = await SocketHolder.open();
+  });
+
+  afterEach(async () => {
+    holder.close();
+    await rm(directory, { recursive: true, force: true });
+    await cluster.stop();
+  });
+
+  /** As its own unit would start it: the same file, another admin address. Resolves when it is ready. */
+  async function start(admin: Address): Promise<number> {
+    const file = join(directory, `${admin.port}.yaml`);
+    const config = {
+      cluster: cluster.section(),
+      listeners: [{ address: addressText(holder.address), pool: 'write' }],
+      admin: { address: addressText(admin) },
+      shutdown: { grace: '0s', wait: '60s', drain: '5s' },
+    };
+    await writeFile(file, stringify(config));
+    const pid = await holder.start(file);
+    await says(admin, '200');
+    return pid;
+  }
+
+  /** Sessions one after the other, several at a time, until it is told to stop. */
+  function load(): { readonly done: () => number; readonly stop: () => Promise<readonly unknown[]> } {
+    const failures: unknown[] = [];
+    let done = 0;
+    const end = new AbortController();
+    const client = async (): Promise<void> => {
+      while (!end.signal.aborted) {
+        try {
+          const session = await echoSession(holder.address);
+          await stillEchoes(session);
+          session.socket.end();
+          done += 1;
+        } catch (error) {
+          failures.push(error);
+        }
+      }
+    };
+    const clients = Array.from({ length: AT_A_TIME }, client);
+    return {
+      done: () => done,
+      stop: async () => {
+        end.abort();
+        await Promise.all(clients);
+        return failures;
+      },
+    };
+  }
+
+  test('under load: no connect fails, live sessions end when they want to', async () => {
+    const [one, other] = await freeAddresses(2);
+    if (one === undefined || other === undefined) throw new Error('no free address');
+    const before = await start(one);
+    const live = await Promise.all(Array.from({ length: 5 }, () => echoSession(holder.address)));
+    const clients = load();
+    await until('load', () => clients.done() > 20);
+    await start(other);
+    process.kill(before, 'SIGTERM');
+    await says(one, '503');
+    const sofar = clients.done();
+    await until('as much load after that', () => clients.done() > sofar + 200, 15_000);
+    expect(await clients.stop()).toEqual([]);
+    for (const session of live) await stillEchoes(session);
+    for (const session of live) session.socket.end();
+    expect(await holder.exited(before)).toBe(0);
+    await echoSession(holder.address).then((session) => session.socket.end());
+  }, 60_000);
+
+  test('nobody runs: a client waits in the queue for who comes next', async () => {
+    const [one, other] = await freeAddresses(2);
+    if (one === undefined || other === undefined) throw new Error('no free address');
+    const before = await start(one);
+    process.kill(before, 'SIGTERM');
+    expect(await holder.exited(before)).toBe(0);
+    const waiting = echoSession(holder.address);
+    await start(other);
+    (await waiting).socket.end();
+  }, 60_000);
+});
