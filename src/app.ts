@@ -61,7 +61,7 @@ export interface App {
 }
 
 export function createApp(options: AppOptions): App {
-  const { config, log, clock = systemClock, load = () => ({ kind: 'no-file' }) } = options;
+  const { config, log, inherited, clock = systemClock, load = () => ({ kind: 'no-file' }) } = options;
   const startedAt = clock.now();
   const tell = (event: MonitorEvent): void => recorder.onMonitorEvent(event);
   const connect = (cluster: ClusterConfig): Clients =>
@@ -99,13 +99,7 @@ export function createApp(options: AppOptions): App {
     },
     onEvent: tell,
   });
-  const proxy: Proxy = createForwarding({
-    config,
-    monitor,
-    inherited: options.inherited,
-    onEvent: recorder.onProxyEvent,
-    clock,
-  });
+  const proxy: Proxy = createForwarding({ config, monitor, inherited, onEvent: recorder.onProxyEvent, clock });
 
   const readiness = (): Readiness => readinessOf(isStopping, monitor.table().complete, proxy.trouble());
   const status = async (): Promise<StatusDocument> => {

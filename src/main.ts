@@ -19,7 +19,11 @@ import { passedSockets } from './systemd/sockets.ts';
 import { createLog } from './telemetry/log.ts';
 import type { Log } from './telemetry/log.ts';
 
+/** By SIGTERM or SIGINT. */
+const ASKED = Symbol('asked to end');
+
 const runApp: RunApp = async (config, warnings, reload) => {
+  const asked = listenForEnd();
   const { log, flush } = createLog({ ...config.log, isTerminal: process.stdout.isTTY });
   for (const warning of warnings) log.warn(formatProblems([warning]));
   const inherited = passedSockets(process.env, process.pid);
@@ -33,17 +37,21 @@ const runApp: RunApp = async (config, warnings, reload) => {
   });
   process.on('SIGHUP', () => void hangUp(app, log, reload, systemd));
   try {
-    const started = await app.start();
+    const started = await Promise.race([app.start(), asked.once]);
+    if (started === ASKED) {
+      // Nobody was told that we are ready. What is bound ends with the process, as do its workers.
+      log.info('told to end before the start was complete');
+      return EXIT.ok;
+    }
     if (started.kind === 'failed') {
       process.stderr.write(`pointsman: ${started.why}\n`);
       return EXIT.failure;
     }
     systemd.started(app.complete());
-    const code = await ended(async () => {
-      systemd.stopping();
-      log.info('shutting down: not ready, then no new connections, then no session');
-      await app.drain();
-    });
+    await asked.once;
+    systemd.stopping();
+    log.info('shutting down: not ready, then no new connections, then no session');
+    const code = await Promise.race([app.drain().then(() => EXIT.ok), asked.twice.then(() => EXIT.failure)]);
     await app.stop();
     return code;
   } finally {
@@ -67,17 +75,16 @@ async function hangUp(app: App, log: Log, reload: Reload, systemd: Systemd): Pro
   }
 }
 
-/** Resolves with the exit code: when the drain after the first SIGTERM or SIGINT is done, or at the second signal. */
-function ended(drain: () => Promise<void>): Promise<number> {
-  return new Promise((resolve) => {
-    let isDraining = false;
-    const onSignal = (): void => {
-      if (isDraining) return resolve(EXIT.failure);
-      isDraining = true;
-      void drain().then(() => resolve(EXIT.ok));
-    };
-    process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
-  });
+/** Who asks us to end, from now on. */
+function listenForEnd(): { readonly once: Promise<typeof ASKED>; readonly twice: Promise<typeof ASKED> } {
+  const [first, second] = [Promise.withResolvers<typeof ASKED>(), Promise.withResolvers<typeof ASKED>()];
+  let isAsked = false;
+  const onSignal = (): void => {
+    (isAsked ? second : first).resolve(ASKED);
+    isAsked = true;
+  };
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  return { once: first.promise, twice: second.promise };
 }
 
 const terminal: Terminal = {

@@ -1,5 +1,8 @@
 // The process and its signals, as an operator or an orchestrator sends them.
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Address } from '../../../src/core/member.ts';
@@ -134,6 +137,25 @@ test('scenario 39: SIGTERM under load: who looks at readiness first meets no err
   expect(await process.exited()).toBe(0);
   expect(told[0]).toMatchObject({ code: '57P01', message: 'pointsman: the proxy is shutting down (shutdown)' });
   expect(cluster.primary.postgres.open()).toBe(0);
+});
+
+test.each(['SIGTERM', 'SIGINT'] as const)('%s before the start is complete ends it; exit code 0', async (signal) => {
+  // Reading this file takes until somebody writes to it.
+  const directory = await mkdtemp(join(tmpdir(), 'pointsman-signals-'));
+  const tokenFile = join(directory, 'token');
+  execFileSync('mkfifo', [tokenFile]);
+  try {
+    pointsman = await startPointsman(file({ admin: { address: '127.0.0.1:0', token_file: tokenFile } }));
+    const writer = await open(tokenFile, 'w');
+    pointsman.signal(signal);
+    await said(pointsman, 'told to end before the start was complete');
+    // Node waits for the read before it ends.
+    await writer.close();
+    expect(await pointsman.exited()).toBe(0);
+    expect(pointsman.lines.filter(({ event }) => event === 'listening')).toEqual([]);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
 });
 
 async function refuses(address: Address): Promise<boolean> {

@@ -9,6 +9,7 @@ import { stringify } from 'yaml';
 import { addressText } from '../../../src/core/member.ts';
 import type { Address } from '../../../src/core/member.ts';
 import { FakeCluster, freeAddresses } from '../../support/app-lab.ts';
+import type { ConfigFile } from '../../support/app-lab.ts';
 import { askingClient, isServed } from '../../support/echo-session.ts';
 import { findExecutable } from '../../support/patroni/availability.ts';
 import { describeUnless } from '../../support/unless-missing.ts';
@@ -43,7 +44,7 @@ describeUnless(missing, 'sockets that systemd passes', () => {
   });
 
   /** Bound are `passed`; the configuration names `named`, the first for writes. */
-  async function activate(passed: readonly Address[], named: readonly Address[]): Promise<void> {
+  async function activate(passed: readonly Address[], named: readonly Address[], changes: ConfigFile = {}) {
     const file = join(directory, 'pointsman.yaml');
     const pools = ['write', 'read'];
     const config = {
@@ -51,6 +52,7 @@ describeUnless(missing, 'sockets that systemd passes', () => {
       listeners: named.map((address, i) => ({ address: addressText(address), pool: pools[i] })),
       admin: { address: '127.0.0.1:0' },
       log: { format: 'json' },
+      ...changes,
     };
     await writeFile(file, stringify(config));
     const main = new URL('../../../src/main.ts', import.meta.url).pathname;
@@ -90,6 +92,19 @@ describeUnless(missing, 'sockets that systemd passes', () => {
     expect(await code).toBe(1);
     expect(said).toContain(
       `pointsman: the socket that was passed as "socket-0" is bound to ${addressText(passed)}, which no listener names: there are ${addressText(named)}`,
+    );
+    client.socket.destroy();
+  });
+
+  test('several workers cannot share it: the start ends and says what to set', async () => {
+    const [address] = await freeAddresses(1);
+    if (address === undefined) throw new Error('no free address');
+    await activate([address], [address], { workers: 2 });
+    const code = new Promise((resolve) => child?.once('exit', resolve));
+    const client = await askingClient(address);
+    expect(await code).toBe(1);
+    expect(said).toContain(
+      'pointsman: workers: the socket that was passed as "socket-0" is for one process alone: set workers: 1',
     );
     client.socket.destroy();
   });

@@ -1,17 +1,24 @@
 // What systemd is told of the process, as it hears it.
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { FakeCluster, freeAddresses } from '../../support/app-lab.ts';
-import { addressText } from '../../../src/core/member.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createSystemd } from '../../../src/systemd/notify.ts';
+import type { Systemd } from '../../../src/systemd/notify.ts';
+import { FakeCluster } from '../../support/app-lab.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { NotifySocket } from '../../support/notify-socket.ts';
 import { findExecutable } from '../../support/patroni/availability.ts';
 import { startPointsman } from '../../support/pointsman-process.ts';
 import type { PointsmanProcess } from '../../support/pointsman-process.ts';
 import { describeUnless } from '../../support/unless-missing.ts';
+import { until } from '../../support/until.ts';
 
 const missing =
   findExecutable('systemd-notify') === undefined || findExecutable('python3') === undefined
     ? 'systemd-notify and python3: apt-get install systemd python3'
     : undefined;
+
+function fail(why: string): void {
+  expect.fail(why);
+}
 
 describeUnless(missing, 'systemd is told', () => {
   let cluster: FakeCluster;
@@ -65,18 +72,15 @@ describeUnless(missing, 'systemd is told', () => {
     ]);
   });
 
-  test('alive, twice in the time that is allowed', async () => {
-    await started(cluster.section(), { WATCHDOG_USEC: '100000' });
-    await pointsman?.waitFor('five beats', () => manager.messages.filter((one) => one === 'WATCHDOG=1').length >= 5);
-  });
-
-  test('ready after a while, too, when nobody of the cluster answers', async () => {
-    const [nobody] = await freeAddresses(1);
-    if (nobody === undefined) throw new Error('no free address');
-    await started({ seeds: [`http://${addressText(nobody)}`] });
-    await pointsman?.waitFor('the message', () => manager.messages.some((one) => one.startsWith('READY=1')));
-    expect(await manager.heard('READY=1')).toContain('no complete picture');
-  });
+  test('ready when the workers listen, where there are several: by the main process alone', async () => {
+    const running = await started(cluster.section(), { POINTSMAN_WORKERS: '2' });
+    await running.waitFor('ready', () => manager.messages.includes('READY=1\nSTATUS=Serves'));
+    expect(await running.metric('pointsman_workers')).toBe(2);
+    running.signal('SIGTERM');
+    expect(await running.exited()).toBe(0);
+    await manager.heard('STOPPING=1');
+    expect(manager.messages).toHaveLength(2);
+  }, 60_000);
 
   test('without the program that tells it, the log says so and what else can be done', async () => {
     await started(cluster.section(), { PATH: '/nonexistent' });
@@ -86,5 +90,41 @@ describeUnless(missing, 'systemd is told', () => {
     expect(line?.['msg']).toBe(
       'systemd is not told how we are (with Type=exec it need not be): there is no program systemd-notify',
     );
+  });
+
+  describe('as time passes,', () => {
+    let clock: ManualClock;
+    let systemd: Systemd;
+
+    function create(env: Readonly<Record<string, string>> = {}): void {
+      clock = new ManualClock();
+      const environment = { PATH: process.env['PATH'], NOTIFY_SOCKET: manager.path, ...env };
+      systemd = createSystemd({ env: environment, pid: process.pid, clock, sockets: [], onTrouble: fail });
+    }
+
+    afterEach(() => systemd.end());
+
+    test('alive, twice in the time that is allowed', async () => {
+      create({ WATCHDOG_USEC: '100000' });
+      systemd.started(new Promise(() => {}));
+      await clock.advance(200);
+      await until('the beats', () => manager.messages.length === 5);
+      expect(new Set(manager.messages)).toEqual(new Set(['WATCHDOG=1']));
+    });
+
+    test('ready after 10 s, too, when nobody of the cluster answers; once', async () => {
+      create();
+      const complete = Promise.withResolvers<void>();
+      systemd.started(complete.promise);
+      await clock.advance(9_999);
+      expect(clock.pending()).toBe(1);
+      await clock.advance(1);
+      expect(await manager.heard('READY=1')).toContain('no complete picture');
+      complete.resolve();
+      await clock.advance(0);
+      systemd.stopping();
+      await manager.heard('STOPPING=1');
+      expect(manager.messages).toHaveLength(2);
+    });
   });
 });
