@@ -128,12 +128,15 @@ export class Relay {
     return undefined;
   }
 
+  // `drain` comes after each write; what the kernel took at once paused nobody.
   readonly #resumeBackend = (): void => {
-    this.#inputs.backend.resume();
+    const { backend } = this.#inputs;
+    if (backend.isPaused()) backend.resume();
   };
 
   readonly #resumeClient = (): void => {
-    this.#inputs.client.resume();
+    const { client } = this.#inputs;
+    if (client.isPaused()) client.resume();
   };
 
   readonly #endOfClient = (): void => {
@@ -183,13 +186,13 @@ export class Relay {
   readonly #sendToBackend = (chunk: Uint8Array): void => {
     const { client, backend } = this.#inputs;
     count(this.#inputs, 'toBackendBytes', chunk);
-    if (!backend.write(chunk)) client.pause();
+    if (!backend.write(chunk) && backend.writableLength > 0) client.pause();
   };
 
   readonly #sendToClient = (chunk: Uint8Array): void => {
     const { client, backend } = this.#inputs;
     count(this.#inputs, 'toClientBytes', chunk);
-    if (!client.write(chunk)) backend.pause();
+    if (!client.write(chunk) && client.writableLength > 0) backend.pause();
   };
 }
 
