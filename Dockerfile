@@ -26,11 +26,11 @@ RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
     && find node_modules -type f \( -name '*.d.ts' -o -name '*.d.cts' -o -name '*.d.mts' -o -name '*.map' \) -delete
 COPY --from=build /build/dist dist
 COPY deploy/image/pointsman.yaml /etc/pointsman/pointsman.yaml
-# Compiled once here instead of at each start. Node keeps this by user: only the one that wrote it reads it.
+# Compiled once here instead of at each start. Node keeps this by user and by V8's options: only who has the same reads it.
 RUN mkdir compile-cache && chown 65532:65532 compile-cache
 USER 65532:65532
 RUN export NODE_COMPILE_CACHE=/app/compile-cache \
-    && node dist/main.js version && ! node dist/healthcheck-main.js
+    && node --max-semi-space-size=4 --liftoff-only dist/main.js version && ! node dist/healthcheck-main.js
 USER root
 RUN chown -R root:root compile-cache && chmod -R a+rX,go-w /app /etc/pointsman
 
