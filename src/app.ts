@@ -3,7 +3,8 @@
 import { createAdmin } from './admin/server.ts';
 import type { Admin } from './admin/server.ts';
 import { buildStatus } from './admin/status.ts';
-import type { Readiness, StatusDocument } from './admin/status.ts';
+import type { Readiness } from './admin/status.ts';
+import type { StatusDocument } from './admin/status-document.ts';
 import { createClients } from './clients.ts';
 import type { Clients } from './clients.ts';
 import { readAdminToken } from './config/admin-token.ts';

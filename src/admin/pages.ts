@@ -1,7 +1,8 @@
 // What can be read: each page by its path. Changes nothing.
 import { failure, json, text } from './answer.ts';
 import type { Answer } from './answer.ts';
-import type { Readiness, StatusDocument } from './status.ts';
+import type { Readiness } from './status.ts';
+import type { StatusDocument } from './status-document.ts';
 
 export interface PagesOptions {
   readonly status: () => StatusDocument | Promise<StatusDocument>;

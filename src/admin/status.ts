@@ -1,137 +1,25 @@
 // The status document: what one routing table, the snapshot it was decided from and the counts of the same moment say, for a
-// person or a script to read. Pure. Ages are seconds; null stands for what is not known.
+// person or a script to read. Pure.
 import { describeRoute, describeStanding } from '../core/describe.ts';
 import type { PoolCounts, WorkerStatus } from '../core/counts.ts';
 import type { Instant } from '../core/instant.ts';
 import { addressText } from '../core/member.ts';
-import type { Address, MemberName } from '../core/member.ts';
+import type { Address } from '../core/member.ts';
 import type { PoolName, PoolPolicy } from '../core/policy.ts';
 import type { Route, RoutingTable, Standing, Target } from '../core/routing-table.ts';
 import type { MemberRecord, Snapshot } from '../core/snapshot.ts';
-
-export interface StatusDocument {
-  readonly version: string;
-  readonly uptime_seconds: number;
-  readonly ready: boolean;
-  /** Why not. */
-  readonly not_ready_because?: string;
-  readonly cluster: {
-    readonly scope: string | null;
-    readonly system_identifier: string | null;
-    /** The highest on which a member was ever positive as primary. */
-    readonly timeline: number | null;
-    /** True once every member first known was asked. */
-    readonly first_round_complete: boolean;
-    /** By the operator; members that are not known at the moment too. Forgotten when this process ends. */
-    readonly drained: readonly MemberName[];
-    /** By the newest document. */
-    readonly scheduled_switchover: { readonly in_seconds: number; readonly from: MemberName } | null;
-    /** The names and directories that contact points come from, as they were last asked; absent where there are none. */
-    readonly contact_sources?: readonly ContactSourceDocument[];
-  };
-  readonly members: readonly MemberStatusDocument[];
-  readonly pools: readonly PoolStatusDocument[];
-  /** Absent where one process does everything. */
-  readonly workers?: readonly WorkerDocument[];
-}
-
-interface WorkerDocument {
-  /** Its place: the one that replaces it has the same. */
-  readonly worker: number;
-  /** Null while it is being replaced. */
-  readonly pid: number | null;
-  /** It accepts clients. */
-  readonly ready: boolean;
-  readonly uptime_seconds: number | null;
-  readonly restarts: number;
-  readonly sessions: number;
-  readonly cpu_seconds: number;
-  readonly resident_memory_bytes: number;
-}
-
-interface ContactSourceDocument {
-  readonly source: string;
-  readonly contact_points: readonly string[];
-  /** Present while it gives nothing new; without a time it never gave anything. */
-  readonly failing?: { readonly for_seconds?: number; readonly why: string };
-}
-
-interface MemberStatusDocument {
-  readonly name: MemberName;
-  readonly api: string;
-  readonly postgres: string | null;
-  readonly origin: 'configured' | 'discovered';
-  /** What its newest body said. */
-  readonly role: string | null;
-  readonly state: string | null;
-  readonly timeline: number | null;
-  readonly paused: boolean;
-  readonly cluster_unlocked: boolean;
-  readonly failsafe: boolean;
-  readonly pending_restart: boolean;
-  readonly last_answer_age_seconds: number | null;
-  /** Present while its newest probe brought no answer. */
-  readonly failing?: { readonly for_seconds: number; readonly outcome: string };
-  /** Present while the operator has drained it. */
-  readonly drained?: { readonly for_seconds: number };
-  readonly pools: Readonly<Record<PoolName, StandingDocument>>;
-}
-
-interface StandingDocument {
-  readonly standing: Standing['kind'];
-  /** Of `leave`: what `on_leave` goes by. */
-  readonly cause?: string;
-  /** The sentence that clients are told too. */
-  readonly why: string;
-}
-
-interface PoolStatusDocument {
-  readonly name: PoolName;
-  readonly check: string;
-  readonly exclusive: boolean;
-  readonly route: RouteDocument;
-  /** The route in the log's words. */
-  readonly why: string;
-  readonly sessions: SessionsDocument | null;
-}
-
-interface TargetDocument {
-  readonly name: MemberName;
-  readonly address: string;
-  /** Its part beside the others', by its tag; absent: 1. */
-  readonly weight?: number;
-  /** Present: it is not in our zone. */
-  readonly far?: true;
-}
-
-interface Degradation {
-  readonly max_sessions: number;
-  readonly for_seconds?: number;
-}
-
-type RouteDocument =
-  | {
-      readonly kind: 'open';
-      readonly members: readonly TargetDocument[];
-      /** The pool whose members these are, while they are not the pool's own. */
-      readonly fallback: ({ readonly pool: PoolName } & Degradation) | null;
-      /** Present while every member lags, and these are used all the same. */
-      readonly lagging?: Degradation;
-    }
-  | { readonly kind: 'hold'; readonly cause: string }
-  | { readonly kind: 'closed' };
-
-interface SessionsDocument {
-  readonly by_state: PoolCounts['states'];
-  readonly by_member: Readonly<Record<MemberName, number>>;
-  readonly by_fallback: number;
-  /** Members in their slow start, with the part of their weight that they have by now. */
-  readonly slow_start?: Readonly<Record<MemberName, number>>;
-  readonly accepted: number;
-  readonly closed: number;
-  readonly to_backend_bytes: number;
-  readonly to_client_bytes: number;
-}
+import type {
+  ContactSourceDocument,
+  Degradation,
+  MemberStatusDocument,
+  PoolStatusDocument,
+  RouteDocument,
+  SessionsDocument,
+  StandingDocument,
+  StatusDocument,
+  TargetDocument,
+  WorkerDocument,
+} from './status-document.ts';
 
 export type Readiness = { readonly ready: true } | { readonly ready: false; readonly why: string };
 

@@ -8,6 +8,7 @@ import type { Address } from '../../src/core/member.ts';
 import type { BackendPolicy, ClientPolicy, HoldPolicy, PoolPolicy } from '../../src/core/policy.ts';
 import type { RoutingTable } from '../../src/core/routing-table.ts';
 import type { Dial } from '../../src/proxy/dial.ts';
+import type { ProxyPolicy } from '../../src/proxy/options.ts';
 import { createProxy } from '../../src/proxy/proxy.ts';
 import type { LocalProxy } from '../../src/proxy/proxy.ts';
 import { systemClock } from '../../src/system-clock.ts';
@@ -43,6 +44,19 @@ export interface ProxyLab {
   reasons(): readonly string[];
 }
 
+/** What a lab's proxy has unless told otherwise, and what a test that gives it another policy begins with. */
+export const LAB_POLICY: Pick<ProxyPolicy, 'client' | 'backend' | 'hold'> = {
+  client: {
+    startupTimeoutMs: 10_000,
+    maxSessions: 1_000,
+    drainPerSecond: 50,
+    directReads: 'auto',
+    tls: { mode: 'passthrough' },
+  },
+  backend: { connectTimeoutMs: 3_000, attempts: 3 },
+  hold: { maxWaitMs: 30_000, maxSessions: 100, maxFailoverMs: 60_000, releasePerSecond: 1_000 },
+};
+
 export async function startProxyLab(options: ProxyLabOptions = {}): Promise<ProxyLab> {
   const pools = options.pools ?? [aWritePool(), aPool()];
   const events: ProxyEvent[] = [];
@@ -52,16 +66,9 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
   const proxy = createProxy({
     pools,
     listeners: pools.map(({ name }) => ({ address: { host: '127.0.0.1', port: 0 }, pool: name })),
-    client: {
-      startupTimeoutMs: 10_000,
-      maxSessions: 1_000,
-      drainPerSecond: 50,
-      directReads: 'auto',
-      tls: { mode: 'passthrough' },
-      ...options.client,
-    },
-    backend: { connectTimeoutMs: 3_000, attempts: 3, ...options.backend },
-    hold: { maxWaitMs: 30_000, maxSessions: 100, maxFailoverMs: 60_000, releasePerSecond: 1_000, ...options.hold },
+    client: { ...LAB_POLICY.client, ...options.client },
+    backend: { ...LAB_POLICY.backend, ...options.backend },
+    hold: { ...LAB_POLICY.hold, ...options.hold },
     table: () => {
       options.onTableRead?.();
       return table;

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createAdmin } from '../../../src/admin/server.ts';
 import type { Admin, AdminOptions } from '../../../src/admin/server.ts';
-import type { StatusDocument } from '../../../src/admin/status.ts';
+import type { StatusDocument } from '../../../src/admin/status-document.ts';
 
 const status: StatusDocument = {
   version: '1.2.3',

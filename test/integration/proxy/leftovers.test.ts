@@ -7,7 +7,7 @@ import { startFakeBackend } from '../../support/fake-backend.ts';
 import type { FakeBackend } from '../../support/fake-backend.ts';
 import { GreetedSession } from '../../support/greeted-session.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { startProxyLab } from '../../support/proxy-lab.ts';
+import { LAB_POLICY, startProxyLab } from '../../support/proxy-lab.ts';
 import type { ProxyLab } from '../../support/proxy-lab.ts';
 import { until } from '../../support/until.ts';
 
@@ -35,15 +35,7 @@ async function apply(changes: Partial<ProxyPolicy>): Promise<void> {
   const prepared = await lab.proxy.prepare({
     pools: [READ, OTHER],
     listeners: [{ address: ANYWHERE, pool: 'other' }],
-    client: {
-      startupTimeoutMs: 10_000,
-      maxSessions: 1_000,
-      drainPerSecond: 50,
-      directReads: 'auto',
-      tls: { mode: 'passthrough' },
-    },
-    backend: { connectTimeoutMs: 3_000, attempts: 3 },
-    hold: { maxWaitMs: 30_000, maxSessions: 100, maxFailoverMs: 60_000, releasePerSecond: 1_000 },
+    ...LAB_POLICY,
     ...changes,
   });
   if (prepared.kind === 'failed') throw new Error(prepared.message);

@@ -8,7 +8,7 @@ import { startFakeBackend } from '../../support/fake-backend.ts';
 import type { FakeBackend } from '../../support/fake-backend.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { aStartup, errorFields } from '../../support/packets.ts';
-import { startProxyLab } from '../../support/proxy-lab.ts';
+import { LAB_POLICY, startProxyLab } from '../../support/proxy-lab.ts';
 import type { ProxyLab } from '../../support/proxy-lab.ts';
 import { connectRaw } from '../../support/raw-client.ts';
 import type { RawClient } from '../../support/raw-client.ts';
@@ -38,15 +38,7 @@ function policy(changes: Partial<ProxyPolicy> = {}): ProxyPolicy {
       { address: ANYWHERE, pool: 'write' },
       { address: ANYWHERE, pool: 'read' },
     ],
-    client: {
-      startupTimeoutMs: 10_000,
-      maxSessions: 1_000,
-      drainPerSecond: 50,
-      directReads: 'auto',
-      tls: { mode: 'passthrough' },
-    },
-    backend: { connectTimeoutMs: 3_000, attempts: 3 },
-    hold: { maxWaitMs: 30_000, maxSessions: 100, maxFailoverMs: 60_000, releasePerSecond: 1_000 },
+    ...LAB_POLICY,
     ...changes,
   };
 }

@@ -1,7 +1,8 @@
 // The status document: one table, one snapshot and one count in, a document that agrees with them out.
 import { describe, expect, test } from 'vitest';
 import { buildStatus } from '../../../src/admin/status.ts';
-import type { StatusDocument, StatusInputs } from '../../../src/admin/status.ts';
+import type { StatusInputs } from '../../../src/admin/status.ts';
+import type { StatusDocument } from '../../../src/admin/status-document.ts';
 import type { PoolCounts } from '../../../src/core/counts.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { describeStanding } from '../../../src/core/describe.ts';
