@@ -3,16 +3,16 @@
 // Where TLS is ours such a request is answered here, and the client is the TLS socket from then on. Keeps every byte for who comes
 // next: the relay, a cancel or a refusal. Knows no route and no state of the session.
 import type { Socket } from 'node:net';
-import type { Login } from '../core/events.ts';
 import type { Clock } from '../core/instant.ts';
-import { startupParameters } from '../wire/startup.ts';
 import type { Recognition } from '../wire/startup.ts';
-import { readTarget, withoutTarget } from '../wire/target.ts';
+import { withoutTarget } from '../wire/target.ts';
 import type { Asked } from './approach.ts';
 import { NOT_SUPPORTED, SUPPORTED } from '../wire/error-response.ts';
 import { HTTP_ANSWER } from './refusal-text.ts';
 import type { RefusalReason } from './refusal-text.ts';
 import { refuse } from './refuse.ts';
+import { SAID_NOTHING, readSaid } from './said.ts';
+import type { Said } from './said.ts';
 import { Intake } from './startup.ts';
 import type { IntakeListener } from './startup.ts';
 import { shakeHands } from './tls-handshake.ts';
@@ -62,6 +62,8 @@ export class Opening implements IntakeListener {
   #intake: Intake;
   #leftMs: number;
   #packet: Recognition | undefined;
+  /** Made of it when it is first asked for. */
+  #forwardedPacket: Uint8Array | undefined;
   #hasNegotiated = false;
   /** What it was answered here and may not ask again (ProcessStartupPacket in backend_startup.c: neither follows a handshake). */
   #asked: ReadonlySet<Recognition['kind']> = NONE;
@@ -96,19 +98,10 @@ export class Opening implements IntakeListener {
     return stop;
   }
 
-  /** Who it says it is; empty where encryption hides it. */
-  login(): Login {
+  /** What its startup packet says; empty where encryption hides it. */
+  said(): Said {
     const packet = this.#startup();
-    if (packet === undefined) return {};
-    const user = startupParameters(packet).get('user');
-    const database = readTarget(packet).database ?? user;
-    return { ...(user === undefined ? {} : { user }), ...(database === undefined ? {} : { database }) };
-  }
-
-  /** The name of the pool it asks for, if it can be read and names one. */
-  target(): string | undefined {
-    const packet = this.#startup();
-    return packet === undefined ? undefined : readTarget(packet).target?.name;
+    return packet === undefined ? SAID_NOTHING : readSaid(packet);
   }
 
   /** What it waits to be answered, as it is to be forwarded, if that is all it has said. */
@@ -207,8 +200,11 @@ export class Opening implements IntakeListener {
 
   #forwarded(): Uint8Array | undefined {
     if (this.#isNegotiating()) return this.#first();
-    const packet = this.#startup();
-    return packet === undefined ? undefined : withoutTarget(packet);
+    if (this.#forwardedPacket === undefined) {
+      const packet = this.#startup();
+      this.#forwardedPacket = packet === undefined ? undefined : withoutTarget(packet);
+    }
+    return this.#forwardedPacket;
   }
 
   /** A copy: the intake's own room is filled further. */
@@ -279,6 +275,7 @@ export class Opening implements IntakeListener {
 
   #forget(): void {
     this.#packet = undefined;
+    this.#forwardedPacket = undefined;
     this.#hasNegotiated = true;
   }
 

@@ -10,7 +10,8 @@ export type LineLevel = 'error' | 'warn' | 'info' | 'debug' | 'trace';
 
 export interface LogLine {
   readonly level: LineLevel;
-  readonly text: string;
+  /** The sentence, made when it is asked for: most levels are off, and every session has lines of them. */
+  readonly text: () => string;
 }
 
 type Event = ProxyEvent | WorkerEvent | MonitorEvent | ReloadEvent;
@@ -19,37 +20,40 @@ type Event = ProxyEvent | WorkerEvent | MonitorEvent | ReloadEvent;
 export function logLine(event: Event, isNews: boolean): LogLine {
   switch (event.kind) {
     case 'client-accepted':
-      return { level: 'trace', text: `session ${event.session}: ${event.client} accepted, pool ${event.pool}` };
+      return { level: 'trace', text: () => `session ${event.session}: ${event.client} accepted, pool ${event.pool}` };
     case 'hold-started':
-      return { level: 'debug', text: `session ${event.session}: waits for pool ${event.pool} (${event.cause})` };
+      return { level: 'debug', text: () => `session ${event.session}: waits for pool ${event.pool} (${event.cause})` };
     case 'hold-ended':
-      return { level: 'debug', text: holdText(event) };
+      return { level: 'debug', text: () => holdText(event) };
     case 'dial-finished':
       return dialLine(event);
     case 'session-opened':
-      return { level: 'debug', text: `session ${event.session}: ${event.client} is connected to ${event.member}` };
+      return {
+        level: 'debug',
+        text: () => `session ${event.session}: ${event.client} is connected to ${event.member}`,
+      };
     case 'session-closed':
       return closeLine(event);
     case 'cancel-forwarded':
-      return { level: 'debug', text: cancelText(event) };
+      return { level: 'debug', text: () => cancelText(event) };
     case 'reads-chosen':
-      return { level: 'info', text: readsText(event) };
+      return { level: 'info', text: () => readsText(event) };
     case 'listener-failed':
-      return { level: 'error', text: `pool ${event.pool}: listener failed: ${event.detail}` };
+      return { level: 'error', text: () => `pool ${event.pool}: listener failed: ${event.detail}` };
     case 'worker-started':
-      return { level: 'info', text: `worker ${event.worker} accepts clients, pid ${event.pid}` };
+      return { level: 'info', text: () => `worker ${event.worker} accepts clients, pid ${event.pid}` };
     case 'worker-ended':
-      return { level: 'error', text: workerText(event) };
+      return { level: 'error', text: () => workerText(event) };
     case 'certificate-loaded':
-      return { level: 'info', text: `TLS certificate ${event.file}, valid until ${dateText(event.expiresAt)}` };
+      return { level: 'info', text: () => `TLS certificate ${event.file}, valid until ${dateText(event.expiresAt)}` };
     case 'certificate-refused':
-      return { level: 'error', text: `the new TLS certificate cannot be used, the old one stays: ${event.why}` };
+      return { level: 'error', text: () => `the new TLS certificate cannot be used, the old one stays: ${event.why}` };
     case 'probe-finished':
       return probeLine(event);
     case 'discovery-finished':
       return discoveryLine(event, isNews);
     case 'members-changed':
-      return { level: 'info', text: membersText(event.added, event.removed) };
+      return { level: 'info', text: () => membersText(event.added, event.removed) };
     case 'members-refused':
       return refusedLine(event.refused);
     case 'route-changed':
@@ -57,22 +61,19 @@ export function logLine(event: Event, isNews: boolean): LogLine {
     case 'standing-changed':
       return standingLine(event);
     case 'member-drained':
-      return {
-        level: 'warn',
-        text: `${event.member}: drained by the operator, until it is resumed or this process ends`,
-      };
+      return { level: 'warn', text: () => drainedText(event.member) };
     case 'member-resumed':
-      return { level: 'info', text: `${event.member}: resumed by the operator` };
+      return { level: 'info', text: () => `${event.member}: resumed by the operator` };
     case 'contact-source-changed':
       return sourceLine(event);
     case 'refresh-asked':
       return refreshLine(event.isMerged);
     case 'urgent-probing':
-      return { level: 'info', text: urgentText(event.on, event.smells) };
+      return { level: 'info', text: () => urgentText(event.on, event.smells) };
     case 'config-reloaded':
       return reloadLine(event);
     case 'config-reload-failed':
-      return { level: 'error', text: `reload failed, nothing changed: ${event.problems.join('; ')}` };
+      return { level: 'error', text: () => `reload failed, nothing changed: ${event.problems.join('; ')}` };
   }
 }
 
@@ -83,14 +84,18 @@ function workerText({ worker, pid, why, sessions, replacedInMs }: Extract<Event,
   return `${died}; ${took}${next}`;
 }
 
+function drainedText(member: string): string {
+  return `${member}: drained by the operator, until it is resumed or this process ends`;
+}
+
 function cancelText({ pool, key, members }: Extract<Event, { kind: 'cancel-forwarded' }>): string {
   return `pool ${pool}: cancel request of ${key} key sent to ${members.join(', ')}`;
 }
 
 function reloadLine({ changed, needsRestart }: Extract<Event, { kind: 'config-reloaded' }>): LogLine {
-  const text = `configuration reloaded: ${changed.length === 0 ? 'nothing changed' : changed.join(', ')}`;
+  const text = (): string => `configuration reloaded: ${changed.length === 0 ? 'nothing changed' : changed.join(', ')}`;
   if (needsRestart.length === 0) return { level: 'info', text };
-  return { level: 'warn', text: `${text}; not applied without a restart: ${needsRestart.join(', ')}` };
+  return { level: 'warn', text: () => `${text()}; not applied without a restart: ${needsRestart.join(', ')}` };
 }
 
 function dialLine(event: Extract<Event, { kind: 'dial-finished' }>): LogLine {
@@ -99,7 +104,7 @@ function dialLine(event: Extract<Event, { kind: 'dial-finished' }>): LogLine {
   const what = isConnected ? 'connected' : `connect ${outcome}`;
   return {
     level: isConnected ? 'trace' : 'info',
-    text: `session ${session}: ${member}: ${what} in ${durationText(durationMs)}`,
+    text: () => `session ${session}: ${member}: ${what} in ${durationText(durationMs)}`,
   };
 }
 
@@ -117,25 +122,26 @@ function closeLine(event: Extract<Event, { kind: 'session-closed' }>): LogLine {
   const { session, client, member, reason, detail, durationMs } = event;
   const isOurs = (CLOSE_REASONS[reason].side === 'pointsman' || LOUD.includes(reason)) && !QUIET.includes(reason);
   const level = reason === 'internal-error' ? 'error' : isOurs ? 'info' : 'debug';
-  const where = member === undefined ? '' : ` on ${member}`;
-  const more = detail === undefined ? '' : `: ${detail}`;
-  return {
-    level,
-    text: `session ${session}: ${client}${where} ended after ${durationText(durationMs)}: ${reason}${more}`,
+  const text = (): string => {
+    const where = member === undefined ? '' : ` on ${member}`;
+    const more = detail === undefined ? '' : `: ${detail}`;
+    return `session ${session}: ${client}${where} ended after ${durationText(durationMs)}: ${reason}${more}`;
   };
+  return { level, text };
 }
 
 function probeLine(event: Extract<Event, { kind: 'probe-finished' }>): LogLine {
   const { member, check, outcome, detail, durationMs } = event;
   const level = outcome === 'yes' || outcome === 'no' ? 'trace' : 'debug';
-  const more = detail === undefined ? '' : `: ${detail}`;
-  return { level, text: `${member} ${check}: ${outcome} in ${durationText(durationMs)}${more}` };
+  const text = (): string =>
+    `${member} ${check}: ${outcome} in ${durationText(durationMs)}${detail === undefined ? '' : `: ${detail}`}`;
+  return { level, text };
 }
 
 function discoveryLine(event: Extract<Event, { kind: 'discovery-finished' }>, isNews: boolean): LogLine {
   const { source, detail, members } = event;
-  if (detail !== undefined) return { level: isNews ? 'warn' : 'debug', text: `discovery failed: ${detail}` };
-  const text = `discovery: ${members} members, from ${source ?? 'the configuration'}`;
+  if (detail !== undefined) return { level: isNews ? 'warn' : 'debug', text: () => `discovery failed: ${detail}` };
+  const text = (): string => `discovery: ${members} members, from ${source ?? 'the configuration'}`;
   return { level: isNews ? 'info' : 'trace', text };
 }
 
@@ -148,12 +154,12 @@ function membersText(added: readonly string[], removed: readonly string[]): stri
 }
 
 function refusedLine(refused: readonly MemberRefusal[]): LogLine {
-  if (refused.length === 0) return { level: 'info', text: 'every member of the document is used' };
-  return { level: 'warn', text: `not used: ${refused.map(({ name, why }) => `${name} (${why})`).join(', ')}` };
+  if (refused.length === 0) return { level: 'info', text: () => 'every member of the document is used' };
+  return { level: 'warn', text: () => `not used: ${refused.map(({ name, why }) => `${name} (${why})`).join(', ')}` };
 }
 
 function routeLine({ pool, from, to }: Extract<Event, { kind: 'route-changed' }>): LogLine {
-  const text = `pool ${pool}: ${describeRoute(to)}`;
+  const text = (): string => `pool ${pool}: ${describeRoute(to)}`;
   if (to.kind === 'hold' && to.cause === 'two-primaries') return { level: 'error', text };
   const isPlanned = to.kind === 'hold' && (to.cause === 'switchover' || to.cause === 'drained');
   const isLoss = from?.kind === 'open' && to.kind !== 'open' && !isPlanned;
@@ -176,23 +182,23 @@ function standingLine({ pool, member, from, to, text }: Extract<Event, { kind: '
   const isMove = from?.kind === 'open' || to.kind === 'open';
   return {
     level: isTrouble ? 'warn' : isMove ? 'info' : 'debug',
-    text: `pool ${pool}: ${member} ${standingText(to)}: ${text}`,
+    text: () => `pool ${pool}: ${member} ${standingText(to)}: ${text}`,
   };
 }
 
 /** A source that has given something and gives nothing new is worth a warning: what it gave grows old. */
 function sourceLine({ source, contactPoints, failing }: Extract<Event, { kind: 'contact-source-changed' }>): LogLine {
   const list = contactPoints.length === 0 ? 'no contact point' : `contact points ${contactPoints.join(', ')}`;
-  if (failing === undefined) return { level: 'info', text: `${source}: ${list}` };
+  if (failing === undefined) return { level: 'info', text: () => `${source}: ${list}` };
   const { why, forMs } = failing;
-  if (contactPoints.length === 0) return { level: 'warn', text: `${source}: no contact point: ${why}` };
+  if (contactPoints.length === 0) return { level: 'warn', text: () => `${source}: no contact point: ${why}` };
   const since = forMs === undefined ? '' : ` for ${durationText(forMs)}`;
-  return { level: 'warn', text: `${source}: nothing new${since} (${why}), as before: ${list}` };
+  return { level: 'warn', text: () => `${source}: nothing new${since} (${why}), as before: ${list}` };
 }
 
 function refreshLine(isMerged: boolean): LogLine {
-  if (isMerged) return { level: 'debug', text: 'refresh asked for again: probing is urgent already' };
-  return { level: 'info', text: 'refresh asked for: every member is asked at once' };
+  if (isMerged) return { level: 'debug', text: () => 'refresh asked for again: probing is urgent already' };
+  return { level: 'info', text: () => 'refresh asked for: every member is asked at once' };
 }
 
 function holdText({ session, outcome, waitedMs }: Extract<Event, { kind: 'hold-ended' }>): string {

@@ -29,7 +29,7 @@ export function createNarration(options: NarrationOptions): (event: Event) => vo
   const endings = createEndings(options);
   const tellAsLogged = (event: Event): void => {
     const { level, text } = logLine(event, true);
-    if (level !== 'debug' && level !== 'trace') options.tell(text);
+    if (level !== 'debug' && level !== 'trace') options.tell(text());
   };
   return (event) => {
     switch (event.kind) {

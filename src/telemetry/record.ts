@@ -28,8 +28,10 @@ export function createRecorder({ log, count, narrate }: RecorderOptions): Record
       const isDiscovered = event.kind === 'discovery-finished' ? event.detail === undefined : wasDiscovered;
       const { level, text } = logLine(event, isDiscovered !== wasDiscovered);
       wasDiscovered = isDiscovered;
-      const { kind, ...fields } = event;
-      if (log.isLevelEnabled(level)) log[level]({ event: kind, ...fields }, text);
+      if (log.isLevelEnabled(level)) {
+        const { kind, ...fields } = event;
+        log[level]({ event: kind, ...fields }, text());
+      }
       narrate?.(event);
     } catch (error) {
       log.error({ event: 'record-failed', of: event.kind, err: error }, 'an event could not be recorded');

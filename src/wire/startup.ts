@@ -45,6 +45,7 @@ export type Recognition =
   | { readonly kind: 'http' }
   | { readonly kind: 'invalid'; readonly why: string };
 
+const DECODER = new TextDecoder();
 const NEED_MORE: Recognition = { kind: 'need-more' };
 
 /** What `bytes`, everything received so far, begin with. Once it is not `need-more`, more bytes do not change it. */
@@ -83,12 +84,11 @@ function notAPacket(bytes: Uint8Array, length: number): Recognition {
  */
 export function startupParameters(packet: Uint8Array): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>();
-  const decoder = new TextDecoder();
   let at = HEADER;
   const next = (): string | undefined => {
     const end = packet.indexOf(0, at);
     if (end <= at) return undefined;
-    const text = decoder.decode(packet.subarray(at, end));
+    const text = DECODER.decode(packet.subarray(at, end));
     at = end + 1;
     return text;
   };

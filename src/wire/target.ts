@@ -16,6 +16,10 @@ export interface Asked {
   readonly target: Target | undefined;
 }
 
+const ENCODER = new TextEncoder();
+const DECODER = new TextDecoder();
+const DATABASE = ENCODER.encode('database');
+const OPTIONS = ENCODER.encode('options');
 const SETTING = 'pointsman.pool';
 const PARAMETERS_AT = 8;
 const AT_SIGN = 0x40;
@@ -59,39 +63,51 @@ export function withoutTarget(packet: Uint8Array): Uint8Array {
 }
 
 interface Layout {
-  readonly database?: Span;
+  readonly database: Span | undefined;
   /** From the separator on, which `name` leaves out. */
-  readonly suffix?: Span & { readonly name: Span };
+  readonly suffix: (Span & { readonly name: Span }) | undefined;
   readonly options: readonly (Span & { readonly value: string })[];
 }
 
 function layoutOf(packet: Uint8Array): Layout {
-  const values = valuesOf(packet);
-  const database = values.get('database');
+  const { database, options: start } = valuesOf(packet);
   const suffix = database === undefined ? undefined : suffixOf(packet, database);
-  const start = values.get('options');
   const settings = start === undefined ? [] : settingsOf(packet.subarray(start.from, start.to), SETTING);
   const shift = start?.from ?? 0;
   return {
-    ...(database === undefined ? {} : { database }),
-    ...(suffix === undefined ? {} : { suffix }),
+    database,
+    suffix,
     options: settings.map(({ value, from, to }) => ({ value, from: from + shift, to: to + shift })),
   };
 }
 
-/** Where each parameter's value stands, the last of a name; nothing of a packet that PostgreSQL refuses for its layout. */
-function valuesOf(packet: Uint8Array): ReadonlyMap<string, Span> {
-  const values = new Map<string, Span>();
-  if (packet[4] !== 0 || packet[5] !== 3) return values;
+interface Values {
+  readonly database: Span | undefined;
+  readonly options: Span | undefined;
+}
+
+const NO_VALUES: Values = { database: undefined, options: undefined };
+
+/** Where their values stand, the last of a name; nothing of a packet that PostgreSQL refuses for its layout. */
+function valuesOf(packet: Uint8Array): Values {
+  if (packet[4] !== 0 || packet[5] !== 3) return NO_VALUES;
+  let database: Span | undefined;
+  let options: Span | undefined;
   let at = PARAMETERS_AT;
   while (at < packet.length && packet[at] !== 0) {
     const nameEnd = packet.indexOf(0, at);
     const valueEnd = nameEnd === -1 ? -1 : packet.indexOf(0, nameEnd + 1);
-    if (valueEnd === -1) return new Map();
-    values.set(textOf(packet, { from: at, to: nameEnd }), { from: nameEnd + 1, to: valueEnd });
+    if (valueEnd === -1) return NO_VALUES;
+    const value = { from: nameEnd + 1, to: valueEnd };
+    if (stands(DATABASE, packet, at, nameEnd)) database = value;
+    else if (stands(OPTIONS, packet, at, nameEnd)) options = value;
     at = valueEnd + 1;
   }
-  return at === packet.length - 1 ? values : new Map();
+  return at === packet.length - 1 ? { database, options } : NO_VALUES;
+}
+
+function stands(name: Uint8Array, packet: Uint8Array, from: number, to: number): boolean {
+  return to - from === name.length && name.every((byte, index) => packet[from + index] === byte);
 }
 
 function suffixOf(packet: Uint8Array, database: Span): Layout['suffix'] {
@@ -108,5 +124,5 @@ function separatorLength(packet: Uint8Array, at: number): number {
 }
 
 function textOf(packet: Uint8Array, { from, to }: Span): string {
-  return new TextDecoder().decode(packet.subarray(from, to));
+  return DECODER.decode(packet.subarray(from, to));
 }

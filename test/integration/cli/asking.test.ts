@@ -128,7 +128,9 @@ describe('explain', () => {
       detail: undefined,
     };
     expect(refusalText('hold-timeout', facts).detail).toContain(`pg-1 (${words})`);
-    const changes = changesBetween(decideRoutes(POLICY, BEFORE, 100), TABLE).map((event) => logLine(event, true).text);
+    const changes = changesBetween(decideRoutes(POLICY, BEFORE, 100), TABLE).map((event) =>
+      logLine(event, true).text(),
+    );
     expect(changes).toContain(`pool write: pg-1 takes no new sessions, keeps its live ones: ${words}`);
   });
 

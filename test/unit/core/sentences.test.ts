@@ -175,7 +175,7 @@ test('of one moment the DETAIL of a refusal, of a parting, /status and the log s
   });
   expect(status.members[0]?.pools['write']?.why).toBe(words);
 
-  const lines = changesBetween(previous, table).map((event) => logLine(event, true).text);
+  const lines = changesBetween(previous, table).map((event) => logLine(event, true).text());
   expect(lines).toContain(`pool write: pg-1 is out (demoted): ${words}`);
 
   const decision = poolOf(table, 'write');

@@ -200,7 +200,7 @@ describe('lines', () => {
   ];
   test.each(cases)('%j', (event, expected) => {
     const { level, text } = logLine(event, true);
-    expect(`${level} ${text}`.slice(0, expected.length)).toBe(expected);
+    expect(`${level} ${text()}`.slice(0, expected.length)).toBe(expected);
   });
 });
 

@@ -64,5 +64,5 @@ test.each<[WorkerEvent, string]>([
   ],
 ])('log: %j', (event, expected) => {
   const { level, text } = logLine(event, true);
-  expect(`${level} ${text}`).toBe(expected);
+  expect(`${level} ${text()}`).toBe(expected);
 });
