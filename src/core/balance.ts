@@ -46,6 +46,7 @@ export function rampedShare(openForMs: number, slowStartMs: number): number {
 }
 
 function nearest(targets: Targets): Targets {
+  if (!targets.some(({ isFar }) => isFar === true)) return targets;
   const [first, ...rest] = targets.filter(({ isFar }) => isFar !== true);
   return first === undefined ? targets : [first, ...rest];
 }
@@ -64,6 +65,7 @@ function inTurn(targets: Targets, { weightOf, credits: before }: PickInputs): Pi
 }
 
 function byChance(targets: Targets, { weightOf, random }: PickInputs): Target {
+  if (targets.length === 1) return targets[0];
   let left = random() * sumOf(targets, weightOf);
   for (const target of targets) {
     left -= weightOf(target);
@@ -78,6 +80,7 @@ function byChance(targets: Targets, { weightOf, random }: PickInputs): Target {
  * members, or where loads are known late. Ours are few and known exactly, and of members that tie either draw is the same chance.
  */
 function leastLoaded(targets: Targets, inputs: PickInputs): Target {
+  if (targets.length === 1) return targets[0];
   const loadOf = (target: Target): number => inputs.sessionsOn(target.member) / inputs.weightOf(target);
   const least = Math.min(...targets.map(loadOf));
   const [first = targets[0], ...rest] = targets.filter((target) => loadOf(target) === least);

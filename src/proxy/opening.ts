@@ -5,13 +5,12 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../core/instant.ts';
 import type { Recognition } from '../wire/startup.ts';
-import { withoutTarget } from '../wire/target.ts';
 import type { Asked } from './approach.ts';
 import { NOT_SUPPORTED, SUPPORTED } from '../wire/error-response.ts';
 import { HTTP_ANSWER } from './refusal-text.ts';
 import type { RefusalReason } from './refusal-text.ts';
 import { refuse } from './refuse.ts';
-import { SAID_NOTHING, readSaid } from './said.ts';
+import { readSaid } from './said.ts';
 import type { Said } from './said.ts';
 import { Intake } from './startup.ts';
 import type { IntakeListener } from './startup.ts';
@@ -62,8 +61,8 @@ export class Opening implements IntakeListener {
   #intake: Intake;
   #leftMs: number;
   #packet: Recognition | undefined;
-  /** Made of it when it is first asked for. */
-  #forwardedPacket: Uint8Array | undefined;
+  /** Read of it when it is first asked for. */
+  #said: Said | undefined;
   #hasNegotiated = false;
   /** What it was answered here and may not ask again (ProcessStartupPacket in backend_startup.c: neither follows a handshake). */
   #asked: ReadonlySet<Recognition['kind']> = NONE;
@@ -98,10 +97,11 @@ export class Opening implements IntakeListener {
     return stop;
   }
 
-  /** What its startup packet says; empty where encryption hides it. */
-  said(): Said {
-    const packet = this.#startup();
-    return packet === undefined ? SAID_NOTHING : readSaid(packet);
+  /** What its startup packet says; nothing where encryption or another protocol hides it. */
+  said(): Said | undefined {
+    const packet = this.#packet;
+    if (packet?.kind === 'startup' && packet.major === 3) this.#said ??= readSaid(this.#first());
+    return this.#said;
   }
 
   /** What it waits to be answered, as it is to be forwarded, if that is all it has said. */
@@ -115,9 +115,8 @@ export class Opening implements IntakeListener {
   handOver(): HandedOver {
     const packet = this.#forwarded();
     const from = packet === undefined ? 0 : this.#length();
-    const kept = this.#intake.bytes();
     // An empty view would keep a whole read alive.
-    const bytes = kept.length === from ? NOTHING : kept.subarray(from);
+    const bytes = this.#intake.length() === from ? NOTHING : this.#intake.bytes().subarray(from);
     this.#intake.release();
     const isReadable = packet !== undefined && !this.#isNegotiating();
     return { packet, bytes, hasEnded: this.#intake.hasEnded(), isReadable };
@@ -165,8 +164,7 @@ export class Opening implements IntakeListener {
 
   onEnd(): void {
     if (this.#packet === undefined) {
-      if (this.#intake.bytes().length === 0)
-        this.#inputs.host.close(this.#hasNegotiated ? 'client-gave-up' : 'no-startup');
+      if (this.#intake.length() === 0) this.#inputs.host.close(this.#hasNegotiated ? 'client-gave-up' : 'no-startup');
       else this.#inputs.host.refuse('not-postgres', 'incomplete startup packet');
     } else if (this.#packet.kind !== 'cancel-request' && !this.#hasPipelined()) {
       this.#inputs.host.close('client-gave-up');
@@ -176,7 +174,7 @@ export class Opening implements IntakeListener {
   /** A cancel request is passed on although its sender did not wait. */
   onClosed(): void {
     const isFirst = this.#packet === undefined && !this.#hasNegotiated;
-    if (isFirst) this.#inputs.host.close(this.#intake.bytes().length === 0 ? 'no-startup' : 'client-reset');
+    if (isFirst) this.#inputs.host.close(this.#intake.length() === 0 ? 'no-startup' : 'client-reset');
     else if (this.#packet?.kind !== 'cancel-request') this.#inputs.host.close('client-gave-up');
   }
 
@@ -192,19 +190,9 @@ export class Opening implements IntakeListener {
     };
   }
 
-  /** A startup packet as the client sent it; nothing where encryption or another protocol hides it. */
-  #startup(): Uint8Array | undefined {
-    const packet = this.#packet;
-    return packet?.kind === 'startup' && packet.major === 3 ? this.#first() : undefined;
-  }
-
   #forwarded(): Uint8Array | undefined {
     if (this.#isNegotiating()) return this.#first();
-    if (this.#forwardedPacket === undefined) {
-      const packet = this.#startup();
-      this.#forwardedPacket = packet === undefined ? undefined : withoutTarget(packet);
-    }
-    return this.#forwardedPacket;
+    return this.said()?.forwarded;
   }
 
   /** A copy: the intake's own room is filled further. */
@@ -275,7 +263,7 @@ export class Opening implements IntakeListener {
 
   #forget(): void {
     this.#packet = undefined;
-    this.#forwardedPacket = undefined;
+    this.#said = undefined;
     this.#hasNegotiated = true;
   }
 
@@ -288,6 +276,6 @@ export class Opening implements IntakeListener {
 
   /** Who asked more than one thing and half-closed still wants the answers; who only knocked has left. */
   #hasPipelined(): boolean {
-    return this.#length() > 0 && this.#intake.bytes().length > this.#length();
+    return this.#length() > 0 && this.#intake.length() > this.#length();
   }
 }

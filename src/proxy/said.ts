@@ -8,13 +8,15 @@ export interface Said {
   readonly login: Login;
   /** The name of the pool that it asks for, if it names one. */
   readonly target: string | undefined;
+  /** The packet as it is to be forwarded. */
+  readonly forwarded: Uint8Array;
 }
 
-export const SAID_NOTHING: Said = { login: {}, target: undefined };
-
 export function readSaid(packet: Uint8Array): Said {
-  const user = startupParameters(packet).get('user');
-  const { database = user, target } = readTarget(packet);
+  const asked = readTarget(packet);
+  // Where the layout is broken, as far as it can be read.
+  const { user = startupParameters(packet).get('user'), target, forwarded } = asked;
+  const { database = user } = asked;
   const login = { ...(user === undefined ? {} : { user }), ...(database === undefined ? {} : { database }) };
-  return { login, target: target?.name };
+  return { login, target: target?.name, forwarded };
 }

@@ -158,11 +158,11 @@ export class Session implements Seated, Waiting, OpeningHost {
 
   begin(): void {
     const { opening } = this.#arriving();
-    const { login, target } = opening.said();
-    this.#record.loggedIn(login);
+    const said = opening.said();
+    if (said !== undefined) this.#record.loggedIn(said.login);
     const { pools } = this.#around.policy();
     if (this.#seat.kind !== 'session') return this.refuse('too-many-sessions', this.#seat.full);
-    const chosen = choosePool(target, this.#pool, pools);
+    const chosen = choosePool(said?.target, this.#pool, pools);
     if (chosen.kind === 'unknown') return this.refuse('unknown-target', chosen.detail);
     this.#around.registry.transfer(this, this.#state, chosen.pool);
     this.#pool = chosen.pool;

@@ -47,6 +47,10 @@ export class Intake {
     return this.#buffer.subarray(0, this.#length);
   }
 
+  length(): number {
+    return this.#length;
+  }
+
   hasEnded(): boolean {
     return this.#hasEnded;
   }

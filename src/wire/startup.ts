@@ -52,11 +52,10 @@ const NEED_MORE: Recognition = { kind: 'need-more' };
 export function recognise(bytes: Uint8Array): Recognition {
   if (bytes[0] === TLS_HANDSHAKE) return { kind: 'tls' };
   if (bytes.length < LENGTH_WORD) return NEED_MORE;
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const length = view.getInt32(0);
+  const length = int32At(bytes, 0);
   if (length < HEADER || length > LONGEST_PACKET) return notAPacket(bytes, length);
   if (bytes.length < length) return NEED_MORE;
-  const code = view.getInt32(LENGTH_WORD);
+  const code = int32At(bytes, LENGTH_WORD);
   switch (code) {
     case SSL_REQUEST:
       return { kind: 'ssl-request', length };
@@ -70,6 +69,10 @@ export function recognise(bytes: Uint8Array): Recognition {
       // Unknown versions are startups too: PostgreSQL itself answers which ones it speaks.
       return { kind: 'startup', length, major: code >>> 16, minor: code & 0xffff };
   }
+}
+
+function int32At(bytes: Uint8Array, at: number): number {
+  return ((bytes[at] ?? 0) << 24) | ((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0);
 }
 
 function notAPacket(bytes: Uint8Array, length: number): Recognition {

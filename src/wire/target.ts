@@ -1,5 +1,5 @@
 // Which pool a StartupMessage of protocol 3 asks for: `app@ro` as the database (also with a literal `%40`), or the startup option
-// `-c pointsman.pool=ro`; and the packet without that. What follows the last @ of a database is always a target, known or
+// `-c pointsman.pool=ro`; and the packet without that. Every session has one: it is walked once, and only what is asked for becomes text. What follows the last @ of a database is always a target, known or
 // not: who is told that it is unknown learns what is wrong, and a database that is really called `a@b` is reached as `a@b@rw`. Which
 // names there are, and what `ro` and `rw` mean, is the caller's to know. A user's name is never read as a target.
 import { settingsOf } from './startup-options.ts';
@@ -11,20 +11,25 @@ export interface Target {
 }
 
 export interface Asked {
+  /** As it was sent. Undefined where there is none, or where PostgreSQL refuses the packet for its layout; so are the others then. */
+  readonly user: string | undefined;
   /** As it is to be forwarded. Undefined: the server takes the user's name for it, as it does for `@ro`. */
   readonly database: string | undefined;
   readonly target: Target | undefined;
+  /** The packet to forward: nothing that names a target, every other byte as it was. The same packet where it names none. */
+  readonly forwarded: Uint8Array;
 }
 
 const ENCODER = new TextEncoder();
 const DECODER = new TextDecoder();
+const USER = ENCODER.encode('user');
 const DATABASE = ENCODER.encode('database');
 const OPTIONS = ENCODER.encode('options');
 const SETTING = 'pointsman.pool';
 const PARAMETERS_AT = 8;
 const AT_SIGN = 0x40;
-/** The @ of a connection URI that nobody decoded. */
-const ENCODED_AT_SIGN = [0x25, 0x34, 0x30];
+/** `%40`: the @ of a connection URI that nobody decoded. */
+const [PERCENT, FOUR, ZERO] = [0x25, 0x34, 0x30];
 
 /** Bytes of the packet. */
 interface Span {
@@ -33,21 +38,25 @@ interface Span {
 }
 
 export function readTarget(packet: Uint8Array): Asked {
-  const { database, suffix, options } = layoutOf(packet);
-  const name = database === undefined ? '' : textOf(packet, { ...database, to: suffix?.from ?? database.to });
+  const layout = layoutOf(packet);
+  const { user, database, suffix, options } = layout;
+  const name = database === undefined ? '' : textOf(packet, database.from, suffix?.from ?? database.to);
   // As in PostgreSQL, the last setting of a name counts.
   const setting = options.at(-1);
   let target: Target | undefined;
-  if (suffix !== undefined) target = { name: textOf(packet, suffix.name), from: 'database' };
+  if (suffix !== undefined) target = { name: textOf(packet, suffix.name.from, suffix.name.to), from: 'database' };
   else if (setting !== undefined) target = { name: setting.value, from: 'options' };
-  return { database: name === '' ? undefined : name, target };
+  return {
+    user: user === undefined ? undefined : textOf(packet, user.from, user.to),
+    database: name === '' ? undefined : name,
+    target,
+    forwarded: withoutTarget(packet, layout),
+  };
 }
 
-/** The packet to forward: nothing that names a target, every other byte as it was. The same packet where it names none. */
-export function withoutTarget(packet: Uint8Array): Uint8Array {
-  const { suffix, options } = layoutOf(packet);
+function withoutTarget(packet: Uint8Array, { suffix, options }: Layout): Uint8Array {
+  if (suffix === undefined && options.length === 0) return packet;
   const cuts: Span[] = suffix === undefined ? [...options] : [...options, suffix];
-  if (cuts.length === 0) return packet;
   cuts.sort((one, other) => one.from - other.from);
   const forwarded = new Uint8Array(packet.length);
   let read = 0;
@@ -63,34 +72,43 @@ export function withoutTarget(packet: Uint8Array): Uint8Array {
 }
 
 interface Layout {
+  readonly user: Span | undefined;
   readonly database: Span | undefined;
   /** From the separator on, which `name` leaves out. */
   readonly suffix: (Span & { readonly name: Span }) | undefined;
   readonly options: readonly (Span & { readonly value: string })[];
 }
 
+const NO_SETTINGS: Layout['options'] = [];
+
 function layoutOf(packet: Uint8Array): Layout {
-  const { database, options: start } = valuesOf(packet);
+  const { user, database, options: start } = valuesOf(packet);
   const suffix = database === undefined ? undefined : suffixOf(packet, database);
-  const settings = start === undefined ? [] : settingsOf(packet.subarray(start.from, start.to), SETTING);
-  const shift = start?.from ?? 0;
   return {
+    user,
     database,
     suffix,
-    options: settings.map(({ value, from, to }) => ({ value, from: from + shift, to: to + shift })),
+    options: start === undefined ? NO_SETTINGS : settingsIn(packet, start),
   };
 }
 
+function settingsIn(packet: Uint8Array, options: Span): Layout['options'] {
+  const settings = settingsOf(packet.subarray(options.from, options.to), SETTING);
+  return settings.map(({ value, from, to }) => ({ value, from: options.from + from, to: options.from + to }));
+}
+
 interface Values {
+  readonly user: Span | undefined;
   readonly database: Span | undefined;
   readonly options: Span | undefined;
 }
 
-const NO_VALUES: Values = { database: undefined, options: undefined };
+const NO_VALUES: Values = { user: undefined, database: undefined, options: undefined };
 
 /** Where their values stand, the last of a name; nothing of a packet that PostgreSQL refuses for its layout. */
 function valuesOf(packet: Uint8Array): Values {
   if (packet[4] !== 0 || packet[5] !== 3) return NO_VALUES;
+  let user: Span | undefined;
   let database: Span | undefined;
   let options: Span | undefined;
   let at = PARAMETERS_AT;
@@ -99,11 +117,12 @@ function valuesOf(packet: Uint8Array): Values {
     const valueEnd = nameEnd === -1 ? -1 : packet.indexOf(0, nameEnd + 1);
     if (valueEnd === -1) return NO_VALUES;
     const value = { from: nameEnd + 1, to: valueEnd };
-    if (stands(DATABASE, packet, at, nameEnd)) database = value;
+    if (stands(USER, packet, at, nameEnd)) user = value;
+    else if (stands(DATABASE, packet, at, nameEnd)) database = value;
     else if (stands(OPTIONS, packet, at, nameEnd)) options = value;
     at = valueEnd + 1;
   }
-  return at === packet.length - 1 ? { database, options } : NO_VALUES;
+  return at === packet.length - 1 ? { user, database, options } : NO_VALUES;
 }
 
 function stands(name: Uint8Array, packet: Uint8Array, from: number, to: number): boolean {
@@ -120,9 +139,9 @@ function suffixOf(packet: Uint8Array, database: Span): Layout['suffix'] {
 
 function separatorLength(packet: Uint8Array, at: number): number {
   if (packet[at] === AT_SIGN) return 1;
-  return ENCODED_AT_SIGN.every((byte, index) => packet[at + index] === byte) ? ENCODED_AT_SIGN.length : 0;
+  return packet[at] === PERCENT && packet[at + 1] === FOUR && packet[at + 2] === ZERO ? 3 : 0;
 }
 
-function textOf(packet: Uint8Array, { from, to }: Span): string {
+function textOf(packet: Uint8Array, from: number, to: number): string {
   return DECODER.decode(packet.subarray(from, to));
 }
