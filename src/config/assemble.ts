@@ -23,7 +23,7 @@ export function assemble(parsed: ParsedFile): Config {
       maxSessionsPerAddress: client.max_sessions_per_address,
       maxStarting: client.max_starting,
       drainPerSecond: client.drain_rate,
-      directReads: client.direct_reads,
+      directIo: client.direct_io,
       tls: clientTls(client.tls),
     },
     backend: { connectTimeoutMs: backend.connect_timeout, attempts: backend.attempts },

@@ -19,7 +19,7 @@ export function reconfigured(running: Config, wanted: Config): Reconfiguration {
   const config: Config = Object.freeze({
     ...wanted,
     cluster: running.cluster.scope === wanted.cluster.scope ? wanted.cluster : running.cluster,
-    client: Object.freeze({ ...wanted.client, directReads: running.client.directReads }),
+    client: Object.freeze({ ...wanted.client, directIo: running.client.directIo }),
     listeners: Object.freeze(wanted.listeners.map((listener) => boundAs(running.listeners, listener))),
     admin: Object.freeze({ ...wanted.admin, address: running.admin.address }),
     log: Object.freeze({ ...wanted.log, format: running.log.format }),

@@ -123,7 +123,7 @@ export const fileSchema = z.strictObject({
       max_sessions_per_address: countOrOff(1, MOST).optional(),
       max_starting: countOrOff(1, MOST).optional(),
       drain_rate: count(1, MOST).default(50),
-      direct_reads: choice(['auto', 'off']).default('auto'),
+      direct_io: choice(['auto', 'off']).default('auto'),
       tls: z
         .strictObject({
           mode: choice(['passthrough', 'terminate', 'require']).default('passthrough'),

@@ -67,8 +67,8 @@ export type ProxyEvent =
       readonly key: CancelKeyKnowledge;
       readonly members: readonly MemberName[];
     }
-  /** How clients are read from now on. `why`: why not into buffers of ours. */
-  | { readonly kind: 'reads-chosen'; readonly isDirect: boolean; readonly why?: string | undefined }
+  /** How bytes are relayed from now on. `why`: why not past the streams of Node. */
+  | { readonly kind: 'direct-io-chosen'; readonly isOn: boolean; readonly why?: string | undefined }
   | { readonly kind: 'listener-failed'; readonly pool: PoolName; readonly detail: string }
   /** Clients are answered with this certificate from now on; `expiresAt` in milliseconds since 1970. */
   | { readonly kind: 'certificate-loaded'; readonly file: string; readonly expiresAt: number }

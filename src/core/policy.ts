@@ -98,8 +98,8 @@ export interface ClientPolicy {
   readonly maxStarting?: number | undefined;
   /** Sessions ended per second for reasons that can wait. */
   readonly drainPerSecond: number;
-  /** `auto`: their sockets are read into buffers of ours, once that has proven to work here. `off`: the way that Node documents. */
-  readonly directReads: 'auto' | 'off';
+  /** `auto`: bytes are relayed past the streams of Node, once that has proven to work here. `off`: the way that Node documents. */
+  readonly directIo: 'auto' | 'off';
   readonly tls: ClientTls;
 }
 

@@ -1,10 +1,9 @@
 // One connection attempt to one member under one deadline. Reports exactly once, in the step in which it knows; the caller who
 // aborts hears nothing. Tells the member's faults from our own (G12).
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import type { DialOutcome } from '../core/events.ts';
 import type { Clock } from '../core/instant.ts';
 import type { Address } from '../core/member.ts';
-import { MemberSocket } from './member-socket.ts';
 import { SOCKET_OPTIONS, ignoreErrors } from './socket.ts';
 
 export type DialResult =
@@ -45,7 +44,7 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 export const dialTcp: Dial = (address, { clock, timeoutMs }, onResult) => {
-  const socket = new MemberSocket().connect({ host: address.host, port: address.port, ...SOCKET_OPTIONS });
+  const socket = new Socket(SOCKET_OPTIONS).connect({ host: address.host, port: address.port, ...SOCKET_OPTIONS });
   ignoreErrors(socket);
   let isDone = false;
   const finish = (result: DialResult | undefined): void => {

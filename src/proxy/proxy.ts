@@ -7,9 +7,9 @@ import type { PoolName, PoolPolicy, RoutingPolicy } from '../core/policy.ts';
 import type { Tally } from '../core/tally.ts';
 import { Admission } from './admission.ts';
 import { Cancels } from './cancel.ts';
-import { ClientReads } from './client-reads.ts';
 import { Degraded } from './degraded.ts';
 import { dialTcp } from './dial.ts';
+import { DirectIo } from './direct-io.ts';
 import { Evictions } from './evictions.ts';
 import { Holding } from './holding.ts';
 import { Leftovers } from './leftovers.ts';
@@ -105,7 +105,7 @@ class RunningProxy implements LocalProxy {
   /** Also those that a reload took away, as they were: their sessions may live on. */
   readonly #pools = new Map<PoolName, PoolPolicy>();
   #policy: ProxyPolicy;
-  readonly #reads: ClientReads;
+  readonly #directIo: DirectIo;
   #isStopping = false;
   #lastId: number;
 
@@ -115,7 +115,7 @@ class RunningProxy implements LocalProxy {
     this.#registry = registry;
     this.#lastId = peers?.lastId ?? 0;
     this.#options = options;
-    this.#reads = new ClientReads(options);
+    this.#directIo = new DirectIo(options);
     this.#policy = options;
     this.#holding = new Holding({
       ...options,
@@ -153,7 +153,8 @@ class RunningProxy implements LocalProxy {
       admission: this.#admission,
       ages: new SessionAges({ ...options, softEnds: this.#softEnds }),
       dial,
-      readInto: this.#reads.into,
+      openLanes: this.#directIo.openLanes,
+      judge: () => void table(),
       picker: this.#picker,
       isStopping: () => this.#isStopping,
     };
@@ -168,7 +169,7 @@ class RunningProxy implements LocalProxy {
     if (identity.kind === 'failed') return identity;
     const prepared = await this.#listeners.prepare(this.#policy.listeners);
     if (prepared.kind === 'failed') return prepared;
-    await this.#reads.choose(this.#policy.client.directReads);
+    await this.#directIo.choose(this.#policy.client.directIo);
     if (!this.#isStopping) identity.apply();
     return { kind: 'listening', listeners: prepared.apply().added };
   }

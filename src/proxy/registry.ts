@@ -10,7 +10,7 @@ import type { PoolTally, Tally } from '../core/tally.ts';
 import type { PartingReason } from './parting-text.ts';
 import { NO_PEERS } from './peers.ts';
 import type { Peers } from './peers.ts';
-import type { Traffic } from './relay.ts';
+import type { Traffic } from './directions.ts';
 import type { Leaver } from './soft-ends.ts';
 
 /** A session's seat at a member, taken when its dial begins. */

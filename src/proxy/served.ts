@@ -7,11 +7,12 @@ import { encodeErrorResponse } from '../wire/error-response.ts';
 import type { ErrorFields } from '../wire/error-response.ts';
 import { SessionFollower } from '../wire/session-follower.ts';
 import type { Keyed } from './cancel-keys.ts';
+import type { Taps, Traffic } from './directions.ts';
 import type { Greeted } from './greeting.ts';
 import type { HandedOver } from './opening.ts';
 import { dismiss } from './refuse.ts';
 import { Relay } from './relay.ts';
-import type { RelayEnding, Taps, Traffic } from './relay.ts';
+import type { RelayEnding } from './relay.ts';
 import { resetSocket } from './socket.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -33,7 +34,7 @@ export interface ServedInputs {
   readonly onLanded: (isTellable: boolean) => void;
 }
 
-export class Served {
+export class Served implements Taps {
   readonly #inputs: ServedInputs;
   readonly #relay: Relay;
   readonly #follower: SessionFollower | undefined;
@@ -52,10 +53,9 @@ export class Served {
       opening: bytes,
       greeted,
       hasClientEnded: hasEnded,
-      taps: this.#follower === undefined ? undefined : this.#follow(this.#follower),
-      // Reading the table is what makes it judge: this session may be over by then.
-      judge: () => void around.seams.table(),
-      readInto: around.readInto,
+      taps: this.#follower && this,
+      judge: around.judge,
+      lanes: around.openLanes(client, backend),
       traffic,
       poolTraffic: around.registry.traffic(pool.name),
       clock: around.seams.clock,
@@ -91,26 +91,33 @@ export class Served {
     return dismiss(client, encodeErrorResponse(lastWords), around.seams.clock, onClosed);
   }
 
-  #follow(follower: SessionFollower): Taps {
-    return {
-      toBackend: (chunk) => follower.fromClient(chunk),
-      toClient: (chunk, send) => {
-        const isTellable = follower.isAtBoundaryToClient() && this.#inputs.client.writable;
-        follower.fromBackend(chunk);
-        if (this.#isStarting && this.#hasLanded(follower)) return this.#inputs.onLanded(isTellable);
-        send(chunk);
-        const { idleListeners } = this.#inputs;
-        if (idleListeners.size === 0 || !this.isIdle()) return undefined;
-        for (const run of idleListeners) run();
-      },
-    };
+  /** For the relay alone, as are the next two. */
+  fromClient(chunk: Uint8Array): void {
+    this.#follower?.fromClient(chunk);
   }
 
-  /** Reads what a server tells once, before its first ReadyForQuery. True: it is the wrong one. */
-  #hasLanded(follower: SessionFollower): boolean {
-    const { pool, target, around } = this.#inputs;
+  fromBackend(chunk: Uint8Array): boolean {
+    const follower = this.#follower;
+    if (follower === undefined) return true;
+    if (this.#isStarting) return !this.#hasLanded(follower, chunk);
+    follower.fromBackend(chunk);
+    return true;
+  }
+
+  passedToClient(): void {
+    const { idleListeners } = this.#inputs;
+    if (idleListeners.size === 0 || !this.isIdle()) return;
+    for (const run of idleListeners) run();
+  }
+
+  /** Reads what a server tells once, before its first ReadyForQuery. True: it is the wrong one, which the client is not told. */
+  #hasLanded(follower: SessionFollower, chunk: Uint8Array): boolean {
+    const { client, pool, target, around, onLanded } = this.#inputs;
+    const isTellable = follower.isAtBoundaryToClient() && client.writable;
+    follower.fromBackend(chunk);
     if (pool.exclusive && pool.check.family === 'primary' && follower.isInHotStandby() === true) {
       around.seams.onSmell({ kind: 'landed-on-standby', member: target.member });
+      onLanded(isTellable);
       return true;
     }
     const key = this.#keyed === undefined ? follower.cancelKey() : undefined;

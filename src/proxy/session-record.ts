@@ -5,7 +5,7 @@ import type { Login, ProxyEvent } from '../core/events.ts';
 import type { Clock, Instant } from '../core/instant.ts';
 import type { MemberName } from '../core/member.ts';
 import type { PoolName } from '../core/policy.ts';
-import type { Traffic } from './relay.ts';
+import type { Traffic } from './directions.ts';
 import { peerText } from './socket.ts';
 
 export interface Tellers {

@@ -4,9 +4,9 @@ import type { Admission } from './admission.ts';
 import type { Cancels } from './cancel.ts';
 import type { Dial } from './dial.ts';
 import type { Holding } from './holding.ts';
+import type { OpenLanes } from './lane.ts';
 import type { ProxyPolicy, ProxySeams } from './options.ts';
 import type { Picker } from './picker.ts';
-import type { ReadInto } from './reads-proof.ts';
 import type { Registry } from './registry.ts';
 import type { SessionAges } from './session-ages.ts';
 import type { Spares } from './spares.ts';
@@ -25,8 +25,9 @@ export interface Surroundings {
   readonly ages: SessionAges;
   readonly identity: TlsIdentity;
   readonly dial: Dial;
-  /** How accepted sockets are read: false where Node is to do it. */
-  readonly readInto: ReadInto;
+  readonly openLanes: OpenLanes;
+  /** Reading the table is what makes it judge: sessions may be over by then. */
+  readonly judge: () => void;
   readonly picker: Picker;
   /** No new backend connections: the process is about to end. */
   readonly isStopping: () => boolean;

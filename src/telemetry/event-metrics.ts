@@ -57,8 +57,8 @@ export function createEventMetrics({ registry, now }: EventMetricsOptions): Even
         return pool.cancels.inc({ pool: event.pool, key: event.key });
       case 'listener-failed':
         return pool.listenerFailures.inc({ pool: event.pool });
-      case 'reads-chosen':
-        return cluster.directReads.set(event.isDirect ? 1 : 0);
+      case 'direct-io-chosen':
+        return cluster.directIo.set(event.isOn ? 1 : 0);
       case 'route-changed':
         return pool.routeChanges.inc({ pool: event.pool });
       case 'probe-finished':
@@ -241,9 +241,9 @@ function clusterMetrics(registers: Registers) {
       help: 'Members of the newest list that are not used as it says: addresses not allowed, entries that cannot be read.',
       registers,
     }),
-    directReads: new Gauge({
-      name: 'pointsman_direct_reads',
-      help: '1 while clients are read into buffers of our own, 0 while Node reads them.',
+    directIo: new Gauge({
+      name: 'pointsman_direct_io',
+      help: '1 while bytes are relayed past the streams of Node, 0 while they go through them.',
       registers,
     }),
     urgent: new Gauge({

@@ -36,8 +36,8 @@ export function logLine(event: Event, isNews: boolean): LogLine {
       return closeLine(event);
     case 'cancel-forwarded':
       return { level: 'debug', text: () => cancelText(event) };
-    case 'reads-chosen':
-      return { level: 'info', text: () => readsText(event) };
+    case 'direct-io-chosen':
+      return { level: 'info', text: () => directIoText(event) };
     case 'listener-failed':
       return { level: 'error', text: () => `pool ${event.pool}: listener failed: ${event.detail}` };
     case 'worker-started':
@@ -205,9 +205,9 @@ function holdText({ session, outcome, waitedMs }: Extract<Event, { kind: 'hold-e
   return `session ${session}: ${outcome} after ${durationText(waitedMs)}`;
 }
 
-function readsText({ isDirect, why }: Extract<Event, { kind: 'reads-chosen' }>): string {
-  if (isDirect) return 'clients are read into buffers of our own';
-  return `clients are read by Node: ${why ?? 'unknown'}`;
+function directIoText({ isOn, why }: Extract<Event, { kind: 'direct-io-chosen' }>): string {
+  if (isOn) return 'bytes are relayed past the streams of Node';
+  return `bytes are relayed through the streams of Node, which costs more: ${why ?? 'unknown'}`;
 }
 
 function urgentText(on: boolean, smells: readonly string[]): string {

@@ -55,7 +55,7 @@ export function createNarration(options: NarrationOptions): (event: Event) => vo
       case 'certificate-loaded':
       case 'certificate-refused':
         return tellAsLogged(event);
-      case 'reads-chosen':
+      case 'direct-io-chosen':
       case 'client-accepted':
       case 'dial-finished':
       case 'session-opened':

@@ -45,8 +45,7 @@ const READY_FOR_QUERY = 0x5a;
 const ERROR_RESPONSE = 0x45;
 const COPY_IN_RESPONSE = 0x47;
 
-export class BackendFollower {
-  readonly #frames = new FrameWalker(GRAMMAR, (type, bytes, at, size) => this.#take(type, bytes, at, size));
+export class BackendFollower extends FrameWalker {
   #isAuthenticated = false;
   #readyCount = 0;
   #transaction: TransactionStatus | undefined;
@@ -55,18 +54,8 @@ export class BackendFollower {
   #isCopyingIn = false;
   #fatal: string | undefined;
 
-  /** The next bytes from the backend. */
-  follow(chunk: Uint8Array): void {
-    this.#frames.walk(chunk);
-  }
-
-  /** False once the stream made no sense; what was learned before then stays. */
-  isFollowing(): boolean {
-    return this.#frames.isFollowing();
-  }
-
-  isAtBoundary(): boolean {
-    return this.#frames.isAtBoundary();
+  constructor() {
+    super(GRAMMAR);
   }
 
   isAuthenticated(): boolean {
@@ -99,10 +88,10 @@ export class BackendFollower {
 
   /** The SQLSTATE of a FATAL error, if one is the last message so far: it says why the backend closes. */
   fatal(): string | undefined {
-    return this.#frames.isAtBoundary() && this.#frames.latestType() === ERROR_RESPONSE ? this.#fatal : undefined;
+    return this.isAtBoundary() && this.latestType() === ERROR_RESPONSE ? this.#fatal : undefined;
   }
 
-  #take(type: number, bytes: Uint8Array, at: number, size: number): boolean {
+  protected override report(type: number, bytes: Uint8Array, at: number, size: number): boolean {
     switch (type) {
       case READY_FOR_QUERY:
         return this.#becomeReady(bytes[at] ?? 0);

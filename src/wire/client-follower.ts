@@ -36,8 +36,7 @@ const TERMINATE = 0x58;
 const COPY_DONE = 0x63;
 const COPY_FAIL = 0x66;
 
-export class ClientFollower {
-  readonly #frames = new FrameWalker(GRAMMAR, (type) => this.#take(type));
+export class ClientFollower extends FrameWalker {
   #awaited = 1;
   /** None of the awaited belongs to the startup, a Query or a FunctionCall. */
   #onlySyncs = false;
@@ -45,25 +44,20 @@ export class ClientFollower {
   #isTerminating = false;
   #isCopyingIn = false;
 
+  constructor() {
+    super(GRAMMAR);
+  }
+
   /** The next bytes from the client. `isCopyingIn`: what the backend is known to do when they come. */
   follow(chunk: Uint8Array, isCopyingIn: boolean): void {
     this.#isCopyingIn = isCopyingIn;
-    this.#frames.walk(chunk);
+    this.walk(chunk);
   }
 
   /** So many ReadyForQuery came. PostgreSQL sends one unasked after an error while it was idle: it answers nothing. */
   answered(count: number): void {
     this.#awaited = Math.max(0, this.#awaited - count);
     if (this.#awaited === 0) this.#onlySyncs = true;
-  }
-
-  /** False once the stream made no sense. */
-  isFollowing(): boolean {
-    return this.#frames.isFollowing();
-  }
-
-  isAtBoundary(): boolean {
-    return this.#frames.isAtBoundary();
   }
 
   /** How many ReadyForQuery are to come. */
@@ -80,7 +74,7 @@ export class ClientFollower {
     return this.#isTerminating;
   }
 
-  #take(type: number): boolean {
+  protected override report(type: number): boolean {
     switch (type) {
       case QUERY:
       case FUNCTION_CALL:

@@ -38,15 +38,8 @@ export function grammarOf(rules: readonly MessageRule[]): Grammar {
   return { shortest, longest, wanted };
 }
 
-/**
- * One message of a wanted type, as soon as the wanted bytes of it are there: `size` of them from `at`, fewer than wanted where the
- * payload is shorter. The bytes are the caller's only during the call. False: it is nonsense.
- */
-export type Report = (type: number, bytes: Uint8Array, at: number, size: number) => boolean;
-
-export class FrameWalker {
+export abstract class FrameWalker {
   readonly #grammar: Grammar;
-  readonly #report: Report;
   #isFollowing = true;
   /** Of the message under way, or of the last one. */
   #type = 0;
@@ -59,10 +52,15 @@ export class FrameWalker {
   #held: Uint8Array | undefined;
   #heldFill = 0;
 
-  constructor(grammar: Grammar, report: Report) {
+  constructor(grammar: Grammar) {
     this.#grammar = grammar;
-    this.#report = report;
   }
+
+  /**
+   * One message of a wanted type, as soon as the wanted bytes of it are there: `size` of them from `at`, fewer than wanted where the
+   * payload is shorter. The bytes are the callee's only during the call. False: it is nonsense.
+   */
+  protected abstract report(type: number, bytes: Uint8Array, at: number, size: number): boolean;
 
   /** False once the stream made no sense; it stays so. */
   isFollowing(): boolean {
@@ -109,7 +107,7 @@ export class FrameWalker {
           this.#resume(bytes.subarray(at + HEADER));
           return;
         }
-        if (!this.#report(type, bytes, at + HEADER, size)) return this.#stop();
+        if (!this.report(type, bytes, at + HEADER, size)) return this.#stop();
       }
       at += 1 + length;
     }
@@ -167,7 +165,7 @@ export class FrameWalker {
     this.#heldFill += taken;
     if (this.#heldFill < held.length) return from + taken;
     this.#held = undefined;
-    if (!this.#report(this.#type, held, 0, held.length)) this.#stop();
+    if (!this.report(this.#type, held, 0, held.length)) this.#stop();
     return from + taken;
   }
 

@@ -24,7 +24,7 @@ export class SessionFollower {
   /** The next bytes from the backend. */
   fromBackend(chunk: Uint8Array): void {
     const before = this.#backend.readyCount();
-    this.#backend.follow(chunk);
+    this.#backend.walk(chunk);
     const count = this.#backend.readyCount() - before;
     if (count > 0) this.#client.answered(count);
   }

@@ -50,7 +50,7 @@ export const LAB_POLICY: Pick<ProxyPolicy, 'client' | 'backend' | 'hold'> = {
     startupTimeoutMs: 10_000,
     maxSessions: 1_000,
     drainPerSecond: 50,
-    directReads: 'auto',
+    directIo: 'auto',
     tls: { mode: 'passthrough' },
   },
   backend: { connectTimeoutMs: 3_000, attempts: 3 },

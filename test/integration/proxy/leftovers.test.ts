@@ -95,7 +95,7 @@ test('not more than drain_rate of them in a second', async () => {
       startupTimeoutMs: 10_000,
       maxSessions: 1_000,
       drainPerSecond: 2,
-      directReads: 'auto',
+      directIo: 'auto',
       tls: { mode: 'passthrough' },
     },
   });

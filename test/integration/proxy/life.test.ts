@@ -62,7 +62,7 @@ test('a taken port: nothing is bound, and the message says which and why', async
       startupTimeoutMs: 10_000,
       maxSessions: 10,
       drainPerSecond: 50,
-      directReads: 'auto',
+      directIo: 'auto',
       tls: { mode: 'passthrough' },
     },
     backend: { connectTimeoutMs: 3_000, attempts: 3 },

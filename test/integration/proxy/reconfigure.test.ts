@@ -112,7 +112,7 @@ test('the bounds count for who comes after', async () => {
       startupTimeoutMs: 10_000,
       maxSessions: 1,
       drainPerSecond: 50,
-      directReads: 'auto',
+      directIo: 'auto',
       tls: { mode: 'passthrough' },
     },
   });

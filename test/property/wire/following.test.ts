@@ -94,9 +94,9 @@ test('a backend at every single cut', () => {
       const whole = backendView(stream);
       for (let cut = 0; cut <= stream.length; cut += 1) {
         const follower = new BackendFollower();
-        follower.follow(stream.subarray(0, cut));
+        follower.walk(stream.subarray(0, cut));
         expect(viewOf(follower)).toEqual(backendView(stream.subarray(0, cut)));
-        follower.follow(stream.subarray(cut));
+        follower.walk(stream.subarray(cut));
         expect(viewOf(follower)).toEqual(whole);
       }
     }),
@@ -109,7 +109,7 @@ test('a backend in any pieces', () => {
     fc.property(streamsOf(backendMessages), fc.array(fc.nat(), { maxLength: 40 }), (stream, cuts) => {
       const follower = new BackendFollower();
       inPieces(stream, cuts, (piece, end) => {
-        follower.follow(piece);
+        follower.walk(piece);
         expect(viewOf(follower)).toEqual(backendView(stream.subarray(0, end)));
       });
     }),
@@ -151,7 +151,7 @@ test('noise never throws and never goes on for ever, in either direction', () =>
       const backend = new BackendFollower();
       const client = new ClientFollower();
       for (const chunk of chunks) {
-        backend.follow(chunk);
+        backend.walk(chunk);
         client.follow(chunk, true);
       }
       expect(client.awaited()).toBeLessThanOrEqual(1 + chunks.reduce((sum, { length }) => sum + length, 0));

@@ -70,12 +70,12 @@ test.each([
 test('what needs a restart is named and left as it is; the rest counts', () => {
   const { config, changed, needsRestart } = from(
     '',
-    'admin: { address: 127.0.0.1:9999 }\nlog: { format: json, level: warn }\nprobe: { interval: 2s }\nclient: { direct_reads: off }',
+    'admin: { address: 127.0.0.1:9999 }\nlog: { format: json, level: warn }\nprobe: { interval: 2s }\nclient: { direct_io: off }',
   );
   expect(changed.toSorted()).toEqual(['log.level info -> warn', 'probe.interval 1s -> 2s']);
   expect(needsRestart.toSorted()).toEqual([
     'admin.address 127.0.0.1:8432 -> 127.0.0.1:9999',
-    'client.direct_reads auto -> off',
+    'client.direct_io auto -> off',
     'log.format auto -> json',
   ]);
   expect(config.admin).toEqual({ address: { host: '127.0.0.1', port: 8432 } });

@@ -34,7 +34,7 @@ describe('defaults', () => {
       startupTimeoutMs: 10_000,
       maxSessions: 5000,
       drainPerSecond: 50,
-      directReads: 'auto',
+      directIo: 'auto',
       tls: { mode: 'passthrough' },
     });
     expect(config.backend).toEqual({ connectTimeoutMs: 3000, attempts: 3 });

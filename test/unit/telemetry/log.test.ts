@@ -185,8 +185,11 @@ describe('lines', () => {
       { kind: 'certificate-refused', why: '/a.key is not the key of cert' },
       'error the new TLS certificate cannot be used, the old one stays: /a.key is not the key of cert',
     ],
-    [{ kind: 'reads-chosen', isDirect: true }, 'info clients are read into buffers of our own'],
-    [{ kind: 'reads-chosen', isDirect: false, why: 'x' }, 'info clients are read by Node: x'],
+    [{ kind: 'direct-io-chosen', isOn: true }, 'info bytes are relayed past the streams of Node'],
+    [
+      { kind: 'direct-io-chosen', isOn: false, why: 'x' },
+      'info bytes are relayed through the streams of Node, which costs more: x',
+    ],
     [{ kind: 'listener-failed', pool: 'read', detail: 'EMFILE' }, 'error pool read: listener failed: EMFILE'],
     [{ kind: 'urgent-probing', on: true, smells: ['clients-held'] }, 'info urgent probing on: clients-held'],
     [

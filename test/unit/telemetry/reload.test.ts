@@ -58,8 +58,8 @@ test('a pool that is learnt later has its series from then on; one known already
 
 test('the gauge says how clients are read', async () => {
   const { count, text } = metrics();
-  count({ kind: 'reads-chosen', isDirect: true });
-  expect(await text()).toContain('pointsman_direct_reads 1\n');
-  count({ kind: 'reads-chosen', isDirect: false, why: 'direct_reads is off' });
-  expect(await text()).toContain('pointsman_direct_reads 0\n');
+  count({ kind: 'direct-io-chosen', isOn: true });
+  expect(await text()).toContain('pointsman_direct_io 1\n');
+  count({ kind: 'direct-io-chosen', isOn: false, why: 'direct_io is off' });
+  expect(await text()).toContain('pointsman_direct_io 0\n');
 });

@@ -16,7 +16,7 @@ import {
 
 function after(...messages: readonly Uint8Array[]): BackendFollower {
   const follower = new BackendFollower();
-  for (const message of messages) follower.follow(message);
+  for (const message of messages) follower.walk(message);
   return follower;
 }
 

@@ -10,11 +10,13 @@ const GRAMMAR = grammarOf([
 
 function aWalker(isSensible = true) {
   const reported: string[] = [];
-  const walker = new FrameWalker(GRAMMAR, (type, bytes, at, size) => {
-    reported.push(String.fromCharCode(type, ...bytes.subarray(at, at + size)));
-    return isSensible;
-  });
-  return { walker, reported };
+  class Walker extends FrameWalker {
+    protected override report(type: number, bytes: Uint8Array, at: number, size: number): boolean {
+      reported.push(String.fromCharCode(type, ...bytes.subarray(at, at + size)));
+      return isSensible;
+    }
+  }
+  return { walker: new Walker(GRAMMAR), reported };
 }
 
 test('only wanted messages are reported, with no more than the wanted bytes', () => {

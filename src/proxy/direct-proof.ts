@@ -1,16 +1,16 @@
-// Proves, over connections of this process to itself, that an accepted socket that is read into buffers of ours does what one that Node
-// reads does: every byte once and in order whatever stalls, half-close both ways, resets both ways. Never throws.
+// Proves, over connections of this process to itself, that a direct lane does what the documented way does: every byte once and in
+// order whatever stalls and however it is cut, half-close both ways, resets both ways. Never throws.
 import { Buffer } from 'node:buffer';
 import { connect, createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
 import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../core/instant.ts';
-import { Inflow } from './inflow.ts';
+import type { Lane } from './lane.ts';
 import { SOCKET_OPTIONS, resetSocket } from './socket.ts';
 
-/** Has what is read of an accepted socket go through the inflow from now on; false: it cannot be, and nothing has changed. */
-export type ReadInto = (socket: Socket, inflow: Inflow) => boolean;
+/** From a source to a sink, both connected; undefined: it cannot be. */
+export type OpenDirectLane = (source: Socket, sink: Socket) => Lane | undefined;
 
 const PROOF_MS = 3_000;
 /** Of a length that no buffer's is a multiple of. */
@@ -19,22 +19,26 @@ const PATTERN = Buffer.from(Array.from({ length: 65_521 }, (_, at) => at % 251))
 const TIMES = 128;
 /** What a read of any length holds, wherever it begins. */
 const REPEATED = Buffer.concat([PATTERN, PATTERN, PATTERN]);
+/** So many at once exchange so many words: enough for their writes to be gathered, and for some that are not. */
+const TALKERS = 4;
+const WORDS = 48;
 
 interface Pair {
-  /** Accepted, and read into buffers from its second word on. */
+  /** Accepted; relayed from and to. */
   readonly near: Socket;
-  readonly inflow: Inflow;
+  /** From `near` to itself. */
+  readonly lane: Lane;
   readonly far: Socket;
 }
 
 /** Resolves with why it is not proven, or with nothing, when nothing of it is left. */
-export async function proveReads(readInto: ReadInto, clock: Clock): Promise<string | undefined> {
+export async function proveDirectIo(openLane: OpenDirectLane, clock: Clock): Promise<string | undefined> {
   const server = createServer(SOCKET_OPTIONS);
   const sockets: Socket[] = [];
   const expired = Promise.withResolvers<string>();
   const cancelDeadline = clock.schedule(PROOF_MS, () => expired.resolve(`no proof within ${PROOF_MS} ms`));
   try {
-    return await Promise.race([prove(server, sockets, readInto), expired.promise]);
+    return await Promise.race([prove(server, sockets, openLane), expired.promise]);
   } catch (error) {
     return error instanceof Error ? error.message : 'unknown';
   } finally {
@@ -56,25 +60,27 @@ async function close(server: Server, sockets: readonly Socket[]): Promise<void> 
   await nextTurn();
 }
 
-async function prove(server: Server, sockets: Socket[], readInto: ReadInto): Promise<string | undefined> {
+async function prove(server: Server, sockets: Socket[], openLane: OpenDirectLane): Promise<string | undefined> {
   server.listen({ host: '127.0.0.1', port: 0 });
   await once(server, 'listening');
-  const pair = async (): Promise<Pair | undefined> => {
+  const pairs: Pair[] = [];
+  for (let count = 0; count < TALKERS + 3; count += 1) {
     const { near, far } = await connectedPair(server, sockets);
-    const inflow = new Inflow();
-    return readInto(near, inflow) ? { near, far, inflow } : undefined;
-  };
-  const [copying, resetting, reset] = [await pair(), await pair(), await pair()];
-  if (copying === undefined || resetting === undefined || reset === undefined)
-    return 'this Node reads them another way';
-  if (!(await copies(copying))) return 'bytes came back otherwise';
+    const lane = openLane(near, near);
+    if (lane === undefined) return 'this Node reads and writes another way';
+    pairs.push({ near, far, lane });
+  }
+  const [copying, resetting, reset, ...talkers] = pairs;
+  if (copying === undefined || resetting === undefined || reset === undefined) return 'no connections';
+  const areSame = await Promise.all(talkers.map(talks));
+  if (areSame.includes(false) || !(await copies(copying))) return 'bytes came back otherwise';
   if (!(await isTold(resetting, () => resetSocket(resetting.near), resetting.far))) return 'a reset did not arrive';
   if (!(await isTold(reset, () => resetSocket(reset.far), reset.near))) return 'a reset was not noticed';
   return undefined;
 }
 
 /** The first word has been read already, as `data`. */
-async function connectedPair(server: Server, sockets: Socket[]): Promise<Omit<Pair, 'inflow'>> {
+async function connectedPair(server: Server, sockets: Socket[]): Promise<Omit<Pair, 'lane'>> {
   const at = server.address();
   if (at === null || typeof at !== 'object') throw new Error('no address');
   const accepted = Promise.withResolvers<Socket>();
@@ -95,45 +101,78 @@ async function failureOf(socket: Socket): Promise<never> {
   throw error;
 }
 
+/** One word after another there and back, each a little longer; then the end, there and back. */
+async function talks({ near, far, lane }: Pair): Promise<boolean> {
+  echo(near, lane);
+  let isSame = true;
+  for (let word = 1; word <= WORDS; word += 1) {
+    const said = PATTERN.subarray(0, 1 + word * word);
+    far.write(said);
+    let heard = 0;
+    while (heard < said.length) {
+      const [bytes] = await once(far, 'data');
+      isSame &&= said.subarray(heard, heard + bytes.length).equals(bytes);
+      heard += bytes.length;
+    }
+  }
+  far.end();
+  await Promise.all([closed(far), closed(near)]);
+  lane.closed();
+  return isSame;
+}
+
 /** Sends it all there and back; the far end does not read before the near end has stalled. */
-async function copies({ near, far, inflow }: Pair): Promise<boolean> {
-  let [received, isSame] = [0, true];
-  near.on('data', () => (isSame = false));
-  near.on('drain', () => near.resume());
-  inflow.flowInto(near, (bytes) => {
-    if (near.write(bytes)) return;
-    near.pause();
-    far.resume();
-  });
-  near.on('end', () => {
-    near.end();
-    far.resume();
-  });
+async function copies({ near, far, lane }: Pair): Promise<boolean> {
+  let [received, isSame, taken] = [0, true, 0];
+  near.on('end', () => far.resume());
+  echo(near, lane, (bytes) => (taken += bytes.length));
   far.on('data', (bytes) => {
     const at = received % PATTERN.length;
     isSame &&= REPEATED.subarray(at, at + bytes.length).equals(bytes);
     received += bytes.length;
   });
   far.pause();
-  near.resume();
   for (let times = 0; times < TIMES; times += 1) far.write(PATTERN);
   far.end();
+  await standstill(() => taken);
+  far.resume();
   await Promise.all([closed(far), closed(near)]);
-  inflow.closed();
+  lane.closed();
   return isSame && received === PATTERN.length * TIMES;
 }
 
+/** Resolves when the figure has not changed for some turns. */
+async function standstill(figure: () => number): Promise<void> {
+  let [seen, turns] = [-1, 0];
+  while (turns < 20) {
+    turns = figure() === seen ? turns + 1 : 0;
+    seen = figure();
+    await nextTurn();
+  }
+}
+
+function echo(near: Socket, lane: Lane, onBytes: (bytes: Uint8Array) => void = () => {}): void {
+  near.on('end', () => {
+    lane.flush();
+    near.end();
+  });
+  const take = (bytes: Uint8Array): void => {
+    onBytes(bytes);
+    lane.send(bytes);
+  };
+  lane.flow({ take });
+}
+
 /** Does the other end hear of it, and are both closed then? */
-async function isTold({ near, far, inflow }: Pair, run: () => void, other: Socket): Promise<boolean> {
-  inflow.flowInto(far, () => {});
-  near.resume();
+async function isTold({ near, far, lane }: Pair, run: () => void, other: Socket): Promise<boolean> {
+  lane.flow({ take: () => {} });
   far.resume();
   let code: unknown;
   other.on('error', (error: NodeJS.ErrnoException) => (code = error.code));
   const bothClosed = Promise.all([closed(far), closed(near)]);
   run();
   await bothClosed;
-  inflow.closed();
+  lane.closed();
   return code === 'ECONNRESET';
 }
 

@@ -1,14 +1,15 @@
-// The two ways in which clients are read do the same: whatever is said, in whatever pieces, by whoever stalls and whoever ends first.
+// The two ways in which bytes are relayed do the same: whatever is said, in whatever pieces, by whoever stalls and whoever ends first.
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startFakeBackend } from '../../support/fake-backend.ts';
-import type { FakeBackend } from '../../support/fake-backend.ts';
+import type { BackendConnection, FakeBackend } from '../../support/fake-backend.ts';
 import { aStartup } from '../../support/packets.ts';
 import { startProxyLab } from '../../support/proxy-lab.ts';
 import type { ProxyLab } from '../../support/proxy-lab.ts';
 import { connectRaw } from '../../support/raw-client.ts';
+import type { RawClient } from '../../support/raw-client.ts';
 import { until } from '../../support/until.ts';
 
 type End = 'client' | 'backend';
@@ -38,6 +39,22 @@ afterEach(async () => {
   lab.proxy.close();
   await backend.stop();
 });
+
+interface Talk {
+  readonly client: RawClient;
+  readonly far: BackendConnection;
+}
+
+/** A session and its backend's end of it, found by its name. */
+async function aTalk(_: unknown, at: number): Promise<Talk> {
+  const client = await connectRaw(lab.address('read'));
+  const startup = aStartup({ user: `talker${at}` });
+  client.socket.write(startup);
+  const far = await until('its session', () =>
+    backend.connections.find((connection) => connection.received().equals(startup)),
+  );
+  return { client, far };
+}
 
 async function converse(conversation: readonly Step[], first: End): Promise<void> {
   const connections = backend.connections.length;
@@ -78,12 +95,12 @@ async function standstill(): Promise<void> {
   });
 }
 
-describe.each(['auto', 'off'] as const)('direct_reads: %s', (directReads) => {
+describe.each(['auto', 'off'] as const)('direct_io: %s', (directIo) => {
   beforeEach(async () => {
     backend = await startFakeBackend('silent');
-    lab = await startProxyLab({ table: { read: { open: { 'pg-1': backend.address } } }, client: { directReads } });
-    const isDirect = directReads === 'auto';
-    expect(lab.events).toContainEqual(expect.objectContaining({ kind: 'reads-chosen', isDirect }));
+    lab = await startProxyLab({ table: { read: { open: { 'pg-1': backend.address } } }, client: { directIo } });
+    const isOn = directIo === 'auto';
+    expect(lab.events).toContainEqual(expect.objectContaining({ kind: 'direct-io-chosen', isOn }));
   });
 
   test('G7: what waits for an end that does not read is not overwritten by what comes behind it', async () => {
@@ -101,6 +118,31 @@ describe.each(['auto', 'off'] as const)('direct_reads: %s', (directReads) => {
     expect(client.received().equals(words)).toBe(true);
     expect(backend.last().received().subarray(aStartup().length).equals(words)).toBe(true);
   }, 20_000);
+
+  test('G7: many that talk at once, some of which stall, are told what is theirs', async () => {
+    const talkers = await Promise.all(Array.from({ length: 12 }, aTalk));
+    for (const [at, { client, far }] of talkers.entries()) {
+      if (at % 4 === 0) client.socket.pause();
+      far.socket.on('data', (bytes: Buffer) => far.socket.write(bytes));
+    }
+    const said = talkers.map(() => [] as Buffer[]);
+    for (let round = 0; round < 150; round += 1) {
+      for (const [at, { client }] of talkers.entries()) {
+        const words = randomBytes(at % 4 === 0 ? 60_000 : 1 + ((round * 7 + at) % 900));
+        said[at]?.push(words);
+        client.socket.write(words);
+      }
+      await nextTurn();
+    }
+    for (const { client } of talkers) client.socket.resume();
+    for (const [at, { client, far }] of talkers.entries()) {
+      const expected = Buffer.concat(said[at] ?? []);
+      await until(`talker ${at}`, () => client.socket.bytesRead >= expected.length, 10_000);
+      expect(client.received().equals(expected)).toBe(true);
+      for (const { socket } of [client, far]) socket.destroy();
+    }
+    await until('their ends', () => lab.reasons().length === talkers.length);
+  }, 30_000);
 
   test('G7: every byte once and in order, however it is cut, whoever stalls, whoever ends first', async () => {
     await fc.assert(fc.asyncProperty(steps, end, converse), { numRuns: 25 });

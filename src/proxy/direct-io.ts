@@ -1,0 +1,53 @@
+// How bytes are relayed, chosen once: past Node's streams where that has proven to work, else through them. Tells what came of it.
+import { TLSSocket } from 'node:tls';
+import type { ProxyEvent } from '../core/events.ts';
+import type { Clock } from '../core/instant.ts';
+import type { ClientPolicy } from '../core/policy.ts';
+import { DirectLane } from './direct-lane.ts';
+import { proveDirectIo } from './direct-proof.ts';
+import type { OpenDirectLane } from './direct-proof.ts';
+import { DirectSocket } from './direct-socket.ts';
+import { openStreamLanes } from './lane.ts';
+import type { OpenLanes } from './lane.ts';
+import { WriteTurn } from './write-turn.ts';
+
+export interface DirectIoInputs {
+  readonly clock: Clock;
+  readonly onEvent: (event: ProxyEvent) => void;
+}
+
+/** A lane of its own, with writes of its own. */
+export function directLanes(): OpenDirectLane {
+  const turn = new WriteTurn();
+  return (source, sink) => {
+    const from = DirectSocket.of(source);
+    const to = sink === source ? from : DirectSocket.of(sink);
+    return from === undefined || to === undefined ? undefined : new DirectLane(from, to, turn);
+  };
+}
+
+export class DirectIo {
+  readonly #inputs: DirectIoInputs;
+  readonly #turn = new WriteTurn();
+  #isOn = false;
+
+  constructor(inputs: DirectIoInputs) {
+    this.#inputs = inputs;
+  }
+
+  /** Never rejects. */
+  async choose(wanted: ClientPolicy['directIo']): Promise<void> {
+    const { clock, onEvent } = this.#inputs;
+    const why = wanted === 'off' ? 'direct_io is off' : await proveDirectIo(directLanes(), clock);
+    this.#isOn = why === undefined;
+    onEvent({ kind: 'direct-io-chosen', isOn: this.#isOn, why });
+  }
+
+  /** What is said in TLS is known to Node alone. */
+  readonly openLanes: OpenLanes = (client, backend) => {
+    if (!this.#isOn || client instanceof TLSSocket) return openStreamLanes(client, backend);
+    const [near, far] = [DirectSocket.of(client), DirectSocket.of(backend)];
+    if (near === undefined || far === undefined) return openStreamLanes(client, backend);
+    return { toBackend: new DirectLane(near, far, this.#turn), toClient: new DirectLane(far, near, this.#turn) };
+  };
+}
