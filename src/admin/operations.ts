@@ -1,10 +1,14 @@
 // What can be asked for: POST, with the operator's token and a JSON body. Everything is looked at before anything is done, and a
 // request that is turned away is told what would be right. The token itself is in no answer.
-import { createHash, timingSafeEqual } from 'node:crypto';
+import type * as Crypto from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { createRequire } from 'node:module';
 import type { MemberName } from '../core/member.ts';
 import { failure, json } from './answer.ts';
 import type { Answer } from './answer.ts';
+
+/** Node's crypto keeps 4 MB: loaded when a token comes. */
+const load = createRequire(import.meta.url);
 
 /** What came of it: `result` is told as it is. */
 export type Outcome =
@@ -87,12 +91,10 @@ function whyNotAllowed(token: Token, { headers }: IncomingMessage): Answer | und
   return failure(401, error, { 'www-authenticate': 'Bearer' });
 }
 
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
-}
-
 /** Digests have one length, so that the time says nothing of the token's. */
 function isSame(given: string, token: string): boolean {
+  const { createHash, timingSafeEqual }: typeof Crypto = load('node:crypto');
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(token));
 }
 

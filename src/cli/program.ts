@@ -2,12 +2,9 @@
 // 2 (wrong configuration or usage).
 import { Command, CommanderError, Option } from 'commander';
 import { LOG_FORMATS, LOG_LEVELS } from '../config/config.ts';
-import { check } from './check.ts';
 import type { CheckOptions } from './check.ts';
 import type { ConfigOptions } from './configuration.ts';
-import { explain } from './explain.ts';
 import type { ExplainOptions } from './explain.ts';
-import { healthcheck } from './healthcheck.ts';
 import type { HealthcheckOptions } from './healthcheck.ts';
 import { EXIT } from './io.ts';
 import type { CliIo, RunApp, SandboxParts, Survey } from './io.ts';
@@ -75,7 +72,7 @@ function describe(io: CliIo, { runApp, survey, sandbox, version }: CliParts, end
     .action(async (options: ConfigOptions) => end(await run(options, io, runApp)));
   configured('check', 'say whether a configuration is right, and what it amounts to')
     .option('--live', 'also ask each seed for the list of members; exit code 1 when none gives it')
-    .action(async (options: CheckOptions) => end(await check(options, io, survey)));
+    .action(async (options: CheckOptions) => end(await (await import('./check.ts')).check(options, io, survey)));
   const asking = (name: string, description: string): Command =>
     configured(name, description).option(
       '--admin <address>',
@@ -84,10 +81,12 @@ function describe(io: CliIo, { runApp, survey, sandbox, version }: CliParts, end
   asking('explain', 'say of a running Pointsman where each pool leads, and why each member is or is not in it')
     .option('--pool <name>', 'of this pool only')
     .option('--json', 'as /status has it')
-    .action(async (options: ExplainOptions) => end(await explain(options, io)));
+    .action(async (options: ExplainOptions) => end(await (await import('./explain.ts')).explain(options, io)));
   asking('healthcheck', 'exit code 0 when the Pointsman of this host is ready, else 1; for supervisors')
     .option('--live', 'only whether it answers')
-    .action(async (options: HealthcheckOptions) => end(await healthcheck(options, io)));
+    .action(async (options: HealthcheckOptions) =>
+      end(await (await import('./healthcheck.ts')).healthcheck(options, io)),
+    );
   describeOperations(asking, io, end);
   describeSandbox(program, io, sandbox, end);
   program

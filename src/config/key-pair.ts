@@ -1,11 +1,15 @@
 // A certificate and its key as they are read from files: is this a pair that TLS can be spoken with, and if not, which file is to
 // blame? Says nothing about names or authorities: those are for the clients to judge.
-import { X509Certificate, createPrivateKey } from 'node:crypto';
+import type * as Crypto from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { createSecureContext } from 'node:tls';
+import { createRequire } from 'node:module';
+import type * as Tls from 'node:tls';
 import type { KeyPairFiles, KeyPairReading } from '../core/key-pair.ts';
 import { unreadable } from './unreadable.ts';
+
+/** Node's TLS keeps 5 MB: loaded when there is a pair to judge. */
+const load = createRequire(import.meta.url);
 
 type Unusable = Extract<KeyPairReading, { kind: 'unusable' }>;
 
@@ -33,6 +37,8 @@ async function readText(file: keyof KeyPairFiles, path: string): Promise<string 
 }
 
 function judge(cert: string, key: string): KeyPairReading {
+  const { X509Certificate, createPrivateKey }: typeof Crypto = load('node:crypto');
+  const { createSecureContext }: typeof Tls = load('node:tls');
   const certificate = attempt(
     'cert',
     () => new X509Certificate(cert),

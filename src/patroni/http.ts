@@ -1,19 +1,16 @@
 // One GET, one socket, one deadline. Owns the socket from connect to destroy; nothing is pooled, kept alive, redirected or
 // proxied, no credentials are sent, and every ending is a value. Patroni answers HTTP/1.0 from a handful of threads: a socket
 // left behind is a thread taken from it.
-import { createRequire } from 'node:module';
 import { isIP } from 'node:net';
 import type { Socket } from 'node:net';
-import type { Client as UndiciClient } from 'undici';
+// The one part of undici that is used: all of it would keep 13 MB more (its fetch, WebSocket and caches) for a proxy's whole life.
+import Client from 'undici/lib/dispatcher/client.js';
 import type { ApiEndpoint } from '../core/member.ts';
 import { startDeadline, STALL_MS } from './deadline.ts';
 import { failure } from './failure.ts';
 import type { Failure } from './failure.ts';
 import { isHttps, openSocket } from './socket.ts';
 import type { TlsSource } from './tls-files.ts';
-
-// The one part of undici that is used: all of it would keep 13 MB more (its fetch, WebSocket and caches) for a proxy's whole life.
-const Client: typeof UndiciClient = createRequire(import.meta.url)('undici/lib/dispatcher/client.js');
 
 /** Largest body read; a status document of a cluster with many replicas has a few kilobytes. */
 const MAX_BODY_BYTES = 256 * 1024;
@@ -36,7 +33,7 @@ export async function get(request: Request): Promise<HttpResult> {
   const { api, path, deadlineMs } = request;
   if (isIP(api.address.host) === 0) return unresolved(api);
   let socket: Socket | undefined;
-  let client: UndiciClient | undefined;
+  let client: Client | undefined;
   const deadline = startDeadline(deadlineMs, () => {
     void client?.destroy();
     socket?.destroy();
@@ -91,7 +88,7 @@ function stalled(ms: number): Failure {
 }
 
 /** Rejects with whatever broke it. */
-function exchange(client: UndiciClient, path: string): Promise<HttpResult> {
+function exchange(client: Client, path: string): Promise<HttpResult> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = [];
     let status = 0;

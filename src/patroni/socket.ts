@@ -1,9 +1,13 @@
 // The one socket of one request. It goes to the address that was checked, whatever the URL's name means today, is never shared,
 // kept alive or opened ahead, and its owner destroys it.
+import { createRequire } from 'node:module';
 import { connect, isIP } from 'node:net';
 import type { Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import type * as Tls from 'node:tls';
 import type { ApiEndpoint } from '../core/member.ts';
+
+/** Node's TLS keeps 5 MB: loaded with the first API that speaks it. */
+const load = createRequire(import.meta.url);
 
 /** How the API's TLS is verified; PEM text. Used for https endpoints only. */
 export interface ApiTls {
@@ -22,7 +26,8 @@ export function openSocket(api: ApiEndpoint, tls: ApiTls): Socket {
   // RFC 6066: a server name has no final dot.
   const name = new URL(api.url).hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
   const { insecure = false, ...credentials } = tls;
-  return connectTls({
+  const tlsOfNode: typeof Tls = load('node:tls');
+  return tlsOfNode.connect({
     host,
     port,
     ...credentials,

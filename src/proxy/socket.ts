@@ -1,6 +1,5 @@
 // The few things every socket here needs: the same options on both legs, addresses as text, and an end without courtesy.
 import type { Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
 import { addressText } from '../core/member.ts';
 
 /**
@@ -26,8 +25,13 @@ export function peerText(socket: Socket): string {
 /** What carries the bytes of a TLS socket of ours. */
 const carriers = new WeakMap<Socket, Socket>();
 
-export function carry(socket: TLSSocket, carrier: Socket): void {
+export function carry(socket: Socket, carrier: Socket): void {
   carriers.set(socket, carrier);
+}
+
+/** TLS as ours; what a client and its server have between them is bytes. */
+export function isTls(socket: Socket): boolean {
+  return carriers.has(socket);
 }
 
 /**
@@ -47,7 +51,7 @@ export function resetSocket(socket: Socket): void {
  * failure; it goes down in this step, or not at all.
  */
 export function closeSocket(socket: Socket): void {
-  if (socket instanceof TLSSocket && socket.writable && socket.writableLength === 0) socket.end();
+  if (isTls(socket) && socket.writable && socket.writableLength === 0) socket.end();
   socket.destroy();
 }
 

@@ -1,17 +1,22 @@
 // The handshake with a client whose TLS is ours. What was read of the client goes into the handshake and nowhere else, and what comes out
 // of it was encrypted. Reports once; the caller who aborts hears nothing. The deadline is the caller's.
-import { constants } from 'node:crypto';
+import type * as Crypto from 'node:crypto';
+import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
-import { TLSSocket, createSecureContext } from 'node:tls';
-import type { SecureContext } from 'node:tls';
+import type * as Tls from 'node:tls';
 import type { KeyPair } from '../core/key-pair.ts';
 import { carry, ignoreErrors } from './socket.ts';
+
+/** Node's TLS keeps 5 MB, which a proxy that passes TLS through has no use for: loaded when there is a certificate. */
+const load = createRequire(import.meta.url);
 
 /** As PostgreSQL has registered it. */
 const PROTOCOL = 'postgresql';
 
 /** As PostgreSQL: no renegotiation, and no tickets for sessions that nobody resumes. */
-export function tlsContext({ cert, key }: KeyPair): SecureContext {
+export function tlsContext({ cert, key }: KeyPair): Tls.SecureContext {
+  const { constants }: typeof Crypto = load('node:crypto');
+  const { createSecureContext }: typeof Tls = load('node:tls');
   const secureOptions = constants.SSL_OP_NO_RENEGOTIATION | constants.SSL_OP_NO_TICKET;
   return createSecureContext({ cert, key, minVersion: 'TLSv1.2', secureOptions });
 }
@@ -19,7 +24,7 @@ export function tlsContext({ cert, key }: KeyPair): SecureContext {
 export interface HandshakeInputs {
   /** Paused, and nobody else's. */
   readonly client: Socket;
-  readonly context: SecureContext;
+  readonly context: Tls.SecureContext;
   /** Direct TLS: the bytes that were read of it already. Such a client has to name the protocol (ALPN), as PostgreSQL demands. */
   readonly begun: Uint8Array | undefined;
   /** The caller listens to the socket in this step. */
@@ -30,11 +35,12 @@ export interface HandshakeInputs {
 
 export interface Handshake {
   /** Destroying it destroys the client's connection. */
-  readonly socket: TLSSocket;
+  readonly socket: Tls.TLSSocket;
   readonly abort: () => void;
 }
 
 export function shakeHands({ client, context, begun, onSecure, onFailed }: HandshakeInputs): Handshake {
+  const { TLSSocket }: typeof Tls = load('node:tls');
   // TLSSocket takes what is unread first.
   if (begun !== undefined) client.unshift(begun);
   const socket = new TLSSocket(client, { isServer: true, secureContext: context, ALPNProtocols: [PROTOCOL] });

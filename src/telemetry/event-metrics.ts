@@ -1,6 +1,6 @@
 // Counters and histograms that grow with each event. Labels are pools, which the configuration bounds, closed lists, and
 // members, whose series are removed when they leave the cluster.
-import { Counter, Gauge, Histogram } from 'prom-client';
+import { Counter, Gauge, Histogram } from './prometheus.ts';
 import type { Registry } from 'prom-client';
 import { CLOSE_REASONS } from '../core/close-reason.ts';
 import type { CancelKeyKnowledge, MonitorEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../core/events.ts';

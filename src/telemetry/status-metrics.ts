@@ -1,6 +1,6 @@
 // Gauges and totals that are read at the scrape: all from one routing table and one count, so that they agree with each other
 // and with the routing (G21).
-import { Counter, Gauge } from 'prom-client';
+import { Counter, Gauge } from './prometheus.ts';
 import type { Registry } from 'prom-client';
 import type { PoolCounts, WorkerStatus } from '../core/counts.ts';
 import type { Instant } from '../core/instant.ts';

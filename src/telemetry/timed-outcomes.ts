@@ -1,6 +1,6 @@
 // What is asked of single members, probes and dials: how often it ended how, and how long it took. Remembers which series a
 // member has, so that they can be removed when it leaves the cluster.
-import { Counter, Histogram } from 'prom-client';
+import { Counter, Histogram } from './prometheus.ts';
 import type { Registry } from 'prom-client';
 import type { MemberName } from '../core/member.ts';
 

@@ -1,6 +1,6 @@
 // The processes that serve clients where that is not this one, whose own process metrics then say little. By their place: the one that
 // replaces a worker takes over its series.
-import { Counter, Gauge } from 'prom-client';
+import { Counter, Gauge } from './prometheus.ts';
 import type { Registry } from 'prom-client';
 import type { WorkerStatus } from '../core/counts.ts';
 
