@@ -12,9 +12,9 @@ WORKDIR /build
 COPY package.json package-lock.json ./
 # No package that it is built with needs its installation script.
 RUN npm ci --ignore-scripts --no-audit --no-fund
-COPY tsconfig.json ./
+COPY tsconfig.json rolldown.config.ts ./
 COPY src src
-RUN npm run --silent build -- --declaration false --sourceMap false
+RUN npm run --silent build > build.log && rm dist/*.map dist/index.d.ts
 
 FROM ${BUILD_IMAGE} AS app
 LABEL pointsman.stage=app

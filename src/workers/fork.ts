@@ -1,10 +1,11 @@
 // A worker as a process: forked from a program of ours, with a channel for plain data. Says when it has ended and all it said is read.
 import { fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import type { FromWorker, ToWorker } from './messages.ts';
 
 /** As it was when this process began: a worker that begins later may find another. */
-export const BUILD = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+export const BUILD = readFileSync(createRequire(import.meta.url).resolve('pointsman/package.json'), 'utf8');
 
 /** One process, from its start to its end. */
 export interface Channel {

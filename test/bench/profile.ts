@@ -23,7 +23,7 @@ const { values } = parseArgs({
 const directory = resolve(values.out);
 mkdirSync(directory, { recursive: true });
 const options = readOptions(['--peers', 'pointsman', '--candidate', values.candidate]);
-await using lab = await Lab.open(options);
+await using lab = await Lab.open(options, 'files');
 const { port, child: backend } = await lab.load.backend();
 await using tiny = backend;
 for (const kind of ['cpu', 'heap'] as const) {

@@ -6,7 +6,7 @@ import type { BenchOptions, FixedPeer, Variant } from './options.ts';
 import { startHaproxy } from './peers/haproxy.ts';
 import { type Peer, type Surroundings, familyOfPeer } from './peers/peer.ts';
 import { startPgbouncer } from './peers/pgbouncer.ts';
-import { type Build, buildPointsman } from './peers/pointsman-build.ts';
+import { type Build, type BuiltAs, buildPointsman } from './peers/pointsman-build.ts';
 import { startPointsman } from './peers/pointsman.ts';
 import type { Sample } from './sample.ts';
 
@@ -17,14 +17,16 @@ export class Lab implements AsyncDisposable {
   readonly options: BenchOptions;
   readonly load: Load;
   readonly #builds = new Map<string, Build>();
+  readonly #as: BuiltAs;
 
-  private constructor(options: BenchOptions, load: Load) {
+  private constructor(options: BenchOptions, load: Load, as: BuiltAs) {
     this.options = options;
     this.load = load;
+    this.#as = as;
   }
 
-  static async open(options: BenchOptions): Promise<Lab> {
-    return new Lab(options, await Load.compile());
+  static async open(options: BenchOptions, as: BuiltAs = 'package'): Promise<Lab> {
+    return new Lab(options, await Load.compile(), as);
   }
 
   /** Every peer that was asked for and is not left out, before this backend. */
@@ -56,7 +58,7 @@ export class Lab implements AsyncDisposable {
 
   /** Compiled once per run. */
   async build(checkout: string): Promise<Build> {
-    const known = this.#builds.get(checkout) ?? (await buildPointsman(checkout));
+    const known = this.#builds.get(checkout) ?? (await buildPointsman(checkout, this.#as));
     this.#builds.set(checkout, known);
     return known;
   }

@@ -44,7 +44,7 @@ async function pack(directory: string): Promise<{ readonly tarball: string; read
   for (const name of ['package.json', 'README.md', 'LICENSE', 'config', 'deploy', 'src']) {
     await cp(join(TOP, name), join(tree, name), { recursive: true });
   }
-  await run(join(BIN, 'tsc'), ['-p', join(TOP, 'src'), '--outDir', join(tree, 'dist')], { env: ENV });
+  await run(join(BIN, 'rolldown'), ['-c', 'rolldown.config.ts', '--dir', join(tree, 'dist')], { cwd: TOP, env: ENV });
   const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts'], { cwd: tree, env: ENV });
   const [{ filename, files }] = packed.parse(JSON.parse(stdout));
   return { tarball: join(tree, filename), files: files.map(({ path }) => path) };

@@ -1,5 +1,5 @@
-// Pointsman as the package has it: a checkout's sources compiled into a directory of their own, beside its dependencies.
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+// Pointsman as the package has it: a checkout's programs built into a directory of their own, beside its dependencies.
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { run } from '../child.ts';
@@ -15,13 +15,21 @@ export function flagsOf(main: string): readonly string[] {
   return first.startsWith('#!') ? first.split(' ').filter((word) => word.startsWith('--')) : [];
 }
 
-export async function buildPointsman(checkout: string): Promise<Build> {
+/** `files`: each source compiled by itself, for who wants to know which one it was. */
+export type BuiltAs = 'package' | 'files';
+
+/** A checkout of a time before there were bundles is built as files. */
+export async function buildPointsman(checkout: string, as: BuiltAs): Promise<Build> {
   const directory = mkdtempSync(join(tmpdir(), 'pointsman-build-'));
   copyFileSync(join(checkout, 'package.json'), join(directory, 'package.json'));
   symlinkSync(resolve(checkout, 'node_modules'), join(directory, 'node_modules'));
   const outDir = join(directory, 'dist');
-  const compiler = resolve(checkout, 'node_modules/typescript/bin/tsc');
-  await run({ command: process.execPath, args: [compiler, '-p', join(checkout, 'src'), '--outDir', outDir] });
+  const bundling = resolve(checkout, 'rolldown.config.ts');
+  const [tool, ...args] =
+    as === 'package' && existsSync(bundling)
+      ? ['rolldown/bin/cli.mjs', '-c', bundling, '--cwd', resolve(checkout), '--dir', outDir]
+      : ['typescript/bin/tsc', '-p', join(checkout, 'src'), '--outDir', outDir];
+  await run({ command: process.execPath, args: [resolve(checkout, 'node_modules', tool), ...args] });
   return {
     main: join(outDir, 'main.js'),
     [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }),
