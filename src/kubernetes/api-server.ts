@@ -2,7 +2,7 @@
 // bounded by whoever asks. Redirects and proxies are not followed, and the token goes to this server only.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import Client from 'undici/lib/dispatcher/client.js';
+import { Client } from 'undici';
 import { z } from 'zod';
 
 export interface ApiServer {
