@@ -44,7 +44,7 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 export const dialTcp: Dial = (address, { clock, timeoutMs }, onResult) => {
-  const socket = new Socket(SOCKET_OPTIONS).connect({ host: address.host, port: address.port, ...SOCKET_OPTIONS });
+  const socket = new Socket(SOCKET_OPTIONS).connect({ host: address.host, port: address.port });
   ignoreErrors(socket);
   let isDone = false;
   const finish = (result: DialResult | undefined): void => {
