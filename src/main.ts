@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=4 --liftoff-only
+#!/usr/bin/env -S node --max-semi-space-size=2 --liftoff-only
 // The process: argv, environment, signals, exit codes. The only file that touches `process`. The first line keeps V8's young
 // generation small (by default it grows beyond 100 MB while sessions come, and every scavenge walks through all of the cache), and
 // has WebAssembly, which is undici's small parser alone, compiled in the way that takes 9 MB less.

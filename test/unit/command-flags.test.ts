@@ -5,7 +5,7 @@ import { flagsOf } from '../bench/data-path/peers/pointsman-build.ts';
 
 test('the image starts the command with the options of its first line', () => {
   const flags = flagsOf('src/main.ts');
-  expect(flags).toContain('--max-semi-space-size=4');
+  expect(flags).toContain('--max-semi-space-size=2');
   const dockerfile = readFileSync('Dockerfile', 'utf8');
   const entrypoint = /^ENTRYPOINT (.*)$/m.exec(dockerfile)?.[1] ?? '[]';
   expect(JSON.parse(entrypoint)).toEqual(['/usr/local/bin/node', ...flags, '/app/dist/main.js']);
