@@ -30,7 +30,7 @@ COPY deploy/image/pointsman.yaml /etc/pointsman/pointsman.yaml
 RUN mkdir compile-cache && chown 65532:65532 compile-cache
 USER 65532:65532
 RUN export NODE_COMPILE_CACHE=/app/compile-cache \
-    && node --max-semi-space-size=2 --liftoff-only dist/main.js version && ! node dist/healthcheck-main.js
+    && node --max-semi-space-size=2 --liftoff-only --expose-gc dist/main.js version && ! node dist/healthcheck-main.js
 USER root
 RUN chown -R root:root compile-cache && chmod -R a+rX,go-w /app /etc/pointsman
 
@@ -55,5 +55,5 @@ WORKDIR /app
 EXPOSE 6432 6433 8432
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["/usr/local/bin/node", "/app/dist/healthcheck-main.js"]
-ENTRYPOINT ["/usr/local/bin/node", "--max-semi-space-size=2", "--liftoff-only", "/app/dist/main.js"]
+ENTRYPOINT ["/usr/local/bin/node", "--max-semi-space-size=2", "--liftoff-only", "--expose-gc", "/app/dist/main.js"]
 CMD ["run"]
