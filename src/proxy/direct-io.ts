@@ -28,7 +28,9 @@ export function directLanes(): OpenDirectLane {
 
 export class DirectIo {
   readonly #inputs: DirectIoInputs;
-  readonly #turn = new WriteTurn();
+  /** One a direction: questions are as long as each other, and so are answers. */
+  readonly #questions = new WriteTurn();
+  readonly #answers = new WriteTurn();
   #isOn = false;
 
   constructor(inputs: DirectIoInputs) {
@@ -48,6 +50,9 @@ export class DirectIo {
     if (!this.#isOn || client instanceof TLSSocket) return openStreamLanes(client, backend);
     const [near, far] = [DirectSocket.of(client), DirectSocket.of(backend)];
     if (near === undefined || far === undefined) return openStreamLanes(client, backend);
-    return { toBackend: new DirectLane(near, far, this.#turn), toClient: new DirectLane(far, near, this.#turn) };
+    return {
+      toBackend: new DirectLane(near, far, this.#questions),
+      toClient: new DirectLane(far, near, this.#answers),
+    };
   };
 }

@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer';
 
 /** A question, or an answer of a row or two. */
 const SMALL_BYTES = 1024;
-const LARGE_BYTES = 64 * 1024;
+const LARGE_BYTES = 128 * 1024;
 /** While more large ones are lent, who pauses between two reads may not keep one. */
 const MOST_RESTING = 64;
 /** Kept for whoever is next; the garbage collector has the others. */
