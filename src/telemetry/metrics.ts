@@ -4,6 +4,7 @@ import { Gauge, Registry, collectDefaultMetrics } from './prometheus.ts';
 import type { PoolName } from '../core/policy.ts';
 import { createEventMetrics } from './event-metrics.ts';
 import type { EventMetrics } from './event-metrics.ts';
+import { HARDLY_EVER_MS, registerEventLoopLag } from './event-loop-lag.ts';
 import { createStatusMetrics } from './status-metrics.ts';
 import type { StatusSource } from './status-metrics.ts';
 
@@ -42,7 +43,8 @@ export function createMetrics({ version, nodeVersion, pools, source }: MetricsOp
     labelNames: ['source'] as const,
     registers: [registry],
   });
-  collectDefaultMetrics({ register: registry });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: HARDLY_EVER_MS });
+  registerEventLoopLag(registry);
   return {
     count: events.count,
     learn: events.learn,

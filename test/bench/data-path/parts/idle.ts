@@ -49,6 +49,6 @@ async function hold(lab: Lab, peer: Peer, sessions: number): Promise<Figures> {
     'CPU per round trip of 32 others, µs': beside.cpuUs / beside.done,
     'latency p99 of 32 others, µs': beside.p99Us,
     'the same before, µs': alone.p99Us,
-    ...(lag === undefined ? {} : { 'event loop delay p99 by its own metric (10 is none), ms': Number(lag) * 1000 }),
+    ...(lag === undefined ? {} : { 'how late the event loop was, p99 by its own metric, ms': Number(lag) * 1000 }),
   };
 }
