@@ -1,5 +1,4 @@
 // How bytes are relayed, chosen once: past Node's streams where that has proven to work, else through them. Tells what came of it.
-import { TLSSocket } from 'node:tls';
 import type { ProxyEvent } from '../core/events.ts';
 import type { Clock } from '../core/instant.ts';
 import type { ClientPolicy } from '../core/policy.ts';
@@ -9,6 +8,7 @@ import type { OpenDirectLane } from './direct-proof.ts';
 import { DirectSocket } from './direct-socket.ts';
 import { openStreamLanes } from './lane.ts';
 import type { OpenLanes } from './lane.ts';
+import { isTls } from './socket.ts';
 import { WriteTurn } from './write-turn.ts';
 
 export interface DirectIoInputs {
@@ -47,7 +47,7 @@ export class DirectIo {
 
   /** What is said in TLS is known to Node alone. */
   readonly openLanes: OpenLanes = (client, backend) => {
-    if (!this.#isOn || client instanceof TLSSocket) return openStreamLanes(client, backend);
+    if (!this.#isOn || isTls(client)) return openStreamLanes(client, backend);
     const [near, far] = [DirectSocket.of(client), DirectSocket.of(backend)];
     if (near === undefined || far === undefined) return openStreamLanes(client, backend);
     return {

@@ -14,7 +14,7 @@ export type OpenDirectLane = (source: Socket, sink: Socket) => Lane | undefined;
 
 const PROOF_MS = 3_000;
 /** Of a length that no buffer's is a multiple of. */
-const PATTERN = Buffer.from(Array.from({ length: 65_521 }, (_, at) => at % 251));
+const PATTERN = Buffer.alloc(65_521, Buffer.from(Array.from({ length: 251 }, (_, at) => at)));
 /** More than the kernel keeps between two sockets: both directions stall. */
 const TIMES = 128;
 /** What a read of any length holds, wherever it begins. */
@@ -29,6 +29,8 @@ interface Pair {
   /** From `near` to itself. */
   readonly lane: Lane;
   readonly far: Socket;
+  /** What the far end hears: in one buffer for all of them, or Node would make one of 64 kB for each read, and the process keep their memory. */
+  readonly ear: { hear: (bytes: Uint8Array) => void };
 }
 
 /** Resolves with why it is not proven, or with nothing, when nothing of it is left. */
@@ -64,11 +66,12 @@ async function prove(server: Server, sockets: Socket[], openLane: OpenDirectLane
   server.listen({ host: '127.0.0.1', port: 0 });
   await once(server, 'listening');
   const pairs: Pair[] = [];
+  const room = Buffer.alloc(PATTERN.length);
   for (let count = 0; count < TALKERS + 3; count += 1) {
-    const { near, far } = await connectedPair(server, sockets);
-    const lane = openLane(near, near);
+    const connected = await connectedPair(server, sockets, room);
+    const lane = openLane(connected.near, connected.near);
     if (lane === undefined) return 'this Node reads and writes another way';
-    pairs.push({ near, far, lane });
+    pairs.push({ ...connected, lane });
   }
   const [copying, resetting, reset, ...talkers] = pairs;
   if (copying === undefined || resetting === undefined || reset === undefined) return 'no connections';
@@ -80,20 +83,25 @@ async function prove(server: Server, sockets: Socket[], openLane: OpenDirectLane
 }
 
 /** The first word has been read already, as `data`. */
-async function connectedPair(server: Server, sockets: Socket[]): Promise<Omit<Pair, 'lane'>> {
+async function connectedPair(server: Server, sockets: Socket[], room: Buffer): Promise<Omit<Pair, 'lane'>> {
   const at = server.address();
   if (at === null || typeof at !== 'object') throw new Error('no address');
   const accepted = Promise.withResolvers<Socket>();
   server.once('connection', accepted.resolve);
   const keep = (socket: Socket): void => void sockets.push(socket.on('error', () => {}));
   server.once('connection', keep);
-  const far = connect({ host: '127.0.0.1', port: at.port, ...SOCKET_OPTIONS });
+  const ear: Pair['ear'] = { hear: () => {} };
+  const callback = (length: number): boolean => {
+    ear.hear(room.subarray(0, length));
+    return true;
+  };
+  const far = connect({ host: '127.0.0.1', port: at.port, ...SOCKET_OPTIONS, onread: { buffer: room, callback } });
   keep(far);
   const near = await Promise.race([accepted.promise, failureOf(far)]);
   far.write(PATTERN.subarray(0, 1));
   await once(near, 'data');
   near.pause();
-  return { near, far };
+  return { near, far, ear };
 }
 
 async function failureOf(socket: Socket): Promise<never> {
@@ -102,18 +110,14 @@ async function failureOf(socket: Socket): Promise<never> {
 }
 
 /** One word after another there and back, each a little longer; then the end, there and back. */
-async function talks({ near, far, lane }: Pair): Promise<boolean> {
+async function talks(pair: Pair): Promise<boolean> {
+  const { near, far, lane } = pair;
   echo(near, lane);
+  far.resume();
+  const broken = failureOf(far);
   let isSame = true;
   for (let word = 1; word <= WORDS; word += 1) {
-    const said = PATTERN.subarray(0, 1 + word * word);
-    far.write(said);
-    let heard = 0;
-    while (heard < said.length) {
-      const [bytes] = await once(far, 'data');
-      isSame &&= said.subarray(heard, heard + bytes.length).equals(bytes);
-      heard += bytes.length;
-    }
+    isSame &&= await Promise.race([saidBack(pair, PATTERN.subarray(0, 1 + word * word)), broken]);
   }
   far.end();
   await Promise.all([closed(far), closed(near)]);
@@ -121,16 +125,29 @@ async function talks({ near, far, lane }: Pair): Promise<boolean> {
   return isSame;
 }
 
+/** Resolves when as much as was said has been heard: is it the same? */
+function saidBack({ far, ear }: Pair, said: Buffer): Promise<boolean> {
+  return new Promise((resolve) => {
+    let [heard, isSame] = [0, true];
+    ear.hear = (bytes) => {
+      isSame &&= said.subarray(heard, heard + bytes.length).equals(bytes);
+      heard += bytes.length;
+      if (heard >= said.length) resolve(isSame);
+    };
+    far.write(said);
+  });
+}
+
 /** Sends it all there and back; the far end does not read before the near end has stalled. */
-async function copies({ near, far, lane }: Pair): Promise<boolean> {
+async function copies({ near, far, lane, ear }: Pair): Promise<boolean> {
   let [received, isSame, taken] = [0, true, 0];
   near.on('end', () => far.resume());
   echo(near, lane, (bytes) => (taken += bytes.length));
-  far.on('data', (bytes) => {
+  ear.hear = (bytes) => {
     const at = received % PATTERN.length;
     isSame &&= REPEATED.subarray(at, at + bytes.length).equals(bytes);
     received += bytes.length;
-  });
+  };
   far.pause();
   for (let times = 0; times < TIMES; times += 1) far.write(PATTERN);
   far.end();
