@@ -105,9 +105,13 @@ export class DirectLane implements Lane, Reader {
   }
 
   readonly #begin = (): void => {
+    const { socket } = this.#source;
     const buffer = readBuffers.small();
     this.#buffer = buffer;
     this.#source.readInto(buffer.bytes, this);
+    // Nothing comes as `data` any more.
+    if (socket.readableLength === 0) this.#stream.leave();
+    socket.resume();
     this.#source.resume();
   };
 

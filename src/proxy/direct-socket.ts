@@ -36,24 +36,27 @@ interface Wrap {
   readonly lastWriteWasAsync: number;
 }
 
+const nothing = (): void => {};
+
 const WRAP = findWrap();
 /** What the last read or write came to, where each is said. */
 const STATE = WRAP?.state ?? new Int32Array(0);
 const READ_BYTES_OR_ERROR = WRAP?.readBytesOrError ?? 0;
 const LAST_WRITE_WAS_ASYNC = WRAP?.lastWriteWasAsync ?? 0;
 
+/** A write that the kernel takes at once, as nearly every one, leaves it as it was: the next write has it. */
+let spare: WriteRequest | undefined;
+
 export class DirectSocket {
   readonly socket: Socket;
   readonly #handle: Handle;
   readonly #WriteRequest: Wrap['WriteRequest'];
-  #request: WriteRequest;
-  #onWritten = (): void => {};
+  #onWritten = nothing;
 
   private constructor(socket: Socket, handle: Handle, { WriteRequest }: Wrap) {
     this.socket = socket;
     this.#handle = handle;
     this.#WriteRequest = WriteRequest;
-    this.#request = this.#newRequest();
   }
 
   /** Undefined: this Node has no such way, or the socket is not connected. */
@@ -96,22 +99,20 @@ export class DirectSocket {
    * has failed and says so itself. False: the bytes must stay as they are until they are written.
    */
   write(bytes: Uint8Array): boolean {
-    const request = this.#request;
+    const request = (spare ??= new this.#WriteRequest());
     const error = this.#handle.writeBuffer(request, bytes);
-    if (error !== 0) this.#fail(error);
-    if (error !== 0 || STATE[LAST_WRITE_WAS_ASYNC] === 0) return true;
+    if (error === 0 && STATE[LAST_WRITE_WAS_ASYNC] === 0) return true;
+    spare = undefined;
+    if (error !== 0) {
+      this.#fail(error);
+      return true;
+    }
     request.buffer = bytes;
-    this.#request = this.#newRequest();
-    return false;
-  }
-
-  #newRequest(): WriteRequest {
-    const request = new this.#WriteRequest();
     request.oncomplete = (status) => {
       if (status < 0) this.#fail(status);
       this.#onWritten();
     };
-    return request;
+    return false;
   }
 
   #fail(errno: number): void {
