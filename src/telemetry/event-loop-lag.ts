@@ -9,22 +9,29 @@ const INTERVAL_MS = 50;
 /** For prom-client's own clock, which cannot be left out. */
 export const HARDLY_EVER_MS = 3_600_000;
 
-type Histogram = ReturnType<typeof monitorEventLoopDelay>;
+/** Nanoseconds from one look at the clock to the next. */
+type Intervals = Pick<
+  ReturnType<typeof monitorEventLoopDelay>,
+  'count' | 'min' | 'max' | 'mean' | 'percentile' | 'reset'
+>;
 
-/** Nanoseconds, the interval included. */
-const FIGURES: Readonly<Record<string, (histogram: Histogram) => number>> = {
+const FIGURES: Readonly<Record<string, (intervals: Intervals) => number>> = {
   min: ({ min }) => min,
   max: ({ max }) => max,
   mean: ({ mean }) => mean,
-  p50: (histogram) => histogram.percentile(50),
-  p90: (histogram) => histogram.percentile(90),
-  p99: (histogram) => histogram.percentile(99),
+  p50: (intervals) => intervals.percentile(50),
+  p90: (intervals) => intervals.percentile(90),
+  p99: (intervals) => intervals.percentile(99),
 };
 
+function watch(): Intervals {
+  const intervals = monitorEventLoopDelay({ resolution: INTERVAL_MS });
+  intervals.enable();
+  return intervals;
+}
+
 /** Takes the place of what prom-client has put into the registry. Each scrape tells of the time since the one before. */
-export function registerEventLoopLag(registry: Registry): void {
-  const histogram = monitorEventLoopDelay({ resolution: INTERVAL_MS });
-  histogram.enable();
+export function registerEventLoopLag(registry: Registry, intervals: Intervals = watch()): void {
   registry.removeSingleMetric('nodejs_eventloop_lag_stddev_seconds');
   const names = Object.keys(FIGURES);
   for (const [figure, read] of Object.entries(FIGURES)) {
@@ -36,9 +43,9 @@ export function registerEventLoopLag(registry: Registry): void {
       registers: [registry],
       // Those of a registry are collected in order.
       collect: () => {
-        const nanoseconds = histogram.count === 0 ? 0 : read(histogram) - INTERVAL_MS * 1e6;
+        const nanoseconds = intervals.count === 0 ? 0 : read(intervals) - INTERVAL_MS * 1e6;
         gauge.set(Math.max(0, nanoseconds) / 1e9);
-        if (figure === names.at(-1)) histogram.reset();
+        if (figure === names.at(-1)) intervals.reset();
       },
     });
   }
