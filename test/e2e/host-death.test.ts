@@ -2,28 +2,26 @@
 // meanwhile are held, and the same connect succeeds when the promotion is done.
 import { Client } from 'pg';
 import { expect, it } from 'vitest';
+import { rounds } from '../support/ci.ts';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
 import { CREATE_WRITES, startConnectLoad, WRITE_ROW } from '../support/connect-load.ts';
-import { assertOnlyPrimariesWrote, firstWriteOn } from '../support/failover-figures.ts';
+import { assertOnlyPrimariesWrote, firstWriteOn, GENEROUS_MS } from '../support/failover-figures.ts';
 import { median } from '../support/median.ts';
 import { monotonicMs } from '../support/patroni/wait.ts';
 
-const DEATHS = { sandbox: 3, Patroni: 5 };
-/** The sandbox's members, the direct writer and the clients share one process, which has much to do in this moment. */
-const MEDIAN_BOUND_MS = { sandbox: 500, Patroni: 150 };
+const DEATHS = { sandbox: rounds(1, 3), Patroni: rounds(1, 5) };
 /** Few enough that a whole failover's worth of them stays under PostgreSQL's max_connections. */
 const CONNECTS_PER_SECOND = 4;
 
 describeOnEveryCluster("the death of the primary's host", (on) => {
   const lab = on.clusterWithPointsman({ sql: CREATE_WRITES });
-  const rounds = DEATHS[on.kind];
-  const boundMs = MEDIAN_BOUND_MS[on.kind];
+  const deaths = DEATHS[on.kind];
 
-  it(`scenario 6: held clients succeed without a reconnect, median under ${boundMs} ms over ${rounds}`, async () => {
+  it('scenario 6: held clients succeed without a reconnect, as soon as there is a primary', async () => {
     const port = await lab.pointsman.port('write');
     const delays: number[] = [];
-    for (let round = 1; round <= rounds; round += 1) {
+    for (let round = 1; round <= deaths; round += 1) {
       await lab.cluster.waitUntilHealthy();
       const old = await lab.cluster.leader();
       const live = new Client({ host: '127.0.0.1', port, ...lab.cluster.app });
@@ -39,7 +37,7 @@ describeOnEveryCluster("the death of the primary's host", (on) => {
         perSecond: CONNECTS_PER_SECOND,
         sql: WRITE_ROW,
       });
-      expect(await ended, 'the live session ends with its server').toBeLessThan(killedAtMs + 2000);
+      expect(await ended, 'the live session ends with its server').toBeLessThan(killedAtMs + GENEROUS_MS);
       const first = await floor.done;
       const next = first.member;
       await lab.pointsman.waitFor('writes through Pointsman', () =>
@@ -62,6 +60,6 @@ describeOnEveryCluster("the death of the primary's host", (on) => {
     console.log(
       `host death on ${on.kind}: first write through Pointsman after the first direct one, ms: ${delays.map(Math.round).join(' ')}, median ${Math.round(median(delays))}`,
     );
-    expect(median(delays)).toBeLessThan(boundMs);
+    expect(median(delays)).toBeLessThan(GENEROUS_MS);
   }, 420_000);
 });

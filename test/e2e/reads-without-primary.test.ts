@@ -4,10 +4,8 @@ import { expect, it } from 'vitest';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { READ_ROW, startConnectLoad } from '../support/connect-load.ts';
 import { HeldSession } from '../support/held-session.ts';
+import { monotonicMs } from '../support/patroni/wait.ts';
 import { replicasOf, waitForMembers } from '../support/pool-members.ts';
-
-/** ttl is 5 s on the sandbox and 20 s on Patroni, of which at most two heartbeats are over. */
-const SHORTER_THAN_A_FAILOVER_MS = 2500;
 
 describeOnEveryCluster('reads while there is no primary', (on) => {
   const lab = on.clusterWithPointsman();
@@ -21,15 +19,23 @@ describeOnEveryCluster('reads while there is no primary', (on) => {
     const live = await HeldSession.openMany(4, port, cluster.app);
     const reads = startConnectLoad({ host: '127.0.0.1', port, ...cluster.app, perSecond: 20, sql: READ_ROW });
     const floor = cluster.watchFirstDirectWrite({ excluding: old.name });
+    const killedAtMs = monotonicMs();
     await cluster.kill(old.name);
-    await floor.done;
+    const { atMs: promotedAtMs } = await floor.done;
     const attempts = await reads.stop();
     expect(
       attempts.flatMap(({ error }) => error ?? []),
       pointsman.explain(),
     ).toEqual([]);
     const slowestMs = Math.max(...attempts.map(({ startedAtMs, endedAtMs }) => endedAtMs - startedAtMs));
-    expect(slowestMs, 'nobody waits for the promotion').toBeLessThan(SHORTER_THAN_A_FAILOVER_MS);
+    console.log(
+      `reads without a primary on ${on.kind}: slowest ${Math.round(slowestMs)} ms, promotion after ${Math.round(promotedAtMs - killedAtMs)} ms`,
+    );
+    const early = attempts.filter(({ startedAtMs }) => startedAtMs < (killedAtMs + promotedAtMs) / 2);
+    expect(
+      early.filter(({ endedAtMs }) => endedAtMs > promotedAtMs),
+      'no read waits for the promotion',
+    ).toEqual([]);
     expect(live.filter(({ endedAtMs }) => endedAtMs !== undefined)).toEqual([]);
     await Promise.all(live.map((session) => session.close()));
   });

@@ -2,28 +2,32 @@
 // primary, no write gets a read-only error, no write reaches a member that is not primary.
 import { Client } from 'pg';
 import { expect, it } from 'vitest';
+import { rounds } from '../support/ci.ts';
 import type { ClusterUnderTest } from '../support/clusters/cluster-under-test.ts';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { SERVER_NAME, type Server, serverName } from '../support/clusters/server-name.ts';
 import { CREATE_WRITES, startConnectLoad, WRITE_ROW } from '../support/connect-load.ts';
-import { assertOnlyPrimariesWrote, cutByTheFault, failedAfter, firstWriteOn } from '../support/failover-figures.ts';
+import {
+  assertOnlyPrimariesWrote,
+  cutByTheFault,
+  failedAfter,
+  firstWriteOn,
+  GENEROUS_MS,
+} from '../support/failover-figures.ts';
 import { HeldSession } from '../support/held-session.ts';
 import { median } from '../support/median.ts';
 
-const SWITCHOVERS = { sandbox: 5, Patroni: 7 };
-/** The sandbox's members, the direct writer and the clients share one process, which has much to do in this moment. */
-const MEDIAN_BOUND_MS = { sandbox: 500, Patroni: 150 };
+const SWITCHOVERS = { sandbox: rounds(2, 5), Patroni: rounds(2, 7) };
 
 describeOnEveryCluster('a planned switchover under load', (on) => {
   const lab = on.clusterWithPointsman({ sql: CREATE_WRITES });
-  const rounds = SWITCHOVERS[on.kind];
-  const boundMs = MEDIAN_BOUND_MS[on.kind];
+  const switchovers = SWITCHOVERS[on.kind];
 
-  it(`scenario 3: no connect fails, no read-only error, median under ${boundMs} ms over ${rounds}`, async () => {
+  it('scenario 3: no connect fails, no read-only error, and the next primary is used at once', async () => {
     const port = await lab.pointsman.port('write');
     const delays: number[] = [];
     const cut: string[] = [];
-    for (let round = 1; round <= rounds; round += 1) {
+    for (let round = 1; round <= switchovers; round += 1) {
       await lab.cluster.waitUntilHealthy();
       const old = await lab.cluster.leader();
       const live = await connect(port);
@@ -57,9 +61,9 @@ describeOnEveryCluster('a planned switchover under load', (on) => {
       `switchover on ${on.kind}: first write through Pointsman after the first direct one, ms: ${delays.map(Math.round).join(' ')}, median ${Math.round(median(delays))}`,
     );
     console.log(
-      `switchover on ${on.kind}: sessions that PostgreSQL cut as it shut down, of ${rounds}: ${cut.length} (${cut.join('; ')})`,
+      `switchover on ${on.kind}: sessions that PostgreSQL cut as it shut down, of ${switchovers}: ${cut.length} (${cut.join('; ')})`,
     );
-    expect(median(delays)).toBeLessThan(boundMs);
+    expect(median(delays)).toBeLessThan(GENEROUS_MS);
   }, 240_000);
 
   async function connect(port: number): Promise<Client> {

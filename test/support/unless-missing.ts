@@ -1,6 +1,7 @@
 // Tests that need what a machine may lack: skipped with one line that says what is missing and how to get it. In CI that is a
 // failure, because a skipped test looks like a passed one.
 import { describe, it } from 'vitest';
+import { isCi } from './ci.ts';
 
 /** `missing`: for people, with how to install it; undefined when nothing is. */
 export function describeUnless(missing: string | undefined, name: string, define: () => void): void {
@@ -33,9 +34,4 @@ export function itUnless(
 
 function fail(missing: string): never {
   throw new Error(`missing on this machine: ${missing}`);
-}
-
-function isCi(): boolean {
-  const ci = process.env['CI'];
-  return ci !== undefined && ci !== '' && ci !== 'false' && ci !== '0';
 }
