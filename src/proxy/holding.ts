@@ -57,6 +57,8 @@ interface Line {
   /** When the pool lost its route; undefined while it has one. */
   lostAt: Instant | undefined;
   lastRoute: Route | undefined;
+  /** When the pump runs next; Infinity while nothing is due. */
+  pumpAt: Instant;
   cancelPump: () => void;
   cancelSmell: () => void;
 }
@@ -136,13 +138,13 @@ export class Holding {
 
   stop(): void {
     for (const line of this.#lines.values()) {
-      line.cancelPump();
+      stopPump(line);
       line.cancelSmell();
     }
   }
 
   #pump(line: Line): void {
-    line.cancelPump();
+    stopPump(line);
     while (this.#inputs.table().pools.get(line.pool)?.route.kind === 'open') {
       const now = this.#inputs.clock.now();
       const next = firstDue(line, now);
@@ -154,8 +156,12 @@ export class Holding {
     }
   }
 
+  /** Only ever brings the next run forward: a client that comes back with a pause must not delay the others. */
   #pumpIn(line: Line, delayMs: number): void {
-    line.cancelPump();
+    const at = this.#inputs.clock.now() + delayMs;
+    if (at >= line.pumpAt) return;
+    stopPump(line);
+    line.pumpAt = at;
     line.cancelPump = this.#inputs.clock.schedule(delayMs, () => this.#pump(line));
   }
 
@@ -171,7 +177,7 @@ export class Holding {
     if (!line.entries.delete(entry)) return;
     this.#held -= 1;
     if (line.entries.size === 0) {
-      line.cancelPump();
+      stopPump(line);
       line.cancelSmell();
     }
     const waitedMs = clock.now() - entry.enteredAt;
@@ -199,9 +205,15 @@ function newLine(pool: PoolName, bucket: TokenBucket): Line {
     bucket,
     lostAt: undefined,
     lastRoute: undefined,
+    pumpAt: Infinity,
     cancelPump: () => {},
     cancelSmell: () => {},
   };
+}
+
+function stopPump(line: Line): void {
+  line.cancelPump();
+  line.pumpAt = Infinity;
 }
 
 /** The first in line that may go now; else the one whose pause ends first. */
