@@ -21,12 +21,13 @@ export interface Arrival {
   spare: Spare | undefined;
 }
 
-export function arrive(client: Socket, host: OpeningHost, { seams, policy, identity }: Surroundings): Arrival {
+export function arrive(client: Socket, host: OpeningHost, { seams, policy, identity, kept }: Surroundings): Arrival {
   const { client: bounds, backend } = policy();
   const opening = new Opening(client, {
     clock: seams.clock,
     timeoutMs: bounds.startupTimeoutMs,
     tls: identity.own(),
+    kept,
     host,
   });
   return { opening, attempts: new Attempts(backend.attempts), spare: undefined };

@@ -13,7 +13,7 @@ import { refuse } from './refuse.ts';
 import { readSaid } from './said.ts';
 import type { Said } from './said.ts';
 import { Intake } from './startup.ts';
-import type { IntakeListener } from './startup.ts';
+import type { IntakeListener, KeptBytes } from './startup.ts';
 import { shakeHands } from './tls-handshake.ts';
 import type { OwnTls } from './tls-identity.ts';
 
@@ -23,6 +23,7 @@ export interface OpeningInputs {
   readonly timeoutMs: number;
   /** Undefined: TLS is its server's. */
   readonly tls: OwnTls | undefined;
+  readonly kept: KeptBytes;
   readonly host: OpeningHost;
 }
 
@@ -37,7 +38,10 @@ export interface OpeningHost {
   close(how: 'no-startup' | 'client-reset' | 'client-gave-up' | 'tls-failed', detail?: string): void;
 }
 
-type Unwelcome = Extract<RefusalReason, 'not-postgres' | 'startup-timeout' | 'tls-required' | 'unsupported-protocol'>;
+type Unwelcome = Extract<
+  RefusalReason,
+  'not-postgres' | 'startup-timeout' | 'tls-required' | 'unsupported-protocol' | 'hold-full'
+>;
 
 export interface HandedOver {
   /** The first packet as it is to be forwarded, where it can be read. */
@@ -64,7 +68,7 @@ export class Opening implements IntakeListener {
   /** Read of it when it is first asked for. */
   #said: Said | undefined;
   #hasNegotiated = false;
-  /** What it was answered here and may not ask again (ProcessStartupPacket in backend_startup.c: neither follows a handshake). */
+  /** Requests that have their answer: none may come twice, or a client could ask for ever. Neither follows a handshake. */
   #asked: ReadonlySet<Recognition['kind']> = NONE;
   #isEncrypted = false;
   #abortHandshake: (() => void) | undefined;
@@ -73,7 +77,7 @@ export class Opening implements IntakeListener {
     this.#client = client;
     this.#inputs = inputs;
     this.#leftMs = inputs.timeoutMs;
-    this.#intake = new Intake(client, this);
+    this.#intake = new Intake(client, inputs.kept, this);
   }
 
   /** What to speak with it through: another one after each step in which it may have encrypted. */
@@ -91,6 +95,7 @@ export class Opening implements IntakeListener {
   /** The request for encryption was answered no: waits for what the client says to that. Returns as `start` does. */
   next(): () => void {
     const length = this.#length();
+    if (this.#packet !== undefined) this.#asked = new Set([...this.#asked, this.#packet.kind]);
     this.#forget();
     const stop = this.#await();
     this.#intake.skip(length);
@@ -138,6 +143,7 @@ export class Opening implements IntakeListener {
   onPacket(packet: Packet): void {
     this.#packet = packet;
     const { tls, host } = this.#inputs;
+    if (this.#intake.isTooMuch()) return this.#tooMuch();
     switch (packet.kind) {
       case 'cancel-request':
         return host.cancel(this.#first());
@@ -148,6 +154,7 @@ export class Opening implements IntakeListener {
       case 'ssl-request':
       case 'gssenc-request':
         if (!this.#check()) return undefined;
+        if (this.#asked.has(packet.kind)) return host.refuse('unsupported-protocol', answeredText(packet.kind));
         return tls === undefined ? host.begin() : this.#answer(packet.kind, tls);
       case 'startup':
         if (tls?.isRequired !== true || this.#isEncrypted) return host.begin();
@@ -159,7 +166,8 @@ export class Opening implements IntakeListener {
   }
 
   onMore(): void {
-    this.#check();
+    if (this.#intake.isTooMuch()) this.#tooMuch();
+    else this.#check();
   }
 
   onEnd(): void {
@@ -181,9 +189,11 @@ export class Opening implements IntakeListener {
   #await(): () => void {
     const { clock, timeoutMs, host } = this.#inputs;
     const since = clock.now();
-    const cancel = clock.schedule(Math.max(0, this.#leftMs), () =>
-      host.refuse('startup-timeout', `waited ${timeoutMs} ms`),
-    );
+    const expired = (): void => host.refuse('startup-timeout', `waited ${timeoutMs} ms`);
+    // After a stall timers run first: what the client said meanwhile is read before the verdict.
+    let cancel = clock.schedule(Math.max(0, this.#leftMs), () => {
+      cancel = clock.schedule(0, expired);
+    });
     return () => {
       cancel();
       this.#leftMs -= clock.now() - since;
@@ -209,10 +219,6 @@ export class Opening implements IntakeListener {
   }
 
   #answer(kind: 'ssl-request' | 'gssenc-request', tls: OwnTls): void {
-    const name = kind === 'ssl-request' ? 'SSLRequest' : 'GSSENCRequest';
-    if (this.#asked.has(kind)) {
-      return this.#inputs.host.refuse('unsupported-protocol', `${name} had its answer already`);
-    }
     this.#asked = new Set([...this.#asked, kind]);
     if (kind === 'gssenc-request' || this.#isEncrypted) {
       this.#client.write(NOT_SUPPORTED);
@@ -238,7 +244,7 @@ export class Opening implements IntakeListener {
       onSecure: () => {
         this.#abortHandshake = undefined;
         this.#isEncrypted = true;
-        this.#intake = new Intake(socket, this);
+        this.#intake = new Intake(socket, this.#inputs.kept, this);
         this.#intake.start();
       },
       onFailed: (why) => this.#inputs.host.close('tls-failed', why),
@@ -267,6 +273,10 @@ export class Opening implements IntakeListener {
     this.#hasNegotiated = true;
   }
 
+  #tooMuch(): void {
+    this.#inputs.host.refuse('hold-full', 'clients that wait have sent more than can be kept for them');
+  }
+
   /** What comes before the answer was not encrypted, and may be another's (CVE-2021-23214). PostgreSQL refuses it too. */
   #check(): boolean {
     if (!this.#isNegotiating() || !this.#hasPipelined()) return true;
@@ -278,4 +288,8 @@ export class Opening implements IntakeListener {
   #hasPipelined(): boolean {
     return this.#length() > 0 && this.#intake.length() > this.#length();
   }
+}
+
+function answeredText(kind: 'ssl-request' | 'gssenc-request'): string {
+  return `${kind === 'ssl-request' ? 'SSLRequest' : 'GSSENCRequest'} had its answer already`;
 }

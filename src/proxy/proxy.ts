@@ -23,6 +23,7 @@ import { Session } from './session.ts';
 import { SessionAges } from './session-ages.ts';
 import { SoftEnds } from './soft-ends.ts';
 import { Spares } from './spares.ts';
+import { KeptBytes } from './startup.ts';
 import type { Surroundings } from './surroundings.ts';
 import { TlsIdentity } from './tls-identity.ts';
 import type { CertificateStatus } from './tls-identity.ts';
@@ -149,6 +150,7 @@ class RunningProxy implements LocalProxy {
       holding: this.#holding,
       spares: this.#spares,
       identity: this.#identity,
+      kept: new KeptBytes(),
       cancels: this.#cancels,
       admission: this.#admission,
       ages: new SessionAges({ ...options, softEnds: this.#softEnds }),

@@ -10,6 +10,7 @@ import type { Picker } from './picker.ts';
 import type { Registry } from './registry.ts';
 import type { SessionAges } from './session-ages.ts';
 import type { Spares } from './spares.ts';
+import type { KeptBytes } from './startup.ts';
 import type { TlsIdentity } from './tls-identity.ts';
 
 export interface Surroundings {
@@ -24,6 +25,7 @@ export interface Surroundings {
   readonly admission: Admission;
   readonly ages: SessionAges;
   readonly identity: TlsIdentity;
+  readonly kept: KeptBytes;
   readonly dial: Dial;
   readonly openLanes: OpenLanes;
   /** Reading the table is what makes it judge: sessions may be over by then. */

@@ -87,9 +87,6 @@ describeUnless(missingForSandbox, 'the answers of PostgreSQL', () => {
     ['GSSENCRequest', [GSSENC_REQUEST, STARTUP], /^NR/],
     ['GSSENCRequest, then SSLRequest', [GSSENC_REQUEST, SSL_REQUEST, STARTUP], /^NNR/],
     ['SSLRequest, then GSSENCRequest', [SSL_REQUEST, GSSENC_REQUEST, STARTUP], /^NNR/],
-    ['SSLRequest twice', [SSL_REQUEST, SSL_REQUEST], /^NE.*1234\.5679/s],
-    ['GSSENCRequest twice', [GSSENC_REQUEST, GSSENC_REQUEST], /^NE.*1234\.5680/s],
-    ['SSLRequest, GSSENCRequest, SSLRequest', [SSL_REQUEST, GSSENC_REQUEST, SSL_REQUEST], /^NNE.*1234\.5679/s],
     ['direct TLS, which this server does not have', [Buffer.from([0x16, 3, 1, 0, 5, 1, 0, 0, 1, 0])], /^$/],
     ['protocol 3.2', [aStartupOf(0x00030002)], /^R/],
     ['a minor version that is not there yet', [aStartupOf(0x00030009)], /^v.*R/s],
@@ -107,6 +104,21 @@ describeUnless(missingForSandbox, 'the answers of PostgreSQL', () => {
     const through = await converse(lab.address('write'), parts);
     expect(direct.said).toMatch(expected);
     expect(through.said).toBe(direct.said);
+    expect(through.isOver).toBe(direct.isOver);
+  });
+
+  test.each<[string, readonly Buffer[], RegExp]>([
+    ['SSLRequest twice', [SSL_REQUEST, SSL_REQUEST], /^NE.*1234\.5679/s],
+    ['GSSENCRequest twice', [GSSENC_REQUEST, GSSENC_REQUEST], /^NE.*1234\.5680/s],
+    ['SSLRequest, GSSENCRequest, SSLRequest', [SSL_REQUEST, GSSENC_REQUEST, SSL_REQUEST], /^NNE.*1234\.5679/s],
+  ])('scenario 31: %s: refused by PostgreSQL, and here before it is asked again', async (_, parts, expected) => {
+    const direct = await converse(server, parts);
+    const through = await converse(lab.address('write'), parts);
+    expect(direct.said).toMatch(expected);
+    expect(direct.said).toContain('C0A000');
+    const answers = parts.length - 1;
+    expect(through.said.slice(0, answers)).toBe('N'.repeat(answers));
+    expect(errorFields(through.client.received().subarray(answers))).toMatchObject({ C: '0A000' });
     expect(through.isOver).toBe(direct.isOver);
   });
 

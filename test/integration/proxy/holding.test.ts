@@ -123,6 +123,34 @@ test('G11: what a held client sends is bounded, and all of it arrives in the end
   await until('all of it', () => lab.proxy.counts().get('write')?.toBackendBytes === aStartup().length + flood.length);
 });
 
+test('G11: clients that say much while they wait are refused when all together said too much; the others wait on', async () => {
+  await start({ hold: { maxSessions: 1_000 } });
+  const quiet = await aHeldClient();
+  const flood = Buffer.concat([aStartup(), Buffer.alloc(256 * 1024, 7)]);
+  const loud: RawClient[] = [];
+  const isRefused = (client: RawClient): boolean => errorFields(client.received()) !== undefined;
+  while (!loud.some(isRefused) && loud.length < 1_000) {
+    const client = await connectRaw(lab.address('write'));
+    client.socket.write(flood);
+    loud.push(client);
+  }
+  const refused = await until('a refusal', () => loud.map((one) => errorFields(one.received())).find((one) => one));
+  expect(refused).toMatchObject({
+    C: '53300',
+    M: expect.stringContaining('(hold-full)'),
+    D: expect.stringContaining('clients that wait have sent more than can be kept for them'),
+  });
+  // 16 MB, and no more than 80 kB of each.
+  expect(loud.length).toBeGreaterThan(200);
+  expect(quiet.received().length).toBe(0);
+  for (const { socket } of loud) socket.destroy();
+  await clock.advance(30_000);
+  await until('the end of their wait', () => held() === 0);
+  // What was kept for them is free again.
+  const another = await aHeldClient(flood);
+  expect(another.received().length).toBe(0);
+});
+
 test('one over the number is refused at once', async () => {
   await start({ hold: { maxSessions: 2 } });
   await aHeldClient();

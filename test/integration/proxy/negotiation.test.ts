@@ -91,19 +91,22 @@ test.each(['S', 'G', 'E and a very old message\0'])('after %j the stream is thei
   expect(lab.proxy.counts().get('write')?.toBackendBytes).toBe(expected.length);
 });
 
-test('every question goes to the backend that said no to the first, which answers a second of a kind itself', async () => {
+test.each([
+  ['SSLRequest', GSSENC_REQUEST, SSL_REQUEST],
+  ['GSSENCRequest', SSL_REQUEST, GSSENC_REQUEST],
+])('both kinds go to the backend that said no to the first; a second %s is refused', async (name, first, second) => {
   await start();
-  const client = await ask(one, GSSENC_REQUEST);
+  const client = await ask(one, first);
   one.last().socket.write('N');
   await until('N', () => client.received().toString() === 'N');
-  client.socket.write(SSL_REQUEST);
+  client.socket.write(second);
   await until('the second', () => heard(one).length === 16);
   one.last().socket.write('N');
   await until('N', () => client.received().toString() === 'NN');
-  client.socket.write(SSL_REQUEST);
-  await until('the third', () => heard(one).length === 24);
-  one.last().socket.write('Ewhat PostgreSQL says');
-  await until('its answer', () => client.received().toString() === 'NNEwhat PostgreSQL says');
+  client.socket.write(second);
+  const error = await until('the error', () => errorFields(client.received().subarray(2)));
+  expect(error).toMatchObject({ C: '0A000', D: `${name} had its answer already` });
+  expect(heard(one).length).toBe(16);
   expect(one.connections).toHaveLength(1);
 });
 

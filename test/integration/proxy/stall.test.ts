@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startFakeBackend } from '../../support/fake-backend.ts';
 import type { FakeBackend } from '../../support/fake-backend.ts';
-import { SSL_REQUEST, aStartup } from '../../support/packets.ts';
+import { SSL_REQUEST, aStartup, errorFields } from '../../support/packets.ts';
 import { startProxyLab } from '../../support/proxy-lab.ts';
 import type { ProxyLab } from '../../support/proxy-lab.ts';
 import { connectRaw } from '../../support/raw-client.ts';
@@ -55,4 +55,20 @@ test.each([
   await until('the end', () => backend.last().isClosed && lab.reasons().length === 1);
   expect(lab.reasons()).toEqual(['evicted-silent']);
   expect(backend.last().received().equals(opening)).toBe(true);
+});
+
+test('scenario 41: a client that spoke in time is served, although the deadline passed while nobody looked', async () => {
+  lab.proxy.close();
+  lab = await startProxyLab({
+    table: { write: { open: { 'pg-1': backend.address } } },
+    client: { startupTimeoutMs: 500 },
+  });
+  const client = await connectRaw(lab.address('write'));
+  await until('the accept', () => lab.events.some(({ kind }) => kind === 'client-accepted'));
+  client.socket.write(aStartup());
+  const end = performance.now() + 700;
+  while (performance.now() < end);
+  await until('an answer', () => backend.connections.length === 1 || errorFields(client.received()) !== undefined);
+  expect(errorFields(client.received())).toBeUndefined();
+  await until('the startup', () => backend.last().received().equals(aStartup()));
 });
