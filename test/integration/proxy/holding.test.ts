@@ -123,12 +123,13 @@ test('G11: what a held client sends is bounded, and all of it arrives in the end
   await until('all of it', () => lab.proxy.counts().get('write')?.toBackendBytes === aStartup().length + flood.length);
 });
 
+const isRefused = (client: RawClient): boolean => errorFields(client.received()) !== undefined;
+
 test('G11: clients that say much while they wait are refused when all together said too much; the others wait on', async () => {
   await start({ hold: { maxSessions: 1_000 } });
   const quiet = await aHeldClient();
   const flood = Buffer.concat([aStartup(), Buffer.alloc(256 * 1024, 7)]);
   const loud: RawClient[] = [];
-  const isRefused = (client: RawClient): boolean => errorFields(client.received()) !== undefined;
   while (!loud.some(isRefused) && loud.length < 1_000) {
     const client = await connectRaw(lab.address('write'));
     client.socket.write(flood);

@@ -15,9 +15,9 @@ interface Lab {
   readonly clock: ManualClock;
   readonly holding: Holding;
   /** The pool leads to this address from now on; to nobody without one. */
-  decide(address?: Address): void;
+  readonly decide: (address?: Address) => void;
   /** A client begins to wait. `onRelease` runs when it is let go. */
-  enter(id: number, pauseMs: number, onRelease?: () => void): HoldAnswer;
+  readonly enter: (id: number, pauseMs: number, onRelease?: () => void) => HoldAnswer;
   readonly released: readonly number[];
   readonly expired: readonly number[];
 }
@@ -39,9 +39,8 @@ function start(policy: Partial<HoldPolicy> = {}, heldElsewhere = (): number => 0
   holding.tableChanged();
   const enter: Lab['enter'] = (id, pauseMs, onRelease = () => {}) => {
     const since = clock.now();
-    let answer: HoldAnswer | undefined;
     const leave = (list: number[]): void => {
-      if (answer?.kind === 'held') answer.leave();
+      if (answer.kind === 'held') answer.leave();
       list.push(id);
     };
     const waiting: Waiting = {
@@ -54,7 +53,7 @@ function start(policy: Partial<HoldPolicy> = {}, heldElsewhere = (): number => 0
       expire: () => leave(expired),
       turnAway: () => leave([]),
     };
-    answer = holding.enter(waiting, { cause: 'no-member', since, pauseMs });
+    const answer = holding.enter(waiting, { cause: 'no-member', since, pauseMs });
     return answer;
   };
   return {
