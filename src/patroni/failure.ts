@@ -13,6 +13,16 @@ export type Failure =
       readonly detail: string;
     };
 
+/** An answer that goes beyond one of our own bounds. The message is one clause for people. */
+export class AnswerError extends Error {
+  readonly failureCause: FailureCause;
+
+  constructor(failureCause: FailureCause, message: string) {
+    super(message);
+    this.failureCause = failureCause;
+  }
+}
+
 const CAUSES: Readonly<Record<string, FailureCause>> = {
   ECONNRESET: 'reset',
   ECONNABORTED: 'reset',
@@ -22,7 +32,6 @@ const CAUSES: Readonly<Record<string, FailureCause>> = {
   ENETUNREACH: 'unreachable',
   ENETDOWN: 'unreachable',
   ETIMEDOUT: 'timeout',
-  UND_ERR_RES_EXCEEDED_MAX_SIZE: 'oversized',
   UND_ERR_HEADERS_OVERFLOW: 'oversized',
   HPE_HEADER_OVERFLOW: 'oversized',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'malformed',
@@ -55,6 +64,9 @@ const WORDS: Readonly<Record<FailureCause, string>> = {
 };
 
 export function failure(error: unknown): Failure {
+  if (error instanceof AnswerError) {
+    return { kind: 'failed', cause: error.failureCause, detail: `${WORDS[error.failureCause]} (${error.message})` };
+  }
   const message = error instanceof Error ? error.message : String(error);
   const code = errorCode(error);
   if (code === 'ECONNREFUSED') return { kind: 'refused' };

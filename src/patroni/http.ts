@@ -6,15 +6,20 @@ import type { Socket } from 'node:net';
 // The one part of undici that is used: all of it would keep 13 MB more (its fetch, WebSocket and caches) for a proxy's whole life.
 import Client from 'undici/lib/dispatcher/client.js';
 import type { ApiEndpoint } from '../core/member.ts';
+import { AnswerBody } from './answer-body.ts';
 import { startDeadline, STALL_MS } from './deadline.ts';
-import { failure } from './failure.ts';
+import { AnswerError, failure } from './failure.ts';
 import type { Failure } from './failure.ts';
 import { isHttps, openSocket } from './socket.ts';
 import type { TlsSource } from './tls-files.ts';
 
-/** Largest body read; a status document of a cluster with many replicas has a few kilobytes. */
-const MAX_BODY_BYTES = 256 * 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
+/** Names and values. Real answers have about ten headers; each header costs more memory than its bytes. */
+const MAX_HEADER_ITEMS = 2 * 100;
+/** All bytes of one answer, with headers and the framing of chunks. */
+const MAX_WIRE_BYTES = 1024 * 1024;
+/** Interim answers (1xx, for example 103 Early Hints) before the final one. Patroni sends none. */
+const MAX_INTERIM_ANSWERS = 4;
 
 export interface Request {
   readonly api: ApiEndpoint;
@@ -60,9 +65,12 @@ export async function get(request: Request): Promise<HttpResult> {
       headersTimeout: 0,
       bodyTimeout: 0,
       maxHeaderSize: MAX_HEADER_BYTES,
-      maxResponseSize: MAX_BODY_BYTES,
     });
-    return await exchange(client, path);
+    return await exchange(client, path, () => {
+      socket?.on('readable', () => {
+        if (socket.bytesRead > MAX_WIRE_BYTES) socket.destroy(new AnswerError('oversized', `${MAX_WIRE_BYTES} bytes`));
+      });
+    });
   } catch (error) {
     const ended = deadline.hasExpired() ? timedOut(deadlineMs) : failure(error);
     const stalledMs = deadline.stalledMs();
@@ -87,23 +95,31 @@ function stalled(ms: number): Failure {
   return { kind: 'failed', cause: 'local', detail: `this process stood still for ${Math.round(ms)} ms of the request` };
 }
 
-/** Rejects with whatever broke it. */
-function exchange(client: Client, path: string): Promise<HttpResult> {
+/** Rejects with whatever broke it. `onSent` is called once the socket is connected and the request is under way. */
+function exchange(client: Client, path: string, onSent: () => void): Promise<HttpResult> {
   return new Promise((resolve, reject) => {
-    const chunks: Uint8Array[] = [];
+    const body = new AnswerBody();
     let status = 0;
+    let interim = 0;
     client.dispatch(
       { method: 'GET', path, headers: { accept: 'application/json' } },
       {
-        onRequestStart() {},
-        onResponseStart(_controller, statusCode) {
+        onRequestStart: onSent,
+        onResponseStart(controller, statusCode) {
           status = statusCode;
+          if (statusCode < 200) interim += 1;
+          if (interim > MAX_INTERIM_ANSWERS) {
+            controller.abort(new AnswerError('malformed', `more than ${MAX_INTERIM_ANSWERS} interim answers`));
+          } else if (Array.isArray(controller.rawHeaders) && controller.rawHeaders.length > MAX_HEADER_ITEMS) {
+            controller.abort(new AnswerError('oversized', `more than ${MAX_HEADER_ITEMS / 2} headers`));
+          }
         },
-        onResponseData(_controller, chunk) {
-          chunks.push(chunk);
+        onResponseData(controller, chunk) {
+          const excess = body.add(chunk);
+          if (excess !== undefined) controller.abort(new AnswerError('oversized', excess));
         },
         onResponseEnd() {
-          resolve({ kind: 'answered', status, body: Buffer.concat(chunks).toString('utf8') });
+          resolve({ kind: 'answered', status, body: body.text() });
         },
         onResponseError(_controller, error) {
           reject(error);

@@ -104,6 +104,28 @@ describe('an answer', () => {
   });
 });
 
+const PRIMARY = 'HTTP/1.0 200 OK\r\n\r\n{"role":"primary","state":"running"}';
+const HINTS = 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n';
+const CHUNKED = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
+
+/** The body behind the padding, in chunks of one byte. */
+function inChunks(padding: string): string {
+  const chunks = [...padding, ...'{"role":"primary"}'].map((byte) => `1\r\n${byte}\r\n`);
+  return `${CHUNKED}${chunks.join('')}0\r\n\r\n`;
+}
+
+describe('an unusual answer that is still one', () => {
+  test.each<[string, string]>([
+    ['1000 chunks of one byte', inChunks(' '.repeat(1000))],
+    ['two early hints before it', `${HINTS}${HINTS}${PRIMARY}`],
+    ['60 headers', PRIMARY.replace('\r\n\r\n', `\r\n${'X-A: b\r\n'.repeat(60)}\r\n`)],
+    ['200 kB of it', PRIMARY.replace('{', `{"padding":"${'x'.repeat(200_000)}",`)],
+  ])('%s', async (_, raw) => {
+    const member = await start({ raw });
+    expect(await ask(member)).toMatchObject({ kind: 'answered', status: 200, body: { role: 'primary' } });
+  });
+});
+
 describe('no evidence', () => {
   const html = '<html><body>It works!</body></html>';
   test.each<[string, Partial<FakeMemberKnobs>, string]>([
@@ -122,6 +144,10 @@ describe('no evidence', () => {
     ],
     ['10 MB', { raw: `HTTP/1.0 200 OK\r\n\r\n{"a":"${'x'.repeat(10_000_000)}"}` }, 'oversized'],
     ['1 MB of headers', { raw: `HTTP/1.0 200 OK\r\nX: ${'x'.repeat(1_000_000)}\r\n\r\n{}` }, 'oversized'],
+    ['5000 chunks of one byte', { raw: inChunks(' '.repeat(5000)) }, 'oversized'],
+    ['a chunk size that never ends', { raw: `${CHUNKED}2;${'x'.repeat(3_000_000)}` }, 'oversized'],
+    ['early hints without end', { raw: `${HINTS.repeat(20)}${PRIMARY}` }, 'malformed'],
+    ['5000 headers', { raw: `HTTP/1.0 200 OK\r\n${'a:\r\n'.repeat(5000)}\r\n{"role":"primary"}` }, 'oversized'],
     ['a body shorter than announced', { misbehave: 'truncated' }, 'reset'],
     ['a connection closed at once', { misbehave: 'close' }, 'reset'],
     ['a reset', { misbehave: 'reset' }, 'reset'],
