@@ -40,6 +40,8 @@ export interface AppOptions {
   readonly clock?: Clock;
   /** Listening sockets that this process was started with: listeners on their addresses use them. */
   readonly inherited?: readonly InheritedSocket[];
+  /** Lines of the log that could not be written, since the start. Default: none. */
+  readonly droppedLogLines?: () => number;
   /** Hears every event beside the log and the metrics. */
   readonly narrate?: RecorderOptions['narrate'];
 }
@@ -81,6 +83,7 @@ export function createApp(options: AppOptions): App {
       isDrained: (member) => monitor.snapshot().drained.has(member),
       certificate: () => proxy.certificate(),
       workers: () => proxy.workers(),
+      droppedLogLines: options.droppedLogLines,
       lastAnswerAt: (member) => monitor.snapshot().members.get(member)?.answeredAt,
     },
   });

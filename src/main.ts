@@ -24,10 +24,10 @@ const ASKED = Symbol('asked to end');
 
 const runApp: RunApp = async (config, warnings, reload) => {
   const asked = listenForEnd();
-  const { log, flush } = createLog({ ...config.log, isTerminal: process.stdout.isTTY });
+  const { log, flush, dropped } = createLog({ ...config.log, isTerminal: process.stdout.isTTY, onFailing: tellLogFails });
   for (const warning of warnings) log.warn(formatProblems([warning]));
   const inherited = passedSockets(process.env, process.pid);
-  const app = createApp({ config, log, version, nodeVersion: process.version, load: reload, inherited });
+  const app = createApp({ config, log, version, nodeVersion: process.version, load: reload, inherited, droppedLogLines: dropped });
   const systemd = createSystemd({
     env: process.env,
     pid: process.pid,
@@ -61,6 +61,10 @@ const runApp: RunApp = async (config, warnings, reload) => {
     await flush();
   }
 };
+
+function tellLogFails({ code, message }: NodeJS.ErrnoException): void {
+  process.stderr.write(`pointsman: the log cannot be written: ${code ?? message}\n`);
+}
 
 /** Reads the configuration again. What comes of it, the app tells. */
 async function hangUp(app: App, log: Log, reload: Reload, systemd: Systemd): Promise<void> {

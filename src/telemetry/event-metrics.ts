@@ -38,6 +38,8 @@ export function createEventMetrics({ registry, now }: EventMetricsOptions): Even
   const [pool, { probes, dials }] = [poolMetrics(registers), questionMetrics(registers)];
   const cluster = clusterMetrics(registers);
   let discoveredAt: Instant | undefined;
+  const members = new Set<MemberName>();
+  const retain = retaining(probes, dials);
   const reloads = reloadMetrics(registers);
   for (const [outcome, counter] of cluster.initial) counter.inc({ outcome }, 0);
   const discovered = (isFound: boolean, durationMs: number): void => {
@@ -69,6 +71,11 @@ export function createEventMetrics({ registry, now }: EventMetricsOptions): Even
         return discovered(event.detail === undefined, event.durationMs);
       case 'members-refused':
         return cluster.refused.set(event.refused.length);
+      case 'members-changed':
+        for (const name of event.added) members.add(name);
+        for (const name of event.removed) members.delete(name);
+        // Not only at a scrape: nobody may ever scrape.
+        return retain(members);
       case 'refresh-asked':
         return cluster.refreshes.inc({ outcome: event.isMerged ? 'merged' : 'asked' });
       case 'urgent-probing':
@@ -85,14 +92,13 @@ export function createEventMetrics({ registry, now }: EventMetricsOptions): Even
       case 'hold-started':
       case 'session-opened':
       case 'contact-source-changed':
-      case 'members-changed':
       case 'member-drained':
       case 'member-resumed':
       case 'standing-changed':
         return undefined;
     }
   };
-  return { count, learn: learning(pool), retain: retaining(probes, dials), discoveredAt: () => discoveredAt };
+  return { count, learn: learning(pool), retain, discoveredAt: () => discoveredAt };
 }
 
 function retaining(...timed: readonly Pick<EventMetrics, 'retain'>[]): EventMetrics['retain'] {

@@ -1,5 +1,5 @@
 // The program's log: one JSON object per line, or a readable line on a terminal. Writing never blocks the event loop and
-// never ends the program: when the reader does not keep up, lines are dropped beyond a bound.
+// never ends the program: when the reader does not keep up, or the disk is full, lines are dropped beyond a bound.
 import { createRequire } from 'node:module';
 import { pino } from 'pino';
 import type { DestinationStream, Level, Logger } from 'pino';
@@ -15,21 +15,30 @@ export interface LogOptions {
   readonly isTerminal: boolean;
   /** Default: standard output. */
   readonly destination?: DestinationStream;
+  /** The log cannot be written. At most once. */
+  readonly onFailing?: (error: NodeJS.ErrnoException) => void;
 }
 
 export interface OpenLog {
   readonly log: Log;
   /** Resolves when every line is written, or after a second if nobody reads them. Never rejects. */
   readonly flush: () => Promise<void>;
+  /** Lines that could not be written, since the start. */
+  readonly dropped: () => number;
 }
 
 const STDOUT = 1;
 const MOST_BUFFERED_BYTES = 8 * 1024 * 1024;
 
-export function createLog({ level, format, isTerminal, destination }: LogOptions): OpenLog {
+export function createLog({ level, format, isTerminal, destination, onFailing = () => {} }: LogOptions): OpenLog {
   const standard =
     destination === undefined
-      ? new LineWriter({ fd: STDOUT, mostBufferedBytes: MOST_BUFFERED_BYTES, onDropped: (lines) => tell(lines) })
+      ? new LineWriter({
+          fd: STDOUT,
+          mostBufferedBytes: MOST_BUFFERED_BYTES,
+          onDropped: (lines) => tell(lines),
+          onFailing,
+        })
       : undefined;
   const stream = destination ?? { write: (line: string) => standard?.write(line) };
   const isPretty = format === 'pretty' || (format === 'auto' && isTerminal);
@@ -41,8 +50,12 @@ export function createLog({ level, format, isTerminal, destination }: LogOptions
     formatters: { level: (label: string) => ({ level: label }) },
   };
   const log = pino(options, isPretty ? prettily(stream, isTerminal) : stream);
-  const tell = (lines: number): void => log.warn({ event: 'log-dropped', lines }, 'the log was not read in time');
-  return { log, flush: () => standard?.flush() ?? Promise.resolve() };
+  const tell = (lines: number): void => log.warn({ event: 'log-dropped', lines }, 'lines of the log were lost: it could not be written');
+  return {
+    log,
+    flush: () => standard?.flush() ?? Promise.resolve(),
+    dropped: () => standard?.dropped() ?? 0,
+  };
 }
 
 /** In the same step, unlike pino-pretty's own stream: flush() then knows of every line. */

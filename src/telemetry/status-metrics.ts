@@ -22,6 +22,8 @@ export interface StatusSource {
   readonly certificate: () => Certificate | undefined;
   /** The processes that serve; none where it is this one. */
   readonly workers?: () => readonly WorkerStatus[];
+  /** Lines of the log that could not be written, since the start. */
+  readonly droppedLogLines?: (() => number) | undefined;
 }
 
 interface Certificate {
@@ -42,6 +44,11 @@ export function createStatusMetrics(registry: Registry, source: StatusSource): (
   const sessions = sessionMetrics(registers);
   const tls = tlsMetrics(registers);
   const setWorkers = createWorkerMetrics(registers);
+  const droppedLogLines = new Counter({
+    name: 'pointsman_log_dropped_lines_total',
+    help: 'Lines of the log that were lost, because the reader was too slow or has ended, or the disk was full.',
+    registers,
+  });
   return () => {
     const now = source.now();
     const table = source.routingTable();
@@ -61,6 +68,8 @@ export function createStatusMetrics(registry: Registry, source: StatusSource): (
     for (const [pool, counts] of source.counts()) setCounts(sessions, pool, counts);
     setCertificate(tls, source.certificate());
     setWorkers(source.workers?.() ?? []);
+    droppedLogLines.reset();
+    droppedLogLines.inc(source.droppedLogLines?.() ?? 0);
     return members;
   };
 }

@@ -148,17 +148,22 @@ function startProcess(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
   directory: string,
+  stdout: 'pipe' | number = 'pipe',
 ): PointsmanProcess {
   const main = new URL('../../src/main.ts', import.meta.url).pathname;
   const argv = ['--import', END_WITH_PARENT, main, command, ...args];
-  const child = spawn(process.execPath, argv, { stdio: ['pipe', 'pipe', 'pipe'], env });
+  const child = spawn(process.execPath, argv, { stdio: ['pipe', stdout, 'pipe'], env });
   return new PointsmanProcess(child, directory);
 }
 
-/** Starts `pointsman run` with this configuration; see waitUntilReady(). */
-export async function startPointsman(config: unknown, env: NodeJS.ProcessEnv = {}): Promise<PointsmanProcess> {
+/** Starts `pointsman run` with this configuration; see waitUntilReady(). `stdout`: a file for the log, whose lines are not read then. */
+export async function startPointsman(
+  config: unknown,
+  env: NodeJS.ProcessEnv = {},
+  stdout?: number,
+): Promise<PointsmanProcess> {
   const directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
-  return startProcess('run', ['-c', await writeConfig(directory, config)], env, directory);
+  return startProcess('run', ['-c', await writeConfig(directory, config)], env, directory, stdout);
 }
 
 /** Runs `pointsman check` with these arguments behind it. */

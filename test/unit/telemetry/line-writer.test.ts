@@ -1,5 +1,5 @@
 // The log's way out: order, bounds, and readers that are slow or gone.
-import { describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { LineWriter } from '../../../src/telemetry/line-writer.ts';
 
 interface Harness {
@@ -7,6 +7,7 @@ interface Harness {
   /** What each write was given, in order. */
   readonly written: string[];
   readonly dropped: number[];
+  readonly failures: unknown[];
   /** Ends the write under way: with an error, or after `bytes`. */
   readonly finish: (result?: { readonly code?: string; readonly bytes?: number }) => void;
 }
@@ -16,11 +17,13 @@ type Done = (error: NodeJS.ErrnoException | null, bytes: number) => void;
 function aWriter(mostBufferedBytes = 100): Harness {
   const written: string[] = [];
   const dropped: number[] = [];
+  const failures: unknown[] = [];
   let [done, length]: [Done | undefined, number] = [undefined, 0];
   const writer = new LineWriter({
     fd: 1,
     mostBufferedBytes,
     onDropped: (lines) => dropped.push(lines),
+    onFailing: ({ code }) => failures.push(code),
     write: (_fd, data, whenDone) => {
       written.push(String(data));
       [done, length] = [whenDone, data.length];
@@ -28,7 +31,7 @@ function aWriter(mostBufferedBytes = 100): Harness {
   });
   const finish: Harness['finish'] = ({ code, bytes = length } = {}) =>
     code === undefined ? done?.(null, bytes) : done?.(Object.assign(new Error(code), { code }), 0);
-  return { writer, written, dropped, finish };
+  return { writer, written, dropped, failures, finish };
 }
 
 describe('a reader that keeps up', () => {
@@ -64,11 +67,52 @@ describe('a reader that does not', () => {
   });
 
   test('a closed pipe ends the writing: nothing more is tried, nothing is kept', () => {
-    const { writer, written, finish } = aWriter();
+    const { writer, written, failures, finish } = aWriter();
     for (const line of ['a\n', 'waiting\n']) writer.write(line);
     finish({ code: 'EPIPE' });
     writer.write('b\n');
     expect(written).toEqual(['a\n']);
+    expect([writer.dropped(), failures]).toEqual([3, ['EPIPE']]);
+  });
+});
+
+describe('a disk that is full for a moment', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  test.each(['ENOSPC', 'EDQUOT', 'EIO', 'EFBIG'])('%s: the same bytes are tried again until they are written', (code) => {
+    const { writer, written, dropped, failures, finish } = aWriter();
+    writer.write('a\n');
+    finish({ code });
+    writer.write('b\n');
+    expect(written).toEqual(['a\n']);
+    vi.advanceTimersByTime(1000);
+    finish({ code });
+    vi.advanceTimersByTime(1000);
+    finish();
+    expect(written).toEqual(['a\n', 'a\n', 'a\n', 'b\n']);
+    expect([writer.dropped(), dropped, failures]).toEqual([0, [], [code]]);
+  });
+
+  test('what does not fit in memory meanwhile is counted, and told when there is room', () => {
+    const { writer, dropped, finish } = aWriter(4);
+    for (const line of ['a\n', 'b\n', 'c\n', 'd\n', 'e\n']) writer.write(line);
+    finish({ code: 'ENOSPC' });
+    expect([writer.dropped(), dropped]).toEqual([2, []]);
+    vi.advanceTimersByTime(1000);
+    finish();
+    finish();
+    expect([writer.dropped(), dropped]).toEqual([2, [2]]);
+  });
+
+  test('a part that was written is not written again', () => {
+    const { writer, written, finish } = aWriter();
+    writer.write('hello\n');
+    finish({ bytes: 2 });
+    finish({ code: 'ENOSPC' });
+    vi.advanceTimersByTime(1000);
+    finish();
+    expect(written).toEqual(['hello\n', 'llo\n', 'llo\n']);
   });
 });
 
