@@ -10,6 +10,7 @@ import { runCli } from './cli/program.ts';
 import type { Terminal } from './run-sandbox.ts';
 import { VERBS } from './sandbox/console/verb-list.ts';
 import { surveySeeds } from './survey.ts';
+import type { Config } from './config/config.ts';
 import { formatProblems } from './config/problem.ts';
 import { version } from './package-version.ts';
 import { systemClock } from './system-clock.ts';
@@ -17,17 +18,18 @@ import { createSystemd } from './systemd/notify.ts';
 import type { Systemd } from './systemd/notify.ts';
 import { passedSockets } from './systemd/sockets.ts';
 import { createLog } from './telemetry/log.ts';
-import type { Log } from './telemetry/log.ts';
+import type { Log, OpenLog } from './telemetry/log.ts';
 
 /** By SIGTERM or SIGINT. */
 const ASKED = Symbol('asked to end');
 
 const runApp: RunApp = async (config, warnings, reload) => {
   const asked = listenForEnd();
-  const { log, flush, dropped } = createLog({ ...config.log, isTerminal: process.stdout.isTTY, onFailing: tellLogFails });
+  const { log, flush, dropped } = openLog(config.log);
   for (const warning of warnings) log.warn(formatProblems([warning]));
   const inherited = passedSockets(process.env, process.pid);
-  const app = createApp({ config, log, version, nodeVersion: process.version, load: reload, inherited, droppedLogLines: dropped });
+  const seams = { load: reload, inherited, droppedLogLines: dropped };
+  const app = createApp({ config, log, version, nodeVersion: process.version, ...seams });
   const systemd = createSystemd({
     env: process.env,
     pid: process.pid,
@@ -61,6 +63,10 @@ const runApp: RunApp = async (config, warnings, reload) => {
     await flush();
   }
 };
+
+function openLog(options: Config['log']): OpenLog {
+  return createLog({ ...options, isTerminal: process.stdout.isTTY, onFailing: tellLogFails });
+}
 
 function tellLogFails({ code, message }: NodeJS.ErrnoException): void {
   process.stderr.write(`pointsman: the log cannot be written: ${code ?? message}\n`);

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { durationText, standingText } from '../core/describe.ts';
 import { addressText } from '../core/member.ts';
+import { shown } from '../core/shown.ts';
 import { EXIT } from './io.ts';
 import type { CliIo } from './io.ts';
 import { ask, findRunning } from './running.ts';
@@ -81,7 +82,7 @@ function heading(
   const timeline = cluster.timeline === null ? 'no primary seen yet' : `timeline ${cluster.timeline}`;
   const { drained, scheduled_switchover: switchover } = cluster;
   const lines = [
-    `cluster ${cluster.scope ?? 'unknown'}, ${timeline}, as seen by ${addressText(address)}, up for ${durationText(uptime * 1000)}`,
+    `cluster ${shown(cluster.scope ?? 'unknown')}, ${timeline}, as seen by ${addressText(address)}, up for ${durationText(uptime * 1000)}`,
     ...(notReady === undefined ? [] : [`not ready: ${notReady}`]),
     ...(drained.length === 0 ? [] : [`drained by the operator: ${drained.join(', ')}`]),
     ...(switchover === null

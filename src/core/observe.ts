@@ -6,6 +6,7 @@ import { isSameAddress, isSameServer } from './member.ts';
 import type { Member, MemberName } from './member.ts';
 import type { MembersObservation, Observation, ProbeObservation } from './observation.ts';
 import type { RoutingPolicy } from './policy.ts';
+import { shown } from './shown.ts';
 import { isDead, newRecord, POSITIONS_KEPT } from './snapshot.ts';
 import type { CheckRecord, MemberRecord, Position, Snapshot } from './snapshot.ts';
 import type { MemberStatus } from './status.ts';
@@ -137,10 +138,11 @@ function differs(pinned: string | undefined, said: string | undefined): boolean 
 }
 
 function mismatchOf(snapshot: Snapshot, record: MemberRecord, body: MemberStatus | undefined): string | undefined {
-  if (differs(snapshot.scope, body?.scope)) return `scope ${body?.scope}, not ${snapshot.scope}`;
-  if (differs(record.member.name, body?.name)) return `it is member ${body?.name}`;
+  if (differs(snapshot.scope, body?.scope))
+    return `scope ${shown(body?.scope ?? '')}, not ${shown(snapshot.scope ?? '')}`;
+  if (differs(record.member.name, body?.name)) return `it is member ${shown(body?.name ?? '')}`;
   if (differs(snapshot.systemIdentifier, body?.systemIdentifier)) {
-    return `system identifier ${body?.systemIdentifier}, not ${snapshot.systemIdentifier}`;
+    return `system identifier ${shown(body?.systemIdentifier ?? '')}, not ${shown(snapshot.systemIdentifier ?? '')}`;
   }
   return undefined;
 }

@@ -2,6 +2,7 @@
 // of a member without any nothing is known: it weighs 1, and it is far.
 import type { PoolPolicy } from './policy.ts';
 import type { Target } from './routing-table.ts';
+import { shown } from './shown.ts';
 import type { MemberStatus } from './status.ts';
 
 export type Sharing = Pick<Target, 'weight' | 'isFar'>;
@@ -20,7 +21,7 @@ export function sharingOf(pool: Tagged, zone: string | undefined, status: Member
 export function oddWeight(pool: Tagged, status: MemberStatus | undefined): string | undefined {
   const written = weightText(pool, status);
   if (written === undefined || parseWeight(written) !== undefined) return undefined;
-  return `tag ${pool.weightTag} is ${written}`;
+  return `tag ${pool.weightTag} is ${shown(written)}`;
 }
 
 function weightText({ weightTag }: Tagged, status: MemberStatus | undefined): string | undefined {

@@ -2,6 +2,7 @@
 // only tighten it, never loosen it (behaviour: evidence).
 import { sizeText } from './check.ts';
 import type { Check } from './check.ts';
+import { shown } from './shown.ts';
 import type { MemberStatus } from './status.ts';
 import type { Why } from './routing-table.ts';
 
@@ -70,7 +71,7 @@ function ruleOutReader(check: Check, body: MemberStatus): Verdict | undefined {
   if (body.tags === undefined) return undefined;
   for (const [key, wanted] of check.tags) {
     const actual = body.tags.get(key);
-    if (actual !== wanted) return no('tagged-out', `tag ${key} is ${actual ?? 'absent'}, not ${wanted}`);
+    if (actual !== wanted) return no('tagged-out', `tag ${key} is ${shown(actual ?? 'absent')}, not ${wanted}`);
   }
   return undefined;
 }

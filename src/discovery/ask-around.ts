@@ -2,6 +2,7 @@
 // who gave the last one and who failed when, so that a dead seed is not what every call starts with.
 import type { Clock, Instant } from '../core/instant.ts';
 import type { Address, ApiEndpoint } from '../core/member.ts';
+import { shown } from '../core/shown.ts';
 import type { ClusterDocument } from '../patroni/cluster-document.ts';
 import type { ClusterRead } from '../patroni/read-documents.ts';
 import { inOrder, keyOf } from './candidates.ts';
@@ -51,9 +52,8 @@ export function createAskAround(options: AskOptions): AskAround {
     switch (read.kind) {
       case 'cluster': {
         const other = read.cluster.scope;
-        const isOther = scope !== undefined && other !== undefined && other !== scope;
-        return isOther
-          ? `answers for scope ${other} and not ${scope}`
+        return scope !== undefined && other !== undefined && other !== scope
+          ? `answers for scope ${shown(other)} and not ${shown(scope)}`
           : { kind: 'answer', from, cluster: read.cluster, startedAt };
       }
       case 'refused':

@@ -1,8 +1,9 @@
 // The cluster document (GET /cluster): who the members are, as the configuration store has it. Each member is judged by
 // itself: one that cannot be read is skipped and named, the rest stands. Says nothing about who is alive.
 import { z } from 'zod';
+import { onOneLine, shown } from '../core/shown.ts';
 import { amount, anything, flag, identifier, isRecord, line, maybe, orWord, parseJson } from './fields.ts';
-import { port, present, shown, timeline } from './fields.ts';
+import { port, present, timeline } from './fields.ts';
 import { parseLsn } from './lsn.ts';
 import { foldRole } from './node-status.ts';
 import { parseTags } from './tags.ts';
@@ -87,7 +88,7 @@ const name = z
   .string()
   .min(1)
   .max(256)
-  .regex(/^\P{Cc}*$/u);
+  .refine((text) => onOneLine(text) === text);
 
 const member = z.object({
   name,

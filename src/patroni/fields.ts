@@ -1,24 +1,12 @@
 // The field readers that all documents share. A field that is missing, null or of the wrong kind becomes undefined (or the
-// word that says "there, but useless"); no reader throws, and no text leaves here long enough or odd enough to spoil a log line.
+// word that says "there, but useless"); no reader throws, and every text is bounded.
 import { z } from 'zod';
-
-/** Longest text kept of a field that is shown to people. */
-const MAX_SHOWN = 128;
-
-const UNPRINTABLE = /[\p{Cc}\u2028\u2029]+/gu;
-
-/** One printable line of at most 128 characters. */
-export function shown(text: string): string {
-  return text
-    .slice(0, 4 * MAX_SHOWN)
-    .replace(UNPRINTABLE, ' ')
-    .slice(0, MAX_SHOWN);
-}
+import { shown } from '../core/shown.ts';
 
 /** Text for people. */
 export const line = z.string().transform(shown);
 
-/** Text that is compared: kept exactly, unless it is empty or too long to be what it claims to be. */
+/** Text that is compared: kept exactly, unless it is empty or too long. A sentence that repeats it uses `shown`. */
 export const identifier = z.string().min(1).max(256);
 
 /** Patroni prints numbers; other servers and old versions were seen to send digits in a string. */

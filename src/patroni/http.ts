@@ -66,11 +66,7 @@ export async function get(request: Request): Promise<HttpResult> {
       bodyTimeout: 0,
       maxHeaderSize: MAX_HEADER_BYTES,
     });
-    return await exchange(client, path, () => {
-      socket?.on('readable', () => {
-        if (socket.bytesRead > MAX_WIRE_BYTES) socket.destroy(new AnswerError('oversized', `${MAX_WIRE_BYTES} bytes`));
-      });
-    });
+    return await exchange(client, path, () => boundBytes(socket));
   } catch (error) {
     const ended = deadline.hasExpired() ? timedOut(deadlineMs) : failure(error);
     const stalledMs = deadline.stalledMs();
@@ -93,6 +89,12 @@ function timedOut(deadlineMs: number): Failure {
 
 function stalled(ms: number): Failure {
   return { kind: 'failed', cause: 'local', detail: `this process stood still for ${Math.round(ms)} ms of the request` };
+}
+
+function boundBytes(socket: Socket | undefined): void {
+  socket?.on('readable', () => {
+    if (socket.bytesRead > MAX_WIRE_BYTES) socket.destroy(new AnswerError('oversized', `over ${MAX_WIRE_BYTES} bytes`));
+  });
 }
 
 /** Rejects with whatever broke it. `onSent` is called once the socket is connected and the request is under way. */

@@ -1,7 +1,11 @@
 // Tags as Patroni compares them with a `tag_<key>=<value>` parameter. Limit: JSON loses what Python prints differently
 // (1.0 arrives as 1 and compares as "1", where Patroni compares "1.0"), and a list or an object matches nothing here: write
-// such tags as strings.
+// such tags as strings. A value of more than 256 characters matches nothing either.
 import { isRecord, isTruthyInPython } from './fields.ts';
+
+/** Patroni members have a handful of short tags. Characters. */
+const MAX_TAGS = 128;
+const MAX_LENGTH = 256;
 
 export interface Tags {
   readonly tags: ReadonlyMap<string, string>;
@@ -15,14 +19,19 @@ export function parseTags(value: unknown): Tags | undefined {
   const entries = Object.entries(value);
   const noloadbalance = entries.find(([key]) => key === 'noloadbalance');
   return {
-    tags: new Map(entries.map(([key, tag]) => [key, compared(tag)])),
+    tags: new Map(
+      entries
+        .filter(([key]) => key.length <= MAX_LENGTH)
+        .slice(0, MAX_TAGS)
+        .map(([key, tag]) => [key, compared(tag)]),
+    ),
     noloadbalance: noloadbalance === undefined ? undefined : isTruthyInPython(noloadbalance[1]),
   };
 }
 
 /** `str(value).lower()` for everything but strings, which compare exactly (P: api.py). */
 function compared(value: unknown): string {
-  if (typeof value === 'string') return value;
+  if (typeof value === 'string') return value.length > MAX_LENGTH ? '(too long)' : value;
   if (value === null) return 'none';
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '(not a scalar)';
 }

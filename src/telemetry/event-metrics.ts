@@ -36,17 +36,10 @@ export interface EventMetricsOptions {
 export function createEventMetrics({ registry, now }: EventMetricsOptions): EventMetrics {
   const registers = [registry];
   const [pool, { probes, dials }] = [poolMetrics(registers), questionMetrics(registers)];
-  const cluster = clusterMetrics(registers);
-  let discoveredAt: Instant | undefined;
-  const members = new Set<MemberName>();
-  const retain = retaining(probes, dials);
+  const [cluster, members] = [clusterMetrics(registers), retaining(probes, dials)];
+  const discoveries = discoveryRecord(cluster, now);
   const reloads = reloadMetrics(registers);
   for (const [outcome, counter] of cluster.initial) counter.inc({ outcome }, 0);
-  const discovered = (isFound: boolean, durationMs: number): void => {
-    if (isFound) discoveredAt = now();
-    cluster.discoveries.inc({ outcome: isFound ? 'found' : 'failed' });
-    cluster.discoverySeconds.observe(durationMs / 1000);
-  };
   const count = (event: Event): void => {
     switch (event.kind) {
       case 'session-closed':
@@ -68,14 +61,11 @@ export function createEventMetrics({ registry, now }: EventMetricsOptions): Even
       case 'dial-finished':
         return dials.record(event.member, event.outcome, event.durationMs);
       case 'discovery-finished':
-        return discovered(event.detail === undefined, event.durationMs);
+        return discoveries.record(event.detail === undefined, event.durationMs);
       case 'members-refused':
         return cluster.refused.set(event.refused.length);
       case 'members-changed':
-        for (const name of event.added) members.add(name);
-        for (const name of event.removed) members.delete(name);
-        // Not only at a scrape: nobody may ever scrape.
-        return retain(members);
+        return members.changed(event);
       case 'refresh-asked':
         return cluster.refreshes.inc({ outcome: event.isMerged ? 'merged' : 'asked' });
       case 'urgent-probing':
@@ -98,11 +88,37 @@ export function createEventMetrics({ registry, now }: EventMetricsOptions): Even
         return undefined;
     }
   };
-  return { count, learn: learning(pool), retain, discoveredAt: () => discoveredAt };
+  return { count, learn: learning(pool), retain: members.retain, discoveredAt: discoveries.lastFoundAt };
 }
 
-function retaining(...timed: readonly Pick<EventMetrics, 'retain'>[]): EventMetrics['retain'] {
-  return (known) => timed.forEach(({ retain }) => retain(known));
+function discoveryRecord({ discoveries, discoverySeconds }: ReturnType<typeof clusterMetrics>, now: () => Instant) {
+  let foundAt: Instant | undefined;
+  return {
+    lastFoundAt: () => foundAt,
+    record: (isFound: boolean, durationMs: number): void => {
+      if (isFound) foundAt = now();
+      discoveries.inc({ outcome: isFound ? 'found' : 'failed' });
+      discoverySeconds.observe(durationMs / 1000);
+    },
+  };
+}
+
+type MembersChanged = Extract<Event, { kind: 'members-changed' }>;
+
+interface Retaining extends Pick<EventMetrics, 'retain'> {
+  readonly changed: (event: MembersChanged) => void;
+}
+
+/** Series of members that left go when they leave: a scrape may never come. */
+function retaining(...timed: readonly Pick<EventMetrics, 'retain'>[]): Retaining {
+  const members = new Set<MemberName>();
+  const retain: EventMetrics['retain'] = (known) => timed.forEach((one) => one.retain(known));
+  const changed = ({ added, removed }: MembersChanged): void => {
+    for (const name of added) members.add(name);
+    for (const name of removed) members.delete(name);
+    retain(members);
+  };
+  return { retain, changed };
 }
 
 type Registers = Registry[];

@@ -50,7 +50,8 @@ export function createLog({ level, format, isTerminal, destination, onFailing = 
     formatters: { level: (label: string) => ({ level: label }) },
   };
   const log = pino(options, isPretty ? prettily(stream, isTerminal) : stream);
-  const tell = (lines: number): void => log.warn({ event: 'log-dropped', lines }, 'lines of the log were lost: it could not be written');
+  const tell = (lines: number): void =>
+    log.warn({ event: 'log-dropped', lines }, 'lines of the log were lost: it could not be written');
   return {
     log,
     flush: () => standard?.flush() ?? Promise.resolve(),

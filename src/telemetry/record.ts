@@ -1,6 +1,7 @@
 // The one listener of the shells' events: each becomes a log line and a metric. Never throws into its caller: telling must
 // not break what is told about.
 import type { MonitorEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../core/events.ts';
+import { onOneLine } from '../core/shown.ts';
 import { logLine } from './log-lines.ts';
 import type { Log } from './log.ts';
 
@@ -30,7 +31,7 @@ export function createRecorder({ log, count, narrate }: RecorderOptions): Record
       wasDiscovered = isDiscovered;
       if (log.isLevelEnabled(level)) {
         const { kind, ...fields } = event;
-        log[level]({ event: kind, ...fields }, text());
+        log[level]({ event: kind, ...fields }, onOneLine(text()));
       }
       narrate?.(event);
     } catch (error) {

@@ -110,8 +110,7 @@ const CHUNKED = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
 
 /** The body behind the padding, in chunks of one byte. */
 function inChunks(padding: string): string {
-  const chunks = [...padding, ...'{"role":"primary"}'].map((byte) => `1\r\n${byte}\r\n`);
-  return `${CHUNKED}${chunks.join('')}0\r\n\r\n`;
+  return `${CHUNKED}${`${padding}{"role":"primary"}`.replaceAll(/./g, '1\r\n$&\r\n')}0\r\n\r\n`;
 }
 
 describe('an unusual answer that is still one', () => {

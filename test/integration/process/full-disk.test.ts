@@ -28,31 +28,35 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-itUnless(NO_PRLIMIT, 'a log whose disk was full for a moment goes on, and one word on stderr says what was wrong', async () => {
-  const file = join(directory, 'log');
-  const log = await open(file, 'a');
-  const [admin] = await freeAddresses(1);
-  const address = `127.0.0.1:${admin?.port}`;
-  const config = fileFor([cluster.primary, cluster.replica], { admin: { address } });
-  const running = await startPointsman(config, {}, log.fd);
-  pointsman = running;
-  await log.close();
-  const said = (): Promise<string> => readFile(file, 'utf8');
-  const times = async (event: string): Promise<number> => (await said()).split(`"event":"${event}"`).length - 1;
-  await running.waitFor('readiness in the log', async () => (await times('route-changed')) >= 2);
+itUnless(
+  NO_PRLIMIT,
+  'a log whose disk was full for a moment goes on, and one word on stderr says what was wrong',
+  async () => {
+    const file = join(directory, 'log');
+    const log = await open(file, 'a');
+    const [admin] = await freeAddresses(1);
+    const address = `127.0.0.1:${admin?.port}`;
+    const config = fileFor([cluster.primary, cluster.replica], { admin: { address } });
+    const running = await startPointsman(config, {}, log.fd);
+    pointsman = running;
+    await log.close();
+    const said = (): Promise<string> => readFile(file, 'utf8');
+    const times = async (event: string): Promise<number> => (await said()).split(`"event":"${event}"`).length - 1;
+    await running.waitFor('readiness in the log', async () => (await times('route-changed')) >= 2);
 
-  limitFileSize(running.pid, String(statSync(file).size));
-  running.signal('SIGHUP');
-  await running.waitFor('a word on stderr', () => running.stderr.join('').includes('the log cannot be written'));
-  running.signal('SIGHUP');
-  expect(await times('config-reloaded')).toBe(0);
+    limitFileSize(running.pid, String(statSync(file).size));
+    running.signal('SIGHUP');
+    await running.waitFor('a word on stderr', () => running.stderr.join('').includes('the log cannot be written'));
+    running.signal('SIGHUP');
+    expect(await times('config-reloaded')).toBe(0);
 
-  limitFileSize(running.pid, 'unlimited');
-  await running.waitFor('both reloads in the log', async () => (await times('config-reloaded')) === 2);
-  expect(running.stderr.join('').split('the log cannot be written').length - 1).toBe(1);
-  const metrics = await (await fetch(`http://${address}/metrics`)).text();
-  expect(metrics).toContain('\npointsman_log_dropped_lines_total 0\n');
-});
+    limitFileSize(running.pid, 'unlimited');
+    await running.waitFor('both reloads in the log', async () => (await times('config-reloaded')) === 2);
+    expect(running.stderr.join('').split('the log cannot be written').length - 1).toBe(1);
+    const metrics = await (await fetch(`http://${address}/metrics`)).text();
+    expect(metrics).toContain('\npointsman_log_dropped_lines_total 0\n');
+  },
+);
 
 function limitFileSize(pid: number, bytes: string): void {
   execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`]);

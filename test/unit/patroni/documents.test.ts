@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { shown } from '../../../src/core/shown.ts';
 import { parseClusterDocument, readClusterDocument } from '../../../src/patroni/cluster-document.ts';
 import { readDynamicConfig } from '../../../src/patroni/dynamic-config.ts';
-import { shown } from '../../../src/patroni/fields.ts';
 import { readHistory } from '../../../src/patroni/history.ts';
 import { parseLsn } from '../../../src/patroni/lsn.ts';
 import { parseNodeStatus, readNodeStatus } from '../../../src/patroni/node-status.ts';
@@ -160,6 +160,14 @@ describe('tags', () => {
       ['g', '(not a scalar)'],
       ['h', ''],
     ]);
+  });
+
+  test('of any length and number are bounded: what is too long matches nothing', () => {
+    const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`tag-${index}`, 'x']));
+    const long = { ['k'.repeat(100_000)]: 1, zone: 'z'.repeat(100_000) };
+    const read = parseTags({ ...long, ...many, noloadbalance: true });
+    expect(read?.noloadbalance).toBe(true);
+    expect([read?.tags.get('zone'), read?.tags.size]).toEqual(['(too long)', 128]);
   });
 
   test.each([

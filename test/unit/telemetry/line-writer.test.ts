@@ -80,19 +80,22 @@ describe('a disk that is full for a moment', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  test.each(['ENOSPC', 'EDQUOT', 'EIO', 'EFBIG'])('%s: the same bytes are tried again until they are written', (code) => {
-    const { writer, written, dropped, failures, finish } = aWriter();
-    writer.write('a\n');
-    finish({ code });
-    writer.write('b\n');
-    expect(written).toEqual(['a\n']);
-    vi.advanceTimersByTime(1000);
-    finish({ code });
-    vi.advanceTimersByTime(1000);
-    finish();
-    expect(written).toEqual(['a\n', 'a\n', 'a\n', 'b\n']);
-    expect([writer.dropped(), dropped, failures]).toEqual([0, [], [code]]);
-  });
+  test.each(['ENOSPC', 'EDQUOT', 'EIO', 'EFBIG'])(
+    '%s: the same bytes are tried again until they are written',
+    (code) => {
+      const { writer, written, dropped, failures, finish } = aWriter();
+      writer.write('a\n');
+      finish({ code });
+      writer.write('b\n');
+      expect(written).toEqual(['a\n']);
+      vi.advanceTimersByTime(1000);
+      finish({ code });
+      vi.advanceTimersByTime(1000);
+      finish();
+      expect(written).toEqual(['a\n', 'a\n', 'a\n', 'b\n']);
+      expect([writer.dropped(), dropped, failures]).toEqual([0, [], [code]]);
+    },
+  );
 
   test('what does not fit in memory meanwhile is counted, and told when there is room', () => {
     const { writer, dropped, finish } = aWriter(4);

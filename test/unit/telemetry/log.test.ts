@@ -32,6 +32,21 @@ describe('format', () => {
     expect(line.startsWith('{')).toBe(isJson);
   });
 
+  test('one event is one line, whatever its text holds', () => {
+    const lines = linesOf({ format: 'pretty', level: 'trace' }, (log) =>
+      createRecorder({ log, count: () => {} }).onMonitorEvent({
+        kind: 'probe-finished',
+        member: 'pg-1',
+        check: '/primary',
+        outcome: 'malformed',
+        detail: 'a\nINFO: forged\u001b[31m',
+        durationMs: 1,
+      }),
+    );
+    expect(lines.join('')).toContain('a INFO: forged [31m');
+    expect(lines.join('').trimEnd().split('\n').length).toBe(1);
+  });
+
   test('colour only on a terminal', () => {
     const [plain = ''] = linesOf({ format: 'pretty', isTerminal: false }, (log) => log.info('hello'));
     const [coloured = ''] = linesOf({ format: 'pretty', isTerminal: true }, (log) => log.info('hello'));

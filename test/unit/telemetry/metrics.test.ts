@@ -4,11 +4,9 @@ import { CLOSE_REASONS } from '../../../src/core/close-reason.ts';
 import type { PoolCounts } from '../../../src/core/counts.ts';
 import type { ProxyEvent } from '../../../src/core/events.ts';
 import type { RoutingTable } from '../../../src/core/routing-table.ts';
-import { createEventMetrics } from '../../../src/telemetry/event-metrics.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import type { Metrics } from '../../../src/telemetry/metrics.ts';
 import type { StatusSource } from '../../../src/telemetry/status-metrics.ts';
-import { Registry } from '../../../src/telemetry/prometheus.ts';
 import { aList, aPolicy, aTable, isPrimary, isReplica, silent } from '../../support/builders.ts';
 
 const policy = aPolicy();
@@ -218,22 +216,6 @@ describe('by event', () => {
     expect(await samples(metrics, 'pointsman_dials_total')).toEqual([
       'pointsman_dials_total{member="pg-2",outcome="refused"} 1',
     ]);
-  });
-
-  test('members that left the cluster leave no series behind, though nobody scrapes', async () => {
-    const registry = new Registry();
-    const metrics = createEventMetrics({ registry, now: () => 0 });
-    const names = Array.from({ length: 300 }, (_, index) => `member-${index}`);
-    for (const member of names) {
-      metrics.count({ kind: 'members-changed', added: [member], removed: [] });
-      const dial = { kind: 'dial-finished', pool: 'write', session: 1, outcome: 'refused', durationMs: 2 } as const;
-      metrics.count({ ...dial, member });
-      metrics.count({ kind: 'members-changed', added: [], removed: [member] });
-      // A connect that was under way ends after its member has left.
-      metrics.count({ ...dial, member });
-    }
-    const left = (await registry.metrics()).split('\n').filter((line) => line.startsWith('pointsman_dials_total{'));
-    expect(left).toEqual(['pointsman_dials_total{member="member-299",outcome="refused"} 1']);
   });
 
   test('a member that left the cluster leaves no series behind', async () => {

@@ -1,0 +1,16 @@
+// Text of other people (members, clients) on its way into a sentence: a log line, /status, a client's DETAIL. Pure.
+
+/** Longest text that a sentence repeats. Characters. */
+const MAX_SHOWN = 128;
+
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029\u202A-\u202E\u2066-\u2069]+/gu;
+
+/** The text on one line, without control characters and changes of direction. */
+export function onOneLine(text: string): string {
+  return text.replace(UNPRINTABLE, ' ');
+}
+
+/** One printable line of at most 128 characters. */
+export function shown(text: string): string {
+  return onOneLine(text.slice(0, 4 * MAX_SHOWN)).slice(0, MAX_SHOWN);
+}
