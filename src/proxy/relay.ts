@@ -53,8 +53,8 @@ export class Relay {
   /** Call once. */
   start(): void {
     const { client, backend, packet, opening, greeted } = this.#inputs;
-    client.on('end', this.#endOfClient).on('error', this.#clientFailed).on('close', this.#closed);
-    backend.on('end', this.#endOfBackend).on('error', this.#backendFailed).on('close', this.#closed);
+    client.on('end', this.#endOfClient).on('error', this.#clientFailed).on('close', this.#clientClosed);
+    backend.on('end', this.#endOfBackend).on('error', this.#backendFailed).on('close', this.#backendClosed);
     if (packet !== undefined && greeted === undefined) this.#toBackend.send(packet);
     if (packet !== undefined && greeted !== undefined) this.#toBackend.count(packet.length);
     if (greeted !== undefined && greeted.words.length > 0) this.#toClient.take(greeted.words);
@@ -69,8 +69,8 @@ export class Relay {
     this.#isStopped = true;
     this.#toBackend.stop();
     this.#cancelTimer();
-    client.off('end', this.#endOfClient).off('error', this.#clientFailed).off('close', this.#closed);
-    backend.off('end', this.#endOfBackend).off('error', this.#backendFailed).off('close', this.#closed);
+    client.off('end', this.#endOfClient).off('error', this.#clientFailed).off('close', this.#clientClosed);
+    backend.off('end', this.#endOfBackend).off('error', this.#backendFailed).off('close', this.#backendClosed);
     // What the client said last goes nowhere any more; what it was told it may read.
     lanes.toClient.flush();
     lanes.toClient.leave();
@@ -113,18 +113,23 @@ export class Relay {
     client.destroySoon();
   };
 
-  readonly #closed = (): void => {
+  readonly #clientClosed = (): void => this.#closed(this.#inputs.client, this.#clientFailed);
+  readonly #backendClosed = (): void => this.#closed(this.#inputs.backend, this.#backendFailed);
+
+  /** The first close ends the other side too: at once if it came without an end, else when what is left has been written. */
+  #closed(socket: Socket, failed: () => void): void {
     this.#open -= 1;
-    if (this.#open > 0) return;
+    if (this.#open > 0) return socket.readableEnded ? this.#watch() : failed();
     this.#cancelTimer();
     this.#inputs.lanes.toBackend.closed();
     this.#inputs.lanes.toClient.closed();
     this.#inputs.onEnded(this.#ending ?? 'backend-closed');
-  };
+  }
 
   #watch(): void {
     const { client, backend, traffic, clock } = this.#inputs;
     const seenBytes = traffic.toBackendBytes;
+    this.#cancelTimer();
     this.#cancelTimer = clock.schedule(HALF_OPEN_MS, () => {
       if (traffic.toBackendBytes !== seenBytes) return this.#watch();
       for (const socket of [backend, client]) socket.destroy();

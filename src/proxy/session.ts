@@ -261,8 +261,10 @@ export class Session implements Seated, Waiting, OpeningHost {
   }
 
   #relay(target: Target, backend: Socket, greeted: Greeted | undefined): void {
-    if (!this.#move('relay')) return void backend.destroy();
     const { opening } = this.#arriving();
+    // A client that was reset in this turn of the event loop has not had its `close` yet.
+    if (opening.client().destroyed) this.close('client-gave-up');
+    if (!this.#move('relay')) return void backend.destroy();
     this.#leave = this.#around.ages.watch(this, this.#policy.maxSessionAgeMs);
     this.#record.opened(this.#pool, target.member);
     this.#served = new Served({

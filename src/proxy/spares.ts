@@ -33,7 +33,8 @@ export class Spares {
       socket.on('data', drop).on('end', drop).on('close', drop);
     }
     const take: Spare['take'] = (targets) => {
-      if (!isAmong(targets, target)) drop();
+      // The server may have reset it in this turn of the event loop, before its `close` tells so.
+      if (socket.destroyed || !isAmong(targets, target)) drop();
       return release() ? { target, socket } : undefined;
     };
     return { take, drop };

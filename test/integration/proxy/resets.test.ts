@@ -1,0 +1,231 @@
+// G11: a connection that is reset leaves nothing behind, in whatever phase its session was: no session, no seat at a member, no
+// connection to a server, no timer.
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startFakeBackend } from '../../support/fake-backend.ts';
+import type { FakeBackend } from '../../support/fake-backend.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { SSL_REQUEST, aStartup } from '../../support/packets.ts';
+import { startProxyLab } from '../../support/proxy-lab.ts';
+import type { ProxyLab, ProxyLabOptions } from '../../support/proxy-lab.ts';
+import { beginTls, connectTls } from '../../support/tls-client.ts';
+import { SERVER } from '../../support/tls-files.ts';
+import { until } from '../../support/until.ts';
+
+const CLIENTS = 500;
+/** At work at the same time. */
+const AT_ONCE = 50;
+
+type Pool = 'read' | 'write';
+
+let clock: ManualClock;
+let backend: FakeBackend;
+let lab: ProxyLab;
+
+async function start(options: ProxyLabOptions = {}): Promise<void> {
+  const table = { write: { open: { 'pg-1': backend.address } }, read: { open: { 'pg-1': backend.address } } };
+  lab = await startProxyLab({ clock, table, ...options });
+}
+
+beforeEach(async () => {
+  clock = new ManualClock();
+  backend = await startFakeBackend('silent');
+});
+
+afterEach(async () => {
+  lab.proxy.close();
+  await until('no timer left', () => clock.pending() === 0);
+  await backend.stop();
+});
+
+/** At the server, as far as it has been told. */
+function connections(): number {
+  return backend.connections.filter(({ isClosed, hasEnded }) => !isClosed && !hasEnded).length;
+}
+
+async function aSocket(pool: Pool): Promise<Socket> {
+  const socket = connect({ ...lab.address(pool), allowHalfOpen: true });
+  socket.on('error', () => {}).on('data', () => {});
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** Each client does so from its connect to its end. */
+async function everyClient(act: (at: number) => Promise<unknown>, clients = CLIENTS): Promise<void> {
+  for (let from = 0; from < clients; from += AT_ONCE) {
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, clients - from) }, (_, at) => act(from + at)));
+  }
+}
+
+async function expectNothingLeft(pool: Pool, clients = CLIENTS): Promise<void> {
+  await until('every accept', () => lab.proxy.counts().get(pool)?.accepted === clients);
+  await until('every end', () => lab.closed().length === clients).catch(() => undefined);
+  await until('no connection to a server', () => connections() === 0).catch(() => undefined);
+  const { states, members, closed } = lab.proxy.counts().get(pool) ?? {};
+  expect({ states, members, closed, servers: connections() }).toEqual({
+    states: { startup: 0, holding: 0, dialing: 0, relaying: 0, refusing: 0 },
+    members: new Map(),
+    closed: clients,
+    servers: 0,
+  });
+  expect(lab.reasons()).not.toContain('internal-error');
+}
+
+/** What a client does before it is reset. Those that take turns are reset in as many different moments. */
+const PHASES: readonly (readonly [string, (socket: Socket, at: number) => Promise<void>])[] = [
+  ['before the first byte', async () => {}],
+  ['in the middle of the startup message', async (socket) => void socket.write(aStartup().subarray(0, 9))],
+  ['right behind the startup message', async (socket) => void socket.write(aStartup())],
+  [
+    'right behind the startup message and a byte more',
+    async (socket) => void socket.write(Buffer.concat([aStartup(), Buffer.of(0)])),
+  ],
+  ['right behind the request for encryption', async (socket) => void socket.write(SSL_REQUEST)],
+  [
+    'some turns behind the startup message',
+    async (socket, at) => {
+      socket.write(aStartup());
+      for (let turns = at % 12; turns > 0; turns -= 1) await nextTurn();
+    },
+  ],
+  [
+    'some turns behind the request for encryption',
+    async (socket, at) => {
+      socket.write(SSL_REQUEST);
+      for (let turns = at % 12; turns > 0; turns -= 1) await nextTurn();
+    },
+  ],
+];
+
+const WAYS = (['read', 'write'] as const).flatMap((pool) =>
+  (['auto', 'off'] as const).map((directIo) => ({ pool, directIo })),
+);
+
+describe.each(WAYS)('G11: pool $pool, direct_io $directIo', ({ pool, directIo }) => {
+  test.each(PHASES)('clients that are reset %s leave nothing', async (_, act) => {
+    await start({ client: { directIo } });
+    await everyClient(async (at) => {
+      const socket = await aSocket(pool);
+      await act(socket, at);
+      socket.resetAndDestroy();
+    });
+    await expectNothingLeft(pool);
+  });
+
+  test('clients that are reset while they are served leave nothing', async () => {
+    backend.behaviour = 'obliging';
+    await start({ client: { directIo } });
+    await everyClient(async (at) => {
+      const socket = await aSocket(pool);
+      socket.write(aStartup());
+      await once(socket, 'data');
+      if (at % 2 === 0) socket.write('Q');
+      socket.resetAndDestroy();
+    });
+    await expectNothingLeft(pool);
+  });
+
+  test('clients that are reset while their declined backend waits with them leave nothing', async () => {
+    backend.behaviour = 'obliging';
+    await start({ client: { directIo } });
+    await everyClient(async (at) => {
+      const socket = await aSocket(pool);
+      socket.write(SSL_REQUEST);
+      await once(socket, 'data');
+      if (at % 2 === 0) socket.write(aStartup());
+      socket.resetAndDestroy();
+    });
+    await expectNothingLeft(pool);
+  });
+
+  test('clients that are reset while they wait for a route, and in the step in which it opens, leave nothing', async () => {
+    await start({ client: { directIo }, table: {}, hold: { maxSessions: CLIENTS } });
+    await everyClient(async () => {
+      const socket = await aSocket(pool);
+      socket.write(aStartup());
+      const { accepted = 0 } = lab.proxy.counts().get(pool) ?? {};
+      await until('it waits', () => (lab.proxy.counts().get(pool)?.states.holding ?? 0) > 0 && accepted > 0);
+      socket.resetAndDestroy();
+      lab.decide({ [pool]: { open: { 'pg-1': backend.address } } });
+      lab.decide({});
+    });
+    await expectNothingLeft(pool);
+  });
+
+  test('servers that reset a connection in whatever moment leave nothing, and no client without an end', async () => {
+    backend.behaviour = 'obliging';
+    await start({ client: { directIo } });
+    const clients: Socket[] = [];
+    let reset = 0;
+    const resetNewest = (): void => {
+      for (const { socket } of backend.connections.slice(reset)) socket.resetAndDestroy();
+      reset = backend.connections.length;
+    };
+    await everyClient(async (at) => {
+      const socket = await aSocket(pool);
+      clients.push(socket.on('end', () => socket.end()));
+      const before = backend.connections.length;
+      socket.write(aStartup());
+      await until('the server', () => backend.connections.length > before);
+      for (let turns = at % 8; turns > 0; turns -= 1) await nextTurn();
+      resetNewest();
+    });
+    const isOver = (): boolean => {
+      resetNewest();
+      return clients.every(({ destroyed }) => destroyed);
+    };
+    await until('every client’s end', isOver, 15_000);
+    await expectNothingLeft(pool);
+  });
+});
+
+describe.each(['read', 'write'] as const)('G11: pool %s', (pool) => {
+  test('a declined backend that is reset just before its client goes on is not used: the client is served by another', async () => {
+    backend.behaviour = 'obliging';
+    await start();
+    for (let clients = 0; clients < CLIENTS; clients += 1) {
+      const socket = await aSocket(pool);
+      socket.write(SSL_REQUEST);
+      await once(socket, 'data');
+      // The proxy reads both in the same look at its sockets.
+      backend.last().socket.resetAndDestroy();
+      socket.write(aStartup());
+      await once(socket, 'data');
+      socket.destroy();
+    }
+    await expectNothingLeft(pool);
+  });
+});
+
+describe('G11: TLS of ours', () => {
+  const TLS = { client: { tls: { mode: 'terminate', ...SERVER } } } as const;
+
+  test('clients that are reset in the middle of the handshake leave nothing', async () => {
+    await start(TLS);
+    await everyClient(async (at) => {
+      const { carrier } = await beginTls(lab.address('read'));
+      for (let turns = at % 8; turns > 0; turns -= 1) await nextTurn();
+      carrier.socket.resetAndDestroy();
+    });
+    await expectNothingLeft('read');
+  });
+
+  test.each(['read', 'write'] as const)(
+    'pool %s: clients that are reset right behind the startup message leave nothing',
+    async (pool) => {
+      await start(TLS);
+      // Half as many: a handshake costs more than all the rest.
+      const clients = CLIENTS / 2;
+      await everyClient(async (at) => {
+        const { socket, carrier } = await connectTls(lab.address(pool));
+        socket.write(aStartup());
+        for (let turns = at % 6; turns > 0; turns -= 1) await nextTurn();
+        carrier.socket.resetAndDestroy();
+      }, clients);
+      await expectNothingLeft(pool, clients);
+    },
+  );
+});
