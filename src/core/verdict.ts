@@ -23,6 +23,7 @@ export function judge(check: Check, status: 200 | 503, body: MemberStatus | unde
     return { kind: 'not-now', why: { code: 'promoting', detail: `role ${body.role}` } };
   }
   if (ruledOut !== undefined && ruledOut.why.code !== 'not-running') return ruledOut;
+  if (check.family === 'primary' && hasStarted(body)) return { kind: 'positive', why: { code: 'positive' } };
   if (body?.state !== undefined && body.state !== 'running') {
     return { kind: 'not-now', why: { code: 'not-running', detail: `state ${body.state}` } };
   }
@@ -57,6 +58,11 @@ export function ruleOut(check: Check, body: MemberStatus): Verdict | undefined {
     case 'readiness':
       return undefined;
   }
+}
+
+/** Patroni says `starting` up to a second too long. A primary's position comes from a query, so PostgreSQL takes writes already. */
+function hasStarted(body: MemberStatus | undefined): boolean {
+  return body?.role === 'primary' && body.state === 'starting' && typeof body.location === 'number';
 }
 
 /** `promoted` is Patroni's word while SQL fails right after a promotion: it excludes nothing. */

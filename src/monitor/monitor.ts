@@ -15,7 +15,7 @@ import { changesBetween, probeEvent } from './changes.ts';
 import { Decider } from './decider.ts';
 import { DiscoveryLoop } from './discovery-loop.ts';
 import type { Discover } from './discovery-loop.ts';
-import { Promotions } from './promotions.ts';
+import { ImminentPrimary } from './imminent-primary.ts';
 import { Prober } from './prober.ts';
 import type { Probe } from './prober.ts';
 import { staleMember } from './staleness.ts';
@@ -46,7 +46,7 @@ export class Monitor {
   readonly #doubtedAt = new Map<MemberName, Instant>();
   readonly #discovery: DiscoveryLoop;
   readonly #alert: Alert;
-  readonly #promotions = new Promotions();
+  readonly #imminent = new ImminentPrimary();
   #policy: RoutingPolicy;
   #snapshot: Snapshot;
   readonly #decider: Decider;
@@ -227,11 +227,11 @@ export class Monitor {
     this.#sniffRoutes(next);
   }
 
-  /** Without a primary every moment counts; that somebody is promoting is news that begins the urgent time anew. */
+  /** Without a primary every moment counts. That a member is about to take writes is news, which begins the urgent time anew. */
   #sniffRoutes(table: RoutingTable): void {
-    const isPromoting = this.#promotions.read(this.#policy, table);
+    const imminent = this.#imminent.read(this.#policy, table, this.#snapshot);
     if (!this.#snapshot.complete) return;
-    if (this.#sought().size > 0) this.#smell(isPromoting ? 'promotion' : 'no-primary', isPromoting);
+    if (this.#sought().size > 0) this.#smell(imminent ?? 'no-primary', imminent !== undefined);
   }
 
   /** An answer other than yes from the member a write pool uses. */
@@ -281,7 +281,7 @@ export class Monitor {
         const record = this.#snapshot.members.get(name);
         return record === undefined ? undefined : nextCheck(this.#policy, record, roundAt, this.#sought());
       },
-      intervalMs: () => this.#promotions.intervalMs(name, this.#policy, this.#alert.intervalMs(), clock.now()),
+      intervalMs: () => this.#imminent.intervalMs(name, this.#policy, this.#alert.intervalMs(), clock.now()),
       onObservation: (observation, durationMs) => this.#takeProbe(observation, durationMs),
     });
   }

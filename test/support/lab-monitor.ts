@@ -14,6 +14,7 @@ import { ManualClock } from './manual-clock.ts';
 export interface Scripted {
   role: 'primary' | 'replica' | 'silent' | 'dead' | 'promoting';
   timeline: number;
+  state?: 'restarting' | 'starting';
 }
 
 export class LabMonitor {
@@ -98,11 +99,11 @@ export class LabMonitor {
 
   #answer(name: MemberName, path: string): ProbeOutcome {
     this.asked.set(name, [...(this.asked.get(name) ?? []), this.clock.now()]);
-    const { role, timeline } = this.members.get(name) ?? { role: 'dead', timeline: 1 };
+    const { role, timeline, state = 'running' } = this.members.get(name) ?? { role: 'dead', timeline: 1 };
     if (role === 'dead') return { kind: 'refused', postgres: 'refused' };
     if (role === 'silent') return { kind: 'failed', cause: 'timeout', detail: 'no answer', postgres: 'accepts' };
     const isPrimary = role === 'primary';
-    const body: MemberStatus = { scope: 'lab', state: 'running', role: isPrimary ? 'primary' : 'replica', timeline };
+    const body: MemberStatus = { scope: 'lab', state, role: isPrimary ? 'primary' : 'replica', timeline };
     const isYes = path === '/primary' ? role !== 'replica' : !isPrimary;
     return { kind: 'answered', status: isYes ? 200 : 503, body };
   }

@@ -61,7 +61,7 @@ export class Instance {
 
   async start(role: ServerRole, parameters: Parameters, timeoutMs?: number): Promise<StartOutcome> {
     if (this.#isAbandoned) return { kind: 'failed', reason: 'exited', log: 'abandoned' };
-    if (this.#state !== 'restarting') this.#enter('starting');
+    this.#enter('starting');
     this.#role = role.kind === 'primary' ? 'primary' : 'replica';
     this.#upstream = role.kind === 'primary' ? undefined : role.upstream;
     const { outcome, used } = await this.#startRaised(role, parameters, timeoutMs);

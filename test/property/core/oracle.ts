@@ -45,7 +45,8 @@ export function aboutWriting(probe: ProbeObservation): Word {
   if (status === 503) return 'no';
   const isRole = body?.role === undefined || body.role === 'primary';
   const isRunning = body?.state === undefined || body.state === 'running';
-  return isRole && isRunning ? 'yes' : 'not-now';
+  const hasStarted = body?.role === 'primary' && body.state === 'starting' && typeof body.location === 'number';
+  return (isRole && isRunning) || hasStarted ? 'yes' : 'not-now';
 }
 
 function isPromoting(probe: ProbeObservation): boolean {

@@ -54,6 +54,36 @@ it('asks the member that is being promoted four times as often as the others, fo
   expect(lab.writeRoute()).toBe('pg-2');
 });
 
+it('asks a primary that starts in place four times as often, for two seconds from the start, not from the stop', async () => {
+  const lab = await new LabMonitor(aPolicy({ probe: { urgent: { intervalMs: 100, forMs: 3000 } } })).started();
+  lab.set('pg-1', { state: 'restarting' });
+  await lab.clock.advance(1100);
+  let from = lab.clock.now();
+  await lab.clock.advance(1000);
+  expect(lab.askedSince('pg-1', from), 'while it stops').toBe(10);
+  await lab.clock.advance(20_000);
+  lab.set('pg-1', { state: 'starting' });
+  await lab.clock.advance(1100);
+  from = lab.clock.now();
+  await lab.clock.advance(500);
+  expect([lab.askedSince('pg-1', from), lab.askedSince('pg-2', from)], 'pg-2: two checks a round').toEqual([20, 10]);
+  await lab.clock.advance(1500);
+  from = lab.clock.now();
+  await lab.clock.advance(500);
+  expect(lab.askedSince('pg-1', from)).toBe(5);
+  lab.monitor.stop();
+});
+
+it('does not hurry for a replica that starts', async () => {
+  const lab = await new LabMonitor(aPolicy({ probe: { urgent: { intervalMs: 100, forMs: 3000 } } })).started();
+  lab.set('pg-2', { state: 'starting' });
+  await lab.clock.advance(2000);
+  const from = lab.clock.now();
+  await lab.clock.advance(1000);
+  expect(lab.askedSince('pg-2', from)).toBeLessThanOrEqual(2);
+  lab.monitor.stop();
+});
+
 it('asks a member soon after its server ended a session, but not for each of many', async () => {
   const lab = await new LabMonitor().started();
   await lab.clock.advance(3000);
