@@ -106,6 +106,7 @@ function poolPolicy(name: string, pool: ParsedPool): PoolPolicy {
     maxLaggingSessions: pool.max_lagging_sessions ?? MAX_LAGGING_SESSIONS,
     onLeave: { ...(exclusive ? EXCLUSIVE_ON_LEAVE : SHARED_ON_LEAVE), ...Object.fromEntries(given) },
     drainMs: pool.drain,
+    drainAfterMs: pool.drain_after,
   };
 }
 

@@ -25,6 +25,7 @@ export const EXCLUSIVE_ON_LEAVE: Readonly<Record<LeaveCause, LeaveMode>> = {
   operator: 'drain',
   lagging: 'keep',
   tagged_out: 'keep',
+  fallback_over: 'keep',
 };
 
 export const SHARED_ON_LEAVE: Readonly<Record<LeaveCause, LeaveMode>> = {
@@ -34,7 +35,8 @@ export const SHARED_ON_LEAVE: Readonly<Record<LeaveCause, LeaveMode>> = {
   tagged_out: 'drain',
   removed: 'drain',
   operator: 'drain',
-  lagging: 'keep',
+  fallback_over: 'drain',
+  lagging: 'drain-idle',
   demoted: 'keep',
 };
 

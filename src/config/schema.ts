@@ -74,7 +74,7 @@ const probe = z.strictObject({
   vouching: flag.default(true),
 });
 
-const leaveMode = choice(['close', 'drain', 'keep']);
+const leaveMode = choice(['close', 'drain', 'drain-idle', 'keep']);
 const onLeave = z.strictObject({
   dead: z
     .literal('close', { error: 'sessions of a dead member are always closed: write close, or leave it out' })
@@ -86,6 +86,7 @@ const onLeave = z.strictObject({
   tagged_out: leaveMode.optional(),
   removed: leaveMode.optional(),
   operator: leaveMode.optional(),
+  fallback_over: leaveMode.optional(),
 } satisfies Record<LeaveCause, z.ZodType>);
 
 const pool = z.strictObject({
@@ -105,6 +106,7 @@ const pool = z.strictObject({
   max_lagging_sessions: count(1, MOST).optional(),
   on_leave: onLeave.prefault({}),
   drain: duration(0).default(30_000),
+  drain_after: duration(0).default(3000),
 });
 
 /** The file as a schema: input is what was written (after defaults.ts), output has milliseconds, bytes and checks. */

@@ -11,6 +11,7 @@ export const LEAVE_CAUSES = [
   'tagged_out',
   'removed',
   'operator',
+  'fallback_over',
 ] as const;
 export type LeaveCause = (typeof LEAVE_CAUSES)[number];
 
@@ -59,6 +60,7 @@ export const CLOSE_REASONS = {
   'evicted-tagged_out': { sqlState: '57P01', side: 'pointsman' },
   'evicted-removed': { sqlState: '57P01', side: 'pointsman' },
   'evicted-operator': { sqlState: '57P01', side: 'pointsman' },
+  'evicted-fallback_over': { sqlState: '57P01', side: 'pointsman' },
   /** It reached its pool's `max_session_age`, and was between two transactions. */
   'too-old': { sqlState: '57P01', side: 'pointsman' },
   /** The process stops: refused before a backend (with 57P03, as a starting session), or ended in the drain. */

@@ -42,7 +42,8 @@ export function decideRoutes(policy: RoutingPolicy, snapshot: Snapshot, now: Ins
     // Writes never guess: an exclusive pool borrows from nobody.
     const fallback = lender === undefined || pool.exclusive ? undefined : decide(lender);
     const isRefused = pool.whenAllLagging === 'refuse' && isAllLagging(own);
-    const standings = withFallback(own, pool.fallback?.pool, fallback, targets.length === 0 && !isRefused);
+    const need = targets.length > 0 ? 'none' : isRefused ? 'refused' : 'served';
+    const standings = withFallback(own, pool.fallback?.pool, fallback, need);
     const [first, ...rest] = targets;
     const route: Route =
       first !== undefined
@@ -126,14 +127,14 @@ function idleRoute(
 }
 
 /**
- * Sessions that came by fallback stay with a member as long as the pool they were lent by would keep them. So do those of a reader
- * that says it is the primary now, while the lending pool has nobody: it is about to have this one.
+ * While nobody of the pool itself is open, sessions stay with a member that the lending pool would keep. So do those of a reader that
+ * says it is the primary now, while the lending pool has nobody: that pool is about to have this member.
  */
 function withFallback(
   own: ReadonlyMap<MemberName, Standing>,
   lender: PoolName | undefined,
   fallback: PoolDecision | undefined,
-  isInUse: boolean,
+  need: 'none' | 'refused' | 'served',
 ): ReadonlyMap<MemberName, Standing> {
   if (lender === undefined || fallback === undefined) return own;
   const standings = new Map<MemberName, Standing>();
@@ -142,9 +143,15 @@ function withFallback(
     const isHeir = standing.kind === 'leave' && standing.cause === 'promoted' && fallback.route.kind === 'hold';
     if (isHeir) standings.set(name, { kind: 'keep', why: standing.why });
     else if (lent === undefined || lent.kind === 'leave') standings.set(name, standing);
-    else standings.set(name, { kind: isInUse ? lent.kind : 'keep', why: lentWhy(lender, lent.why) });
+    else if (need === 'none') standings.set(name, onStandBy(standing, lentWhy(lender, lent.why)));
+    else standings.set(name, { kind: need === 'served' ? lent.kind : 'keep', why: lentWhy(lender, lent.why) });
   }
   return standings;
+}
+
+/** A member that is out for serving the lending pool is named as the fallback that it is; another reason outweighs that. */
+function onStandBy(standing: Standing, why: Why): Standing {
+  return standing.why.code === 'exclusive-elsewhere' ? { kind: 'leave', cause: 'fallback_over', why } : standing;
 }
 
 /** It stands on what the lending pool knows of it. */

@@ -61,7 +61,7 @@ export function describeMembers(decision: PoolDecision | undefined, now: Instant
   return parts.length === 0 ? 'members seen: none' : `members seen: ${parts.join(', ')}`;
 }
 
-/** `takes sessions`, `takes no new sessions, keeps its live ones`, `is out (demoted)` */
+/** `takes sessions`, `takes no new sessions, keeps its live ones`, `is out (demoted)`; of an idle fallback `takes no sessions` */
 export function standingText({
   kind,
   cause,
@@ -75,7 +75,7 @@ export function standingText({
     case 'keep':
       return 'takes no new sessions, keeps its live ones';
     case 'leave':
-      return `is out (${cause})`;
+      return cause === 'fallback_over' ? 'takes no sessions' : `is out (${cause})`;
   }
 }
 
@@ -104,7 +104,7 @@ const SAID_BY_THE_ANSWER: readonly WhyCode[] = ['positive', 'rising', 'not-holdi
 function reason({ kind, why }: Standing, now: Instant): string | undefined {
   if (why.evidence?.answer !== undefined && SAID_BY_THE_ANSWER.includes(why.code)) return undefined;
   // One that is not in use only keeps the sessions that came while it was.
-  const isIdleFallback = kind === 'keep' && why.code === 'fallback';
+  const isIdleFallback = kind !== 'open' && why.code === 'fallback';
   const words = (isIdleFallback ? "stands by as the pool's fallback" : WORDS[why.code]).replace(
     'CHECK',
     why.evidence?.check ?? 'the check',

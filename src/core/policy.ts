@@ -29,11 +29,18 @@ export type LeaveMode =
   | 'close'
   /** End each between two of its transactions, the rest at a deadline; cancelled when the member returns. */
   | 'drain'
+  /** As `drain`, without the deadline: a session that is never seen between two transactions stays. */
+  | 'drain-idle'
   /** Leave them alone. */
   | 'keep';
 
 /** How much each mode asks of the sessions. */
-export const LEAVE_FORCE: Readonly<Record<LeaveMode, number>> = { keep: 0, drain: 1, close: 2 };
+export const LEAVE_FORCE: Readonly<Record<LeaveMode, number>> = {
+  keep: 0,
+  'drain-idle': 1,
+  drain: 2,
+  close: 3,
+};
 
 export type Balance = 'least-sessions' | 'round-robin' | 'random';
 
@@ -62,6 +69,8 @@ export interface PoolPolicy {
   readonly onLeave: Readonly<Record<LeaveCause, LeaveMode>>;
   /** How long `drain` waits before it closes. */
   readonly drainMs: number;
+  /** Sessions that another member would serve better stay this long first, so that a short change moves nobody. */
+  readonly drainAfterMs: number;
 }
 
 /** When clients of the primary begin to wait for its planned change. */

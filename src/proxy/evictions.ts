@@ -1,11 +1,12 @@
 // Carries out what the change of the table asks of live sessions. `close` acts in the same step; `drain` ends each between two
-// transactions, and at its deadline the rest, unless the member has come back by then. Dials to a member that left are given up
-// whatever the mode: nothing was forwarded.
+// transactions, and at its deadline the rest, unless the member has come back by then; `drain-idle` has no deadline. Dials to a
+// member that left are given up whatever the mode: nothing was forwarded.
+import { isOver } from '../core/actions.ts';
 import type { Action } from '../core/actions.ts';
 import { evictionReason } from '../core/close-reason.ts';
 import { describeStanding } from '../core/describe.ts';
 import type { Clock } from '../core/instant.ts';
-import { addressText, isSameAddress } from '../core/member.ts';
+import { addressText } from '../core/member.ts';
 import type { PoolName } from '../core/policy.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import type { Registry, Seated } from './registry.ts';
@@ -24,6 +25,8 @@ interface Drain {
   readonly cancel: () => void;
 }
 
+const nothing = (): void => {};
+
 export class Evictions {
   readonly #inputs: EvictionsInputs;
   readonly #drains = new Map<string, Drain>();
@@ -35,7 +38,7 @@ export class Evictions {
   apply(actions: readonly Action[]): void {
     for (const action of actions) this.#perform(action);
     for (const [key, { action }] of this.#drains) {
-      if (this.#hasReturned(action)) this.#forget(key);
+      if (isOver(action, this.#inputs.table())) this.#forget(key);
     }
   }
 
@@ -51,18 +54,32 @@ export class Evictions {
     }
     const key = keyOf(action);
     if (action.mode !== 'keep') this.#forget(key);
-    if (action.mode === 'drain') this.#drain(key, action);
+    if (action.mode === 'drain' || action.mode === 'drain-idle') this.#begin(key, action);
+  }
+
+  #begin(key: string, action: Action): void {
+    if (action.afterMs === 0) return this.#drain(key, action);
+    const { clock, table } = this.#inputs;
+    const cancel = clock.schedule(action.afterMs, () => {
+      const isStillAsked = !isOver(action, table());
+      // Reading the table may have brought another action for these sessions.
+      if (this.#drains.get(key)?.action !== action) return;
+      if (isStillAsked) this.#drain(key, action);
+      else this.#forget(key);
+    });
+    this.#drains.set(key, { action, cancel });
   }
 
   #drain(key: string, action: Action): void {
-    const { registry, softEnds, clock, drainMs } = this.#inputs;
+    const { registry, softEnds, clock, drainMs, table } = this.#inputs;
     const cancels = registry
       .at(action.pool, action.member, action.address)
       .map((session) => softEnds.whenIdle(session, () => this.#end(session, action)));
-    const cancelDeadline = clock.schedule(drainMs(action.pool), () => {
+    const deadline = (): void => {
       this.#forget(key);
-      if (!this.#hasReturned(action)) this.#perform({ ...action, mode: 'close' });
-    });
+      if (!isOver(action, table())) this.#perform({ ...action, mode: 'close' });
+    };
+    const cancelDeadline = action.mode === 'drain-idle' ? nothing : clock.schedule(drainMs(action.pool), deadline);
     const cancel = (): void => {
       for (const run of [cancelDeadline, ...cancels]) run();
     };
@@ -74,13 +91,6 @@ export class Evictions {
     const isGone = cause === 'removed' && why.code === 'never-answered';
     const because = isGone ? 'is no longer there' : describeStanding({ kind: 'leave', cause, why }, now);
     session.end(evictionReason(cause), `${member}: ${because}`);
-  }
-
-  #hasReturned({ pool, member, address }: Action): boolean {
-    const decision = this.#inputs.table().pools.get(pool);
-    const standing = decision?.standings.get(member);
-    const isThere = isSameAddress(decision?.addresses.get(member), address);
-    return isThere && standing !== undefined && standing.kind !== 'leave';
   }
 
   #forget(key: string): void {

@@ -17,7 +17,7 @@ describeOnEveryCluster('reads', (on) => {
         reports: { check: '/replica?tag_purpose=reports', fallback: { pool: 'write', max_sessions: 5 } },
         strict: { check: '/replica?tag_purpose=reports' },
         // Scenario 24: a small fallback, and none.
-        few: { check: '/replica', fallback: { pool: 'write', max_sessions: 2 } },
+        few: { check: '/replica', fallback: { pool: 'write', max_sessions: 2 }, on_leave: { fallback_over: 'keep' } },
         alone: { check: '/replica' },
       },
       listeners: ['write', 'read', 'reports', 'strict', 'few', 'alone'].map((pool) => ({
@@ -85,7 +85,7 @@ describeOnEveryCluster('reads', (on) => {
     await lab.cluster.start(victim.name);
   });
 
-  it('scenario 24, G6: all replicas gone: reads go to the primary, no more than the cap, or nowhere; a replica returns: it gets them', async () => {
+  it('scenario 24, G6: all replicas gone: reads go to the primary, no more than the cap, or nowhere; a replica returns: it gets them, live ones too', async () => {
     const port = await lab.pointsman.port('read');
     const leader = await lab.cluster.leader();
     const [first, second] = await replicasOf(lab.cluster);
@@ -108,6 +108,7 @@ describeOnEveryCluster('reads', (on) => {
     await waitForReaders(first);
     const onReplica = await HeldSession.open(port, lab.cluster.app);
     expect(onReplica.server).toBe(serverName(first));
+    await lab.pointsman.waitFor('the end of the fallback', () => onPrimary.endedAtMs !== undefined);
     await Promise.all([onPrimary, onReplica, ...few].map((session) => session.close()));
     await lab.cluster.start(second.name);
   });

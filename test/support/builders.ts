@@ -71,8 +71,10 @@ export function aPool({ check = READ_CHECK, ...overrides }: PoolOverrides = {}):
       tagged_out: 'drain',
       removed: 'drain',
       operator: 'drain',
+      fallback_over: 'drain',
     },
     drainMs: 60_000,
+    drainAfterMs: 3000,
     ...overrides,
   };
 }
@@ -87,6 +89,7 @@ export function aWritePool(overrides: PoolOverrides = {}): PoolPolicy {
     tagged_out: 'close',
     removed: 'close',
     operator: 'close',
+    fallback_over: 'close',
   } as const;
   return aPool({ name: 'write', check: WRITE_CHECK, exclusive: true, onLeave: closeAlways, ...overrides });
 }

@@ -3,13 +3,22 @@ import { expect, test } from 'vitest';
 import { planActions } from '../../../src/core/actions.ts';
 import { decideRoutes, emptyTable } from '../../../src/core/decide-routes.ts';
 import { isSameAddress } from '../../../src/core/member.ts';
-import type { LeaveMode } from '../../../src/core/policy.ts';
-import type { RoutingTable } from '../../../src/core/routing-table.ts';
+import type { LeaveMode, PoolPolicy } from '../../../src/core/policy.ts';
+import type { PoolDecision, RoutingTable, Standing } from '../../../src/core/routing-table.ts';
 import { emptySnapshot } from '../../../src/core/snapshot.ts';
 import { momentsOf, worlds } from './histories.ts';
 import type { World } from './histories.ts';
 
-const STRENGTH: Readonly<Record<LeaveMode, number>> = { keep: 0, drain: 1, close: 2 };
+const STRENGTH: Readonly<Record<LeaveMode, number>> = { keep: 0, 'drain-idle': 1, drain: 2, close: 3 };
+
+/** Sessions that a member could go on with drain only where another member of the pool itself may take them. */
+function wantedOf(pool: PoolPolicy, { route }: PoolDecision, standing: Extract<Standing, { kind: 'leave' }>): number {
+  const mode = pool.onLeave[standing.cause];
+  const couldGoOn =
+    standing.cause === 'lagging' || standing.cause === 'fallback_over' || standing.why.code === 'exclusive-elsewhere';
+  const isServed = route.kind === 'open' && route.fallback === undefined && route.lagging === undefined;
+  return STRENGTH[couldGoOn && !isServed && mode !== 'close' ? 'keep' : mode];
+}
 
 function tablesOf(world: World): readonly RoutingTable[] {
   const start = emptyTable(world.policy, emptySnapshot('lab'), -1);
@@ -48,7 +57,8 @@ test('every member that left a pool is acted on exactly once, and again only whe
         const actions = planActions(world.policy, previous, next);
         const places = actions.map(({ pool, member, address }) => `${pool} ${member} ${address.host}:${address.port}`);
         expect(new Set(places).size).toBe(places.length);
-        for (const { name, onLeave } of world.policy.pools) {
+        for (const pool of world.policy.pools) {
+          const { name } = pool;
           const before = previous.pools.get(name);
           const after = next.pools.get(name);
           if (before === undefined || after === undefined) throw new Error(`pool ${name} is missing`);
@@ -63,7 +73,7 @@ test('every member that left a pool is acted on exactly once, and again only whe
             if (!isOut) expect(mine).toEqual([]);
             if (isOut && wasIn) expect(mine.length).toBe(1);
             if (isHere && isOut && to?.kind === 'leave') {
-              const wanted = STRENGTH[onLeave[to.cause]];
+              const wanted = wantedOf(pool, after, to);
               const done = Math.max(
                 ...[...mine.map(({ mode }) => mode), acted.get(place) ?? 'keep'].map((mode) => STRENGTH[mode]),
               );
@@ -71,12 +81,30 @@ test('every member that left a pool is acted on exactly once, and again only whe
             }
             const from = before.standings.get(member);
             for (const { mode } of mine) {
-              if (from?.kind === 'leave') expect(STRENGTH[mode]).toBeGreaterThan(STRENGTH[onLeave[from.cause]]);
+              if (from?.kind === 'leave') expect(STRENGTH[mode]).toBeGreaterThan(wantedOf(pool, before, from));
               acted.set(place, mode);
             }
             // Whoever has gone was told for the last time; a member of that name at that address begins anew.
             if (!isHere || to === undefined) acted.delete(place);
           }
+        }
+      }
+    }),
+  );
+});
+
+test('sessions drain from a member that lags, or was promoted, only to a member of the pool itself', () => {
+  fc.assert(
+    fc.property(worlds, (world) => {
+      const tables = tablesOf(world);
+      for (const [index, next] of tables.entries()) {
+        const previous = tables[index - 1];
+        if (previous === undefined) continue;
+        for (const { pool, cause, mode, afterMs } of planActions(world.policy, previous, next)) {
+          if (cause !== 'lagging' && cause !== 'fallback_over') continue;
+          if (mode !== 'drain' && mode !== 'drain-idle') continue;
+          expect(next.pools.get(pool)?.route).toMatchObject({ kind: 'open', fallback: undefined });
+          expect(afterMs).toBeGreaterThan(0);
         }
       }
     }),

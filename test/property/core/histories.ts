@@ -5,7 +5,7 @@ import type { Instant } from '../../../src/core/instant.ts';
 import type { MemberName } from '../../../src/core/member.ts';
 import { observe } from '../../../src/core/observe.ts';
 import type { MembersObservation, Observation, ProbeOutcome } from '../../../src/core/observation.ts';
-import type { RoutingPolicy } from '../../../src/core/policy.ts';
+import type { LeaveMode, RoutingPolicy } from '../../../src/core/policy.ts';
 import { emptySnapshot } from '../../../src/core/snapshot.ts';
 import type { ScheduledSwitchover, Snapshot } from '../../../src/core/snapshot.ts';
 import type { MemberStatus, Role } from '../../../src/core/status.ts';
@@ -42,15 +42,17 @@ export const policies: fc.Arbitrary<RoutingPolicy> = fc
     vouching: fc.boolean(),
     hasFallback: fc.boolean(),
     beforeSwitchoverMs: fc.constantFrom(0, 0, 2000),
+    lagging: fc.constantFrom<LeaveMode>('keep', 'drain-idle', 'drain', 'close'),
   })
-  .map(({ hasFallback, beforeSwitchoverMs, ...probe }) => {
+  .map(({ hasFallback, beforeSwitchoverMs, lagging, ...probe }) => {
     const fallback = hasFallback ? { pool: 'write', maxSessions: 50 } : undefined;
     const zone = aPool({
       name: 'zone',
       check: ZONE_CHECK,
       fallback: hasFallback ? { pool: 'read', maxSessions: 9 } : undefined,
     });
-    const read = aPool({ fallback, weightTag: 'weight', zoneTag: 'zone' });
+    const onLeave = { ...aPool().onLeave, lagging };
+    const read = aPool({ fallback, weightTag: 'weight', zoneTag: 'zone', onLeave });
     return { ...aPolicy({ probe, beforeSwitchoverMs, pools: [aWritePool(), read, zone] }), zone: 'a' };
   });
 

@@ -145,7 +145,8 @@ describe('status', () => {
         pools: {
           write: { standing: 'open', why: 'answered 200 to /primary 1 s ago; alone on timeline 1' },
           read: {
-            standing: 'keep',
+            standing: 'leave',
+            cause: 'fallback_over',
             why: "stands by as the pool's fallback: pool write; answered 200 to /primary 1 s ago",
           },
         },

@@ -69,6 +69,7 @@ describe('defaults', () => {
         operator: 'drain',
         lagging: 'keep',
         tagged_out: 'keep',
+        fallback_over: 'keep',
       },
     });
     expect(read).toMatchObject({
@@ -76,15 +77,18 @@ describe('defaults', () => {
       check: { text: '/replica?lag=16MB', lagBytes: 16 * 1024 ** 2 },
       exclusive: false,
       fallback: { pool: 'write', maxSessions: 100 },
+      drainMs: 30_000,
+      drainAfterMs: 3000,
       onLeave: {
         dead: 'close',
         silent: 'close',
-        lagging: 'keep',
+        lagging: 'drain-idle',
         demoted: 'keep',
         tagged_out: 'drain',
         promoted: 'drain',
         removed: 'drain',
         operator: 'drain',
+        fallback_over: 'drain',
       },
     });
   });

@@ -40,7 +40,7 @@ describe('what the step to the next table asks for', () => {
       'a proven rival',
       1100,
       [isPrimary('pg-2', 1000, { timeline: 2 })],
-      ['write pg-1 demoted close pg-1', 'read pg-2 promoted drain pg-2'],
+      ['write pg-1 demoted close pg-1', 'read pg-2 promoted keep pg-2'],
     ],
     ['death', 1100, [refused({ member: 'pg-2', at: 1000 })], ['read pg-2 dead close pg-2']],
     ['lag', 2100, [lags(1000), lags(2000)], ['read pg-2 lagging keep pg-2']],
@@ -100,6 +100,54 @@ describe('a member that is out already', () => {
 
   test('is not told less than it was', () => {
     expect(planActions(POLICY, tagged, lagging)).toEqual([]);
+  });
+});
+
+describe('sessions that another member should have', () => {
+  const POOLS = [
+    aWritePool(),
+    aPool({ fallback: { pool: 'write', maxSessions: 9 }, onLeave: { ...aPool().onLeave, lagging: 'drain-idle' } }),
+  ];
+  const THREE = aPolicy({ pools: POOLS });
+  const ALL = [aList(0, 'pg-1', 'pg-2', 'pg-3'), isPrimary('pg-1', 0), isReplica('pg-2', 0), isReplica('pg-3', 0)];
+  const lagging = [lags(1000), lags(2000)];
+  const isGone = refused({ member: 'pg-3', at: 2000 });
+
+  function after(before: readonly Observation[], ...news: readonly Observation[]): readonly string[] {
+    const tables = [aTable(THREE, 2100, ...ALL, ...before), aTable(THREE, 4100, ...ALL, ...before, ...news)] as const;
+    return planActions(THREE, ...tables)
+      .filter(({ pool, cause }) => pool === 'read' && cause !== 'dead')
+      .map(({ member, cause, mode, afterMs }) => `${member} ${cause} ${mode} after ${afterMs}`);
+  }
+
+  test('drain from a member that lags, when that has lasted and another one is eligible', () => {
+    expect(after([], ...lagging)).toEqual(['pg-2 lagging drain-idle after 3000']);
+  });
+
+  test('stay while only the fallback is left, and drain as soon as a member is eligible', () => {
+    expect(after([isGone], ...lagging)).toEqual(['pg-2 lagging keep after 0']);
+    expect(after([...lagging, isGone], isReplica('pg-3', 4000))).toEqual([
+      'pg-1 fallback_over drain after 3000',
+      'pg-2 lagging drain-idle after 3000',
+    ]);
+  });
+
+  test('drain from a member that was promoted', () => {
+    const promoted = [isPrimary('pg-2', 4000, { timeline: 2 }), isReplica('pg-3', 4000, { timeline: 2 })];
+    expect(after([], refused({ at: 4000 }), ...promoted)).toEqual(['pg-2 promoted drain after 3000']);
+  });
+
+  test('stay on a member that was promoted while nobody else is eligible, and drain from it later', () => {
+    const promoted = [refused({ at: 2000 }), isPrimary('pg-2', 2000, { timeline: 2 })];
+    expect(after([isGone], ...promoted)).toEqual([]);
+    expect(after([isGone, ...promoted], isReplica('pg-3', 4000, { timeline: 2 }))).toEqual([
+      'pg-2 fallback_over drain after 3000',
+    ]);
+  });
+
+  test('drain at once, and wherever to, from a primary that another one has replaced', () => {
+    const isOld = isPrimary('pg-2', 4000, { timeline: 1 });
+    expect(after([isGone], isOld, isPrimary('pg-1', 4000, { timeline: 2 }))).toEqual(['pg-2 promoted drain after 0']);
   });
 });
 

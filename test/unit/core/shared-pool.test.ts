@@ -250,11 +250,11 @@ describe('scenarios 24, 25: replicas gone', () => {
     expect(standingIn(table, 'read', 'pg-1')).toBe('open fallback');
   });
 
-  test('a replica returns: new sessions go there, those on the primary stay', () => {
+  test('a replica returns: sessions go there, and the primary only stands by', () => {
     const table = aTable(WITH_FALLBACK, 2100, ...ROUND, ...dead, isReplica('pg-3', 2000));
     expect(openIn(table, 'read')).toEqual(['pg-3']);
     expect(routeOf(table, 'read')).toMatchObject({ fallback: undefined });
-    expect(standingIn(table, 'read', 'pg-1')).toBe('keep fallback');
+    expect(standingIn(table, 'read', 'pg-1')).toBe('leave fallback_over fallback');
   });
 
   test('fallback off: refused', () => {

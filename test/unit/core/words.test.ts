@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { CLOSE_REASONS, evictionReason, LEAVE_CAUSES } from '../../../src/core/close-reason.ts';
 import type { CloseReason } from '../../../src/core/close-reason.ts';
-import { describeMembers, describeStanding, durationText } from '../../../src/core/describe.ts';
+import { describeMembers, describeStanding, durationText, standingText } from '../../../src/core/describe.ts';
 import { aList, aPolicy, aTable, isPrimary, isReplica, poolOf, refused, silent } from '../../support/builders.ts';
 
 describe('SQLSTATEs', () => {
@@ -98,6 +98,9 @@ describe('sentences', () => {
     const why = { code: 'fallback' } as const;
     expect(describeStanding({ kind: 'open', why }, 0)).toBe('stands in for the pool by fallback');
     expect(describeStanding({ kind: 'keep', why }, 0)).toBe("stands by as the pool's fallback");
+    const idle = { kind: 'leave', cause: 'fallback_over', why } as const;
+    expect(describeStanding(idle, 0)).toBe("stands by as the pool's fallback");
+    expect(standingText(idle)).toBe('takes no sessions');
   });
 
   test('nobody seen', () => {

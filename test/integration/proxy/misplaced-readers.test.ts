@@ -1,0 +1,118 @@
+// Read sessions on a member that lags, was promoted or served as the fallback: they drain when that has lasted and another member of
+// the pool is there, and never before.
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { aPool, aWritePool } from '../../support/builders.ts';
+import { startFakeBackend } from '../../support/fake-backend.ts';
+import type { FakeBackend } from '../../support/fake-backend.ts';
+import { GreetedSession } from '../../support/greeted-session.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { startProxyLab } from '../../support/proxy-lab.ts';
+import type { ProxyLab } from '../../support/proxy-lab.ts';
+import type { PoolPicture } from '../../support/tables.ts';
+import { until } from '../../support/until.ts';
+import type { Standing } from '../../../src/core/routing-table.ts';
+
+const LAGGING: Standing = { kind: 'leave', cause: 'lagging', why: { code: 'lagging' } };
+const STANDS_BY: Standing = { kind: 'leave', cause: 'fallback_over', why: { code: 'fallback', detail: 'pool write' } };
+const STANDS_IN: Standing = { kind: 'open', why: { code: 'fallback', detail: 'pool write' } };
+const FALLBACK = { pool: 'write', maxSessions: 9 };
+
+let lab: ProxyLab;
+let one: FakeBackend;
+let two: FakeBackend;
+let clock: ManualClock;
+
+beforeEach(async () => {
+  [one, two] = await Promise.all([startFakeBackend('silent'), startFakeBackend('silent')]);
+  clock = new ManualClock();
+  const read = aPool({ fallback: FALLBACK, onLeave: { ...aPool().onLeave, lagging: 'drain-idle' } });
+  lab = await startProxyLab({ clock, pools: [aWritePool(), read], table: { read: onOne() } });
+});
+
+afterEach(async () => {
+  lab.proxy.close();
+  await until('no timer left', () => clock.pending() === 0);
+  await Promise.all([one.stop(), two.stop()]);
+});
+
+function onOne(picture: PoolPicture = {}): PoolPicture {
+  return { ...picture, open: { 'pg-1': one.address } };
+}
+
+/** pg-2 takes new sessions. */
+function onTwo(standing: Standing, picture: PoolPicture = {}): PoolPicture {
+  return { ...picture, open: { 'pg-2': two.address }, others: { 'pg-1': { address: one.address, standing } } };
+}
+
+function aSession(): Promise<GreetedSession> {
+  return GreetedSession.open(lab.address('read'), one);
+}
+
+test('a lagging member: idle sessions drain after drain_after, busy ones when they are idle, without a deadline', async () => {
+  const idle = await aSession();
+  const busy = await aSession();
+  await busy.ask();
+  lab.decide({ read: onTwo(LAGGING) });
+  await clock.advance(2999);
+  expect(lab.reasons()).toEqual([]);
+  await clock.advance(1);
+  expect(await idle.lastWords()).toMatchObject({ C: '57P01', D: 'pg-1: lags too far behind' });
+  await clock.advance(1_000_000);
+  await until('one close', () => lab.reasons().length === 1);
+  await busy.answer('I');
+  expect(await busy.lastWords()).toMatchObject({ C: '57P01' });
+  await until('two closes', () => lab.reasons().length === 2);
+  expect(lab.reasons()).toEqual(['evicted-lagging', 'evicted-lagging']);
+});
+
+test('a short lag moves nobody', async () => {
+  await aSession();
+  for (let times = 0; times < 5; times += 1) {
+    lab.decide({ read: onTwo(LAGGING) });
+    await clock.advance(2000);
+    lab.decide({ read: onOne() });
+    await clock.advance(2000);
+  }
+  expect(lab.reasons()).toEqual([]);
+});
+
+test('sessions stay on a lagging member while only the fallback takes new ones', async () => {
+  const session = await aSession();
+  lab.decide({ read: onTwo(LAGGING, { fallback: FALLBACK }) });
+  await clock.advance(100_000);
+  expect(lab.reasons()).toEqual([]);
+  lab.decide({ read: onTwo(LAGGING) });
+  await clock.advance(2000);
+  lab.decide({ read: onTwo(LAGGING, { fallback: FALLBACK }) });
+  await clock.advance(100_000);
+  expect(lab.reasons()).toEqual([]);
+  lab.decide({ read: onTwo(LAGGING) });
+  await clock.advance(3000);
+  expect(await session.lastWords()).toMatchObject({ C: '57P01' });
+});
+
+test('the end of a fallback: its sessions drain, and what is busy at the deadline is closed', async () => {
+  lab.decide({
+    read: onOne({ fallback: FALLBACK, others: { 'pg-1': { address: one.address, standing: STANDS_IN } } }),
+  });
+  const idle = await aSession();
+  const busy = await aSession();
+  await busy.ask();
+  lab.decide({ read: onTwo(STANDS_BY) });
+  await clock.advance(3000);
+  expect(await idle.lastWords()).toMatchObject({ D: "pg-1: stands by as the pool's fallback: pool write" });
+  await clock.advance(59_999);
+  await until('one close', () => lab.reasons().length === 1);
+  await clock.advance(1);
+  await until('two closes', () => lab.reasons().length === 2);
+  expect(lab.reasons()).toEqual(['evicted-fallback_over', 'evicted-fallback_over']);
+});
+
+test('a member that was promoted: its readers drain to a replica', async () => {
+  const session = await aSession();
+  lab.decide({ read: onTwo(STANDS_BY) });
+  await clock.advance(3000);
+  await session.lastWords();
+  await until('the close', () => lab.reasons().length === 1);
+  expect(lab.reasons()).toEqual(['evicted-promoted']);
+});
