@@ -15,13 +15,17 @@ export async function surveySeeds(cluster: ClusterConfig): Promise<readonly Seed
   const { tls: files, dialect } = cluster.api;
   const tls = files === undefined ? undefined : tlsFromFiles(files);
   const { readCluster } = createReader({ tls, dialect });
-  const seeds = [...cluster.seeds, ...cluster.members.map((member) => member.api)];
-  // The ports of the other seeds stay allowed, as they are when all of them are asked together.
-  const ports = [...cluster.allow.ports, ...seeds.flatMap((one) => ('srv' in one ? [] : [one.address.port]))];
-  const allow = { ...cluster.allow, ports };
+  const allSeeds = [...cluster.seeds, ...cluster.members.map((member) => member.api)];
   const ask = async (url: string, seeds: ClusterConfig['seeds'], directory?: AskDirectory): Promise<SeedReport> => {
-    const alone = { ...cluster, discovery: 'cluster' as const, seeds, members: [], allow };
-    const { discover, sources } = createDiscovery({ cluster: alone, readCluster, clock: systemClock, directory });
+    const alone = { ...cluster, discovery: 'cluster' as const, seeds, members: [] };
+    const { discover, sources } = createDiscovery({
+      cluster: alone,
+      readCluster,
+      clock: systemClock,
+      directory,
+      // As it is when all of them are asked together.
+      alsoTrusted: allSeeds,
+    });
     const found = await discover();
     if (found.kind === 'failed') return { kind: 'failed', url, why: found.why };
     const members = found.members.map(({ name, postgres }) => ({ name, postgres }));
@@ -38,7 +42,7 @@ export async function surveySeeds(cluster: ClusterConfig): Promise<readonly Seed
   const { kubernetes } = cluster;
   const source =
     kubernetes && openSource({ config: kubernetes, clock: systemClock, random: Math.random, onNews: () => {} });
-  const asked = seeds.map((seed) => ask(seed.url, [seed]));
+  const asked = allSeeds.map((seed) => ask(seed.url, [seed]));
   if (source !== undefined) asked.push(source.find().then(({ name }) => ask(name, [], source.find)));
   const reports = await Promise.all(asked);
   source?.close();

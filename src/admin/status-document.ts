@@ -1,6 +1,6 @@
 // The status document as it is read over HTTP: its fields, their meaning and units. Ages are seconds; null stands for what is not known.
 import type { PoolCounts } from '../core/counts.ts';
-import type { MemberName } from '../core/member.ts';
+import type { MemberName, MemberRefusalReason } from '../core/member.ts';
 import type { PoolName } from '../core/policy.ts';
 import type { Standing } from '../core/routing-table.ts';
 
@@ -25,6 +25,8 @@ export interface StatusDocument {
     readonly contact_sources?: readonly ContactSourceDocument[];
   };
   readonly members: readonly MemberStatusDocument[];
+  /** What is not used of the newest /cluster document, or only in part. Contact points that cannot be used are here, too. */
+  readonly refused_members: readonly RefusedMemberDocument[];
   readonly pools: readonly PoolStatusDocument[];
   /** Absent where one process does everything. */
   readonly workers?: readonly WorkerDocument[];
@@ -49,6 +51,13 @@ export interface ContactSourceDocument {
   readonly contact_points: readonly string[];
   /** Present while it gives nothing new; without a time it never gave anything. */
   readonly failing?: { readonly for_seconds?: number; readonly why: string };
+}
+
+export interface RefusedMemberDocument {
+  readonly name: MemberName;
+  readonly reason: MemberRefusalReason;
+  /** One sentence; names the setting that would allow it, where there is one. */
+  readonly why: string;
 }
 
 export interface MemberStatusDocument {

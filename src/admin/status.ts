@@ -63,6 +63,7 @@ export function buildStatus(inputs: StatusInputs): StatusDocument {
     members: [...snapshot.members.values()].map((record) =>
       memberStatus(record, snapshot.drained.get(record.member.name), table, now),
     ),
+    refused_members: snapshot.refused.map(({ name, reason, why }) => ({ name, reason, why })),
     pools: pools.map((pool) => poolStatus(pool, table, counts.get(pool.name), now)),
     ...(workers.length === 0 ? {} : { workers: workers.map((worker) => workerDocument(worker, now)) }),
   };

@@ -15,7 +15,10 @@ export interface CheckOptions extends ConfigOptions {
   readonly live?: boolean | undefined;
 }
 
-/** Exit code 0 for a usable configuration, warnings or not; with `live`, 1 when no seed gives the list of members. */
+/**
+ * Exit code 0 for a usable configuration, warnings or not. With `live`, 1 when no seed gives the list of members, when one of these
+ * would be refused, or when none could be used.
+ */
 export async function check(options: CheckOptions, io: CliIo, survey: Survey): Promise<number> {
   const loaded = configFor(options, io);
   if (loaded === undefined) return EXIT.usage;
@@ -31,21 +34,27 @@ async function checkLive({ cluster }: Config, io: CliIo, survey: Survey): Promis
     if (report.kind === 'found') io.stdout(seedText(report));
     else io.stderr(`${report.url}: ${report.why.replace(`${report.url}: `, '')}\n`);
   }
-  if (reports.some((report) => report.kind === 'found')) return EXIT.ok;
-  io.stderr(
-    'no seed gives the list of members: check that they are running and that their management API is reachable from here\n',
-  );
+  const problem = liveProblem(reports.flatMap((report) => (report.kind === 'found' ? [report] : [])));
+  if (problem === undefined) return EXIT.ok;
+  io.stderr(`${problem}\n`);
   return EXIT.failure;
 }
 
-function seedText({
-  url,
-  scope,
-  leader,
-  contactPoints,
-  members,
-  refused,
-}: Extract<SeedReport, { kind: 'found' }>): string {
+type Found = Extract<SeedReport, { kind: 'found' }>;
+
+function liveProblem(found: readonly Found[]): string | undefined {
+  if (found.length === 0) {
+    return 'no seed gives the list of members: check that they are running and that their management API is reachable from here';
+  }
+  const isUsable = found.some(({ members }) => members.some(({ postgres }) => postgres !== undefined));
+  if (!isUsable) return 'no member can be used: Pointsman would have nowhere to route';
+  const refused = found.flatMap((report) => report.refused.filter(({ reason }) => reason !== 'contact-point'));
+  const names = [...new Set(refused.map(({ name }) => name))];
+  if (names.length === 0) return undefined;
+  return `${names.length === 1 ? '1 member is' : `${names.length} members are`} not used: ${names.join(', ')}`;
+}
+
+function seedText({ url, scope, leader, contactPoints, members, refused }: Found): string {
   const lines = [
     `${url}: cluster ${scope ?? 'without a name'}, leader ${leader ?? 'none'}`,
     ...(contactPoints.length === 0 ? [] : [`  contact points: ${contactPoints.join(', ')}`]),

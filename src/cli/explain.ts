@@ -32,6 +32,7 @@ const statusDocument = z.object({
     scheduled_switchover: z.object({ in_seconds: z.number(), from: z.string() }).nullable(),
   }),
   members: z.array(member),
+  refused_members: z.array(z.object({ name: z.string(), reason: z.string(), why: z.string() })).default([]),
   pools: z.array(pool),
 });
 
@@ -67,12 +68,19 @@ function partOf(status: Status, name: string | undefined): Status {
   return { ...status, members, pools: status.pools.filter((one) => one.name === name) };
 }
 
-function jsonOf({ pools, members }: Status): string {
-  return JSON.stringify({ pools, members }, null, 2);
+function jsonOf({ pools, members, refused_members }: Status): string {
+  return JSON.stringify({ pools, members, refused_members }, null, 2);
 }
 
 function explanation(status: Status, running: Running): string {
-  return [heading(status, running), ...status.pools.map((one) => poolText(one, status.members))].join('\n');
+  const parts = [heading(status, running), ...status.pools.map((one) => poolText(one, status.members))];
+  if (status.refused_members.length > 0) parts.push(refusedText(status.refused_members));
+  return parts.join('\n');
+}
+
+function refusedText(refused: Status['refused_members']): string {
+  const width = Math.max(...refused.map(({ name }) => name.length));
+  return `not used:\n${refused.map(({ name, why }) => `  ${name.padEnd(width)}  ${why}\n`).join('')}`;
 }
 
 function heading(

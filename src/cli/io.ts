@@ -3,7 +3,7 @@ import type { ClusterConfig, Config } from '../config/config.ts';
 import type { Environment } from '../config/environment.ts';
 import type { Loaded } from '../config/load.ts';
 import type { Problem } from '../config/problem.ts';
-import type { Address, MemberName } from '../core/member.ts';
+import type { Address, MemberName, MemberRefusal } from '../core/member.ts';
 
 export interface CliIo {
   readonly env: Environment;
@@ -30,8 +30,8 @@ export type SeedReport =
       /** `10.0.0.1:8008`: what its name, or directory, gave; empty where it is an address itself. */
       readonly contactPoints: readonly string[];
       readonly members: readonly { readonly name: MemberName; readonly postgres: Address | undefined }[];
-      /** Members of the document that would not be used, and why. */
-      readonly refused: readonly { readonly name: MemberName; readonly why: string }[];
+      /** What would not be used of the document, and why. */
+      readonly refused: readonly MemberRefusal[];
     }
   | { readonly kind: 'failed'; readonly url: string; readonly why: string };
 

@@ -71,7 +71,10 @@ function describe(io: CliIo, { runApp, survey, sandbox, version }: CliParts, end
     .addOption(new Option('--log-format <format>', 'instead of log.format').choices(LOG_FORMATS))
     .action(async (options: ConfigOptions) => end(await run(options, io, runApp)));
   configured('check', 'say whether a configuration is right, and what it amounts to')
-    .option('--live', 'also ask each seed for the list of members; exit code 1 when none gives it')
+    .option(
+      '--live',
+      'also ask each seed for the list of members; exit code 1 when none gives it or a member cannot be used',
+    )
     .action(async (options: CheckOptions) => end(await (await import('./check.ts')).check(options, io, survey)));
   const asking = (name: string, description: string): Command =>
     configured(name, description).option(

@@ -50,7 +50,7 @@ export function decideRoutes(policy: RoutingPolicy, snapshot: Snapshot, now: Ins
         ? { kind: 'open', targets: [first, ...rest], fallback: undefined, ...laggingCap(pool, own) }
         : (fallbackRoute(pool, isRefused ? undefined : fallback?.route) ??
           idleRoute(own, exclusive, isSettled, snapshot.complete));
-    const decision: PoolDecision = { route, standings, addresses };
+    const decision: PoolDecision = { route, standings, addresses, refused: snapshot.refused };
     decided.set(pool.name, decision);
     return decision;
   };

@@ -4,6 +4,7 @@
 import { sizeText } from './check.ts';
 import type { Answer, Evidence } from './evidence.ts';
 import type { Instant } from './instant.ts';
+import type { MemberRefusal, MemberRefusalReason } from './member.ts';
 import type { PoolDecision, Route, Standing, Why, WhyCode } from './routing-table.ts';
 
 /** What is so; CHECK stands for the pool's. */
@@ -33,6 +34,22 @@ const WORDS: Readonly<Record<WhyCode, string>> = {
   'switchover-due': 'scheduled to hand over',
 };
 
+/** For a client that has not authenticated: no address, no port. */
+const REFUSED_WORDS: Readonly<Record<Exclude<MemberRefusalReason, 'contact-point'>, string>> = {
+  'api-port': 'API port not allowed by cluster.allow.ports',
+  'postgres-port': 'PostgreSQL port not allowed by cluster.allow.ports',
+  address: 'address not allowed by cluster.allow',
+  'forbidden-address': 'address that is never contacted',
+  unresolved: 'host name cannot be resolved',
+  unreadable: 'entry in /cluster cannot be used',
+  duplicate: 'name or API of another member',
+  'too-many': 'too many members',
+  'not-configured': 'not configured, and discovery is static',
+};
+
+/** Refused members that one sentence names. */
+const MOST_REFUSED_NAMED = 5;
+
 /** Each from where on it is used, and its length. Milliseconds. */
 const UNITS = [
   ['d', 48 * 3_600_000, 24 * 3_600_000],
@@ -53,12 +70,24 @@ export function describeStanding(standing: Standing, now: Instant): string {
   return clauses.filter((clause) => clause !== undefined).join('; ');
 }
 
-/** `members seen: pg-1 (no answer for 4 s), pg-2 (role does not fit /primary: role replica)` */
+/** `members seen: pg-1 (no answer for 4 s); not used: pg-2 (PostgreSQL port not allowed by cluster.allow.ports)` */
 export function describeMembers(decision: PoolDecision | undefined, now: Instant): string {
   const parts = [...(decision?.standings ?? [])].map(
     ([member, standing]) => `${member} (${describeStanding(standing, now)})`,
   );
-  return parts.length === 0 ? 'members seen: none' : `members seen: ${parts.join(', ')}`;
+  const seen = parts.length === 0 ? 'members seen: none' : `members seen: ${parts.join(', ')}`;
+  const refused = describeRefused(decision?.refused ?? []);
+  return refused === undefined ? seen : `${seen}; ${refused}`;
+}
+
+function describeRefused(refused: readonly MemberRefusal[]): string | undefined {
+  const named = refused.flatMap(({ name, reason }) =>
+    reason === 'contact-point' ? [] : [`${name} (${REFUSED_WORDS[reason]})`],
+  );
+  if (named.length === 0) return undefined;
+  const others = named.length - MOST_REFUSED_NAMED;
+  const end = others > 0 ? ` and ${others} others` : '';
+  return `not used: ${named.slice(0, MOST_REFUSED_NAMED).join(', ')}${end}`;
 }
 
 /** `takes sessions`, `takes no new sessions, keeps its live ones`, `is out (demoted)`; of an idle fallback `takes no sessions` */

@@ -1,7 +1,7 @@
 // What the shells tell about themselves while they run. telemetry/ turns each into a metric and, where an operator wants
 // to read it, a log line; nothing else listens. Ids are plain numbers, addresses plain text.
 import type { CloseReason } from './close-reason.ts';
-import type { MemberName } from './member.ts';
+import type { MemberName, MemberRefusal } from './member.ts';
 import type { PoolName } from './policy.ts';
 import type { HoldCause, Route, Standing } from './routing-table.ts';
 
@@ -74,12 +74,6 @@ export type ProxyEvent =
   | { readonly kind: 'certificate-loaded'; readonly file: string; readonly expiresAt: number }
   /** The files have changed and cannot be used: clients are answered as before. */
   | { readonly kind: 'certificate-refused'; readonly why: string };
-
-/** Why a member that a document names is not contacted, or only in part (behaviour: trust). */
-export interface MemberRefusal {
-  readonly name: MemberName;
-  readonly why: string;
-}
 
 /** What a name or a directory gives as contact points, whenever that changes. */
 export interface ContactSourceEvent {

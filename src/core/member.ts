@@ -27,6 +27,36 @@ export interface Member {
   readonly origin: 'configured' | 'discovered';
 }
 
+/** Why a member that a /cluster document lists is not used, or only in part. A closed list: it is a metric's label. */
+export const REFUSAL_REASONS = [
+  'api-port',
+  'postgres-port',
+  'address',
+  // No setting allows it.
+  'forbidden-address',
+  'unresolved',
+  'unreadable',
+  'duplicate',
+  'too-many',
+  // Neither a seed nor configured, with static discovery.
+  'not-configured',
+  // No member: a seed, or what its name or directory gave.
+  'contact-point',
+] as const;
+
+export type MemberRefusalReason = (typeof REFUSAL_REASONS)[number];
+
+export interface Objection {
+  readonly reason: MemberRefusalReason;
+  /** One sentence for the operator; names the setting that would allow it, where there is one. */
+  readonly why: string;
+}
+
+export interface MemberRefusal extends Objection {
+  /** The member's name, its place in the list, or a contact point. */
+  readonly name: MemberName;
+}
+
 /** `10.0.0.1:5432`, `[::1]:5432` */
 export function addressText({ host, port }: Address): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;

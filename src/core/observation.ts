@@ -1,7 +1,7 @@
 // What one contact with the cluster taught us, with its instant, failures included. Plain data, made at the edges.
 // Instants are the START of the contact: an answer is as old as the question.
 import type { Instant } from './instant.ts';
-import type { Member, MemberName } from './member.ts';
+import type { Member, MemberName, MemberRefusal } from './member.ts';
 import type { ScheduledSwitchover } from './snapshot.ts';
 import type { MemberStatus } from './status.ts';
 
@@ -59,6 +59,8 @@ export interface MembersObservation {
   readonly scope?: string;
   /** What the document says is scheduled; absent: no document was read. */
   readonly switchover?: ScheduledSwitchover | 'none';
+  /** What is not used of the document; absent: no document was read. */
+  readonly refused?: readonly MemberRefusal[];
 }
 
 export type Observation = ProbeObservation | VouchObservation | MembersObservation;

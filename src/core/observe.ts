@@ -93,7 +93,8 @@ function observeMembers(policy: RoutingPolicy, snapshot: Snapshot, observation: 
   }
   const { switchover: said = snapshot.switchover } = observation;
   const switchover = said === 'none' ? undefined : said;
-  return { ...snapshot, members, switchover, scope: snapshot.scope ?? observation.scope };
+  const { refused = snapshot.refused } = observation;
+  return { ...snapshot, members, switchover, refused, scope: snapshot.scope ?? observation.scope };
 }
 
 /** Evidence belongs to addresses. Where only the API moved, the silence before its first answer counts from the last old one. */

@@ -3,7 +3,7 @@
 import type { LeaveCause } from './close-reason.ts';
 import type { Evidence } from './evidence.ts';
 import type { Instant } from './instant.ts';
-import type { Address, MemberName } from './member.ts';
+import type { Address, MemberName, MemberRefusal } from './member.ts';
 import type { PoolName } from './policy.ts';
 
 /** Where a new session may go. */
@@ -83,6 +83,8 @@ export interface PoolDecision {
   readonly standings: ReadonlyMap<MemberName, Standing>;
   /** Where live sessions of each member were sent; a changed address means another server. */
   readonly addresses: ReadonlyMap<MemberName, Address>;
+  /** The snapshot's: members that are in no pool because they are not used. */
+  readonly refused: readonly MemberRefusal[];
 }
 
 export interface RoutingTable {

@@ -1,7 +1,7 @@
 // Our picture of the cluster: per member what it last said, when, and since when it has been silent. Immutable;
 // observe.ts makes the next one. Every instant is the start of the contact that taught us.
 import type { Instant } from './instant.ts';
-import type { Member, MemberName } from './member.ts';
+import type { Member, MemberName, MemberRefusal } from './member.ts';
 import type { ProbeOutcome } from './observation.ts';
 import type { MemberStatus } from './status.ts';
 import type { Verdict } from './verdict.ts';
@@ -64,6 +64,8 @@ export interface Snapshot {
   /** Members that the operator has drained, and since when; by name, known now or not. */
   readonly drained: ReadonlyMap<MemberName, Instant>;
   readonly switchover: ScheduledSwitchover | undefined;
+  /** Of the newest document: what is not used of it. */
+  readonly refused: readonly MemberRefusal[];
 }
 
 /** By the newest document: when `leader` is to hand over. */
@@ -74,7 +76,7 @@ export interface ScheduledSwitchover {
 
 export function emptySnapshot(scope: string | undefined): Snapshot {
   const nothing = { systemIdentifier: undefined, highestTimeline: undefined, complete: false };
-  return { members: new Map(), scope, ...nothing, drained: new Map(), switchover: undefined };
+  return { members: new Map(), scope, ...nothing, drained: new Map(), switchover: undefined, refused: [] };
 }
 
 export function newRecord(member: Member): MemberRecord {

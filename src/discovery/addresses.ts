@@ -1,6 +1,7 @@
 // The trust rules for addresses (behaviour: trust): which hosts and ports a cluster's own documents may send us to. Pure;
 // judges addresses that are already resolved. Some addresses are refused whoever names them, the operator included.
 import { BlockList, isIP } from 'node:net';
+import type { Objection } from '../core/member.ts';
 
 /** What the operator allows beyond the contact points' own hosts, ports and kinds of network. */
 export interface Allow {
@@ -23,6 +24,8 @@ export interface ContactPoint {
 
 export type Use = 'api' | 'postgres';
 
+const USE_TEXT: Readonly<Record<Use, string>> = { api: 'API', postgres: 'PostgreSQL' };
+
 export interface Place {
   readonly use: Use;
   /** As the document spells it. */
@@ -31,13 +34,13 @@ export interface Place {
 }
 
 export interface TrustRules {
-  /** Undefined when contact with `address` is allowed for `place`, else the reason against it. */
-  refusal(place: Place, address: string): string | undefined;
+  /** Undefined when contact with `address` is allowed for `place`. */
+  refusal(place: Place, address: string): Objection | undefined;
 }
 
 const POSTGRES_PORT = 5432;
 /** Below it are those of the services that a host has anyway. */
-const FIRST_FREE_PORT = 1024;
+export const FIRST_FREE_PORT = 1024;
 const WEB_PORTS: readonly number[] = [80, 443];
 
 function networks(...cidrs: readonly string[]): BlockList {
@@ -110,7 +113,12 @@ export function learnedRefusal({ host, port }: Pick<Place, 'host' | 'port'>, all
   return isKnownPort ? undefined : `api port ${port} is below ${FIRST_FREE_PORT} (cluster.allow.ports)`;
 }
 
-export function createTrustRules(points: readonly ContactPoint[], allow: Allow): TrustRules {
+/** `ownPorts`: the database ports that seeds report for themselves. */
+export function createTrustRules(
+  points: readonly ContactPoint[],
+  allow: Allow,
+  ownPorts: readonly number[] = [],
+): TrustRules {
   const addresses = points.flatMap((point) => point.addresses);
   const named = new Set([...points.map((point) => point.host), ...addresses, ...allow.hosts].map(hostKey));
   const allowed = networks(...allow.networks);
@@ -118,7 +126,7 @@ export function createTrustRules(points: readonly ContactPoint[], allow: Allow):
   const seesPrivate = addresses.some((address) => isIn(PRIVATE, address));
   const ports: Readonly<Record<Use, ReadonlySet<number>>> = {
     api: new Set([...portsOf(points, 'api'), ...allow.ports]),
-    postgres: new Set([POSTGRES_PORT, ...portsOf(points, 'postgres'), ...allow.ports]),
+    postgres: new Set([POSTGRES_PORT, ...portsOf(points, 'postgres'), ...ownPorts, ...allow.ports]),
   };
 
   function isAllowed(host: string, address: string): boolean {
@@ -129,11 +137,19 @@ export function createTrustRules(points: readonly ContactPoint[], allow: Allow):
   return {
     refusal({ use, host, port }, address) {
       const never = neverContacted(address);
-      if (never !== undefined) return never;
-      if (!ports[use].has(port)) return `${use} port ${port} is not among the allowed ones (cluster.allow.ports)`;
+      if (never !== undefined) {
+        return { reason: 'forbidden-address', why: `${never}: no setting allows contact with it` };
+      }
+      if (!ports[use].has(port)) {
+        const why = `${USE_TEXT[use]} port ${port} is not allowed: add ${port} to cluster.allow.ports to allow it`;
+        return { reason: `${use}-port`, why };
+      }
       const normal = normalizeAddress(address) ?? address;
       if (isAllowed(host, normal)) return undefined;
-      return `${normal} is no host that the configuration allows (cluster.allow.networks, cluster.allow.hosts)`;
+      return {
+        reason: 'address',
+        why: `${normal} is not allowed: add it to cluster.allow.networks, or its host name to cluster.allow.hosts`,
+      };
     },
   };
 }

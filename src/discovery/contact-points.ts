@@ -2,7 +2,7 @@
 // members, who are there whatever a document says.
 import { isIP } from 'node:net';
 import { isSameAddress } from '../core/member.ts';
-import type { Address, ApiEndpoint, Member } from '../core/member.ts';
+import type { Address, ApiEndpoint, Member, MemberRefusal, Objection } from '../core/member.ts';
 import { neverContacted } from './addresses.ts';
 import type { ContactPoint, Use } from './addresses.ts';
 import { parseApiUrl } from './api-url.ts';
@@ -12,8 +12,9 @@ import type { Resolve } from './resolve.ts';
 import { findInDirectory, findSeed } from './seeds.ts';
 import type { ResolveSrv } from './srv.ts';
 
+/** Of a contact point. */
 export interface Refusal {
-  /** A member's name, or a seed's URL. */
+  /** A seed's URL, or an address that its name or directory gave. */
   readonly name: string;
   readonly why: string;
 }
@@ -39,7 +40,7 @@ export interface ContactPoints {
   readonly seeds: readonly SeedPoint[];
   /** Their `postgres` is undefined unless the configuration has it. */
   readonly members: readonly Member[];
-  readonly refused: readonly Refusal[];
+  readonly refused: readonly MemberRefusal[];
   /** Of names and directories; an address needs none. */
   readonly sources: readonly Source[];
 }
@@ -48,18 +49,23 @@ interface Located {
   readonly point: ContactPoint;
   /** Where to connect: the first address that may be contacted; the name itself while there is none. */
   readonly address: Address;
-  readonly why: string | undefined;
+  readonly why: Objection | undefined;
+}
+
+function unresolved(why: string): Objection {
+  return { reason: 'unresolved', why };
 }
 
 async function locate(use: Use, host: string, port: number, resolve: Resolve): Promise<Located> {
   const resolution = await resolve(host);
   if (resolution.kind === 'unresolved') {
-    return { point: { use, host, port, addresses: [] }, address: { host, port }, why: resolution.why };
+    return { point: { use, host, port, addresses: [] }, address: { host, port }, why: unresolved(resolution.why) };
   }
   const { addresses } = resolution;
   const usable = addresses.find((address) => neverContacted(address) === undefined);
   if (usable === undefined) {
-    return { point: { use, host, port, addresses: [] }, address: { host, port }, why: neverContacted(addresses[0]) };
+    const why: Objection = { reason: 'forbidden-address', why: neverContacted(addresses[0]) ?? 'not allowed' };
+    return { point: { use, host, port, addresses: [] }, address: { host, port }, why };
   }
   return { point: { use, host, port, addresses }, address: { host: usable, port }, why: undefined };
 }
@@ -67,19 +73,19 @@ async function locate(use: Use, host: string, port: number, resolve: Resolve): P
 interface FoundMember {
   readonly points: readonly ContactPoint[];
   readonly member?: Member;
-  readonly refused: readonly Refusal[];
+  readonly refused: readonly MemberRefusal[];
 }
 
 async function findMember(configured: ConfiguredMember, resolve: Resolve): Promise<FoundMember> {
   const { name, postgres } = configured;
   const parsed = parseApiUrl(configured.api.url);
-  if (parsed.kind === 'invalid') return { points: [], refused: [{ name, why: parsed.why }] };
+  if (parsed.kind === 'invalid') return { points: [], refused: [{ name, reason: 'unreadable', why: parsed.why }] };
   const { url, host, port } = parsed.api;
   const [api, pg] = await Promise.all([
     locate('api', host, port, resolve),
     postgres === undefined ? undefined : locate('postgres', postgres.host, postgres.port, resolve),
   ]);
-  const refused = [api.why, pg?.why].flatMap((why) => (why === undefined ? [] : [{ name, why }]));
+  const refused = [api.why, pg?.why].flatMap((why) => (why === undefined ? [] : [{ name, ...why }]));
   return {
     points: pg === undefined ? [api.point] : [api.point, pg.point],
     member: {
@@ -119,7 +125,10 @@ export async function findContactPoints(config: ClusterConfig, directories: Dire
     points: [...seeds, ...members].flatMap((one) => one.points),
     seeds: seeds.flatMap((one) => one.seeds),
     members: members.flatMap((one) => one.member ?? []),
-    refused: [...seeds, ...members].flatMap((one) => one.refused),
+    refused: [
+      ...seeds.flatMap(({ refused }) => refused.map((one) => ({ ...one, reason: 'contact-point' as const }))),
+      ...members.flatMap((one) => one.refused),
+    ],
     sources: seeds.flatMap((one) => one.source ?? []),
   };
 }

@@ -1,21 +1,22 @@
 // Who the members are. Asks one contact point after another for the cluster document until one gives it, vets what it says,
 // and hands out the list. A document that cannot be had changes nothing: the last list stands. Liveness is not decided here.
 import type { Clock, Instant } from '../core/instant.ts';
-import type { ApiEndpoint, Member, MemberName } from '../core/member.ts';
+import type { ApiEndpoint, Member, MemberName, MemberRefusal } from '../core/member.ts';
 import type { ClusterRead } from '../patroni/read-documents.ts';
 import { createTrustRules } from './addresses.ts';
 import { createAskAround } from './ask-around.ts';
 import type { Answer, AskLimits } from './ask-around.ts';
 import { candidates } from './candidates.ts';
-import type { ClusterConfig } from './config.ts';
+import type { ClusterConfig, Seed } from './config.ts';
 import { findContactPoints, isSameApi } from './contact-points.ts';
 import type { AskDirectory, ContactPoints, Directories, Refusal, Source } from './contact-points.ts';
 import { createNameServer } from './name-server.ts';
 import type { NameServer } from './name-server.ts';
+import { createOwnPorts } from './own-ports.ts';
 import { createResolve } from './resolve.ts';
 import { firstOfEachName, leaderOf } from './read-members.ts';
 import type { NamedLeader } from './read-members.ts';
-import { MAX_MEMBERS, Roster } from './roster.ts';
+import { Roster } from './roster.ts';
 import type { Absent } from './roster.ts';
 import { createSourceNews } from './source-news.ts';
 import { createResolveSrv } from './srv.ts';
@@ -30,6 +31,8 @@ export interface DiscoveryOptions {
   readonly names?: NameServer;
   /** Lists contact points beside those of the configuration. */
   readonly directory?: AskDirectory | undefined;
+  /** Seeds that are not asked, and are trusted like those of the configuration. */
+  readonly alsoTrusted?: readonly Seed[];
   /** From 0 to 1: with whom of equal contact points it begins. Default: with the first. */
   readonly random?: () => number;
   /** Hears what each name or directory gives, whenever that changes. */
@@ -56,7 +59,7 @@ interface Listed {
   /** Configured ones first; names are unique. Valid for `failed`, too: the list as it was, freshly resolved. */
   readonly members: readonly Member[];
   /** What was not taken, and why. */
-  readonly refused: readonly Refusal[];
+  readonly refused: readonly MemberRefusal[];
   /** Start of the read that gave the document, or of the call when none did. */
   readonly startedAt: Instant;
 }
@@ -91,12 +94,20 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
   const resolveSrv = createResolveSrv(lookupSrv, clock, limits.lookupMs);
   const directories: Directories = { resolve, resolveSrv, ask: options.directory };
   const news = createSourceNews((source) => options.onSource?.(source, clock.now()));
+  const ownPorts = createOwnPorts(resolve);
   const roster = new Roster(limits.graceMs);
   const askAround = createAskAround({ readCluster, clock, limits, random, scope: config.scope });
 
+  async function withSeeds(points: ContactPoints, seeds: readonly Seed[]): Promise<ContactPoints> {
+    const more = await findContactPoints({ ...config, seeds, members: [] }, { resolve, resolveSrv, ask: undefined });
+    return { ...points, points: [...points.points, ...more.points], seeds: [...points.seeds, ...more.seeds] };
+  }
+
   async function take({ cluster, from, startedAt }: Answer, points: ContactPoints): Promise<Discovered> {
     const { entries, refused } = firstOfEachName(cluster);
-    const rules = createTrustRules(points.points, config.allow);
+    const trusted = options.alsoTrusted === undefined ? points : await withSeeds(points, options.alsoTrusted);
+    const ports = await ownPorts.learn(entries, from.api.address, trusted);
+    const rules = createTrustRules(trusted.points, config.allow, ports);
     const vetted = await Promise.all(entries.map((entry) => vet(entry, rules, resolve)));
     const isWanted = (one: Vetted): boolean => config.discovery === 'cluster' || isSeed(one, points);
     const notTaken = roster.apply(vetted, points, isWanted, startedAt);
@@ -104,7 +115,7 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
     return {
       kind: 'found',
       members,
-      refused: [...points.refused, ...cluster.skipped.slice(0, MAX_MEMBERS), ...refused, ...notTaken],
+      refused: [...points.refused, ...refused, ...notTaken],
       startedAt,
       scope: cluster.scope,
       leader: leaderOf(entries, vetted, points),

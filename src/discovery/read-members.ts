@@ -1,9 +1,12 @@
 // What a cluster document says about members, before anything of it is believed: one entry per name, and who leads.
-import type { MemberName } from '../core/member.ts';
+import type { MemberName, MemberRefusal } from '../core/member.ts';
 import type { ClusterDocument, ClusterMember } from '../patroni/cluster-document.ts';
-import type { ContactPoints, Refusal } from './contact-points.ts';
+import type { ContactPoints } from './contact-points.ts';
 import { configuredAs, MAX_MEMBERS } from './roster.ts';
 import type { Vetted } from './vet.ts';
+
+/** Entries of one document that are named as refused before they are vetted. */
+const MAX_REFUSED = 2 * MAX_MEMBERS;
 
 /** The leader of a cluster that takes writes: a standby leader is none, and must not be vouched for as one. */
 export interface NamedLeader {
@@ -15,19 +18,25 @@ export interface NamedLeader {
 /** Duplicate names: the first counts, as Patroni itself lets only one in. */
 export function firstOfEachName(cluster: ClusterDocument): {
   entries: readonly ClusterMember[];
-  refused: readonly Refusal[];
+  refused: readonly MemberRefusal[];
 } {
   const byName = new Map<string, ClusterMember>();
-  const refused: Refusal[] = [];
+  const refused: MemberRefusal[] = cluster.skipped
+    .slice(0, MAX_MEMBERS)
+    .map((one) => ({ ...one, reason: 'unreadable' }));
   for (const [index, entry] of cluster.members.entries()) {
     if (byName.size >= MAX_MEMBERS) {
-      refused.push({ name: `${cluster.members.length - index} others`, why: `more than ${MAX_MEMBERS} members` });
+      const name = `${cluster.members.length - index} others`;
+      refused.push({ name, reason: 'too-many', why: `more than ${MAX_MEMBERS} members` });
       break;
     }
-    if (byName.has(entry.name)) refused.push({ name: entry.name, why: 'another member has this name' });
-    else byName.set(entry.name, entry);
+    if (byName.has(entry.name)) {
+      refused.push({ name: entry.name, reason: 'duplicate', why: 'another member has this name' });
+    } else {
+      byName.set(entry.name, entry);
+    }
   }
-  return { entries: [...byName.values()], refused: refused.slice(0, MAX_MEMBERS) };
+  return { entries: [...byName.values()], refused: refused.slice(0, MAX_REFUSED) };
 }
 
 export function leaderOf(

@@ -1,9 +1,9 @@
 // The list of members as discovery remembers it: configured ones always, discovered ones until a document has not named them
 // for the grace. A document adds and confirms; only time takes away.
 import type { Instant } from '../core/instant.ts';
-import type { Address, Member, MemberName } from '../core/member.ts';
+import type { Address, Member, MemberName, MemberRefusal, Objection } from '../core/member.ts';
 import { isSameApi } from './contact-points.ts';
-import type { ContactPoints, Refusal } from './contact-points.ts';
+import type { ContactPoints } from './contact-points.ts';
 import type { Vetted } from './vet.ts';
 
 /** Members at most; documents are hostile bytes. */
@@ -48,11 +48,16 @@ export class Roster {
   }
 
   /** Takes in one document's vetted members. `at`: the start of its read. Returns who was not taken, and why. */
-  apply(vetted: readonly Vetted[], points: ContactPoints, isWanted: (one: Vetted) => boolean, at: Instant): Refusal[] {
-    const refused: Refusal[] = [];
+  apply(
+    vetted: readonly Vetted[],
+    points: ContactPoints,
+    isWanted: (one: Vetted) => boolean,
+    at: Instant,
+  ): readonly MemberRefusal[] {
+    const refused: MemberRefusal[] = [];
     for (const one of vetted) {
-      const why = this.#take(one, points, isWanted, at);
-      if (why !== undefined) refused.push({ name: one.name, why });
+      const objection = this.#take(one, points, isWanted, at);
+      if (objection !== undefined) refused.push({ name: one.name, ...objection });
     }
     for (const [name, entry] of this.#discovered) {
       const isConfigured = points.members.some((member) => member.name === name);
@@ -61,23 +66,29 @@ export class Roster {
     return refused;
   }
 
-  #take(one: Vetted, points: ContactPoints, isWanted: (one: Vetted) => boolean, at: Instant): string | undefined {
+  #take(one: Vetted, points: ContactPoints, isWanted: (one: Vetted) => boolean, at: Instant): Objection | undefined {
     const configured = configuredAs(one, points);
     if (configured !== undefined) {
       if (one.postgres !== undefined) this.#learned.set(configured.name, one.postgres);
-      if (configured.name !== one.name) return `its API is configured as ${configured.name}`;
+      if (configured.name !== one.name) {
+        return { reason: 'duplicate', why: `its API is configured as ${configured.name}` };
+      }
       return configured.postgres === undefined ? one.postgresWhy : undefined;
     }
-    if (one.api === undefined) return one.apiWhy;
-    if (!isWanted(one)) return 'neither a seed nor configured, and discovery is static';
+    if (one.api === undefined) return both(one);
+    if (!isWanted(one)) {
+      return { reason: 'not-configured', why: 'neither a seed nor configured, and discovery is static' };
+    }
     const known = this.#discovered.get(one.name);
     if (known === undefined && points.members.length + this.#discovered.size >= MAX_MEMBERS) {
-      return `more than ${MAX_MEMBERS} members`;
+      return { reason: 'too-many', why: `more than ${MAX_MEMBERS} members` };
     }
     const twin = [...this.#discovered.values()].find(
       ({ member }) => member.name !== one.name && sharesApi(member, one),
     );
-    if (twin !== undefined && twin.seenAt >= at) return `its API is also that of ${twin.member.name}`;
+    if (twin !== undefined && twin.seenAt >= at) {
+      return { reason: 'duplicate', why: `its API is also that of ${twin.member.name}` };
+    }
     if (known !== undefined && known.seenAt > at) return undefined;
     // A member that was renamed: one API is one member.
     if (twin !== undefined) this.#discovered.delete(twin.member.name);
@@ -88,6 +99,12 @@ export class Roster {
     });
     return one.postgresWhy;
   }
+}
+
+/** Every objection in one sentence, so that the operator meets the second not only after the first is gone. */
+function both({ apiWhy, postgresWhy }: Vetted): Objection | undefined {
+  if (apiWhy === undefined || postgresWhy === undefined || apiWhy.why === postgresWhy.why) return apiWhy ?? postgresWhy;
+  return { reason: apiWhy.reason, why: `${apiWhy.why}; ${postgresWhy.why}` };
 }
 
 function sharesApi(member: Member, one: Vetted): boolean {

@@ -1,8 +1,8 @@
 // When to read the /cluster document: on a slow beat, when a route changed, when asked, and to vouch for a silent
 // primary. Never at probe rate and never for liveness: each read costs a member a live read of its store.
-import type { MemberRefusal, MonitorEvent } from '../core/events.ts';
+import type { MonitorEvent } from '../core/events.ts';
 import type { Clock, Instant } from '../core/instant.ts';
-import type { Member, MemberName } from '../core/member.ts';
+import type { Member, MemberName, MemberRefusal } from '../core/member.ts';
 import type { Observation } from '../core/observation.ts';
 import type { ProbePolicy } from '../core/policy.ts';
 import { OVERDUE_MS } from '../core/set-aside.ts';
@@ -168,7 +168,9 @@ export class DiscoveryLoop {
       this.#watchScheduled(scheduled);
     }
     const switchover = found.kind === 'found' ? { switchover: scheduled ?? ('none' as const) } : {};
-    onObservation({ kind: 'members', startedAt, members, ...(scope === undefined ? {} : { scope }), ...switchover });
+    const refused = found.kind === 'found' || found.refused.length > 0 ? { refused: found.refused } : {};
+    const named = scope === undefined ? {} : { scope };
+    onObservation({ kind: 'members', startedAt, members, ...named, ...switchover, ...refused });
   }
 
   /** The wall clock is asked for this alone: to place its time on ours. */

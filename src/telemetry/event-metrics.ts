@@ -5,7 +5,8 @@ import type { Registry } from 'prom-client';
 import { CLOSE_REASONS } from '../core/close-reason.ts';
 import type { CancelKeyKnowledge, MonitorEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../core/events.ts';
 import type { Instant } from '../core/instant.ts';
-import type { MemberName } from '../core/member.ts';
+import { REFUSAL_REASONS } from '../core/member.ts';
+import type { MemberName, MemberRefusal } from '../core/member.ts';
 import type { PoolName } from '../core/policy.ts';
 import { NETWORK_BUCKETS, createTimedOutcomes } from './timed-outcomes.ts';
 
@@ -63,7 +64,7 @@ export function createEventMetrics({ registry, now }: EventMetricsOptions): Even
       case 'discovery-finished':
         return discoveries.record(event.detail === undefined, event.durationMs);
       case 'members-refused':
-        return cluster.refused.set(event.refused.length);
+        return countRefused(cluster.refused, event.refused);
       case 'members-changed':
         return members.changed(event);
       case 'refresh-asked':
@@ -89,6 +90,13 @@ export function createEventMetrics({ registry, now }: EventMetricsOptions): Even
     }
   };
   return { count, learn: learning(pool), retain: members.retain, discoveredAt: discoveries.lastFoundAt };
+}
+
+/** Every reason has its series from the start. */
+function countRefused(gauge: Gauge<'reason'>, refused: readonly MemberRefusal[]): void {
+  for (const reason of REFUSAL_REASONS) {
+    gauge.set({ reason }, refused.filter((one) => one.reason === reason).length);
+  }
 }
 
 function discoveryRecord({ discoveries, discoverySeconds }: ReturnType<typeof clusterMetrics>, now: () => Instant) {
@@ -244,6 +252,13 @@ function clusterMetrics(registers: Registers) {
     labelNames: ['outcome'] as const,
     registers,
   });
+  const refused = new Gauge({
+    name: 'pointsman_refused_members',
+    help: 'Members of the newest /cluster document that are not used, or only in part, by reason; /status names them.',
+    labelNames: ['reason'] as const,
+    registers,
+  });
+  countRefused(refused, []);
   return {
     discoveries,
     refreshes,
@@ -258,11 +273,7 @@ function clusterMetrics(registers: Registers) {
       buckets: [...NETWORK_BUCKETS, 10],
       registers,
     }),
-    refused: new Gauge({
-      name: 'pointsman_refused_members',
-      help: 'Members of the newest list that are not used as it says: addresses not allowed, entries that cannot be read.',
-      registers,
-    }),
+    refused,
     directIo: new Gauge({
       name: 'pointsman_direct_io',
       help: '1 while bytes are relayed past the streams of Node, 0 while they go through them.',

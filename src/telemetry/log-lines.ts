@@ -3,7 +3,8 @@
 import { CLOSE_REASONS } from '../core/close-reason.ts';
 import type { CloseReason } from '../core/close-reason.ts';
 import { describeRoute, durationText, standingText } from '../core/describe.ts';
-import type { MemberRefusal, MonitorEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../core/events.ts';
+import type { MonitorEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../core/events.ts';
+import type { MemberRefusal } from '../core/member.ts';
 import type { WhyCode } from '../core/routing-table.ts';
 
 export type LineLevel = 'error' | 'warn' | 'info' | 'debug' | 'trace';

@@ -2,7 +2,7 @@
 // the monitor tells is kept.
 import type { Action } from '../../src/core/actions.ts';
 import type { MonitorEvent } from '../../src/core/events.ts';
-import type { MemberName } from '../../src/core/member.ts';
+import type { MemberName, MemberRefusal } from '../../src/core/member.ts';
 import type { ProbeOutcome } from '../../src/core/observation.ts';
 import type { RoutingPolicy } from '../../src/core/policy.ts';
 import type { MemberStatus } from '../../src/core/status.ts';
@@ -32,7 +32,7 @@ export class LabMonitor {
   beforeDiscovery: () => Promise<void> = () => Promise.resolve();
   discoveries: { readonly at: number; readonly not: MemberName | undefined }[] = [];
   scheduledSwitchoverAt: number | undefined;
-  refused: readonly { readonly name: MemberName; readonly why: string }[] = [];
+  refused: readonly MemberRefusal[] = [];
   readonly monitor: Monitor;
   readonly #held = new Map<MemberName, PromiseWithResolvers<void>>();
 

@@ -45,7 +45,7 @@ export function aDecision({
   const capped = lagging === undefined ? {} : { lagging };
   const route: Route =
     first === undefined ? idle(otherwise) : { kind: 'open', targets: [first, ...rest], fallback, ...capped };
-  return { route, standings, addresses };
+  return { route, standings, addresses, refused: [] };
 }
 
 function idle(otherwise: 'hold' | 'starting' | 'closed'): Route {

@@ -19,6 +19,7 @@ const status: StatusDocument = {
     scheduled_switchover: null,
   },
   members: [],
+  refused_members: [],
   pools: [],
 };
 

@@ -134,6 +134,24 @@ describe('explain', () => {
     expect(changes).toContain(`pool write: pg-1 takes no new sessions, keeps its live ones: ${words}`);
   });
 
+  test('below the pools which members are not used, and which setting would allow it', async () => {
+    const why = 'PostgreSQL port 5433 is not allowed: add 5433 to cluster.allow.ports to allow it';
+    const refused = [
+      { name: 'pg-3', reason: 'postgres-port' as const, why },
+      { name: 'replica-4', reason: 'unreadable' as const, why: '/cluster has no API URL for it' },
+    ];
+    status = { ...STATUS, refused_members: refused };
+    const address = await serve();
+    for (const pool of [[], ['--pool', 'read']]) {
+      const { out } = await cli(['explain', '--admin', address, ...pool]);
+      expect(out).toMatch(
+        /\n\nnot used:\n {2}pg-3 {7}PostgreSQL port 5433 .*\n {2}replica-4 {2}\/cluster has no API URL for it\n$/,
+      );
+    }
+    const { out } = await cli(['explain', '--json', '--admin', address]);
+    expect(JSON.parse(out)).toMatchObject({ refused_members: refused });
+  });
+
   test('above the pools what concerns them all', async () => {
     status = {
       ...STATUS,
@@ -159,10 +177,10 @@ describe('explain', () => {
   test('--json: that part of the status document', async () => {
     const address = await serve();
     const all = await cli(['explain', '--json', '--admin', address]);
-    expect(JSON.parse(all.out)).toEqual({ pools: STATUS.pools, members: STATUS.members });
+    expect(JSON.parse(all.out)).toEqual({ pools: STATUS.pools, refused_members: [], members: STATUS.members });
     const { out } = await cli(['explain', '--json', '--pool', 'read', '--admin', address]);
     const members = STATUS.members.map((member) => ({ ...member, pools: { read: member.pools['read'] } }));
-    expect(JSON.parse(out)).toEqual({ pools: [STATUS.pools[1]], members });
+    expect(JSON.parse(out)).toEqual({ pools: [STATUS.pools[1]], refused_members: [], members });
   });
 
   test('an unknown pool: the known ones, exit code 2', async () => {

@@ -1,37 +1,100 @@
-// A member that the document names and the trust rules do not let us use as it says: the operator reads which and why.
+// A member that the document names and the trust rules do not let us use: everybody who may ask reads which one, and why.
 import { afterEach, expect, test } from 'vitest';
 import { FakeMember } from '../../support/fake-member.ts';
-import { startPointsman } from '../../support/pointsman-process.ts';
+import { aStartup, errorFields } from '../../support/packets.ts';
+import { checkConfig, startPointsman } from '../../support/pointsman-process.ts';
 import type { PointsmanProcess } from '../../support/pointsman-process.ts';
+import { connectRaw } from '../../support/raw-client.ts';
 
 let pointsman: PointsmanProcess;
-let member: FakeMember;
+const members: FakeMember[] = [];
 
 afterEach(async () => {
   await pointsman.stop();
-  await member.stop();
+  for (const member of members.splice(0)) await member.stop();
 });
 
-test('scenario 44: addresses that are not allowed are told and counted, with what would allow them', async () => {
-  member = await FakeMember.start('pg-1', { role: 'primary' });
+async function aMember(name: string, role: 'primary' | 'replica', at = {}): Promise<FakeMember> {
+  const member = await FakeMember.start(name, { role }, at);
+  members.push(member);
+  return member;
+}
+
+const POSTGRES_PORT = 'PostgreSQL port 15434 is not allowed: add 15434 to cluster.allow.ports to allow it';
+
+/** A seed whose own port is 5433, a primary that is no seed and has another port, and a stranger. */
+async function aCluster(): Promise<FakeMember> {
+  const replica = await aMember('pg-1', 'replica');
+  const primary = await aMember('pg-2', 'primary', { host: '127.0.0.2', port: replica.address.port });
   const stranger = {
-    ...member.entry({ host: '169.254.169.254', port: 22 }),
+    ...replica.entry({ host: '169.254.169.254', port: 22 }),
     name: 'pg-9',
     api_url: 'http://169.254.169.254:80/patroni',
   };
-  member.set({ cluster: { scope: 'demo', members: [member.entry({ host: '127.0.0.1', port: 5433 }), stranger] } });
+  const list = [replica.entry({ port: 5433 }), primary.entry({ port: 15_434 }), stranger];
+  replica.set({ cluster: { scope: 'demo', members: list } });
+  return replica;
+}
+
+test('scenario 44: a refused member is named in the log, the metric, /status and the DETAIL of a client', async () => {
+  const seed = await aCluster();
   pointsman = await startPointsman({
-    cluster: { seeds: [member.url] },
+    cluster: { seeds: [seed.url] },
     listeners: [{ address: '127.0.0.1:0', pool: 'write' }],
     admin: { address: '127.0.0.1:0' },
+    hold: { max_wait: '200ms' },
   });
   const told = await pointsman.waitFor('the warning', () =>
     pointsman.lines.find((line) => line['event'] === 'members-refused'),
   );
-  expect(told).toMatchObject({ level: 'warn', msg: expect.stringContaining('5433') });
-  expect(told['msg']).toMatch(/pg-1 .*5433.*cluster\.allow\.ports/);
+  expect(told).toMatchObject({ level: 'warn', msg: expect.stringContaining(`pg-2 (${POSTGRES_PORT})`) });
   expect(told['msg']).toMatch(/pg-9 .*169\.254\.169\.254/);
-  expect(await pointsman.metric('pointsman_refused_members')).toBe(2);
+  expect(told['msg']).not.toContain('pg-1');
+
+  expect(await pointsman.metric('pointsman_refused_members{reason="postgres-port"}')).toBe(1);
+  expect(await pointsman.metric('pointsman_refused_members{reason="forbidden-address"}')).toBe(1);
+  expect(await pointsman.metric('pointsman_refused_members{reason="api-port"}')).toBe(0);
+
   await pointsman.waitUntilReady();
-  expect((await pointsman.admin('/status')).text).toContain('PostgreSQL address unknown');
+  const status: unknown = JSON.parse((await pointsman.admin('/status')).text);
+  expect(status).toMatchObject({
+    members: [
+      { name: 'pg-1', postgres: '127.0.0.1:5433' },
+      { name: 'pg-2', postgres: null },
+    ],
+    refused_members: [
+      { name: 'pg-2', reason: 'postgres-port', why: POSTGRES_PORT },
+      { name: 'pg-9', reason: 'forbidden-address' },
+    ],
+  });
+
+  const client = await connectRaw({ host: '127.0.0.1', port: await pointsman.port('write') });
+  client.socket.write(aStartup());
+  const error = await pointsman.waitFor('the refusal', () => errorFields(client.received()));
+  expect(error['D']).toContain('not used: pg-2 (PostgreSQL port not allowed by cluster.allow.ports), pg-9 (');
+  // Nobody has authenticated here.
+  expect(error['D']).not.toMatch(/15434|169\.254/);
+});
+
+test('scenario 44: check --live fails and says which setting would allow the member', async () => {
+  const seed = await aCluster();
+  pointsman = await checkConfig(`cluster: { seeds: ["${seed.url}"] }\n`, '--live');
+  expect(await pointsman.exited()).toBe(1);
+  expect(pointsman.stderr.join('')).toContain('2 members are not used: pg-2, pg-9');
+});
+
+test('a cluster on another port than 5432: used without any setting, and check --live is content', async () => {
+  const primary = await aMember('pg-1', 'primary');
+  primary.set({ cluster: { scope: 'demo', members: [primary.entry({ port: 5433 })] } });
+  pointsman = await checkConfig(`cluster: { seeds: ["${primary.url}"] }\n`, '--live');
+  expect(await pointsman.exited()).toBe(0);
+  expect(pointsman.stderr.join('')).toBe('');
+});
+
+test('no member has an address: check --live fails', async () => {
+  const primary = await aMember('pg-1', 'primary');
+  primary.set({ cluster: { scope: 'demo', members: [primary.entry({ host: undefined })] } });
+  pointsman = await checkConfig(`cluster: { seeds: ["${primary.url}"] }\n`, '--live');
+  expect(await pointsman.exited()).toBe(1);
+  expect(pointsman.stderr.join('')).toContain('no member can be used');
 });

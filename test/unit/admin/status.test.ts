@@ -94,6 +94,7 @@ describe('status', () => {
   test('the cluster and the program', () => {
     const { members: _, pools: __, ...rest } = statusOf(both);
     expect(rest).toEqual({
+      refused_members: [],
       version: '1.2.3',
       uptime_seconds: 3,
       ready: true,

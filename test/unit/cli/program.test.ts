@@ -22,7 +22,7 @@ const survey: Survey = ({ scope, seeds }) =>
             leader: 'pg-1',
             contactPoints: ['10.0.0.11:8008', '10.0.0.12:8008'],
             members: [{ name: 'pg-1', postgres: { host: '10.0.0.11', port: 5432 } }],
-            refused: [{ name: 'pg-3', why: 'port 22 is not allowed' }],
+            refused: [{ name: 'pg-3', reason: 'postgres-port', why: 'port 22 is not allowed' }],
           }
         : { kind: 'failed', url, why: `${url}: connection refused` },
     ),
@@ -87,7 +87,8 @@ describe('check', () => {
       'http://pg1:8008: cluster batman, leader pg-1\n  contact points: 10.0.0.11:8008, 10.0.0.12:8008\n  pg-1  10.0.0.11:5432\n',
     );
     expect(out).toContain('  pg-3  not used: port 22 is not allowed\n');
-    expect([code, err]).toEqual([0, 'http://pg2:8008: connection refused\n']);
+    expect(err).toBe('http://pg2:8008: connection refused\n1 member is not used: pg-3\n');
+    expect(code).toBe(1);
   });
 
   test('--live with seeds that nobody answers for: exit code 1', async () => {

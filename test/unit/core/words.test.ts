@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { CLOSE_REASONS, evictionReason, LEAVE_CAUSES } from '../../../src/core/close-reason.ts';
 import type { CloseReason } from '../../../src/core/close-reason.ts';
 import { describeMembers, describeStanding, durationText, standingText } from '../../../src/core/describe.ts';
+import { REFUSAL_REASONS } from '../../../src/core/member.ts';
 import { aList, aPolicy, aTable, isPrimary, isReplica, poolOf, refused, silent } from '../../support/builders.ts';
+import { aDecision } from '../../support/tables.ts';
 
 describe('SQLSTATEs', () => {
   test.each<[CloseReason, string | undefined]>([
@@ -104,6 +106,13 @@ describe('sentences', () => {
   });
 
   test('nobody seen', () => {
+    const notUsed = REFUSAL_REASONS.map((reason) => ({ name: reason, reason, why: '10.0.0.7 port 22' }));
+    const named = describeMembers({ ...aDecision({}), refused: notUsed }, 0);
+    expect(named).toMatch(
+      /^members seen: none; not used: api-port \(API port not allowed by cluster\.allow\.ports\), .* and 4 others$/,
+    );
+    // No address for a client that has not authenticated, and a contact point is no member.
+    expect(named).not.toMatch(/10\.0\.0\.7|contact-point/);
     expect(describeMembers(undefined, 0)).toBe('members seen: none');
     expect(describeMembers(poolOf(aTable(aPolicy(), 0), 'write'), 0)).toBe('members seen: none');
   });

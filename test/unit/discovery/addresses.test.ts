@@ -12,7 +12,7 @@ function api(host: string, ...addresses: string[]): ContactPoint {
 function rules(points: readonly ContactPoint[], allow: Partial<Allow> = {}) {
   const trust = createTrustRules(points, { ...NOTHING, ...allow });
   return (host: string, address = host, port = 8008, use: 'api' | 'postgres' = 'api') =>
-    trust.refusal({ use, host, port }, address) ?? 'allowed';
+    trust.refusal({ use, host, port }, address)?.why ?? 'allowed';
 }
 
 describe('one spelling per address', () => {

@@ -213,7 +213,7 @@ describe('a configured member', () => {
     expect(names(result)).toEqual(['one', 'pg-2', 'pg-3']);
     expect(result.members[0]?.postgres).toEqual({ host: '10.0.0.1', port: 5432 });
     expect(result.leader?.name).toBe('one');
-    expect(result.refused).toEqual([{ name: 'pg-1', why: 'its API is configured as one' }]);
+    expect(result.refused).toEqual([{ name: 'pg-1', reason: 'duplicate', why: 'its API is configured as one' }]);
   });
 
   test('whose name cannot be resolved is shown, asked by nobody, and comes back by itself', async () => {
@@ -224,7 +224,11 @@ describe('a configured member', () => {
     expect(before.members).toMatchObject([
       { name: 'pg-1', api: { address: { host: 'pg1.test' } }, postgres: undefined },
     ]);
-    expect(before.refused[0]).toEqual({ name: 'pg-1', why: 'pg1.test could not be resolved: ENOTFOUND' });
+    expect(before.refused[0]).toEqual({
+      name: 'pg-1',
+      reason: 'unresolved',
+      why: 'pg1.test could not be resolved: ENOTFOUND',
+    });
     expect(cluster.reads).toEqual([]);
     cluster.names.set('pg1.test', ['10.0.0.1']);
     expect((await cluster.discovery.discover()).members).toMatchObject([
@@ -244,7 +248,9 @@ describe('static', () => {
     cluster.documents.set('10.0.0.1:8008', DOCUMENT);
     const result = await cluster.discovery.discover();
     expect(names(result)).toEqual(['pg-1', 'pg-2']);
-    expect(result.refused).toEqual([{ name: 'pg-3', why: 'neither a seed nor configured, and discovery is static' }]);
+    expect(result.refused).toEqual([
+      { name: 'pg-3', reason: 'not-configured', why: 'neither a seed nor configured, and discovery is static' },
+    ]);
   });
 });
 

@@ -1,5 +1,5 @@
 // A /cluster document written by an enemy (scenario 44): nobody it names is contacted, and each refusal is told.
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { entryOf, fakeCluster, seed } from '../../support/discovery.ts';
 
 const S1 = 'http://10.0.0.1:8008';
@@ -33,7 +33,7 @@ test.each([
   cluster.documents.set('10.0.0.1:8008', { members: [entryOf('bad', '10.0.0.9', fields), GOOD] });
   const result = await cluster.discovery.discover();
   expect(result.members.map((member) => member.name)).toEqual(['good']);
-  expect(result.refused).toEqual([{ name: 'bad', why: expect.stringContaining(why) }]);
+  expect(result.refused).toMatchObject([{ name: 'bad', why: expect.stringContaining(why) }]);
   expect(JSON.stringify(result)).not.toContain('secret');
   await cluster.discovery.discover({ not: 'good' });
   expect(new Set(cluster.reads.map((api) => api.address.host))).toEqual(new Set(['10.0.0.1']));
@@ -50,7 +50,7 @@ test.each([
 ])('PostgreSQL at %s: the member has no PostgreSQL address', async (_, fields, why) => {
   const { result } = await discoverWith(entryOf('half', '10.0.0.9', fields));
   expect(result.members).toMatchObject([{ name: 'half', postgres: undefined }]);
-  expect(result.refused).toEqual([{ name: 'half', why: expect.stringContaining(why) }]);
+  expect(result.refused).toMatchObject([{ name: 'half', why: expect.stringContaining(why) }]);
 });
 
 test('a name with several addresses is contacted at an allowed one', async () => {
@@ -67,7 +67,7 @@ test('ten thousand members: a hundred are taken and the rest is told in one line
   const many = Array.from({ length: 10_000 }, (_, n) => entryOf(`pg-${n}`, `10.1.${n >> 8}.${n & 255}`));
   const { cluster, result } = await discoverWith(...many);
   expect(result.members).toHaveLength(100);
-  expect(result.refused).toEqual([{ name: '9900 others', why: 'more than 100 members' }]);
+  expect(result.refused).toEqual([{ name: '9900 others', reason: 'too-many', why: 'more than 100 members' }]);
   expect(cluster.reads).toHaveLength(1);
 });
 
@@ -86,8 +86,8 @@ test('two members of one name, two members of one API: the first counts', async 
   const { result } = await discoverWith(GOOD, entryOf('good', '10.0.0.3'), entryOf('twin', '10.0.0.2'));
   expect(result.members).toMatchObject([{ name: 'good', api: { address: { host: '10.0.0.2' } } }]);
   expect(result.refused).toEqual([
-    { name: 'good', why: 'another member has this name' },
-    { name: 'twin', why: 'its API is also that of good' },
+    { name: 'good', reason: 'duplicate', why: 'another member has this name' },
+    { name: 'twin', reason: 'duplicate', why: 'its API is also that of good' },
   ]);
 });
 
@@ -101,4 +101,67 @@ test('a seed in a range that is never contacted is not contacted', async () => {
 test.each([['__proto__'], ['constructor'], ['toString']])('a member called %s is a member', async (name) => {
   const { result } = await discoverWith(entryOf(name, '10.0.0.5'));
   expect(result.members.map((member) => member.name)).toEqual([name]);
+});
+
+async function refusalsOf(...members: unknown[]) {
+  const { result } = await discoverWith(...members);
+  return result.refused.map(({ name, reason }) => `${name} ${reason}`);
+}
+
+describe('G19: only a seed teaches a port, and only of its own host', () => {
+  const SEED_HOST = '10.0.0.1';
+  const other = entryOf('other', '10.0.0.9', { port: 6379 });
+
+  test.each([
+    ['a port of the services that every host has', entryOf('seed', SEED_HOST, { port: 22 })],
+    ['another host', entryOf('seed', SEED_HOST, { host: '10.0.0.9', port: 6379 })],
+    ['a metadata address', entryOf('seed', SEED_HOST, { host: '169.254.169.254', port: 6379 })],
+    ['a name that leads elsewhere', entryOf('seed', SEED_HOST, { host: 'nowhere.test', port: 6379 })],
+    ['another API of that host', entryOf('seed', SEED_HOST, { api_url: 'http://10.0.0.1:8009', port: 6379 })],
+    ['no API', entryOf('seed', SEED_HOST, { api_url: null, port: 6379 })],
+    ['a member that is no seed', entryOf('seed', '10.0.0.2', { port: 6379 })],
+  ])('%s', async (_, entry) => {
+    expect(await refusalsOf(entry, other)).toContain('other postgres-port');
+  });
+
+  test('of two entries for one seed the first counts', async () => {
+    const twin = entryOf('twin', SEED_HOST, { port: 6379 });
+    expect(await refusalsOf(entryOf('seed', SEED_HOST, { port: 5433 }), twin, other)).toContain('other postgres-port');
+  });
+
+  test('a port that is trusted opens no other network', async () => {
+    const stranger = entryOf('stranger', '10.0.0.3', { host: '203.0.113.5', port: 5433 });
+    const metadata = entryOf('metadata', '10.0.0.4', { host: '169.254.169.254', port: 5433 });
+    expect(await refusalsOf(entryOf('seed', SEED_HOST, { port: 5433 }), stranger, metadata)).toEqual([
+      'stranger address',
+      'metadata forbidden-address',
+    ]);
+  });
+
+  test('the document of a discovered member teaches nothing about a seed', async () => {
+    const cluster = fakeCluster({ seeds: [seed(S1)] });
+    const own = entryOf('seed', SEED_HOST);
+    cluster.documents.set('10.0.0.1:8008', { members: [own, GOOD] });
+    await cluster.discovery.discover();
+    cluster.documents.delete('10.0.0.1:8008');
+    cluster.documents.set('10.0.0.2:8008', { members: [{ ...own, port: 6379 }, GOOD, other] });
+    const result = await cluster.discovery.discover();
+    expect(result.refused.map(({ name, reason }) => `${name} ${reason}`)).toEqual([
+      'seed postgres-port',
+      'other postgres-port',
+    ]);
+  });
+});
+
+test('a member whose two addresses are refused is refused with both reasons', async () => {
+  const { result } = await discoverWith(entryOf('bad', '10.0.0.9', { api_url: 'http://10.0.0.9:9009', port: 6379 }));
+  expect(result.refused).toEqual([
+    {
+      name: 'bad',
+      reason: 'api-port',
+      why:
+        'API port 9009 is not allowed: add 9009 to cluster.allow.ports to allow it; ' +
+        'PostgreSQL port 6379 is not allowed: add 6379 to cluster.allow.ports to allow it',
+    },
+  ]);
 });

@@ -100,7 +100,9 @@ describe('SRV records', () => {
     cluster.names.set('pg-1.test.', [address]);
     const { refused } = await cluster.discovery.discover();
     expect(cluster.reads).toEqual([]);
-    expect(refused).toEqual([{ name: `${address}:${port}`, why: `${why}, named by http+srv://${SRV}` }]);
+    expect(refused).toEqual([
+      { name: `${address}:${port}`, reason: 'contact-point', why: `${why}, named by http+srv://${SRV}` },
+    ]);
   });
 
   test('the operator may allow what is not followed otherwise', async () => {

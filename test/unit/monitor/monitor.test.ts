@@ -157,7 +157,7 @@ it('tells of members that may not be contacted, once per change', async () => {
   const told = () => lab.events.flatMap((event) => (event.kind === 'members-refused' ? [event.refused] : []));
   await lab.clock.advance(25_000);
   expect(told()).toEqual([]);
-  lab.refused = [{ name: 'pg-9', why: 'port 22 is not allowed' }];
+  lab.refused = [{ name: 'pg-9', reason: 'postgres-port', why: 'port 22 is not allowed' }];
   await lab.clock.advance(25_000);
   expect(told()).toEqual([lab.refused]);
   lab.refused = [];

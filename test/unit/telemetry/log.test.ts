@@ -157,7 +157,10 @@ describe('lines', () => {
     [{ kind: 'refresh-asked', isMerged: true }, 'debug refresh asked for again: probing is urgent already'],
     [{ kind: 'members-changed', added: ['a'], removed: ['b', 'c'] }, 'info members changed: added a; removed b, c'],
     [
-      { kind: 'members-refused', refused: [{ name: 'pg-3', why: 'PostgreSQL port 5433 is not allowed' }] },
+      {
+        kind: 'members-refused',
+        refused: [{ name: 'pg-3', reason: 'postgres-port', why: 'PostgreSQL port 5433 is not allowed' }],
+      },
       'warn not used: pg-3 (PostgreSQL port 5433 is not allowed)',
     ],
     [{ kind: 'members-refused', refused: [] }, 'info every member of the document is used'],

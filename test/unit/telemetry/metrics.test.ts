@@ -268,7 +268,6 @@ describe('by event', () => {
 
   test.each([
     [{ kind: 'urgent-probing', on: true, smells: [] }, 'pointsman_urgent_probing 1'],
-    [{ kind: 'members-refused', refused: [{ name: 'pg-9', why: 'x' }] }, 'pointsman_refused_members 1'],
     [
       { kind: 'cancel-forwarded', pool: 'read', key: 'known', members: ['a'] },
       'pointsman_cancels_forwarded_total{pool="read",key="known"} 1',

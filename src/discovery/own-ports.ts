@@ -1,0 +1,58 @@
+// The database ports that seeds report for themselves: a seed is trusted, so its own port is, and the same port on the members that it
+// lists. Only a seed's or a configured member's document teaches them, never a discovered member's.
+import { addressText, isSameAddress } from '../core/member.ts';
+import type { Address } from '../core/member.ts';
+import type { ClusterMember } from '../patroni/cluster-document.ts';
+import { FIRST_FREE_PORT } from './addresses.ts';
+import { parseApiUrl } from './api-url.ts';
+import type { ContactPoints } from './contact-points.ts';
+import type { Resolve } from './resolve.ts';
+
+export interface OwnPorts {
+  /** Takes in the document that `from` gave; returns every port known now. Never rejects. */
+  readonly learn: (
+    entries: readonly ClusterMember[],
+    from: Address,
+    points: Pick<ContactPoints, 'seeds' | 'members'>,
+  ) => Promise<readonly number[]>;
+}
+
+/** Remembers what it learned of a seed for as long as that is a seed: the members list the ports when it is away. */
+export function createOwnPorts(resolve: Resolve): OwnPorts {
+  const ports = new Map<string, number>();
+
+  /** Addresses of `host`; empty when it cannot be resolved. */
+  async function addressesOf(host: string): Promise<readonly string[]> {
+    const resolution = await resolve(host);
+    return resolution.kind === 'resolved' ? resolution.addresses : [];
+  }
+
+  /** The seed that the entry is about, and its database port; undefined when it is about another member, or another host. */
+  async function ownPort(
+    entry: ClusterMember,
+    seeds: readonly Address[],
+  ): Promise<readonly [string, number] | undefined> {
+    const { apiUrl, host, port } = entry;
+    if (apiUrl === undefined || host === undefined || port === undefined || port < FIRST_FREE_PORT) return undefined;
+    const parsed = parseApiUrl(apiUrl);
+    if (parsed.kind === 'invalid' || !seeds.some((seed) => seed.port === parsed.api.port)) return undefined;
+    const [apis, databases] = await Promise.all([addressesOf(parsed.api.host), addressesOf(host)]);
+    const seed = seeds.find((one) => one.port === parsed.api.port && apis.includes(one.host));
+    return seed !== undefined && databases.includes(seed.host) ? [addressText(seed), port] : undefined;
+  }
+
+  return {
+    learn: async (entries, from, points) => {
+      const seeds = [...points.seeds, ...points.members].map(({ api }) => api.address);
+      const known = new Set(seeds.map(addressText));
+      for (const seed of ports.keys()) if (!known.has(seed)) ports.delete(seed);
+      const isFromSeed = seeds.some((seed) => isSameAddress(seed, from));
+      if (isFromSeed) {
+        const learned = await Promise.all(entries.map((entry) => ownPort(entry, seeds)));
+        // Of two entries for one seed the first counts.
+        for (const one of learned.toReversed()) if (one !== undefined) ports.set(...one);
+      }
+      return [...new Set(ports.values())];
+    },
+  };
+}
