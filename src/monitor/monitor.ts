@@ -176,7 +176,8 @@ export class Monitor {
 
   /**
    * Undefined while the open member of an exclusive pool has evidence younger than one probe interval and than any doubt; else
-   * resolves when it has just been asked again. A vouched member is not asked: that it is silent is known. Never rejects.
+   * resolves when it has been asked again, at most once per urgent interval. A vouched member is not asked: that it is silent is
+   * known. Never rejects.
    */
   freshen(pool: PoolName): Promise<void> | undefined {
     const stale = this.#stale(pool);
@@ -184,10 +185,12 @@ export class Monitor {
   }
 
   async #askAgain(pool: PoolName, member: MemberName): Promise<void> {
-    await this.#probers.get(member)?.ask();
+    // Doubts may come at any rate, and any client can cause them: members are not asked at that rate.
+    const leastMs = this.#policy.probe.urgent.intervalMs;
+    await this.#probers.get(member)?.ask(leastMs);
     // A round that was under way may have begun before the doubt: a second one has not.
     const stale = this.#stale(pool);
-    if (stale !== undefined) await this.#probers.get(stale)?.ask();
+    if (stale !== undefined) await this.#probers.get(stale)?.ask(leastMs);
   }
 
   #stale(pool: PoolName): MemberName | undefined {

@@ -30,6 +30,8 @@ export class Prober {
   readonly #options: ProberOptions;
   #cancelTimer: () => void = () => {};
   #round: Promise<void> | undefined;
+  /** The next round, for those who wait for it. */
+  #shared: PromiseWithResolvers<void> | undefined;
   #startedAt: Instant = -Infinity;
   #isStopped = false;
 
@@ -53,14 +55,22 @@ export class Prober {
     this.#schedule(Math.min(this.#untilNextRound(), Math.max(0, this.#startedAt + leastMs - clock.now())));
   }
 
-  /** Resolves when a round that was under way, or else one begun now, has ended. */
-  ask(): Promise<void> {
-    return this.#round ?? this.#begin();
+  /**
+   * Resolves when a round has ended: the one under way, or else the next one. That one begins now, but not before `leastMs` after
+   * the start of the last one: all who ask meanwhile share it. Milliseconds.
+   */
+  ask(leastMs: number): Promise<void> {
+    if (this.#round !== undefined || this.#isStopped) return this.#round ?? Promise.resolve();
+    if (this.#startedAt + leastMs <= this.#options.clock.now()) return this.#begin();
+    this.soon(leastMs);
+    this.#shared ??= Promise.withResolvers();
+    return this.#shared.promise;
   }
 
   stop(): void {
     this.#isStopped = true;
     this.#cancelTimer();
+    this.#shared?.resolve();
   }
 
   #untilNextRound(): number {
@@ -79,8 +89,11 @@ export class Prober {
     if (this.#isStopped) return Promise.resolve();
     this.#cancelTimer();
     this.#startedAt = this.#options.clock.now();
+    const shared = this.#shared;
+    this.#shared = undefined;
     this.#round = this.#askAll(this.#startedAt).finally(() => {
       this.#round = undefined;
+      shared?.resolve();
       this.#schedule(this.#untilNextRound());
     });
     return this.#round;

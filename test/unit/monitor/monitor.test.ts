@@ -91,7 +91,9 @@ it('a session for writes that met a standby: no evidence from before counts, and
   expect(lab.askedSince('pg-1', from)).toBeGreaterThanOrEqual(5);
   lab.set('pg-1', { role: 'replica' });
   lab.monitor.smell({ kind: 'landed-on-standby', member: 'pg-1' });
-  await lab.monitor.freshen('write');
+  const asked = lab.monitor.freshen('write');
+  await lab.clock.advance(100);
+  await asked;
   expect(lab.writeRoute()).toBe('hold');
 });
 

@@ -96,6 +96,31 @@ it('asks a member soon after its server ended a session, but not for each of man
   expect(lab.askedSince('pg-1', from)).toBeLessThanOrEqual(11);
 });
 
+it('clients whose server ends them first, many at a time, share one question per urgent interval', async () => {
+  const lab = await new LabMonitor().started();
+  await lab.clock.advance(3000);
+  const from = lab.clock.now();
+  let routed = 0;
+  for (let times = 0; times < 200; times += 1) {
+    lab.monitor.smell({ kind: 'backend-closed', member: 'pg-1' });
+    void lab.monitor.freshen('write')?.then(() => (routed += 1));
+    await lab.clock.advance(5);
+  }
+  expect(lab.askedSince('pg-1', from)).toBeLessThanOrEqual(11);
+  await lab.clock.advance(250);
+  expect(routed, 'each of them was answered').toBe(200);
+});
+
+it('a client that waits for a question to come is answered when the member leaves', async () => {
+  const lab = await new LabMonitor().started();
+  await lab.clock.advance(50);
+  lab.monitor.smell({ kind: 'backend-closed', member: 'pg-1' });
+  const asked = lab.monitor.freshen('write');
+  expect(asked).toBeDefined();
+  lab.monitor.stop();
+  await asked;
+});
+
 it('a hint from outside: /cluster is read and everybody asked at once, and then no faster than before', async () => {
   const lab = await new LabMonitor().started();
   await lab.clock.advance(8000);
