@@ -3,8 +3,11 @@
 import { CLOSE_REASONS } from '../core/close-reason.ts';
 import type { CloseReason, LeaveCause } from '../core/close-reason.ts';
 import { durationText } from '../core/describe.ts';
+import type { MemberName } from '../core/member.ts';
 import type { PoolName } from '../core/policy.ts';
 import type { ErrorFields } from '../wire/error-response.ts';
+import type { Activity } from '../wire/session-follower.ts';
+import type { BackendEnding } from './relay.ts';
 
 /** The reasons for which a served session is ended with words. */
 export type PartingReason = Extract<
@@ -16,6 +19,40 @@ export function partingText(reason: PartingReason, pool: PoolName, detail: strin
   const { sqlState } = CLOSE_REASONS[reason];
   return { sqlState, message: `pointsman: ${sentence(reason, pool)} (${reason})`, detail, hint: hint(reason) };
 }
+
+export interface Loss {
+  readonly ending: BackendEnding;
+  readonly activity: Exclude<Activity, 'unknown'>;
+  readonly pool: PoolName;
+  readonly detail: string;
+}
+
+/**
+ * For a client whose server ended without a word. 57P03 lets libpq try its next host; 57P01 is what PostgreSQL says to an idle session;
+ * 08006 leaves open what became of the transaction.
+ */
+export function lossText({ ending, activity, pool, detail }: Loss): ErrorFields {
+  const message = `pointsman: the server of pool "${pool}" ended the session (${ending})`;
+  switch (activity) {
+    case 'starting':
+      return { sqlState: '57P03', message, detail, hint: 'The session had not begun. Connect again in a few seconds.' };
+    case 'idle':
+      return { sqlState: '57P01', message, detail, hint: hint(ending) };
+    case 'busy':
+    case 'in-transaction':
+    case 'in-failed-transaction':
+      return { sqlState: '08006', message, detail, hint: UNKNOWN_OUTCOME };
+  }
+}
+
+/** DETAIL of it: how the member's server ended. `fatal`: the SQLSTATE that it gave. */
+export function describeEnd(member: MemberName, ending: BackendEnding, fatal: string | undefined): string {
+  if (fatal !== undefined) return `${member}: FATAL ${fatal}`;
+  return `${member}: ${ending === 'backend-reset' ? 'the connection was reset' : 'the connection ended without a word'}`;
+}
+
+const UNKNOWN_OUTCOME =
+  'A statement or a transaction was under way. Find out whether it took effect before you repeat it.';
 
 /** DETAIL of `too-old`. */
 export function describeAge(ageMs: number, maxAgeMs: number): string {
@@ -29,7 +66,7 @@ function sentence(reason: PartingReason, pool: PoolName): string {
   return `the session's member left pool "${pool}"`;
 }
 
-function hint(reason: PartingReason): string {
+function hint(reason: PartingReason | BackendEnding): string {
   return reason === 'shutdown'
     ? 'No transaction was open. Connect to another proxy, or again in a few seconds.'
     : 'No transaction was open. Connect again: the next session goes where the pool is then.';

@@ -22,6 +22,7 @@ export type RefusalReason = Extract<
   | 'hold-timeout'
   | 'no-route'
   | 'connect-failed'
+  | 'backend-closed'
   | 'shutdown'
   | 'internal-error'
 >;
@@ -40,7 +41,8 @@ export interface RefusalFacts {
 const CANNOT_CONNECT_NOW = '57P03';
 
 export function refusalText(reason: RefusalReason, facts: RefusalFacts): ErrorFields {
-  const sqlState = reason === 'shutdown' ? CANNOT_CONNECT_NOW : CLOSE_REASONS[reason].sqlState;
+  const isForNow = reason === 'shutdown' || reason === 'backend-closed';
+  const sqlState = isForNow ? CANNOT_CONNECT_NOW : CLOSE_REASONS[reason].sqlState;
   return { sqlState, message: `pointsman: ${sentence(reason, facts.pool)} (${reason})`, ...advice(reason, facts) };
 }
 
@@ -86,6 +88,8 @@ function sentence(reason: RefusalReason, pool: PoolPolicy): string {
       return `no ${pool.check.family === 'primary' ? 'primary' : 'member'} to route to in pool "${pool.name}"`;
     case 'connect-failed':
       return `could not connect to a member of pool "${pool.name}"`;
+    case 'backend-closed':
+      return `the server of pool "${pool.name}" ended the session`;
     case 'shutdown':
       return 'the proxy is shutting down';
     case 'internal-error':
@@ -135,6 +139,8 @@ function advice(reason: RefusalReason, facts: RefusalFacts): Pick<ErrorFields, '
         detail: join(detail, members(), waited),
         hint: "Connect again in a few seconds. If it stays so, check that PostgreSQL accepts connections from the proxy's host.",
       };
+    case 'backend-closed':
+      return { detail, hint: 'The session had not begun. Connect again in a few seconds.' };
     case 'shutdown':
       return { detail, hint: 'Connect to another proxy, or again in a few seconds.' };
     case 'internal-error':

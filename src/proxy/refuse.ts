@@ -20,10 +20,33 @@ export function dismiss(client: Socket, lastWords: Uint8Array, clock: Clock, onC
   return () => client.destroy();
 }
 
+/** From the server's end to the end of a client that does not read what the server said. */
+const UNREAD_MS = 60_000;
+
+/** The same for a client whose server has ended, at its own pace while it reads; with last words where there are any. */
+export function sendOff(
+  client: Socket,
+  lastWords: Uint8Array | undefined,
+  clock: Clock,
+  onClosed: () => void,
+): () => void {
+  let cancelDeadline = clock.schedule(UNREAD_MS, () => client.destroy());
+  client.once('finish', () => {
+    cancelDeadline();
+    cancelDeadline = clock.schedule(REFUSAL_MS, () => client.destroy());
+  });
+  partFrom(client, lastWords, () => {
+    cancelDeadline();
+    onClosed();
+  });
+  return () => client.destroy();
+}
+
 /** The last words, then nothing is read but the end. */
-function partFrom(client: Socket, lastWords: Uint8Array, onClosed: () => void): void {
+function partFrom(client: Socket, lastWords: Uint8Array | undefined, onClosed: () => void): void {
   client.on('close', onClosed);
-  client.end(lastWords);
+  if (lastWords === undefined) client.end();
+  else client.end(lastWords);
   client.resume();
 }
 

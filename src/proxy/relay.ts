@@ -9,7 +9,8 @@ import type { Greeted } from './greeting.ts';
 import type { Lanes } from './lane.ts';
 import { resetSocket } from './socket.ts';
 
-export type RelayEnding = 'client-closed' | 'client-reset' | 'backend-closed' | 'backend-reset';
+export type BackendEnding = 'backend-closed' | 'backend-reset';
+export type RelayEnding = 'client-closed' | 'client-reset' | BackendEnding;
 
 export interface RelayInputs extends DirectionInputs {
   readonly client: Socket;
@@ -24,14 +25,18 @@ export interface RelayInputs extends DirectionInputs {
   readonly hasClientEnded: boolean;
   readonly lanes: Lanes;
   readonly clock: Clock;
+  /** The backend ended before the client did. True: the caller has stopped this relay and ends both sockets. */
+  readonly onBackendEnded: (ending: BackendEnding) => boolean;
   /** Both sockets are closed; which side began it. */
   readonly onEnded: (ending: RelayEnding) => void;
 }
 
 /** How long a client may still read what a reset backend had said. */
 const FLUSH_MS = 5_000;
-/** How long a client may stay silent, half-open, after the backend's end (PostgreSQL itself never half-closes). */
-const HALF_OPEN_MS = 60_000;
+/** How long a client may take to read what the backend had said before its end. */
+const UNREAD_MS = 60_000;
+/** How long a client that has read that may stay silent, half-open (PostgreSQL itself never half-closes). */
+const HALF_OPEN_MS = 10_000;
 
 const nothing = (): void => {};
 
@@ -92,10 +97,11 @@ export class Relay {
   };
 
   readonly #endOfBackend = (): void => {
-    this.#ending ??= 'backend-closed';
-    this.#inputs.lanes.toClient.flush();
-    this.#inputs.client.end();
-    this.#watch();
+    if (this.#hasBackendEnded('backend-closed')) return;
+    const { client, lanes } = this.#inputs;
+    lanes.toClient.flush();
+    this.#watch(UNREAD_MS);
+    client.end(() => this.#watch(HALF_OPEN_MS));
   };
 
   readonly #clientFailed = (): void => {
@@ -104,8 +110,8 @@ export class Relay {
   };
 
   readonly #backendFailed = (): void => {
+    if (this.#hasBackendEnded('backend-reset')) return;
     const { client, clock, lanes } = this.#inputs;
-    this.#ending ??= 'backend-reset';
     this.#cancelTimer();
     this.#cancelTimer = clock.schedule(FLUSH_MS, () => client.destroy());
     lanes.toBackend.discard();
@@ -113,25 +119,33 @@ export class Relay {
     client.destroySoon();
   };
 
+  /** True: it is not this relay's matter any more. */
+  #hasBackendEnded(how: BackendEnding): boolean {
+    if (this.#ending !== undefined) return false;
+    this.#ending = how;
+    return this.#inputs.onBackendEnded(how);
+  }
+
   readonly #clientClosed = (): void => this.#closed(this.#inputs.client, this.#clientFailed);
   readonly #backendClosed = (): void => this.#closed(this.#inputs.backend, this.#backendFailed);
 
   /** The first close ends the other side too: at once if it came without an end, else when what is left has been written. */
   #closed(socket: Socket, failed: () => void): void {
     this.#open -= 1;
-    if (this.#open > 0) return socket.readableEnded ? this.#watch() : failed();
+    if (this.#open > 0) return socket.readableEnded ? this.#watch(UNREAD_MS) : failed();
     this.#cancelTimer();
     this.#inputs.lanes.toBackend.closed();
     this.#inputs.lanes.toClient.closed();
     this.#inputs.onEnded(this.#ending ?? 'backend-closed');
   }
 
-  #watch(): void {
+  #watch(limitMs: number): void {
     const { client, backend, traffic, clock } = this.#inputs;
+    if (this.#isStopped || this.#open === 0) return;
     const seenBytes = traffic.toBackendBytes;
     this.#cancelTimer();
-    this.#cancelTimer = clock.schedule(HALF_OPEN_MS, () => {
-      if (traffic.toBackendBytes !== seenBytes) return this.#watch();
+    this.#cancelTimer = clock.schedule(limitMs, () => {
+      if (traffic.toBackendBytes !== seenBytes) return this.#watch(limitMs);
       for (const socket of [backend, client]) socket.destroy();
     });
   }

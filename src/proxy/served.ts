@@ -10,9 +10,11 @@ import type { Keyed } from './cancel-keys.ts';
 import type { Taps, Traffic } from './directions.ts';
 import type { Greeted } from './greeting.ts';
 import type { HandedOver } from './opening.ts';
-import { dismiss } from './refuse.ts';
+import { dismiss, sendOff } from './refuse.ts';
 import { Relay } from './relay.ts';
-import type { RelayEnding } from './relay.ts';
+import { isAboutClient } from '../wire/sql-state.ts';
+import { describeEnd, lossText } from './parting-text.ts';
+import type { BackendEnding, RelayEnding } from './relay.ts';
 import { resetSocket } from './socket.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -30,6 +32,8 @@ export interface ServedInputs {
   readonly around: Surroundings;
   /** Both connections are closed. */
   readonly onEnded: (ending: RelayEnding) => void;
+  /** The server ended the session. `lastWords`: for the client, which has read nothing of it; the caller parts from both. */
+  readonly onLost: (ending: BackendEnding, detail: string, lastWords: ErrorFields | undefined) => void;
   /** The server is a standby where it must be a primary; the client has not been told what it said of that. */
   readonly onLanded: (isTellable: boolean) => void;
 }
@@ -40,6 +44,7 @@ export class Served implements Taps {
   readonly #follower: SessionFollower | undefined;
   #keyed: Keyed | undefined;
   #isStarting = true;
+  #lostBy: BackendEnding | undefined;
 
   constructor(inputs: ServedInputs) {
     const { client, backend, handedOver, greeted, pool, traffic, around } = inputs;
@@ -59,7 +64,8 @@ export class Served implements Taps {
       traffic,
       poolTraffic: around.registry.traffic(pool.name),
       clock: around.seams.clock,
-      onEnded: (ending) => this.#ended(ending),
+      onBackendEnded: (ending) => this.#backendEnded(ending),
+      onEnded: (ending) => inputs.onEnded(this.#isGoodbye() ? 'client-closed' : ending),
     });
   }
 
@@ -81,6 +87,19 @@ export class Served implements Taps {
       if (isReset) resetSocket(socket);
       else socket.destroy();
     }
+  }
+
+  /** Set once the server has ended the session: nobody else ends it. */
+  lostBy(): BackendEnding | undefined {
+    return this.#lostBy;
+  }
+
+  /** After the server's end: the client may read what it said, and then these words. Returns the client's end without courtesy. */
+  leave(lastWords: ErrorFields | undefined, onClosed: () => void): () => void {
+    const { client, backend, around } = this.#inputs;
+    this.#release();
+    resetSocket(backend);
+    return sendOff(client, lastWords && encodeErrorResponse(lastWords), around.seams.clock, onClosed);
   }
 
   /** Ends the backend in this step, and the client with these last words. Returns the client's end without courtesy. */
@@ -126,12 +145,24 @@ export class Served implements Taps {
     return false;
   }
 
-  #ended(ending: RelayEnding): void {
-    const { target, around, onEnded } = this.#inputs;
-    if (ending === 'backend-reset' || ending === 'backend-closed') {
-      around.seams.onSmell({ kind: ending, member: target.member });
-    }
-    onEnded(ending);
+  /** The client said Terminate, and the server did not end the session for a reason of its own. */
+  #isGoodbye(): boolean {
+    return this.#follower?.isTerminating() === true && this.#follower.fatal() === undefined;
+  }
+
+  #backendEnded(ending: BackendEnding): boolean {
+    const { client, pool, target, around, onLost } = this.#inputs;
+    const follower = this.#follower;
+    if (this.#isGoodbye()) return false;
+    this.#lostBy = ending;
+    const fatal = follower?.fatal();
+    if (fatal === undefined || !isAboutClient(fatal)) around.seams.onSmell({ kind: ending, member: target.member });
+    // What cannot be read may be half-open. A client that has half a message cannot be told anything.
+    const activity = follower?.activity() ?? 'unknown';
+    if (activity === 'unknown' || follower?.isAtBoundaryToClient() !== true || !client.writable) return false;
+    const detail = describeEnd(target.member, ending, fatal);
+    onLost(ending, detail, fatal === undefined ? lossText({ ending, activity, pool: pool.name, detail }) : undefined);
+    return true;
   }
 
   #release(): void {

@@ -9,6 +9,7 @@ import type { HoldCause, PoolDecision, Target } from '../core/routing-table.ts';
 import { nextSessionState } from '../core/session-state.ts';
 import type { SessionEvent, SessionState } from '../core/session-state.ts';
 import { NOT_SUPPORTED } from '../wire/error-response.ts';
+import type { ErrorFields } from '../wire/error-response.ts';
 import type { Seat } from './admission.ts';
 import { approach, fullRoute, openRoute } from './approach.ts';
 import { arrive } from './arrival.ts';
@@ -16,11 +17,12 @@ import type { Accepted, Arrival } from './arrival.ts';
 import type { Greeted } from './greeting.ts';
 import type { Waiting } from './holding.ts';
 import type { OpeningHost } from './opening.ts';
-import { partingText } from './parting-text.ts';
+import { describeEnd, partingText } from './parting-text.ts';
 import type { PartingReason } from './parting-text.ts';
 import { encodeRefusal } from './refusal-text.ts';
 import type { RefusalReason } from './refusal-text.ts';
 import type { Place, Seated } from './registry.ts';
+import type { BackendEnding } from './relay.ts';
 import { Served } from './served.ts';
 import { SessionRecord } from './session-record.ts';
 import { closeSocket, ignoreErrors } from './socket.ts';
@@ -100,8 +102,10 @@ export class Session implements Seated, Waiting, OpeningHost {
   }
 
   end(reason: PartingReason, detail?: string): void {
-    if (this.#state === 'relaying') this.#part(reason, detail, this.isIdle());
-    else this.giveUpDial();
+    if (this.#state !== 'relaying') return this.giveUpDial();
+    const lostBy = this.#served?.lostBy();
+    if (lostBy !== undefined) return this.#lose(lostBy, undefined, undefined);
+    return this.#part(reason, detail, this.isIdle());
   }
 
   giveUpDial(): void {
@@ -242,7 +246,9 @@ export class Session implements Seated, Waiting, OpeningHost {
       onDeclined: (target, backend) => this.#decline(target, backend),
       onClosed: ({ member }) => {
         this.#record.reached(member);
-        this.close('backend-closed');
+        // An error that answers a request for encryption is shown to nobody.
+        if (opening.said() === undefined) this.close('backend-closed');
+        else this.refuse('backend-closed', describeEnd(member, 'backend-closed', undefined));
       },
       onRouteAgain: () => this.#route(),
       onUnreachable: (pauseMs) => this.#hold('no-member', pauseMs),
@@ -278,6 +284,7 @@ export class Session implements Seated, Waiting, OpeningHost {
       traffic: this.#record.traffic,
       around: this.#around,
       onEnded: (ending) => this.close(ending),
+      onLost: (ending, detail, lastWords) => this.#lose(ending, detail, lastWords),
       onLanded: (isTellable) => this.#part('landed-on-standby', `${target.member}: in_hot_standby is on`, isTellable),
     });
     this.#arrival = undefined;
@@ -291,6 +298,15 @@ export class Session implements Seated, Waiting, OpeningHost {
     if (!this.#move('refuse')) return;
     this.#record.judged(reason, detail);
     this.#leave = served.part(partingText(reason, this.#pool, detail), () => this.close(reason, detail));
+  }
+
+  /** The server has ended the session: its client reads what there is to read, and holds no place any more. */
+  #lose(reason: BackendEnding, detail: string | undefined, lastWords: ErrorFields | undefined): void {
+    const served = this.#served;
+    if (served === undefined || !this.#move('refuse')) return;
+    this.#record.judged(reason, detail);
+    this.#seat.becomeVisitor();
+    this.#leave = served.leave(lastWords, () => this.close(reason, detail));
   }
 
   #refusal(reason: RefusalReason, detail: string | undefined): Uint8Array {

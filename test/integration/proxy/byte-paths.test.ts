@@ -56,13 +56,17 @@ async function aTalk(_: unknown, at: number): Promise<Talk> {
   return { client, far };
 }
 
+/** No server says so: from here on nothing can be read, and no error is put behind the server's end. */
+const NO_MESSAGE = Buffer.alloc(1);
+
 async function converse(conversation: readonly Step[], first: End): Promise<void> {
   const connections = backend.connections.length;
   const client = await connectRaw(lab.address('read'));
   client.socket.write(aStartup());
   await until('the session', () => backend.connections.length > connections && backend.last().chunks.length > 0);
   const ends = { client, backend: backend.last() };
-  const said = { client: [Buffer.from(aStartup())], backend: [] as Buffer[] };
+  const said = { client: [Buffer.from(aStartup())], backend: [NO_MESSAGE] };
+  ends.backend.socket.write(NO_MESSAGE);
   for (const { by, what, bytes } of conversation) {
     const { socket } = ends[by];
     if (what === 'stalls') socket.pause();
