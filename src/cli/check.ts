@@ -78,11 +78,19 @@ function summary(config: Config): string {
     ['cluster', `${cluster.scope ?? 'any scope'}, from ${from} (${how})`],
     ...config.pools.map((pool) => [`pool ${pool.name}`, poolText(pool)] as const),
     ...config.listeners.map(({ address, pool }) => ['listener', `${listenText(address)} -> ${pool}`] as const),
+    ['client TLS', tlsText(config)],
     ...(config.workers === 1 ? [] : [['workers', workersText(config.workers)] as const]),
     ['admin', adminText(config.admin)],
   ];
   const width = Math.max(...rows.map(([label]) => label.length));
   return rows.map(([label, text]) => `  ${label.padEnd(width)}  ${text}\n`).join('');
+}
+
+function tlsText({ client, pools }: Config): string {
+  const { mode } = client.tls;
+  if (mode !== 'passthrough') return `${mode}, with ${client.tls.cert}`;
+  const limit = 'a TLS client gets the pool of its listener, app@POOL and pointsman.pool cannot be read';
+  return pools.length > 1 ? `${mode}: ${limit}` : mode;
 }
 
 function workersText(workers: Config['workers']): string {

@@ -9,10 +9,10 @@ export type DialOutcome = 'connected' | 'refused' | 'timeout' | 'failed';
 export type CancelKeyKnowledge = 'known' | 'unknown';
 export type HoldOutcome = 'released' | 'timeout' | 'gave-up' | 'refused';
 
-/** What a startup message in plain text said of its sender; absent where TLS hides it. */
+/** What a startup message in plain text said of its sender, cut to 63 bytes and printable; absent where TLS hides it. */
 export interface Login {
   readonly user?: string;
-  /** As it is forwarded. */
+  /** Without the target. */
   readonly database?: string;
 }
 

@@ -8,6 +8,7 @@ import type { PoolPolicy } from '../core/policy.ts';
 import type { PoolDecision } from '../core/routing-table.ts';
 import { encodeErrorResponse } from '../wire/error-response.ts';
 import type { ErrorFields } from '../wire/error-response.ts';
+import type { Target } from '../wire/target.ts';
 
 /** The reasons for which a client is answered before it reaches a backend. */
 export type RefusalReason = Extract<
@@ -35,6 +36,8 @@ export interface RefusalFacts {
   readonly waitedMs: number;
   /** What makes this refusal differ from others of its reason: the cap that was met, the last failed connect. */
   readonly detail: string | undefined;
+  /** Where the client named its pool, if it did. */
+  readonly targetFrom?: Target['from'] | undefined;
 }
 
 /** Who has no session yet is told as PostgreSQL does when it shuts down: libpq tries its next host, pg_isready says "rejecting". */
@@ -117,10 +120,7 @@ function advice(reason: RefusalReason, facts: RefusalFacts): Pick<ErrorFields, '
         hint: 'Connect with TLS: sslmode=require, or verify-full with the certificate of the authority.',
       };
     case 'unknown-target':
-      return {
-        detail,
-        hint: 'What follows the last @ of a database name is a pool. A database that is itself named a@b is reached as a@b@rw.',
-      };
+      return { detail, hint: targetHint(facts.targetFrom) };
     case 'too-many-sessions':
       return {
         detail,
@@ -146,6 +146,12 @@ function advice(reason: RefusalReason, facts: RefusalFacts): Pick<ErrorFields, '
     case 'internal-error':
       return { detail, hint: 'Please report this.' };
   }
+}
+
+function targetHint(from: RefusalFacts['targetFrom']): string {
+  if (from === 'options') return 'The pool is named in the startup options of the client: -c pointsman.pool=NAME.';
+  if (from === 'parameter') return 'The pool is named in the startup parameter pointsman.pool of the client.';
+  return 'What follows the last @ of a database name is a pool. A database that is itself named a@b is reached as a@b@rw.';
 }
 
 function join(...parts: readonly (string | undefined)[]): string {

@@ -2,12 +2,14 @@
 import type { Login } from '../core/events.ts';
 import { startupParameters } from '../wire/startup.ts';
 import { readTarget } from '../wire/target.ts';
+import type { Target } from '../wire/target.ts';
+import { clientText } from './client-text.ts';
 
 export interface Said {
-  /** Who it is. */
+  /** Fit to be shown: cut and escaped. */
   readonly login: Login;
-  /** The name of the pool that it asks for, if it names one. */
-  readonly target: string | undefined;
+  /** The pool that it asks for, as it was sent, if it names one. */
+  readonly target: Target | undefined;
   /** The packet as it is to be forwarded. */
   readonly forwarded: Uint8Array;
 }
@@ -17,6 +19,9 @@ export function readSaid(packet: Uint8Array): Said {
   // Where the layout is broken, as far as it can be read.
   const { user = startupParameters(packet).get('user'), target, forwarded } = asked;
   const { database = user } = asked;
-  const login = { ...(user === undefined ? {} : { user }), ...(database === undefined ? {} : { database }) };
-  return { login, target: target?.name, forwarded };
+  const login = {
+    ...(user === undefined ? {} : { user: clientText(user) }),
+    ...(database === undefined ? {} : { database: clientText(database) }),
+  };
+  return { login, target, forwarded };
 }

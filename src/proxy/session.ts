@@ -166,7 +166,7 @@ export class Session implements Seated, Waiting, OpeningHost {
     if (said !== undefined) this.#record.loggedIn(said.login);
     const { pools } = this.#around.policy();
     if (this.#seat.kind !== 'session') return this.refuse('too-many-sessions', this.#seat.full);
-    const chosen = choosePool(said?.target, this.#pool, pools);
+    const chosen = choosePool(said?.target?.name, this.#pool, pools);
     if (chosen.kind === 'unknown') return this.refuse('unknown-target', chosen.detail);
     this.#around.registry.transfer(this, this.#state, chosen.pool);
     this.#pool = chosen.pool;
@@ -310,7 +310,13 @@ export class Session implements Seated, Waiting, OpeningHost {
   }
 
   #refusal(reason: RefusalReason, detail: string | undefined): Uint8Array {
-    const facts = { pool: this.#policy, decision: this.#decision(), waitedMs: this.#record.waitedMs(), detail };
-    return encodeRefusal(reason, { ...facts, now: this.#around.seams.clock.now() });
+    return encodeRefusal(reason, {
+      pool: this.#policy,
+      decision: this.#decision(),
+      now: this.#around.seams.clock.now(),
+      waitedMs: this.#record.waitedMs(),
+      detail,
+      targetFrom: this.#arriving().opening.said()?.target?.from,
+    });
   }
 }

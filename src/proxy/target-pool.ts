@@ -1,12 +1,9 @@
 // What the target in a startup packet means here: a pool by its name, else by what its users would call it. Pure.
 import type { PoolName, PoolPolicy } from '../core/policy.ts';
-import { shown } from '../core/shown.ts';
+import { clientText } from './client-text.ts';
 
 /** For the pools that exist without being configured. */
 const ALIASES: Readonly<Record<string, PoolName>> = { rw: 'write', ro: 'read' };
-
-/** A target is as long as the packet lets it be. Characters. */
-const LONGEST_NAME = 63;
 
 export type Chosen =
   | { readonly kind: 'pool'; readonly pool: PoolName }
@@ -32,5 +29,5 @@ export function poolOfTarget(target: string, pools: readonly PoolName[]): PoolNa
 export function describeUnknown(target: string, pools: readonly PoolName[]): string {
   const aliases = Object.entries(ALIASES).filter(([alias, pool]) => pools.includes(pool) && !pools.includes(alias));
   const known = [...pools, ...aliases.map(([alias, pool]) => `${alias} (${pool})`)];
-  return `"${shown(target.slice(0, LONGEST_NAME))}" is none of ${known.join(', ')}`;
+  return `"${clientText(target)}" is none of ${known.join(', ')}`;
 }

@@ -47,6 +47,7 @@ test.each([
     { user: 'u', database: 'app', options: '-c pointsman.pool=ro -e' },
     { user: 'u', database: 'app', options: '-e' },
   ],
+  ['write', { user: 'u', 'pointsman.pool': 'ro', database: 'app' }, { user: 'u', database: 'app' }],
   ['read', { user: 'u@rw', database: 'a@b@ro' }, { user: 'u@rw', database: 'a@b' }],
 ])('a client of %s that says %j reaches the replica, and the target goes no further', async (pool, said, forwarded) => {
   await aClient(pool, said);
@@ -96,6 +97,18 @@ test('an unknown target is refused, and the answer says what there is', async ()
   client.socket.end();
   await until('the close', () => lab.reasons().length === 1);
   expect(lab.closed()).toMatchObject([{ pool: 'read', reason: 'unknown-target', database: 'app' }]);
+});
+
+test.each([
+  [
+    { options: '-c pointsman.pool=nope' },
+    'The pool is named in the startup options of the client: -c pointsman.pool=NAME.',
+  ],
+  [{ 'pointsman.pool': 'nope' }, 'The pool is named in the startup parameter pointsman.pool of the client.'],
+])('the hint of such a refusal says where the pool was named: %j', async (parameters, hint) => {
+  const client = await aClient('write', { user: 'u', database: 'app', ...parameters });
+  const error = await until('the error', () => errorFields(client.received()));
+  expect(error).toMatchObject({ C: '3D000', D: expect.stringMatching(/^"nope" is none of/), H: hint });
 });
 
 test('another protocol than 3 is the listener’s, and forwarded as it came', async () => {

@@ -69,7 +69,21 @@ test('noise never throws, and what is forwarded is a packet made of the packet',
     fc.uint8Array({ maxLength: 200 }),
     fc
       .array(
-        fc.constantFrom('database', 'options', 'user', '\0', '\0', '@', '%40', '-c', ' ', '\\', 'pointsman.pool=', 'x'),
+        fc.constantFrom(
+          'database',
+          'pointsman.pool',
+          'options',
+          'user',
+          '\0',
+          '\0',
+          '@',
+          '%40',
+          '-c',
+          ' ',
+          '\\',
+          'pointsman.pool=',
+          'x',
+        ),
       )
       .map((words) => new Uint8Array(Buffer.from(words.join('')))),
   );

@@ -75,6 +75,7 @@ describe('check', () => {
       '  pool read   /replica?lag=16MB, least-sessions, falls back to write (at most 100 sessions)',
       '  listener    127.0.0.1:6432 -> write',
       '  listener    127.0.0.1:6433 -> read',
+      '  client TLS  passthrough: a TLS client gets the pool of its listener, app@POOL and pointsman.pool cannot be read',
       '  admin       http://127.0.0.1:8432, no operations (no token)',
       '',
     ]);

@@ -46,3 +46,11 @@ test('the detail says who was seen, and how long the client waited', () => {
   );
   expect(refusalText('hold-timeout', { ...facts, waitedMs: 450 }).detail).toContain('; waited 450 ms');
 });
+
+test.each([
+  ['database', 'What follows the last @ of a database name is a pool.'],
+  ['parameter', 'in the startup parameter pointsman.pool of the client.'],
+  ['options', 'in the startup options of the client: -c pointsman.pool=NAME.'],
+] as const)('the hint about an unknown pool says where the client named it: %s', (targetFrom, words) => {
+  expect(refusalText('unknown-target', { ...facts, targetFrom }).hint).toContain(words);
+});

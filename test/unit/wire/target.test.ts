@@ -78,6 +78,30 @@ test.each([
   expect(forwarded(packet)).toEqual(packetOf({ options: '-e', database: 'app' }));
 });
 
+test.each([
+  ['pointsman.pool', 'ro'],
+  ['Pointsman.POOL', 'Ro'],
+  ['pointsman.pool', ''],
+])('parameter %s=%s of its own: read as options are, and cut out whole', (parameter, name) => {
+  const packet = aStartup({ user: 'u', [parameter]: name, database: 'app' });
+  expect(readTarget(packet)).toMatchObject({ database: 'app', target: { name, from: 'parameter' } });
+  expect(forwarded(packet)).toEqual(aStartup({ user: 'u', database: 'app' }));
+});
+
+test('a parameter counts before options, and the database before both; none of them is forwarded', () => {
+  const said = { 'pointsman.pool': 'a', options: '-c pointsman.pool=b -e', user: 'u' };
+  expect(readTarget(aStartup(said)).target).toEqual({ name: 'a', from: 'parameter' });
+  expect(forwarded(aStartup(said))).toEqual(aStartup({ options: '-e', user: 'u' }));
+  const all = { ...said, database: 'app@c', 'POINTSMAN.pool': 'd' };
+  expect(readTarget(aStartup(all)).target).toEqual({ name: 'c', from: 'database' });
+  expect(forwarded(aStartup(all))).toEqual(aStartup({ options: '-e', user: 'u', database: 'app' }));
+});
+
+test('a parameter of another name is forwarded', () => {
+  const packet = aStartup({ user: 'u', 'pointsman.pools': 'ro', 'my.pointsman.pool': 'ro' });
+  expect(readTarget(packet)).toMatchObject({ target: undefined, forwarded: packet });
+});
+
 test('the last database is the one, as in PostgreSQL', () => {
   const packet = aPacket(0x00030002, Buffer.from('database\0a@ro\0database\0b\0\0'));
   expect(readTarget(packet)).toMatchObject({ database: 'b', target: undefined });
