@@ -87,7 +87,7 @@ export function createApp(options: AppOptions): App {
       lastAnswerAt: (member) => monitor.snapshot().members.get(member)?.answeredAt,
     },
   });
-  const recorder = createRecorder({ log, count: metrics.count, narrate: options.narrate });
+  const recorder = createRecorder({ log, clock, count: metrics.count, narrate: options.narrate });
 
   const monitor: Monitor = new Monitor({
     policy: config,
@@ -139,6 +139,7 @@ export function createApp(options: AppOptions): App {
     monitor.stop();
     running.clients.close();
     await admin.close();
+    recorder.stop();
   };
   const start = async (): Promise<Started> => {
     const token = await readAdminToken(config.admin);

@@ -78,6 +78,28 @@ export function logLine(event: Event, isNews: boolean): LogLine {
   }
 }
 
+/** Of an event that a flood of clients could cause, each of them one: what its kind is, and the line for several more of it. */
+export interface RepeatText {
+  readonly key: string;
+  readonly fields: Readonly<Record<string, string>>;
+  readonly text: (count: number) => string;
+}
+
+/** A client that never reached a member, and a connect that failed. */
+export function repeatText(event: Event): RepeatText | undefined {
+  if (event.kind === 'session-closed' && event.member === undefined) {
+    const { pool, reason } = event;
+    const text = (count: number): string => `pool ${pool}: ${count} more clients ended within 1 s: ${reason}`;
+    return { key: `pool ${pool} ${reason}`, fields: { pool, reason }, text };
+  }
+  if (event.kind === 'dial-finished') {
+    const { member, outcome } = event;
+    const text = (count: number): string => `${member}: ${count} more connects ${outcome} within 1 s`;
+    return { key: `member ${member} ${outcome}`, fields: { member, outcome }, text };
+  }
+  return undefined;
+}
+
 function workerText({ worker, pid, why, sessions, replacedInMs }: Extract<Event, { kind: 'worker-ended' }>): string {
   const died = `worker ${worker}${pid === undefined ? '' : ` (pid ${pid})`} ended: ${why}`;
   const took = `${sessions === 1 ? '1 session' : `${sessions} sessions`} ended with it`;

@@ -5,6 +5,7 @@ import { logLine } from '../../../src/telemetry/log-lines.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
 import type { LogOptions } from '../../../src/telemetry/log.ts';
 import { createRecorder } from '../../../src/telemetry/record.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 function linesOf(options: Partial<LogOptions>, write: (log: ReturnType<typeof createLog>['log']) => void): string[] {
   const lines: string[] = [];
@@ -240,7 +241,7 @@ const failToCount = (): never => {
 describe('recorder', () => {
   test('discovery is news only when it begins to fail, and when it works again', () => {
     const lines = linesOf({}, (log) => {
-      const { onMonitorEvent } = createRecorder({ log, count: () => {} });
+      const { onMonitorEvent } = createRecorder({ log, clock: new ManualClock(), count: () => {} });
       for (const detail of [undefined, undefined, 'nobody answers', 'nobody answers', undefined]) {
         onMonitorEvent(discovered(detail));
         onMonitorEvent({ kind: 'urgent-probing', on: false, smells: [] });
@@ -256,7 +257,10 @@ describe('recorder', () => {
 
   test('the fields of the event are there to search for', () => {
     const [line = ''] = linesOf({}, (log) => {
-      createRecorder({ log, count: () => {} }).onProxyEvent({ ...closed, reason: 'evicted-dead' });
+      createRecorder({ log, clock: new ManualClock(), count: () => {} }).onProxyEvent({
+        ...closed,
+        reason: 'evicted-dead',
+      });
     });
     const { time: _, msg: __, ...fields } = JSON.parse(line);
     expect(fields).toEqual({
@@ -275,7 +279,7 @@ describe('recorder', () => {
 
   test('a metric that throws does not reach the proxy', () => {
     const lines = linesOf({}, (log) => {
-      createRecorder({ log, count: failToCount }).onProxyEvent(closed);
+      createRecorder({ log, clock: new ManualClock(), count: failToCount }).onProxyEvent(closed);
     });
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 'error', event: 'record-failed', of: 'session-closed' });
   });
