@@ -35,7 +35,7 @@ describe('format', () => {
 
   test('one event is one line, whatever its text holds', () => {
     const lines = linesOf({ format: 'pretty', level: 'trace' }, (log) =>
-      createRecorder({ log, count: () => {} }).onMonitorEvent({
+      createRecorder({ log, clock: new ManualClock(), count: () => {} }).onMonitorEvent({
         kind: 'probe-finished',
         member: 'pg-1',
         check: '/primary',
