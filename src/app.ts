@@ -12,6 +12,7 @@ import type { AdminToken } from './config/admin-token.ts';
 import type { ClusterConfig, Config } from './config/config.ts';
 import type { Loaded } from './config/load.ts';
 import type { MonitorEvent } from './core/events.ts';
+import { isAnswering } from './core/snapshot.ts';
 import type { Clock } from './core/instant.ts';
 import { addressText } from './core/member.ts';
 import type { ShutdownPolicy } from './core/policy.ts';
@@ -85,6 +86,8 @@ export function createApp(options: AppOptions): App {
       workers: () => proxy.workers(),
       droppedLogLines: options.droppedLogLines,
       lastAnswerAt: (member) => monitor.snapshot().members.get(member)?.answeredAt,
+      isUp: (member) => isAnswering(monitor.snapshot().members.get(member)),
+      scope: () => monitor.snapshot().scope,
     },
   });
   const recorder = createRecorder({ log, clock, count: metrics.count, narrate: options.narrate });

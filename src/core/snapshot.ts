@@ -117,6 +117,11 @@ export function withResumed(snapshot: Snapshot, member: MemberName): Snapshot {
   return { ...snapshot, drained: new Map([...snapshot.drained].filter(([name]) => name !== member)) };
 }
 
+/** It answered its newest probe, as the member that it should be. */
+export function isAnswering(record: MemberRecord | undefined): boolean {
+  return record?.answeredAt !== undefined && record.failure === undefined && record.mismatch === undefined;
+}
+
 /** Both ports refuse: the only silence that is evidence. */
 export function isDead(record: MemberRecord): boolean {
   const outcome = record.failure?.outcome;

@@ -16,6 +16,10 @@ export interface StatusSource {
   readonly counts: () => ReadonlyMap<PoolName, PoolCounts>;
   /** The start of the newest probe that the member answered. */
   readonly lastAnswerAt: (member: MemberName) => Instant | undefined;
+  /** The member answered its newest probe, as a member of this cluster. */
+  readonly isUp: (member: MemberName) => boolean;
+  /** The cluster's name; undefined while it is not known. */
+  readonly scope: () => string | undefined;
   /** By the operator. */
   readonly isDrained: (member: MemberName) => boolean;
   /** With which clients are answered; undefined where TLS is the members'. */
@@ -56,9 +60,11 @@ export function createStatusMetrics(registry: Registry, source: StatusSource): (
     for (const gauge of Object.values(routing)) gauge.reset();
     routing.complete.set(table.complete ? 1 : 0);
     routing.members.set(members.size);
+    routing.cluster.set({ scope: source.scope() ?? '' }, 1);
     for (const [pool, decision] of table.pools) setDecision(routing, pool, decision);
     for (const member of members) {
       const at = source.lastAnswerAt(member);
+      routing.up.set({ member }, source.isUp(member) ? 1 : 0);
       routing.drained.set({ member }, source.isDrained(member) ? 1 : 0);
       if (at !== undefined) routing.answerAge.set({ member }, Math.max(0, now - at) / 1000);
       routing.unverified.set({ member }, isVouched(table, member) ? 1 : 0);
@@ -138,6 +144,18 @@ function routingMetrics(registers: Registers) {
       name: 'pointsman_member_standing',
       help: "A member's place in a pool, 1 for the one that holds: open takes sessions, keep only keeps its live ones, leave is out.",
       labelNames: ['pool', 'member', 'standing'] as const,
+      registers,
+    }),
+    cluster: new Gauge({
+      name: 'pointsman_cluster_info',
+      help: 'Always 1: which cluster this is, by its scope; an empty scope is not known yet.',
+      labelNames: ['scope'] as const,
+      registers,
+    }),
+    up: new Gauge({
+      name: 'pointsman_member_up',
+      help: "1 while the member's management API answers, 0 while it does not, and before its first answer.",
+      labelNames: ['member'] as const,
       registers,
     }),
     answerAge: new Gauge({

@@ -61,15 +61,19 @@ test('every metric and label that an alert asks for is exposed', async () => {
 /** One series for an hour, and which alerts it must raise by then. */
 const FIRING: readonly (readonly [alert: string, series: string, labels: Readonly<Record<string, string>>])[] = [
   ['PointsmanPoolClosed', 'pointsman_pool_route{pool="write",kind="open"}', { pool: 'write', kind: 'open' }],
+  ['PointsmanMemberSilent', 'pointsman_member_up{member="pg-3"}', { member: 'pg-3' }],
   ['PointsmanNotReady', 'pointsman_first_round_complete', {}],
   ['PointsmanReloadFailed', 'pointsman_config_last_reload_successful', {}],
   ['PointsmanCertificateExpires', 'pointsman_tls_certificate_expiry_timestamp_seconds{file="a"}', { file: 'a' }],
 ];
 
-/** One pod's word on who takes the writes. */
-function standing(pod: string, member: string): unknown {
-  const labels = `namespace="d",job="j",pod="${pod}",pool="write",standing="open",member="${member}"`;
-  return { series: `pointsman_member_standing{${labels}}`, values: '1x180' };
+/** One pod's word on who takes the writes of its cluster. */
+function standing(pod: string, member: string, scope = 'batman'): readonly unknown[] {
+  const target = `namespace="d",job="j",pod="${pod}",instance="${pod}:8432"`;
+  return [
+    { series: `pointsman_member_standing{${target},pool="write",standing="open",member="${member}"}`, values: '1x180' },
+    { series: `pointsman_cluster_info{${target},scope="${scope}"}`, values: '1x180' },
+  ];
 }
 
 const missing = await run('promtool', ['--version']).then(
@@ -112,7 +116,14 @@ describeUnless(missing, 'with promtool', () => {
 
   test('PointsmanDisagreement fires when two of one job lead writes to different members', async () => {
     const name = 'PointsmanDisagreement';
-    expect(await firing(name, [standing('a', 'pg-1'), standing('b', 'pg-1')], [])).toBe('as expected');
-    expect(await firing(name, [standing('a', 'pg-1'), standing('b', 'pg-2')], [])).toContain('job="j"');
+    expect(await firing(name, [...standing('a', 'pg-1'), ...standing('b', 'pg-1')], [])).toBe('as expected');
+    expect(await firing(name, [...standing('a', 'pg-1'), ...standing('b', 'pg-2')], [])).toContain('job="j"');
+  });
+
+  test('PointsmanDisagreement does not mix the clusters that one job scrapes', async () => {
+    const name = 'PointsmanDisagreement';
+    const two = [...standing('a', 'pg-1'), ...standing('b', 'pg-2', 'robin')];
+    expect(await firing(name, two, [])).toBe('as expected');
+    expect(await firing(name, [...two, ...standing('c', 'pg-9', 'robin')], [])).toContain('scope="robin"');
   });
 });

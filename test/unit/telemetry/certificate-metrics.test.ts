@@ -15,6 +15,8 @@ test('the certificate that clients are answered with, while there is one', async
     routingTable: () => aTable(aPolicy(), 0),
     counts: () => new Map(),
     lastAnswerAt: () => undefined,
+    isUp: () => true,
+    scope: () => 'lab',
     isDrained: () => false,
     certificate: () => certificate,
   };

@@ -27,6 +27,8 @@ function metricsWith(source: Partial<StatusSource> = {}): Metrics {
     routingTable: () => table,
     counts: () => new Map(),
     lastAnswerAt: () => 1500,
+    isUp: () => true,
+    scope: () => 'lab',
     isDrained: (member: string) => member === 'pg-2',
     certificate: () => undefined,
     ...source,
@@ -96,11 +98,6 @@ describe('at the scrape', () => {
     ]);
     expect(await samples(metrics, 'pointsman_members')).toEqual(['pointsman_members 2']);
     expect(await samples(metrics, 'pointsman_first_round_complete')).toEqual(['pointsman_first_round_complete 1']);
-  });
-
-  test('a member without an answer has no age', async () => {
-    const metrics = metricsWith({ lastAnswerAt: () => undefined });
-    expect(await samples(metrics, 'pointsman_member_last_answer_age_seconds')).toEqual([]);
   });
 
   test('a pool on its fallback says so', async () => {

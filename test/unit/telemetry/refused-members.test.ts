@@ -12,6 +12,8 @@ test('every reason has a series from the start, and counts its members', async (
     routingTable: () => table,
     counts: () => new Map(),
     lastAnswerAt: () => undefined,
+    isUp: () => true,
+    scope: () => 'lab',
     isDrained: () => false,
     certificate: () => undefined,
   };

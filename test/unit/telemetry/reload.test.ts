@@ -10,6 +10,8 @@ function metrics() {
     routingTable: () => aTable(aPolicy(), 0),
     counts: () => new Map(),
     lastAnswerAt: () => undefined,
+    isUp: () => true,
+    scope: () => 'lab',
     isDrained: () => false,
     certificate: () => undefined,
   };

@@ -21,6 +21,8 @@ test.each([
     routingTable: () => table,
     counts: () => new Map(),
     lastAnswerAt: () => undefined,
+    isUp: () => true,
+    scope: () => 'lab',
     isDrained: () => false,
     certificate: () => undefined,
   };

@@ -12,6 +12,8 @@ async function samplesOf(workers: readonly WorkerStatus[]): Promise<readonly str
     routingTable: () => aTableOf({}),
     counts: () => new Map(),
     lastAnswerAt: () => undefined,
+    isUp: () => true,
+    scope: () => 'lab',
     isDrained: () => false,
     certificate: () => undefined,
     workers: () => workers,
