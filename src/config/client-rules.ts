@@ -1,4 +1,4 @@
-// Rules for how clients may connect: whose TLS it is, and whether we can speak it. The only rules that look at other files.
+// Rules for how clients may connect: whose TLS it is, and whether we can speak it.
 import type { KeyPairFiles, KeyPairReading } from '../core/key-pair.ts';
 import { error, warning } from './finding.ts';
 import type { Finding } from './finding.ts';

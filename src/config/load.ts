@@ -1,7 +1,8 @@
 // loadConfig: file and environment in, one frozen Config or every problem out. Binds nothing, resolves nothing, and reads
-// nothing but the file and the certificate that it names for us.
+// nothing but the file and the certificates and keys that it names.
 import { readFileSync } from 'node:fs';
 import { assemble } from './assemble.ts';
+import { unusableAuthority } from './authority.ts';
 import type { Config } from './config.ts';
 import { withDefaults } from './defaults.ts';
 import { applyEnvironment } from './environment.ts';
@@ -44,7 +45,7 @@ export function loadConfig(options: LoadOptions): Loaded {
   const overlaid = applyEnvironment(withDefaults(withoutEmptySections(yaml.tree)), env);
   const { parsed, faults, leftOut } = parse(withApiServer(overlaid.tree, env));
   const findings = (
-    parsed === undefined ? [] : checkRules(parsed, { readKeyPair: readKeyPairNow, now: Date.now() })
+    parsed === undefined ? [] : checkRules(parsed, { readKeyPair: readKeyPairNow, unusableAuthority, now: Date.now() })
   ).filter((finding) => !finding.involves.some((path) => leftOut.some((bad) => isWithin(bad, path))));
   const problemsOf = (list: readonly Fault[]): readonly Problem[] =>
     list.map((fault) => place(fault, { file, positionOf: yaml.positionOf, variables: overlaid.variables }));

@@ -1,5 +1,6 @@
 // What no single value can say: rules between values, each with its reason. Here those of the cluster and of the clocks.
-import type { KeyPairFiles, KeyPairReading } from '../core/key-pair.ts';
+import { apiTlsRules } from './api-tls-rules.ts';
+import type { FileReaders } from './api-tls-rules.ts';
 import { clientRules } from './client-rules.ts';
 import { formatDuration as time } from './duration.ts';
 import { error, warning } from './finding.ts';
@@ -10,18 +11,18 @@ import type { Path } from './problem.ts';
 import type { ParsedFile } from './schema.ts';
 import { sharingRules } from './sharing-rules.ts';
 
-export interface Means {
-  readonly readKeyPair: (files: KeyPairFiles) => KeyPairReading;
+export interface Means extends FileReaders {
   /** Milliseconds since 1970. */
   readonly now: number;
 }
 
 /** Every finding, whatever was found before it. */
-export function checkRules(parsed: ParsedFile, { readKeyPair, now }: Means): readonly Finding[] {
+export function checkRules(parsed: ParsedFile, { now, ...readers }: Means): readonly Finding[] {
   return [
     ...clusterRules(parsed),
     ...kubernetesRules(parsed.cluster.kubernetes, parsed.cluster.scope),
-    ...clientRules(parsed, readKeyPair, now),
+    ...apiTlsRules(parsed, readers),
+    ...clientRules(parsed, readers.readKeyPair, now),
     ...clockRules(parsed),
     ...holdRules(parsed),
     ...poolRules(parsed),
@@ -41,10 +42,9 @@ function adminRules({ admin }: ParsedFile): readonly Finding[] {
 
 function clusterRules({ cluster }: ParsedFile): readonly Finding[] {
   const findings: Finding[] = [];
-  const { seeds, members, api } = cluster;
+  const { seeds, members } = cluster;
   const seedPath = ['cluster', 'seeds'];
   const memberPath = ['cluster', 'members'];
-  const tlsPath = ['cluster', 'api', 'tls'];
   if (seeds.length + members.length === 0 && cluster.kubernetes === undefined) {
     findings.push(
       error(
@@ -58,29 +58,6 @@ function clusterRules({ cluster }: ParsedFile): readonly Finding[] {
   for (const [i, { name }] of members.entries()) {
     if (members.findIndex((other) => other.name === name) === i) continue;
     findings.push(error(`${name} is already the name of another member`, [...memberPath, i, 'name']));
-  }
-  if (api.tls !== undefined) {
-    if ((api.tls.cert === undefined) !== (api.tls.key === undefined)) {
-      findings.push(error('cert and key belong together: give both or neither', tlsPath));
-    }
-    if (api.tls.insecure && api.tls.ca !== undefined) {
-      findings.push(error('insecure would ignore ca: give one of the two', [...tlsPath, 'insecure'], tlsPath));
-    } else if (api.tls.insecure) {
-      findings.push(
-        warning('certificates of members are not verified: whoever answers at their address can redirect the writes', [
-          ...tlsPath,
-          'insecure',
-        ]),
-      );
-    }
-    const urls = [...seeds, ...members.map((member) => member.api)].map((one) => one.url);
-    if (
-      urls.length > 0 &&
-      cluster.kubernetes?.scheme !== 'https' &&
-      urls.every((url) => /^http(?:\+srv)?:/i.test(url))
-    ) {
-      findings.push(warning('has no effect: every seed and member is an http URL', tlsPath, seedPath, memberPath));
-    }
   }
   return findings;
 }

@@ -1,6 +1,7 @@
 // Certificates from files, read again now and then, so that a rotated CA or client certificate counts without a restart. While
 // they are being read or cannot be read, what was read last stands: a slow disk delays no probe but the first.
 import { readFile } from 'node:fs/promises';
+import { AnswerError, errorCode } from './failure.ts';
 import { present } from './fields.ts';
 import type { ApiTls } from './socket.ts';
 
@@ -55,5 +56,10 @@ async function readAll({ ca, cert, key, insecure = false }: TlsFiles): Promise<A
 }
 
 async function readText(path: string | undefined): Promise<string | undefined> {
-  return path === undefined ? undefined : await readFile(path, 'utf8');
+  if (path === undefined) return undefined;
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw new AnswerError('local', `${path} cannot be read: ${errorCode(error)}`);
+  }
 }

@@ -140,40 +140,11 @@ function tlsMetrics(registers: Registers) {
 
 function routingMetrics(registers: Registers) {
   return {
-    standing: new Gauge({
-      name: 'pointsman_member_standing',
-      help: "A member's place in a pool, 1 for the one that holds: open takes sessions, keep only keeps its live ones, leave is out.",
-      labelNames: ['pool', 'member', 'standing'] as const,
-      registers,
-    }),
+    ...memberMetrics(registers),
     cluster: new Gauge({
       name: 'pointsman_cluster_info',
       help: 'Always 1: which cluster this is, by its scope; an empty scope is not known yet.',
       labelNames: ['scope'] as const,
-      registers,
-    }),
-    up: new Gauge({
-      name: 'pointsman_member_up',
-      help: "1 while the member's management API answers, 0 while it does not, and before its first answer.",
-      labelNames: ['member'] as const,
-      registers,
-    }),
-    answerAge: new Gauge({
-      name: 'pointsman_member_last_answer_age_seconds',
-      help: 'Time since the start of the newest probe that the member answered; absent before its first answer.',
-      labelNames: ['member'] as const,
-      registers,
-    }),
-    drained: new Gauge({
-      name: 'pointsman_member_drained',
-      help: '1 while the operator has drained the member: it takes no new sessions.',
-      labelNames: ['member'] as const,
-      registers,
-    }),
-    unverified: new Gauge({
-      name: 'pointsman_member_unverified',
-      help: "1 while a member takes sessions on another member's word, because its own API is silent.",
-      labelNames: ['member'] as const,
       registers,
     }),
     members: new Gauge({ name: 'pointsman_members', help: 'Members known, whatever their state.', registers }),
@@ -204,6 +175,41 @@ function routingMetrics(registers: Registers) {
       name: 'pointsman_pool_open_members',
       help: 'Members that take new sessions of the pool, by fallback too.',
       labelNames: ['pool'] as const,
+      registers,
+    }),
+  };
+}
+
+function memberMetrics(registers: Registers) {
+  return {
+    standing: new Gauge({
+      name: 'pointsman_member_standing',
+      help: "A member's place in a pool, 1 for the one that holds: open takes sessions, keep only keeps its live ones, leave is out.",
+      labelNames: ['pool', 'member', 'standing'] as const,
+      registers,
+    }),
+    up: new Gauge({
+      name: 'pointsman_member_up',
+      help: "1 while the member's management API answers, 0 while it does not, and before its first answer.",
+      labelNames: ['member'] as const,
+      registers,
+    }),
+    answerAge: new Gauge({
+      name: 'pointsman_member_last_answer_age_seconds',
+      help: 'Time since the start of the newest probe that the member answered; absent before its first answer.',
+      labelNames: ['member'] as const,
+      registers,
+    }),
+    drained: new Gauge({
+      name: 'pointsman_member_drained',
+      help: '1 while the operator has drained the member: it takes no new sessions.',
+      labelNames: ['member'] as const,
+      registers,
+    }),
+    unverified: new Gauge({
+      name: 'pointsman_member_unverified',
+      help: "1 while a member takes sessions on another member's word, because its own API is silent.",
+      labelNames: ['member'] as const,
       registers,
     }),
   };

@@ -22,11 +22,11 @@ test('a member without an answer is down and has no age, one that fell silent is
   };
   const text = await createMetrics({ version: '1', nodeVersion: 'v24', pools: ['write'], source }).text();
   expect(text.split('\n').filter((line) => /^pointsman_(member_up|member_last|cluster_info)/.test(line))).toEqual([
-    'pointsman_cluster_info{scope="lab"} 1',
     'pointsman_member_up{member="pg-1"} 0',
     'pointsman_member_up{member="pg-2"} 1',
     'pointsman_member_up{member="pg-3"} 0',
     'pointsman_member_last_answer_age_seconds{member="pg-1"} 2',
     'pointsman_member_last_answer_age_seconds{member="pg-2"} 1',
+    'pointsman_cluster_info{scope="lab"} 1',
   ]);
 });

@@ -1,0 +1,56 @@
+// Rules for TLS towards the members' management API: what belongs together, and whether the files can be used.
+import type { KeyPairFiles, KeyPairReading } from '../core/key-pair.ts';
+import { error, warning } from './finding.ts';
+import type { Finding } from './finding.ts';
+import type { Path } from './problem.ts';
+import type { ParsedFile } from './schema.ts';
+
+const TLS: Path = ['cluster', 'api', 'tls'];
+
+export interface FileReaders {
+  readonly readKeyPair: (files: KeyPairFiles) => KeyPairReading;
+  /** Why a file of authorities cannot be used; undefined when it can. */
+  readonly unusableAuthority: (file: string) => string | undefined;
+}
+
+export function apiTlsRules({ cluster }: ParsedFile, readers: FileReaders): readonly Finding[] {
+  const { tls } = cluster.api;
+  if (tls === undefined) return [];
+  const findings: Finding[] = [];
+  if ((tls.cert === undefined) !== (tls.key === undefined)) {
+    findings.push(error('cert and key belong together: give both or neither', TLS));
+  }
+  if (tls.insecure && tls.ca !== undefined) {
+    findings.push(error('insecure would ignore ca: give one of the two', [...TLS, 'insecure'], TLS));
+  } else if (tls.insecure) {
+    findings.push(
+      warning('certificates of members are not verified: whoever answers at their address can redirect the writes', [
+        ...TLS,
+        'insecure',
+      ]),
+    );
+  }
+  if (isUnused(cluster)) {
+    const message = 'has no effect: every seed and member is an http URL';
+    return [...findings, warning(message, TLS, ['cluster', 'seeds'], ['cluster', 'members'])];
+  }
+  return [...findings, ...fileFindings(tls, readers)];
+}
+
+function isUnused({ seeds, members, kubernetes }: ParsedFile['cluster']): boolean {
+  const urls = [...seeds, ...members.map((member) => member.api)].map((one) => one.url);
+  return urls.length > 0 && kubernetes?.scheme !== 'https' && urls.every((url) => /^http(?:\+srv)?:/i.test(url));
+}
+
+type ApiTls = NonNullable<ParsedFile['cluster']['api']['tls']>;
+
+function fileFindings({ ca, cert, key }: ApiTls, readers: FileReaders): readonly Finding[] {
+  const findings: Finding[] = [];
+  const why = ca === undefined ? undefined : readers.unusableAuthority(ca);
+  if (why !== undefined) findings.push(error(`${ca} ${why}`, [...TLS, 'ca']));
+  const pair = cert === undefined || key === undefined ? undefined : readers.readKeyPair({ cert, key });
+  if (pair?.kind === 'unusable') {
+    findings.push(error(`${pair.file === 'cert' ? cert : key} ${pair.why}`, [...TLS, pair.file]));
+  }
+  return findings;
+}
