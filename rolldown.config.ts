@@ -43,7 +43,8 @@ const types: Plugin = {
 
 export default defineConfig({
   input: {
-    main: 'src/main.ts',
+    main: 'src/start.ts',
+    pointsman: 'src/main.ts',
     index: ENTRANCE,
     'worker-main': 'src/worker-main.ts',
     'healthcheck-main': 'src/healthcheck-main.ts',

@@ -1,5 +1,5 @@
 #!/usr/bin/env -S node --max-semi-space-size=2 --liftoff-only --expose-gc
-// The process: argv, environment, signals, exit codes. The only file that touches `process`. The first line keeps V8's young
+// The process: argv, environment, signals, exit codes. The first line keeps V8's young
 // generation small (by default it grows beyond 100 MB while sessions come, and every scavenge walks through all of the cache),
 // has WebAssembly, which is undici's small parser alone, compiled in the way that takes 9 MB less, and lets us ask for a collection.
 import { createApp } from './app.ts';

@@ -3,6 +3,15 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { flagsOf } from '../bench/data-path/peers/pointsman-build.ts';
 
+test('the built command has the options of the program, and needs the Node of the manifest', () => {
+  expect(flagsOf('src/start.ts')).toEqual(flagsOf('src/main.ts'));
+  const { engines }: { engines: { node: string } } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const [, major, minor] = /^>=(\d+)\.(\d+)\.0$/.exec(engines.node) ?? [];
+  const source = readFileSync('src/start.ts', 'utf8');
+  expect(source).toContain(`NEEDED_MAJOR = ${major};`);
+  expect(source).toContain(`NEEDED_MINOR = ${minor};`);
+});
+
 test('the image starts the command with the options of its first line', () => {
   const flags = flagsOf('src/main.ts');
   expect(flags).toContain('--max-semi-space-size=2');

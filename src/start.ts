@@ -1,0 +1,16 @@
+#!/usr/bin/env -S node --max-semi-space-size=2 --liftoff-only --expose-gc
+// dist/main.js: refuses a Node that is too old in one sentence, then loads the program. Only this file is read by an old Node, so it
+// keeps to what Node 12 understands, and imports nothing before the check.
+
+/** As `engines` of the manifest has it. */
+const NEEDED_MAJOR = 24;
+const NEEDED_MINOR = 12;
+
+const [major = 0, minor = 0] = process.version.slice(1).split('.').map(Number);
+
+if (major < NEEDED_MAJOR || (major === NEEDED_MAJOR && minor < NEEDED_MINOR)) {
+  process.stderr.write(`pointsman needs Node ${NEEDED_MAJOR}.${NEEDED_MINOR} or newer; this is ${process.version}\n`);
+  process.exitCode = 1;
+} else {
+  void import('./main.ts');
+}
