@@ -14,6 +14,8 @@ import { WriteTurn } from './write-turn.ts';
 export interface DirectIoInputs {
   readonly clock: Clock;
   readonly onEvent: (event: ProxyEvent) => void;
+  /** Called before anything that clients said is forwarded; it may end sessions. */
+  readonly judge: () => void;
 }
 
 /** A lane of its own, with writes of its own. */
@@ -29,12 +31,14 @@ export function directLanes(): OpenDirectLane {
 export class DirectIo {
   readonly #inputs: DirectIoInputs;
   /** One a direction: questions are as long as each other, and so are answers. */
-  readonly #questions = new WriteTurn();
+  readonly #questions: WriteTurn;
   readonly #answers = new WriteTurn();
   #isOn = false;
 
   constructor(inputs: DirectIoInputs) {
     this.#inputs = inputs;
+    // The process may have stood still since they were read.
+    this.#questions = new WriteTurn(inputs.judge);
   }
 
   /** Never rejects. */

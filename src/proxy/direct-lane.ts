@@ -1,6 +1,6 @@
 // One direction of a relay past Node's streams: read into a buffer, shown to the taker, and written from the same buffer. While the
 // sink waits for the kernel nothing is read. Small reads may wait for the end of the turn (`write-turn.ts`).
-import type { DirectSocket, Reader } from './direct-socket.ts';
+import type { DirectEnd, Reader } from './direct-socket.ts';
 import { StreamLane } from './lane.ts';
 import type { Lane, Taker } from './lane.ts';
 import { readBuffers } from './read-buffers.ts';
@@ -10,8 +10,8 @@ import type { WriteTurn } from './write-turn.ts';
 const NOBODY: Taker = { take: () => {} };
 
 export class DirectLane implements Lane, Reader {
-  readonly #source: DirectSocket;
-  readonly #sink: DirectSocket;
+  readonly #source: DirectEnd;
+  readonly #sink: DirectEnd;
   readonly #turn: WriteTurn;
   /** What was read before, and what is sent before the sink's own queue is empty. */
   readonly #stream: StreamLane;
@@ -24,8 +24,10 @@ export class DirectLane implements Lane, Reader {
   #gathered: Uint8Array | undefined;
   /** Writes that the kernel did not take at once. */
   #waiting = 0;
+  /** Ends the sink when nothing waits any more. */
+  #end: (() => void) | undefined;
 
-  constructor(source: DirectSocket, sink: DirectSocket, turn: WriteTurn) {
+  constructor(source: DirectEnd, sink: DirectEnd, turn: WriteTurn) {
     this.#source = source;
     this.#sink = sink;
     this.#turn = turn;
@@ -59,6 +61,12 @@ export class DirectLane implements Lane, Reader {
     return this.#waiting === 0;
   }
 
+  /** A socket that was told to end cannot be reset before its bytes are written, so it is not told earlier. */
+  whenFlushed(end: () => void): void {
+    if (this.flush()) end();
+    else this.#end = end;
+  }
+
   discard(): void {
     this.#taker = NOBODY;
     this.#stream.discard();
@@ -75,8 +83,11 @@ export class DirectLane implements Lane, Reader {
   leave(): void {
     this.#sink.socket.off('drain', this.#begin);
     this.#stream.leave();
+    this.#end = undefined;
     if (this.#buffer === undefined) return;
     readBuffers.forget(this.#buffer);
+    // It may be in the middle of `read`, which gives back or lends no more then.
+    this.#buffer = undefined;
     this.#gathered = undefined;
     const { socket } = this.#source;
     // A buffer of its own: the old one may wait at the sink.
@@ -126,6 +137,9 @@ export class DirectLane implements Lane, Reader {
   readonly #written = (): void => {
     this.#waiting -= 1;
     if (this.#waiting > 0) return;
+    const end = this.#end;
+    this.#end = undefined;
+    end?.();
     if (this.#buffer === undefined) return;
     if (this.#source.socket.isPaused()) this.#source.socket.resume();
     this.#source.resume();

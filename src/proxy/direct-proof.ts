@@ -169,10 +169,7 @@ async function standstill(figure: () => number): Promise<void> {
 }
 
 function echo(near: Socket, lane: Lane, onBytes: (bytes: Uint8Array) => void = () => {}): void {
-  near.on('end', () => {
-    lane.flush();
-    near.end();
-  });
+  near.on('end', () => lane.whenFlushed(() => near.end()));
   const take = (bytes: Uint8Array): void => {
     onBytes(bytes);
     lane.send(bytes);

@@ -19,7 +19,7 @@ interface Handle {
   readonly readStart: () => number;
   readonly readStop: () => number;
   readonly useUserBuffer: (buffer: Uint8Array) => void;
-  /** 0, or a negative errno; the state tells whether the request is needed. */
+  /** 0, or a negative errno; undefined when the handle is gone. The state tells whether the request is needed. */
   readonly writeBuffer: (request: WriteRequest, bytes: Uint8Array) => number;
 }
 
@@ -46,6 +46,9 @@ const LAST_WRITE_WAS_ASYNC = WRAP?.lastWriteWasAsync ?? 0;
 
 /** A write that the kernel takes at once, as nearly every one, leaves it as it was: the next write has it. */
 let spare: WriteRequest | undefined;
+
+/** What a lane needs of a socket. */
+export type DirectEnd = Pick<DirectSocket, keyof DirectSocket>;
 
 export class DirectSocket {
   readonly socket: Socket;
@@ -116,8 +119,10 @@ export class DirectSocket {
   }
 
   #fail(errno: number): void {
+    // A handle that is gone has no errno to tell.
+    if (this.socket.destroyed) return;
     const code = getSystemErrorName(errno);
-    if (!this.socket.destroyed) this.socket.destroy(Object.assign(new Error(`write ${code}`), { errno, code }));
+    this.socket.destroy(Object.assign(new Error(`write ${code}`), { errno, code }));
   }
 }
 

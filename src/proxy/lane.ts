@@ -12,8 +12,10 @@ export interface Lane {
   flow(taker: Taker): void;
   /** To the sink. While it waits the source is not read. */
   send(bytes: Uint8Array): void;
-  /** What was sent is given to the kernel now: the sink is about to be told to end. False: some of it waits for the kernel. */
-  flush(): boolean;
+  /** What was sent and still waits here is given to the kernel now, as far as the kernel takes it. */
+  flush(): void;
+  /** Calls `end` once, when the sink can be told to end behind everything that was sent: in this step if nothing waits. */
+  whenFlushed(end: () => void): void;
   /** What the source says from now on is thrown away. */
   discard(): void;
   /** The source and the sink have closed. */
@@ -56,8 +58,11 @@ export class StreamLane implements Lane {
     if (!this.#sink.write(bytes) && this.#sink.writableLength > 0) this.#source.pause();
   }
 
-  flush(): boolean {
-    return this.#sink.writableLength === 0;
+  flush(): void {}
+
+  /** The stream itself ends behind what waits. */
+  whenFlushed(end: () => void): void {
+    end();
   }
 
   discard(): void {

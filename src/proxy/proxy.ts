@@ -113,10 +113,11 @@ class RunningProxy implements LocalProxy {
   constructor(options: ProxyOptions) {
     const { clock, table, onEvent, peers, dial = dialTcp } = options;
     const registry = new Registry(peers);
+    const judge = (): void => void table();
     this.#registry = registry;
     this.#lastId = peers?.lastId ?? 0;
     this.#options = options;
-    this.#directIo = new DirectIo(options);
+    this.#directIo = new DirectIo({ ...options, judge });
     this.#policy = options;
     this.#holding = new Holding({
       ...options,
@@ -156,7 +157,7 @@ class RunningProxy implements LocalProxy {
       ages: new SessionAges({ ...options, softEnds: this.#softEnds }),
       dial,
       openLanes: this.#directIo.openLanes,
-      judge: () => void table(),
+      judge,
       picker: this.#picker,
       isStopping: () => this.#isStopping,
     };

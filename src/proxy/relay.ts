@@ -92,16 +92,15 @@ export class Relay {
 
   readonly #endOfClient = (): void => {
     this.#ending ??= 'client-closed';
-    this.#inputs.lanes.toBackend.flush();
-    this.#inputs.backend.end();
+    const { lanes, backend } = this.#inputs;
+    lanes.toBackend.whenFlushed(() => backend.end());
   };
 
   readonly #endOfBackend = (): void => {
     if (this.#hasBackendEnded('backend-closed')) return;
     const { client, lanes } = this.#inputs;
-    lanes.toClient.flush();
     this.#watch(UNREAD_MS);
-    client.end(() => this.#watch(HALF_OPEN_MS));
+    lanes.toClient.whenFlushed(() => client.end(() => this.#watch(HALF_OPEN_MS)));
   };
 
   readonly #clientFailed = (): void => {
@@ -115,8 +114,7 @@ export class Relay {
     this.#cancelTimer();
     this.#cancelTimer = clock.schedule(FLUSH_MS, () => client.destroy());
     lanes.toBackend.discard();
-    lanes.toClient.flush();
-    client.destroySoon();
+    lanes.toClient.whenFlushed(() => client.destroySoon());
   };
 
   /** True: it is not this relay's matter any more. */

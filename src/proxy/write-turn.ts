@@ -18,8 +18,14 @@ export class WriteTurn {
   readonly #gathered: Gathered[] = [];
   /** The bytes of each, at its place: whoever was read may be read again before they are written. */
   readonly #copies: ReadBuffer[] = [];
+  readonly #judge: () => void;
   #isWorthIt = false;
   #untilLook = LOOK_EVERY;
+
+  /** `judge`: called once before a turn's writes; it may end sessions, whose bytes are then not written. */
+  constructor(judge: () => void = () => {}) {
+    this.#judge = judge;
+  }
 
   /** Is the write that comes now to be gathered? */
   isOpen(): boolean {
@@ -42,9 +48,17 @@ export class WriteTurn {
   readonly #close = (): void => {
     const gathered = this.#gathered;
     this.#isWorthIt = gathered.length >= ENOUGH;
+    const failures: unknown[] = [];
+    this.#judge();
     for (let at = 0; at < gathered.length; at += 1) {
-      if (gathered[at]?.flush() === false) this.#copies[at] = readBuffers.small();
+      try {
+        if (gathered[at]?.flush() === false) this.#copies[at] = readBuffers.small();
+      } catch (error) {
+        // The others' bytes are written all the same, and the next turn begins anew.
+        failures.push(error);
+      }
     }
     gathered.length = 0;
+    if (failures.length > 0) throw failures[0];
   };
 }

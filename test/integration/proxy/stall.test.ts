@@ -16,14 +16,22 @@ let lab: ProxyLab;
 let backend: FakeBackend;
 /** Since then the member has been silent for too long, and nobody has looked. */
 let isOverdue: boolean;
+/** Then it is so when the table has been read so many times. */
+let readsUntilOverdue: number;
 
 beforeEach(async () => {
   isOverdue = false;
+  readsUntilOverdue = Infinity;
   backend = await startFakeBackend('silent');
   const others = { 'pg-1': { address: backend.address, standing: SILENT } };
   lab = await startProxyLab({
     table: { write: { open: { 'pg-1': backend.address } } },
     onTableRead() {
+      readsUntilOverdue -= 1;
+      if (readsUntilOverdue < 0) {
+        readsUntilOverdue = Infinity;
+        isOverdue = true;
+      }
       if (!isOverdue) return;
       isOverdue = false;
       lab.decide({ write: { others } });
@@ -35,6 +43,18 @@ afterEach(async () => {
   lab.proxy.close();
   await backend.stop();
 });
+
+/** So many bytes, over all connections of the server. */
+function received(): number {
+  return backend.connections.reduce((sum, { chunks }) => sum + Buffer.concat(chunks).length, 0);
+}
+
+async function aClientOf(pool: string): Promise<RawClient> {
+  const client = await connectRaw(lab.address(pool));
+  // A client that does not wait for an answer is relayed at once.
+  client.socket.write(Buffer.concat([aStartup(), Buffer.from('ask')]));
+  return client;
+}
 
 async function aSession(opening: Buffer, answer: string): Promise<RawClient> {
   const client = await connectRaw(lab.address('write'));
@@ -71,4 +91,22 @@ test('scenario 41: a client that spoke in time is served, although the deadline 
   await until('an answer', () => backend.connections.length === 1 || errorFields(client.received()) !== undefined);
   expect(errorFields(client.received())).toBeUndefined();
   await until('the startup', () => backend.last().received().equals(aStartup()));
+});
+
+test('scenario 41: nothing is written that was read before a stop and would have been written after it', async () => {
+  const clients = [];
+  for (let count = 0; count < 40; count += 1) clients.push(await aClientOf('write'));
+  await until('the sessions', () => received() === clients.length * (aStartup().length + 3));
+  // Until the relay gathers what so many say in one turn of the event loop.
+  for (let round = 0; round < 40; round += 1) {
+    for (const { socket } of clients) socket.write('ask');
+    const asked = clients.length * (aStartup().length + 3 * (round + 2));
+    await until('the questions', () => received() === asked);
+  }
+  const before = received();
+  readsUntilOverdue = clients.length;
+  for (const { socket } of clients) socket.write('ask');
+  await until('their ends', () => lab.reasons().length === clients.length);
+  await until('at the server too', () => backend.open() === 0);
+  expect(received()).toBe(before);
 });

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { WriteTurn } from '../../../src/proxy/write-turn.ts';
 
 /** Somebody with bytes for the kernel, which takes them at once or not. */
@@ -57,4 +57,32 @@ test('bytes are copies, and stay while the kernel has not taken them', async () 
   const waiting = sender.gathered;
   new Sender().send(turn, 'other');
   expect(Buffer.from(waiting).toString()).toBe('first');
+});
+
+test('one that fails keeps nobody else’s bytes back, and the next turn is written as ever', () => {
+  vi.useFakeTimers({ toFake: ['setImmediate'] });
+  try {
+    const turn = new WriteTurn();
+    const [before, after, next] = [new Sender(), new Sender(), new Sender()];
+    before.send(turn, 'before');
+    turn.add({ flush: () => expect.unreachable('as a socket might') }, Buffer.from('lost'));
+    after.send(turn, 'after');
+    expect(() => vi.runAllTimers()).toThrow('as a socket might');
+    expect([before.written, after.written]).toEqual([['before'], ['after']]);
+    next.send(turn, 'next');
+    vi.runAllTimers();
+    expect([after.written, next.written]).toEqual([['after'], ['next']]);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('it judges once before it writes', async () => {
+  const seen: string[][] = [];
+  const senders = [new Sender(), new Sender()];
+  const turn = new WriteTurn(() => seen.push(senders.flatMap(({ written }) => written)));
+  senders.forEach((sender, at) => sender.send(turn, `word ${at}`));
+  await nextTurn();
+  expect(seen).toEqual([[]]);
+  expect(senders.map(({ written }) => written)).toEqual([['word 0'], ['word 1']]);
 });
