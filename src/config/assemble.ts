@@ -26,7 +26,11 @@ export function assemble(parsed: ParsedFile): Config {
       directIo: client.direct_io,
       tls: clientTls(client.tls),
     },
-    backend: { connectTimeoutMs: backend.connect_timeout, attempts: backend.attempts },
+    backend: {
+      connectTimeoutMs: backend.connect_timeout,
+      attemptDelayMs: backend.attempt_delay,
+      attempts: backend.attempts,
+    },
     hold: {
       maxWaitMs: hold.max_wait,
       maxSessions: hold.max_sessions,
@@ -81,6 +85,7 @@ function probePolicy(probe: ParsedFile['probe']): ProbePolicy {
     writeFreshMs: probe.write_fresh,
     readFreshMs: probe.read_fresh,
     silenceGraceMs: probe.silence_grace,
+    silentProbes: probe.silent_probes,
     vouching: probe.vouching,
   };
 }

@@ -71,6 +71,7 @@ const probe = z.strictObject({
   write_fresh: duration(1).default(5000),
   read_fresh: duration(1).default(10_000),
   silence_grace: duration(1).default(15_000),
+  silent_probes: countOrOff(1, 100).prefault(3),
   vouching: flag.default(true),
 });
 
@@ -136,7 +137,11 @@ export const fileSchema = z.strictObject({
     })
     .prefault({}),
   backend: z
-    .strictObject({ connect_timeout: duration(1).default(3000), attempts: count(1, 100).default(3) })
+    .strictObject({
+      connect_timeout: duration(1).default(3000),
+      attempt_delay: durationOrOff(1).prefault('250ms'),
+      attempts: count(1, 100).default(3),
+    })
     .prefault({}),
   hold: z
     .strictObject({

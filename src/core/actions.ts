@@ -42,7 +42,8 @@ function isRelocation({ cause, mode, why }: Departure): boolean {
 }
 
 function hasEligible(route: Route | undefined): boolean {
-  return route?.kind === 'open' && route.fallback === undefined && route.lagging === undefined;
+  if (route?.kind !== 'open' || route.fallback !== undefined || route.lagging !== undefined) return false;
+  return route.targets.some(({ isSuspect }) => isSuspect !== true);
 }
 
 /** A member that was the pool's own, and stands by as its fallback now, was promoted. */

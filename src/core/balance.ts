@@ -1,5 +1,5 @@
 // Which of a route's members takes the next session. Pure: load, weight, chance and what round-robin remembers are arguments.
-// Weights are parts beside the others' and above 0; who is far is asked only where nobody near can be.
+// Weights are parts beside the others' and above 0. A member that missed a probe, or is far, is picked only when no other member is left.
 import type { MemberName } from './member.ts';
 import type { Balance } from './policy.ts';
 import type { Target } from './routing-table.ts';
@@ -26,7 +26,7 @@ type Targets = readonly [Target, ...Target[]];
 
 /** Picks among at least one target. */
 export function pickTarget(balance: Balance, targets: Targets, inputs: PickInputs): Pick {
-  const candidates = nearest(targets);
+  const candidates = without(without(targets, 'isSuspect'), 'isFar');
   switch (balance) {
     case 'round-robin':
       return inTurn(candidates, inputs);
@@ -45,9 +45,9 @@ export function rampedShare(openForMs: number, slowStartMs: number): number {
   return openForMs >= slowStartMs ? 1 : Math.max(0.01, openForMs / slowStartMs);
 }
 
-function nearest(targets: Targets): Targets {
-  if (!targets.some(({ isFar }) => isFar === true)) return targets;
-  const [first, ...rest] = targets.filter(({ isFar }) => isFar !== true);
+/** The targets that are not marked so, or all of them when each is. */
+function without(targets: Targets, mark: 'isSuspect' | 'isFar'): Targets {
+  const [first, ...rest] = targets.filter((target) => target[mark] !== true);
   return first === undefined ? targets : [first, ...rest];
 }
 

@@ -12,7 +12,8 @@ import type { PoolDecision, Route, RoutingTable, Standing, Target, Why } from '.
 import { setAside } from './set-aside.ts';
 import { decideShared } from './shared-pool.ts';
 import { sharingOf } from './sharing.ts';
-import type { Sharing } from './sharing.ts';
+import { withoutVanished } from './vanished.ts';
+import { missedProbe } from './snapshot.ts';
 import type { Snapshot } from './snapshot.ts';
 
 export function decideRoutes(policy: RoutingPolicy, snapshot: Snapshot, now: Instant): RoutingTable {
@@ -33,14 +34,21 @@ export function decideRoutes(policy: RoutingPolicy, snapshot: Snapshot, now: Ins
     const known = decided.get(pool.name);
     if (known !== undefined) return known;
     const exclusive = exclusives.get(pool.name);
-    const bare = exclusive?.standings ?? naming(served, decideShared(snapshot, pool, policy.probe, taken, ages));
-    const own = withEvidence(snapshot, pool, policy.probe, setAside({ policy, snapshot, pool, ages }, bare));
-    const targets = targetsOf(own, addresses, snapshot.complete, (member) =>
-      sharingOf(pool, policy.zone, snapshot.members.get(member)?.status),
-    );
     const lender = policy.pools.find((candidate) => candidate.name === pool.fallback?.pool);
     // Writes never guess: an exclusive pool borrows from nobody.
     const fallback = lender === undefined || pool.exclusive ? undefined : decide(lender);
+    const shared = (): ReadonlyMap<MemberName, Standing> => {
+      const known = naming(served, decideShared(snapshot, pool, policy.probe, taken, ages));
+      return withoutVanished(snapshot, policy.probe, known, fallback);
+    };
+    const bare = exclusive?.standings ?? shared();
+    const own = withEvidence(snapshot, pool, policy.probe, setAside({ policy, snapshot, pool, ages }, bare));
+    const targets = targetsOf(own, addresses, snapshot.complete, (member) => {
+      const record = snapshot.members.get(member);
+      const sharing = sharingOf(pool, policy.zone, record?.status);
+      const isSuspect = !pool.exclusive && record !== undefined && missedProbe(record);
+      return isSuspect ? { ...sharing, isSuspect } : sharing;
+    });
     const isRefused = pool.whenAllLagging === 'refuse' && isAllLagging(own);
     const need = targets.length > 0 ? 'none' : isRefused ? 'refused' : 'served';
     const standings = withFallback(own, pool.fallback?.pool, fallback, need);
@@ -91,13 +99,13 @@ function targetsOf(
   standings: ReadonlyMap<MemberName, Standing>,
   addresses: ReadonlyMap<MemberName, Address>,
   isComplete: boolean,
-  sharing: (member: MemberName) => Sharing,
+  marksOf: (member: MemberName) => Omit<Target, 'member' | 'address'>,
 ): readonly Target[] {
   const targets: Target[] = [];
   for (const [member, standing] of standings) {
     const address = addresses.get(member);
     if (!isComplete || standing.kind !== 'open' || address === undefined) continue;
-    targets.push({ member, address, ...sharing(member) });
+    targets.push({ member, address, ...marksOf(member) });
   }
   return targets;
 }

@@ -5,7 +5,8 @@ import type { MemberName, MemberRefusal } from './member.ts';
 import type { PoolName } from './policy.ts';
 import type { HoldCause, Route, Standing } from './routing-table.ts';
 
-export type DialOutcome = 'connected' | 'refused' | 'timeout' | 'failed';
+/** `outraced`: given up, because another member answered first. */
+export type DialOutcome = 'connected' | 'refused' | 'timeout' | 'failed' | 'outraced';
 export type CancelKeyKnowledge = 'known' | 'unknown';
 export type HoldOutcome = 'released' | 'timeout' | 'gave-up' | 'refused';
 
@@ -161,5 +162,7 @@ export type Smell =
   /** A session of a pool of primaries began on it, and it said that it takes no writes. */
   | { readonly kind: 'landed-on-standby'; readonly member: MemberName }
   | { readonly kind: 'dial-failed'; readonly member: MemberName }
+  /** A member that was tried later answered first. */
+  | { readonly kind: 'connect-slow'; readonly member: MemberName }
   | { readonly kind: 'backend-reset'; readonly member: MemberName }
   | { readonly kind: 'clients-held'; readonly pool: PoolName };

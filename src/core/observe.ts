@@ -4,7 +4,7 @@ import type { Check } from './check.ts';
 import type { Instant } from './instant.ts';
 import { isSameAddress, isSameServer } from './member.ts';
 import type { Member, MemberName } from './member.ts';
-import type { MembersObservation, Observation, ProbeObservation } from './observation.ts';
+import type { MembersObservation, Observation, ProbeObservation, ProbeOutcome } from './observation.ts';
 import type { RoutingPolicy } from './policy.ts';
 import { shown } from './shown.ts';
 import { isDead, newRecord, POSITIONS_KEPT } from './snapshot.ts';
@@ -109,10 +109,11 @@ function observeProbe(policy: RoutingPolicy, snapshot: Snapshot, observation: Pr
   const record = snapshot.members.get(observation.member);
   if (record === undefined || startedAt < (record.probedAt ?? -Infinity)) return snapshot;
   if (outcome.kind !== 'answered') {
-    const { since, outcome: learnt } = record.failure ?? { since: startedAt, outcome };
+    const before = record.failure ?? { since: startedAt, outcome, silentProbes: 0 };
     // A fault of ours taught nothing, so what is known of a silent member stays: whether its PostgreSQL accepts, above all.
     const isOurs = outcome.kind === 'failed' && outcome.cause === 'local';
-    const failure = { since, at: startedAt, outcome: isOurs ? learnt : outcome };
+    const silentProbes = isSilent(outcome) ? before.silentProbes + 1 : 0;
+    const failure = { ...before, at: startedAt, ...(isOurs ? {} : { outcome, silentProbes }) };
     const failed = { ...record, probedAt: startedAt, failure };
     return replace(
       snapshot,
@@ -125,6 +126,12 @@ function observeProbe(policy: RoutingPolicy, snapshot: Snapshot, observation: Pr
     return replace(snapshot, { ...record, probedAt: startedAt, failure: undefined, vouch: undefined, mismatch });
   }
   return takeAnswer(policy, snapshot, record, observation, outcome);
+}
+
+/** Nothing came back from either port: no word and no refusal, as when the host or the way to it is gone. */
+function isSilent(outcome: ProbeOutcome): boolean {
+  if (outcome.kind !== 'failed' || outcome.postgres !== 'silent') return false;
+  return outcome.cause === 'timeout' || outcome.cause === 'unreachable';
 }
 
 /** Both ports refused: a no to every check, so that only a newer answer brings the member back, never a milder silence. */

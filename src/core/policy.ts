@@ -20,6 +20,8 @@ export interface ProbePolicy {
   readonly readFreshMs: number;
   /** Live sessions on a silent member end when its last good answer is this old. */
   readonly silenceGraceMs: number;
+  /** A replica whose API and PostgreSQL port are silent for so many probes loses its sessions while others serve. Undefined: never. */
+  readonly silentProbes: number | undefined;
   readonly vouching: boolean;
 }
 
@@ -118,6 +120,8 @@ export type ClientTls = { readonly mode: 'passthrough' } | ({ readonly mode: 'te
 /** Bounds towards members. */
 export interface BackendPolicy {
   readonly connectTimeoutMs: number;
+  /** A connect that is unanswered for this long is raced by one to the next member. Undefined: never. */
+  readonly attemptDelayMs: number | undefined;
   /** Dials per client, on other members where there are any, while no client byte was forwarded. */
   readonly attempts: number;
 }

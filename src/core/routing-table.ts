@@ -14,6 +14,8 @@ export interface Target {
   readonly weight?: number;
   /** Not in our zone: it takes sessions only where nobody of our zone can. */
   readonly isFar?: true;
+  /** It missed a probe: it takes sessions only where nobody else can. */
+  readonly isSuspect?: true;
 }
 
 export type WhyCode =

@@ -42,11 +42,19 @@ export interface MemberRecord {
   readonly positions: readonly Position[];
   readonly probedAt: Instant | undefined;
   /** Present while the newest probe brought no answer; `since` is the first of that run. */
-  readonly failure: { readonly since: Instant; readonly at: Instant; readonly outcome: ProbeOutcome } | undefined;
+  readonly failure: Failure | undefined;
   /** Present while the newest answer belonged to another cluster or another member. */
   readonly mismatch: { readonly at: Instant; readonly detail: string } | undefined;
   /** `takenBack`: whoever gave it has seen since that nobody holds the leader lock. */
   readonly vouch: { readonly at: Instant; readonly by: MemberName; readonly takenBack: boolean } | undefined;
+}
+
+export interface Failure {
+  readonly since: Instant;
+  readonly at: Instant;
+  readonly outcome: ProbeOutcome;
+  /** Newest probes in a row in which the API and the PostgreSQL port were silent. */
+  readonly silentProbes: number;
 }
 
 /** Enough to judge lag over the last few answers of two members that are probed independently. */
@@ -126,4 +134,9 @@ export function isAnswering(record: MemberRecord | undefined): boolean {
 export function isDead(record: MemberRecord): boolean {
   const outcome = record.failure?.outcome;
   return outcome?.kind === 'refused' && outcome.postgres === 'refused';
+}
+
+/** The newest probe brought no answer. A fault of ours says nothing about the member. */
+export function missedProbe({ failure }: MemberRecord): boolean {
+  return failure !== undefined && !(failure.outcome.kind === 'failed' && failure.outcome.cause === 'local');
 }

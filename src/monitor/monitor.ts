@@ -10,6 +10,7 @@ import type { PoolName, ProbePolicy, RoutingPolicy } from '../core/policy.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import { emptySnapshot, withChecks, withDrained, withMembers, withResumed } from '../core/snapshot.ts';
 import type { Snapshot } from '../core/snapshot.ts';
+import { isVanishing } from '../core/vanished.ts';
 import { Alert } from './alert.ts';
 import { changesBetween, probeEvent } from './changes.ts';
 import { Decider } from './decider.ts';
@@ -167,6 +168,8 @@ export class Monitor {
       case 'landed-on-standby':
         this.#distrust(smell.member);
         return this.#smell(smell.kind);
+      case 'connect-slow':
+        return this.#probers.get(smell.member)?.soon(this.#policy.probe.urgent.intervalMs);
       case 'backend-reset':
       case 'dial-failed':
       case 'clients-held':
@@ -284,9 +287,16 @@ export class Monitor {
         const record = this.#snapshot.members.get(name);
         return record === undefined ? undefined : nextCheck(this.#policy, record, roundAt, this.#sought());
       },
-      intervalMs: () => this.#imminent.intervalMs(name, this.#policy, this.#alert.intervalMs(), clock.now()),
+      intervalMs: () => this.#imminent.intervalMs(name, this.#policy, this.#usualMs(name), clock.now()),
       onObservation: (observation, durationMs) => this.#takeProbe(observation, durationMs),
     });
+  }
+
+  #usualMs(name: MemberName): number {
+    const { probe } = this.#policy;
+    const record = this.#snapshot.members.get(name);
+    const usualMs = this.#alert.intervalMs();
+    return record !== undefined && isVanishing(record, probe) ? Math.min(usualMs, probe.urgent.intervalMs) : usualMs;
   }
 
   #smell(name: string, isNews = false): void {

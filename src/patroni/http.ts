@@ -8,6 +8,7 @@ import Client from 'undici/lib/dispatcher/client.js';
 import type { ApiEndpoint } from '../core/member.ts';
 import { AnswerBody } from './answer-body.ts';
 import { startDeadline, STALL_MS } from './deadline.ts';
+import type { Deadline } from './deadline.ts';
 import { AnswerError, failure } from './failure.ts';
 import type { Failure } from './failure.ts';
 import { isHttps, openSocket } from './socket.ts';
@@ -27,6 +28,10 @@ export interface Request {
   readonly path: string;
   /** For connect, TLS, headers and body together; milliseconds. */
   readonly deadlineMs: number;
+  /** For the TCP connect alone; milliseconds. A connect that the network lost is not repeated within an ordinary deadline. */
+  readonly connectMs?: number;
+  /** TCP is connected. */
+  readonly onConnected?: () => void;
   /** For https; absent: the defaults of Node. */
   readonly tls?: TlsSource | undefined;
 }
@@ -35,14 +40,16 @@ export type HttpResult = { readonly kind: 'answered'; readonly status: number; r
 
 /** Never rejects. The socket is destroyed before the result is there. */
 export async function get(request: Request): Promise<HttpResult> {
-  const { api, path, deadlineMs } = request;
+  const { api, path, deadlineMs, connectMs = deadlineMs, onConnected } = request;
   if (isIP(api.address.host) === 0) return unresolved(api);
   let socket: Socket | undefined;
   let client: Client | undefined;
-  const deadline = startDeadline(deadlineMs, () => {
+  const end = (): void => {
     void client?.destroy();
     socket?.destroy();
-  });
+  };
+  const deadline = startDeadline(deadlineMs, end);
+  let connectDeadline: Deadline | undefined;
   try {
     const tls = (isHttps(api) ? await request.tls?.() : undefined) ?? {};
     // Files may take longer than the deadline.
@@ -51,6 +58,11 @@ export async function get(request: Request): Promise<HttpResult> {
       connect: (_options, callback) => {
         const opened = openSocket(api, tls);
         socket = opened;
+        connectDeadline = startDeadline(connectMs, end);
+        opened.once('connect', () => {
+          connectDeadline?.cancel();
+          onConnected?.();
+        });
         const fail = (error: Error): void => callback(error, null);
         opened.once('error', fail);
         opened.once(isHttps(api) ? 'secureConnect' : 'connect', () => {
@@ -68,13 +80,17 @@ export async function get(request: Request): Promise<HttpResult> {
     });
     return await exchange(client, path, () => boundBytes(socket));
   } catch (error) {
-    const ended = deadline.hasExpired() ? timedOut(deadlineMs) : failure(error);
+    const ended = deadline.hasExpired()
+      ? timedOut(deadlineMs)
+      : connectDeadline?.hasExpired() === true
+        ? unconnected(connectMs)
+        : failure(error);
     const stalledMs = deadline.stalledMs();
     return ended.kind === 'failed' && stalledMs > STALL_MS ? stalled(stalledMs) : ended;
   } finally {
     deadline.cancel();
-    socket?.destroy();
-    void client?.destroy();
+    connectDeadline?.cancel();
+    end();
   }
 }
 
@@ -85,6 +101,10 @@ function unresolved(api: ApiEndpoint): Failure {
 
 function timedOut(deadlineMs: number): Failure {
   return { kind: 'failed', cause: 'timeout', detail: `no whole answer within ${deadlineMs} ms` };
+}
+
+function unconnected(connectMs: number): Failure {
+  return { kind: 'failed', cause: 'timeout', detail: `no connection within ${connectMs} ms` };
 }
 
 function stalled(ms: number): Failure {

@@ -18,6 +18,11 @@ export type Probe = (member: Member, check: Check, deadlineMs: number) => Promis
 /** The PostgreSQL port gets what is left of the deadline, and at least this. */
 const PORT_QUESTION_MS = 300;
 
+/** The part of the deadline after which the PostgreSQL port is asked when the API has not accepted the connection. */
+const EARLY = 1 / 4;
+/** The part of the deadline that the API's TCP connect may take. */
+const CONNECT = 1 / 2;
+
 /** After these the API said nothing at all, so the PostgreSQL port is asked too. */
 const SILENT: readonly FailureCause[] = ['timeout', 'reset', 'unreachable'];
 
@@ -27,10 +32,20 @@ const BODILESS: readonly string[] = ['/liveness', '/readiness'];
 export function createProbe(options: ProbeOptions = {}): Probe {
   return async (member, check, deadlineMs) => {
     const endsAt = performance.now() + deadlineMs;
-    const askPostgres = (): Promise<PortState> =>
-      askPort(member.postgres, Math.max(PORT_QUESTION_MS, endsAt - performance.now()));
-
-    const result = await get({ api: member.api, path: check.text, deadlineMs, tls: options.tls });
+    let postgres: Promise<PortState> | undefined;
+    const askPostgres = (atMostMs = endsAt - performance.now()): Promise<PortState> =>
+      (postgres ??= askPort(member.postgres, Math.max(PORT_QUESTION_MS, atMostMs)));
+    // Where the host is gone neither port answers, so the second question does not wait for the end of the first.
+    const early = setTimeout(() => void askPostgres(0), deadlineMs * EARLY);
+    const result = await get({
+      api: member.api,
+      path: check.text,
+      deadlineMs,
+      connectMs: deadlineMs * CONNECT,
+      onConnected: () => clearTimeout(early),
+      tls: options.tls,
+    });
+    clearTimeout(early);
     switch (result.kind) {
       case 'answered':
         return judge(check, result.status, result.body);

@@ -3,9 +3,11 @@
 // once, and nothing after its abort. Forwards nothing.
 import type { Socket } from 'node:net';
 import type { Clock } from '../core/instant.ts';
+import type { MemberName } from '../core/member.ts';
 import type { PoolName, PoolPolicy } from '../core/policy.ts';
 import type { Route, Target } from '../core/routing-table.ts';
 import type { Attempts } from './attempts.ts';
+import { raceConnects } from './connect-race.ts';
 import type { DialResult } from './dial.ts';
 import { awaitGreeting } from './greeting.ts';
 import type { Greeted } from './greeting.ts';
@@ -110,28 +112,50 @@ function connectToMember(inputs: ApproachInputs): () => void {
     inputs.onRouteAgain();
     return nothing;
   }
-  const degraded = { isFallback: route.fallback !== undefined, isLagging: route.lagging !== undefined };
   const kept = inputs.spare?.take(route.targets);
   if (kept !== undefined) {
-    inputs.onPlace({ ...kept.target, ...degraded });
+    inputs.onPlace(placeAt(kept.target, route));
     return handOver(inputs, kept.target, kept.socket);
   }
-  const target = picker.pick(pool, attempts.preferred(route.targets));
-  inputs.onPlace({ ...target, ...degraded });
-  const startedAt = clock.now();
+  const attemptsLeft = attempts.left();
+  let seated = picker.pick(pool, attempts.preferred(route.targets));
   let abort = nothing;
-  const abortDial = dial(target.address, { clock, timeoutMs: connectTimeoutMs(around) }, (result) => {
-    const outcome = result.kind === 'connected' ? 'connected' : result.outcome;
-    const durationMs = clock.now() - startedAt;
-    const { member } = target;
-    seams.onEvent({ kind: 'dial-finished', pool: pool.name, session: inputs.session, member, outcome, durationMs });
-    if (result.kind === 'connected') abort = handOver(inputs, target, result.socket);
-    else failed(inputs, target, result);
+  const sit = (target: Target): void => {
+    seated = target;
+    inputs.onPlace(placeAt(target, route));
+  };
+  const abortRace = raceConnects({
+    dial,
+    clock,
+    timeoutMs: connectTimeoutMs(around),
+    delayMs: route.targets.length > 1 ? around.policy().backend.attemptDelayMs : undefined,
+    first: seated,
+    next: (tried) => (tried.size < attemptsLeft ? another(inputs, tried) : undefined),
+    onBegin: sit,
+    onFinished: ({ member }, outcome, durationMs) =>
+      seams.onEvent({ kind: 'dial-finished', pool: pool.name, session: inputs.session, member, outcome, durationMs }),
+    onSlow: ({ member }) => seams.onSmell({ kind: 'connect-slow', member }),
+    onConnected: (target, socket) => {
+      if (target !== seated) sit(target);
+      abort = handOver(inputs, target, socket);
+    },
+    onFailed: (target, result, isLast) => failed(inputs, target, result, isLast),
   });
   return () => {
-    abortDial();
+    abortRace();
     abort();
   };
+}
+
+function placeAt(target: Target, { fallback, lagging }: OpenRoute): Place {
+  return { ...target, isFallback: fallback !== undefined, isLagging: lagging !== undefined };
+}
+
+/** Another member of the route as it is now, to be tried beside those that were. */
+function another({ around, pool, attempts }: ApproachInputs, tried: ReadonlySet<MemberName>): Target | undefined {
+  const targets = openRoute(around.seams, pool.name)?.targets ?? [];
+  const [first, ...rest] = targets.filter(({ member }) => !tried.has(member));
+  return first && around.picker.pick(pool, attempts.preferred([first, ...rest]));
 }
 
 function handOver(inputs: ApproachInputs, target: Target, backend: Socket): () => void {
@@ -170,12 +194,18 @@ function handOver(inputs: ApproachInputs, target: Target, backend: Socket): () =
   return awaitGreeting({ backend, startup: asked.packet, clock, onGreeted, onTurnedAway: turnedAway });
 }
 
-function failed(inputs: ApproachInputs, { member }: Target, result: Extract<DialResult, { kind: 'failed' }>): void {
+function failed(
+  inputs: ApproachInputs,
+  { member }: Target,
+  result: Extract<DialResult, { kind: 'failed' }>,
+  isLast: boolean,
+): void {
   const { attempts, pool } = inputs;
   const { seams } = inputs.around;
   if (!result.isLocalFault) seams.onSmell({ kind: 'dial-failed', member });
   const route = openRoute(seams, pool.name);
   const pauseMs = attempts.failed(member, result.detail, result.isLocalFault, route?.targets ?? []);
+  if (!isLast) return;
   if (route === undefined || pauseMs === 0) inputs.onRouteAgain();
   else inputs.onUnreachable(pauseMs);
 }

@@ -33,6 +33,11 @@ export class Attempts {
     return this.#lastFailure;
   }
 
+  /** How many more connects the present round may have. */
+  left(): number {
+    return this.#perRound - this.#made;
+  }
+
   /** Those that did not fail this client yet, or all of them when each did. */
   preferred(targets: readonly [Target, ...Target[]]): readonly [Target, ...Target[]] {
     const failed = this.#failed;

@@ -10,7 +10,7 @@ export type DialResult =
   | { readonly kind: 'connected'; readonly socket: Socket }
   | {
       readonly kind: 'failed';
-      readonly outcome: Exclude<DialOutcome, 'connected'>;
+      readonly outcome: Exclude<DialOutcome, 'connected' | 'outraced'>;
       /** This machine ran out of something: says nothing about the member. */
       readonly isLocalFault: boolean;
       /** One clause: `connection refused`. */

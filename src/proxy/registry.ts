@@ -93,7 +93,9 @@ export class Registry {
     this.#book(to).states[state] += 1;
   }
 
-  sit(session: Seated, place: Place): void {
+  /** `before`: where the session sat until now. */
+  sit(session: Seated, place: Place, before?: Place): void {
+    if (before !== undefined) this.rise(session, before);
     const book = this.#book(session.pool);
     const seats = book.seats.get(place.member);
     if (seats === undefined) book.seats.set(place.member, new Set([session]));

@@ -239,8 +239,8 @@ export class Session implements Seated, Waiting, OpeningHost {
       asked: opening.asked(),
       spare,
       onPlace: (place) => {
+        this.#around.registry.sit(this, place, this.#place);
         this.#place = place;
-        this.#around.registry.sit(this, place);
       },
       onConnected: (target, backend, greeted) => this.#relay(target, backend, greeted),
       onDeclined: (target, backend) => this.#decline(target, backend),

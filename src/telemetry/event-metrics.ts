@@ -233,7 +233,8 @@ function questionMetrics(registers: Registers) {
     }),
     dials: createTimedOutcomes(registers, {
       name: 'dial',
-      counted: 'Connects to the PostgreSQL port of a member for a client, by outcome.',
+      counted:
+        'Connects to the PostgreSQL port of a member for a client, by outcome; outraced: another member answered first.',
       timed: 'How long connects to the PostgreSQL port of a member took, successful or not.',
     }),
   };

@@ -7,6 +7,11 @@ import { FakeMember } from './fake-member.ts';
 const BACKLOG = 1;
 
 process.stdin.once('close', () => process.kill(process.pid, 'SIGKILL')).resume();
-const api = await FakeMember.start('pg-1', { role: 'primary' }, { backlog: BACKLOG });
+const [, , replica] = process.argv;
+const api = await FakeMember.start(
+  replica ?? 'pg-1',
+  { role: replica === undefined ? 'primary' : 'replica' },
+  { backlog: BACKLOG },
+);
 const postgres = await startFakeBackend('echo', { backlog: BACKLOG });
 process.stdout.write(`${JSON.stringify({ api: api.address.port, postgres: postgres.address.port })}\n`);

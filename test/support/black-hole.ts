@@ -18,10 +18,12 @@ const addresses = z.object({ api: z.number(), postgres: z.number() });
 /** A connect on loopback that the kernel has not accepted after so long is not going to be. Milliseconds. */
 const UNANSWERED_AFTER_MS = 200;
 
-/** A primary called pg-1. */
-export async function startBlackHole(): Promise<BlackHole> {
+/** A primary called pg-1, or a replica of another name. */
+export async function startBlackHole(replica?: string): Promise<BlackHole> {
   const main = new URL('black-hole-main.ts', import.meta.url).pathname;
-  const child = spawn(process.execPath, [main], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [main, ...(replica === undefined ? [] : [replica])], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   const [line] = await once(createInterface({ input: child.stdout }), 'line');
   const ports = addresses.parse(JSON.parse(String(line)));
   const fillers: Socket[] = [];
@@ -35,7 +37,7 @@ export async function startBlackHole(): Promise<BlackHole> {
     return promise.finally(() => clearTimeout(timer));
   }
   return {
-    api: { name: 'pg-1', url: `http://127.0.0.1:${ports.api}` },
+    api: { name: replica ?? 'pg-1', url: `http://127.0.0.1:${ports.api}` },
     postgres: { address: { host: '127.0.0.1', port: ports.postgres } },
     async swallow() {
       child.kill('SIGSTOP');

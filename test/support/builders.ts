@@ -41,6 +41,7 @@ export function aProbePolicy(overrides: Partial<ProbePolicy> = {}): ProbePolicy 
     writeFreshMs: 5000,
     readFreshMs: 10_000,
     silenceGraceMs: 15_000,
+    silentProbes: 3,
     vouching: true,
     ...overrides,
   };

@@ -12,7 +12,7 @@ import { aMember, aPolicy } from './builders.ts';
 import { ManualClock } from './manual-clock.ts';
 
 export interface Scripted {
-  role: 'primary' | 'replica' | 'silent' | 'dead' | 'promoting';
+  role: 'primary' | 'replica' | 'silent' | 'vanished' | 'dead' | 'promoting';
   timeline: number;
   state?: 'restarting' | 'starting';
 }
@@ -101,6 +101,7 @@ export class LabMonitor {
     this.asked.set(name, [...(this.asked.get(name) ?? []), this.clock.now()]);
     const { role, timeline, state = 'running' } = this.members.get(name) ?? { role: 'dead', timeline: 1 };
     if (role === 'dead') return { kind: 'refused', postgres: 'refused' };
+    if (role === 'vanished') return { kind: 'failed', cause: 'timeout', detail: 'no answer', postgres: 'silent' };
     if (role === 'silent') return { kind: 'failed', cause: 'timeout', detail: 'no answer', postgres: 'accepts' };
     const isPrimary = role === 'primary';
     const body: MemberStatus = { scope: 'lab', state, role: isPrimary ? 'primary' : 'replica', timeline };

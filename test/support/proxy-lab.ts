@@ -53,7 +53,7 @@ export const LAB_POLICY: Pick<ProxyPolicy, 'client' | 'backend' | 'hold'> = {
     directIo: 'auto',
     tls: { mode: 'passthrough' },
   },
-  backend: { connectTimeoutMs: 3_000, attempts: 3 },
+  backend: { connectTimeoutMs: 3_000, attemptDelayMs: 250, attempts: 3 },
   hold: { maxWaitMs: 30_000, maxSessions: 100, maxFailoverMs: 60_000, releasePerSecond: 1_000 },
 };
 

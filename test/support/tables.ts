@@ -11,7 +11,7 @@ export interface PoolPicture {
   /** The route when nobody is open. */
   readonly otherwise?: 'hold' | 'starting' | 'closed';
   /** What the tags of open members make of their part. */
-  readonly sharing?: Readonly<Record<MemberName, Pick<Target, 'weight' | 'isFar'>>>;
+  readonly sharing?: Readonly<Record<MemberName, Omit<Target, 'member' | 'address'>>>;
   readonly lagging?: { readonly maxSessions: number };
   readonly fallback?: { readonly pool: string; readonly maxSessions: number };
 }

@@ -85,7 +85,7 @@ test.each(SCRIPTS)('G10: %s: an answer within the bounds', async (_, { route, sa
   lab = await startProxyLab({
     clock,
     client: { startupTimeoutMs: STARTUP_MS },
-    backend: { connectTimeoutMs: CONNECT_MS, attempts: ATTEMPTS },
+    backend: { connectTimeoutMs: CONNECT_MS, attemptDelayMs: undefined, attempts: ATTEMPTS },
     hold: { maxWaitMs: MAX_WAIT_MS, maxFailoverMs: 10 * MAX_WAIT_MS },
     // Neither a probe nor a connect is ever answered.
     freshen: () => new Promise(() => {}),

@@ -5,8 +5,10 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { parseCheck } from '../../../src/core/check.ts';
 import type { Check } from '../../../src/core/check.ts';
+import type { Member } from '../../../src/core/member.ts';
 import type { ProbeOutcome } from '../../../src/core/observation.ts';
 import { createProbe } from '../../../src/patroni/probe.ts';
+import { startBlackHole } from '../../support/black-hole.ts';
 import { FakeMember } from '../../support/fake-member.ts';
 import type { FakeMemberKnobs } from '../../support/fake-member.ts';
 import { close, listen } from '../../support/listen.ts';
@@ -229,6 +231,26 @@ describe('the PostgreSQL port, asked when the API says nothing', () => {
       });
     }
     expect(postgres.connections).toBe(0);
+  });
+
+  test('neither port answers a connect: both are known to be silent in less than the deadline', async () => {
+    const hole = await startBlackHole();
+    try {
+      await hole.swallow();
+      const { api, postgres } = hole;
+      const { hostname: host, port } = new URL(api.url);
+      const asked: Member = {
+        name: 'pg-1',
+        api: { url: api.url, address: { host, port: Number(port) } },
+        postgres: postgres.address,
+        origin: 'configured',
+      };
+      const startedAt = performance.now();
+      expect(await probe(asked, check('/primary'), 4000)).toMatchObject({ cause: 'timeout', postgres: 'silent' });
+      expect(performance.now() - startedAt).toBeLessThan(4000);
+    } finally {
+      await hole.stop();
+    }
   });
 
   test('is left without a byte', async () => {

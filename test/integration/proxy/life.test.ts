@@ -65,7 +65,7 @@ test('a taken port: nothing is bound, and the message says which and why', async
       directIo: 'auto',
       tls: { mode: 'passthrough' },
     },
-    backend: { connectTimeoutMs: 3_000, attempts: 3 },
+    backend: { connectTimeoutMs: 3_000, attemptDelayMs: undefined, attempts: 3 },
     hold: { maxWaitMs: 1, maxSessions: 1, maxFailoverMs: 1, releasePerSecond: 1 },
     table: () => aTableOf({ write: {}, read: {} }),
     freshen: () => Promise.resolve(),

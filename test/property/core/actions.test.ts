@@ -16,7 +16,11 @@ function wantedOf(pool: PoolPolicy, { route }: PoolDecision, standing: Extract<S
   const mode = pool.onLeave[standing.cause];
   const couldGoOn =
     standing.cause === 'lagging' || standing.cause === 'fallback_over' || standing.why.code === 'exclusive-elsewhere';
-  const isServed = route.kind === 'open' && route.fallback === undefined && route.lagging === undefined;
+  const isServed =
+    route.kind === 'open' &&
+    route.fallback === undefined &&
+    route.lagging === undefined &&
+    !route.targets.every(({ isSuspect }) => isSuspect);
   return STRENGTH[couldGoOn && !isServed && mode !== 'close' ? 'keep' : mode];
 }
 

@@ -42,6 +42,7 @@ export const policies: fc.Arbitrary<RoutingPolicy> = fc
     vouching: fc.boolean(),
     hasFallback: fc.boolean(),
     beforeSwitchoverMs: fc.constantFrom(0, 0, 2000),
+    silentProbes: fc.constantFrom(undefined, 1, 2),
     lagging: fc.constantFrom<LeaveMode>('keep', 'drain-idle', 'drain', 'close'),
   })
   .map(({ hasFallback, beforeSwitchoverMs, lagging, ...probe }) => {

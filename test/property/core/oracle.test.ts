@@ -4,7 +4,7 @@ import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { READ_CHECK } from '../../support/builders.ts';
 import { openIn, routeOf } from '../../support/builders.ts';
 import { momentsOf, worlds, ZONE_CHECK } from './histories.ts';
-import { whoReads, whoWrites } from './oracle.ts';
+import { whoIsThere, whoReads, whoWrites } from './oracle.ts';
 
 describe('a second opinion, told from the whole list of observations', () => {
   test('G1, G2: agrees on who writes', () => {
@@ -27,7 +27,10 @@ describe('a second opinion, told from the whole list of observations', () => {
           const table = decideRoutes(world.policy, snapshot, now);
           const route = routeOf(table, 'zone');
           const own = route.kind === 'open' && route.fallback === undefined ? openIn(table, 'zone') : [];
-          expect({ now, own }).toEqual({ now, own: whoReads(world, ZONE_CHECK, seen, now) });
+          const lends = world.policy.pools.some(({ name, fallback }) => name === 'zone' && fallback !== undefined);
+          const readers = whoReads(world, ZONE_CHECK, seen, now);
+          const there = whoIsThere(world, readers, lends ? openIn(table, 'read') : [], seen);
+          expect({ now, own }).toEqual({ now, own: there });
         }
       }),
       { numRuns: 150 },

@@ -248,3 +248,30 @@ export function whoReads({ policy, history }: World, check: string, seen: number
     return isIn && !mayStillWrite(member, { policy, history }, told.top, now) ? [name] : [];
   });
 }
+
+function isHole({ outcome }: ProbeObservation): boolean {
+  return outcome.kind === 'failed' && outcome.postgres === 'silent' && outcome.cause === 'timeout';
+}
+
+/** Of these readers, those that have not vanished: silent at both ports for some probes while one of the pool, or of its fallback, answers. */
+export function whoIsThere(
+  { policy, history }: World,
+  readers: readonly MemberName[],
+  fallback: readonly MemberName[],
+  seen: number,
+): readonly MemberName[] {
+  const { silentProbes } = policy.probe;
+  const told = tell(history.slice(0, seen).map(({ observation }) => observation));
+  const probesOf = (name: MemberName): readonly ProbeObservation[] =>
+    told.members
+      .filter((member) => member.name === name)
+      .flatMap(({ facts }) => facts.flatMap(({ probe }) => probe ?? []));
+  const answers = (name: MemberName): boolean => probesOf(name).at(-1)?.outcome.kind === 'answered';
+  if (silentProbes === undefined || ![...readers, ...fallback].some(answers)) return readers;
+  return readers.filter((name) => {
+    // A fault of ours says nothing.
+    const heard = probesOf(name).filter(({ outcome }) => outcome.kind !== 'failed' || outcome.cause !== 'local');
+    const newest = heard.slice(-silentProbes);
+    return newest.length < silentProbes || !newest.every(isHole);
+  });
+}

@@ -24,6 +24,7 @@ describe('defaults', () => {
       writeFreshMs: 5000,
       readFreshMs: 10_000,
       silenceGraceMs: 15_000,
+      silentProbes: 3,
       vouching: true,
     });
     expect(config.listeners).toEqual([
@@ -37,7 +38,7 @@ describe('defaults', () => {
       directIo: 'auto',
       tls: { mode: 'passthrough' },
     });
-    expect(config.backend).toEqual({ connectTimeoutMs: 3000, attempts: 3 });
+    expect(config.backend).toEqual({ connectTimeoutMs: 3000, attemptDelayMs: 250, attempts: 3 });
     expect(config.hold).toEqual({
       maxWaitMs: 30_000,
       maxSessions: 1000,

@@ -130,3 +130,22 @@ test.each([
 test('no slow start: the whole at once', () => {
   expect(rampedShare(0, 0)).toBe(1);
 });
+
+test.each(['least-sessions', 'round-robin', 'random'] as const)(
+  '%s: a member that missed a probe comes last',
+  (balance) => {
+    const [a, b] = [target('a'), target('b')] as const;
+    expect(pick(balance, [{ ...a, isSuspect: true }, b], { a: 0, b: 9 })).toBe('b');
+    expect(
+      pick(
+        balance,
+        [
+          { ...a, isSuspect: true },
+          { ...b, isFar: true },
+        ],
+        { a: 0, b: 9 },
+      ),
+    ).toBe('b');
+    expect(pick(balance, [{ ...a, isSuspect: true }])).toBe('a');
+  },
+);

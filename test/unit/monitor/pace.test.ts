@@ -206,3 +206,24 @@ it('refreshes that come in numbers are merged, and do not keep the pace urgent f
   expect(lab.askedSince('pg-2', from)).toBeLessThanOrEqual(20);
   expect(lab.discoveries.length, 'nor is /cluster read more than once a second').toBeLessThanOrEqual(80);
 });
+
+it('asks a member that fell silent at the urgent pace, alone, until its silence counts', async () => {
+  const lab = await new LabMonitor(aPolicy({ probe: { silentProbes: 3 } })).started();
+  await lab.clock.advance(3000);
+  const from = lab.clock.now();
+  lab.set('pg-2', { role: 'vanished' });
+  await lab.clock.advance(1200);
+  expect([lab.askedSince('pg-2', from), lab.askedSince('pg-1', from)]).toEqual([3, 1]);
+  expect(lab.evictions('read')).toEqual(['pg-2 silent close']);
+  await lab.clock.advance(3000);
+  expect(lab.askedSince('pg-2', from)).toBe(6);
+});
+
+it('asks a member soon that was too slow to connect', async () => {
+  const lab = await new LabMonitor().started();
+  await lab.clock.advance(3000);
+  const from = lab.clock.now();
+  lab.monitor.smell({ kind: 'connect-slow', member: 'pg-2' });
+  await lab.clock.advance(100);
+  expect([lab.askedSince('pg-2', from), lab.askedSince('pg-1', from)]).toEqual([1, 0]);
+});

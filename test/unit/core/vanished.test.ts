@@ -1,0 +1,92 @@
+// Members that fall silent: asked last from the first missed probe on, and left when their hosts seem to be gone.
+import { describe, expect, test } from 'vitest';
+import type { Observation } from '../../../src/core/observation.ts';
+import {
+  aList,
+  aPolicy,
+  aPool,
+  aTable,
+  aWritePool,
+  isPrimary,
+  isReplica,
+  openIn,
+  routeOf,
+  silent,
+  standingIn,
+} from '../../support/builders.ts';
+
+const WITH_FALLBACK = aPolicy();
+const ALONE = aPolicy({ pools: [aWritePool(), aPool()] });
+const LIST = aList(0, 'pg-1', 'pg-2', 'pg-3');
+const ROUND = [LIST, isPrimary('pg-1', 0), isReplica('pg-2', 0), isReplica('pg-3', 0)] as const;
+
+/** Probes of which nothing came back from either port. */
+function holes(member: string, ...at: readonly number[]) {
+  return at.map((one) => silent({ member, at: one }));
+}
+
+function suspects(...news: readonly Observation[]): readonly string[] {
+  const route = routeOf(aTable(ALONE, 1100, ...ROUND, ...news), 'read');
+  return route.kind === 'open' ? route.targets.filter(({ isSuspect }) => isSuspect).map(({ member }) => member) : [];
+}
+
+describe('a replica whose API and PostgreSQL port are silent', () => {
+  const others = [isPrimary('pg-1', 3000), isReplica('pg-3', 3000)];
+
+  test('takes new sessions only where nobody else can, from the first missed probe on', () => {
+    expect(suspects(...holes('pg-2', 1000))).toEqual(['pg-2']);
+    expect(suspects(silent({ member: 'pg-2', at: 1000, postgres: 'accepts' }))).toEqual(['pg-2']);
+    expect(suspects(silent({ member: 'pg-2', at: 1000, cause: 'local' }))).toEqual([]);
+    expect(suspects(...holes('pg-2', 1000), isReplica('pg-2', 1050))).toEqual([]);
+  });
+
+  test('loses its sessions after three such probes in a row, while another member answers', () => {
+    const table = aTable(WITH_FALLBACK, 3100, ...ROUND, ...holes('pg-2', 1000, 2000, 3000), ...others);
+    expect(standingIn(table, 'read', 'pg-2')).toBe('leave silent no-answer');
+    expect(openIn(table, 'read')).toEqual(['pg-3']);
+    const two = aTable(WITH_FALLBACK, 3100, ...ROUND, ...holes('pg-2', 2000, 3000), ...others);
+    expect(standingIn(two, 'read', 'pg-2')).toBe('open positive');
+  });
+
+  test('keeps them while its PostgreSQL accepts, and an answer begins the count anew', () => {
+    const accepts = silent({ member: 'pg-2', at: 2000, postgres: 'accepts' });
+    const first = silent({ member: 'pg-2', at: 1000 });
+    const rest = holes('pg-2', 3000, 3050);
+    const counted = aTable(WITH_FALLBACK, 3100, ...ROUND, first, accepts, ...rest, ...others);
+    expect(standingIn(counted, 'read', 'pg-2')).toBe('open positive');
+    const answers = aTable(WITH_FALLBACK, 3100, ...ROUND, first, isReplica('pg-2', 2000), ...rest, ...others);
+    expect(standingIn(answers, 'read', 'pg-2')).toBe('open positive');
+  });
+
+  test('is replaced by the fallback when no other replica answers', () => {
+    const gone = [...holes('pg-2', 1000, 2000, 3000), ...holes('pg-3', 1000, 2000, 3000)];
+    const table = aTable(WITH_FALLBACK, 3100, ...ROUND, ...gone, isPrimary('pg-1', 3000));
+    expect(openIn(table, 'read')).toEqual(['pg-1']);
+    expect(standingIn(table, 'read', 'pg-2')).toBe('leave silent no-answer');
+    const alone = aTable(ALONE, 3100, ...ROUND, ...gone, isPrimary('pg-1', 3000));
+    expect(standingIn(alone, 'read', 'pg-2')).toBe('open positive');
+  });
+
+  test('G12: keeps them when everybody is silent: the fault is probably ours', () => {
+    const gone = ['pg-1', 'pg-2', 'pg-3'].flatMap((name) => holes(name, 1000, 2000, 3000));
+    const table = aTable(WITH_FALLBACK, 3100, ...ROUND, ...gone);
+    expect(standingIn(table, 'read', 'pg-2')).toBe('open positive');
+    expect(openIn(table, 'read')).toEqual(['pg-2', 'pg-3']);
+  });
+
+  test('G12: a fault of ours is not counted, and does not take back what was', () => {
+    const ours = silent({ member: 'pg-2', at: 2500, cause: 'local' });
+    const two = aTable(WITH_FALLBACK, 3100, ...ROUND, ...holes('pg-2', 1000, 2000), ours, ...others);
+    expect(standingIn(two, 'read', 'pg-2')).toBe('open positive');
+    const three = aTable(
+      WITH_FALLBACK,
+      3100,
+      ...ROUND,
+      ...holes('pg-2', 1000, 2000),
+      ours,
+      ...holes('pg-2', 3000),
+      ...others,
+    );
+    expect(standingIn(three, 'read', 'pg-2')).toBe('leave silent no-answer');
+  });
+});
