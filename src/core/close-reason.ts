@@ -45,6 +45,8 @@ export const CLOSE_REASONS = {
   'unknown-target': { sqlState: '3D000', side: 'client' },
   /** A CancelRequest was passed on; such connections carry nothing else. */
   'cancel-forwarded': { sqlState: undefined, side: 'pointsman' },
+  /** A CancelRequest reached nobody. */
+  'cancel-failed': { sqlState: undefined, side: 'pointsman' },
   'too-many-sessions': { sqlState: '53300', side: 'pointsman' },
   'hold-full': { sqlState: '53300', side: 'pointsman' },
   'hold-timeout': { sqlState: '57P03', side: 'pointsman' },

@@ -1,28 +1,29 @@
 // Passes a CancelRequest on, once: to the server whose session has that key, or, where no session that can be read has it (TLS, or
 // another proxy's), to the members of the listener's pool, because PostgreSQL ignores a key it does not have. The latter is
-// rationed: guesses must not cost the members; where other processes serve the same ports they are asked before. One deadline bounds all of it, whoever never closes.
+// rationed: guesses must not cost the members. Where other processes serve the same ports they are asked before. A request is done
+// when its server has closed, or when it could not be reached. One deadline bounds all of it, whoever never closes.
 import type { Socket } from 'node:net';
 import type { CancelKeyKnowledge } from '../core/events.ts';
 import type { Clock } from '../core/instant.ts';
 import { addressText, isSameAddress } from '../core/member.ts';
-import type { Address } from '../core/member.ts';
+import type { Address, MemberName } from '../core/member.ts';
 import type { PoolName } from '../core/policy.ts';
 import type { Target } from '../core/routing-table.ts';
 import { requestedKey } from '../wire/cancel-key.ts';
 import { openRoute } from './approach.ts';
 import { CancelKeys } from './cancel-keys.ts';
 import type { Dial } from './dial.ts';
+import { GuessRation } from './guess-ration.ts';
 import type { ProxySeams } from './options.ts';
 import { NO_PEERS } from './peers.ts';
-import type { Peers } from './peers.ts';
+import type { CancelOutcome, Peers } from './peers.ts';
 import type { Registry } from './registry.ts';
-import { TokenBucket } from './token-bucket.ts';
 
 /** From the request to the end of everything it opened. */
 const CANCEL_MS = 5_000;
 /** A cancel with an unknown key costs each of these a connection. */
 const MOST_CANCEL_TARGETS = 8;
-/** With unknown keys, at one listener; as many may come at once. */
+/** With unknown keys, at one listener; see GuessRation. */
 const UNKNOWN_PER_SECOND = 20;
 
 export interface CancelsInputs {
@@ -37,8 +38,10 @@ export interface Cancelling {
   readonly packet: Uint8Array;
   readonly pool: PoolName;
   readonly listener: Address;
-  /** Called once. `detail`: why it was passed on to nobody. */
-  readonly onDone: (detail?: string) => void;
+  /** Of the client, without its port. */
+  readonly address: string;
+  /** Called once, when it is over. `problem`: why it reached nobody. */
+  readonly onDone: (problem?: string) => void;
 }
 
 const nothing = (): void => {};
@@ -47,7 +50,7 @@ export class Cancels {
   readonly keys = new CancelKeys();
   readonly #inputs: CancelsInputs;
   /** By listener. */
-  readonly #buckets = new Map<string, TokenBucket>();
+  readonly #rations = new Map<string, GuessRation>();
 
   constructor(inputs: CancelsInputs) {
     this.#inputs = inputs;
@@ -61,20 +64,23 @@ export class Cancels {
     return peers === undefined ? this.#guess(cancelling) : this.#askFirst(cancelling, peers);
   }
 
-  /** For another process that does not know its key. False, and nothing is done: nor is it known here. */
-  passOnIfKnown(packet: Uint8Array, pool: PoolName): boolean {
+  isKnown(packet: Uint8Array): boolean {
+    return this.#targetOf(packet) !== undefined;
+  }
+
+  /** For another process that was told that the key is known here. */
+  passOnKnown(packet: Uint8Array, pool: PoolName, onDone: Cancelling['onDone']): void {
     const own = this.#targetOf(packet);
-    if (own === undefined) return false;
-    this.#send({ packet, pool, onDone: nothing }, [own], 'known');
-    return true;
+    if (own === undefined) onDone('its session has ended');
+    else this.#send({ packet, pool, onDone }, [own], 'known');
   }
 
   #askFirst(cancelling: Cancelling, peers: Peers): () => void {
     let isStopped = false;
     let stop = nothing;
-    const answered = (isTaken: boolean): void => {
+    const answered = (outcome: CancelOutcome): void => {
       if (isStopped) return;
-      if (isTaken) cancelling.onDone();
+      if (outcome.kind === 'done') cancelling.onDone(outcome.problem);
       else stop = this.#guess(cancelling);
     };
     void peers.passOnCancel(cancelling.packet, cancelling.pool).then(answered);
@@ -85,24 +91,25 @@ export class Cancels {
   }
 
   #guess(cancelling: Cancelling): () => void {
-    const { pool, listener, onDone } = cancelling;
+    const { pool, onDone } = cancelling;
     const places = this.#placesOf(pool);
     let problem: string | undefined;
     if (places.length === 0) problem = 'nobody to pass it on to in this pool';
-    else if (!this.#mayGuess(listener)) problem = 'dropped: too many with unknown keys';
+    else if (!this.#mayGuess(cancelling)) problem = 'dropped: too many with unknown keys';
     if (problem === undefined) return this.#send(cancelling, places, 'unknown');
     onDone(problem);
     return nothing;
   }
 
   #send(
-    { packet, pool, onDone }: Omit<Cancelling, 'listener'>,
-    places: readonly Target[],
+    { packet, pool, onDone }: Pick<Cancelling, 'packet' | 'pool' | 'onDone'>,
+    targets: readonly Target[],
     key: CancelKeyKnowledge,
   ): () => void {
     const { seams, dial } = this.#inputs;
-    seams.onEvent({ kind: 'cancel-forwarded', pool, key, members: places.map(({ member }) => member) });
-    return forward({ packet, addresses: places.map(({ address }) => address), dial, clock: seams.clock, onDone });
+    const onSent = (members: readonly MemberName[]): void =>
+      seams.onEvent({ kind: 'cancel-forwarded', pool, key, members });
+    return forward({ packet, targets, dial, clock: seams.clock, onSent, onDone });
   }
 
   #targetOf(packet: Uint8Array): Target | undefined {
@@ -120,30 +127,40 @@ export class Cancels {
     return places.slice(0, MOST_CANCEL_TARGETS);
   }
 
-  #mayGuess(listener: Address): boolean {
+  #mayGuess({ listener, address }: Cancelling): boolean {
     const { clock, peers = NO_PEERS } = this.#inputs.seams;
     const now = clock.now();
     const name = addressText(listener);
-    const perSecond = UNKNOWN_PER_SECOND / peers.processes;
-    const bucket = this.#buckets.get(name) ?? new TokenBucket(perSecond, now, perSecond);
-    this.#buckets.set(name, bucket);
-    return bucket.take(now) === 0;
+    const ration = this.#rations.get(name) ?? new GuessRation(UNKNOWN_PER_SECOND / peers.processes, now);
+    this.#rations.set(name, ration);
+    return ration.take(address, now);
   }
 }
 
 interface ForwardInputs {
   readonly packet: Uint8Array;
-  readonly addresses: readonly Address[];
+  readonly targets: readonly Target[];
   readonly dial: Dial;
   readonly clock: Clock;
-  readonly onDone: () => void;
+  /** At most once: when each was reached or not. */
+  readonly onSent: (reached: readonly MemberName[]) => void;
+  readonly onDone: (problem?: string) => void;
 }
 
-function forward({ packet, addresses, dial, clock, onDone }: ForwardInputs): () => void {
+function forward({ packet, targets, dial, clock, onSent, onDone }: ForwardInputs): () => void {
   const sockets = new Set<Socket>();
   const aborts: (() => void)[] = [];
-  let pending = addresses.length;
+  const reached: MemberName[] = [];
+  let problem = `nobody could be reached within ${CANCEL_MS / 1000} s`;
+  let dialing = targets.length;
+  let pending = targets.length;
   let isStopped = false;
+  let isTold = false;
+  const tell = (): void => {
+    if (isTold || reached.length === 0) return;
+    isTold = true;
+    onSent(reached);
+  };
   const stop = (): void => {
     if (isStopped) return;
     isStopped = true;
@@ -153,23 +170,33 @@ function forward({ packet, addresses, dial, clock, onDone }: ForwardInputs): () 
   };
   const finish = (): void => {
     if (isStopped) return;
+    tell();
     stop();
-    onDone();
+    if (reached.length > 0) onDone();
+    else onDone(problem);
   };
   const oneDone = (): void => {
     pending -= 1;
     if (pending === 0) finish();
   };
   const cancelDeadline = clock.schedule(CANCEL_MS, finish);
-  for (const address of addresses) {
+  for (const { member, address } of targets) {
     const abort = dial(address, { clock, timeoutMs: CANCEL_MS }, (result) => {
-      if (result.kind === 'failed') return oneDone();
+      dialing -= 1;
+      if (result.kind === 'failed') {
+        problem = `${member}: ${result.detail}`;
+        if (dialing === 0) tell();
+        return oneDone();
+      }
       const { socket } = result;
       sockets.add(socket);
+      reached.push(member);
       // PostgreSQL answers nothing: it acts on the request and closes.
       socket.on('end', () => socket.end()).on('close', oneDone);
       socket.write(packet);
       socket.resume();
+      if (dialing === 0) tell();
+      return undefined;
     });
     aborts.push(abort);
   }

@@ -4,6 +4,13 @@ import type { PoolName } from '../core/policy.ts';
 import { NO_TALLY } from '../core/tally.ts';
 import type { Tally } from '../core/tally.ts';
 
+/** What became of a cancel request at the other processes. */
+export type CancelOutcome =
+  /** None of them has the session. */
+  | { readonly kind: 'unknown' }
+  /** It is over. `problem`: why it reached nobody. */
+  | { readonly kind: 'done'; readonly problem?: string | undefined };
+
 export interface Peers {
   /** How many share what is bounded by a rate, this one included. */
   readonly processes: number;
@@ -13,8 +20,8 @@ export interface Peers {
   readonly others: () => Tally;
   /** Something changed in what this one has. Often: must cost next to nothing. */
   readonly onChange: () => void;
-  /** Asks the others for the session that has the request's key. True: it is passed on. Settles within a short bound, never rejects. */
-  readonly passOnCancel: (packet: Uint8Array, pool: PoolName) => Promise<boolean>;
+  /** Has the process pass it on whose session has the request's key. Settles when that is over, within a bound; never rejects. */
+  readonly passOnCancel: (packet: Uint8Array, pool: PoolName) => Promise<CancelOutcome>;
 }
 
 export const NO_PEERS: Peers = {
@@ -22,5 +29,5 @@ export const NO_PEERS: Peers = {
   lastId: 0,
   others: () => NO_TALLY,
   onChange: () => {},
-  passOnCancel: () => Promise.resolve(false),
+  passOnCancel: () => Promise.resolve({ kind: 'unknown' }),
 };

@@ -80,8 +80,10 @@ export interface LocalProxy extends Proxy {
   close(): void;
   /** What it has, for its peers; of the clients' addresses those whose number has changed since the last call. */
   tally(): Tally;
-  /** For a peer that does not know the request's key. False, and nothing is done: nor is it known here. */
-  passOnCancel(packet: Uint8Array, pool: PoolName): boolean;
+  /** Whether a session of this process has the request's key. */
+  knowsCancel(packet: Uint8Array): boolean;
+  /** For a peer that was told so. `onDone` is called once, within a bound; `problem`: why it reached nobody. */
+  passOnCancel(packet: Uint8Array, pool: PoolName, onDone: (problem?: string) => void): void;
 }
 
 export function createProxy(options: ProxyOptions): LocalProxy {
@@ -243,8 +245,12 @@ class RunningProxy implements LocalProxy {
     return { ...this.#admission.tally(), ...this.#registry.tally() };
   }
 
-  passOnCancel(packet: Uint8Array, pool: PoolName): boolean {
-    return this.#cancels.passOnIfKnown(packet, pool);
+  knowsCancel(packet: Uint8Array): boolean {
+    return this.#cancels.isKnown(packet);
+  }
+
+  passOnCancel(packet: Uint8Array, pool: PoolName, onDone: (problem?: string) => void): void {
+    this.#cancels.passOnKnown(packet, pool, onDone);
   }
 
   counts(): ReadonlyMap<PoolName, PoolCounts> {

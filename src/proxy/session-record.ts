@@ -17,6 +17,7 @@ export class SessionRecord {
   readonly traffic: Traffic = { toBackendBytes: 0, toClientBytes: 0 };
   readonly #session: number;
   readonly #client: string;
+  readonly #address: string;
   readonly #tellers: Tellers;
   readonly #acceptedAt: Instant;
   #login: Login = {};
@@ -27,8 +28,14 @@ export class SessionRecord {
   constructor(session: number, client: Socket, tellers: Tellers) {
     this.#session = session;
     this.#client = peerText(client);
+    this.#address = client.remoteAddress ?? 'unknown';
     this.#tellers = tellers;
     this.#acceptedAt = tellers.clock.now();
+  }
+
+  /** The client's, without its port. */
+  address(): string {
+    return this.#address;
   }
 
   accepted(pool: PoolName): void {

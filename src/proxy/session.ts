@@ -177,8 +177,11 @@ export class Session implements Seated, Waiting, OpeningHost {
     this.#leave();
     this.#arriving().spare?.drop();
     this.#seat.becomeVisitor();
-    const onDone = (detail?: string): void => this.close('cancel-forwarded', detail);
-    this.#leave = this.#around.cancels.passOn({ packet, pool: this.#pool, listener: this.listener, onDone });
+    const onDone = (problem?: string): void =>
+      this.close(problem === undefined ? 'cancel-forwarded' : 'cancel-failed', problem);
+    const { pool, listener } = this;
+    const address = this.#record.address();
+    this.#leave = this.#around.cancels.passOn({ packet, pool, listener, address, onDone });
   }
 
   refuse(reason: RefusalReason, detail?: string, answer?: Uint8Array): void {

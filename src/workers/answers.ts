@@ -2,6 +2,7 @@
 import type { Clock } from '../core/instant.ts';
 import type { KeyPairFiles, KeyPairReading } from '../core/key-pair.ts';
 import type { PoolName } from '../core/policy.ts';
+import type { CancelOutcome } from '../proxy/peers.ts';
 import type { Handle } from './handle.ts';
 import { KeyPairs } from './key-pairs.ts';
 import type { WorkerQuestion } from './messages.ts';
@@ -19,8 +20,10 @@ export interface AnswersInputs {
   readonly workers: () => readonly Handle[];
 }
 
-/** Who does not say by then that it has the session does not have it. Milliseconds. */
-const CANCEL_MS = 200;
+type PassCancel = Extract<WorkerQuestion, { kind: 'pass-cancel' }>;
+
+/** A worker that does not say by then that it has the session is not asked to pass the request on. Milliseconds. */
+const FIND_MS = 200;
 
 export class Answers {
   readonly #inputs: AnswersInputs;
@@ -43,20 +46,28 @@ export class Answers {
         return worker.send({ kind: 'key-pair', id, reading });
       }
       case 'pass-cancel': {
-        const isTaken = await this.#isTaken(worker, question);
-        return worker.send({ kind: 'cancel-passed', id, isTaken });
+        const outcome = await this.#passOn(worker, question);
+        return worker.send({ kind: 'cancel-passed', id, outcome });
       }
     }
   }
 
-  async #isTaken(asking: Handle, { packet, pool }: Extract<WorkerQuestion, { kind: 'pass-cancel' }>): Promise<boolean> {
+  /** The worker that has the session is found first and told then: one that answers late must not send it a second time. */
+  async #passOn(asking: Handle, { packet, pool }: PassCancel): Promise<CancelOutcome> {
+    const holder = await this.#holder(asking, packet);
+    return holder === undefined
+      ? { kind: 'unknown' }
+      : { kind: 'done', problem: await holder.takeCancel(packet, pool) };
+  }
+
+  #holder(asking: Handle, packet: Uint8Array): Promise<Handle | undefined> {
     const { clock, workers } = this.#inputs;
     const others = workers().filter((other) => other !== asking);
-    const taken = Promise.withResolvers<boolean>();
+    const found = Promise.withResolvers<Handle | undefined>();
     const ask = async (other: Handle): Promise<void> => {
-      if (await other.takeCancel(packet, pool)) taken.resolve(true);
+      if (await other.knowsCancel(packet)) found.resolve(other);
     };
-    const all = Promise.all(others.map(ask)).then(() => false);
-    return (await within(clock, CANCEL_MS, Promise.race([taken.promise, all]))) ?? false;
+    void Promise.all(others.map(ask)).then(() => found.resolve(undefined));
+    return within(clock, FIND_MS, found.promise);
   }
 }

@@ -19,7 +19,10 @@ export interface HandleInputs {
 }
 
 /** What a worker says by itself. */
-export type Said = Exclude<FromWorker, { kind: 'begun' | 'prepared' | 'done' | 'cancel-taken' | 'closed' }>;
+export type Said = Exclude<
+  FromWorker,
+  { kind: 'begun' | 'prepared' | 'done' | 'cancel-found' | 'cancel-taken' | 'closed' }
+>;
 
 /** Of a beat each second: a worker that misses so many is stuck. A start takes its time on a busy machine. */
 const MOST_MISSED = 10;
@@ -38,7 +41,8 @@ export class Handle {
   readonly ended: Promise<undefined>;
   readonly #channel: Channel;
   readonly #done = new Questions<undefined>();
-  readonly #cancels = new Questions<boolean>();
+  readonly #found = new Questions<boolean>();
+  readonly #cancels = new Questions<string | undefined>();
   readonly #begun = Promise.withResolvers<string | undefined>();
   readonly #ended = Promise.withResolvers<undefined>();
   #prepared = Promise.withResolvers<string | undefined>();
@@ -77,8 +81,13 @@ export class Handle {
     return this.#done.ask((id) => this.send({ kind: 'do', id, order }));
   }
 
-  /** True: its session has the key, and the request is on its way. */
-  takeCancel(packet: Uint8Array, pool: PoolName): Promise<boolean> {
+  /** Whether one of its sessions has the request's key. */
+  knowsCancel(packet: Uint8Array): Promise<boolean> {
+    return this.#found.ask((id) => this.send({ kind: 'find-cancel', id, packet }));
+  }
+
+  /** Has it pass the request on. Settles when that is over, with why it reached nobody; undefined when it reached its server. */
+  takeCancel(packet: Uint8Array, pool: PoolName): Promise<string | undefined> {
     return this.#cancels.ask((id) => this.send({ kind: 'take-cancel', id, packet, pool }));
   }
 
@@ -108,8 +117,10 @@ export class Handle {
         return this.#prepared.resolve(message.problem);
       case 'done':
         return this.#done.answer(message.id, undefined);
+      case 'cancel-found':
+        return this.#found.answer(message.id, message.isFound);
       case 'cancel-taken':
-        return this.#cancels.answer(message.id, message.isTaken);
+        return this.#cancels.answer(message.id, message.problem);
       case 'closed':
         return undefined;
       case 'report':
@@ -127,7 +138,8 @@ export class Handle {
     this.#begun.resolve(why);
     this.#ended.resolve(undefined);
     this.#done.answerAll(undefined);
-    this.#cancels.answerAll(false);
+    this.#found.answerAll(false);
+    this.#cancels.answerAll('the worker of its session ended');
     onEnd(this, why);
   }
 }

@@ -7,6 +7,7 @@ import type { PoolName, RoutingPolicy } from '../core/policy.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Tally } from '../core/tally.ts';
 import type { ProxyPolicy } from '../proxy/options.ts';
+import type { CancelOutcome } from '../proxy/peers.ts';
 import type { CertificateStatus } from '../proxy/tls-identity.ts';
 import type { SnapshotDelta } from './snapshot-delta.ts';
 
@@ -33,7 +34,9 @@ export type ToWorker =
   | { readonly kind: 'apply' | 'abandon' }
   /** Answered by `done`, when it is. */
   | { readonly kind: 'do'; readonly id: number; readonly order: Order }
-  /** Another worker has a request whose key it does not know. Answered by `cancel-taken`. */
+  /** Another worker has a request whose key it does not know. Answered by `cancel-found`; nothing is sent to a member. */
+  | { readonly kind: 'find-cancel'; readonly id: number; readonly packet: Uint8Array }
+  /** To the worker that has its session. Answered by `cancel-taken`, when it is over. */
   | { readonly kind: 'take-cancel'; readonly id: number; readonly packet: Uint8Array; readonly pool: PoolName }
   | { readonly kind: 'close' }
   | ToWorkerAnswer;
@@ -48,7 +51,7 @@ export type ToWorkerAnswer =
   /** What the question brought was sent before. */
   | { readonly kind: 'fresh'; readonly id: number }
   | { readonly kind: 'key-pair'; readonly id: number; readonly reading: KeyPairReading }
-  | { readonly kind: 'cancel-passed'; readonly id: number; readonly isTaken: boolean };
+  | { readonly kind: 'cancel-passed'; readonly id: number; readonly outcome: CancelOutcome };
 
 /** What a worker has and did since its last report: one message, so that its counts and its events always fit each other. */
 export interface Report {
@@ -76,7 +79,8 @@ export type FromWorker =
   /** The last word. */
   | { readonly kind: 'closed' }
   | { readonly kind: 'smell'; readonly smell: Smell }
-  | { readonly kind: 'cancel-taken'; readonly id: number; readonly isTaken: boolean }
+  | { readonly kind: 'cancel-found'; readonly id: number; readonly isFound: boolean }
+  | { readonly kind: 'cancel-taken'; readonly id: number; readonly problem: string | undefined }
   | WorkerQuestion;
 
 export type WorkerQuestion =

@@ -6,12 +6,14 @@ import type { KeyPairReading } from '../core/key-pair.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import { Decider } from '../monitor/decider.ts';
 import { createProxy } from '../proxy/proxy.ts';
+import type { CancelOutcome } from '../proxy/peers.ts';
 import type { LocalProxy, PreparedPolicy } from '../proxy/proxy.ts';
 import type { FromWorker, Order, ToWorker, Usage, WorkerPolicy } from './messages.ts';
 import { Questions } from './questions.ts';
 import { Reporter } from './reporter.ts';
 import { withDelta } from './snapshot-delta.ts';
 import { Told } from './tallies.ts';
+import { within } from './within.ts';
 
 export interface WorkerOptions {
   readonly send: (message: FromWorker) => void;
@@ -23,8 +25,11 @@ export interface WorkerOptions {
 
 type Begin = Extract<ToWorker, { kind: 'begin' }>;
 
-/** A client that asked to cancel waits so long for the others, in all. Milliseconds. */
-const CANCEL_MS = 250;
+/**
+ * Longer than the main process takes to find the worker of a cancel request (200 ms) and that worker to pass it on (5 s). Without an
+ * answer by then the request is dropped: it may be under way, and must not be sent twice. Milliseconds.
+ */
+const CANCEL_MS = 6_000;
 
 export class Worker {
   readonly #options: WorkerOptions;
@@ -33,7 +38,7 @@ export class Worker {
   readonly #reporter: Reporter;
   readonly #fresh = new Questions<undefined>();
   readonly #keyPairs = new Questions<KeyPairReading>();
-  readonly #cancels = new Questions<boolean>();
+  readonly #cancels = new Questions<CancelOutcome>();
   #policy: WorkerPolicy;
   #snapshot: Snapshot;
   readonly #others = new Told();
@@ -102,11 +107,13 @@ export class Worker {
       case 'key-pair':
         return this.#keyPairs.answer(message.id, message.reading);
       case 'cancel-passed':
-        return this.#cancels.answer(message.id, message.isTaken);
-      case 'take-cancel': {
-        const isTaken = this.#proxy.passOnCancel(message.packet, message.pool);
-        return send({ kind: 'cancel-taken', id: message.id, isTaken });
-      }
+        return this.#cancels.answer(message.id, message.outcome);
+      case 'find-cancel':
+        return send({ kind: 'cancel-found', id: message.id, isFound: this.#proxy.knowsCancel(message.packet) });
+      case 'take-cancel':
+        return this.#proxy.passOnCancel(message.packet, message.pool, (problem) =>
+          send({ kind: 'cancel-taken', id: message.id, problem }),
+        );
       case 'do':
         return void this.#do(message.id, message.order);
       case 'prepare':
@@ -138,16 +145,10 @@ export class Worker {
     this.#decider.decide();
   }
 
-  #askToCancel(packet: Uint8Array, pool: string): Promise<boolean> {
+  async #askToCancel(packet: Uint8Array, pool: string): Promise<CancelOutcome> {
     const { send, clock } = this.#options;
-    return new Promise((resolve) => {
-      const cancel = clock.schedule(CANCEL_MS, () => resolve(false));
-      const answered = (isTaken: boolean): void => {
-        cancel();
-        resolve(isTaken);
-      };
-      void this.#cancels.ask((id) => send({ kind: 'pass-cancel', id, packet, pool })).then(answered);
-    });
+    const outcome = this.#cancels.ask((id) => send({ kind: 'pass-cancel', id, packet, pool }));
+    return (await within(clock, CANCEL_MS, outcome)) ?? { kind: 'done', problem: 'no answer from the main process' };
   }
 
   async #do(id: number, order: Order): Promise<void> {

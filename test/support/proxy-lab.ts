@@ -9,6 +9,7 @@ import type { BackendPolicy, ClientPolicy, HoldPolicy, PoolPolicy } from '../../
 import type { RoutingTable } from '../../src/core/routing-table.ts';
 import type { Dial } from '../../src/proxy/dial.ts';
 import type { ProxyPolicy } from '../../src/proxy/options.ts';
+import type { Peers } from '../../src/proxy/peers.ts';
 import { createProxy } from '../../src/proxy/proxy.ts';
 import type { LocalProxy } from '../../src/proxy/proxy.ts';
 import { systemClock } from '../../src/system-clock.ts';
@@ -23,6 +24,8 @@ export interface ProxyLabOptions {
   readonly hold?: Partial<HoldPolicy>;
   readonly clock?: Clock;
   readonly dial?: Dial;
+  /** Other processes on the same ports, as this one hears of them. */
+  readonly peers?: Peers;
   readonly freshen?: (pool: string) => Promise<void>;
   /** Called before each reading of the table, as the monitor judges what is overdue by then. */
   readonly onTableRead?: () => void;
@@ -80,6 +83,7 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
     clock: options.clock ?? systemClock,
     random: () => 0,
     ...(options.dial === undefined ? {} : { dial: options.dial }),
+    ...(options.peers === undefined ? {} : { peers: options.peers }),
   });
   const bound = await proxy.listen();
   if (bound.kind === 'failed') throw new Error(bound.message);

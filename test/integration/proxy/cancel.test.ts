@@ -1,4 +1,5 @@
 // A cancel request reaches the server whose session has its key, and no other (G17).
+import { connect } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startFakeBackend } from '../../support/fake-backend.ts';
 import type { BackendConnection, FakeBackend } from '../../support/fake-backend.ts';
@@ -7,7 +8,9 @@ import { AUTHENTICATION_OK, backendKeyData, readyForQuery } from '../../support/
 import { SSL_REQUEST, aCancelOf, aStartup } from '../../support/packets.ts';
 import { startProxyLab } from '../../support/proxy-lab.ts';
 import type { ProxyLab } from '../../support/proxy-lab.ts';
-import { connectRaw } from '../../support/raw-client.ts';
+import { NO_PEERS } from '../../../src/proxy/peers.ts';
+import type { CancelOutcome, Peers } from '../../../src/proxy/peers.ts';
+import { connectRaw, watch } from '../../support/raw-client.ts';
 import type { RawClient } from '../../support/raw-client.ts';
 import { until } from '../../support/until.ts';
 
@@ -108,7 +111,7 @@ test('scenario 35: a key of another proxy’s session goes to the pool’s membe
   expect(told()).toMatchObject([{ pool: 'read', key: 'unknown', members: ['pg-2', 'pg-3'] }]);
   const nobody = await cancel('write', request);
   await until('the end', () => nobody.hasEnded);
-  expect(lab.closed()).toMatchObject([{ reason: 'cancel-forwarded', detail: 'nobody to pass it on to in this pool' }]);
+  expect(lab.closed()).toMatchObject([{ reason: 'cancel-failed', detail: 'nobody to pass it on to in this pool' }]);
   expect(one.connections).toHaveLength(0);
   canceller.socket.destroy();
   await three.stop();
@@ -142,7 +145,7 @@ test('scenario 35: guesses are rationed by listener; who knows the key is not', 
   const guess = aCancelOf(42, Buffer.from([0, 0, 0, 0]));
   for (let count = 0; count < 21; count += 1) await cancel('write', guess);
   await until('the last', () => lab.reasons().length === 1);
-  expect(lab.closed()).toMatchObject([{ reason: 'cancel-forwarded', detail: 'dropped: too many with unknown keys' }]);
+  expect(lab.closed()).toMatchObject([{ reason: 'cancel-failed', detail: 'dropped: too many with unknown keys' }]);
   await until('the others', () => whoHeard(guess).length === 20);
   const request = aCancelOf(42, SECRET);
   await cancel('write', request);
@@ -161,4 +164,88 @@ test('scenario 35: a hundred at once, each to its own server', async () => {
   await Promise.all(requests.map((request) => cancel('read', request)));
   await until('all of them', () => requests.every((request) => whoHeard(request).length > 0));
   for (const [id, request] of requests.entries()) expect(whoHeard(request)).toEqual([id % 2 === 0 ? 'pg-1' : 'pg-2']);
+});
+
+test('scenario 35: a cancel whose server cannot be reached has failed, and is not counted as passed on', async () => {
+  await one.refuseConnections();
+  const canceller = await cancel('write', aCancelOf(42, SECRET));
+  await until('the end', () => canceller.hasEnded);
+  expect(lab.closed().at(-1)).toMatchObject({ reason: 'cancel-failed', detail: 'pg-1: connection refused' });
+  expect(told()).toEqual([]);
+});
+
+test('scenario 35: of several members those that were reached are told', async () => {
+  const three = await startFakeBackend('gone');
+  await two.refuseConnections();
+  lab.decide({ read: { open: { 'pg-2': two.address, 'pg-3': three.address } } });
+  const canceller = await cancel('read', aCancelOf(44, SECRET));
+  await until('the end', () => canceller.hasEnded);
+  expect(told()).toMatchObject([{ members: ['pg-3'] }]);
+  expect(lab.reasons()).toEqual(['cancel-forwarded']);
+  await three.stop();
+});
+
+test('scenario 35: an address that guesses without end does not shut out another one', async () => {
+  const guess = aCancelOf(42, Buffer.from([0, 0, 0, 0]));
+  for (let count = 0; count < 30; count += 1) await cancel('write', guess);
+  await until('the ration', () => lab.reasons().length === 10);
+  const { host, port } = lab.address('write');
+  const other = watch(connect({ host, port, localAddress: '127.0.0.2' }));
+  const request = aCancelOf(43, SECRET);
+  other.socket.write(request);
+  await until('the request', () => whoHeard(request).length === 1);
+  await until('the others', () => whoHeard(guess).length === 20);
+});
+
+/** Another process that shares the ports; its answers are given by hand. */
+async function withPeers(): Promise<((outcome: CancelOutcome) => void)[]> {
+  lab.proxy.close();
+  const answers: ((outcome: CancelOutcome) => void)[] = [];
+  const peers: Peers = {
+    ...NO_PEERS,
+    processes: 2,
+    passOnCancel: () => new Promise((resolve) => answers.push(resolve)),
+  };
+  lab = await startProxyLab({ clock, peers, table: { write: { open: { 'pg-1': one.address } } } });
+  return answers;
+}
+
+test('scenario 35: the ration of guesses is shared by the processes', async () => {
+  const answers = await withPeers();
+  const guess = aCancelOf(42, SECRET);
+  for (let count = 1; count <= 21; count += 1) {
+    await cancel('write', guess);
+    await until('the question', () => answers.length === count);
+  }
+  for (const answer of answers) answer({ kind: 'unknown' });
+  await until('the others', () => lab.reasons().length === 11);
+  await until('the guesses', () => whoHeard(guess).length === 10);
+});
+
+test('scenario 35: what another process has passed on is done when that says so, with what came of it', async () => {
+  const answers = await withPeers();
+  const first = await cancel('write', aCancelOf(42, SECRET));
+  await until('the question', () => answers.length === 1);
+  expect(first.hasEnded).toBe(false);
+  answers[0]?.({ kind: 'done' });
+  await until('the end', () => first.hasEnded);
+  const second = await cancel('write', aCancelOf(42, SECRET));
+  await until('the question', () => answers.length === 2);
+  answers[1]?.({ kind: 'done', problem: 'pg-1: connection refused' });
+  await until('the end', () => second.hasEnded);
+  expect(lab.closed()).toMatchObject([
+    { reason: 'cancel-forwarded', detail: undefined },
+    { reason: 'cancel-failed', detail: 'pg-1: connection refused' },
+  ]);
+  expect(one.connections).toHaveLength(0);
+});
+
+test('scenario 35: an answer of another process that comes after the end of this one starts nothing', async () => {
+  const answers = await withPeers();
+  await cancel('write', aCancelOf(42, SECRET));
+  await until('the question', () => answers.length === 1);
+  lab.proxy.close();
+  answers[0]?.({ kind: 'unknown' });
+  await clock.advance(0);
+  expect([clock.pending(), one.connections.length]).toEqual([0, 0]);
 });

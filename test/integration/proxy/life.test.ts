@@ -199,5 +199,5 @@ test('scenario 35: a cancel in a pool without members contacts nobody', async ()
   canceller.socket.write(aCancelRequest());
   await until('the end', () => canceller.hasEnded);
   expect(backend.connections.length).toBe(0);
-  expect(lab.reasons()).toEqual(['cancel-forwarded']);
+  expect(lab.reasons()).toEqual(['cancel-failed']);
 });

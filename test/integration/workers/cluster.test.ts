@@ -90,6 +90,12 @@ test('G17: a cancel that comes to another worker than its session finds it there
     return client;
   });
   expect(heard()).toBe(cancels.flat().length);
+  // It is over when the server has acted, whichever worker has the session: clients send their next statement then.
+  for (const client of cancels.flat()) expect([client.hasEnded, client.isClosed]).toEqual([false, false]);
+  for (const connection of postgres.connections) {
+    if (connection.received().equals(request)) connection.socket.end();
+  }
+  await lab.pointsman.waitFor('the ends', () => cancels.flat().every(({ hasEnded }) => hasEnded));
   await lab.pointsman.waitFor('the log', () => lab.said('cancel-forwarded').length === heard());
   expect(new Set(lab.said('cancel-forwarded').map(({ key }) => key))).toEqual(new Set(['known']));
 

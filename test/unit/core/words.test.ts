@@ -31,6 +31,7 @@ describe('SQLSTATEs', () => {
     ['backend-reset', undefined],
     ['no-startup', undefined],
     ['cancel-forwarded', undefined],
+    ['cancel-failed', undefined],
   ])('%s: %s', (reason, sqlState) => {
     expect(CLOSE_REASONS[reason].sqlState).toBe(sqlState);
   });

@@ -190,6 +190,7 @@ describe('lines', () => {
       'info session 7: 10.1.1.1:5000 ended after 1.5 s: hold-timeout: members seen: none',
     ],
     [{ ...closed, reason: 'cancel-forwarded' }, 'debug session 7'],
+    [{ ...closed, reason: 'cancel-failed', detail: 'x' }, 'info session 7'],
     [{ ...closed, reason: 'internal-error' }, 'error session 7'],
     [{ ...closed, reason: 'tls-required', member: undefined }, 'info session 7'],
     [

@@ -1,0 +1,99 @@
+// A cancel request between workers, on the main process's side: one worker is asked to send it, or none.
+import { expect, test } from 'vitest';
+import { NO_TALLY } from '../../../src/core/tally.ts';
+import { Answers } from '../../../src/workers/answers.ts';
+import type { ChannelListener } from '../../../src/workers/fork.ts';
+import { Handle } from '../../../src/workers/handle.ts';
+import type { FromWorker, ToWorker } from '../../../src/workers/messages.ts';
+import { aPolicy } from '../../support/builders.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { LAB_POLICY } from '../../support/proxy-lab.ts';
+import { emptySnapshot } from '../../../src/core/snapshot.ts';
+
+const PACKET = Uint8Array.of(1, 2, 3);
+
+interface Played {
+  readonly handle: Handle;
+  readonly heard: ToWorker[];
+  readonly say: (message: FromWorker) => void;
+  readonly die: () => void;
+}
+
+function play(id: number): Played {
+  const heard: ToWorker[] = [];
+  let listener: ChannelListener | undefined;
+  const handle = new Handle({
+    id,
+    now: 0,
+    begin: {
+      kind: 'begin',
+      build: '',
+      processes: 3,
+      lastId: 0,
+      policy: { ...aPolicy(), ...LAB_POLICY, hold: { ...LAB_POLICY.hold, beforeSwitchoverMs: 0 }, listeners: [] },
+      snapshot: emptySnapshot(undefined),
+      others: NO_TALLY,
+    },
+    start: (given) => {
+      listener = given;
+      return { pid: id, send: (message) => heard.push(message), kill: () => {} };
+    },
+    onMessage: () => {},
+    onEnd: () => {},
+  });
+  return {
+    handle,
+    heard,
+    say: (message) => listener?.onMessage(message),
+    die: () => listener?.onEnd('killed by SIGKILL'),
+  };
+}
+
+function start() {
+  const clock = new ManualClock();
+  const [asking, one, two] = [play(1), play(2), play(3)];
+  const answers = new Answers({
+    clock,
+    freshen: () => undefined,
+    sendSnapshot: () => {},
+    readKeyPair: () => Promise.reject(new Error('not asked for')),
+    workers: () => [asking, one, two].map(({ handle }) => handle),
+  });
+  const done = answers.answer(asking.handle, { kind: 'pass-cancel', id: 9, packet: PACKET, pool: 'write' });
+  const outcome = (): unknown => asking.heard.find(({ kind }) => kind === 'cancel-passed');
+  return { clock, one, two, done, outcome };
+}
+
+const asked = ({ heard }: Played): readonly string[] => heard.map(({ kind }) => kind).slice(1);
+
+test('the worker that has the session is asked to send it, and the outcome waits until that is over', async () => {
+  const { clock, one, two, done, outcome } = start();
+  one.say({ kind: 'cancel-found', id: 1, isFound: false });
+  two.say({ kind: 'cancel-found', id: 1, isFound: true });
+  await clock.advance(4_000);
+  expect([asked(one), asked(two)]).toEqual([['find-cancel'], ['find-cancel', 'take-cancel']]);
+  expect(outcome()).toBeUndefined();
+  two.say({ kind: 'cancel-taken', id: 1, problem: undefined });
+  await done;
+  expect(outcome()).toEqual({ kind: 'cancel-passed', id: 9, outcome: { kind: 'done', problem: undefined } });
+});
+
+test('a worker that answers too late does not send it: the one that asked guesses by then', async () => {
+  const { clock, one, two, done, outcome } = start();
+  one.say({ kind: 'cancel-found', id: 1, isFound: false });
+  await clock.advance(200);
+  await done;
+  expect(outcome()).toEqual({ kind: 'cancel-passed', id: 9, outcome: { kind: 'unknown' } });
+  two.say({ kind: 'cancel-found', id: 1, isFound: true });
+  await clock.advance(10_000);
+  expect(asked(two)).toEqual(['find-cancel']);
+});
+
+test('a worker that dies with the request is a failure, not another guess', async () => {
+  const { two, done, outcome, clock } = start();
+  two.say({ kind: 'cancel-found', id: 1, isFound: true });
+  await clock.advance(0);
+  two.die();
+  await done;
+  expect(outcome()).toMatchObject({ outcome: { kind: 'done', problem: 'the worker of its session ended' } });
+});
