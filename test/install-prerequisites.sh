@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the end-to-end tests run for real and npm does not carry: PostgreSQL with its clients, Patroni,
-# etcd, Docker with debootstrap, ps, ip, prlimit and unshare, HAProxy and gcc (for the benchmark's short form), from Debian's or Ubuntu's packages. Does nothing when they are there. The packages' own services are not needed and not started.
+# etcd, Docker with debootstrap, ps, ip, prlimit and unshare, HAProxy and gcc (for the benchmark's short form), the drivers of Python, Perl,
+# Ruby, PHP, Java and Go, from Debian's or Ubuntu's packages. Does nothing when they are there. The packages' own services are not needed and not started.
 set -euo pipefail
 
 missing=()
@@ -21,6 +22,15 @@ command -v kubectl >/dev/null || missing+=(kubernetes-client)
 command -v helm >/dev/null || GO111MODULE=off GOPATH=/usr/share/gocode go list github.com/Masterminds/sprig github.com/ghodss/yaml \
   github.com/xeipuuv/gojsonschema >/dev/null 2>&1 || missing+=(golang-go golang-github-masterminds-sprig-dev golang-github-ghodss-yaml-dev golang-github-xeipuuv-gojsonschema-dev)
 command -v promtool >/dev/null || missing+=(prometheus)
+# The drivers of test/e2e/drivers, beside those of npm.
+for module in psycopg asyncpg; do /usr/bin/python3 -c "import $module" 2>/dev/null || missing+=("python3-$module"); done
+/usr/bin/python3 -c 'import psycopg2' 2>/dev/null || missing+=(python3-psycopg2)
+perl -MDBD::Pg -e 1 2>/dev/null || missing+=(libdbd-pg-perl)
+ruby -rpg -e 1 2>/dev/null || missing+=(ruby ruby-pg)
+php -r 'exit(function_exists("pg_connect") ? 0 : 1);' 2>/dev/null || missing+=(php-cli php-pgsql)
+[ -e /usr/share/java/postgresql.jar ] || missing+=(libpostgresql-jdbc-java)
+command -v javac >/dev/null || missing+=(default-jdk-headless)
+[ -d /usr/share/gocode/src/github.com/lib/pq ] && command -v go >/dev/null || missing+=(golang-go golang-github-lib-pq-dev)
 # The engine for the tests in containers, unless one answers that came by other means; and what their base images are made with.
 docker info >/dev/null 2>&1 || [ -x /usr/sbin/dockerd ] || missing+=(docker.io)
 [ -x /usr/sbin/debootstrap ] || missing+=(debootstrap)

@@ -21,6 +21,7 @@ import type { ConfigOverrides } from '../support/pointsman-config.ts';
 import { aStartup } from '../support/packets.ts';
 import { startTap } from '../support/tap.ts';
 import type { Tap } from '../support/tap.ts';
+import { switchOnTls } from '../support/switch-on-tls.ts';
 import { itUnless } from '../support/unless-missing.ts';
 import { until } from '../support/until.ts';
 
@@ -202,21 +203,7 @@ describeOnEveryCluster('clients of the field', (on) => {
   });
 
   it('scenario 30: TLS is switched on at the servers, who make no restart for it', async () => {
-    const [certificate, key] = await Promise.all(
-      ['server.pem', 'server.key'].map((file) => readFile(new URL(file, TLS), 'utf8')),
-    );
-    for (const { name } of wires.lab.cluster.members()) {
-      for (const [file, pem = ''] of [
-        ['server.crt', certificate],
-        ['server.key', key],
-      ] as const) {
-        // The server writes it itself, as its own account and in its own directory.
-        const lines = `select unnest(string_to_array('${pem.trim()}', e'\n'))`;
-        await wires.lab.cluster.sql(name, `copy (${lines}) to program 'umask 077; cat > ${file}'`);
-      }
-    }
-    await wires.lab.cluster.patchConfig({ postgresql: { parameters: { ssl: 'on' } } });
-    await wires.lab.pointsman.waitFor('TLS', async () => (await onLeader('show ssl')) === 'on');
+    await switchOnTls(wires.lab.cluster);
     expect(await psql('select 1')).toBe('1');
   });
 

@@ -1,0 +1,183 @@
+// Scenario 30: the drivers that applications use, each as a program of its own (test/e2e/drivers), in plain text, with TLS to the server
+// and with TLS to Pointsman; and pools of them that live through a switchover.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, DatabaseError } from 'pg';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { describeOnSandbox } from '../support/clusters/describe-on-clusters.ts';
+import { serverName } from '../support/clusters/server-name.ts';
+import { type Driver, drivers, type DriverTarget, runCases, WorkingDriver } from '../support/driver-programs.ts';
+import { HeldSession } from '../support/held-session.ts';
+import type { Credentials } from '../support/patroni/settings.ts';
+import { configFor } from '../support/pointsman-config.ts';
+import { type PointsmanProcess, startPointsman } from '../support/pointsman-process.ts';
+import { replicasOf, waitForMembers } from '../support/pool-members.ts';
+import { switchOnTls } from '../support/switch-on-tls.ts';
+import { SERVER } from '../support/tls-files.ts';
+import { itUnless } from '../support/unless-missing.ts';
+
+const VALUES = {
+  connect: '1',
+  prepared: '42 42 42',
+  transaction: '0 1',
+  large: '50000 1250025000',
+  error: '22012 1',
+  copy: '1000 500500',
+  cancel: '57014 1',
+  recovery: 'false',
+};
+const SESSIONS = 3;
+/** postgres.js may give the next statement to a session whose end it has read: that is a second error of one end. */
+const ERRORS = 2 * SESSIONS;
+const WRITES_TABLE = 'create table driver_writes (id bigint generated always as identity primary key)';
+
+describeOnSandbox('drivers', (on) => {
+  const lab = on.clusterWithPointsman({ sql: WRITES_TABLE });
+  const known = drivers();
+  const ours: PointsmanProcess[] = [];
+  let directory = '';
+  let ports: Readonly<Record<'passthrough' | 'terminate' | 'require', number>>;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
+    for (const mode of ['terminate', 'require']) {
+      ours.push(await startPointsman(configFor(lab.cluster, { client: { tls: { mode, ...SERVER } } })));
+    }
+    await switchOnTls(lab.cluster);
+    for (const pointsman of [lab.pointsman, ...ours]) {
+      await waitForMembers({ ...lab, pointsman }, 'read', await replicasOf(lab.cluster));
+      await waitForMembers({ ...lab, pointsman }, 'write', [await lab.cluster.leader()]);
+    }
+    const [passthrough = 0, terminate = 0, required = 0] = await Promise.all(
+      [lab.pointsman, ...ours].map((pointsman) => pointsman.port('write')),
+    );
+    ports = { passthrough, terminate, require: required };
+    for (const driver of known) if (driver.missing === undefined) await driver.prepare(directory);
+  }, 120_000);
+  afterAll(async () => {
+    await Promise.all(ours.map((pointsman) => pointsman.stop()));
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const target = (port: number, sslmode: DriverTarget['sslmode'], other: Partial<Credentials> = {}): DriverTarget => ({
+    port,
+    sslmode,
+    as: { ...lab.cluster.app, ...other },
+  });
+  const cases = (driver: Driver, to: DriverTarget, ...names: readonly string[]) =>
+    runCases(driver, directory, to, names);
+
+  /** What everybody can do wherever it connects, and what the server itself refuses. */
+  async function expectTheServer(driver: Driver, to: DriverTarget): Promise<void> {
+    const names = Object.keys(VALUES).filter((name) => !driver.lacks.includes(name));
+    const wanted = Object.entries(VALUES).filter(([name]) => names.includes(name));
+    const [all, password, database] = await Promise.all([
+      cases(driver, to, ...names),
+      cases(driver, { ...to, as: { ...to.as, password: 'wrong' } }, 'connect'),
+      cases(driver, { ...to, as: { ...to.as, database: 'nowhere' } }, 'connect'),
+    ]);
+    expect(all).toEqual(new Map(wanted.map(([name, value]) => [name, { value, error: undefined }])));
+    expect(password.get('connect')?.error).toContain(`password authentication failed for user "${to.as.user}"`);
+    expect(database.get('connect')?.error).toContain('database "nowhere" does not exist');
+  }
+
+  /** What Pointsman does with what it can read: pools by name, and its own refusals, with every field. */
+  async function expectThePools(driver: Driver, to: DriverTarget): Promise<void> {
+    const { database } = to.as;
+    const [target, options, refused] = await Promise.all([
+      cases(driver, { ...to, as: { ...to.as, database: `${database}@ro` } }, 'recovery'),
+      cases(driver, to, 'pool'),
+      cases(driver, { ...to, as: { ...to.as, database: `${database}@nope` } }, 'connect'),
+    ]);
+    expect(target.get('recovery')).toEqual({ value: 'true', error: undefined });
+    expect(options.get('pool')).toEqual({ value: 'true', error: undefined });
+    const { message, detail, hint } = await refusalOf({ ...to, as: { ...to.as, database: `${database}@nope` } });
+    for (const part of [message, detail, hint]) expect(refused.get('connect')?.error).toContain(part);
+  }
+
+  for (const driver of known) {
+    const itWith = (name: string, run: () => Promise<void>): void =>
+      itUnless(driver.missing, `scenario 30: ${driver.name}, ${name}`, run);
+
+    itWith('in plain text', async () => {
+      await expectTheServer(driver, target(ports.passthrough, 'disable'));
+      await expectThePools(driver, target(ports.passthrough, 'disable'));
+    });
+
+    itWith('with TLS to the server', () => expectTheServer(driver, target(ports.passthrough, 'require')));
+
+    itWith('with TLS to Pointsman', async () => {
+      await expectTheServer(driver, target(ports.terminate, 'require'));
+      await expectThePools(driver, target(ports.terminate, 'require'));
+    });
+
+    itWith('where TLS is required', async () => {
+      const encrypted = await cases(driver, target(ports.require, 'require'), 'connect', 'recovery');
+      expect([...encrypted.values()].map(({ value }) => value)).toEqual(['1', 'false']);
+      const plain = target(ports.require, 'disable');
+      const { message, detail, hint } = await refusalOf(plain);
+      const refused = (await cases(driver, plain, 'connect')).get('connect');
+      for (const part of [message, detail, hint]) expect(refused?.error).toContain(part);
+    });
+  }
+
+  const absent = known.flatMap(({ missing }) => missing ?? []);
+  itUnless(
+    absent.length === 0 ? undefined : absent.join('; '),
+    'scenarios 3, 30: pools of every driver live through a switchover; no reconnect fails',
+    async () => {
+      const { cluster, pointsman } = lab;
+      const old = await cluster.leader();
+      const to = target(ports.passthrough, 'disable');
+      const working = known.map((driver) => new WorkingDriver(driver, directory, to));
+      const areAllWritingOn = (server: string, sinceMs: number) => () =>
+        working.every(
+          ({ lines }) =>
+            lines.filter(({ kind, said, atMs }) => kind === 'ok' && said === server && atMs > sinceMs).length >=
+            SESSIONS,
+        );
+      try {
+        await pointsman.waitFor('every driver writing', areAllWritingOn(serverName(old), 0), 60_000);
+        const direct = await HeldSession.open(old.port, cluster.app, old.host);
+        const next = await cluster.switchover();
+        const beganMs = direct.endedAtMs ?? Number.NaN;
+        await pointsman.waitFor('every driver writing again', areAllWritingOn(serverName(next), beganMs), 60_000);
+        for (const { driver, lines } of working) {
+          const after = lines.filter(({ kind, said }) => kind === 'ok' && said === serverName(next));
+          const last = lines.findLast(({ kind, said }) => kind === 'ok' && said === serverName(old));
+          const errors = lines.filter(({ kind }) => kind === 'statement-error').map(({ said }) => said);
+          const gap = Math.round((after[0]?.atMs ?? Number.NaN) - (last?.atMs ?? Number.NaN));
+          console.log(
+            `switchover, ${driver.name}: gap ${gap} ms, errors ${errors.length}: ${[...new Set(errors)].join('; ')}`,
+          );
+          expect(
+            lines.filter(({ kind }) => kind === 'connect-error'),
+            `${driver.name}\n${pointsman.explain()}`,
+          ).toEqual([]);
+          expect(errors.length, `${driver.name}: ${errors.join('; ')}`).toBeLessThanOrEqual(ERRORS);
+        }
+      } finally {
+        await Promise.all(working.map((one) => one.stop()));
+      }
+    },
+    120_000,
+  );
+});
+
+/** What Pointsman sends, field by field. */
+async function refusalOf({
+  port,
+  as,
+  sslmode,
+}: DriverTarget): Promise<{ message: string; detail: string; hint: string }> {
+  const ssl = sslmode === 'disable' ? false : { rejectUnauthorized: false };
+  const client = new Client({ host: '127.0.0.1', port, ...as, ssl });
+  const refused = await client.connect().then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (!(refused instanceof DatabaseError)) throw new Error(`no refusal: ${String(refused)}`);
+  const { message, detail = '', hint = '' } = refused;
+  return { message, detail, hint };
+}
