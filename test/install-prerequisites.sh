@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the end-to-end tests run for real and npm does not carry: PostgreSQL with its clients, Patroni,
-# etcd, Docker with debootstrap, ps, ip, prlimit and unshare, HAProxy and gcc (for the benchmark's short form), the drivers of Python, Perl,
+# etcd, Docker with debootstrap, ps, ip, prlimit and unshare, PgBouncer, HAProxy and gcc (for the benchmark's short form), the drivers of Python, Perl,
 # Ruby, PHP, Java and Go, from Debian's or Ubuntu's packages. Does nothing when they are there. The packages' own services are not needed and not started.
 set -euo pipefail
 
@@ -15,6 +15,7 @@ ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || missing+=(postgresql)
 command -v ps >/dev/null || missing+=(procps)
 command -v ip >/dev/null || missing+=(iproute2)
 command -v haproxy >/dev/null || [ -x /usr/sbin/haproxy ] || missing+=(haproxy)
+command -v pgbouncer >/dev/null || [ -x /usr/sbin/pgbouncer ] || missing+=(pgbouncer)
 command -v gcc >/dev/null || missing+=(gcc libc6-dev)
 command -v prlimit >/dev/null && command -v unshare >/dev/null || missing+=(util-linux)
 # What renders the kustomizations; what stands in for helm, which is no package of Debian's; what checks the alerts.
@@ -44,7 +45,7 @@ as_root=()
 [ "$(id -u)" -eq 0 ] || as_root=(sudo)
 echo "installing ${missing[*]}"
 "${as_root[@]}" apt-get update -q
-# etcd-server and postgresql would start a service of their own on installation: the tests start theirs on free ports.
+# etcd-server, pgbouncer and postgresql would start a service of their own on installation: the tests start theirs on free ports.
 policy=/usr/sbin/policy-rc.d
 if [ ! -e "$policy" ]; then
   printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null

@@ -47,7 +47,12 @@ export function decideRoutes(policy: RoutingPolicy, snapshot: Snapshot, now: Ins
       const record = snapshot.members.get(member);
       const sharing = sharingOf(pool, policy.zone, record?.status);
       const isSuspect = !pool.exclusive && record !== undefined && missedProbe(record);
-      return isSuspect ? { ...sharing, isSuspect } : sharing;
+      const isStandbyWordStale = pool.exclusive && record?.standbyWord?.isStale === true;
+      return {
+        ...sharing,
+        ...(isSuspect ? { isSuspect } : {}),
+        ...(isStandbyWordStale ? { isStandbyWordStale } : {}),
+      };
     });
     const isRefused = pool.whenAllLagging === 'refuse' && isAllLagging(own);
     const need = targets.length > 0 ? 'none' : isRefused ? 'refused' : 'served';

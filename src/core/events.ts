@@ -123,6 +123,8 @@ export type MonitorEvent =
     }
   /** By the operator's wish. */
   | { readonly kind: 'member-drained' | 'member-resumed'; readonly member: MemberName }
+  /** Its server tells new sessions that it is a standby, while its API proves that it is the primary: sessions go on. */
+  | { readonly kind: 'standby-word-stale'; readonly member: MemberName }
   /** Somebody says that something happened. `isMerged`: it happened too soon after another, nothing more was asked for it. */
   | { readonly kind: 'refresh-asked'; readonly isMerged: boolean }
   | ContactSourceEvent

@@ -50,6 +50,13 @@ export interface VouchObservation {
   readonly startedAt: Instant;
 }
 
+/** A session for writes began on the member, and its server said in_hot_standby. */
+export interface LandingObservation {
+  readonly kind: 'landing';
+  readonly member: MemberName;
+  readonly startedAt: Instant;
+}
+
 /** The member list as discovery now has it. */
 export interface MembersObservation {
   readonly kind: 'members';
@@ -63,4 +70,4 @@ export interface MembersObservation {
   readonly refused?: readonly MemberRefusal[];
 }
 
-export type Observation = ProbeObservation | VouchObservation | MembersObservation;
+export type Observation = ProbeObservation | VouchObservation | LandingObservation | MembersObservation;

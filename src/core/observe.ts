@@ -31,6 +31,11 @@ function apply(policy: RoutingPolicy, snapshot: Snapshot, observation: Observati
         vouch: { at: observation.startedAt, by: observation.by, takenBack: false },
       });
     }
+    case 'landing': {
+      const record = snapshot.members.get(observation.member);
+      if (record === undefined || record.standbyWord?.isStale === true) return snapshot;
+      return replace(snapshot, { ...record, standbyWord: { at: observation.startedAt, isStale: false } });
+    }
   }
 }
 
@@ -117,13 +122,16 @@ function observeProbe(policy: RoutingPolicy, snapshot: Snapshot, observation: Pr
     const failed = { ...record, probedAt: startedAt, failure };
     return replace(
       snapshot,
-      isDead(failed) && !isOurs ? { ...failed, checks: refused(policy, record, startedAt) } : failed,
+      isDead(failed) && !isOurs
+        ? { ...failed, checks: refused(policy, record, startedAt), standbyWord: undefined }
+        : failed,
     );
   }
   const detail = mismatchOf(snapshot, record, outcome.body);
   if (detail !== undefined) {
     const mismatch = { at: startedAt, detail };
-    return replace(snapshot, { ...record, probedAt: startedAt, failure: undefined, vouch: undefined, mismatch });
+    const nothing = { failure: undefined, vouch: undefined, standbyWord: undefined };
+    return replace(snapshot, { ...record, ...nothing, probedAt: startedAt, mismatch });
   }
   return takeAnswer(policy, snapshot, record, observation, outcome);
 }
@@ -192,6 +200,7 @@ function takeAnswer(
     failure: undefined,
     mismatch: undefined,
     vouch: undefined,
+    standbyWord: nextStandbyWord(policy, record, checks, body),
   };
   const known = body?.clusterUnlocked === true ? takeBackVouches(snapshot, observation) : snapshot;
   return {
@@ -200,6 +209,25 @@ function takeAnswer(
     scope: snapshot.scope ?? body?.scope,
     systemIdentifier: snapshot.systemIdentifier ?? body?.systemIdentifier,
   };
+}
+
+/** Only a yes that was asked for after the word, from a member that calls itself the primary, outweighs what its server says. */
+function nextStandbyWord(
+  policy: RoutingPolicy,
+  { standbyWord: word, checks: before }: MemberRecord,
+  after: ReadonlyMap<string, CheckRecord>,
+  body: MemberStatus | undefined,
+): MemberRecord['standbyWord'] {
+  if (word === undefined) return undefined;
+  const { at, isStale } = word;
+  const primaryChecks = checksOf(policy).filter(({ family }) => family === 'primary');
+  const answers = primaryChecks.map(({ text }) => ({ now: after.get(text), last: before.get(text) }));
+  const stands = answers.every(
+    ({ now, last }) => now?.verdict.kind === 'positive' && now.positiveTimeline === last?.positiveTimeline,
+  );
+  if (!stands) return undefined;
+  const isProven = body?.role === 'primary' && answers.every(({ now }) => now !== undefined && now.at > at);
+  return isStale || !isProven ? word : { at, isStale: true };
 }
 
 interface Judged extends Pick<CheckRecord, 'verdict' | 'at'>, Partial<Pick<CheckRecord, 'answer'>> {

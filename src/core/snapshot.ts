@@ -47,6 +47,11 @@ export interface MemberRecord {
   readonly mismatch: { readonly at: Instant; readonly detail: string } | undefined;
   /** `takenBack`: whoever gave it has seen since that nobody holds the leader lock. */
   readonly vouch: { readonly at: Instant; readonly by: MemberName; readonly takenBack: boolean } | undefined;
+  /**
+   * Present since a session for writes read in_hot_standby from it at `at`. `isStale`: its API, asked after that, proves that it is
+   * the primary all the same. An answer other than yes, or another timeline, ends it.
+   */
+  readonly standbyWord: { readonly at: Instant; readonly isStale: boolean } | undefined;
 }
 
 export interface Failure {
@@ -98,6 +103,7 @@ export function newRecord(member: Member): MemberRecord {
     failure: undefined,
     mismatch: undefined,
     vouch: undefined,
+    standbyWord: undefined,
   };
 }
 

@@ -1,7 +1,8 @@
 // What to tell about the step from one table to the next, and about a probe. Pure.
 import { describeStanding } from '../core/describe.ts';
 import type { MonitorEvent } from '../core/events.ts';
-import type { ProbeObservation } from '../core/observation.ts';
+import type { Observation, ProbeObservation } from '../core/observation.ts';
+import type { Snapshot } from '../core/snapshot.ts';
 import { isSameAddress } from '../core/member.ts';
 import type { Route, RoutingTable, Standing, Target } from '../core/routing-table.ts';
 
@@ -20,6 +21,14 @@ export function changesBetween(previous: RoutingTable, next: RoutingTable): read
     }
   }
   return events;
+}
+
+/** What one observation taught that no table shows. */
+export function evidenceChanges(before: Snapshot, after: Snapshot, observation: Observation): readonly MonitorEvent[] {
+  if (observation.kind !== 'probe') return [];
+  const { member } = observation;
+  const isStale = ({ members }: Snapshot): boolean => members.get(member)?.standbyWord?.isStale === true;
+  return isStale(after) && !isStale(before) ? [{ kind: 'standby-word-stale', member }] : [];
 }
 
 /** The sentence says it better. */

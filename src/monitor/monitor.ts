@@ -12,7 +12,7 @@ import { emptySnapshot, withChecks, withDrained, withMembers, withResumed } from
 import type { Snapshot } from '../core/snapshot.ts';
 import { isVanishing } from '../core/vanished.ts';
 import { Alert } from './alert.ts';
-import { changesBetween, probeEvent } from './changes.ts';
+import { changesBetween, evidenceChanges, probeEvent } from './changes.ts';
 import { Decider } from './decider.ts';
 import { DiscoveryLoop } from './discovery-loop.ts';
 import type { Discover } from './discovery-loop.ts';
@@ -166,6 +166,7 @@ export class Monitor {
       case 'backend-closed':
         return this.#distrust(smell.member);
       case 'landed-on-standby':
+        this.#take({ kind: 'landing', member: smell.member, startedAt: this.#options.clock.now() });
         this.#distrust(smell.member);
         return this.#smell(smell.kind);
       case 'connect-slow':
@@ -220,7 +221,9 @@ export class Monitor {
 
   #take(observation: Observation): void {
     if (this.#isStopped) return;
-    this.#snapshot = observe(this.#policy, this.#snapshot, observation);
+    const before = this.#snapshot;
+    this.#snapshot = observe(this.#policy, before, observation);
+    for (const event of evidenceChanges(before, this.#snapshot, observation)) this.#options.onEvent(event);
     if (observation.kind === 'members') this.#followMembers();
     this.#decider.decide();
   }

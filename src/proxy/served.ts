@@ -134,7 +134,8 @@ export class Served implements Taps {
     const { client, pool, target, around, onLanded } = this.#inputs;
     const isTellable = follower.isAtBoundaryToClient() && client.writable;
     follower.fromBackend(chunk);
-    if (pool.exclusive && pool.check.family === 'primary' && follower.isInHotStandby() === true) {
+    const isPrimaryWanted = pool.exclusive && pool.check.family === 'primary';
+    if (isPrimaryWanted && follower.isInHotStandby() === true && target.isStandbyWordStale !== true) {
       around.seams.onSmell({ kind: 'landed-on-standby', member: target.member });
       onLanded(isTellable);
       return true;

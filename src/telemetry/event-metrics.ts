@@ -85,6 +85,7 @@ export function createEventMetrics({ registry, now }: EventMetricsOptions): Even
       case 'contact-source-changed':
       case 'member-drained':
       case 'member-resumed':
+      case 'standby-word-stale':
       case 'standing-changed':
         return undefined;
     }

@@ -29,10 +29,7 @@ export function logLine(event: Event, isNews: boolean): LogLine {
     case 'dial-finished':
       return dialLine(event);
     case 'session-opened':
-      return {
-        level: 'debug',
-        text: () => `session ${event.session}: ${event.client} is connected to ${event.member}`,
-      };
+      return { level: 'debug', text: () => openedText(event) };
     case 'session-closed':
       return closeLine(event);
     case 'cancel-forwarded':
@@ -65,6 +62,8 @@ export function logLine(event: Event, isNews: boolean): LogLine {
       return { level: 'warn', text: () => drainedText(event.member) };
     case 'member-resumed':
       return { level: 'info', text: () => `${event.member}: resumed by the operator` };
+    case 'standby-word-stale':
+      return { level: 'warn', text: () => staleWordText(event.member) };
     case 'contact-source-changed':
       return sourceLine(event);
     case 'refresh-asked':
@@ -105,6 +104,15 @@ function workerText({ worker, pid, why, sessions, replacedInMs }: Extract<Event,
   const took = `${sessions === 1 ? '1 session' : `${sessions} sessions`} ended with it`;
   const next = replacedInMs === undefined ? '' : `; the next one starts in ${durationText(replacedInMs)}`;
   return `${died}; ${took}${next}`;
+}
+
+function openedText({ session, client, member }: Extract<Event, { kind: 'session-opened' }>): string {
+  return `session ${session}: ${client} is connected to ${member}`;
+}
+
+function staleWordText(member: string): string {
+  const how = `${member}: new sessions read in_hot_standby=on, but its API proves that it is the primary`;
+  return `${how}; a pooler before the server probably repeats an old value; sessions are let through`;
 }
 
 function drainedText(member: string): string {

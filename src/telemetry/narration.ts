@@ -47,6 +47,7 @@ export function createNarration(options: NarrationOptions): (event: Event) => vo
       case 'members-changed':
       case 'member-drained':
       case 'member-resumed':
+      case 'standby-word-stale':
       case 'members-refused':
       case 'contact-source-changed':
       case 'listener-failed':

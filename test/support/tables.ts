@@ -10,7 +10,7 @@ export interface PoolPicture {
   readonly others?: Readonly<Record<MemberName, { readonly address: Address; readonly standing: Standing }>>;
   /** The route when nobody is open. */
   readonly otherwise?: 'hold' | 'starting' | 'closed';
-  /** What the tags of open members make of their part. */
+  /** What else the table says of open members. */
   readonly sharing?: Readonly<Record<MemberName, Omit<Target, 'member' | 'address'>>>;
   readonly lagging?: { readonly maxSessions: number };
   readonly fallback?: { readonly pool: string; readonly maxSessions: number };

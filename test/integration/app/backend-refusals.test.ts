@@ -1,6 +1,7 @@
 // Scenario 38: a server that says no speaks for itself: its words are relayed, and what it is good for is judged by its API.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { AppLab, FakeCluster } from '../../support/app-lab.ts';
+import { TERMINATE } from '../../support/messages.ts';
 import { aStartup, errorFields } from '../../support/packets.ts';
 import { connectRaw } from '../../support/raw-client.ts';
 import type { RawClient } from '../../support/raw-client.ts';
@@ -57,3 +58,34 @@ test.each([
     live.socket.end();
   },
 );
+
+test('clients that may not log in, one after another, do not make the members be asked more often', async () => {
+  const { api, postgres } = cluster.primary;
+  postgres.behaviour = 'full';
+  const asked = api.requests.length;
+  const from = performance.now();
+  for (let times = 0; times < 100; times += 1) {
+    const client = await aClient('write');
+    await until('the end', () => client.hasEnded);
+    client.socket.end();
+  }
+  const rounds = Math.ceil((performance.now() - from) / 900) + 1;
+  expect(api.requests.length - asked).toBeLessThanOrEqual(rounds);
+});
+
+test('a primary that calls itself a standby: one client is told, and when its API has proven it those that follow are served', async () => {
+  const { postgres } = cluster.primary;
+  postgres.behaviour = 'standby';
+  const first = await aClient('write');
+  expect(await until('the error', () => errorFields(first.received()))).toMatchObject({ C: '57P03' });
+  first.socket.end();
+  for (let times = 0; times < 3; times += 1) {
+    const next = await aClient('write');
+    await until('the welcome', () => next.received().length > 0);
+    expect(errorFields(next.received())).toBeUndefined();
+    expect(next.received().includes('in_hot_standby')).toBe(true);
+    next.socket.end(TERMINATE);
+    await until('the end', () => next.hasEnded);
+  }
+  expect(lab.said('standby-word-stale')).toMatchObject([{ member: 'pg-1' }]);
+});

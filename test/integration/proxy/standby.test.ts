@@ -126,3 +126,13 @@ test('the leader of a standby cluster is a standby by right', async () => {
   backend.last().socket.write(answer);
   await until('the answer', () => client.received().equals(answer));
 });
+
+test('a member whose word is known to be stale: its session is relayed as it is', async () => {
+  const sharing = { 'pg-1': { isStandbyWordStale: true } } as const;
+  lab = await startProxyLab({ clock, table: { write: { open: { 'pg-1': backend.address }, sharing } } });
+  const client = await aClient();
+  const answer = Buffer.concat([AUTHENTICATION_OK, STANDBY, KEY, readyForQuery('I')]);
+  backend.last().socket.write(answer);
+  await until('the answer', () => client.received().equals(answer));
+  expect(lab.smells).toEqual([]);
+});

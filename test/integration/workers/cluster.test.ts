@@ -1,6 +1,6 @@
 // What becomes of the clients of every worker when the cluster changes, and when the main process does not say so.
 import { afterEach, expect, test, vi } from 'vitest';
-import { aCancelOf, aStartup } from '../../support/packets.ts';
+import { aCancelOf, aStartup, errorFields } from '../../support/packets.ts';
 import { isOver, isServed, stillEchoes } from '../../support/echo-session.ts';
 import { AUTHENTICATION_OK, backendKeyData, readyForQuery } from '../../support/messages.ts';
 import { connectRaw } from '../../support/raw-client.ts';
@@ -114,4 +114,21 @@ test('what an operator drains takes no client of any worker', async () => {
   const after = await lab.sessionsOnBoth('read');
   expect(lab.cluster.replica.postgres.connections).toHaveLength(before.flat().length);
   expect(lab.cluster.primary.postgres.connections).toHaveLength(after.flat().length);
+});
+
+test('a primary that calls itself a standby: what the main process has found out about that counts in every worker', async () => {
+  lab = await WorkersLab.start();
+  lab.cluster.primary.postgres.behaviour = 'standby';
+  const at = await lab.at('write');
+  const first = await connectRaw(at);
+  first.socket.write(aStartup());
+  await lab.pointsman.waitFor('its refusal', () => errorFields(first.received()));
+  await lab.pointsman.waitFor('the line', () => lab.said('standby-word-stale').length === 1);
+  const served = await lab.onBoth('write', async () => {
+    const client = await connectRaw(at);
+    client.socket.write(aStartup());
+    await lab.pointsman.waitFor('the welcome', () => client.received().includes('in_hot_standby'));
+    return client;
+  });
+  for (const { socket } of [first, ...served.flat()]) socket.destroy();
 });

@@ -172,6 +172,10 @@ const contents: fc.Arbitrary<Step['observe']> = fc.oneof(
   },
   {
     weight: 1,
+    arbitrary: names.map((member) => (startedAt: Instant): Observation => ({ kind: 'landing', member, startedAt })),
+  },
+  {
+    weight: 1,
     arbitrary: fc
       .tuple(
         scheduled,
@@ -243,6 +247,8 @@ export function renamed(observation: Observation, rename: (name: MemberName) => 
         return { ...observation, member };
       return { ...observation, member, outcome: { ...outcome, body: { ...outcome.body, name: rename(name) } } };
     }
+    case 'landing':
+      return { ...observation, member: rename(observation.member) };
     case 'vouch':
       return { ...observation, member: rename(observation.member), by: rename(observation.by) };
     case 'members':

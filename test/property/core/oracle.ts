@@ -78,7 +78,7 @@ export function tell(history: readonly Observation[]): Told {
           facts.some(({ kind, at }) => kind === 'answer' && at > observation.startedAt - 15_000),
       );
       members = [...listed, ...answering];
-    } else {
+    } else if (observation.kind !== 'landing') {
       const index = members.findIndex(({ name }) => name === observation.member);
       const member = members[index];
       if (member === undefined) continue;
@@ -100,7 +100,7 @@ export function tell(history: readonly Observation[]): Told {
   return { members, top, complete };
 }
 
-function factOf(observation: Exclude<Observation, { kind: 'members' }>, system: string | undefined): Fact {
+function factOf(observation: Exclude<Observation, { kind: 'members' | 'landing' }>, system: string | undefined): Fact {
   const at = observation.startedAt;
   if (observation.kind === 'vouch') return { at, kind: 'vouch', accepts: false, probe: undefined };
   const { outcome } = observation;

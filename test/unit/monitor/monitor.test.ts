@@ -97,6 +97,18 @@ it('a session for writes that met a standby: no evidence from before counts, and
   expect(lab.writeRoute()).toBe('hold');
 });
 
+it('a server that calls itself a standby while its API proves it the primary: said once, and no more sessions are ended for it', async () => {
+  const lab = await new LabMonitor().started();
+  await lab.clock.advance(5000);
+  for (let times = 0; times < 3; times += 1) {
+    lab.monitor.smell({ kind: 'landed-on-standby', member: 'pg-1' });
+    await lab.clock.advance(1000);
+  }
+  expect(lab.monitor.table().pools.get('write')?.route).toMatchObject({ targets: [{ isStandbyWordStale: true }] });
+  const said = lab.events.filter(({ kind }) => kind === 'standby-word-stale');
+  expect(said).toEqual([{ kind: 'standby-word-stale', member: 'pg-1' }]);
+});
+
 it('holds new clients of the primary before a scheduled switchover, having read once more whether it stands', async () => {
   const lab = new LabMonitor(aPolicy({ beforeSwitchoverMs: 2000 }));
   const at = lab.clock.now() + 19_000;

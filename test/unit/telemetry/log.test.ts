@@ -211,6 +211,10 @@ describe('lines', () => {
       'info bytes are relayed through the streams of Node, which costs more: x',
     ],
     [{ kind: 'listener-failed', pool: 'read', detail: 'EMFILE' }, 'error pool read: listener failed: EMFILE'],
+    [
+      { kind: 'standby-word-stale', member: 'pg-1' },
+      'warn pg-1: new sessions read in_hot_standby=on, but its API proves that it is the primary',
+    ],
     [{ kind: 'urgent-probing', on: true, smells: ['clients-held'] }, 'info urgent probing on: clients-held'],
     [
       { kind: 'client-accepted', pool: 'read', session: 7, client: '10.0.0.1:5' },

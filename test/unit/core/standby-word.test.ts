@@ -1,0 +1,51 @@
+// A server that tells new sessions in_hot_standby while its API says that it is the primary: which of the two is believed.
+import { expect, test } from 'vitest';
+import type { Observation } from '../../../src/core/observation.ts';
+import {
+  aList,
+  aPolicy,
+  aTable,
+  answered,
+  isPrimary,
+  isReplica,
+  refused,
+  routeOf,
+  silent,
+} from '../../support/builders.ts';
+import { WRITE_CHECK } from '../../support/builders.ts';
+
+const landing = (at: Instant): Observation => ({ kind: 'landing', member: 'pg-1', startedAt: at });
+type Instant = number;
+
+/** Whether sessions are let through that read in_hot_standby; undefined: no session is sent there. */
+function isLetThrough(now: Instant, ...observations: readonly Observation[]): boolean | undefined {
+  const route = routeOf(aTable(aPolicy(), now, aList(0, 'pg-1'), ...observations), 'write');
+  return route.kind === 'open' ? route.targets[0].isStandbyWordStale === true : undefined;
+}
+
+const PROVEN = [isPrimary('pg-1', 100), landing(200), isPrimary('pg-1', 300)] as const;
+
+test.each<[string, boolean | undefined, readonly Observation[]]>([
+  ['nobody landed', false, [isPrimary('pg-1', 100)]],
+  ['not asked since', false, [isPrimary('pg-1', 100), landing(200)]],
+  ['asked in the same instant', false, [isPrimary('pg-1', 100), landing(200), isPrimary('pg-1', 200)]],
+  ['asked since, it calls itself the primary', true, PROVEN],
+  [
+    'a yes that does not name its role',
+    false,
+    [isPrimary('pg-1', 100), landing(200), answered({ check: WRITE_CHECK, at: 300, body: { timeline: 1 } })],
+  ],
+  ['another landing after that', true, [...PROVEN, landing(400)]],
+  ['its API is silent after that', true, [...PROVEN, silent({ at: 400 })]],
+  ['another timeline after that', false, [...PROVEN, isPrimary('pg-1', 400, { timeline: 2 })]],
+  ['it was a replica in between', false, [...PROVEN, isReplica('pg-1', 400), isPrimary('pg-1', 500)]],
+  ['it refused in between', false, [...PROVEN, refused({ at: 400 }), isPrimary('pg-1', 500)]],
+  [
+    'it was another cluster’s in between',
+    false,
+    [...PROVEN, isPrimary('pg-1', 400, { scope: 'other' }), isPrimary('pg-1', 500)],
+  ],
+  ['a replica', undefined, [...PROVEN, isReplica('pg-1', 400)]],
+])('%s: let through %s', (_, expected, observations) => {
+  expect(isLetThrough(600, ...observations)).toBe(expected);
+});
