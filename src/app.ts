@@ -30,6 +30,7 @@ import type { Log } from './telemetry/log.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { createRecorder } from './telemetry/record.ts';
 import type { RecorderOptions } from './telemetry/record.ts';
+import type { StatusSource } from './telemetry/status-metrics.ts';
 
 export interface AppOptions {
   readonly config: Config;
@@ -77,18 +78,7 @@ export function createApp(options: AppOptions): App {
   const metrics = createMetrics({
     ...options,
     pools: config.pools.map((pool) => pool.name),
-    source: {
-      now: () => clock.now(),
-      routingTable: () => monitor.table(),
-      counts: () => proxy.counts(),
-      isDrained: (member) => monitor.snapshot().drained.has(member),
-      certificate: () => proxy.certificate(),
-      workers: () => proxy.workers(),
-      droppedLogLines: options.droppedLogLines,
-      lastAnswerAt: (member) => monitor.snapshot().members.get(member)?.answeredAt,
-      isUp: (member) => isAnswering(monitor.snapshot().members.get(member)),
-      scope: () => monitor.snapshot().scope,
-    },
+    source: metricsSource(clock, () => ({ monitor, proxy }), options.droppedLogLines),
   });
   const recorder = createRecorder({ log, clock, count: metrics.count, narrate: options.narrate });
 
@@ -104,6 +94,7 @@ export function createApp(options: AppOptions): App {
       proxy.tableChanged(actions);
       if (monitor.table().complete) firstRound.resolve();
     },
+    onStall: (...stall) => proxy.stalled(...stall),
     onEvent: tell,
   });
   const proxy: Proxy = createForwarding({ config, monitor, inherited, onEvent: recorder.onProxyEvent, clock });
@@ -167,6 +158,26 @@ export function createApp(options: AppOptions): App {
     stop,
   };
   return app;
+}
+
+/** `of`: what there is at the scrape. */
+function metricsSource(
+  clock: Clock,
+  of: () => { readonly monitor: Monitor; readonly proxy: Proxy },
+  droppedLogLines: AppOptions['droppedLogLines'],
+): StatusSource {
+  return {
+    now: () => clock.now(),
+    routingTable: () => of().monitor.table(),
+    counts: () => of().proxy.counts(),
+    isDrained: (member) => of().monitor.snapshot().drained.has(member),
+    certificate: () => of().proxy.certificate(),
+    workers: () => of().proxy.workers(),
+    droppedLogLines,
+    lastAnswerAt: (member) => of().monitor.snapshot().members.get(member)?.answeredAt,
+    isUp: (member) => isAnswering(of().monitor.snapshot().members.get(member)),
+    scope: () => of().monitor.snapshot().scope,
+  };
 }
 
 function readinessOf(isStopping: boolean, isComplete: boolean, trouble: string | undefined): Readiness {

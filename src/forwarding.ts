@@ -28,7 +28,7 @@ const isLinux = platform() === 'linux';
 export function createForwarding({ config, monitor, inherited, onEvent, clock }: ForwardingOptions): Proxy {
   const size = config.workers === 'auto' ? (isLinux ? availableParallelism() : 1) : config.workers;
   const seams = {
-    freshen: (pool: string) => monitor.freshen(pool),
+    freshen: monitor.freshen.bind(monitor),
     onSmell: monitor.smell.bind(monitor),
     onEvent,
     readKeyPair,

@@ -4,10 +4,11 @@
 import { planActions } from '../core/actions.ts';
 import type { Action } from '../core/actions.ts';
 import { decideRoutes, emptyTable } from '../core/decide-routes.ts';
-import type { Clock } from '../core/instant.ts';
+import type { Clock, Instant } from '../core/instant.ts';
 import type { RoutingPolicy } from '../core/policy.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import type { Snapshot } from '../core/snapshot.ts';
+import { StallWatch } from './stall-watch.ts';
 
 export interface Known {
   readonly policy: RoutingPolicy;
@@ -22,6 +23,11 @@ export interface DeciderOptions {
   readonly onTable: (actions: readonly Action[]) => void;
   /** Called after that, for who tells about it. */
   readonly onDecided?: (previous: RoutingTable, next: RoutingTable) => void;
+  /**
+   * This process stood still for longer than a probe interval: what it knows may be as old as that. `limitMs`: how long a probe may take.
+   * Must not throw. Absent: nobody asks.
+   */
+  readonly onStall?: ((noticedAt: Instant, limitMs: number) => void) | undefined;
 }
 
 export class Decider {
@@ -30,17 +36,22 @@ export class Decider {
   #cancelValidity: () => void = () => {};
   #isDeciding = false;
   #isStopped = false;
+  readonly #stalls: StallWatch | undefined;
 
   /** Nothing is routed before the first decide(). */
   constructor(options: DeciderOptions) {
     const { policy, snapshot } = options.known();
     this.#options = options;
     this.#table = emptyTable(policy, snapshot, options.clock.now());
+    this.#stalls = watchOver(options);
+    this.#stalls?.start();
   }
 
   /** As of now: what a stalled event loop kept the timer from judging is judged first. */
   table(): RoutingTable {
-    if (!this.#isDeciding && this.#options.clock.now() >= this.#table.validUntil) this.decide();
+    const now = this.#options.clock.now();
+    this.#stalls?.look(now);
+    if (!this.#isDeciding && now >= this.#table.validUntil) this.decide();
     return this.#table;
   }
 
@@ -71,6 +82,16 @@ export class Decider {
 
   stop(): void {
     this.#isStopped = true;
+    this.#stalls?.stop();
     this.#cancelValidity();
   }
+}
+
+function watchOver({ known, clock, onStall }: DeciderOptions): StallWatch | undefined {
+  if (onStall === undefined) return undefined;
+  return new StallWatch({
+    clock,
+    limitMs: () => known().policy.probe.intervalMs,
+    onStall: (noticedAt) => onStall(noticedAt, known().policy.probe.timeoutMs),
+  });
 }

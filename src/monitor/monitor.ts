@@ -13,7 +13,9 @@ import type { Snapshot } from '../core/snapshot.ts';
 import { isVanishing } from '../core/vanished.ts';
 import { Alert } from './alert.ts';
 import { changesBetween, evidenceChanges, probeEvent } from './changes.ts';
+import { askSince } from './ask-since.ts';
 import { Decider } from './decider.ts';
+import type { DeciderOptions } from './decider.ts';
 import { DiscoveryLoop } from './discovery-loop.ts';
 import type { Discover } from './discovery-loop.ts';
 import { ImminentPrimary } from './imminent-primary.ts';
@@ -35,6 +37,7 @@ export interface MonitorOptions {
   /** Called in the step of the decision, after table() returns the new table. Must not throw. */
   readonly onTable: (actions: readonly Action[]) => void;
   readonly onEvent: (event: MonitorEvent) => void;
+  readonly onStall?: DeciderOptions['onStall'];
 }
 
 /** Between two refreshes that ask. Milliseconds. */
@@ -63,6 +66,7 @@ export class Monitor {
       known: () => ({ policy: this.#policy, snapshot: this.#snapshot }),
       clock,
       onTable,
+      onStall: options.onStall,
       onDecided: (...tables) => this.#tellDecided(...tables),
     });
     const probe = (): ProbePolicy => this.#policy.probe;
@@ -182,10 +186,17 @@ export class Monitor {
    * Undefined while the open member of an exclusive pool has evidence younger than one probe interval and than any doubt; else
    * resolves when it has been asked again, at most once per urgent interval. A vouched member is not asked: that it is silent is
    * known. Never rejects.
+   * With `since` every member that may have sessions of the pool is asked, unless a probe of it began after that instant.
    */
-  freshen(pool: PoolName): Promise<void> | undefined {
+  freshen(pool: PoolName, since?: Instant): Promise<void> | undefined {
+    if (since !== undefined) return this.#askSince(pool, since);
     const stale = this.#stale(pool);
     return stale === undefined ? undefined : this.#askAgain(pool, stale);
+  }
+
+  #askSince(pool: PoolName, since: Instant): Promise<void> {
+    const [table, snapshot] = [this.#decider.lastTable(), () => this.#snapshot];
+    return askSince(pool, since, { table, snapshot, ask: (name) => this.#probers.get(name)?.ask(0) });
   }
 
   async #askAgain(pool: PoolName, member: MemberName): Promise<void> {

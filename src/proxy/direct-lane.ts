@@ -67,6 +67,18 @@ export class DirectLane implements Lane, Reader {
     else this.#end = end;
   }
 
+  /** As while a write waits for the kernel. */
+  hold(): void {
+    if (this.#buffer === undefined) this.#stream.hold();
+    this.#stopReading();
+  }
+
+  release(): void {
+    this.#stream.release();
+    this.#waiting -= 1;
+    this.#read();
+  }
+
   discard(): void {
     this.#taker = NOBODY;
     this.#stream.discard();
@@ -122,12 +134,21 @@ export class DirectLane implements Lane, Reader {
     this.#source.readInto(buffer.bytes, this);
     // Nothing comes as `data` any more.
     if (socket.readableLength === 0) this.#stream.leave();
-    socket.resume();
-    this.#source.resume();
+    this.#read();
   };
 
+  /** Unless something waits. */
+  #read(): void {
+    if (this.#waiting > 0 || this.#buffer === undefined) return;
+    this.#source.socket.resume();
+    this.#source.resume();
+  }
+
   #write(bytes: Uint8Array): void {
-    if (this.#sink.write(bytes)) return;
+    if (!this.#sink.write(bytes)) this.#stopReading();
+  }
+
+  #stopReading(): void {
     this.#waiting += 1;
     this.#source.pause();
     // What came as `data` is not read by the handle.

@@ -12,6 +12,9 @@ export interface Lane {
   flow(taker: Taker): void;
   /** To the sink. While it waits the source is not read. */
   send(bytes: Uint8Array): void;
+  /** The source is not read until `release`. Not twice. */
+  hold(): void;
+  release(): void;
   /** What was sent and still waits here is given to the kernel now, as far as the kernel takes it. */
   flush(): void;
   /** Calls `end` once, when the sink can be told to end behind everything that was sent: in this step if nothing waits. */
@@ -41,6 +44,7 @@ export class StreamLane implements Lane {
   readonly #source: Socket;
   readonly #sink: Socket;
   #take = (_bytes: Uint8Array): void => {};
+  #isHeld = false;
 
   constructor(source: Socket, sink: Socket) {
     this.#source = source;
@@ -51,11 +55,22 @@ export class StreamLane implements Lane {
     this.#take = (bytes) => taker.take(bytes);
     this.#source.on('data', this.#take);
     this.#sink.on('drain', this.#resume);
-    if (!this.#sink.writableNeedDrain) this.#source.resume();
+    if (!this.#isHeld && !this.#sink.writableNeedDrain) this.#source.resume();
   }
 
   send(bytes: Uint8Array): void {
     if (!this.#sink.write(bytes) && this.#sink.writableLength > 0) this.#source.pause();
+  }
+
+  hold(): void {
+    this.#isHeld = true;
+    this.#source.pause();
+  }
+
+  release(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    if (!this.#sink.writableNeedDrain) this.#resume();
   }
 
   flush(): void {}
@@ -78,6 +93,6 @@ export class StreamLane implements Lane {
 
   // `drain` comes after each write; what the kernel took at once paused nobody.
   readonly #resume = (): void => {
-    if (this.#source.isPaused()) this.#source.resume();
+    if (!this.#isHeld && this.#source.isPaused()) this.#source.resume();
   };
 }

@@ -1,6 +1,6 @@
 // What the proxy is given: policies as plain data, the routing table through a function, and its seams.
 import type { ProxyEvent, Smell } from '../core/events.ts';
-import type { Clock } from '../core/instant.ts';
+import type { Clock, Instant } from '../core/instant.ts';
 import type { KeyPairFiles, KeyPairReading } from '../core/key-pair.ts';
 import type { BackendPolicy, ClientPolicy, HoldPolicy, ListenerPolicy, PoolName, PoolPolicy } from '../core/policy.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
@@ -21,8 +21,11 @@ export interface ProxyPolicy {
 export interface ProxySeams {
   /** The current routing table. */
   readonly table: () => RoutingTable;
-  /** Undefined: the evidence of an exclusive pool's member is fresh. Else resolves when it was asked for again. Never rejects. */
-  readonly freshen: (pool: PoolName) => Promise<void> | undefined;
+  /**
+   * Undefined: the evidence of an exclusive pool's member is fresh. Else resolves when it was asked for again. Never rejects. `since`: the
+   * members must be asked after that instant.
+   */
+  readonly freshen: (pool: PoolName, since?: Instant) => Promise<void> | undefined;
   readonly onSmell: (smell: Smell) => void;
   readonly onEvent: (event: ProxyEvent) => void;
   /** Never rejects. */

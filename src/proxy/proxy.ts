@@ -2,6 +2,7 @@
 // them. The only entrance to this room. Everything it does is told as events; it decides nothing about members.
 import type { Action } from '../core/actions.ts';
 import { addressText, isSameAddress } from '../core/member.ts';
+import type { Instant } from '../core/instant.ts';
 import type { PoolCounts, WorkerStatus } from '../core/counts.ts';
 import type { PoolName, PoolPolicy, RoutingPolicy } from '../core/policy.ts';
 import type { Tally } from '../core/tally.ts';
@@ -24,6 +25,7 @@ import { SessionAges } from './session-ages.ts';
 import { SoftEnds } from './soft-ends.ts';
 import { Spares } from './spares.ts';
 import { KeptBytes } from './startup.ts';
+import { Stalls } from './stalls.ts';
 import type { Surroundings } from './surroundings.ts';
 import { TlsIdentity } from './tls-identity.ts';
 import type { CertificateStatus } from './tls-identity.ts';
@@ -53,6 +55,8 @@ export interface Proxy {
   prepare(policy: ProxyPolicy & RoutingPolicy): Promise<PreparedPolicy>;
   /** To be called in the step of the decision, when table() is the new one already. Evicts first, then lets go who waits. */
   tableChanged(actions: readonly Action[]): void;
+  /** This process stood still: clients of exclusive pools wait for an answer that began after it, for `limitMs` at most. */
+  stalled(noticedAt: Instant, limitMs: number): void;
   /** No new connections; those that are there stay, and so do those that the kernel completed before. */
   stopAccepting(): Promise<void>;
   /** Resolves when no session is left, or after `timeoutMs`. Changes nothing. */
@@ -109,6 +113,7 @@ class RunningProxy implements LocalProxy {
   readonly #pools = new Map<PoolName, PoolPolicy>();
   #policy: ProxyPolicy;
   readonly #directIo: DirectIo;
+  readonly #stalls: Stalls;
   #isStopping = false;
   #lastId: number;
 
@@ -120,6 +125,7 @@ class RunningProxy implements LocalProxy {
     this.#lastId = peers?.lastId ?? 0;
     this.#options = options;
     this.#directIo = new DirectIo({ ...options, judge });
+    this.#stalls = new Stalls(options);
     this.#policy = options;
     this.#holding = new Holding({
       ...options,
@@ -159,7 +165,7 @@ class RunningProxy implements LocalProxy {
       ages: new SessionAges({ ...options, softEnds: this.#softEnds }),
       dial,
       openLanes: this.#directIo.openLanes,
-      judge,
+      stalls: this.#stalls,
       picker: this.#picker,
       isStopping: () => this.#isStopping,
     };
@@ -206,6 +212,10 @@ class RunningProxy implements LocalProxy {
     this.#degraded.tableChanged(table);
     this.#spares.tableChanged(table);
     this.#holding.tableChanged();
+  }
+
+  stalled(noticedAt: Instant, limitMs: number): void {
+    this.#stalls.stalled(this.#policy.pools, noticedAt, limitMs);
   }
 
   stopAccepting(): Promise<void> {

@@ -93,7 +93,7 @@ export class Relay {
   readonly #endOfClient = (): void => {
     this.#ending ??= 'client-closed';
     const { lanes, backend } = this.#inputs;
-    lanes.toBackend.whenFlushed(() => backend.end());
+    this.#toBackend.whenSent(() => lanes.toBackend.whenFlushed(() => backend.end()));
   };
 
   readonly #endOfBackend = (): void => {
@@ -105,12 +105,14 @@ export class Relay {
 
   readonly #clientFailed = (): void => {
     this.#ending ??= 'client-reset';
+    this.#toBackend.stop();
     resetSocket(this.#inputs.backend);
   };
 
   readonly #backendFailed = (): void => {
     if (this.#hasBackendEnded('backend-reset')) return;
     const { client, clock, lanes } = this.#inputs;
+    this.#toBackend.stop();
     this.#cancelTimer();
     this.#cancelTimer = clock.schedule(FLUSH_MS, () => client.destroy());
     lanes.toBackend.discard();
@@ -132,6 +134,7 @@ export class Relay {
     this.#open -= 1;
     if (this.#open > 0) return socket.readableEnded ? this.#watch(UNREAD_MS) : failed();
     this.#cancelTimer();
+    this.#toBackend.stop();
     this.#inputs.lanes.toBackend.closed();
     this.#inputs.lanes.toClient.closed();
     this.#inputs.onEnded(this.#ending ?? 'backend-closed');

@@ -59,7 +59,7 @@ export class Served implements Taps {
       greeted,
       hasClientEnded: hasEnded,
       taps: this.#follower && this,
-      judge: around.judge,
+      judge: around.stalls.judge(pool),
       lanes: around.openLanes(client, backend),
       traffic,
       poolTraffic: around.registry.traffic(pool.name),

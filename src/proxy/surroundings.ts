@@ -11,6 +11,7 @@ import type { Registry } from './registry.ts';
 import type { SessionAges } from './session-ages.ts';
 import type { Spares } from './spares.ts';
 import type { KeptBytes } from './startup.ts';
+import type { Stalls } from './stalls.ts';
 import type { TlsIdentity } from './tls-identity.ts';
 
 export interface Surroundings {
@@ -28,8 +29,7 @@ export interface Surroundings {
   readonly kept: KeptBytes;
   readonly dial: Dial;
   readonly openLanes: OpenLanes;
-  /** Reading the table is what makes it judge: sessions may be over by then. */
-  readonly judge: () => void;
+  readonly stalls: Stalls;
   readonly picker: Picker;
   /** No new backend connections: the process is about to end. */
   readonly isStopping: () => boolean;

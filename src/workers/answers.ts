@@ -1,5 +1,5 @@
 // What workers ask of the main process, answered: fresh evidence, a certificate, and whose session a cancel request is about.
-import type { Clock } from '../core/instant.ts';
+import type { Clock, Instant } from '../core/instant.ts';
 import type { KeyPairFiles, KeyPairReading } from '../core/key-pair.ts';
 import type { PoolName } from '../core/policy.ts';
 import type { CancelOutcome } from '../proxy/peers.ts';
@@ -11,7 +11,7 @@ import { within } from './within.ts';
 export interface AnswersInputs {
   readonly clock: Clock;
   /** Undefined: it is fresh. */
-  readonly freshen: (pool: PoolName) => Promise<void> | undefined;
+  readonly freshen: (pool: PoolName, since?: Instant) => Promise<void> | undefined;
   /** What it brought goes to the workers before the answer. */
   readonly sendSnapshot: () => void;
   /** Never rejects. */
@@ -38,7 +38,7 @@ export class Answers {
     const { id } = question;
     switch (question.kind) {
       case 'freshen':
-        await this.#inputs.freshen(question.pool);
+        await this.#inputs.freshen(question.pool, question.since);
         this.#inputs.sendSnapshot();
         return worker.send({ kind: 'fresh', id });
       case 'read-key-pair': {

@@ -3,7 +3,7 @@
 // takes its own sessions with it, and is replaced. Decides nothing about members, and sees no client.
 import type { PoolCounts, WorkerStatus } from '../core/counts.ts';
 import type { ProxyEvent, Smell, WorkerEvent } from '../core/events.ts';
-import type { Clock } from '../core/instant.ts';
+import type { Clock, Instant } from '../core/instant.ts';
 import type { KeyPairFiles, KeyPairReading } from '../core/key-pair.ts';
 import type { PoolName } from '../core/policy.ts';
 import type { Snapshot } from '../core/snapshot.ts';
@@ -31,7 +31,7 @@ export interface CrewOptions {
   /** The current one. */
   readonly snapshot: () => Snapshot;
   /** Undefined: it is fresh. */
-  readonly freshen: (pool: PoolName) => Promise<void> | undefined;
+  readonly freshen: (pool: PoolName, since?: Instant) => Promise<void> | undefined;
   readonly onSmell: (smell: Smell) => void;
   readonly onEvent: (event: ProxyEvent | WorkerEvent) => void;
   /** Never rejects. */
@@ -136,6 +136,9 @@ class Crew implements Proxy {
     this.#isSnapshotDue = true;
     queueMicrotask(() => this.#sendSnapshot());
   }
+
+  /** The clients are the workers', who notice for themselves. */
+  stalled(): void {}
 
   async stopAccepting(): Promise<void> {
     this.#stopReplacing();

@@ -3,6 +3,7 @@
 import type { PoolCounts } from '../core/counts.ts';
 import type { ProxyEvent, Smell } from '../core/events.ts';
 import type { KeyPairFiles, KeyPairReading } from '../core/key-pair.ts';
+import type { Instant } from '../core/instant.ts';
 import type { PoolName, RoutingPolicy } from '../core/policy.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Tally } from '../core/tally.ts';
@@ -84,6 +85,7 @@ export type FromWorker =
   | WorkerQuestion;
 
 export type WorkerQuestion =
-  | { readonly kind: 'freshen'; readonly id: number; readonly pool: PoolName }
+  /** `since`: the members are to be asked after it. */
+  | { readonly kind: 'freshen'; readonly id: number; readonly pool: PoolName; readonly since: Instant | undefined }
   | { readonly kind: 'read-key-pair'; readonly id: number; readonly files: KeyPairFiles }
   | { readonly kind: 'pass-cancel'; readonly id: number; readonly packet: Uint8Array; readonly pool: PoolName };

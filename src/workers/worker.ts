@@ -66,11 +66,12 @@ export class Worker {
       known: () => ({ policy: this.#policy, snapshot: this.#snapshot }),
       clock,
       onTable: (actions) => this.#proxy.tableChanged(actions),
+      onStall: (...stall) => this.#proxy.stalled(...stall),
     });
     this.#proxy = createProxy({
       ...policy,
       table: () => this.#decider.table(),
-      freshen: (pool) => this.#fresh.ask((id) => send({ kind: 'freshen', id, pool })),
+      freshen: (pool, since) => this.#fresh.ask((id) => send({ kind: 'freshen', id, pool, since })),
       onSmell: (smell) => send({ kind: 'smell', smell }),
       onEvent: (event) => this.#reporter.happened(event),
       readKeyPair: (files) => this.#keyPairs.ask((id) => send({ kind: 'read-key-pair', id, files })),

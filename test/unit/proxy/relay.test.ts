@@ -12,6 +12,10 @@ class FakeLane implements Lane {
   readonly sent: string[] = [];
   taker: Taker | undefined;
 
+  hold(): void {}
+
+  release(): void {}
+
   flow(taker: Taker): void {
     this.taker = taker;
   }

@@ -1,0 +1,58 @@
+// Notices that this process stood still: stopped by a signal, on a paused machine, or with a blocked event loop. A timer beats; the stall
+// is found by the beat that comes late, or before it by a reader of the clock.
+import type { Clock, Instant } from '../core/instant.ts';
+
+export interface StallWatchOptions {
+  readonly clock: Clock;
+  /** A longer stall is told. Read at each beat. Milliseconds. */
+  readonly limitMs: () => number;
+  /** Called when the stall is over. Must not throw. */
+  readonly onStall: (noticedAt: Instant) => void;
+}
+
+/** Beats within the limit: a stall of three quarters of the limit may be told as well. */
+const BEATS = 4;
+/** A shorter stall is part of ordinary life: a garbage collection, a busy machine. Milliseconds. */
+const LEAST_LIMIT_MS = 250;
+
+export class StallWatch {
+  readonly #options: StallWatchOptions;
+  /** Nobody has to look before this. */
+  #dueAt: Instant = Infinity;
+  #cancelBeat: () => void = () => {};
+
+  constructor(options: StallWatchOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#beat(this.#options.clock.now());
+  }
+
+  stop(): void {
+    this.#dueAt = Infinity;
+    this.#cancelBeat();
+  }
+
+  /** Cheap: for every reader of the clock. */
+  look(now: Instant): void {
+    if (now >= this.#dueAt) this.#noticed(now);
+  }
+
+  #noticed(now: Instant): void {
+    this.#beat(now);
+    this.#options.onStall(now);
+  }
+
+  #beat(now: Instant): void {
+    const { clock, limitMs } = this.#options;
+    const limit = Math.max(limitMs(), LEAST_LIMIT_MS);
+    this.#dueAt = now + limit;
+    this.#cancelBeat();
+    this.#cancelBeat = clock.schedule(limit / BEATS, () => {
+      const at = clock.now();
+      if (at >= this.#dueAt) this.#noticed(at);
+      else this.#beat(at);
+    });
+  }
+}

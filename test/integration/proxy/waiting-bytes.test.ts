@@ -1,0 +1,114 @@
+// What clients of an exclusive pool say after this process stood still waits until its members were asked again: whole, in order, once.
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Standing } from '../../../src/core/routing-table.ts';
+import { echoSession, isOver } from '../../support/echo-session.ts';
+import { startFakeBackend } from '../../support/fake-backend.ts';
+import type { FakeBackend } from '../../support/fake-backend.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { aStartup } from '../../support/packets.ts';
+import { startProxyLab } from '../../support/proxy-lab.ts';
+import type { ProxyLab } from '../../support/proxy-lab.ts';
+import type { RawClient } from '../../support/raw-client.ts';
+import { until } from '../../support/until.ts';
+
+const DEMOTED: Standing = { kind: 'leave', cause: 'demoted', why: { code: 'wrong-role' } };
+
+describe.each(['auto', 'off'] as const)('direct_io: %s', (directIo) => {
+  let lab: ProxyLab;
+  let backend: FakeBackend;
+  let clock: ManualClock;
+  let client: RawClient;
+  let answer: () => void;
+
+  beforeEach(async () => {
+    backend = await startFakeBackend('echo');
+    clock = new ManualClock();
+    answer = () => {};
+    let isStarted = false;
+    const freshen = (): Promise<void> => (isStarted ? new Promise((resolve) => (answer = resolve)) : Promise.resolve());
+    const open = { open: { 'pg-1': backend.address } };
+    lab = await startProxyLab({ clock, freshen, client: { directIo }, table: { write: open, read: open } });
+    client = await echoSession(lab.address('write'));
+    isStarted = true;
+  });
+
+  afterEach(async () => {
+    client.socket.destroy();
+    lab.proxy.close();
+    await backend.stop();
+  });
+
+  /** Until it is sure that more bytes than these would have come. */
+  async function aReadSessionEchoes(): Promise<void> {
+    const other = await echoSession(lab.address('read'));
+    other.socket.destroy();
+  }
+
+  test('bytes and the half-close behind them go on with the answer, in order', async () => {
+    lab.proxy.stalled(clock.now(), 800);
+    client.socket.write('one ');
+    await aReadSessionEchoes();
+    client.socket.end('two');
+    await aReadSessionEchoes();
+    expect(client.received().equals(aStartup())).toBe(true);
+    answer();
+    await until('the echo and the end', () => client.hasEnded);
+    expect(client.received().subarray(aStartup().length).toString()).toBe('one two');
+  });
+
+  test('10 MB that begin to come meanwhile arrive whole, and are not kept here', async () => {
+    lab.proxy.stalled(clock.now(), 800);
+    const before = process.memoryUsage().arrayBuffers;
+    const sent = Buffer.alloc(10_000_000, 'abcdefg');
+    client.socket.write(sent);
+    await aReadSessionEchoes();
+    await aReadSessionEchoes();
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(12_000_000);
+    answer();
+    await until('the echo', () => client.received().length === aStartup().length + sent.length, 15_000);
+    expect(client.received().subarray(aStartup().length).equals(sent)).toBe(true);
+  });
+
+  test('without an answer they go on after the time that a probe may take', async () => {
+    lab.proxy.stalled(clock.now(), 800);
+    client.socket.write('late');
+    await aReadSessionEchoes();
+    await clock.advance(799);
+    expect(client.received().equals(aStartup())).toBe(true);
+    await clock.advance(1);
+    await until('the echo', () => client.received().subarray(aStartup().length).toString() === 'late');
+  });
+
+  test('a member that is found demoted gets nothing', async () => {
+    lab.proxy.stalled(clock.now(), 800);
+    client.socket.write('late');
+    await aReadSessionEchoes();
+    lab.decide({ write: { others: { 'pg-1': { address: backend.address, standing: DEMOTED } } } });
+    answer();
+    await until('the end', () => isOver(client));
+    expect(backend.connections[0]?.received().equals(aStartup())).toBe(true);
+  });
+
+  test.each(['reset', 'close'] as const)('a client that goes meanwhile, by %s, leaves nothing behind', async (how) => {
+    lab.proxy.stalled(clock.now(), 800);
+    client.socket.write('late');
+    await aReadSessionEchoes();
+    if (how === 'reset') client.socket.resetAndDestroy();
+    else client.socket.destroy();
+    await aReadSessionEchoes();
+    answer();
+    await until('the end of the session', () => lab.closed().some(({ pool }) => pool === 'write'));
+    await until('the end at the server', () => backend.connections[0]?.isClosed);
+  });
+
+  test('a server that goes meanwhile ends the session', async () => {
+    lab.proxy.stalled(clock.now(), 800);
+    client.socket.write('late');
+    await aReadSessionEchoes();
+    backend.connections[0]?.socket.resetAndDestroy();
+    await until('the end', () => isOver(client));
+    answer();
+    client.socket.end();
+    await until('the end of the session', () => lab.closed().some(({ pool }) => pool === 'write'));
+  });
+});
