@@ -35,12 +35,15 @@ export function configFor(options: ConfigOptions, io: CliIo): LoadedConfig | und
   const loaded = load(options, io);
   if (loaded.kind === 'ok') return { file, config: loaded.config, warnings: loaded.warnings };
   const { problems } = loaded;
-  const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
   const hint = file === undefined ? 'No file was given: use -c FILE, or POINTSMAN_ variables alone.\n' : '';
-  io.stderr(`${formatProblems(problems)}\n${count}; nothing was started.\n${hint}`);
+  io.stderr(`${formatProblems(problems)}\n${count(problems)}; nothing was started.\n${hint}`);
   return undefined;
 }
 
-function fileFor({ config }: ConfigOptions, { env }: CliIo): string | undefined {
+export function count({ length }: readonly Problem[]): string {
+  return length === 1 ? '1 problem' : `${length} problems`;
+}
+
+export function fileFor({ config }: Pick<ConfigOptions, 'config'>, { env }: CliIo): string | undefined {
   return config ?? (env['POINTSMAN_CONFIG'] || undefined);
 }

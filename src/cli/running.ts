@@ -4,9 +4,11 @@ import { createRequire } from 'node:module';
 import { parseAddress } from '../config/address.ts';
 import { readAdminToken } from '../config/admin-token.ts';
 import type { AdminConfig } from '../config/config.ts';
+import { loadAdmin } from '../config/load-admin.ts';
+import { formatProblems } from '../config/problem.ts';
 import { addressText } from '../core/member.ts';
 import type { Address } from '../core/member.ts';
-import { configFor } from './configuration.ts';
+import { count, fileFor, load } from './configuration.ts';
 import { EXIT } from './io.ts';
 import type { CliIo } from './io.ts';
 
@@ -30,21 +32,47 @@ const MOST_BYTES = 16 * 1024 * 1024;
 const DEADLINE_MS = 5000;
 const ELSEWHERE = '--admin HOST:PORT asks another';
 
-/** A number is the exit code: what is wrong is then on stderr. */
+/** A number is the exit code: what is wrong is then on stderr. A file with errors is no obstacle while it says where to ask. */
 export function findRunning(options: RunningOptions, io: CliIo): Running | number {
-  const isFileless = options.config === undefined && !io.env['POINTSMAN_CONFIG'];
-  const env = isFileless ? { POINTSMAN_CLUSTER_SEEDS: NO_SEED, ...io.env } : io.env;
-  const loaded = configFor({ config: options.config }, { ...io, env });
-  if (loaded === undefined) return EXIT.usage;
-  const { admin } = loaded.config;
-  if (options.admin !== undefined) {
-    const parsed = parseAddress(options.admin);
-    return parsed.kind === 'ok' ? { address: parsed.value, admin } : wrong(io, `--admin: ${parsed.message}`);
-  }
-  const { host, port } = admin.address;
+  const given = options.admin === undefined ? undefined : parseAddress(options.admin);
+  if (given?.kind === 'invalid') return wrong(io, `--admin: ${given.message}`);
+  const found = findAdmin(options, io, given?.value);
+  if (found === undefined) return EXIT.usage;
+  const { admin, fault } = found;
+  const { host, port } = given?.value ?? admin.address;
   if (port === 0) return wrong(io, 'admin.address has port 0, which any port may have become: give --admin HOST:PORT');
-  const isEverywhere = host === '::' || host === '0.0.0.0';
-  return { address: { host: isEverywhere ? '127.0.0.1' : host, port }, admin };
+  const isEverywhere = given === undefined && (host === '::' || host === '0.0.0.0');
+  const address = { host: isEverywhere ? '127.0.0.1' : host, port };
+  if (fault !== undefined) io.stderr(`pointsman: ${fault}; ${addressText(address)} is asked all the same\n`);
+  return { address, admin };
+}
+
+interface FoundAdmin {
+  readonly admin: AdminConfig;
+  /** What is wrong with the rest of the configuration. */
+  readonly fault?: string;
+}
+
+/** Undefined when it cannot be told where to ask: the problems are then on stderr. */
+function findAdmin({ config }: RunningOptions, io: CliIo, given: Address | undefined): FoundAdmin | undefined {
+  const isFileless = config === undefined && !io.env['POINTSMAN_CONFIG'];
+  const env = isFileless ? { POINTSMAN_CLUSTER_SEEDS: NO_SEED, ...io.env } : io.env;
+  const options = { config };
+  const own = { ...io, env };
+  const loaded = load(options, own);
+  if (loaded.kind === 'ok') return { admin: loaded.config.admin };
+  const file = fileFor(options, own);
+  const { readFile } = io;
+  const source = { env, ...(readFile === undefined ? {} : { readFile }) };
+  const admin =
+    loadAdmin({ ...source, file }) ?? (given === undefined ? undefined : loadAdmin({ ...source, file: undefined }));
+  if (admin === undefined) {
+    io.stderr(`${formatProblems(loaded.problems)}\n${count(loaded.problems)}: ${ELSEWHERE}\n`);
+    return undefined;
+  }
+  const [first] = loaded.problems;
+  const what = first === undefined ? '' : ` (${formatProblems([first])})`;
+  return { admin, fault: `the configuration has ${count(loaded.problems)}${what}` };
 }
 
 function wrong(io: CliIo, why: string): number {

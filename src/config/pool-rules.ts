@@ -8,7 +8,8 @@ import type { Path } from './problem.ts';
 import type { ParsedFile } from './schema.ts';
 import { closest } from './shape.ts';
 
-export function poolRules({ pools, listeners }: ParsedFile): readonly Finding[] {
+export function poolRules(parsed: ParsedFile): readonly Finding[] {
+  const { pools, listeners } = parsed;
   return Object.entries(pools).flatMap(([name, pool]) => {
     const findings: Finding[] = [];
     const path: Path = ['pools', name];
@@ -35,10 +36,16 @@ export function poolRules({ pools, listeners }: ParsedFile): readonly Finding[] 
       listeners.some((listener) => listener.pool === name) ||
       Object.values(pools).some((other) => typeof other.fallback === 'object' && other.fallback.pool === name);
     if (!isUsed && name !== 'write' && name !== 'read') {
-      findings.push(warning('no listener leads to this pool', path, ['listeners']));
+      findings.push(warning(`no listener leads to this pool${byTarget(name, parsed)}`, path, ['listeners']));
     }
     return findings;
   });
+}
+
+/** How clients reach a pool without a listener: by the database's name, where Pointsman reads the startup message. */
+function byTarget(pool: string, { client }: ParsedFile): string {
+  const unread = client.tls.mode === 'passthrough' ? ', if they do not use TLS' : '';
+  return `: clients reach it only as DATABASE@${pool}${unread}`;
 }
 
 export function fallbackRules({ pools }: ParsedFile): readonly Finding[] {

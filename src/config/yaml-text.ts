@@ -49,6 +49,14 @@ export function readYaml(text: string): YamlText {
   };
 }
 
+/** What can be made out of a text that may have faults. `isWhole`: it has none. */
+export function readYamlLoosely(text: string): { readonly tree: Tree | undefined; readonly isWhole: boolean } {
+  const document = parseDocument(text, { version: '1.2', prettyErrors: false, logLevel: 'error' });
+  const tree = toTree(document);
+  const isWhole = document.errors.length === 0 && typeof tree !== 'string';
+  return { tree: typeof tree === 'string' ? undefined : tree, isWhole };
+}
+
 /** The tree, or what is wrong with the whole. */
 function toTree(document: Document): Tree | string {
   try {

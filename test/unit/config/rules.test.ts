@@ -75,7 +75,10 @@ listeners: [{ address: a:1, pool: c }]`;
 
   test.each([
     ['probe: { timeout: 2s }', 'probe.timeout: 2s is longer than interval (1s)'],
-    ['pools: { extra: { check: /replica } }', 'pools.extra: no listener leads to this pool'],
+    [
+      'pools: { extra: { check: /replica } }',
+      'pools.extra: no listener leads to this pool: clients reach it only as DATABASE@extra, if they do not use TLS',
+    ],
     [
       'cluster: { api: { tls: { insecure: true } } }',
       'cluster.api.tls.insecure: certificates of members are not verified',

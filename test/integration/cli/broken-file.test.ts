@@ -1,0 +1,82 @@
+// In the middle of an edit the file on disk is broken, and the Pointsman that runs is asked all the same: where it is and its token are
+// all that these commands need.
+import { createServer } from 'node:http';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { SandboxParts } from '../../../src/cli/io.ts';
+import { runCli } from '../../../src/cli/program.ts';
+import { close, listen } from '../../support/listen.ts';
+
+const TOKEN = '0123456789abcdef-operator';
+const asked: string[] = [];
+const server = createServer((request, response) => {
+  asked.push(`${request.method} ${request.url} ${request.headers.authorization}`);
+  response.setHeader('content-type', 'application/json');
+  response.end(JSON.stringify({ member: 'pg-2', drained: true, pools: {} }));
+});
+let address = '';
+beforeEach(async () => {
+  asked.length = 0;
+  address = `127.0.0.1:${await listen(server)}`;
+});
+afterEach(() => close(server));
+
+const never = (): Promise<never> => Promise.reject(new Error('not asked'));
+const sandbox: SandboxParts = { verbs: [], run: never, ask: never, sql: never };
+
+async function drain(text: string | undefined, argv: readonly string[] = [], env = {}) {
+  let [out, err] = ['', ''];
+  const io = {
+    env,
+    stdout: (part: string) => void (out += part),
+    stderr: (part: string) => void (err += part),
+    readFile: () => {
+      if (text === undefined) throw Object.assign(new Error('gone'), { code: 'ENOENT' });
+      return text;
+    },
+  };
+  const parts = { runApp: never, survey: never, sandbox, version: '0' };
+  const code = await runCli(['drain', 'pg-2', '-c', 'p.yaml', ...argv], io, parts);
+  return { code, out, err };
+}
+
+const SAID = 'pg-2 is drained: no new sessions until it is resumed\n';
+const ADMIN = (): string => `admin: { address: "${address}", token: ${TOKEN} }`;
+
+test.each([
+  [
+    'a wrong value',
+    () => `${ADMIN()}\nprobe: { interval: 1 }\n`,
+    /^pointsman: the configuration has 2 problems \(p\.yaml/,
+  ],
+  [
+    'no YAML behind it',
+    () => `${ADMIN()}\ncluster:\n\tseeds: [http://pg1:8008\n`,
+    /^pointsman: the configuration has \d problems? \(/,
+  ],
+  ['no YAML before it', () => `cluster:\n  seeds: [http://pg1:8008\n${ADMIN()}\n`, /not valid YAML/],
+  ['a key twice', () => `probe: {}\nprobe: {}\n${ADMIN()}\n`, /not valid YAML/],
+])('%s: asked where the file says, and told in one line', async (_, text, fault) => {
+  const { code, out, err } = await drain(text());
+  expect(err).toMatch(fault);
+  expect(err.split('\n')).toEqual([expect.stringContaining(`; ${address} is asked all the same`), '']);
+  expect([code, out, asked]).toEqual([0, SAID, [`POST /members/pg-2/drain Bearer ${TOKEN}`]]);
+});
+
+test('--admin goes before what a broken file says, or no file at all', async () => {
+  const env = { POINTSMAN_ADMIN_TOKEN: TOKEN };
+  for (const text of ['admin: { address: nonsense }', '{{{', undefined]) {
+    const { code, err } = await drain(text, ['--admin', address], env);
+    expect([code, err]).toEqual([0, expect.stringContaining(`; ${address} is asked all the same`)]);
+  }
+  expect(asked).toHaveLength(3);
+});
+
+test.each([
+  ['an address that is none', 'admin: { address: nonsense }'],
+  ['nothing that can be read as one', 'cluster:\n  seeds: [http://pg1:8008\n'],
+  ['no file', undefined],
+])('%s: nobody is asked by guess', async (_, text) => {
+  const { code, err } = await drain(text, [], { POINTSMAN_ADMIN_TOKEN: TOKEN });
+  expect(err).toMatch(/problems?: --admin HOST:PORT asks another\n$/);
+  expect([code, asked]).toEqual([2, []]);
+});
