@@ -32,6 +32,12 @@ async function renderedWith(values: Readonly<Record<string, unknown>>): Promise<
   return chart.render(file);
 }
 
+/** The configuration's section, with kubernetesDiscovery on. */
+async function clusterOf(values: Readonly<Record<string, unknown>>) {
+  const manifests = manifestsOf(await renderedWith({ kubernetesDiscovery: true, ...values }));
+  return loadedBy(manifests, podSpecOf(manifestOf(manifests, 'Deployment'))).cluster;
+}
+
 function kindsOf(manifests: readonly Manifest[]): readonly string[] {
   return manifests.map(({ kind }) => kind).toSorted();
 }
@@ -82,6 +88,20 @@ describeUnless(missingHelm, 'with helm or its stand-in', () => {
     expect(without).toMatchObject({ automountServiceAccountToken: false });
   });
 
+  test('kubernetesDiscovery switches discovery on: no seeds are needed, and its settings come through', async () => {
+    expect(await clusterOf({ cluster: { scope: 'batman' } })).toMatchObject({
+      seeds: [],
+      kubernetes: { labels: 'application=patroni,cluster-name=batman', service: undefined },
+    });
+    const labels = { scope_label: 'team', labels: 'application=spilo' };
+    const own = { cluster: { scope: 'batman' }, config: { cluster: { kubernetes: labels } } };
+    expect(await clusterOf(own)).toMatchObject({ kubernetes: { labels: 'application=spilo,team=batman' } });
+    const service = { cluster: { kubernetes: { service: 'batman-repl', port: 8009 } } };
+    expect(await clusterOf(service)).toMatchObject({ seeds: [], kubernetes: { service: 'batman-repl', port: 8009 } });
+    const manifests = await rendered('default-values.yaml');
+    expect(loadedBy(manifests, podSpecOf(manifestOf(manifests, 'Deployment'))).cluster.kubernetes).toBeUndefined();
+  });
+
   test('other settings of pointsman.yaml come through, and roll the pods', async () => {
     const manifests = await rendered('fixed-values.yaml');
     const { hold } = loadedBy(manifests, podSpecOf(manifestOf(manifests, 'Deployment')));
@@ -127,6 +147,17 @@ describeUnless(missingHelm, 'with helm or its stand-in', () => {
   describe('values that are refused, with what is wrong with them', () => {
     test.each([
       ['no seeds', { cluster: { seeds: [] } }, /seeds.*(?:at least 1|minItems)/],
+      ['discovery of no cluster', { cluster: { seeds: [] }, kubernetesDiscovery: true }, /cluster\.scope/],
+      [
+        'no seeds for a sidecar, which has no rights',
+        {
+          mode: 'sidecar',
+          application: { containers: [{ name: 'a', image: 'a' }] },
+          cluster: { seeds: [], scope: 'batman' },
+          kubernetesDiscovery: true,
+        },
+        /seeds.*(?:at least 1|minItems)/,
+      ],
       ['a seed that is no URL', { cluster: { seeds: ['postgres:8008'] } }, /seeds.*0/],
       ['a misspelt key', { shutdownSecond: 60 }, /shutdownSecond/],
       ['too little time', { shutdownSeconds: 5 }, /shutdownSeconds.*12/],

@@ -39,5 +39,11 @@ describeUnless(missingKustomize, 'with kubectl', () => {
   test('only discovery by the Kubernetes API has a token', async () => {
     expect(await podOf('standalone')).toMatchObject({ automountServiceAccountToken: false });
     expect(await podOf('examples/standalone')).toMatchObject({ automountServiceAccountToken: true });
+    const example = await renderKustomization('examples/standalone');
+    const { seeds, kubernetes } = loadedBy(example, podSpecOf(manifestOf(example, 'Deployment'))).cluster;
+    expect({ seeds, kubernetes }).toMatchObject({
+      seeds: [],
+      kubernetes: { labels: expect.stringContaining('orders-db') },
+    });
   });
 });
