@@ -2,7 +2,7 @@
 import type { CheckFamily } from '../core/check.ts';
 import type { ClientTls, PoolPolicy, ProbePolicy } from '../core/policy.ts';
 import type { ApiTls, ClusterConfig, Config } from './config.ts';
-import { EXCLUSIVE_ON_LEAVE, MAX_LAGGING_SESSIONS, SHARED_ON_LEAVE, SLOW_START_MS } from './defaults.ts';
+import { EXCLUSIVE_ON_LEAVE, MAX_LAGGING_SESSIONS, SHARED_ON_LEAVE, SLOW_START_MS, maxStarting } from './defaults.ts';
 import { kubernetesConfig } from './kubernetes.ts';
 import type { ParsedFile, ParsedPool } from './schema.ts';
 
@@ -21,7 +21,8 @@ export function assemble(parsed: ParsedFile): Config {
       startupTimeoutMs: client.startup_timeout,
       maxSessions: client.max_sessions,
       maxSessionsPerAddress: client.max_sessions_per_address,
-      maxStarting: client.max_starting,
+      // Written as off it is there, and undefined.
+      maxStarting: 'max_starting' in client ? client.max_starting : maxStarting(client.max_sessions),
       drainPerSecond: client.drain_rate,
       directIo: client.direct_io,
       tls: clientTls(client.tls),

@@ -43,6 +43,11 @@ export const SHARED_ON_LEAVE: Readonly<Record<LeaveCause, LeaveMode>> = {
 /** Of a pool of several members. A replica that comes back is cold, and by `least-sessions` it would be given every new session. */
 export const SLOW_START_MS = 30_000;
 
+/** Of those accepted: a handshake under way costs memory, and reconnecting clients come a thousand at a time. */
+export function maxStarting(maxSessions: number): number {
+  return Math.max(1_000, Math.ceil(maxSessions / 4));
+}
+
 /** As many as by fallback. */
 export const MAX_LAGGING_SESSIONS = 100;
 

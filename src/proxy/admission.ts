@@ -1,6 +1,8 @@
 // Counts the accepted sockets, so that neither server.maxConnections nor EMFILE ever closes a client without a word. A session
 // takes a slot. Beyond a bound a limited number of visitors is still let in, to be told why they are refused or to have their
 // cancel request passed on; only what exceeds both is cut off unheard, with a parting word that it may or may not read.
+// Where room is needed, a client that was accepted and has been silent for longest is dropped before the newest is refused.
+import type { Clock, Instant } from '../core/instant.ts';
 import type { ClientPolicy } from '../core/policy.ts';
 import { NO_TALLY } from '../core/tally.ts';
 import type { Tally } from '../core/tally.ts';
@@ -11,6 +13,31 @@ type Bounds = Pick<ClientPolicy, 'maxSessions' | 'maxSessionsPerAddress' | 'maxS
 
 /** Visitors at one time. */
 const MOST_VISITORS = 256;
+
+/** A client that still has to say what it wants is silent when it sent nothing for so long. Milliseconds. */
+const SILENT_MS = 1_000;
+
+/** What admission needs of the connection that it lets in. */
+export interface Admitted {
+  /** All bytes so far, those of a TLS handshake too. */
+  bytesRead(): number;
+  /** Room is needed, and it has been silent: gives up its seat synchronously. */
+  drop(): void;
+}
+
+export interface AdmissionInputs {
+  /** Read at each admission: a client that is in stays in. */
+  readonly bounds: () => Bounds;
+  readonly clock: Clock;
+  /** What other processes have let in under the same bounds. */
+  readonly others?: (() => Tally) | undefined;
+}
+
+/** When a client that still has to say what it wants was last known to have sent something. */
+interface Heard {
+  readonly at: Instant;
+  readonly bytes: number;
+}
 
 /** What one client connection occupies, until `leave`. */
 export interface Seat {
@@ -33,11 +60,13 @@ export class Admission {
   /** Only where somebody asks. */
   readonly #changed = new Set<string>();
   readonly #hasOthers: boolean;
-  #starting = 0;
+  readonly #clock: Clock;
+  /** Clients that still have to say what they want, the longest unheard first. */
+  readonly #starting = new Map<TakenSeat, Heard>();
 
-  /** Bounds are read at each admission: who is in stays in. `others`: what other processes have let in under the same bounds. */
-  constructor(bounds: () => Bounds, others?: () => Tally) {
+  constructor({ bounds, clock, others }: AdmissionInputs) {
     this.#bounds = bounds;
+    this.#clock = clock;
     this.#others = others ?? (() => NO_TALLY);
     this.#hasOthers = others !== undefined;
   }
@@ -46,17 +75,19 @@ export class Admission {
   tally(): Pick<Tally, 'sessions' | 'starting' | 'byAddress'> {
     const byAddress = new Map([...this.#changed].map((address) => [address, this.#byAddress.get(address) ?? 0]));
     this.#changed.clear();
-    return { sessions: this.#taken.session, starting: this.#starting, byAddress };
+    return { sessions: this.#taken.session, starting: this.#starting.size, byAddress };
   }
 
   /** `address`: the client's, without its port. */
-  admit(address: string): Seat {
-    const full = this.#fullFor(address);
+  admit(address: string, client: Admitted): Seat {
+    let full = this.#fullFor(address);
+    while (full?.needs !== undefined && this.#dropSilent(full.needs)) full = this.#fullFor(address);
     let kind: SeatKind = 'session';
-    if (full !== undefined) kind = full.isStarting || !this.hasRoomForVisitor() ? 'none' : 'visitor';
+    if (full !== undefined) kind = full.needs === 'starting' || !this.hasRoomForVisitor() ? 'none' : 'visitor';
     this.count(kind, address, 1);
-    this.countStarting(1);
-    return new TakenSeat(this, kind, address, full?.text);
+    const seat = new TakenSeat({ admission: this, client, kind, address, full: full?.text });
+    this.countStarting(seat, true);
+    return seat;
   }
 
   /** Only seats call this, and the two below. */
@@ -69,42 +100,72 @@ export class Admission {
     else this.#byAddress.set(address, left);
   }
 
-  countStarting(change: 1 | -1): void {
-    this.#starting += change;
+  countStarting(seat: TakenSeat, isStarting: boolean): void {
+    if (isStarting) this.#starting.set(seat, { at: this.#clock.now(), bytes: seat.client.bytesRead() });
+    else this.#starting.delete(seat);
   }
 
   hasRoomForVisitor(): boolean {
     return this.#taken.visitor < MOST_VISITORS;
   }
 
-  #fullFor(address: string): { readonly text: string; readonly isStarting: boolean } | undefined {
+  /** Drops one client that has been silent; false where there is none. `needs`: what it has to give back. */
+  #dropSilent(needs: 'starting' | 'session'): boolean {
+    const now = this.#clock.now();
+    for (const [seat, heard] of this.#starting) {
+      if (now - heard.at < SILENT_MS) return false;
+      const bytes = seat.client.bytesRead();
+      if (bytes !== heard.bytes) {
+        // It spoke since the last look: behind the others, with as much time again.
+        this.#starting.delete(seat);
+        this.#starting.set(seat, { at: now, bytes });
+      } else if (needs === 'starting' || seat.kind === 'session') {
+        seat.client.drop();
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** `needs`: what somebody else could give back. */
+  #fullFor(address: string): { readonly text: string; readonly needs?: 'starting' | 'session' } | undefined {
     const { maxSessions, maxSessionsPerAddress = Infinity, maxStarting = Infinity } = this.#bounds();
     const others = this.#others();
-    if (this.#starting + others.starting >= maxStarting) {
+    if (this.#starting.size + others.starting >= maxStarting) {
       const text = `the bound of ${maxStarting} clients that have not said yet what they want is reached`;
-      return { text, isStarting: true };
+      return { text, needs: 'starting' };
     }
     if (this.#taken.session + others.sessions >= maxSessions) {
-      return { text: `the bound of ${maxSessions} sessions is reached`, isStarting: false };
+      return { text: `the bound of ${maxSessions} sessions is reached`, needs: 'session' };
     }
     const fromThere = (this.#byAddress.get(address) ?? 0) + (others.byAddress.get(address) ?? 0);
     if (fromThere >= maxSessionsPerAddress) {
-      return { text: `the bound of ${maxSessionsPerAddress} sessions from ${address} is reached`, isStarting: false };
+      return { text: `the bound of ${maxSessionsPerAddress} sessions from ${address} is reached` };
     }
     return undefined;
   }
 }
 
+interface SeatInputs {
+  readonly admission: Admission;
+  readonly client: Admitted;
+  readonly kind: SeatKind;
+  readonly address: string;
+  readonly full: string | undefined;
+}
+
 class TakenSeat implements Seat {
   readonly full: string | undefined;
+  readonly client: Admitted;
   readonly #admission: Admission;
   readonly #address: string;
   #kind: SeatKind;
   #isStarting = true;
   #isIn = true;
 
-  constructor(admission: Admission, kind: SeatKind, address: string, full: string | undefined) {
+  constructor({ admission, client, kind, address, full }: SeatInputs) {
     this.full = full;
+    this.client = client;
     this.#admission = admission;
     this.#address = address;
     this.#kind = kind;
@@ -117,7 +178,7 @@ class TakenSeat implements Seat {
   starts(isStarting: boolean): void {
     if (isStarting === this.#isStarting) return;
     this.#isStarting = isStarting;
-    this.#admission.countStarting(isStarting ? 1 : -1);
+    this.#admission.countStarting(this, isStarting);
   }
 
   becomeVisitor(): void {

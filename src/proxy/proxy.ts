@@ -139,7 +139,7 @@ class RunningProxy implements LocalProxy {
     const drainMs = (pool: PoolName): number => this.#drainMs(pool);
     this.#evictions = new Evictions({ registry, table, clock, softEnds: this.#softEnds, drainMs });
     this.#leftovers = new Leftovers({ registry, clock, softEnds: this.#softEnds });
-    this.#admission = new Admission(() => this.#policy.client, peers?.others);
+    this.#admission = new Admission({ bounds: () => this.#policy.client, clock, others: peers?.others });
     this.#cancels = new Cancels({ seams: options, registry, dial });
     this.#listeners = new Listeners({
       onConnection: ({ pool, address: listener }, client) => {

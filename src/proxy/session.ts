@@ -55,7 +55,10 @@ export class Session implements Seated, Waiting, OpeningHost {
     this.#policy = policy;
     this.#around = around;
     this.#record = new SessionRecord(id, client, around.seams);
-    this.#seat = around.admission.admit(client.remoteAddress ?? 'unknown');
+    this.#seat = around.admission.admit(this.#record.address(), {
+      bytesRead: () => client.bytesRead,
+      drop: () => this.close('startup-timeout', 'silent while others needed the room'),
+    });
     this.#arrival = arrive(client, this, around);
   }
 
@@ -177,6 +180,7 @@ export class Session implements Seated, Waiting, OpeningHost {
     this.#leave();
     this.#arriving().spare?.drop();
     this.#seat.becomeVisitor();
+    this.#seat.starts(false);
     const onDone = (problem?: string): void =>
       this.close(problem === undefined ? 'cancel-forwarded' : 'cancel-failed', problem);
     const { pool, listener } = this;

@@ -74,3 +74,30 @@ test('over the bound of silent clients the next one is told and cut off; who spe
   await asksFrom('127.0.0.1');
   await until('another session', () => relaying() === 2);
 });
+
+test.each([
+  ['that say nothing', Buffer.alloc(0)],
+  ['that stop in the middle of a startup packet', aStartup().subarray(0, 12)],
+])('clients %s make room for others after a second, the oldest first', async (_, words) => {
+  await start({ maxSessions: 6, maxStarting: 3 });
+  const silent: RawClient[] = [];
+  for (let count = 1; count <= 3; count += 1) {
+    const client = await connectRaw(lab.address('write'));
+    client.socket.write(words);
+    await until('the accept', () => lab.proxy.counts().get('write')?.states.startup === count);
+    silent.push(client);
+  }
+  // Their bytes are read before the first look at them.
+  await clock.advance(1_000);
+  await asksFrom('127.0.0.1');
+  await clock.advance(1_000);
+  for (let count = 1; count <= 3; count += 1) {
+    await asksFrom('127.0.0.1');
+    await until('its session', () => (relaying() ?? 0) >= count);
+  }
+  await until('the oldest is gone', () => silent[0]?.isClosed === true || silent[0]?.hasEnded === true);
+  expect(lab.closed()[0]).toMatchObject({ reason: expect.stringMatching(/^(startup-timeout|too-many-sessions)$/) });
+  expect(lab.closed()).toContainEqual(
+    expect.objectContaining({ reason: 'startup-timeout', detail: 'silent while others needed the room' }),
+  );
+});

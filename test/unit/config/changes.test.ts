@@ -41,7 +41,7 @@ test.each([
       'zone none -> a',
     ],
   ],
-  ['', 'client: { max_sessions: 7 }', ['client.max_sessions 5000 -> 7']],
+  ['', 'client: { max_sessions: 7 }', ['client.max_sessions 5000 -> 7', 'client.max_starting 1250 -> 1000']],
   ['', 'client: { drain_rate: 7 }', ['client.drain_rate 50 -> 7']],
   ['', 'log: { level: debug }', ['log.level info -> debug']],
   ['', 'pools: { read: { check: /read-only } }', ['pools.read.check /replica?lag=16MB -> /read-only']],

@@ -4,6 +4,16 @@ import { loadConfig } from '../../../src/config/load.ts';
 import { SEEDS, configOf, load, problemsOf } from '../../support/loading.ts';
 
 describe('defaults', () => {
+  test.each([
+    ['max_sessions: 100', 1_000],
+    ['max_sessions: 20001', 5_001],
+    ['max_starting: 7', 7],
+    ['max_starting: off', undefined],
+  ])('client: { %s }: %s clients may be starting', (written, expected) => {
+    const config = configOf(load(`cluster: { seeds: [http://pg1:8008] }\nclient: { ${written} }`));
+    expect(config.client.maxStarting).toBe(expected);
+  });
+
   test('seeds alone are a configuration', () => {
     const config = configOf(loadConfig({ file: undefined, env: SEEDS }));
     expect(config.cluster).toEqual({
@@ -34,6 +44,7 @@ describe('defaults', () => {
     expect(config.client).toEqual({
       startupTimeoutMs: 10_000,
       maxSessions: 5000,
+      maxStarting: 1250,
       drainPerSecond: 50,
       directIo: 'auto',
       tls: { mode: 'passthrough' },

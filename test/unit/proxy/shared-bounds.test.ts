@@ -3,11 +3,13 @@ import { expect, test } from 'vitest';
 import { NO_TALLY } from '../../../src/core/tally.ts';
 import type { Tally } from '../../../src/core/tally.ts';
 import { Admission } from '../../../src/proxy/admission.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { NO_PEERS } from '../../../src/proxy/peers.ts';
 import { Registry } from '../../../src/proxy/registry.ts';
 import { TokenBucket } from '../../../src/proxy/token-bucket.ts';
 
 const HERE = '10.0.0.1';
+const CLIENT = { bytesRead: () => 0, drop: () => {} };
 
 function others(tally: Partial<Tally>): () => Tally {
   return () => ({ ...NO_TALLY, ...tally });
@@ -18,14 +20,17 @@ test.each([
   ['sessions of one address', { maxSessions: 100, maxSessionsPerAddress: 5 }, { byAddress: new Map([[HERE, 4]]) }],
   ['clients that have not said what they want', { maxSessions: 100, maxStarting: 5 }, { starting: 4 }],
 ])('%s: with four elsewhere and a bound of five there is room for one', (_, bounds, elsewhere) => {
-  const admission = new Admission(() => bounds, others(elsewhere));
-  expect([admission.admit(HERE).kind, admission.admit(HERE).full]).toEqual(['session', expect.stringContaining(' 5 ')]);
+  const admission = new Admission({ bounds: () => bounds, clock: new ManualClock(), others: others(elsewhere) });
+  expect([admission.admit(HERE, CLIENT).kind, admission.admit(HERE, CLIENT).full]).toEqual([
+    'session',
+    expect.stringContaining(' 5 '),
+  ]);
 });
 
 test('what an admission tells of itself: all it has, of addresses those that have changed', () => {
-  const admission = new Admission(() => ({ maxSessions: 5 }), others({}));
-  const first = admission.admit(HERE);
-  admission.admit('10.0.0.2').starts(false);
+  const admission = new Admission({ bounds: () => ({ maxSessions: 5 }), clock: new ManualClock(), others: others({}) });
+  const first = admission.admit(HERE, CLIENT);
+  admission.admit('10.0.0.2', CLIENT).starts(false);
   const whole = { sessions: 2, starting: 1 };
   expect(admission.tally()).toEqual({
     ...whole,
@@ -40,8 +45,8 @@ test('what an admission tells of itself: all it has, of addresses those that hav
 });
 
 test('alone it remembers no addresses for anybody', () => {
-  const admission = new Admission(() => ({ maxSessions: 5 }));
-  admission.admit(HERE);
+  const admission = new Admission({ bounds: () => ({ maxSessions: 5 }), clock: new ManualClock() });
+  admission.admit(HERE, CLIENT);
   expect(admission.tally().byAddress).toEqual(new Map());
 });
 
