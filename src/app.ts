@@ -117,6 +117,7 @@ export function createApp(options: AppOptions): App {
   };
   const admin = createAdmin({
     address: config.admin.address,
+    allowedHosts: () => running.config.admin.allowedHosts,
     status,
     readiness,
     metrics: () => proxy.gather().then(() => metrics.text()),

@@ -14,6 +14,11 @@ export interface PagesOptions {
 
 export const PAGES = ['/livez', '/readyz', '/metrics', '/status'] as const;
 
+/** Asked by orchestrators and load balancers, by whatever name they know; says next to nothing. */
+export function isProbe(path: (typeof PAGES)[number]): boolean {
+  return path === '/livez' || path === '/readyz';
+}
+
 export async function page(options: PagesOptions, path: (typeof PAGES)[number]): Promise<Answer> {
   switch (path) {
     case '/livez':

@@ -1,5 +1,5 @@
 // HTTP for operators and orchestrators, on an address of its own. GET and HEAD change nothing; POST operates. One request per
-// connection, small and soon, so that a few bad clients cannot hold it: bounded in headers, time and connections.
+// connection, small and soon, so that bad clients cannot hold it: bounded in headers and time, and see crowd.ts.
 import type * as Http from 'node:http';
 import { createRequire } from 'node:module';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -8,13 +8,18 @@ import { addressText } from '../core/member.ts';
 import type { Address } from '../core/member.ts';
 import { failure } from './answer.ts';
 import type { Answer } from './answer.ts';
+import { whyForeign, whyNotHere } from './callers.ts';
+import { boundCrowd } from './crowd.ts';
 import { OPERATIONS, operate, operationAt } from './operations.ts';
 import type { OperationsOptions } from './operations.ts';
-import { PAGES, page } from './pages.ts';
+import { oneAtATime } from './one-at-a-time.ts';
+import { PAGES, isProbe, page } from './pages.ts';
 import type { PagesOptions } from './pages.ts';
 
 export interface AdminOptions extends PagesOptions, OperationsOptions {
   readonly address: Address;
+  /** Names by which the documents may be asked for, beside addresses and private names. Read at every request. */
+  readonly allowedHosts: () => readonly string[];
 }
 
 export type Listening =
@@ -32,23 +37,29 @@ export interface Admin {
 const http: typeof Http = createRequire(import.meta.url)('node:http');
 
 const MOST_HEADER_BYTES = 8 * 1024;
+/** For the head, and for head and body. */
+const HEAD_MS = 2000;
 const DEADLINE_MS = 5000;
-const MOST_CONNECTIONS = 64;
 
-export function createAdmin(options: AdminOptions): Admin {
+export function createAdmin(given: AdminOptions): Admin {
+  const options: AdminOptions = {
+    ...given,
+    status: oneAtATime(async () => await given.status()),
+    metrics: oneAtATime(given.metrics),
+  };
   const server = http.createServer(
     {
       maxHeaderSize: MOST_HEADER_BYTES,
-      headersTimeout: DEADLINE_MS,
+      headersTimeout: HEAD_MS,
       requestTimeout: DEADLINE_MS,
-      connectionsCheckingInterval: 1000,
+      connectionsCheckingInterval: 500,
       keepAlive: false,
     },
     (request, response) => void respond(options, request, response),
   );
-  server.maxConnections = MOST_CONNECTIONS;
+  boundCrowd(server);
   server.maxRequestsPerSocket = 1;
-  // Also a client that connects and says nothing, or reads nothing.
+  // A client that reads nothing.
   server.setTimeout(2 * DEADLINE_MS);
   server.on('clientError', refuse);
   return { listen: () => listen(server, options.address), close: () => close(server) };
@@ -80,15 +91,19 @@ async function answer(options: AdminOptions, request: IncomingMessage): Promise<
   const [path = '/'] = url.split('?');
   const known = PAGES.find((candidate) => candidate === path);
   if (known !== undefined) {
-    if (method === 'GET' || method === 'HEAD') return page(options, known);
-    return failure(405, `${path} takes GET and HEAD`, { allow: 'GET, HEAD' });
+    if (method !== 'GET' && method !== 'HEAD') {
+      return failure(405, `${path} takes GET and HEAD`, { allow: 'GET, HEAD' });
+    }
+    const why = isProbe(known) ? undefined : whyNotHere(request.headers, options.allowedHosts());
+    return why === undefined ? page(options, known) : failure(403, why);
   }
   const operation = operationAt(path);
   if (operation === undefined) {
     return failure(404, `no such path: known are ${PAGES.join(', ')}, and by POST ${OPERATIONS.join(', ')}`);
   }
   if (method !== 'POST') return failure(405, `${path} takes POST`, { allow: 'POST' });
-  return operate(options, operation, request);
+  const foreign = whyForeign(request.headers);
+  return foreign === undefined ? operate(options, operation, request) : failure(403, foreign);
 }
 
 /** What is not HTTP, a PostgreSQL startup packet for one; also headers too long or too late. */

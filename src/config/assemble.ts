@@ -41,7 +41,12 @@ export function assemble(parsed: ParsedFile): Config {
     },
     workers: parsed.workers,
     shutdown: { graceMs: shutdown.grace, waitMs: shutdown.wait, drainMs: shutdown.drain },
-    admin: { address: parsed.admin.address, token: parsed.admin.token, tokenFile: parsed.admin.token_file },
+    admin: {
+      address: parsed.admin.address,
+      allowedHosts: parsed.admin.allowed_hosts,
+      token: parsed.admin.token,
+      tokenFile: parsed.admin.token_file,
+    },
     log: parsed.log,
   });
 }

@@ -92,6 +92,8 @@ export interface ClusterConfig {
 /** Operations need a token, from one of the two. It is read when it is needed (admin-token.ts). */
 export interface AdminConfig {
   readonly address: Address;
+  /** Beside addresses and private names; `*`: any. */
+  readonly allowedHosts: readonly string[];
   readonly token: string | undefined;
   readonly tokenFile: string | undefined;
 }

@@ -6,6 +6,7 @@ import { LOG_FORMATS, LOG_LEVELS } from './config.ts';
 import { kubernetes } from './kubernetes.ts';
 import {
   address,
+  adminHost,
   apiUrl,
   check,
   choice,
@@ -163,6 +164,7 @@ export const fileSchema = z.strictObject({
   admin: z
     .strictObject({
       address: listenAddress.default({ host: '127.0.0.1', port: 8432 }),
+      allowed_hosts: z.array(adminHost).default([]),
       token: secret.optional(),
       token_file: nonEmpty.optional(),
     })

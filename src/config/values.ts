@@ -57,6 +57,11 @@ export function matching(expected: string, pattern: RegExp): z.ZodPipe<z.ZodStri
   );
 }
 
+export const adminHost = matching(
+  'a host name such as metrics.example.com, or "*" for any',
+  /^(?:\*|[A-Za-z0-9][A-Za-z0-9.-]{0,252})$/,
+);
+
 /** A port by its number, or by the name that a container or a Service gives it (IANA_SVC_NAME). */
 export const portOrName: z.ZodType<number | string, string | number> = z
   .union([z.string(), z.number()], { error: ({ input }) => notA('a port such as 8008, or the name of one', input) })

@@ -31,6 +31,7 @@ beforeEach(async () => {
   token = { kind: 'token', value: TOKEN };
   admin = createAdmin({
     address: { host: '127.0.0.1', port: 0 },
+    allowedHosts: () => [],
     status: () => {
       throw new Error('not asked');
     },

@@ -49,6 +49,7 @@ async function serve(token: Token = { kind: 'token', value: TOKEN }, outcome?: O
   const pools = { write: 'open on pg-1', reports: 'open on pg-3' };
   const admin = createAdmin({
     address: { host: '127.0.0.1', port: 0 },
+    allowedHosts: () => [],
     status: () => status,
     metrics: () => Promise.resolve(''),
     readiness: () => ({ ready: true }),

@@ -23,6 +23,7 @@ afterEach(async () => {
 async function serve(readiness: Readiness): Promise<string> {
   const admin = createAdmin({
     address: { host: '127.0.0.1', port: 0 },
+    allowedHosts: () => [],
     status: () => {
       throw new Error('not asked for');
     },

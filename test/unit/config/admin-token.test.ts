@@ -87,3 +87,17 @@ describe('in a file', () => {
     expect(await readAdminToken({ token: undefined, tokenFile: undefined })).toEqual({ kind: 'none' });
   });
 });
+
+test('allowed_hosts: names, from the file and from the environment, and a reload applies them', () => {
+  expect(good('{ allowed_hosts: [metrics.example.com, "*"] }').admin.allowedHosts).toEqual([
+    'metrics.example.com',
+    '*',
+  ]);
+  expect(good('{}', { POINTSMAN_ADMIN_ALLOWED_HOSTS: 'a.example.com,b' }).admin.allowedHosts).toEqual([
+    'a.example.com',
+    'b',
+  ]);
+  expect(load('{ allowed_hosts: ["http://a"] }')).toMatchObject({ kind: 'invalid' });
+  const { changed, needsRestart } = reconfigured(good('{}'), good('{ allowed_hosts: [a] }'));
+  expect([changed, needsRestart]).toEqual([[expect.stringContaining('admin.allowed_hosts')], []]);
+});

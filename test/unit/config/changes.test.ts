@@ -78,7 +78,7 @@ test('what needs a restart is named and left as it is; the rest counts', () => {
     'client.direct_io auto -> off',
     'log.format auto -> json',
   ]);
-  expect(config.admin).toEqual({ address: { host: '127.0.0.1', port: 8432 } });
+  expect(config.admin).toEqual({ address: { host: '127.0.0.1', port: 8432 }, allowedHosts: [] });
   expect(config.log).toEqual({ level: 'warn', format: 'auto' });
 });
 

@@ -58,7 +58,7 @@ describe('defaults', () => {
       releasePerSecond: 200,
     });
     expect(config.shutdown).toEqual({ graceMs: 5000, waitMs: 0, drainMs: 30_000 });
-    expect(config.admin).toEqual({ address: { host: '127.0.0.1', port: 8432 } });
+    expect(config.admin).toEqual({ address: { host: '127.0.0.1', port: 8432 }, allowedHosts: [] });
     expect(config.log).toEqual({ level: 'info', format: 'auto' });
   });
 

@@ -1,0 +1,169 @@
+// The admin port under connections that say nothing, and asked by pages of strangers.
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createAdmin } from '../../../src/admin/server.ts';
+import type { Admin, AdminOptions } from '../../../src/admin/server.ts';
+import type { StatusDocument } from '../../../src/admin/status-document.ts';
+import { until } from '../../support/until.ts';
+
+const TOKEN = '0123456789abcdef';
+const done = () => ({ kind: 'done', result: {} }) as const;
+const sockets: Socket[] = [];
+let admin: Admin;
+let port: number;
+let allowedHosts: readonly string[];
+let metrics: () => Promise<string>;
+
+beforeEach(async () => {
+  allowedHosts = [];
+  metrics = () => Promise.resolve('up 1\n');
+  const options: AdminOptions = {
+    address: { host: '0.0.0.0', port: 0 },
+    allowedHosts: () => allowedHosts,
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- passed through as it is
+    status: () => ({ version: '1' }) as StatusDocument,
+    metrics: () => metrics(),
+    readiness: () => ({ ready: true }),
+    token: () => Promise.resolve({ kind: 'token', value: TOKEN }),
+    operations: { refresh: done, reload: () => Promise.resolve(done()), drain: done, resume: done },
+  };
+  admin = createAdmin(options);
+  const listening = await admin.listen();
+  if (listening.kind === 'failed') throw new Error(listening.detail);
+  port = listening.address.port;
+});
+
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await admin.close();
+});
+
+async function silent(localAddress: string): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress });
+  sockets.push(socket);
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** The status, and the body. */
+async function ask(request: string, localAddress = '127.0.0.1'): Promise<readonly [number, string]> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress });
+  sockets.push(socket);
+  let text = '';
+  socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk));
+  socket.write(`${request}\r\n\r\n`);
+  await once(socket, 'close');
+  return [Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1]), text.slice(text.indexOf('\r\n\r\n') + 4)];
+}
+
+const LIVE = 'GET /livez HTTP/1.1\r\nHost: 127.0.0.1';
+
+describe('connections that say nothing', () => {
+  test.each(['127.0.0.1', '127.0.0.9'])('200 of them keep no probe from %s away, and the oldest go', async (from) => {
+    const crowd: Socket[] = [];
+    for (let number = 0; number < 200; number += 1) crowd.push(await silent('127.0.0.1'));
+    expect(await ask(LIVE, from)).toEqual([200, 'ok\n']);
+    await until('the end of the oldest', () => crowd.slice(0, 100).every(({ closed }) => closed));
+    expect(crowd.at(-1)?.closed).toBe(false);
+  });
+
+  test('from many addresses keep no probe away', async () => {
+    for (let number = 0; number < 200; number += 1) await silent(`127.0.1.${(number % 20) + 1}`);
+    expect(await ask(LIVE)).toEqual([200, 'ok\n']);
+  });
+
+  test('those of one address do not cost another its connection', async () => {
+    const other = await silent('127.0.0.9');
+    for (let number = 0; number < 100; number += 1) await silent('127.0.0.1');
+    await ask(LIVE);
+    expect(other.closed).toBe(false);
+  });
+
+  test('are ended after two seconds, and a head that does not end is told why', async () => {
+    const [mute, slow] = [await silent('127.0.0.1'), await silent('127.0.0.1')];
+    let told = '';
+    slow.setEncoding('latin1').on('data', (chunk: string) => (told += chunk));
+    mute.resume();
+    slow.write('GET /livez HTTP/1.1\r\nHost: x');
+    await until('both ends', () => mute.closed && slow.closed, 4000);
+    expect(told).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  test('a request that is being answered is not given up for them', async () => {
+    const made = Promise.withResolvers<string>();
+    metrics = () => made.promise;
+    const asked = ask('GET /metrics HTTP/1.1\r\nHost: 127.0.0.1');
+    for (let number = 0; number < 100; number += 1) await silent('127.0.0.1');
+    made.resolve('up 1\n');
+    expect(await asked).toEqual([200, 'up 1\n']);
+  });
+});
+
+test('a document is made once at a time: who asks meanwhile shares the next one', async () => {
+  let made = 0;
+  const first = Promise.withResolvers<void>();
+  metrics = async () => {
+    made += 1;
+    const number = made;
+    if (number === 1) await first.promise;
+    return `made ${number}\n`;
+  };
+  const request = 'GET /metrics HTTP/1.1\r\nHost: 127.0.0.1';
+  const early = ask(request);
+  await until('the first', () => made === 1);
+  const late = Array.from({ length: 10 }, () => ask(request));
+  expect(await ask(LIVE)).toEqual([200, 'ok\n']);
+  first.resolve();
+  expect(await early).toEqual([200, 'made 1\n']);
+  expect(new Set((await Promise.all(late)).map(([, body]) => body))).toEqual(new Set(['made 2\n']));
+});
+
+describe('the name that is asked for', () => {
+  test.each([
+    '127.0.0.1:8432',
+    '[::1]:8432',
+    '10.1.2.3',
+    'localhost:8432',
+    'pointsman:8432',
+    'pointsman.databases.svc',
+    'pointsman.databases.svc.cluster.local.:8432',
+    'db1.internal',
+  ])('%s: an address, or a name that no public DNS has', async (host) => {
+    for (const path of ['/metrics', '/status', '/livez', '/readyz']) {
+      expect((await ask(`GET ${path} HTTP/1.1\r\nHost: ${host}`))[0]).toBe(200);
+    }
+  });
+
+  test.each(['evil.example', 'evil.example:8432', '127.0.0.1.evil.example', 'localhost.evil.example', 'a@b.c'])(
+    '%s: a public name gets no document, and is told how to allow it',
+    async (host) => {
+      for (const path of ['/metrics', '/status']) {
+        const [status, body] = await ask(`GET ${path} HTTP/1.1\r\nHost: ${host}`);
+        expect(status).toBe(403);
+        expect(body).toContain('admin.allowed_hosts');
+      }
+      expect((await ask(`GET /livez HTTP/1.1\r\nHost: ${host}`))[0]).toBe(200);
+      expect((await ask(`GET /readyz HTTP/1.1\r\nHost: ${host}`))[0]).toBe(200);
+    },
+  );
+
+  test.each([['Metrics.Example.com'], ['*']])('admin.allowed_hosts: %s lets it in', async (name) => {
+    allowedHosts = [name];
+    expect((await ask('GET /status HTTP/1.1\r\nHost: metrics.example.com:8432'))[0]).toBe(200);
+  });
+});
+
+describe('a page of another origin', () => {
+  test.each(['http://evil.example', 'null', 'http://127.0.0.1:1'])('%s gets no document', async (origin) => {
+    expect((await ask(`GET /status HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: ${origin}`))[0]).toBe(403);
+  });
+
+  test('may not operate, though it has the token; one of this port may', async () => {
+    const head = `POST /refresh HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json`;
+    expect((await ask(`${head}\r\nContent-Length: 0\r\nOrigin: http://evil.example`))[0]).toBe(403);
+    expect((await ask(`${head}\r\nContent-Length: 0\r\nOrigin: http://127.0.0.1`))[0]).toBe(200);
+  });
+});
