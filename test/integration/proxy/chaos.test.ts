@@ -1,0 +1,116 @@
+// G11: clients and servers leave abruptly in every phase while routes change. Whatever happens, nothing of it is left: no session, no
+// descriptor, no read buffer, no timer.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Dice, RudeClients, RudeServers } from '../../support/chaos.ts';
+import { openDescriptors } from '../../support/descriptors.ts';
+import { startFakeBackend } from '../../support/fake-backend.ts';
+import type { FakeBackend } from '../../support/fake-backend.ts';
+import { freeReadBuffers } from '../../support/free-read-buffers.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { startProxyLab } from '../../support/proxy-lab.ts';
+import type { ProxyLab, ProxyLabOptions } from '../../support/proxy-lab.ts';
+import { DEMOTED } from '../../support/tables.ts';
+import type { PoolPicture } from '../../support/tables.ts';
+import { SERVER } from '../../support/tls-files.ts';
+import { until } from '../../support/until.ts';
+
+const SEEDS = 100;
+const ACTS = 80;
+/** Longer than any deadline of a session. */
+const LONG_MS = 120_000;
+
+const WAYS: readonly (readonly [string, ProxyLabOptions['client'] & object, number])[] = [
+  ['direct_io auto', { directIo: 'auto' }, 0],
+  ['direct_io off', { directIo: 'off' }, 1_000],
+  ['TLS of ours', { tls: { mode: 'terminate', ...SERVER } }, 2_000],
+];
+
+let clock: ManualClock;
+let backends: readonly [FakeBackend, FakeBackend];
+let lab: ProxyLab;
+
+beforeEach(async () => {
+  clock = new ManualClock();
+  backends = [await startFakeBackend(), await startFakeBackend()];
+});
+
+afterEach(async () => {
+  lab.proxy.close();
+  await until('no timer left', () => clock.pending() === 0);
+  for (const backend of backends) await backend.stop();
+});
+
+function aPicture(dice: Dice): PoolPicture {
+  const [one, two] = [{ 'pg-1': backends[0].address }, { 'pg-2': backends[1].address }];
+  const left = { 'pg-1': { address: backends[0].address, standing: DEMOTED } };
+  return dice.pick<PoolPicture>([
+    { open: one },
+    { open: two },
+    { open: { ...one, ...two } },
+    { open: two, others: left },
+    { others: left },
+    { otherwise: 'closed' },
+    {},
+  ]);
+}
+
+async function storm(dice: Dice, clients: RudeClients, servers: RudeServers): Promise<void> {
+  for (let acts = 0; acts < ACTS; acts += 1) {
+    const what = dice.roll();
+    if (what < 0.2) clients.connect();
+    else if (what < 0.65) clients.act();
+    else if (what < 0.87) servers.act();
+    else if (what < 0.97) lab.decide({ write: aPicture(dice), read: aPicture(dice) });
+    else await clock.advance(dice.number(4_000));
+    // Often several things happen between two looks of the proxy at its sockets.
+    if (dice.isLucky(0.6)) await nextTurn();
+  }
+}
+
+/** One side leaves; every deadline of the other passes. */
+async function calm(dice: Dice, clients: RudeClients, servers: RudeServers): Promise<void> {
+  if (dice.isLucky(0.5)) clients.resetAll();
+  else servers.resetAll();
+  const isOver = async (): Promise<boolean> => {
+    // Those that wait for a route may have got a server meanwhile.
+    servers.resetAll();
+    await clock.advance(LONG_MS);
+    return openSessions() === 0;
+  };
+  await until('every end', isOver);
+}
+
+function openSessions(): number {
+  const counts = [...lab.proxy.counts().values()];
+  return counts.reduce((sum, { states }) => sum + Object.values(states).reduce((all, one) => all + one, 0), 0);
+}
+
+function seats(): number {
+  return [...lab.proxy.counts().values()].reduce((sum, { members }) => sum + members.size, 0);
+}
+
+describe.each(WAYS)('G11: %s', (_, client, firstSeed) => {
+  test(`${SEEDS} storms leave nothing`, async () => {
+    lab = await startProxyLab({ clock, client, hold: { maxSessions: 20 } });
+    // The first handshake loads what stays loaded.
+    const before = { descriptors: openDescriptors(), buffers: freeReadBuffers(), timers: clock.pending() };
+    for (let seed = firstSeed; seed < firstSeed + SEEDS; seed += 1) {
+      const dice = new Dice(seed);
+      const clients = new RudeClients({ dice, at: (pool) => lab.address(pool), isTls: client.tls !== undefined });
+      const servers = new RudeServers(dice, backends);
+      await storm(dice, clients, servers);
+      await calm(dice, clients, servers);
+      clients.resetAll();
+      servers.resetAll();
+      const left = (): object => ({
+        descriptors: openDescriptors(),
+        buffers: freeReadBuffers(),
+        timers: clock.pending(),
+      });
+      await until('nothing', () => JSON.stringify(left()) === JSON.stringify(before)).catch(() => undefined);
+      expect({ seed, ...left(), seats: seats() }).toEqual({ seed, ...before, seats: 0 });
+    }
+    expect(lab.reasons()).not.toContain('internal-error');
+  }, 120_000);
+});
