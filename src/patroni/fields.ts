@@ -22,8 +22,14 @@ export const amount = z
 
 export const integer = amount.pipe(z.int());
 
+/** PostgreSQL keeps a timeline in 32 bits. */
+const HIGHEST_TIMELINE = 2 ** 32 - 1;
+
 /** Timelines start at 1; Patroni sends null or 0 while it does not know. */
-export const timeline = integer.pipe(z.int().positive());
+export const timeline = integer.pipe(z.int().positive().max(HIGHEST_TIMELINE));
+
+/** 0 for a member that does not know its timeline. */
+export const timelineOrZero = z.union([timeline, integer.pipe(z.literal(0))]);
 
 export const port = integer.pipe(z.int().min(1).max(65535));
 

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { MemberStatus, Role } from '../core/status.ts';
 import { anything, flag, identifier, integer, isRecord, line, maybe, orWord, parseJson } from './fields.ts';
-import { present, timeline } from './fields.ts';
+import { present, timelineOrZero } from './fields.ts';
 import { parseTags } from './tags.ts';
 
 export type ParsedNodeStatus =
@@ -43,7 +43,7 @@ const nodeStatus = z.object({
   // A state that is no text is one we cannot read, which is not the same as none.
   state: orWord(line, 'unknown'),
   role: anything.transform(toRole),
-  timeline: maybe(timeline),
+  timeline: orWord(timelineOrZero, 'impossible'),
   xlog: maybe(z.object({ location: position, received_location: position, replayed_location: position })),
   replication_state: maybe(line),
   sync_standby: flag,
@@ -63,12 +63,12 @@ const nodeStatus = z.object({
 
 type Document = z.infer<typeof nodeStatus>;
 
-function toStatus(document: Document): MemberStatus {
+function toStatus(document: Document, timeline: number | undefined): MemberStatus {
   const about = document.patroni ?? document.manager;
   return present({
     role: document.role,
     state: document.state,
-    timeline: document.timeline,
+    timeline,
     location: document.xlog?.location,
     received: document.xlog?.received_location,
     replayed: document.xlog?.replayed_location,
@@ -97,12 +97,19 @@ function dialectOf(document: Document): Dialect | undefined {
   return document.manager === undefined ? undefined : 'manager';
 }
 
-/** Any JSON object is a status document, be it an empty one: spec 1 fixes no field of a health answer. */
+/**
+ * Any JSON object is a status document, also an empty one: spec 1 fixes no field of a health answer. A timeline that no server
+ * can have makes the document invalid: believed, it would outrank every real primary; ignored, it would count as unknown.
+ */
 export function readNodeStatus(json: unknown): ParsedNodeStatus {
   if (!isRecord(json)) return { kind: 'invalid', why: 'not a JSON object' };
   const parsed = nodeStatus.safeParse(json);
   if (!parsed.success) return { kind: 'invalid', why: 'not a status document' };
-  return { kind: 'status', status: toStatus(parsed.data) };
+  const { timeline, role } = parsed.data;
+  if (timeline === 'impossible' || (timeline === 0 && role === 'primary')) {
+    return { kind: 'invalid', why: 'with a timeline that no server can have' };
+  }
+  return { kind: 'status', status: toStatus(parsed.data, timeline === 0 ? undefined : timeline) };
 }
 
 export function parseNodeStatus(source: string): ParsedNodeStatus {

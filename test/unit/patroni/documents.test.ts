@@ -80,12 +80,26 @@ describe('other fields', () => {
   test.each([
     [7, 7],
     ['7', 7],
+    [2 ** 32 - 1, 2 ** 32 - 1],
     [0, undefined],
     [null, undefined],
-    [-1, undefined],
-    [1.5, undefined],
   ])('timeline %j is %s', (timeline, expected) => {
     expect(status({ timeline }).timeline).toBe(expected);
+  });
+
+  test.each([2 ** 32, 9_007_199_254_740_991, '4294967296', 1e300, -1, 1.5, 'x', {}, [7], true])(
+    'timeline %j is one that no server can have: such an answer is no evidence',
+    (timeline) => {
+      expect(readNodeStatus({ role: 'primary', state: 'running', timeline })).toEqual({
+        kind: 'invalid',
+        why: 'with a timeline that no server can have',
+      });
+    },
+  );
+
+  test('timeline 0 is unknown on a replica, and no evidence on a primary', () => {
+    expect(readNodeStatus({ role: 'replica', timeline: 0 })).toEqual({ kind: 'status', status: { role: 'replica' } });
+    expect(readNodeStatus({ role: 'master', timeline: 0 }).kind).toBe('invalid');
   });
 
   test.each([
