@@ -277,8 +277,10 @@ function fallsAtOnce(verdict: Verdict): boolean {
 }
 
 function nextPositions(positions: readonly Position[], body: MemberStatus, at: Instant): readonly Position[] {
+  // A replica may report `location` as well. Only a primary's own is a reference for lag.
+  const isPrimary = body.role === 'primary' || (body.role === undefined && body.replayed === undefined);
   const position: Position | undefined =
-    typeof body.location === 'number'
+    isPrimary && typeof body.location === 'number'
       ? { at, kind: 'location', bytes: body.location, timeline: body.timeline }
       : typeof body.replayed === 'number'
         ? { at, kind: 'replayed', bytes: body.replayed }

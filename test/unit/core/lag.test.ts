@@ -62,4 +62,17 @@ describe('positions of the primary', () => {
     ];
     expect(primaryPositions(aSnapshot(policy, list, ...history)).map(({ bytes }) => bytes)).toEqual([500]);
   });
+
+  test('are never those of a replica that reports a location as well', () => {
+    const history = [
+      isPrimary('pg-1', 100, { location: 999 }),
+      isReplica('pg-2', 200, { location: 111, replayed: 888 }),
+      isReplica('pg-2', 300, { location: 111, replayed: undefined }),
+    ];
+    const snapshot = aSnapshot(policy, list, ...history);
+    expect(primaryPositions(snapshot).map(({ bytes }) => bytes)).toEqual([999]);
+    expect(snapshot.members.get('pg-2')?.positions.map(({ kind, bytes }) => [kind, bytes])).toEqual([
+      ['replayed', 888],
+    ]);
+  });
 });
