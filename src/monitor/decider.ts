@@ -71,8 +71,11 @@ export class Decider {
     this.#table = next;
     // Who acts reads the table: it is this one, however long the acting takes.
     this.#isDeciding = true;
-    onTable(planActions(policy, previous, next));
-    this.#isDeciding = false;
+    try {
+      onTable(planActions(policy, previous, next));
+    } finally {
+      this.#isDeciding = false;
+    }
     this.#cancelValidity();
     const { validUntil } = next;
     this.#cancelValidity =

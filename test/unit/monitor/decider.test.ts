@@ -50,3 +50,18 @@ test('after stop() it neither decides nor keeps a timer', async () => {
   await clock.advance(60_000);
   expect(actions).toEqual([]);
 });
+
+test('evidence still runs out after the part that acts on a table has thrown', async () => {
+  const lab = await new LabMonitor().started();
+  const known = { policy: aPolicy(), snapshot: lab.monitor.snapshot() };
+  lab.monitor.stop();
+  let isBroken = true;
+  const onTable = (): void => {
+    if (isBroken) throw new Error('broken');
+  };
+  const decider = new Decider({ known: () => known, clock: lab.clock, onTable });
+  expect(() => decider.decide()).toThrow('broken');
+  isBroken = false;
+  lab.clock.stall(5000);
+  expect(decider.table().pools.get('write')?.route.kind).toBe('hold');
+});

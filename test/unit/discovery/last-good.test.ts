@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { createLastGood } from '../../../src/discovery/last-good.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+
+test('of more names than it keeps, the one whose last answer is the oldest is forgotten', async () => {
+  let isDown = false;
+  const recall = createLastGood<string>({
+    ask: (name) => (isDown ? Promise.reject(new Error('down')) : Promise.resolve({ value: name, freshMs: 0 })),
+    clock: new ManualClock(),
+    timeoutMs: 1000,
+  });
+  for (let index = 0; index < 512; index += 1) await recall(`host-${index}`);
+  await recall('host-0');
+  await recall('one-more');
+  isDown = true;
+  expect(await recall('host-0')).toMatchObject({ kind: 'known', value: 'host-0' });
+  expect(await recall('host-1')).toEqual({ kind: 'unknown', why: 'down' });
+});
