@@ -110,6 +110,7 @@ export function createApp(options: AppOptions): App {
       pools: running.config.pools,
       table: monitor.table(),
       snapshot: monitor.snapshot(),
+      refused: monitor.refusedPrimaries(),
       counts: proxy.counts(),
       sources: running.clients.sources(),
       workers: proxy.workers(),
@@ -171,6 +172,10 @@ function metricsSource(
     now: () => clock.now(),
     routingTable: () => of().monitor.table(),
     counts: () => of().proxy.counts(),
+    refusals: () =>
+      of()
+        .monitor.refusedPrimaries()
+        .map(({ kind }) => kind),
     isDrained: (member) => of().monitor.snapshot().drained.has(member),
     certificate: () => of().proxy.certificate(),
     workers: () => of().proxy.workers(),

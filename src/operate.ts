@@ -4,6 +4,8 @@ import { formatProblems } from './config/problem.ts';
 import type { Loaded } from './config/load.ts';
 import { describeRoute } from './core/describe.ts';
 import type { MemberName } from './core/member.ts';
+import type { RefusedPrimary } from './core/refused-primary.ts';
+import type { RefusalKind } from './core/snapshot.ts';
 import type { Monitor } from './monitor/monitor.ts';
 import type { Reloaded } from './reload.ts';
 import type { Log } from './telemetry/log.ts';
@@ -29,6 +31,12 @@ export function createOperations({ monitor, load, reload, log }: OperateOptions)
     refresh: () => ({ kind: 'done', result: { asked: monitor.refresh() } }),
     drain: (member) => told(member, true, monitor.drain(member)),
     resume: (member) => told(member, false, monitor.resume(member)),
+    accept(kind) {
+      const accepting = monitor.accept(kind);
+      if (accepting.kind === 'impossible') return { kind: 'refused', why: whyNot(kind, accepting.refused) };
+      const { member, detail } = accepting.acceptance;
+      return { kind: 'done', result: { member, accepted: detail, pools: routes() } };
+    },
     async reload() {
       const loaded = load();
       if (loaded.kind === 'no-file') return { kind: 'refused', why: 'there is no configuration file to read again' };
@@ -40,4 +48,10 @@ export function createOperations({ monitor, load, reload, log }: OperateOptions)
       return { kind: 'done', result: { changed, needs_restart: needsRestart, warnings } };
     },
   };
+}
+
+function whyNot(kind: RefusalKind, refused: readonly RefusedPrimary[]): string {
+  if (refused.length === 0) return `nothing to accept: no primary is refused for its ${kind.replace('-', ' ')}`;
+  const names = refused.map(({ member, shown }) => `${member} (${shown})`).join(', ');
+  return `more than one member answers as the primary: ${names}; nothing is accepted until one of them is left`;
 }

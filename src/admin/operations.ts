@@ -4,6 +4,8 @@ import type * as Crypto from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { createRequire } from 'node:module';
 import type { MemberName } from '../core/member.ts';
+import { REFUSAL_KINDS } from '../core/snapshot.ts';
+import type { RefusalKind } from '../core/snapshot.ts';
 import { failure, json } from './answer.ts';
 import type { Answer } from './answer.ts';
 
@@ -22,6 +24,8 @@ export interface Operations {
   readonly reload: () => Promise<Outcome>;
   readonly drain: (member: MemberName) => Outcome;
   readonly resume: (member: MemberName) => Outcome;
+  /** Believes the primary that is refused for this. */
+  readonly accept: (kind: RefusalKind) => Outcome;
 }
 
 export type Token =
@@ -36,7 +40,13 @@ export interface OperationsOptions {
   readonly operations: Operations;
 }
 
-export const OPERATIONS = ['/refresh', '/reload', '/members/NAME/drain', '/members/NAME/resume'] as const;
+export const OPERATIONS = [
+  '/refresh',
+  '/reload',
+  '/members/NAME/drain',
+  '/members/NAME/resume',
+  ...REFUSAL_KINDS.map((kind) => `/accept/${kind}` as const),
+] as const;
 
 const MOST_BODY_BYTES = 4 * 1024;
 const HOW = 'put one into a file and name it: admin.token_file (POINTSMAN_ADMIN_TOKEN_FILE)';
@@ -47,6 +57,8 @@ type Operation = (operations: Operations) => Outcome | Promise<Outcome>;
 export function operationAt(path: string): Operation | undefined {
   if (path === '/refresh') return (operations) => operations.refresh();
   if (path === '/reload') return (operations) => operations.reload();
+  const accepted = REFUSAL_KINDS.find((kind) => path === `/accept/${kind}`);
+  if (accepted !== undefined) return (operations) => operations.accept(accepted);
   const [, written = '', verb] = /^\/members\/([^/]+)\/(drain|resume)$/.exec(path) ?? [];
   const member = decoded(written);
   if (member === undefined || verb === undefined) return undefined;

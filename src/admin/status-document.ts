@@ -3,6 +3,7 @@ import type { PoolCounts } from '../core/counts.ts';
 import type { MemberName, MemberRefusalReason } from '../core/member.ts';
 import type { PoolName } from '../core/policy.ts';
 import type { Standing } from '../core/routing-table.ts';
+import type { RefusalKind } from '../core/snapshot.ts';
 
 export interface StatusDocument {
   readonly version: string;
@@ -21,6 +22,10 @@ export interface StatusDocument {
     readonly drained: readonly MemberName[];
     /** By the newest document. */
     readonly scheduled_switchover: { readonly in_seconds: number; readonly from: MemberName } | null;
+    /** Members that answer as the primary and are not believed, while no other primary is known. Absent where there are none. */
+    readonly refused_primaries?: readonly RefusedPrimaryDocument[];
+    /** The newest that was believed again. Absent where none was. */
+    readonly accepted_primary?: AcceptedPrimaryDocument;
     /** The names and directories that contact points come from, as they were last asked; absent where there are none. */
     readonly contact_sources?: readonly ContactSourceDocument[];
   };
@@ -30,6 +35,28 @@ export interface StatusDocument {
   readonly pools: readonly PoolStatusDocument[];
   /** Absent where one process does everything. */
   readonly workers?: readonly WorkerDocument[];
+}
+
+export interface RefusedPrimaryDocument {
+  readonly member: MemberName;
+  readonly refused_for: RefusalKind;
+  /** `timeline 5`, and what was seen before: `timeline 6`. */
+  readonly shown: string;
+  readonly expected: string;
+  readonly why: string;
+  /** It has answered so since then. */
+  readonly for_seconds: number;
+  /** Each of these ends the refusal. */
+  readonly ends_by: readonly string[];
+}
+
+export interface AcceptedPrimaryDocument {
+  readonly member: MemberName;
+  readonly refused_for: RefusalKind;
+  /** `timeline 5 instead of timeline 6` */
+  readonly with: string;
+  readonly by: 'agreement' | 'operator';
+  readonly seconds_ago: number;
 }
 
 export interface WorkerDocument {

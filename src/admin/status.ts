@@ -1,18 +1,21 @@
 // The status document: what one routing table, the snapshot it was decided from and the counts of the same moment say, for a
 // person or a script to read. Pure.
-import { describeRoute, describeStanding } from '../core/describe.ts';
+import { describeRefusal, describeRoute, describeStanding, refusalEnds } from '../core/describe.ts';
 import type { PoolCounts, WorkerStatus } from '../core/counts.ts';
 import type { Instant } from '../core/instant.ts';
 import { addressText } from '../core/member.ts';
 import type { Address } from '../core/member.ts';
 import type { PoolName, PoolPolicy } from '../core/policy.ts';
+import type { RefusedPrimary } from '../core/refused-primary.ts';
 import type { Route, RoutingTable, Standing, Target } from '../core/routing-table.ts';
-import type { MemberRecord, Snapshot } from '../core/snapshot.ts';
+import type { Acceptance, MemberRecord, Snapshot } from '../core/snapshot.ts';
 import type {
+  AcceptedPrimaryDocument,
   ContactSourceDocument,
   Degradation,
   MemberStatusDocument,
   PoolStatusDocument,
+  RefusedPrimaryDocument,
   RouteDocument,
   SessionsDocument,
   StandingDocument,
@@ -33,6 +36,7 @@ export interface StatusInputs {
   readonly table: RoutingTable;
   readonly snapshot: Snapshot;
   readonly counts: ReadonlyMap<PoolName, PoolCounts>;
+  readonly refused?: readonly RefusedPrimary[];
   readonly sources?: readonly ContactSource[];
   /** None where this process serves. */
   readonly workers?: readonly WorkerStatus[];
@@ -45,7 +49,8 @@ export interface ContactSource {
 }
 
 export function buildStatus(inputs: StatusInputs): StatusDocument {
-  const { version, startedAt, now, readiness, pools, snapshot, table, counts, sources = [], workers = [] } = inputs;
+  const { version, startedAt, now, readiness, pools, snapshot, table, counts } = inputs;
+  const { refused = [], sources = [], workers = [] } = inputs;
   return {
     version,
     uptime_seconds: seconds(now - startedAt),
@@ -58,6 +63,8 @@ export function buildStatus(inputs: StatusInputs): StatusDocument {
       first_round_complete: table.complete,
       drained: [...snapshot.drained.keys()],
       scheduled_switchover: scheduledSwitchover(snapshot, now),
+      ...(refused.length === 0 ? {} : { refused_primaries: refused.map((one) => refusedPrimary(one, now)) }),
+      ...(snapshot.accepted === undefined ? {} : { accepted_primary: acceptedPrimary(snapshot.accepted, now) }),
       ...(sources.length === 0 ? {} : { contact_sources: sources.map((source) => contactSource(source, now)) }),
     },
     members: [...snapshot.members.values()].map((record) =>
@@ -87,6 +94,23 @@ function contactSource({ name, contactPoints, failing }: ContactSource, now: Ins
   if (failing === undefined) return known;
   const { why, since } = failing;
   return { ...known, failing: { ...(since === undefined ? {} : { for_seconds: seconds(now - since) }), why } };
+}
+
+function refusedPrimary(refused: RefusedPrimary, now: Instant): RefusedPrimaryDocument {
+  const { member, kind, shown, expected, since } = refused;
+  return {
+    member,
+    refused_for: kind,
+    shown,
+    expected,
+    why: describeRefusal(refused),
+    for_seconds: seconds(now - since),
+    ends_by: refusalEnds(refused, now),
+  };
+}
+
+function acceptedPrimary({ member, kind, detail, by, at }: Acceptance, now: Instant): AcceptedPrimaryDocument {
+  return { member, refused_for: kind, with: detail, by, seconds_ago: seconds(now - at) };
 }
 
 /** One whose time has passed is no longer worth showing, though nobody has taken it back yet. */

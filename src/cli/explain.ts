@@ -29,6 +29,7 @@ const statusDocument = z.object({
     scope: z.string().nullable(),
     timeline: z.number().nullable(),
     drained: z.array(z.string()),
+    refused_primaries: z.array(z.object({ member: z.string(), why: z.string() })).default([]),
     scheduled_switchover: z.object({ in_seconds: z.number(), from: z.string() }).nullable(),
   }),
   members: z.array(member),
@@ -88,10 +89,11 @@ function heading(
   { address }: Running,
 ): string {
   const timeline = cluster.timeline === null ? 'no primary seen yet' : `timeline ${cluster.timeline}`;
-  const { drained, scheduled_switchover: switchover } = cluster;
+  const { drained, refused_primaries: refused, scheduled_switchover: switchover } = cluster;
   const lines = [
     `cluster ${shown(cluster.scope ?? 'unknown')}, ${timeline}, as seen by ${addressText(address)}, up for ${durationText(uptime * 1000)}`,
     ...(notReady === undefined ? [] : [`not ready: ${notReady}`]),
+    ...refused.map(({ member: name, why }) => `refused: ${name} ${why} (pointsman accept shows what ends that)`),
     ...(drained.length === 0 ? [] : [`drained by the operator: ${drained.join(', ')}`]),
     ...(switchover === null
       ? []

@@ -1,7 +1,11 @@
-// The commands that ask a running Pointsman to do something: `refresh`, `reload`, `drain`, `resume`. Its token comes from the same
-// configuration.
+// The commands that ask a running Pointsman to do something: `refresh`, `reload`, `drain`, `resume`, `accept`. Its token comes from the
+// same configuration.
+import { Argument } from 'commander';
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { REFUSAL_KINDS } from '../core/snapshot.ts';
+import type { RefusalKind } from '../core/snapshot.ts';
+import { showRefused } from './accept.ts';
 import { EXIT } from './io.ts';
 import type { CliIo } from './io.ts';
 import { ask, findRunning, tokenFor } from './running.ts';
@@ -14,6 +18,7 @@ const reloaded = z.object({
   warnings: z.array(z.string()),
 });
 const refreshed = z.object({ asked: z.boolean() });
+const accepted = z.object({ member: z.string(), accepted: z.string(), pools: z.record(z.string(), z.string()) });
 const drained = z.object({ member: z.string(), drained: z.boolean(), pools: z.record(z.string(), z.string()) });
 
 /** `configured` begins a command that finds a running Pointsman. */
@@ -38,7 +43,25 @@ export function describeOperations(
     .action(async (member: string, options: RunningOptions) =>
       end(await operate(`/members/${encodeURIComponent(member)}/resume`, options, io, drainedText)),
     );
+  configured('accept', 'believe a primary that is refused because of what was seen before; alone: show what is refused')
+    .addArgument(new Argument('[what]', 'what it is refused for').choices(REFUSAL_KINDS))
+    .addHelpText('after', ACCEPT_HELP)
+    .action(async (what: RefusalKind | undefined, options: RunningOptions) =>
+      end(
+        what === undefined
+          ? await showRefused(options, io)
+          : await operate(`/accept/${what}`, options, io, acceptedText),
+      ),
+    );
 }
+
+const ACCEPT_HELP = `
+  timeline          the primary's timeline is lower than one that a primary had before
+  cluster-identity  the primary shows another system identifier, or none, under the same cluster name
+
+Clients are then sent to this primary. Accept it only when you know that its data is what you want: after a restore,
+a new bootstrap or an upgrade. Without an argument nothing changes.
+Exit codes: 0 accepted, or something to accept is shown; 1 there is nothing to accept, or it failed; 2 wrong usage.`;
 
 /** `tell` makes text of the answer; undefined: it cannot be read. */
 async function operate(
@@ -86,7 +109,17 @@ function drainedText(body: unknown): string | undefined {
   const { data } = drained.safeParse(body);
   if (data === undefined) return undefined;
   const what = data.drained ? 'is drained: no new sessions until it is resumed' : 'is resumed';
-  const width = Math.max(...Object.keys(data.pools).map(({ length }) => length));
-  const lines = Object.entries(data.pools).map(([pool, route]) => `  pool ${pool.padEnd(width)}  ${route}\n`);
-  return `${data.member} ${what}\n${lines.join('')}`;
+  return `${data.member} ${what}\n${poolsText(data.pools)}`;
+}
+
+function acceptedText(body: unknown): string | undefined {
+  const { data } = accepted.safeParse(body);
+  return data && `${data.member} is believed as the primary, with ${data.accepted}\n${poolsText(data.pools)}`;
+}
+
+function poolsText(pools: Readonly<Record<string, string>>): string {
+  const width = Math.max(...Object.keys(pools).map(({ length }) => length));
+  return Object.entries(pools)
+    .map(([pool, route]) => `  pool ${pool.padEnd(width)}  ${route}\n`)
+    .join('');
 }

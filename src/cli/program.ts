@@ -19,6 +19,7 @@ Examples:
   POINTSMAN_CLUSTER_SEEDS=http://10.0.0.11:8008 pointsman run
   pointsman explain --pool read
   pointsman drain pg-2
+  pointsman accept timeline
   pointsman sandbox
 
 The file is -c FILE, else the one POINTSMAN_CONFIG names; without either the environment alone is used.

@@ -5,6 +5,8 @@ import { sizeText } from './check.ts';
 import type { Answer, Evidence } from './evidence.ts';
 import type { Instant } from './instant.ts';
 import type { MemberRefusal, MemberRefusalReason } from './member.ts';
+import { AGREEMENT_MS } from './refused-primary.ts';
+import type { RefusedPrimary } from './refused-primary.ts';
 import type { PoolDecision, Route, Standing, Why, WhyCode } from './routing-table.ts';
 
 /** What is so; CHECK stands for the pool's. */
@@ -121,6 +123,21 @@ export function describeRoute(route: Route): string {
     case 'closed':
       return 'no member, clients are refused (every member gave a definite no)';
   }
+}
+
+/** What is refused and why: `answers as the primary with timeline 5, but timeline 6 was seen before` */
+export function describeRefusal({ shown, expected }: RefusedPrimary): string {
+  return `answers as the primary with ${shown}, but ${expected} was seen before`;
+}
+
+/** One clause for each thing that would end the refusal. */
+export function refusalEnds({ kind, missing, agreedSince }: RefusedPrimary, now: Instant): readonly string[] {
+  const leftMs = agreedSince === undefined ? 0 : Math.max(0, agreedSince + AGREEMENT_MS - now);
+  const agreement =
+    agreedSince === undefined
+      ? `agreement of the members for ${durationText(AGREEMENT_MS)}, which lacks: ${missing.join('; ')}`
+      : `agreement of the members, if it lasts ${durationText(leftMs)} more`;
+  return [agreement, `pointsman accept ${kind}`];
 }
 
 function since(at: Instant, now: Instant): string {

@@ -4,6 +4,7 @@ import type { CloseReason } from './close-reason.ts';
 import type { MemberName, MemberRefusal } from './member.ts';
 import type { PoolName } from './policy.ts';
 import type { HoldCause, Route, Standing } from './routing-table.ts';
+import type { Acceptance, RefusalKind } from './snapshot.ts';
 
 /** `outraced`: given up, because another member answered first. */
 export type DialOutcome = 'connected' | 'refused' | 'timeout' | 'failed' | 'outraced';
@@ -120,6 +121,23 @@ export type MonitorEvent =
       readonly to: Standing;
       /** The sentence of describe.ts. */
       readonly text: string;
+    }
+  /** A member answers as the primary and is not believed; there is no other. */
+  | {
+      readonly kind: 'primary-refused';
+      readonly member: MemberName;
+      readonly refusal: RefusalKind;
+      /** The sentence of describe.ts. */
+      readonly text: string;
+    }
+  /** One that was refused is believed from now on. */
+  | {
+      readonly kind: 'primary-accepted';
+      readonly member: MemberName;
+      readonly refusal: RefusalKind;
+      readonly by: Acceptance['by'];
+      /** `timeline 5 instead of timeline 6` */
+      readonly detail: string;
     }
   /** By the operator's wish. */
   | { readonly kind: 'member-drained' | 'member-resumed'; readonly member: MemberName }

@@ -70,4 +70,19 @@ export interface MembersObservation {
   readonly refused?: readonly MemberRefusal[];
 }
 
-export type Observation = ProbeObservation | VouchObservation | LandingObservation | MembersObservation;
+/** Whom a /cluster document names leader, whatever that member itself answers. */
+export interface LeaderObservation {
+  readonly kind: 'leader';
+  readonly startedAt: Instant;
+  /** Undefined: the document names nobody that runs. */
+  readonly leader: MemberName | undefined;
+  /** The member that gave the document. */
+  readonly by: MemberName;
+}
+
+export type Observation =
+  | ProbeObservation
+  | VouchObservation
+  | LandingObservation
+  | MembersObservation
+  | LeaderObservation;

@@ -4,8 +4,17 @@ import type { Check } from './check.ts';
 import type { Instant } from './instant.ts';
 import { isSameAddress, isSameServer } from './member.ts';
 import type { Member, MemberName } from './member.ts';
-import type { MembersObservation, Observation, ProbeObservation, ProbeOutcome } from './observation.ts';
+import type {
+  LeaderObservation,
+  MembersObservation,
+  Observation,
+  ProbeObservation,
+  ProbeOutcome,
+} from './observation.ts';
+import { nextWord } from './own-word.ts';
+import type { OwnWord } from './own-word.ts';
 import type { RoutingPolicy } from './policy.ts';
+import { withAgreement } from './refused-primary.ts';
 import { shown } from './shown.ts';
 import { isDead, newRecord, POSITIONS_KEPT } from './snapshot.ts';
 import type { CheckRecord, MemberRecord, Position, Snapshot } from './snapshot.ts';
@@ -14,7 +23,9 @@ import { judge, ruleOut } from './verdict.ts';
 import type { Verdict } from './verdict.ts';
 
 export function observe(policy: RoutingPolicy, snapshot: Snapshot, observation: Observation): Snapshot {
-  return withCompleteness(policy, apply(policy, snapshot, observation));
+  // By what was known before, so that the order of news of one instant does not matter.
+  const agreed = withAgreement(policy.probe, snapshot, observation.startedAt);
+  return withCompleteness(policy, apply(policy, agreed, observation));
 }
 
 function apply(policy: RoutingPolicy, snapshot: Snapshot, observation: Observation): Snapshot {
@@ -36,6 +47,8 @@ function apply(policy: RoutingPolicy, snapshot: Snapshot, observation: Observati
       if (record === undefined || record.standbyWord?.isStale === true) return snapshot;
       return replace(snapshot, { ...record, standbyWord: { at: observation.startedAt, isStale: false } });
     }
+    case 'leader':
+      return observeLeader(policy, snapshot, observation);
   }
 }
 
@@ -102,11 +115,25 @@ function observeMembers(policy: RoutingPolicy, snapshot: Snapshot, observation: 
   return { ...snapshot, members, switchover, refused, scope: snapshot.scope ?? observation.scope };
 }
 
+/** A member's own document is no witness for itself, and one of nobody we know is no witness at all. */
+function observeLeader(
+  policy: RoutingPolicy,
+  snapshot: Snapshot,
+  { leader, by, startedAt }: LeaderObservation,
+): Snapshot {
+  const known = snapshot.namedLeader;
+  if (by === leader || !snapshot.members.has(by) || startedAt < (known?.at ?? -Infinity)) return snapshot;
+  if (leader === undefined) return { ...snapshot, namedLeader: undefined };
+  const isSame = known?.leader === leader && startedAt < known.at + policy.probe.silenceGraceMs;
+  return { ...snapshot, namedLeader: { leader, since: isSame ? known.since : startedAt, at: startedAt } };
+}
+
 /** Evidence belongs to addresses. Where only the API moved, the silence before its first answer counts from the last old one. */
 function asListed(known: MemberRecord, member: Member): MemberRecord {
   if (isSameServer(known.member, member)) return { ...known, member };
   const isSamePostgres = isSameAddress(known.member.postgres, member.postgres);
-  return { ...newRecord(member), answeredAt: isSamePostgres ? known.answeredAt : undefined };
+  const { hasShownIdentity } = known;
+  return { ...newRecord(member), hasShownIdentity, answeredAt: isSamePostgres ? known.answeredAt : undefined };
 }
 
 function observeProbe(policy: RoutingPolicy, snapshot: Snapshot, observation: ProbeObservation): Snapshot {
@@ -127,13 +154,28 @@ function observeProbe(policy: RoutingPolicy, snapshot: Snapshot, observation: Pr
         : failed,
     );
   }
+  const heard = { ...record, word: wordOf(policy, snapshot, record, observation) };
   const detail = mismatchOf(snapshot, record, outcome.body);
   if (detail !== undefined) {
     const mismatch = { at: startedAt, detail };
     const nothing = { failure: undefined, vouch: undefined, standbyWord: undefined };
-    return replace(snapshot, { ...record, ...nothing, probedAt: startedAt, mismatch });
+    return replace(snapshot, { ...heard, ...nothing, probedAt: startedAt, mismatch });
   }
-  return takeAnswer(policy, snapshot, record, observation, outcome);
+  return takeAnswer(policy, snapshot, heard, observation, outcome);
+}
+
+/** An answer under another name, or for another scope, is not this member's. */
+function wordOf(
+  policy: RoutingPolicy,
+  snapshot: Snapshot,
+  record: MemberRecord,
+  { check: text, startedAt: at, outcome }: ProbeObservation,
+): OwnWord | undefined {
+  const check = checksOf(policy).find((candidate) => candidate.text === text);
+  if (check === undefined || outcome.kind !== 'answered' || outcome.body === undefined) return record.word;
+  const { status, body } = outcome;
+  if (differs(snapshot.scope, body.scope) || differs(record.member.name, body.name)) return record.word;
+  return nextWord(record.word, { check, status, body, at }, policy.probe.readFreshMs);
 }
 
 /** Nothing came back from either port: no word and no refusal, as when the host or the way to it is gone. */
@@ -160,7 +202,12 @@ function mismatchOf(snapshot: Snapshot, record: MemberRecord, body: MemberStatus
   if (differs(snapshot.systemIdentifier, body?.systemIdentifier)) {
     return `system identifier ${shown(body?.systemIdentifier ?? '')}, not ${shown(snapshot.systemIdentifier ?? '')}`;
   }
+  if (record.hasShownIdentity && body !== undefined && !showsIdentity(body)) return 'it no longer says who it is';
   return undefined;
+}
+
+function showsIdentity({ scope, name, systemIdentifier }: MemberStatus): boolean {
+  return scope !== undefined || name !== undefined || systemIdentifier !== undefined;
 }
 
 function takeAnswer(
@@ -175,7 +222,7 @@ function takeAnswer(
   const checks = new Map(record.checks);
   const to = { to: observation.check, status: answer.status };
   const judged = { at: startedAt, answer: to, timeline: body?.timeline };
-  let { highestTimeline } = snapshot;
+  let isProven = false;
   for (const check of checksOf(policy)) {
     const isAsked = check.text === observation.check;
     const known = checks.get(check.text);
@@ -186,9 +233,7 @@ function takeAnswer(
     // Of one instant, a no outweighs a yes: a member comes back only by a probe started after it was negative.
     if (verdict.kind === 'positive' && known?.at === startedAt && known.verdict.kind !== 'positive') continue;
     checks.set(check.text, nextCheckRecord(policy, known, { ...judged, verdict }));
-    if (verdict.kind === 'positive' && check.family === 'primary' && body?.timeline !== undefined) {
-      highestTimeline = Math.max(highestTimeline ?? 0, body.timeline);
-    }
+    isProven ||= verdict.kind === 'positive' && check.family === 'primary';
   }
   const next: MemberRecord = {
     ...record,
@@ -201,11 +246,12 @@ function takeAnswer(
     mismatch: undefined,
     vouch: undefined,
     standbyWord: nextStandbyWord(policy, record, checks, body),
+    hasShownIdentity: record.hasShownIdentity || (body !== undefined && showsIdentity(body)),
   };
   const known = body?.clusterUnlocked === true ? takeBackVouches(snapshot, observation) : snapshot;
   return {
     ...replace(known, next),
-    highestTimeline,
+    ...(isProven ? highestWith(snapshot, observation.member, body?.timeline) : {}),
     scope: snapshot.scope ?? body?.scope,
     systemIdentifier: snapshot.systemIdentifier ?? body?.systemIdentifier,
   };
@@ -228,6 +274,16 @@ function nextStandbyWord(
   if (!stands) return undefined;
   const isProven = body?.role === 'primary' && answers.every(({ now }) => now !== undefined && now.at > at);
   return isStale || !isProven ? word : { at, isStale: true };
+}
+
+type Highest = Pick<Snapshot, 'highestTimeline' | 'highestTimelineBy'>;
+
+function highestWith(snapshot: Snapshot, member: MemberName, timeline: number | undefined): Highest {
+  const { highestTimeline, highestTimelineBy } = snapshot;
+  const highest = highestTimeline ?? 0;
+  if (timeline === undefined || timeline < highest) return { highestTimeline, highestTimelineBy };
+  const others = timeline === highest ? highestTimelineBy.filter((name) => name !== member) : [];
+  return { highestTimeline: timeline, highestTimelineBy: [...others, member].toSorted() };
 }
 
 interface Judged extends Pick<CheckRecord, 'verdict' | 'at'>, Partial<Pick<CheckRecord, 'answer'>> {

@@ -4,6 +4,7 @@ import type { Instant } from './instant.ts';
 import type { Member, MemberName, MemberRefusal } from './member.ts';
 import type { ProbeOutcome } from './observation.ts';
 import type { MemberStatus } from './status.ts';
+import type { OwnWord } from './own-word.ts';
 import type { Verdict } from './verdict.ts';
 
 /** What one member's answers to one check amount to. */
@@ -52,6 +53,10 @@ export interface MemberRecord {
    * the primary all the same. An answer other than yes, or another timeline, ends it.
    */
   readonly standbyWord: { readonly at: Instant; readonly isStale: boolean } | undefined;
+  /** By its newest answer under its own name and scope. Kept through silence, and through answers that are not believed. */
+  readonly word: OwnWord | undefined;
+  /** An answer of this member has carried its identity: one that carries none is no evidence any more. */
+  readonly hasShownIdentity: boolean;
 }
 
 export interface Failure {
@@ -70,8 +75,14 @@ export interface Snapshot {
   /** Pinned from the configuration or from the first answers; an answer that differs is another cluster's. */
   readonly scope: string | undefined;
   readonly systemIdentifier: string | undefined;
-  /** The highest timeline on which a member was ever positive for a primary check. */
+  /** The highest timeline on which a member was positive for a primary check: a primary below it is refused. */
   readonly highestTimeline: number | undefined;
+  /** The members that were, sorted. Only they can take it back by themselves. */
+  readonly highestTimelineBy: readonly MemberName[];
+  /** The leader that other members' documents name. */
+  readonly namedLeader: NamedLeader | undefined;
+  /** The newest primary that was refused and is accepted again. */
+  readonly accepted: Acceptance | undefined;
   /** True from the first complete round on: every member first known was asked every check or failed to answer. */
   readonly complete: boolean;
   /** Members that the operator has drained, and since when; by name, known now or not. */
@@ -81,6 +92,27 @@ export interface Snapshot {
   readonly refused: readonly MemberRefusal[];
 }
 
+export interface NamedLeader {
+  readonly leader: MemberName;
+  /** The first and the newest document of a run that names the same member without a gap. */
+  readonly since: Instant;
+  readonly at: Instant;
+}
+
+/** What a primary is refused for. */
+export const REFUSAL_KINDS = ['timeline', 'cluster-identity'] as const;
+export type RefusalKind = (typeof REFUSAL_KINDS)[number];
+
+export interface Acceptance {
+  readonly at: Instant;
+  readonly member: MemberName;
+  readonly kind: RefusalKind;
+  /** `timeline 5 instead of 6` */
+  readonly detail: string;
+  /** `agreement`: every member that matters said so for long enough. */
+  readonly by: 'agreement' | 'operator';
+}
+
 /** By the newest document: when `leader` is to hand over. */
 export interface ScheduledSwitchover {
   readonly at: Instant;
@@ -88,8 +120,19 @@ export interface ScheduledSwitchover {
 }
 
 export function emptySnapshot(scope: string | undefined): Snapshot {
-  const nothing = { systemIdentifier: undefined, highestTimeline: undefined, complete: false };
-  return { members: new Map(), scope, ...nothing, drained: new Map(), switchover: undefined, refused: [] };
+  return {
+    members: new Map(),
+    scope,
+    systemIdentifier: undefined,
+    highestTimeline: undefined,
+    highestTimelineBy: [],
+    namedLeader: undefined,
+    accepted: undefined,
+    complete: false,
+    drained: new Map(),
+    switchover: undefined,
+    refused: [],
+  };
 }
 
 export function newRecord(member: Member): MemberRecord {
@@ -104,6 +147,8 @@ export function newRecord(member: Member): MemberRecord {
     mismatch: undefined,
     vouch: undefined,
     standbyWord: undefined,
+    word: undefined,
+    hasShownIdentity: false,
   };
 }
 

@@ -66,7 +66,7 @@ function hasStarted(body: MemberStatus | undefined): boolean {
 }
 
 /** `promoted` is Patroni's word while SQL fails right after a promotion: it excludes nothing. */
-function isPlainlyNotPrimary(body: MemberStatus): boolean {
+export function isPlainlyNotPrimary(body: MemberStatus): boolean {
   const { role } = body;
   return role === 'replica' || role === 'standby_leader' || role === 'demoted' || role === 'uninitialized';
 }

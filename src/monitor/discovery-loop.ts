@@ -30,6 +30,12 @@ export type Discovered =
       readonly startedAt: Instant;
     };
 
+type Found = Extract<Discovered, { kind: 'found' }>;
+
+function runningLeader({ leader }: Found): MemberName | undefined {
+  return leader?.state === 'running' ? leader.name : undefined;
+}
+
 /** Reads /cluster from some member, not from `not`. Settles within its own deadline, never rejects. */
 export type Discover = (options: { readonly not?: MemberName }) => Promise<Discovered>;
 
@@ -116,16 +122,32 @@ export class DiscoveryLoop {
     void this.#vouch(record.member.name);
   }
 
+  /** Has somebody other than the member say who the leader is: that is a witness for a primary that is refused. */
+  seekLeader(not: MemberName): void {
+    if (!this.#isVouching && !this.#isStopped) void this.#ask(not);
+  }
+
   async #vouch(member: MemberName): Promise<void> {
-    const { discover, onObservation } = this.#options;
+    const found = await this.#ask(member);
+    if (found === undefined || runningLeader(found) !== member) return;
+    this.#options.onObservation({ kind: 'vouch', member, by: found.by, startedAt: found.startedAt });
+  }
+
+  /** One such question at a time. Undefined: no answer, or one that is no longer of interest. */
+  async #ask(not: MemberName): Promise<Found | undefined> {
     const era = this.#era;
     this.#isVouching = true;
-    const found = await discover({ not: member });
-    if (era !== this.#era) return;
+    const found = await this.#options.discover({ not });
+    if (era !== this.#era) return undefined;
     this.#isVouching = false;
-    if (found.kind === 'failed') return;
-    const isLeader = found.leader?.name === member && found.leader.state === 'running';
-    if (isLeader) onObservation({ kind: 'vouch', member, by: found.by, startedAt: found.startedAt });
+    if (found.kind === 'failed') return undefined;
+    this.#tellLeader(found);
+    return found;
+  }
+
+  #tellLeader(found: Found): void {
+    const { by, startedAt } = found;
+    this.#options.onObservation({ kind: 'leader', leader: runningLeader(found), by, startedAt });
   }
 
   #soonestMs(): number {
@@ -171,10 +193,11 @@ export class DiscoveryLoop {
     const refused = found.kind === 'found' || found.refused.length > 0 ? { refused: found.refused } : {};
     const named = scope === undefined ? {} : { scope };
     onObservation({ kind: 'members', startedAt, members, ...named, ...switchover, ...refused });
+    if (found.kind === 'found') this.#tellLeader(found);
   }
 
   /** The wall clock is asked for this alone: to place its time on ours. */
-  #scheduled({ leader, scheduledSwitchoverAt }: Discovered & { kind: 'found' }): ScheduledSwitchover | undefined {
+  #scheduled({ leader, scheduledSwitchoverAt }: Found): ScheduledSwitchover | undefined {
     const { clock, wallClock } = this.#options;
     if (leader === undefined || scheduledSwitchoverAt === undefined) return undefined;
     return { at: clock.now() + (scheduledSwitchoverAt - wallClock()), leader: leader.name };

@@ -7,9 +7,10 @@ import type { MemberName } from '../core/member.ts';
 import { checksOf, nextCheck, observe } from '../core/observe.ts';
 import type { Observation, ProbeObservation } from '../core/observation.ts';
 import type { PoolName, ProbePolicy, RoutingPolicy } from '../core/policy.ts';
+import type { RefusedPrimary } from '../core/refused-primary.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import { emptySnapshot, withChecks, withDrained, withMembers, withResumed } from '../core/snapshot.ts';
-import type { Snapshot } from '../core/snapshot.ts';
+import type { RefusalKind, Snapshot } from '../core/snapshot.ts';
 import { isVanishing } from '../core/vanished.ts';
 import { Alert } from './alert.ts';
 import { changesBetween, evidenceChanges, probeEvent } from './changes.ts';
@@ -21,6 +22,8 @@ import type { Discover } from './discovery-loop.ts';
 import { ImminentPrimary } from './imminent-primary.ts';
 import { Prober } from './prober.ts';
 import type { Probe } from './prober.ts';
+import { RefusalWatch } from './refusal-watch.ts';
+import type { Accepting } from './refusal-watch.ts';
 import { staleMember } from './staleness.ts';
 
 export interface MonitorOptions {
@@ -51,6 +54,7 @@ export class Monitor {
   readonly #discovery: DiscoveryLoop;
   readonly #alert: Alert;
   readonly #imminent = new ImminentPrimary();
+  readonly #refusals: RefusalWatch;
   #policy: RoutingPolicy;
   #snapshot: Snapshot;
   readonly #decider: Decider;
@@ -81,6 +85,7 @@ export class Monitor {
       onObservation: (observation) => this.#take(observation),
       onSmell: (name) => this.#smell(name),
     });
+    this.#refusals = new RefusalWatch({ probe, clock, onEvent, seekLeader: (not) => this.#discovery.seekLeader(not) });
   }
 
   /** Begins to discover and to probe. Nothing is routed before the first complete round. */
@@ -139,6 +144,23 @@ export class Monitor {
     this.#options.onEvent({ kind: 'member-resumed', member });
     this.#decider.decide();
     return true;
+  }
+
+  /** Primaries that are not believed, while there is no other. */
+  refusedPrimaries(): readonly RefusedPrimary[] {
+    return this.#refusals.refused(this.#snapshot);
+  }
+
+  /** Believes the one primary that is refused for this, in this step. */
+  accept(kind: RefusalKind): Accepting {
+    const accepting = this.#refusals.accept(kind, this.#snapshot);
+    if (accepting.kind === 'impossible') return accepting;
+    const before = this.#snapshot;
+    this.#snapshot = accepting.snapshot;
+    this.#refusals.read(before, this.#snapshot);
+    this.#decider.decide();
+    for (const prober of this.#probers.values()) prober.soon(0);
+    return accepting;
   }
 
   /**
@@ -236,6 +258,7 @@ export class Monitor {
     this.#snapshot = observe(this.#policy, before, observation);
     for (const event of evidenceChanges(before, this.#snapshot, observation)) this.#options.onEvent(event);
     if (observation.kind === 'members') this.#followMembers();
+    this.#refusals.read(before, this.#snapshot);
     this.#decider.decide();
   }
 

@@ -8,6 +8,8 @@ import type { Instant } from '../core/instant.ts';
 import { REFUSAL_REASONS } from '../core/member.ts';
 import type { MemberName, MemberRefusal } from '../core/member.ts';
 import type { PoolName } from '../core/policy.ts';
+import { REFUSAL_KINDS } from '../core/snapshot.ts';
+import type { Acceptance } from '../core/snapshot.ts';
 import { NETWORK_BUCKETS, createTimedOutcomes } from './timed-outcomes.ts';
 
 type Event = ProxyEvent | WorkerEvent | MonitorEvent | ReloadEvent;
@@ -15,6 +17,7 @@ type Event = ProxyEvent | WorkerEvent | MonitorEvent | ReloadEvent;
 const CANCEL_KEYS: readonly CancelKeyKnowledge[] = ['known', 'unknown'];
 const HOLD_OUTCOMES = ['released', 'timeout', 'gave-up', 'refused'];
 const DISCOVERY_OUTCOMES = ['found', 'failed'];
+const ACCEPTED_BY: readonly Acceptance['by'][] = ['agreement', 'operator'];
 const REFRESH_OUTCOMES = ['asked', 'merged'];
 const HOLD_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
 const SESSION_BUCKETS = [0.01, 0.1, 1, 10, 60, 600, 3600, 6 * 3600, 24 * 3600];
@@ -41,7 +44,21 @@ export function createEventMetrics({ registry, now }: EventMetricsOptions): Even
   const discoveries = discoveryRecord(cluster, now);
   const reloads = reloadMetrics(registers);
   for (const [outcome, counter] of cluster.initial) counter.inc({ outcome }, 0);
-  const count = (event: Event): void => {
+  const count = counting({ pool, probes, dials, cluster, members, discoveries, reloads });
+  return { count, learn: learning(pool), retain: members.retain, discoveredAt: discoveries.lastFoundAt };
+}
+
+interface Counted extends ReturnType<typeof questionMetrics> {
+  readonly pool: PoolMetrics;
+  readonly cluster: ReturnType<typeof clusterMetrics>;
+  readonly members: Retaining;
+  readonly discoveries: ReturnType<typeof discoveryRecord>;
+  readonly reloads: ReturnType<typeof reloadMetrics>;
+}
+
+function counting(counted: Counted): EventMetrics['count'] {
+  const { pool, probes, dials, cluster, members, discoveries, reloads } = counted;
+  return (event) => {
     switch (event.kind) {
       case 'session-closed':
         pool.closed.inc({ pool: event.pool, reason: event.reason });
@@ -67,6 +84,8 @@ export function createEventMetrics({ registry, now }: EventMetricsOptions): Even
         return countRefused(cluster.refused, event.refused);
       case 'members-changed':
         return members.changed(event);
+      case 'primary-accepted':
+        return cluster.accepted.inc({ reason: event.refusal, by: event.by });
       case 'refresh-asked':
         return cluster.refreshes.inc({ outcome: event.isMerged ? 'merged' : 'asked' });
       case 'urgent-probing':
@@ -83,6 +102,7 @@ export function createEventMetrics({ registry, now }: EventMetricsOptions): Even
       case 'hold-started':
       case 'session-opened':
       case 'contact-source-changed':
+      case 'primary-refused':
       case 'member-drained':
       case 'member-resumed':
       case 'standby-word-stale':
@@ -90,7 +110,6 @@ export function createEventMetrics({ registry, now }: EventMetricsOptions): Even
         return undefined;
     }
   };
-  return { count, learn: learning(pool), retain: members.retain, discoveredAt: discoveries.lastFoundAt };
 }
 
 /** Every reason has its series from the start. */
@@ -276,6 +295,7 @@ function clusterMetrics(registers: Registers) {
       registers,
     }),
     refused,
+    accepted: acceptances(registers),
     directIo: new Gauge({
       name: 'pointsman_direct_io',
       help: '1 while bytes are relayed past the streams of Node, 0 while they go through them.',
@@ -287,4 +307,15 @@ function clusterMetrics(registers: Registers) {
       registers,
     }),
   };
+}
+
+function acceptances(registers: Registers) {
+  const total = new Counter({
+    name: 'pointsman_primary_acceptances_total',
+    help: 'Times a refused primary was believed again, by what it was refused for and who said so: agreement, operator.',
+    labelNames: ['reason', 'by'] as const,
+    registers,
+  });
+  for (const reason of REFUSAL_KINDS) for (const by of ACCEPTED_BY) total.inc({ reason, by }, 0);
+  return total;
 }

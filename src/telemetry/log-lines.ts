@@ -5,6 +5,7 @@ import type { CloseReason } from '../core/close-reason.ts';
 import { describeRoute, durationText, standingText } from '../core/describe.ts';
 import type { MonitorEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../core/events.ts';
 import type { MemberRefusal } from '../core/member.ts';
+import { AGREEMENT_MS } from '../core/refused-primary.ts';
 import type { WhyCode } from '../core/routing-table.ts';
 
 export type LineLevel = 'error' | 'warn' | 'info' | 'debug' | 'trace';
@@ -58,10 +59,11 @@ export function logLine(event: Event, isNews: boolean): LogLine {
       return routeLine(event);
     case 'standing-changed':
       return standingLine(event);
+    case 'primary-refused':
+    case 'primary-accepted':
     case 'member-drained':
-      return { level: 'warn', text: () => drainedText(event.member) };
     case 'member-resumed':
-      return { level: 'info', text: () => `${event.member}: resumed by the operator` };
+      return memberLine(event);
     case 'standby-word-stale':
       return { level: 'warn', text: () => staleWordText(event.member) };
     case 'contact-source-changed':
@@ -113,6 +115,29 @@ function openedText({ session, client, member }: Extract<Event, { kind: 'session
 function staleWordText(member: string): string {
   const how = `${member}: new sessions read in_hot_standby=on, but its API proves that it is the primary`;
   return `${how}; a pooler before the server probably repeats an old value; sessions are let through`;
+}
+
+type MemberEvent = Extract<
+  Event,
+  { kind: 'primary-refused' | 'primary-accepted' | 'member-drained' | 'member-resumed' }
+>;
+
+function memberLine(event: MemberEvent): LogLine {
+  switch (event.kind) {
+    case 'primary-refused':
+      return { level: 'error', text: () => event.text };
+    case 'primary-accepted':
+      return { level: 'warn', text: () => acceptedText(event) };
+    case 'member-drained':
+      return { level: 'warn', text: () => drainedText(event.member) };
+    case 'member-resumed':
+      return { level: 'info', text: () => `${event.member}: resumed by the operator` };
+  }
+}
+
+function acceptedText({ member, by, detail }: Extract<Event, { kind: 'primary-accepted' }>): string {
+  const why = by === 'operator' ? 'the operator said so' : `all members agreed for ${durationText(AGREEMENT_MS)}`;
+  return `${member}: believed as the primary from now on with ${detail}: ${why}`;
 }
 
 function drainedText(member: string): string {

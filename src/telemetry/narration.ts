@@ -45,6 +45,8 @@ export function createNarration(options: NarrationOptions): (event: Event) => vo
         return tellAsLogged(event);
       case 'route-changed':
       case 'members-changed':
+      case 'primary-refused':
+      case 'primary-accepted':
       case 'member-drained':
       case 'member-resumed':
       case 'standby-word-stale':

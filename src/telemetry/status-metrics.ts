@@ -7,6 +7,8 @@ import type { Instant } from '../core/instant.ts';
 import type { MemberName } from '../core/member.ts';
 import type { PoolName } from '../core/policy.ts';
 import type { PoolDecision, Route, RoutingTable, Standing } from '../core/routing-table.ts';
+import { REFUSAL_KINDS } from '../core/snapshot.ts';
+import type { RefusalKind } from '../core/snapshot.ts';
 import { createWorkerMetrics } from './worker-metrics.ts';
 
 /** Where the values of a scrape come from. Each is called once per scrape. */
@@ -20,6 +22,8 @@ export interface StatusSource {
   readonly isUp: (member: MemberName) => boolean;
   /** The cluster's name; undefined while it is not known. */
   readonly scope: () => string | undefined;
+  /** What primaries are refused for, while there is no other. */
+  readonly refusals?: () => readonly RefusalKind[];
   /** By the operator. */
   readonly isDrained: (member: MemberName) => boolean;
   /** With which clients are answered; undefined where TLS is the members'. */
@@ -45,6 +49,7 @@ const STANDINGS: readonly Standing['kind'][] = ['open', 'keep', 'leave'];
 export function createStatusMetrics(registry: Registry, source: StatusSource): () => ReadonlySet<MemberName> {
   const registers = [registry];
   const routing = routingMetrics(registers);
+  const refused = refusedGauge(registers);
   const sessions = sessionMetrics(registers);
   const tls = tlsMetrics(registers);
   const setWorkers = createWorkerMetrics(registers);
@@ -61,6 +66,8 @@ export function createStatusMetrics(registry: Registry, source: StatusSource): (
     routing.complete.set(table.complete ? 1 : 0);
     routing.members.set(members.size);
     routing.cluster.set({ scope: source.scope() ?? '' }, 1);
+    const refusals = source.refusals?.() ?? [];
+    for (const reason of REFUSAL_KINDS) refused.set({ reason }, refusals.includes(reason) ? 1 : 0);
     for (const [pool, decision] of table.pools) setDecision(routing, pool, decision);
     for (const member of members) {
       const at = source.lastAnswerAt(member);
@@ -213,6 +220,15 @@ function memberMetrics(registers: Registers) {
       registers,
     }),
   };
+}
+
+function refusedGauge(registers: Registers) {
+  return new Gauge({
+    name: 'pointsman_primary_refused',
+    help: '1 while a member answers as the primary and is refused, by what for, and no other primary is known: writes wait.',
+    labelNames: ['reason'] as const,
+    registers,
+  });
 }
 
 function sessionMetrics(registers: Registers) {

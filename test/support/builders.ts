@@ -8,6 +8,7 @@ import type { Member, MemberName } from '../../src/core/member.ts';
 import { observe } from '../../src/core/observe.ts';
 import type {
   FailureCause,
+  LeaderObservation,
   MembersObservation,
   Observation,
   PortState,
@@ -187,6 +188,11 @@ export function refused({
 
 export function vouched(member: MemberName, by: MemberName, at: Instant): VouchObservation {
   return { kind: 'vouch', member, by, startedAt: at };
+}
+
+/** A /cluster document of `by` names `leader`; undefined: nobody. */
+export function named(leader: MemberName | undefined, by: MemberName, at: Instant): LeaderObservation {
+  return { kind: 'leader', leader, by, startedAt: at };
 }
 
 /** What the core knows after these observations; scope `lab` is pinned by configuration. */

@@ -27,7 +27,7 @@ beforeEach(async () => {
     metrics: () => metrics(),
     readiness: () => ({ ready: true }),
     token: () => Promise.resolve({ kind: 'token', value: TOKEN }),
-    operations: { refresh: done, reload: () => Promise.resolve(done()), drain: done, resume: done },
+    operations: { refresh: done, reload: () => Promise.resolve(done()), drain: done, resume: done, accept: done },
   };
   admin = createAdmin(options);
   const listening = await admin.listen();

@@ -23,6 +23,7 @@ const operations: Operations = {
   reload: () => Promise.resolve(does('reload')),
   drain: (member) => does(`drain ${member}`),
   resume: (member) => does(`resume ${member}`),
+  accept: (kind) => does(`accept ${kind}`),
 };
 
 beforeEach(async () => {
@@ -69,6 +70,8 @@ describe('done', () => {
     ['/members/pg-1/drain', 'drain pg-1'],
     ['/members/pg-1/resume', 'resume pg-1'],
     ['/members/a%2Fb%20c/drain', 'drain a/b c'],
+    ['/accept/timeline', 'accept timeline'],
+    ['/accept/cluster-identity', 'accept cluster-identity'],
   ])('POST %s', async (path, what) => {
     const { status, body } = await ask(path);
     expect([status, body, done]).toEqual([200, { asked: true }, [what]]);
@@ -152,10 +155,14 @@ describe('turned away before anything is done', () => {
     await ended;
   });
 
-  test.each(['/members//drain', '/members/pg-1', '/members/%zz/drain', '/members/pg-1/drain/'])(
-    '%s: no such path',
-    async (path) => {
-      expect((await ask(path)).status).toBe(404);
-    },
-  );
+  test.each([
+    '/members//drain',
+    '/members/pg-1',
+    '/members/%zz/drain',
+    '/members/pg-1/drain/',
+    '/accept',
+    '/accept/scope',
+  ])('%s: no such path', async (path) => {
+    expect((await ask(path)).status).toBe(404);
+  });
 });

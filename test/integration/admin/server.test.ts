@@ -45,6 +45,7 @@ const quiet: AdminOptions = {
     reload: () => Promise.resolve({ kind: 'done', result: {} }),
     drain: () => ({ kind: 'done', result: {} }),
     resume: () => ({ kind: 'done', result: {} }),
+    accept: () => ({ kind: 'done', result: {} }),
   },
 };
 
@@ -125,7 +126,7 @@ describe('paths', () => {
       {
         error:
           'no such path: known are /livez, /readyz, /metrics, /status, ' +
-          'and by POST /refresh, /reload, /members/NAME/drain, /members/NAME/resume',
+          'and by POST /refresh, /reload, /members/NAME/drain, /members/NAME/resume, /accept/timeline, /accept/cluster-identity',
       },
     ]);
   });

@@ -177,3 +177,50 @@ test('the token is in no log line, no status and no metric, also when a reload b
   expect(said).not.toContain(TOKEN);
   expect(said).not.toContain(next);
 });
+
+test('a primary on a lower timeline is refused and shown, until an operator accepts it', async () => {
+  const nothing = await post('/accept/timeline');
+  expect(nothing).toEqual({
+    status: 409,
+    body: { error: 'nothing to accept: no primary is refused for its timeline' },
+  });
+  cluster.primary.api.set({ role: 'replica', hasLock: false, timeline: 2 });
+  cluster.replica.api.set({ role: 'primary', hasLock: true, timeline: 2 });
+  await until('the switchover', () => lab.said('route-changed').some(({ msg }) => msg === 'pool write: open on pg-2'));
+  cluster.replica.api.set({ role: 'replica', hasLock: false });
+  cluster.primary.api.set({ role: 'primary', hasLock: true, timeline: 1 });
+  const [line] = await until('the refusal', () => {
+    const lines = lab.said('primary-refused');
+    return lines.length > 0 ? lines : undefined;
+  });
+  expect(line).toMatchObject({ level: 'error', member: 'pg-1', refusal: 'timeline' });
+  expect(await lab.metric('pointsman_primary_refused{reason="timeline"}')).toBe(1);
+  const status: unknown = await (await fetch(`${lab.admin}/status`)).json();
+  expect(status).toMatchObject({
+    cluster: {
+      timeline: 2,
+      refused_primaries: [
+        {
+          member: 'pg-1',
+          refused_for: 'timeline',
+          shown: 'timeline 1',
+          expected: 'timeline 2',
+          why: 'answers as the primary with timeline 1, but timeline 2 was seen before',
+          ends_by: [expect.stringContaining('which lacks: '), 'pointsman accept timeline'],
+        },
+      ],
+    },
+  });
+
+  const accepted = await post('/accept/timeline');
+  expect(accepted).toMatchObject({
+    status: 200,
+    body: { member: 'pg-1', accepted: 'timeline 1 instead of timeline 2', pools: { write: 'open on pg-1' } },
+  });
+  const client = await aSession(writes);
+  expect(client.isClosed).toBe(false);
+  client.socket.destroy();
+  expect(await lab.metric('pointsman_primary_refused{reason="timeline"}')).toBe(0);
+  expect(await lab.metric('pointsman_primary_acceptances_total{reason="timeline",by="operator"}')).toBe(1);
+  expect(lab.said('primary-accepted')).toMatchObject([{ level: 'warn', by: 'operator' }]);
+});

@@ -31,6 +31,9 @@ const STATUS = buildStatus({
   counts: new Map(),
 });
 
+const LOWER = { member: 'pg-1', refused_for: 'timeline', shown: 'timeline 5', expected: 'timeline 6' } as const;
+const WHY = 'answers as the primary with timeline 5, but timeline 6 was seen before';
+
 let status = STATUS;
 const closing: (() => Promise<unknown> | void)[] = [];
 afterEach(async () => {
@@ -66,6 +69,7 @@ async function serve(token: Token = { kind: 'token', value: TOKEN }, outcome?: O
         ),
       drain: (member) => does(`drain ${member}`, { member, drained: true, pools }),
       resume: (member) => does(`resume ${member}`, { member, drained: false, pools }),
+      accept: (kind) => does(`accept ${kind}`, { member: 'pg-1', accepted: 'timeline 5 instead of timeline 6', pools }),
     },
   });
   closing.push(() => admin.close());
@@ -248,10 +252,41 @@ describe('operations', () => {
       'resume a/b c',
       'a/b c is resumed\n  pool write    open on pg-1\n  pool reports  open on pg-3\n',
     ],
+    [
+      ['accept', 'timeline'],
+      'accept timeline',
+      'pg-1 is believed as the primary, with timeline 5 instead of timeline 6\n  pool write    open on pg-1\n  pool reports  open on pg-3\n',
+    ],
   ])('%j', async (argv, what, text) => {
     const address = await serve();
     const { code, out, err } = await cli(argv, `{ address: ${address}, token: ${TOKEN} }`);
     expect([asked, code, out, err]).toEqual([[what], 0, text, '']);
+  });
+
+  test('accept alone shows what is refused, what would end that, and changes nothing', async () => {
+    const address = await serve();
+    const nothing = await cli(['accept', '--admin', address]);
+    expect(nothing).toEqual({ code: 1, out: '', err: 'pointsman: nothing to accept: no primary is refused\n' });
+    const refused = { ...LOWER, why: WHY, for_seconds: 40, ends_by: ['A', 'B'] };
+    status = { ...STATUS, cluster: { ...STATUS.cluster, refused_primaries: [refused] } };
+    const shown = await cli(['accept', '--admin', address]);
+    expect(shown).toEqual({
+      code: 0,
+      err: '',
+      out: `pg-1 ${WHY}; so for 40 s\n  ended by A\n  ended by B\n`,
+    });
+    expect((await cli(['explain', '--admin', address])).out).toContain(
+      `refused: pg-1 ${WHY} (pointsman accept shows what ends that)\n`,
+    );
+    expect(asked).toEqual([]);
+  });
+
+  test('what is not refused cannot be accepted: exit code 1; what cannot be refused: 2', async () => {
+    const why = 'nothing to accept: no primary is refused for its timeline';
+    const address = await serve(undefined, { kind: 'refused', why });
+    const { code, err } = await cli(['accept', 'timeline', '--admin', address], '', { POINTSMAN_ADMIN_TOKEN: TOKEN });
+    expect([code, err]).toEqual([1, `pointsman: ${why}\n`]);
+    expect((await cli(['accept', 'scope'])).code).toBe(2);
   });
 
   test('the token may come from the environment', async () => {

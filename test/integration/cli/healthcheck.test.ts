@@ -30,7 +30,7 @@ async function serve(readiness: Readiness): Promise<string> {
     metrics: () => Promise.resolve(''),
     readiness: () => readiness,
     token: () => Promise.resolve({ kind: 'none' }),
-    operations: { refresh: unwanted, reload: unwanted, drain: unwanted, resume: unwanted },
+    operations: { refresh: unwanted, reload: unwanted, drain: unwanted, resume: unwanted, accept: unwanted },
   });
   const listening = await admin.listen();
   closing.push(admin.close);

@@ -18,8 +18,11 @@ import {
   routeOf,
 } from '../../support/builders.ts';
 import { NAMES, snapshotAfter, worlds } from './histories.ts';
-import { aboutWriting } from './oracle.ts';
+import { aboutWriting } from './words.ts';
 import { everyTable } from './tables.ts';
+
+/** Where a member has said who it is, an answer that does not is no evidence. */
+const US = { scope: 'lab' };
 
 test('G1: at most one member in an exclusive pool, at every instant', () => {
   fc.assert(
@@ -156,13 +159,13 @@ test('G3: a no takes the member out in the same step, whatever else is known', (
     fc.property(
       worlds,
       fc.constantFrom<(at: number) => Observation>(
-        (at) => answered({ at, status: 503 }),
-        (at) => isReplica('pg-1', at),
+        (at) => answered({ at, status: 503, body: US }),
+        (at) => isReplica('pg-1', at, US),
         (at) => refused({ at }),
       ),
       (world, no) => {
         const at = (world.history.at(-1)?.now ?? 0) + 1;
-        const before = observe(world.policy, snapshotAfter(world), isPrimary('pg-1', at, { timeline: 9 }));
+        const before = observe(world.policy, snapshotAfter(world), isPrimary('pg-1', at, { ...US, timeline: 9 }));
         const table = decideRoutes(world.policy, observe(world.policy, before, no(at + 10)), at + 10);
         expect(openIn(table, 'write')).not.toContain('pg-1');
         const standing = poolOf(table, 'write').standings.get('pg-1');
@@ -178,7 +181,7 @@ test('G4: a proven primary on a higher timeline takes every other one out at onc
       const at = (world.history.at(-1)?.now ?? 0) + 1;
       const policy = { ...world.policy, pools: [aWritePool(), aPool()] };
       const list = { ...aList(at, ...NAMES) };
-      const before = [list, isPrimary('pg-2', at, { timeline: 9 })].reduce<ReturnType<typeof snapshotAfter>>(
+      const before = [list, isPrimary('pg-2', at, { ...US, timeline: 9 })].reduce<ReturnType<typeof snapshotAfter>>(
         (snapshot, observation) => observe(policy, snapshot, observation),
         snapshotAfter(world),
       );

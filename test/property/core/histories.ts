@@ -88,6 +88,7 @@ function bodyOf(role: Role, timeline: number): fc.Arbitrary<MemberStatus> {
       scope: mostly('lab', 'billing'),
       systemIdentifier: mostly('77', '78'),
       pause: fc.boolean(),
+      clusterUnlocked: fc.constantFrom(false, false, false, true),
     },
     { requiredKeys: ['role', 'state', 'timeline'] },
   );
@@ -100,7 +101,7 @@ function bodyOf(role: Role, timeline: number): fc.Arbitrary<MemberStatus> {
   );
 }
 
-const answers: fc.Arbitrary<{ readonly check: string; readonly outcome: ProbeOutcome }> = fc
+const answers = fc
   .record({ role: fc.constantFrom<Role>('primary', 'replica', 'replica'), timeline: fc.constantFrom(1, 1, 1, 2, 2, 3) })
   .chain(({ role, timeline }) =>
     fc.record({
@@ -154,9 +155,15 @@ const scheduled: fc.Arbitrary<(startedAt: Instant) => Pick<MembersObservation, '
 const contents: fc.Arbitrary<Step['observe']> = fc.oneof(
   {
     weight: 16,
-    arbitrary: fc.tuple(names, answers).map(([member, answer]) => (startedAt: Instant): Observation => {
-      return { kind: 'probe', member, startedAt, ...answer };
-    }),
+    arbitrary: fc
+      .tuple(names, answers, mostly<'own' | 'none' | 'pg-1'>('own', 'none', 'pg-1'))
+      .map(([member, { check, outcome }, name]) => (startedAt: Instant): Observation => {
+        const { body } = outcome;
+        // A body with nothing in it stays so: it is the one that does not say who it is.
+        const isNamed = body?.scope !== undefined && name !== 'none';
+        const named = isNamed ? { ...body, name: name === 'own' ? member : name } : body;
+        return { kind: 'probe', member, startedAt, check, outcome: { ...outcome, body: named } };
+      }),
   },
   {
     weight: 5,
@@ -168,6 +175,12 @@ const contents: fc.Arbitrary<Step['observe']> = fc.oneof(
     weight: 4,
     arbitrary: fc.tuple(names, names).map(([member, by]) => (startedAt: Instant): Observation => {
       return { kind: 'vouch', member, by, startedAt };
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(fc.option(names, { nil: undefined }), names).map(([leader, by]) => {
+      return (startedAt: Instant): Observation => ({ kind: 'leader', leader, by, startedAt });
     }),
   },
   {
@@ -251,6 +264,10 @@ export function renamed(observation: Observation, rename: (name: MemberName) => 
       return { ...observation, member: rename(observation.member) };
     case 'vouch':
       return { ...observation, member: rename(observation.member), by: rename(observation.by) };
+    case 'leader': {
+      const leader = observation.leader === undefined ? undefined : rename(observation.leader);
+      return { ...observation, leader, by: rename(observation.by) };
+    }
     case 'members':
       return {
         ...observation,

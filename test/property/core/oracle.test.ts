@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { READ_CHECK } from '../../support/builders.ts';
 import { openIn, routeOf } from '../../support/builders.ts';
-import { momentsOf, worlds, ZONE_CHECK } from './histories.ts';
+import { comebacks } from './comebacks.ts';
+import { momentsOf, snapshotAfter, worlds, ZONE_CHECK } from './histories.ts';
 import { whoIsThere, whoReads, whoWrites } from './oracle.ts';
 
 describe('a second opinion, told from the whole list of observations', () => {
@@ -18,6 +19,27 @@ describe('a second opinion, told from the whole list of observations', () => {
       }),
       { numRuns: 200 },
     );
+  });
+
+  test('agrees on who writes when a primary comes back on a lower timeline or with another identity', () => {
+    fc.assert(
+      fc.property(comebacks, (world) => {
+        for (const { snapshot, now, seen } of momentsOf(world)) {
+          const open = openIn(decideRoutes(world.policy, snapshot, now), 'write');
+          const expected = whoWrites(world, seen, now);
+          expect({ now, open }).toEqual({ now, open: expected === undefined ? [] : [expected] });
+        }
+      }),
+      { numRuns: 60 },
+    );
+    const accepted = fc
+      .sample(comebacks, { numRuns: 200, seed: 1 })
+      .flatMap((world) => snapshotAfter(world).accepted ?? []);
+    for (const kind of ['timeline', 'cluster-identity']) {
+      const share = accepted.filter((one) => one.kind === kind).length / 200;
+      expect(share, `histories of both outcomes: ${kind}`).toBeGreaterThan(0.1);
+      expect(share).toBeLessThan(0.45);
+    }
   });
 
   test('agrees on who reads in a pool without a lag bound', () => {

@@ -5,17 +5,23 @@ import type { MemberName } from '../../../src/core/member.ts';
 import type { Observation, ProbeObservation } from '../../../src/core/observation.ts';
 import type { MemberStatus } from '../../../src/core/status.ts';
 import { READ_CHECK, WRITE_CHECK } from '../../support/builders.ts';
+import { agreedOn } from './agreement.ts';
+import type { Document } from './agreement.ts';
 import { ZONE_CHECK } from './histories.ts';
 import type { World } from './histories.ts';
-
-type Word = 'yes' | 'no' | 'not-now' | undefined;
+import { aboutReading, aboutWriting, bodyOf, isPromoting } from './words.ts';
+import type { Word } from './words.ts';
 
 /** Something that counts about a member: in order, after discarding what began before something newer was known. */
 interface Fact {
   readonly at: Instant;
-  readonly kind: 'answer' | 'stranger' | 'dead' | 'silent' | 'vouch';
+  /** `past`: an answer from before another identity was agreed on; nothing is judged by it any more. */
+  readonly kind: 'answer' | 'stranger' | 'dead' | 'silent' | 'vouch' | 'past';
   readonly accepts: boolean;
   readonly probe: ProbeObservation | undefined;
+  /** Of a vouch. Taken back: its giver has said since that nobody holds the leader lock. */
+  readonly by?: MemberName;
+  readonly isTakenBack?: boolean;
 }
 
 export interface Known {
@@ -26,32 +32,9 @@ export interface Known {
 
 export interface Told {
   readonly members: readonly Known[];
-  /** The highest timeline on which anybody ever said yes to /primary, members forgotten since included. */
+  /** The highest timeline on which anybody said yes to /primary, members forgotten since included, unless all agreed on a lower one. */
   readonly top: number | undefined;
   readonly complete: boolean;
-}
-
-function bodyOf(probe: ProbeObservation | undefined): MemberStatus | undefined {
-  return probe?.outcome.kind === 'answered' ? probe.outcome.body : undefined;
-}
-
-/** What a probe says about /primary. */
-export function aboutWriting(probe: ProbeObservation): Word {
-  if (probe.outcome.kind !== 'answered') return undefined;
-  const { status, body } = probe.outcome;
-  if (probe.check !== WRITE_CHECK) {
-    return ['replica', 'standby_leader', 'demoted', 'uninitialized'].includes(body?.role ?? '') ? 'no' : undefined;
-  }
-  if (status === 503) return 'no';
-  const isRole = body?.role === undefined || body.role === 'primary';
-  const isRunning = body?.state === undefined || body.state === 'running';
-  const hasStarted = body?.role === 'primary' && body.state === 'starting' && typeof body.location === 'number';
-  return (isRole && isRunning) || hasStarted ? 'yes' : 'not-now';
-}
-
-function isPromoting(probe: ProbeObservation): boolean {
-  const role = bodyOf(probe)?.role;
-  return aboutWriting(probe) === 'not-now' && role !== undefined && role !== 'primary';
 }
 
 /** Reads the history once, in order, member by member. */
@@ -60,39 +43,60 @@ export function tell(history: readonly Observation[]): Told {
     readonly name: string;
     readonly place: string;
     readonly hasAddress: boolean;
+    readonly hasShown: boolean;
     readonly facts: readonly Fact[];
   }[] = [];
   let system: string | undefined;
   let top: number | undefined;
+  let topBy: readonly MemberName[] = [];
+  let documents: readonly Document[] = [];
   let complete = false;
   for (const observation of history) {
-    if (observation.kind === 'members') {
+    const agreed = agreedOn({ members, documents, top, topBy, system }, observation.startedAt);
+    if (agreed?.kind === 'timeline') [top, topBy] = [agreed.timeline, [agreed.name]];
+    if (agreed?.kind === 'identity') {
+      [system, top, topBy] = [agreed.system, undefined, []];
+      members = members.map((member) => ({ ...member, hasShown: false, facts: asPast(member.facts) }));
+    }
+    if (observation.kind === 'leader') {
+      const { leader, by, startedAt: at } = observation;
+      const isLate = at < (documents.at(-1)?.at ?? -Infinity);
+      if (by !== leader && !isLate && members.some(({ name }) => name === by))
+        documents = [...documents, { at, leader }];
+    } else if (observation.kind === 'members') {
       const listed = observation.members.map((member) => {
         const place = JSON.stringify([member.api.address, member.postgres]);
-        const same = members.find((known) => known.name === member.name && known.place === place);
-        return { name: member.name, place, hasAddress: member.postgres !== undefined, facts: same?.facts ?? [] };
+        const known = members.find(({ name }) => name === member.name);
+        const facts = known?.place === place ? known.facts : [];
+        const hasShown = known?.hasShown ?? false;
+        return { name: member.name, place, hasAddress: member.postgres !== undefined, hasShown, facts };
       });
       const answering = members.filter(
         ({ name, facts }) =>
           !listed.some((member) => member.name === name) &&
-          facts.some(({ kind, at }) => kind === 'answer' && at > observation.startedAt - 15_000),
+          facts.some(({ kind, at }) => (kind === 'answer' || kind === 'past') && at > observation.startedAt - 15_000),
       );
       members = [...listed, ...answering];
     } else if (observation.kind !== 'landing') {
       const index = members.findIndex(({ name }) => name === observation.member);
       const member = members[index];
       if (member === undefined) continue;
-      const fact = factOf(observation, system);
+      const fact = factOf(observation, member, system);
       const newest = member.facts
         .filter(({ kind }) => (kind === 'vouch') === (fact.kind === 'vouch'))
         .map(({ at }) => at);
       if (fact.at < Math.max(...newest)) continue;
-      members = members.with(index, { ...member, facts: [...member.facts, fact] });
+      const body = bodyOf(fact.probe);
+      const hasShown = member.hasShown || (fact.kind === 'answer' && body !== undefined && hasIdentity(body));
+      members = members.with(index, { ...member, hasShown, facts: [...member.facts, fact] });
       if (fact.kind === 'answer' && fact.probe !== undefined) {
-        const body = bodyOf(fact.probe);
+        if (body?.clusterUnlocked === true) members = members.map((known) => takenBack(known, member.name, fact.at));
         system ??= body?.systemIdentifier;
         const isYes = lastWord([...member.facts, fact])?.word === 'yes' && aboutWriting(fact.probe) === 'yes';
-        if (isYes && body?.timeline !== undefined) top = Math.max(top ?? 0, body.timeline);
+        if (isYes && body?.timeline !== undefined && body.timeline >= (top ?? 0)) {
+          topBy = [...(body.timeline === top ? topBy.filter((name) => name !== member.name) : []), member.name];
+          top = body.timeline;
+        }
       }
     }
     complete ||= members.length > 0 && members.every(({ facts }) => wasAsked(facts));
@@ -100,15 +104,52 @@ export function tell(history: readonly Observation[]): Told {
   return { members, top, complete };
 }
 
-function factOf(observation: Exclude<Observation, { kind: 'members' | 'landing' }>, system: string | undefined): Fact {
+function takenBack<T extends { readonly facts: readonly Fact[] }>(known: T, by: MemberName, before: Instant): T {
+  const isTakenBack = (fact: Fact): boolean => fact.kind === 'vouch' && fact.by === by && fact.at < before;
+  return { ...known, facts: known.facts.map((fact) => (isTakenBack(fact) ? { ...fact, isTakenBack: true } : fact)) };
+}
+
+/** Another identity was agreed on: only the last silence is still so. */
+function asPast(facts: readonly Fact[]): readonly Fact[] {
+  const contacts = facts.filter(({ kind }) => kind !== 'vouch');
+  return contacts.map((fact, index): Fact => {
+    const isStillSo = index === contacts.length - 1 && (fact.kind === 'dead' || fact.kind === 'silent');
+    return isStillSo ? fact : { ...fact, kind: 'past' };
+  });
+}
+
+function hasIdentity({ scope, name, systemIdentifier }: MemberStatus): boolean {
+  return [scope, name, systemIdentifier].some((part) => part !== undefined);
+}
+
+/** Of us: nothing of it is another's, and it says who it is where this member ever did. */
+function isOurs(
+  body: MemberStatus | undefined,
+  { name, hasShown }: { readonly name: MemberName; readonly hasShown: boolean },
+  system: string | undefined,
+): boolean {
+  if (body === undefined) return true;
+  const isSame = (body.systemIdentifier ?? system) === (system ?? body.systemIdentifier);
+  const isOurName = (body.name ?? name) === name && (body.scope ?? 'lab') === 'lab';
+  return isSame && isOurName && (hasIdentity(body) || !hasShown);
+}
+
+function factOf(
+  observation: Exclude<Observation, { kind: 'members' | 'leader' | 'landing' }>,
+  member: Parameters<typeof isOurs>[1] & { readonly facts: readonly Fact[] },
+  system: string | undefined,
+): Fact {
   const at = observation.startedAt;
-  if (observation.kind === 'vouch') return { at, kind: 'vouch', accepts: false, probe: undefined };
+  if (observation.kind === 'vouch') return { at, kind: 'vouch', accepts: false, probe: undefined, by: observation.by };
   const { outcome } = observation;
   if (outcome.kind === 'answered') {
-    const { scope, systemIdentifier } = outcome.body ?? {};
-    const isOurs = (scope ?? 'lab') === 'lab' && (systemIdentifier ?? system) === (system ?? systemIdentifier);
-    return { at, kind: isOurs ? 'answer' : 'stranger', accepts: false, probe: observation };
+    const kind = isOurs(outcome.body, member, system) ? 'answer' : 'stranger';
+    return { at, kind, accepts: false, probe: observation };
   }
+  const last = member.facts.findLast(({ kind }) => kind !== 'vouch');
+  const isOurFault = outcome.kind === 'failed' && outcome.cause === 'local';
+  // A fault of ours says nothing new about a member that was silent or dead before.
+  if (isOurFault && (last?.kind === 'silent' || last?.kind === 'dead')) return { ...last, at, probe: observation };
   const isDead = outcome.kind === 'refused' && outcome.postgres === 'refused';
   return { at, kind: isDead ? 'dead' : 'silent', accepts: outcome.postgres === 'accepts', probe: observation };
 }
@@ -117,6 +158,7 @@ function factOf(observation: Exclude<Observation, { kind: 'members' | 'landing' 
 function wasAsked(facts: readonly Fact[]): boolean {
   const contacts = facts.filter(({ kind }) => kind !== 'vouch');
   const last = contacts.at(-1)?.kind;
+  if (last === 'past') return false;
   if (last !== 'answer') return last !== undefined;
   if (contacts.some(({ kind }) => kind === 'dead')) return true;
   const probes = contacts.flatMap(({ kind, probe }) => (kind === 'answer' && probe !== undefined ? [probe] : []));
@@ -158,7 +200,9 @@ function claimOf(member: Known, now: Instant, vouching: boolean, withinMs = 5000
   const lastAnswer = member.facts.findLastIndex(({ kind }) => kind === 'answer' || kind === 'stranger');
   const vouch = member.facts.slice(lastAnswer + 1).findLast(({ kind }) => kind === 'vouch');
   const isVouched = vouching && newestContact?.kind === 'silent' && newestContact.accepts;
-  const provenAt = [last.fact.at, ...(isVouched && vouch !== undefined ? [vouch.at] : [])];
+  // One that was taken back brings nobody new; who is there may stay for the grace.
+  const counts = vouch?.isTakenBack !== true || withinMs > 5000;
+  const provenAt = [last.fact.at, ...(isVouched && vouch !== undefined && counts ? [vouch.at] : [])];
   if (!provenAt.some((at) => now - at < withinMs)) return undefined;
   return { name: member.name, timeline: bodyOf(last.fact.probe)?.timeline, hasAddress: member.hasAddress };
 }
@@ -190,21 +234,6 @@ export function whoWrites({ policy, history }: World, seen: number, now: Instant
 function mayStillWrite(member: Known, { policy }: World, top: number | undefined, now: Instant): boolean {
   const claim = claimOf(member, now, policy.probe.vouching, 15_000);
   return claim !== undefined && (claim.timeline === undefined || top === undefined || claim.timeline >= top);
-}
-
-/** What a probe says about a pool of replicas: `never` takes out at once, `no` after `fall` of them. */
-export function aboutReading(check: string, probe: ProbeObservation): 'yes' | 'no' | 'never' | undefined {
-  if (probe.outcome.kind !== 'answered') return undefined;
-  const { status, body } = probe.outcome;
-  const isAsked = probe.check === check;
-  const zone = body?.tags?.get('zone');
-  const isElsewhere = check === ZONE_CHECK && body?.tags !== undefined && zone !== 'a';
-  const isOut = (body?.noloadbalance === true && body.role !== 'primary') || isElsewhere;
-  const isDown = body?.state !== undefined && body.state !== 'running';
-  if (body?.role === 'primary' || isDown || isOut) return 'never';
-  if (!isAsked) return undefined;
-  if (status === 503) return check === ZONE_CHECK && body?.tags === undefined ? 'never' : 'no';
-  return check === READ_CHECK && body?.replayed === 'invalid' ? 'no' : 'yes';
 }
 
 /** In or out after rise and fall: the newest moment that decided. */

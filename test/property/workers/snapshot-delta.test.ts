@@ -4,11 +4,12 @@ import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { emptySnapshot, withDrained, withMembers } from '../../../src/core/snapshot.ts';
 import type { Snapshot } from '../../../src/core/snapshot.ts';
 import { deltaBetween, withDelta } from '../../../src/workers/snapshot-delta.ts';
+import { comebacks } from '../core/comebacks.ts';
 import { momentsOf, worlds } from '../core/histories.ts';
 
 test('whoever is sent the deltas has the snapshot itself, in its order, and decides the same', () => {
   fc.assert(
-    fc.property(worlds, (world) => {
+    fc.property(fc.oneof({ weight: 5, arbitrary: worlds }, { weight: 1, arbitrary: comebacks }), (world) => {
       let sent: Snapshot = emptySnapshot('lab');
       let known: Snapshot = sent;
       for (const { snapshot, now } of momentsOf(world)) {

@@ -67,7 +67,7 @@ describe('positions of the primary', () => {
     const history = [
       isPrimary('pg-1', 100, { location: 999 }),
       isReplica('pg-2', 200, { location: 111, replayed: 888 }),
-      isReplica('pg-2', 300, { location: 111, replayed: undefined }),
+      isReplica('pg-2', 300, { location: 111, replayed: 'invalid' }),
     ];
     const snapshot = aSnapshot(policy, list, ...history);
     expect(primaryPositions(snapshot).map(({ bytes }) => bytes)).toEqual([999]);

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { checksOf, nextCheck, observe } from '../../../src/core/observe.ts';
 import type { Observation } from '../../../src/core/observation.ts';
-import { emptySnapshot, newRecord } from '../../../src/core/snapshot.ts';
+import { newRecord } from '../../../src/core/snapshot.ts';
 import type { MemberRecord, Snapshot } from '../../../src/core/snapshot.ts';
-import type { MemberStatus } from '../../../src/core/status.ts';
 import {
   aList,
   aMember,
@@ -167,50 +166,6 @@ describe('silence', () => {
       isPrimary('pg-1', 200),
     );
     expect(recordOf(snapshot, 'pg-1')).toMatchObject({ failure: undefined, vouch: undefined, answeredAt: 200 });
-  });
-});
-
-describe('identity', () => {
-  const US: MemberStatus = { scope: 'lab', name: 'pg-1', systemIdentifier: '7710475087788450636' };
-
-  test('scope and system identifier are pinned by the first answer that carries them', () => {
-    const start = observe(POLICY, emptySnapshot(undefined), aList(0, 'pg-1'));
-    const snapshot = observe(POLICY, start, isPrimary('pg-1', 100, US));
-    expect(snapshot).toMatchObject({ scope: 'lab', systemIdentifier: '7710475087788450636' });
-  });
-
-  test('the scope of a member list pins it, and a configured scope stays', () => {
-    const list = { ...aList(0, 'pg-1'), scope: 'other' };
-    expect(observe(POLICY, emptySnapshot(undefined), list).scope).toBe('other');
-    expect(observe(POLICY, emptySnapshot('lab'), list).scope).toBe('lab');
-  });
-
-  test.each<[string, MemberStatus, string]>([
-    ['another scope', { ...US, scope: 'billing' }, 'scope billing, not lab'],
-    ['another member', { ...US, name: 'pg-2' }, 'it is member pg-2'],
-    ['another system', { ...US, systemIdentifier: '42' }, 'system identifier 42, not 7710475087788450636'],
-  ])('an answer of %s teaches nothing but that', (_, body, detail) => {
-    const before = aSnapshot(POLICY, aList(0, 'pg-1'), isReplica('pg-1', 100, US));
-    const after = observe(POLICY, before, isPrimary('pg-1', 1100, { ...body, timeline: 9 }));
-    expect(recordOf(after, 'pg-1')).toEqual({
-      ...recordOf(before, 'pg-1'),
-      probedAt: 1100,
-      mismatch: { at: 1100, detail },
-    });
-    expect(after.highestTimeline).toBeUndefined();
-  });
-
-  test('a proper answer clears the mismatch, a failure does not', () => {
-    const other = isPrimary('pg-1', 200, { scope: 'billing' });
-    const silentAfter = aSnapshot(POLICY, aList(0, 'pg-1'), other, silent({ at: 300 }));
-    expect(recordOf(silentAfter, 'pg-1').mismatch).toBeDefined();
-    const proper = observe(POLICY, silentAfter, isPrimary('pg-1', 400));
-    expect(recordOf(proper, 'pg-1').mismatch).toBeUndefined();
-  });
-
-  test('an answer that does not say who it is counts', () => {
-    const snapshot = aSnapshot(POLICY, aList(0, 'pg-1'), isPrimary('pg-1', 100, US), isPrimary('pg-1', 200));
-    expect(recordOf(snapshot, 'pg-1').answeredAt).toBe(200);
   });
 });
 

@@ -1,0 +1,36 @@
+// `pointsman accept` without an argument: what a running Pointsman refuses as the primary, why, and what would end it. Changes nothing.
+import { z } from 'zod';
+import { durationText } from '../core/describe.ts';
+import { EXIT } from './io.ts';
+import type { CliIo } from './io.ts';
+import { ask, findRunning } from './running.ts';
+import type { RunningOptions } from './running.ts';
+
+const refusedPrimary = z.object({
+  member: z.string(),
+  why: z.string(),
+  for_seconds: z.number(),
+  ends_by: z.array(z.string()),
+});
+const statusDocument = z.object({ cluster: z.object({ refused_primaries: z.array(refusedPrimary).default([]) }) });
+
+export async function showRefused(options: RunningOptions, io: CliIo): Promise<number> {
+  const running = findRunning(options, io);
+  if (typeof running === 'number') return running;
+  const answer = await ask(running, { method: 'GET', path: '/status' }, io);
+  if (answer === undefined) return EXIT.failure;
+  const status = statusDocument.safeParse(answer.body);
+  const refused = status.data?.cluster.refused_primaries ?? [];
+  if (!status.success || refused.length === 0) {
+    const why = status.success ? 'nothing to accept: no primary is refused' : 'its status cannot be read here';
+    io.stderr(`pointsman: ${why}\n`);
+    return EXIT.failure;
+  }
+  io.stdout(refused.map(refusedText).join(''));
+  return EXIT.ok;
+}
+
+function refusedText({ member, why, for_seconds: seconds, ends_by: ends }: z.infer<typeof refusedPrimary>): string {
+  const lines = ends.map((end) => `  ended by ${end}\n`);
+  return `${member} ${why}; so for ${durationText(seconds * 1000)}\n${lines.join('')}`;
+}

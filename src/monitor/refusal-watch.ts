@@ -1,0 +1,82 @@
+// Watches for a primary that is refused: tells when one begins to be, and has other members' documents read while it is.
+import { describeRefusal, refusalEnds } from '../core/describe.ts';
+import type { MonitorEvent } from '../core/events.ts';
+import type { Clock, Instant } from '../core/instant.ts';
+import type { MemberName } from '../core/member.ts';
+import type { ProbePolicy } from '../core/policy.ts';
+import { refusedPrimaries, withAccepted } from '../core/refused-primary.ts';
+import type { RefusedPrimary } from '../core/refused-primary.ts';
+import type { Acceptance, RefusalKind, Snapshot } from '../core/snapshot.ts';
+
+export interface RefusalWatchOptions {
+  readonly probe: () => ProbePolicy;
+  readonly clock: Clock;
+  /** Has a document read of a member other than this one. */
+  readonly seekLeader: (not: MemberName) => void;
+  readonly onEvent: (event: MonitorEvent) => void;
+}
+
+export type Accepting =
+  | { readonly kind: 'accepted'; readonly snapshot: Snapshot; readonly acceptance: Acceptance }
+  /** `refused`: those there are; none, or more than one to choose from. */
+  | { readonly kind: 'impossible'; readonly refused: readonly RefusedPrimary[] };
+
+export class RefusalWatch {
+  readonly #options: RefusalWatchOptions;
+  #known: ReadonlySet<string> = new Set();
+  #sought: Instant = -Infinity;
+
+  constructor(options: RefusalWatchOptions) {
+    this.#options = options;
+  }
+
+  refused(snapshot: Snapshot): readonly RefusedPrimary[] {
+    return refusedPrimaries(this.#options.probe(), snapshot, this.#options.clock.now());
+  }
+
+  /** Reads the step from one snapshot to the next. */
+  read(previous: Snapshot, next: Snapshot): void {
+    const { accepted } = next;
+    if (accepted !== undefined && accepted !== previous.accepted) {
+      const { member, kind: refusal, by, detail } = accepted;
+      this.#options.onEvent({ kind: 'primary-accepted', member, refusal, by, detail });
+    }
+    const refused = this.refused(next);
+    for (const one of refused) {
+      if (!this.#known.has(keyOf(one))) this.#tell(one);
+    }
+    this.#known = new Set(refused.map(keyOf));
+    const [first] = refused;
+    if (first !== undefined) this.#seek(first.member);
+  }
+
+  /** What an operator's word makes of the snapshot. */
+  accept(kind: RefusalKind, snapshot: Snapshot): Accepting {
+    const refused = this.refused(snapshot).filter((one) => one.kind === kind);
+    const [only, ...others] = refused;
+    if (only === undefined || others.length > 0) return { kind: 'impossible', refused };
+    const next = withAccepted(snapshot, only, 'operator', this.#options.clock.now());
+    return next.accepted === undefined
+      ? { kind: 'impossible', refused }
+      : { kind: 'accepted', snapshot: next, acceptance: next.accepted };
+  }
+
+  #tell(refused: RefusedPrimary): void {
+    const { member, kind: refusal } = refused;
+    const ends = refusalEnds(refused, this.#options.clock.now()).join(', or ');
+    const text = `${member} ${describeRefusal(refused)}: it is refused, and no other primary is known; what ends that: ${ends}`;
+    this.#options.onEvent({ kind: 'primary-refused', member, refusal, text });
+  }
+
+  /** So often that one failed read does not break the agreement, which lets a document count for `silenceGraceMs`. */
+  #seek(member: MemberName): void {
+    const now = this.#options.clock.now();
+    if (now - this.#sought < this.#options.probe().silenceGraceMs / 3) return;
+    this.#sought = now;
+    this.#options.seekLeader(member);
+  }
+}
+
+function keyOf({ kind, member, shown }: RefusedPrimary): string {
+  return JSON.stringify([kind, member, shown]);
+}

@@ -1,0 +1,46 @@
+// What one probe says about a check, read from the prose of behaviour.md §1 for the second opinions of this directory. Shares
+// nothing with src/core but the types.
+import type { ProbeObservation } from '../../../src/core/observation.ts';
+import type { MemberStatus } from '../../../src/core/status.ts';
+import { READ_CHECK, WRITE_CHECK } from '../../support/builders.ts';
+import { ZONE_CHECK } from './histories.ts';
+
+export type Word = 'yes' | 'no' | 'not-now' | undefined;
+
+export function bodyOf(probe: ProbeObservation | undefined): MemberStatus | undefined {
+  return probe?.outcome.kind === 'answered' ? probe.outcome.body : undefined;
+}
+
+/** What a probe says about /primary. */
+export function aboutWriting(probe: ProbeObservation): Word {
+  if (probe.outcome.kind !== 'answered') return undefined;
+  const { status, body } = probe.outcome;
+  if (probe.check !== WRITE_CHECK) {
+    return ['replica', 'standby_leader', 'demoted', 'uninitialized'].includes(body?.role ?? '') ? 'no' : undefined;
+  }
+  if (status === 503) return 'no';
+  const isRole = body?.role === undefined || body.role === 'primary';
+  const isRunning = body?.state === undefined || body.state === 'running';
+  const hasStarted = body?.role === 'primary' && body.state === 'starting' && typeof body.location === 'number';
+  return (isRole && isRunning) || hasStarted ? 'yes' : 'not-now';
+}
+
+export function isPromoting(probe: ProbeObservation): boolean {
+  const role = bodyOf(probe)?.role;
+  return aboutWriting(probe) === 'not-now' && role !== undefined && role !== 'primary';
+}
+
+/** What a probe says about a pool of replicas: `never` takes out at once, `no` after `fall` of them. */
+export function aboutReading(check: string, probe: ProbeObservation): 'yes' | 'no' | 'never' | undefined {
+  if (probe.outcome.kind !== 'answered') return undefined;
+  const { status, body } = probe.outcome;
+  const isAsked = probe.check === check;
+  const zone = body?.tags?.get('zone');
+  const isElsewhere = check === ZONE_CHECK && body?.tags !== undefined && zone !== 'a';
+  const isOut = (body?.noloadbalance === true && body.role !== 'primary') || isElsewhere;
+  const isDown = body?.state !== undefined && body.state !== 'running';
+  if (body?.role === 'primary' || isDown || isOut) return 'never';
+  if (!isAsked) return undefined;
+  if (status === 503) return check === ZONE_CHECK && body?.tags === undefined ? 'never' : 'no';
+  return check === READ_CHECK && body?.replayed === 'invalid' ? 'no' : 'yes';
+}

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import { observe } from '../../../src/core/observe.ts';
+import { emptySnapshot } from '../../../src/core/snapshot.ts';
+import type { MemberRecord, Snapshot } from '../../../src/core/snapshot.ts';
+import type { MemberStatus } from '../../../src/core/status.ts';
+import {
+  aList,
+  aMember,
+  answered,
+  aPolicy,
+  aSnapshot,
+  aTable,
+  isPrimary,
+  isReplica,
+  openIn,
+  silent,
+} from '../../support/builders.ts';
+
+const POLICY = aPolicy();
+
+function recordOf(snapshot: Snapshot, member: string): MemberRecord {
+  const record = snapshot.members.get(member);
+  if (record === undefined) throw new Error(`${member} is not known`);
+  return record;
+}
+
+describe('identity', () => {
+  const US: MemberStatus = { scope: 'lab', name: 'pg-1', systemIdentifier: '7710475087788450636' };
+
+  test('scope and system identifier are pinned by the first answer that carries them', () => {
+    const start = observe(POLICY, emptySnapshot(undefined), aList(0, 'pg-1'));
+    const snapshot = observe(POLICY, start, isPrimary('pg-1', 100, US));
+    expect(snapshot).toMatchObject({ scope: 'lab', systemIdentifier: '7710475087788450636' });
+  });
+
+  test('the scope of a member list pins it, and a configured scope stays', () => {
+    const list = { ...aList(0, 'pg-1'), scope: 'other' };
+    expect(observe(POLICY, emptySnapshot(undefined), list).scope).toBe('other');
+    expect(observe(POLICY, emptySnapshot('lab'), list).scope).toBe('lab');
+  });
+
+  test.each<[string, MemberStatus, string]>([
+    ['another scope', { ...US, scope: 'billing' }, 'scope billing, not lab'],
+    ['another member', { ...US, name: 'pg-2' }, 'it is member pg-2'],
+    ['another system', { ...US, systemIdentifier: '42' }, 'system identifier 42, not 7710475087788450636'],
+  ])('an answer of %s teaches nothing but that', (_, body, detail) => {
+    const before = aSnapshot(POLICY, aList(0, 'pg-1'), isReplica('pg-1', 100, US));
+    const after = observe(POLICY, before, isPrimary('pg-1', 1100, { ...body, timeline: 9 }));
+    const { word, ...known } = recordOf(before, 'pg-1');
+    expect(recordOf(after, 'pg-1')).toMatchObject({ ...known, probedAt: 1100, mismatch: { at: 1100, detail } });
+    expect(recordOf(after, 'pg-1').word?.at, 'what it says of itself is kept where it is its own').toBe(
+      body.systemIdentifier === '42' ? 1100 : word?.at,
+    );
+    expect(after.highestTimeline).toBeUndefined();
+  });
+
+  test('a proper answer clears the mismatch, a failure does not', () => {
+    const other = isPrimary('pg-1', 200, { scope: 'billing' });
+    const silentAfter = aSnapshot(POLICY, aList(0, 'pg-1'), other, silent({ at: 300 }));
+    expect(recordOf(silentAfter, 'pg-1').mismatch).toBeDefined();
+    const proper = observe(POLICY, silentAfter, isPrimary('pg-1', 400));
+    expect(recordOf(proper, 'pg-1').mismatch).toBeUndefined();
+  });
+
+  test('an answer that does not say who it is counts of a member that never did', () => {
+    const others = isPrimary('pg-2', 100, { ...US, name: 'pg-2' });
+    const snapshot = aSnapshot(POLICY, aList(0, 'pg-1', 'pg-2'), others, isPrimary('pg-1', 200));
+    expect(recordOf(snapshot, 'pg-1').answeredAt).toBe(200);
+  });
+
+  test.each<[string, MemberStatus]>([
+    ['its scope', { scope: 'lab' }],
+    ['its name', { name: 'pg-1' }],
+    ['its system identifier', { systemIdentifier: '7' }],
+  ])(
+    'of a member that showed %s an answer without any identity is no evidence, at another address neither',
+    (_, own) => {
+      const yes = answered({ at: 1100, body: { state: 'running' } });
+      const before = aSnapshot(POLICY, aList(0, 'pg-1'), isReplica('pg-1', 100, own));
+      const mismatch = { at: 1100, detail: 'it no longer says who it is' };
+      expect(recordOf(observe(POLICY, before, yes), 'pg-1')).toMatchObject({ answeredAt: 100, mismatch });
+      const moved = observe(POLICY, before, aList(1000, aMember('pg-1', { postgres: { host: 'new', port: 5432 } })));
+      expect(recordOf(observe(POLICY, moved, yes), 'pg-1')).toMatchObject({ answeredAt: undefined, mismatch });
+      const fewer = observe(POLICY, before, isReplica('pg-1', 1100, { scope: 'lab' }));
+      expect(recordOf(fewer, 'pg-1'), 'a part of its identity is enough').toMatchObject({ answeredAt: 1100 });
+    },
+  );
+
+  test('a page that says 200 at the address of a replica is no primary beside the real one', () => {
+    const known = [aList(0, 'pg-1', 'pg-2'), isPrimary('pg-1', 0, US), isReplica('pg-2', 0, { ...US, name: 'pg-2' })];
+    const page = answered({ member: 'pg-2', at: 1000, body: {} });
+    const table = aTable(POLICY, 1100, ...known, isPrimary('pg-1', 1000, US), page);
+    expect(openIn(table, 'write')).toEqual(['pg-1']);
+    expect(openIn(aTable(POLICY, 6000, ...known, page), 'write')).toEqual([]);
+  });
+});

@@ -1,0 +1,84 @@
+// A primary below what was seen, in the monitor: who is asked about it, what is told, and what an operator's word does.
+import { expect, it } from 'vitest';
+import { LabMonitor } from '../../support/lab-monitor.ts';
+
+/** pg-2 has been the primary on timeline 2; now pg-1 is it on timeline 1, and `follower` says what pg-2 is. */
+async function takenBack(follower: 'replica' | 'silent'): Promise<LabMonitor> {
+  const lab = await new LabMonitor().started();
+  lab.set('pg-2', { role: 'primary', timeline: 2 });
+  lab.set('pg-1', { role: 'replica', timeline: 2 });
+  lab.leader = 'pg-2';
+  await lab.clock.advance(5000);
+  expect(lab.writeRoute()).toBe('pg-2');
+  lab.set('pg-1', { role: 'primary', timeline: 1 });
+  lab.set('pg-2', { role: follower, timeline: 1 });
+  lab.leader = 'pg-1';
+  lab.events.length = 0;
+  return lab;
+}
+
+function told(lab: LabMonitor, kind: string): readonly unknown[] {
+  return lab.events.filter((event) => event.kind === kind);
+}
+
+it('is led to without a restart once everybody has agreed on it for 30 s', async () => {
+  const lab = await takenBack('replica');
+  await lab.clock.advance(29_000);
+  expect(lab.writeRoute()).toBe('hold');
+  expect(told(lab, 'primary-refused')).toEqual([
+    {
+      kind: 'primary-refused',
+      member: 'pg-1',
+      refusal: 'timeline',
+      text: expect.stringMatching(
+        /^pg-1 answers as the primary with timeline 1, but timeline 2 was seen before: it is refused, .*pointsman accept timeline$/,
+      ),
+    },
+  ]);
+  await lab.clock.advance(10_000);
+  expect(lab.writeRoute()).toBe('pg-1');
+  expect(told(lab, 'primary-accepted')).toEqual([
+    {
+      kind: 'primary-accepted',
+      member: 'pg-1',
+      refusal: 'timeline',
+      by: 'agreement',
+      detail: 'timeline 1 instead of timeline 2',
+    },
+  ]);
+  expect(lab.monitor.refusedPrimaries()).toEqual([]);
+});
+
+it('has /cluster read of another member while it is refused, every few seconds and no more often', async () => {
+  const lab = await takenBack('silent');
+  await lab.clock.advance(20_000);
+  const [from] = [lab.discoveries.length];
+  await lab.clock.advance(60_000);
+  const sought = lab.discoveries.slice(from).filter(({ not }) => not === 'pg-1');
+  expect(sought.length).toBeGreaterThanOrEqual(11);
+  expect(sought.length).toBeLessThanOrEqual(12);
+  expect(lab.writeRoute(), 'silence is never agreement').toBe('hold');
+});
+
+it('is led to at once when an operator says so, and nothing is accepted that is not refused', async () => {
+  const lab = await takenBack('silent');
+  expect(lab.monitor.accept('timeline')).toEqual({ kind: 'impossible', refused: [] });
+  await lab.clock.advance(20_000);
+  expect(lab.monitor.accept('cluster-identity')).toEqual({ kind: 'impossible', refused: [] });
+  expect(lab.writeRoute()).toBe('hold');
+  expect(lab.monitor.accept('timeline')).toMatchObject({ kind: 'accepted', acceptance: { by: 'operator' } });
+  expect(lab.writeRoute()).toBe('pg-1');
+  expect(told(lab, 'primary-accepted')).toMatchObject([{ member: 'pg-1', by: 'operator' }]);
+  expect(lab.monitor.accept('timeline')).toEqual({ kind: 'impossible', refused: [] });
+});
+
+it('an operator chooses between two only when one of them is left', async () => {
+  const lab = await takenBack('silent');
+  lab.set('pg-3', { role: 'primary', timeline: 1 });
+  lab.monitor.refresh();
+  await lab.clock.advance(20_000);
+  expect(lab.monitor.accept('timeline')).toMatchObject({
+    kind: 'impossible',
+    refused: [{ member: 'pg-1' }, { member: 'pg-3' }],
+  });
+});
