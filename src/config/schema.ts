@@ -94,7 +94,7 @@ const onLeave = z.strictObject({
 const pool = z.strictObject({
   check,
   exclusive: flag.optional(),
-  balance: choice(['least-sessions', 'round-robin', 'random']).default('least-sessions'),
+  balance: choice(['least-sessions', 'round-robin', 'random', 'client-address']).default('least-sessions'),
   weight_tag: nonEmpty.optional(),
   zone_tag: nonEmpty.optional(),
   slow_start: duration(0).optional(),

@@ -15,6 +15,8 @@ export interface PickInputs {
   readonly random: () => number;
   /** Those of the pool's last pick; empty at first. */
   readonly credits: Credits;
+  /** Of the client, without its port. */
+  readonly clientAddress: string;
 }
 
 export interface Pick {
@@ -34,6 +36,8 @@ export function pickTarget(balance: Balance, targets: Targets, inputs: PickInput
       return { target: byChance(candidates, inputs), credits: inputs.credits };
     case 'least-sessions':
       return { target: leastLoaded(candidates, inputs), credits: inputs.credits };
+    case 'client-address':
+      return { target: byAddress(candidates, inputs.clientAddress), credits: inputs.credits };
   }
 }
 
@@ -85,6 +89,29 @@ function leastLoaded(targets: Targets, inputs: PickInputs): Target {
   const least = Math.min(...targets.map(loadOf));
   const [first = targets[0], ...rest] = targets.filter((target) => loadOf(target) === least);
   return byChance([first, ...rest], inputs);
+}
+
+/**
+ * Rendezvous hashing: every process that sees the same targets picks the same one, and a member that comes or goes moves only the addresses
+ * that it gains or had. The slow start of a member is left out: it differs between processes, and would move addresses all the time.
+ */
+function byAddress(targets: Targets, clientAddress: string): Target {
+  let picked = targets[0];
+  let highest = -Infinity;
+  for (const target of targets) {
+    const score = Math.log(fractionOf(`${target.member} ${clientAddress}`)) / (target.weight ?? 1);
+    if (score > highest) [picked, highest] = [target, score];
+  }
+  return picked;
+}
+
+/** FNV-1a with the finalizer of MurmurHash3, as a number in (0, 1). */
+function fractionOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (((hash ^ (hash >>> 16)) >>> 0) + 0.5) / 2 ** 32;
 }
 
 function sumOf(targets: Targets, weightOf: PickInputs['weightOf']): number {

@@ -44,7 +44,8 @@ export const LEAVE_FORCE: Readonly<Record<LeaveMode, number>> = {
   close: 3,
 };
 
-export type Balance = 'least-sessions' | 'round-robin' | 'random';
+/** `client-address`: every session of an address to the same member, while the same members are open. */
+export type Balance = 'least-sessions' | 'round-robin' | 'random' | 'client-address';
 
 /** `fallback`: to the fallback, if there is one. `refuse`: nowhere, even so. */
 export type WhenAllLagging = 'refuse' | 'least-lagging' | 'fallback';

@@ -22,6 +22,8 @@ export type OpenRoute = Extract<Route, { kind: 'open' }>;
 
 export interface ApproachInputs {
   readonly session: number;
+  /** The client's, without its port. */
+  readonly clientAddress: string;
   readonly pool: PoolPolicy;
   readonly attempts: Attempts;
   readonly around: Surroundings;
@@ -118,7 +120,7 @@ function connectToMember(inputs: ApproachInputs): () => void {
     return handOver(inputs, kept.target, kept.socket);
   }
   const attemptsLeft = attempts.left();
-  let seated = picker.pick(pool, attempts.preferred(route.targets));
+  let seated = picker.pick(pool, attempts.preferred(route.targets), inputs.clientAddress);
   let abort = nothing;
   const sit = (target: Target): void => {
     seated = target;
@@ -152,10 +154,13 @@ function placeAt(target: Target, { fallback, lagging }: OpenRoute): Place {
 }
 
 /** Another member of the route as it is now, to be tried beside those that were. */
-function another({ around, pool, attempts }: ApproachInputs, tried: ReadonlySet<MemberName>): Target | undefined {
+function another(
+  { around, pool, attempts, clientAddress }: ApproachInputs,
+  tried: ReadonlySet<MemberName>,
+): Target | undefined {
   const targets = openRoute(around.seams, pool.name)?.targets ?? [];
   const [first, ...rest] = targets.filter(({ member }) => !tried.has(member));
-  return first && around.picker.pick(pool, attempts.preferred([first, ...rest]));
+  return first && around.picker.pick(pool, attempts.preferred([first, ...rest]), clientAddress);
 }
 
 function handOver(inputs: ApproachInputs, target: Target, backend: Socket): () => void {

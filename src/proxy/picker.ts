@@ -33,13 +33,16 @@ export class Picker {
     return this.#newcomers.ramping(pool);
   }
 
-  pick(pool: PoolPolicy, targets: readonly [Target, ...Target[]]): Target {
+  /** `clientAddress`: without the port. */
+  pick(pool: PoolPolicy, targets: readonly [Target, ...Target[]], clientAddress: string): Target {
     const { registry, random } = this.#inputs;
     const { target, credits } = pickTarget(pool.balance, targets, {
       sessionsOn: (member) => registry.sessionsOn(pool.name, member),
       weightOf: (one) => (one.weight ?? 1) * this.#newcomers.share(pool, one),
       random,
       credits: this.#credits.get(pool.name) ?? new Map(),
+      // The same client by a listener of both families.
+      clientAddress: clientAddress.replace(/^::ffff:/i, ''),
     });
     this.#credits.set(pool.name, credits);
     return target;

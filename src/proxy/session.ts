@@ -240,6 +240,7 @@ export class Session implements Seated, Waiting, OpeningHost {
     const { opening, attempts, spare } = this.#arriving();
     const abort = approach({
       session: this.id,
+      clientAddress: this.#record.address(),
       pool: this.#policy,
       attempts,
       around: this.#around,

@@ -1,11 +1,12 @@
 // How sessions are shared out over real sockets: weights, zones, and what a newcomer gets.
+import { connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import type { Balance } from '../../../src/core/policy.ts';
 import { aPool } from '../../support/builders.ts';
 import { startFakeBackend } from '../../support/fake-backend.ts';
 import type { FakeBackend } from '../../support/fake-backend.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { aStartup } from '../../support/packets.ts';
+import { SSL_REQUEST, aStartup } from '../../support/packets.ts';
 import { startProxyLab } from '../../support/proxy-lab.ts';
 import type { ProxyLab } from '../../support/proxy-lab.ts';
 import { connectRaw } from '../../support/raw-client.ts';
@@ -31,7 +32,7 @@ function opens(one: FakeBackend, other: FakeBackend, sharing: PoolPicture['shari
 }
 
 /** Opens sessions one after the other; all stay. */
-async function connect(at: ProxyLab, count: number): Promise<void> {
+async function openSessions(at: ProxyLab, count: number): Promise<void> {
   for (let opened = 0; opened < count; opened += 1) {
     const client = await connectRaw(at.address('read'));
     client.socket.write(aStartup());
@@ -45,7 +46,7 @@ test.each<Balance>(['least-sessions', 'round-robin'])(
     const [one, other] = await twoBackends();
     const read = opens(one, other, { one: { weight: 3 } });
     lab = await startProxyLab({ pools: [aPool({ balance })], table: { read } });
-    await connect(lab, 8);
+    await openSessions(lab, 8);
     expect([one.open(), other.open()]).toEqual([6, 2]);
   },
 );
@@ -53,10 +54,10 @@ test.each<Balance>(['least-sessions', 'round-robin'])(
 test('our own zone first; when its member refuses the connect, the same client is served elsewhere', async () => {
   const [near, far] = await twoBackends();
   lab = await startProxyLab({ pools: [aPool()], table: { read: opens(near, far, { other: { isFar: true } }) } });
-  await connect(lab, 3);
+  await openSessions(lab, 3);
   expect([near.open(), far.open()]).toEqual([3, 0]);
   await near.refuseConnections();
-  await connect(lab, 2);
+  await openSessions(lab, 2);
   expect(far.open()).toBe(2);
 });
 
@@ -65,10 +66,10 @@ test('our own zone is gone: the other one takes what comes, until it is back', a
   const read = opens(near, far, { other: { isFar: true } });
   lab = await startProxyLab({ pools: [aPool()], table: { read } });
   lab.decide({ read: { ...read, open: { other: far.address } } });
-  await connect(lab, 2);
+  await openSessions(lab, 2);
   expect([near.open(), far.open()]).toEqual([0, 2]);
   lab.decide({ read });
-  await connect(lab, 3);
+  await openSessions(lab, 3);
   expect([near.open(), far.open()]).toEqual([3, 2]);
 });
 
@@ -78,18 +79,39 @@ test('scenario 26: a replica returns to a loaded pool and is not given every new
   const read = opens(one, other);
   lab = await startProxyLab({ clock, pools: [aPool({ slowStartMs: 10_000 })], table: { read } });
   lab.decide({ read: { open: { one: one.address } } });
-  await connect(lab, 10);
+  await openSessions(lab, 10);
   lab.decide({ read });
-  await connect(lab, 3);
+  await openSessions(lab, 3);
   expect([one.open(), other.open()]).toEqual([12, 1]);
   expect(lab.proxy.counts().get('read')?.ramping).toEqual(new Map([['other', 0.01]]));
 
   await clock.advance(5_000);
-  await connect(lab, 5);
+  await openSessions(lab, 5);
   expect([one.open(), other.open()]).toEqual([12, 6]);
-  await connect(lab, 6);
+  await openSessions(lab, 6);
   expect([one.open(), other.open()]).toEqual([16, 8]);
   await clock.advance(5_000);
-  await connect(lab, 8);
+  await openSessions(lab, 8);
   expect([one.open(), other.open()]).toEqual([16, 16]);
+});
+
+test('client-address: sessions and cancels of an address that are hidden in TLS come to one member', async () => {
+  const [one, other] = await twoBackends();
+  const pool = aPool({ balance: 'client-address' });
+  lab = await startProxyLab({ pools: [pool], table: { read: opens(one, other) } });
+  const { host, port } = lab.address('read');
+  for (let address = 1; address <= 12; address += 1) {
+    const before = [one.connections.length, other.connections.length];
+    for (let count = 1; count <= 3; count += 1) {
+      // What a client says inside TLS, a session or a cancel, is not to be seen here.
+      connect({ host, port, localAddress: `127.0.0.${address}` })
+        .on('error', () => {})
+        .write(SSL_REQUEST);
+      await until('the connection', () => one.open() + other.open() === (address - 1) * 3 + count);
+    }
+    const [first = 0, second = 0] = before;
+    const came = [one.connections.length - first, other.connections.length - second];
+    expect([Math.min(...came), Math.max(...came)]).toEqual([0, 3]);
+  }
+  expect(Math.min(one.open(), other.open()), 'addresses are shared out').toBeGreaterThan(0);
 });

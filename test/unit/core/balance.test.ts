@@ -16,7 +16,13 @@ const HEAVY: Targets = [target('a', { weight: 3 }), target('b'), target('c')];
 
 function inputs(load: Load = {}, chance = 0, credits: Credits = new Map()): PickInputs {
   const sessionsOn = (member: string): number => load[member] ?? 0;
-  return { sessionsOn, weightOf: ({ weight }) => weight ?? 1, random: () => chance, credits };
+  return {
+    sessionsOn,
+    weightOf: ({ weight }) => weight ?? 1,
+    random: () => chance,
+    credits,
+    clientAddress: '10.0.0.1',
+  };
 }
 
 function pick(balance: Balance, targets: Targets, load: Load = {}, chance = 0): string {
@@ -104,7 +110,45 @@ describe('least-sessions takes the least loaded, and chance decides a tie', () =
   });
 });
 
-describe.each(['round-robin', 'random', 'least-sessions'] as const)('%s', (balance) => {
+/** Whatever the load and chance. */
+function memberOf(targets: Targets, clientAddress: string): string {
+  return pickTarget('client-address', targets, { ...inputs({ a: 1_000 }, 0.5), clientAddress }).target.member;
+}
+
+describe('client-address sends an address to one member', () => {
+  const ADDRESSES = Array.from({ length: 4_000 }, (_, index) => `10.1.${index >> 8}.${index & 255}`);
+  const countOf = (targets: Targets, member: string): number =>
+    ADDRESSES.filter((address) => memberOf(targets, address) === member).length;
+
+  test('whatever its load, and in whatever order the members are told', () => {
+    const [a, b, c] = THREE.map(({ member }) => target(member));
+    if (a === undefined || b === undefined || c === undefined) throw new Error('three of them');
+    for (const address of ADDRESSES) expect(memberOf([c, a, b], address)).toBe(memberOf(THREE, address));
+  });
+
+  test('addresses are shared out evenly, and by weight', () => {
+    for (const member of ['a', 'b', 'c']) {
+      expect(Math.abs(countOf(THREE, member) - 4_000 / 3)).toBeLessThan(150);
+    }
+    expect(Math.abs(countOf(HEAVY, 'a') - 2_400)).toBeLessThan(150);
+  });
+
+  test('a member that goes or comes moves only its own addresses', () => {
+    const two: Targets = [target('a'), target('c')];
+    const moved = ADDRESSES.filter((address) => memberOf(two, address) !== memberOf(THREE, address));
+    expect(new Set(moved.map((address) => memberOf(THREE, address)))).toEqual(new Set(['b']));
+  });
+
+  test('slow start moves nobody', () => {
+    const ramped = { ...inputs(), weightOf: ({ member }: Target) => (member === 'a' ? 0.01 : 1) };
+    for (const clientAddress of ADDRESSES.slice(0, 100)) {
+      const { member } = pickTarget('client-address', THREE, { ...ramped, clientAddress }).target;
+      expect(member).toBe(memberOf(THREE, clientAddress));
+    }
+  });
+});
+
+describe.each(['round-robin', 'random', 'least-sessions', 'client-address'] as const)('%s', (balance) => {
   test('the only target is the one', () => {
     expect(pick(balance, [target('a')], {}, 0.99)).toBe('a');
   });
@@ -131,7 +175,7 @@ test('no slow start: the whole at once', () => {
   expect(rampedShare(0, 0)).toBe(1);
 });
 
-test.each(['least-sessions', 'round-robin', 'random'] as const)(
+test.each(['least-sessions', 'round-robin', 'random', 'client-address'] as const)(
   '%s: a member that missed a probe comes last',
   (balance) => {
     const [a, b] = [target('a'), target('b')] as const;
