@@ -30,6 +30,9 @@ import type { Surroundings } from './surroundings.ts';
 import { TlsIdentity } from './tls-identity.ts';
 import type { CertificateStatus } from './tls-identity.ts';
 
+/** Before the deadline of a drain: idle sessions whose turn has not come are told then, so that they have left by the deadline. */
+const LAST_WORDS_MS = 1_000;
+
 /** Nothing was bound, and nothing has changed. `message` says why. */
 export interface Failure {
   readonly kind: 'failed';
@@ -61,7 +64,10 @@ export interface Proxy {
   stopAccepting(): Promise<void>;
   /** Resolves when no session is left, or after `timeoutMs`. Changes nothing. */
   emptied(timeoutMs: number): Promise<void>;
-  /** Refuses who waits, ends sessions between transactions, closes the rest after `deadlineMs`. Resolves when none is left. */
+  /**
+   * Refuses clients that wait, ends sessions between transactions, fast enough for all of them by `deadlineMs`, and closes the rest then.
+   * Resolves when none is left.
+   */
   drain(deadlineMs: number): Promise<void>;
   /** Ends everything. */
   close(): void | Promise<void>;
@@ -228,11 +234,17 @@ class RunningProxy implements LocalProxy {
 
   async drain(deadlineMs: number): Promise<void> {
     this.#isStopping = true;
-    for (const session of this.#registry.all()) {
+    const sessions = this.#registry.all();
+    const neededPerSecond = (sessions.length * 1_000) / Math.max(1, deadlineMs);
+    this.#softEnds.pace(Math.max(this.#policy.client.drainPerSecond, neededPerSecond));
+    for (const session of sessions) {
       session.stopWaiting();
       this.#softEnds.whenIdle(session, () => session.end('shutdown'));
     }
-    await this.emptied(deadlineMs);
+    const lastWordsMs = Math.min(LAST_WORDS_MS, deadlineMs / 2);
+    await this.emptied(deadlineMs - lastWordsMs);
+    for (const session of this.#registry.all()) if (session.isIdle()) session.end('shutdown');
+    await this.emptied(lastWordsMs);
     this.close();
   }
 

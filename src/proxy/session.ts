@@ -153,12 +153,15 @@ export class Session implements Seated, Waiting, OpeningHost {
     this.#seat.starts(to === 'startup');
     leave();
     if (to !== 'dialing' && to !== 'startup') this.#arrival?.spare?.drop();
-    if (this.#place !== undefined && to !== 'relaying') {
-      this.#around.registry.rise(this, this.#place);
-      this.#place = undefined;
-    }
+    if (to !== 'relaying') this.#leavePlace();
     this.#around.registry.moved(this, from, to);
     return true;
+  }
+
+  #leavePlace(): void {
+    if (this.#place === undefined) return;
+    this.#around.registry.rise(this, this.#place);
+    this.#place = undefined;
   }
 
   // For the opening.
@@ -211,6 +214,8 @@ export class Session implements Seated, Waiting, OpeningHost {
     if (this.#around.isStopping()) return this.refuse('shutdown');
     if (route === undefined || route.kind === 'closed') return this.refuse('no-route');
     if (route.kind === 'hold') return this.#hold(route.cause, 0);
+    // The bounds are of the other sessions.
+    this.#leavePlace();
     const full = fullRoute(this.#around.registry, this.#pool, route);
     if (full === undefined) this.#dial();
     else this.refuse('too-many-sessions', full);

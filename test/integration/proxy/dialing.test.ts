@@ -157,6 +157,22 @@ test('G6: sessions on members that lag are counted and capped', async () => {
   await until('both sessions', () => lab.proxy.counts().get('read')?.states.relaying === 2);
 });
 
+test.each([
+  ['fallback', { fallback: { pool: 'write', maxSessions: 1 } }],
+  ['lagging', { lagging: { maxSessions: 1 } }],
+])(
+  'G6: at the bound of a degraded pool (%s) a refused dial goes to another member: a session does not count itself',
+  async (_, degraded) => {
+    const targets = { 'pg-1': one.address, 'pg-2': two.address };
+    lab = await startProxyLab({ clock, table: { read: { open: targets, ...degraded } } });
+    await one.refuseConnections();
+    await aClient('read');
+    await until('the session', () => two.connections.length === 1 && two.last().chunks.length > 0);
+    expect(dials()).toEqual(['pg-1 refused', 'pg-2 connected']);
+    await one.listenAgain();
+  },
+);
+
 test('G6: sessions by fallback are counted and capped', async () => {
   const fallback = { pool: 'write', maxSessions: 2 };
   const pools = [aWritePool(), aPool({ fallback })];

@@ -185,6 +185,39 @@ test('the process stops: idle sessions are told at once, busy ones when they are
   expect(lab.reasons()).toEqual(['shutdown', 'shutdown']);
 });
 
+async function sessions(count: number): Promise<readonly Pair[]> {
+  const pairs: Pair[] = [];
+  for (let at = 0; at < count; at += 1) pairs.push(await aSession('read'));
+  return pairs;
+}
+
+test('the process stops: idle sessions end as fast as the deadline asks, and each is told', async () => {
+  // At the drain rate it would take 4 s.
+  const idle = await sessions(200);
+  const drained = lab.proxy.drain(2_000);
+  await clock.advance(1_000);
+  expect(lab.proxy.counts().get('read')?.states).toMatchObject({ relaying: 0 });
+  for (const pair of idle) {
+    expect(await lastWords(pair)).toMatchObject({ C: '57P01' });
+    pair.client.socket.end();
+  }
+  await drained;
+});
+
+test('the process stops: sessions that became idle just before the deadline are told all the same', async () => {
+  const late = await sessions(80);
+  for (const pair of late) await query(pair);
+  const drained = lab.proxy.drain(20_000);
+  await clock.advance(18_990);
+  for (const pair of late) await answer(pair, 'I');
+  await clock.advance(10);
+  const relayed = GREETING.length + COMMAND_COMPLETE.length + readyForQuery('I').length;
+  for (const pair of late) expect(await lastWords(pair, relayed)).toMatchObject({ C: '57P01' });
+  await clock.advance(1_000);
+  await drained;
+  expect(lab.reasons()).toEqual(late.map(() => 'shutdown'));
+});
+
 test('the process stops while a session is on its way: it is told when it has begun', async () => {
   const client = await connectRaw(lab.address('write'));
   client.socket.write(aStartup());
