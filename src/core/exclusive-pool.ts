@@ -7,6 +7,7 @@ import type { PoolPolicy, ProbePolicy } from './policy.ts';
 import type { HoldCause, Standing, Why } from './routing-table.ts';
 import { isDead } from './snapshot.ts';
 import type { CheckRecord, MemberRecord, Snapshot } from './snapshot.ts';
+import { isWithinGrace } from './unasked.ts';
 
 export interface ExclusiveDecision {
   readonly standings: ReadonlyMap<MemberName, Standing>;
@@ -130,9 +131,9 @@ function standingOf(
     return leave('demoted', { code: 'superseded', detail: `timeline ${timeline}, seen ${contest.floor}` });
   }
   if (check.verdict.kind === 'not-now') {
-    return untilGrace(ages.isYoung(record.answeredAt, probe.silenceGraceMs), check.verdict.why);
+    return untilGrace(isKeptSince(record.answeredAt, record, probe, ages), check.verdict.why);
   }
-  const isKept = ages.isYoung(heldAt(record, check, probe), probe.silenceGraceMs);
+  const isKept = isKeptSince(heldAt(record, check, probe), record, probe, ages);
   if (record.mismatch !== undefined) {
     return untilGrace(isKept, { code: 'other-cluster', detail: record.mismatch.detail });
   }
@@ -153,9 +154,19 @@ function openWhy(record: MemberRecord, probe: ProbePolicy): Why {
     : { code: 'positive' };
 }
 
+/** What was known of it at `at` still keeps its live sessions. */
+export function isKeptSince(
+  at: Instant | undefined,
+  { unasked }: MemberRecord,
+  { silenceGraceMs }: ProbePolicy,
+  ages: Ages,
+): boolean {
+  return isWithinGrace(at, unasked, silenceGraceMs, ages);
+}
+
 /** A member new to us, at a new address, or asked a new check: nothing is held against it before it was asked. */
 export function notAsked(record: MemberRecord, probe: ProbePolicy, ages: Ages): Standing {
-  const isKept = record.probedAt === undefined || ages.isYoung(record.answeredAt, probe.silenceGraceMs);
+  const isKept = record.probedAt === undefined || isKeptSince(record.answeredAt, record, probe, ages);
   return untilGrace(isKept, neverAnswered(record));
 }
 

@@ -30,6 +30,8 @@ export type ProbeOutcome =
       readonly cause: FailureCause;
       /** One clause for logs and status: `no answer within 800 ms`. */
       readonly detail: string;
+      /** This machine ran out of something: the question was never sent. */
+      readonly isUnsent?: boolean;
       readonly postgres: PortState;
     };
 

@@ -19,6 +19,7 @@ import { shown } from './shown.ts';
 import { isDead, newRecord, POSITIONS_KEPT } from './snapshot.ts';
 import type { CheckRecord, MemberRecord, Position, Snapshot } from './snapshot.ts';
 import type { MemberStatus } from './status.ts';
+import { nextUnasked } from './unasked.ts';
 import { judge, ruleOut } from './verdict.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -146,7 +147,8 @@ function observeProbe(policy: RoutingPolicy, snapshot: Snapshot, observation: Pr
     const isOurs = outcome.kind === 'failed' && outcome.cause === 'local';
     const silentProbes = isSilent(outcome) ? before.silentProbes + 1 : 0;
     const failure = { ...before, at: startedAt, ...(isOurs ? {} : { outcome, silentProbes }) };
-    const failed = { ...record, probedAt: startedAt, failure };
+    const unasked = nextUnasked(record.unasked, outcome, startedAt);
+    const failed = { ...record, probedAt: startedAt, failure, unasked };
     return replace(
       snapshot,
       isDead(failed) && !isOurs
@@ -158,7 +160,7 @@ function observeProbe(policy: RoutingPolicy, snapshot: Snapshot, observation: Pr
   const detail = mismatchOf(snapshot, record, outcome.body);
   if (detail !== undefined) {
     const mismatch = { at: startedAt, detail };
-    const nothing = { failure: undefined, vouch: undefined, standbyWord: undefined };
+    const nothing = { failure: undefined, unasked: undefined, vouch: undefined, standbyWord: undefined };
     return replace(snapshot, { ...heard, ...nothing, probedAt: startedAt, mismatch });
   }
   return takeAnswer(policy, snapshot, heard, observation, outcome);
@@ -241,6 +243,7 @@ function takeAnswer(
     status: body ?? record.status,
     answeredAt: startedAt,
     probedAt: startedAt,
+    unasked: undefined,
     positions: body === undefined ? record.positions : nextPositions(record.positions, body, startedAt),
     failure: undefined,
     mismatch: undefined,

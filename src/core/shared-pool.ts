@@ -1,7 +1,7 @@
 // The decision for a pool of several members (reads): who takes new sessions, who only keeps its live ones. A member is open on
 // fresh positive evidence, after rise and fall, with our own lag within the check's bound, on the primary's timeline
 // (G5), and while it serves no exclusive pool.
-import { notAsked, silence } from './exclusive-pool.ts';
+import { isKeptSince, notAsked, silence } from './exclusive-pool.ts';
 import type { Ages } from './instant.ts';
 import { primaryPositions, recentLags } from './lag.ts';
 import { withLeastLagging } from './least-lagging.ts';
@@ -47,7 +47,7 @@ function standingOf(
   if (mismatch !== undefined) return leave('removed', { code: 'other-cluster', detail: mismatch.detail });
   const check = record.checks.get(pool.check.text);
   if (check === undefined) return notAsked(record, probe, ages);
-  if (!ages.isYoung(record.answeredAt, probe.silenceGraceMs)) return leave('silent', silence(record));
+  if (!isKeptSince(record.answeredAt, record, probe, ages)) return leave('silent', silence(record));
   if (!check.up) return down(check);
   if (!ages.isYoung(check.positiveAt, probe.readFreshMs)) return { kind: 'keep', why: silence(record) };
   const why = behind(snapshot, record, pool, probe, primary);

@@ -5,6 +5,7 @@ import type { Member, MemberName, MemberRefusal } from './member.ts';
 import type { ProbeOutcome } from './observation.ts';
 import type { MemberStatus } from './status.ts';
 import type { OwnWord } from './own-word.ts';
+import type { Unasked } from './unasked.ts';
 import type { Verdict } from './verdict.ts';
 
 /** What one member's answers to one check amount to. */
@@ -42,6 +43,8 @@ export interface MemberRecord {
   /** Newest first, at most POSITIONS_KEPT. */
   readonly positions: readonly Position[];
   readonly probedAt: Instant | undefined;
+  /** Present when probes since the newest answer could not be sent. */
+  readonly unasked?: Unasked | undefined;
   /** Present while the newest probe brought no answer; `since` is the first of that run. */
   readonly failure: Failure | undefined;
   /** Present while the newest answer belonged to another cluster or another member. */

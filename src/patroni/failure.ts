@@ -11,6 +11,8 @@ export type Failure =
       readonly cause: FailureCause;
       /** One clause for people: `no answer within 800 ms`. */
       readonly detail: string;
+      /** This machine ran out of something: the question was never sent. */
+      readonly isUnsent?: boolean;
     };
 
 /** An answer that goes beyond one of our own bounds. The message is one clause for people. */
@@ -51,6 +53,9 @@ function causeOf(code: string, message: string): FailureCause {
   return TLS_CODE.test(code) ? 'tls' : 'local';
 }
 
+/** No socket could be made. */
+const EXHAUSTED: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL']);
+
 const WORDS: Readonly<Record<FailureCause, string>> = {
   timeout: 'connection timed out',
   reset: 'connection closed before the answer was whole',
@@ -73,7 +78,8 @@ export function failure(error: unknown): Failure {
   // undici's parser errors carry a code only sometimes.
   const isParserError = error instanceof Error && error.name === 'HTTPParserError';
   const cause = isParserError && !Object.hasOwn(CAUSES, code) ? 'malformed' : causeOf(code, message);
-  return { kind: 'failed', cause, detail: `${WORDS[cause]} (${shown(code === '' ? message : code)})` };
+  const detail = `${WORDS[cause]} (${shown(code === '' ? message : code)})`;
+  return { kind: 'failed', cause, detail, ...(EXHAUSTED.has(code) ? { isUnsent: true } : {}) };
 }
 
 export function errorCode(error: unknown): string {

@@ -116,6 +116,26 @@ itUnless(
   },
 );
 
+itUnless(
+  NO_PROC,
+  'G12: out of file descriptors for longer than silence_grace: no session ends, and new ones come when there are some again',
+  async () => {
+    await start(SHORT);
+    const sessions = [await aSession('write'), await aSession('read')];
+    const before = pointsman.lines.length;
+    // Lower numbers are all in use.
+    limitFiles(8);
+    const unsent = (): readonly unknown[] =>
+      pointsman.lines.slice(before).filter(({ event, outcome }) => event === 'probe-finished' && outcome === 'local');
+    await pointsman.waitFor('probes that could not be sent for three times the grace', () => unsent().length >= 30);
+    for (const { socket } of sessions) socket.write(STALE);
+    await until('the echoes', () => sessions.every((session) => session.received().includes(STALE)));
+    expect(pointsman.lines.slice(before).filter(({ event }) => event === 'session-closed')).toEqual([]);
+    limitFiles(1_000);
+    expect((await aSession('write')).isClosed).toBe(false);
+  },
+);
+
 function limitFiles(most: number): void {
   execFileSync('prlimit', ['--pid', String(pointsman.pid), `--nofile=${most}:`]);
 }
