@@ -23,14 +23,16 @@ export interface OperateOptions {
 export function createOperations({ monitor, load, reload, log }: OperateOptions): Operations {
   const routes = (): Readonly<Record<string, string>> =>
     Object.fromEntries([...monitor.table().pools].map(([pool, { route }]) => [pool, describeRoute(route)]));
-  const told = (member: MemberName, isDrained: boolean, isKnown: boolean): Outcome =>
-    isKnown
-      ? { kind: 'done', result: { member, drained: isDrained, pools: routes() } }
+  const told = (member: MemberName, isDrained: boolean, change: (member: MemberName) => boolean): Outcome => {
+    const before = isDrained ? {} : { was_drained: monitor.snapshot().drained.has(member) };
+    return change(member)
+      ? { kind: 'done', result: { member, drained: isDrained, ...before, pools: routes() } }
       : { kind: 'unknown-member', known: [...monitor.snapshot().members.keys()] };
+  };
   return {
     refresh: () => ({ kind: 'done', result: { asked: monitor.refresh() } }),
-    drain: (member) => told(member, true, monitor.drain(member)),
-    resume: (member) => told(member, false, monitor.resume(member)),
+    drain: (member) => told(member, true, (name) => monitor.drain(name)),
+    resume: (member) => told(member, false, (name) => monitor.resume(name)),
     accept(kind) {
       const accepting = monitor.accept(kind);
       if (accepting.kind === 'impossible') return { kind: 'refused', why: whyNot(kind, accepting.refused) };

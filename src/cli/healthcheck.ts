@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import type * as Http from 'node:http';
 import { createRequire } from 'node:module';
-import { parseAddress, parseListenAddress } from '../config/address.ts';
+import { parseAdminAddress, parseListenAddress } from '../config/address.ts';
 import { childOf } from '../config/tree.ts';
 import { readYaml } from '../config/yaml-text.ts';
 import { addressText } from '../core/member.ts';
@@ -29,7 +29,7 @@ const MOST_CHARACTERS = 2000;
 
 /** Exit code 0 when it is ready, else 1; 2 when `admin` is no address. */
 export async function healthcheck(options: HealthcheckOptions, io: CliIo): Promise<number> {
-  const given = options.admin === undefined ? undefined : parseAddress(options.admin);
+  const given = options.admin === undefined ? undefined : parseAdminAddress(options.admin);
   if (given?.kind === 'invalid') {
     io.stderr(`pointsman: --admin: ${given.message}\n`);
     return EXIT.usage;
@@ -45,8 +45,14 @@ export async function healthcheck(options: HealthcheckOptions, io: CliIo): Promi
 
 /** What an answer says, on one line: a failure is told as `{ "error": … }`. */
 function sentence(text: string): string {
+  if (isMarkup(text)) return "what answers there is no Pointsman's admin address";
   const told = errorIn(text);
   return (typeof told === 'string' ? told : text).trim().replaceAll(/\s+/g, ' ');
+}
+
+/** Another program's page. */
+function isMarkup(text: string): boolean {
+  return /^\s*</.test(text);
 }
 
 function errorIn(text: string): unknown {
@@ -87,7 +93,7 @@ function get({ host, port }: Address, path: string): Promise<{ readonly ok: bool
         text = (text + part).slice(0, MOST_CHARACTERS);
       });
       response.on('error', fail);
-      response.on('end', () => resolve({ ok: response.statusCode === 200, text }));
+      response.on('end', () => resolve({ ok: response.statusCode === 200 && !isMarkup(text), text }));
     });
     sent.on('error', fail);
     sent.end();

@@ -19,7 +19,12 @@ const reloaded = z.object({
 });
 const refreshed = z.object({ asked: z.boolean() });
 const accepted = z.object({ member: z.string(), accepted: z.string(), pools: z.record(z.string(), z.string()) });
-const drained = z.object({ member: z.string(), drained: z.boolean(), pools: z.record(z.string(), z.string()) });
+const drained = z.object({
+  member: z.string(),
+  drained: z.boolean(),
+  was_drained: z.boolean().optional(),
+  pools: z.record(z.string(), z.string()),
+});
 
 /** `configured` begins a command that finds a running Pointsman. */
 export function describeOperations(
@@ -108,7 +113,8 @@ function reloadedText(body: unknown): string | undefined {
 function drainedText(body: unknown): string | undefined {
   const { data } = drained.safeParse(body);
   if (data === undefined) return undefined;
-  const what = data.drained ? 'is drained: no new sessions until it is resumed' : 'is resumed';
+  const resumed = data.was_drained === false ? 'was not drained' : 'is resumed';
+  const what = data.drained ? 'is drained: no new sessions until it is resumed' : resumed;
   return `${data.member} ${what}\n${poolsText(data.pools)}`;
 }
 

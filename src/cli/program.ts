@@ -55,7 +55,7 @@ function describe(io: CliIo, { runApp, survey, sandbox, version }: CliParts, end
     .description("The database host that follows a PostgreSQL cluster's primary: a cluster-aware routing proxy.")
     .version(version, '-V, --version', 'show the version')
     .helpOption('-h, --help', 'show this help')
-    .helpCommand('help [command]', 'show the help of a command')
+    .helpCommand(false)
     .addHelpText('after', EXAMPLES)
     .showHelpAfterError('(pointsman --help shows how)')
     .configureOutput({
@@ -93,9 +93,27 @@ function describe(io: CliIo, { runApp, survey, sandbox, version }: CliParts, end
     );
   describeOperations(asking, io, end);
   describeSandbox(program, io, sandbox, end);
+  describeHelp(program, io, version);
+  return program;
+}
+
+/** What tells about the program itself. */
+function describeHelp(program: Command, io: CliIo, version: string): void {
+  program
+    .command('help')
+    .description('show the help of a command')
+    .argument('[command]')
+    .action((name: string | undefined) => {
+      const found = name === undefined ? program : program.commands.find((command) => command.name() === name);
+      if (found === undefined) program.error(`error: unknown command '${name}'`);
+      else found.outputHelp();
+    });
+  program.addOption(new Option('-v').hideHelp()).on('option:v', () => {
+    io.stdout(`${version}\n`);
+    throw new CommanderError(0, 'commander.version', version);
+  });
   program
     .command('version')
     .description('show the version')
     .action(() => io.stdout(`${version}\n`));
-  return program;
 }

@@ -1,7 +1,7 @@
 // The running Pointsman that a command asks: where its admin address is, by which token it may be asked to operate, and one HTTP question.
 import type * as Http from 'node:http';
 import { createRequire } from 'node:module';
-import { parseAddress } from '../config/address.ts';
+import { parseAdminAddress } from '../config/address.ts';
 import { readAdminToken } from '../config/admin-token.ts';
 import type { AdminConfig } from '../config/config.ts';
 import { loadAdmin } from '../config/load-admin.ts';
@@ -34,7 +34,7 @@ const ELSEWHERE = '--admin HOST:PORT asks another';
 
 /** A number is the exit code: what is wrong is then on stderr. A file with errors is no obstacle while it says where to ask. */
 export function findRunning(options: RunningOptions, io: CliIo): Running | number {
-  const given = options.admin === undefined ? undefined : parseAddress(options.admin);
+  const given = options.admin === undefined ? undefined : parseAdminAddress(options.admin);
   if (given?.kind === 'invalid') return wrong(io, `--admin: ${given.message}`);
   const found = findAdmin(options, io, given?.value);
   if (found === undefined) return EXIT.usage;
@@ -84,7 +84,8 @@ function wrong(io: CliIo, why: string): number {
 export async function tokenFor({ admin }: Running, io: CliIo): Promise<string | undefined> {
   const token = await readAdminToken(admin);
   if (token.kind === 'token') return token.value;
-  const none = 'no token to operate with: name its file as admin.token_file (POINTSMAN_ADMIN_TOKEN_FILE)';
+  const none =
+    'no token to operate with: name its file as admin.token_file (POINTSMAN_ADMIN_TOKEN_FILE), or give it as POINTSMAN_ADMIN_TOKEN';
   io.stderr(`pointsman: ${token.kind === 'none' ? none : token.why}\n`);
   return undefined;
 }
@@ -108,7 +109,7 @@ export async function ask(
   } catch (error) {
     const isNoJson = error instanceof SyntaxError;
     const why = isNoJson
-      ? `what answers at ${where} is no Pointsman's admin address`
+      ? `what answers at ${where} is no Pointsman's admin address:`
       : `no Pointsman answers at ${where} (${whyNot(error)}): is it running, with this admin.address?`;
     io.stderr(`pointsman: ${why} ${ELSEWHERE}\n`);
     return undefined;

@@ -43,6 +43,11 @@ export function parseAddress(text: string): Parsed<Address> {
   return ok({ host, port });
 }
 
+/** Where a running Pointsman is asked: `host:port`, also as the URL that `pointsman check` shows. */
+export function parseAdminAddress(text: string): Parsed<Address> {
+  return parseAddress(text.replace(/^http:\/\/(.*?)\/?$/, '$1'));
+}
+
 /**
  * An address to listen on. `*` is every interface, IPv4 and IPv6 (host `::`); port 0 lets the system choose, which is of use
  * to tests.

@@ -5,7 +5,7 @@ export type ParsedDuration =
   | { readonly kind: 'duration'; readonly ms: number }
   | { readonly kind: 'invalid'; readonly message: string };
 
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000 };
 
 /** Node's timers overflow above 2^31 - 1 ms and would fire at once. */
 const LONGEST_MS = 2 ** 31 - 1;
@@ -19,9 +19,9 @@ export function parseDuration(value: string | number): ParsedDuration {
   const text = String(value).trim();
   if (/^0+(?:\.0+)?$/.test(text)) return { kind: 'duration', ms: 0 };
   if (/^\d+(?:\.\d+)?$/.test(text)) return invalid(`${text} has no unit: write ${text}s or ${text}ms`);
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text);
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|min|h)$/.exec(text);
   if (match === null) {
-    return invalid(`"${text}" is not a duration: write a number with ms, s, m or h, such as 250ms, 5s or 1h`);
+    return invalid(`"${text}" is not a duration: write a number with ms, s, min or h, such as 250ms, 5s or 1h`);
   }
   const ms = Number(match[1]) * (UNITS[match[2] ?? ''] ?? Number.NaN);
   if (!Number.isInteger(ms)) return invalid(`${text} is not a whole number of milliseconds`);

@@ -2,7 +2,8 @@
 // so a misspelt variable is an error. An empty value counts as unset, as compose files and charts write it.
 import { formatPath } from './problem.ts';
 import type { Path, Problem } from './problem.ts';
-import { alternatives, closest, fileShape } from './shape.ts';
+import { closest } from './closest.ts';
+import { alternatives, fileShape } from './shape.ts';
 import type { Shape } from './shape.ts';
 import { childOf, isTree, setAt } from './tree.ts';
 import type { Tree } from './tree.ts';
@@ -42,7 +43,8 @@ export function applyEnvironment(written: Tree, env: Environment): Overlaid {
       setAt(tree, leaf.path, readText(text, leaf.shape));
       variables.set(formatPath(leaf.path), name);
     } else if (!isServiceLink(name, text)) {
-      const near = closest(name, [...leaves.keys(), ...RESERVED]);
+      const within = [...leaves.keys()].find((leaf) => leaf.startsWith(`${name}_`));
+      const near = within ?? closest(name, [...leaves.keys(), ...RESERVED]);
       const message = `unknown variable${near === undefined ? '' : `: did you mean ${near}?`}`;
       problems.push({ origin: { kind: 'environment', variable: name }, path: '', message });
     }

@@ -2,11 +2,11 @@
 import { addressText } from '../core/member.ts';
 import type { Address } from '../core/member.ts';
 import { ONE_MEMBER_FAMILIES, isExclusive } from './assemble.ts';
+import { closest } from './closest.ts';
 import { error, warning } from './finding.ts';
 import type { Finding } from './finding.ts';
 import type { Path } from './problem.ts';
 import type { ParsedFile } from './schema.ts';
-import { closest } from './shape.ts';
 
 export function poolRules(parsed: ParsedFile): readonly Finding[] {
   const { pools, listeners } = parsed;

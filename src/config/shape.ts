@@ -1,5 +1,5 @@
 // The schema seen from outside, as JSON Schema: which keys there are, for suggestions and for the names of environment variables.
-import { distance } from 'fastest-levenshtein';
+import { closest } from './closest.ts';
 import { z } from 'zod';
 import { formatPath } from './problem.ts';
 import type { Path } from './problem.ts';
@@ -80,15 +80,6 @@ function shapeAt(path: Path): Shape | undefined {
 function knownKeys(path: Path): readonly string[] {
   const shape = shapeAt(path);
   return shape === undefined ? [] : alternatives(shape).flatMap((one) => [...one.properties.keys()]);
-}
-
-/** The candidate that `word` was probably meant to be; undefined when none is near. */
-export function closest(word: string, candidates: readonly string[]): string | undefined {
-  const nearest = candidates
-    .map((candidate) => ({ candidate, edits: distance(word.toLowerCase(), candidate.toLowerCase()) }))
-    .toSorted((a, b) => a.edits - b.edits)[0];
-  const bound = Math.min(word.length - 1, Math.max(2, Math.floor(word.length * 0.3)));
-  return nearest !== undefined && nearest.edits <= bound ? nearest.candidate : undefined;
 }
 
 /** What to say about a key that `path` does not have. */

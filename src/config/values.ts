@@ -1,8 +1,9 @@
 // Zod schemas of single values: durations, counts, addresses, checks. Each says in its own words what would be right.
 import { z } from 'zod';
-import { parseCheck } from '../core/check.ts';
+import { ENDPOINTS, parseCheck } from '../core/check.ts';
 import { isHost, parseAddress, parseApiUrl, parseListenAddress, parseNetwork, parseSeed } from './address.ts';
 import type { Parsed } from './address.ts';
+import { closest } from './closest.ts';
 import { formatDuration, parseDuration } from './duration.ts';
 
 /** Characters. */
@@ -41,7 +42,10 @@ export const hostName = text('a host name', (written) =>
 );
 export const check = text('a check such as /replica?lag=16MB', (written) => {
   const parsed = parseCheck(written);
-  return parsed.kind === 'check' ? { kind: 'ok', value: parsed.check } : parsed;
+  if (parsed.kind === 'check') return { kind: 'ok', value: parsed.check };
+  const [path = ''] = written.split('?');
+  const near = ENDPOINTS.includes(path) ? undefined : closest(path, ENDPOINTS);
+  return near === undefined ? parsed : { ...parsed, message: `did you mean ${near}? ${parsed.message}` };
 });
 export const name = text('a name', (written) =>
   /^[A-Za-z][\w-]{0,62}$/.test(written)

@@ -1,6 +1,6 @@
 // YAML 1.2 text into a tree, with the line and column of everything in it.
 import { LineCounter, isAlias, isMap, isNode, isScalar, isSeq, parseDocument } from 'yaml';
-import type { Document } from 'yaml';
+import type { Document, YAMLError } from 'yaml';
 import type { Path } from './problem.ts';
 import { isTree } from './tree.ts';
 import type { Tree } from './tree.ts';
@@ -34,7 +34,7 @@ export function readYaml(text: string): YamlText {
   };
   const faults = [...document.errors, ...document.warnings].map((fault) => ({
     at: at(fault.pos[0]),
-    message: `not valid YAML: ${fault.message}`,
+    message: `not valid YAML: ${faultText(document, fault, at)}`,
   }));
   if (faults.length > 0) return { kind: 'invalid', faults };
   const tree = toTree(document);
@@ -47,6 +47,27 @@ export function readYaml(text: string): YamlText {
       return offset === undefined ? undefined : at(offset);
     },
   };
+}
+
+function faultText(document: Document, { code, message, pos }: YAMLError, at: (offset: number) => Position): string {
+  if (code === 'MULTIPLE_DOCS') return 'it has several documents: keep one, without a line --- behind it';
+  const twice = code === 'DUPLICATE_KEY' ? firstOf(document.contents, pos[0]) : undefined;
+  return twice === undefined ? message : `the key ${twice.key} is given twice, first in line ${at(twice.offset).line}`;
+}
+
+/** The first place of the key that stands at `offset` again. */
+function firstOf(node: unknown, offset: number): { readonly key: string; readonly offset: number } | undefined {
+  if (isSeq(node)) return firstDefined(node.items.map((item) => firstOf(item, offset)));
+  if (!isMap(node)) return undefined;
+  const again = node.items.find(({ key }) => startOf(key) === offset);
+  if (again === undefined) return firstDefined(node.items.map(({ value }) => firstOf(value, offset)));
+  const first = node.items.find(({ key }) => isScalar(key) && isScalar(again.key) && key.value === again.key.value);
+  const place = startOf(first?.key);
+  return place === undefined ? undefined : { key: String(again.key), offset: place };
+}
+
+function firstDefined<T>(list: readonly (T | undefined)[]): T | undefined {
+  return list.find((one) => one !== undefined);
 }
 
 /** What can be made out of a text that may have faults. `isWhole`: it has none. */

@@ -47,6 +47,8 @@ const FAMILIES: Readonly<Record<string, CheckFamily>> = {
   '/readiness': 'readiness',
 };
 
+export const ENDPOINTS: readonly string[] = Object.keys(FAMILIES);
+
 /** Spec 1, query parameters: the endpoints for which a lag bound is promised. */
 const TAKES_LAG = ['/replica', '/asynchronous', '/async', '/readiness'];
 const IGNORES_TAGS: readonly CheckFamily[] = ['primary', 'leader', 'standby-leader', 'liveness', 'readiness'];
@@ -95,7 +97,7 @@ export function parseCheck(text: string): ParsedCheck {
   const [path = '', query = ''] = text.split(/\?(.*)/s);
   const family = FAMILIES[path];
   if (family === undefined || !Object.hasOwn(FAMILIES, path)) {
-    return invalid(`${path || '(empty)'} is not a health endpoint: known are ${Object.keys(FAMILIES).join(', ')}`);
+    return invalid(`${path || '(empty)'} is not a health endpoint: known are ${ENDPOINTS.join(', ')}`);
   }
   const tags = new Map<string, string>();
   const parts: string[] = [];

@@ -197,7 +197,8 @@ function probeLine(event: Extract<Event, { kind: 'probe-finished' }>): LogLine {
 function discoveryLine(event: Extract<Event, { kind: 'discovery-finished' }>, isNews: boolean): LogLine {
   const { source, detail, members } = event;
   if (detail !== undefined) return { level: isNews ? 'warn' : 'debug', text: () => `discovery failed: ${detail}` };
-  const text = (): string => `discovery: ${members} members, from ${source ?? 'the configuration'}`;
+  const text = (): string =>
+    `discovery: ${members === 1 ? '1 member' : `${members} members`}, from ${source ?? 'the configuration'}`;
   return { level: isNews ? 'info' : 'trace', text };
 }
 

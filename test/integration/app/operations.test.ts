@@ -89,7 +89,11 @@ test('a drained replica: its sessions end, new ones are told who drained it, unt
     members: [{ name: 'pg-1' }, { name: 'pg-2', drained: {}, pools: { read: { cause: 'operator' } } }],
   });
 
-  expect(await post('/members/pg-2/resume')).toMatchObject({ status: 200, body: { pools: { read: 'open on pg-2' } } });
+  expect(await post('/members/pg-2/resume')).toMatchObject({
+    status: 200,
+    body: { was_drained: true, pools: { read: 'open on pg-2' } },
+  });
+  expect(await post('/members/pg-2/resume')).toMatchObject({ status: 200, body: { was_drained: false } });
   await aSession(reads);
   expect(await lab.metric('pointsman_member_drained{member="pg-2"}')).toBe(0);
 });

@@ -1,6 +1,7 @@
 // `pointsman healthcheck`, over real sockets: whom it asks, what it prints where, and the exit code. The program that images run says the same.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -81,6 +82,22 @@ describe('healthcheck', () => {
     expect(await checked({ admin })).toMatchObject({ code: 1, stdout: '' });
     await new Promise((resolve) => mute.close(resolve));
     expect((await checked({ admin })).stderr).toContain('ECONNREFUSED');
+  });
+
+  test('is 1 for the page of another program, which is not printed', async () => {
+    const other = createHttpServer((_, response) => response.end('<!doctype html>\n<title>Other</title>'));
+    const admin = `127.0.0.1:${await listen(other)}`;
+    const { code, stderr } = await checked({ admin });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `${admin}/readyz: what answers there is no Pointsman's admin address\n`,
+    });
+    await new Promise((resolve) => other.close(resolve));
+  });
+
+  test('takes the address as the URL that check shows', async () => {
+    const admin = await serve({ ready: true });
+    expect((await checked({ admin: `http://${admin}/` })).stdout).toBe(`${admin}/readyz: ready\n`);
   });
 
   test('finds the address as run does: the environment before the file, every interface by loopback', async () => {

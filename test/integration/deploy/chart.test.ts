@@ -102,6 +102,17 @@ describeUnless(missingHelm, 'with helm or its stand-in', () => {
     expect(loadedBy(manifests, podSpecOf(manifestOf(manifests, 'Deployment'))).cluster.kubernetes).toBeUndefined();
   });
 
+  test('files and variables of its own: the API by TLS, a setting from the environment', async () => {
+    const manifests = await rendered('api-tls-values.yaml');
+    const pod = podSpecOf(manifestOf(manifests, 'Deployment'));
+    expect(loadedBy(manifests, pod)).toMatchObject({ zone: 'eu-1', cluster: { api: { tls: { insecure: false } } } });
+    const mount = { name: 'api-ca', mountPath: '/etc/patroni-ca', readOnly: true };
+    expect(pointsmanIn(pod)).toMatchObject({ volumeMounts: expect.arrayContaining([mount]) });
+    expect(pod).toMatchObject({
+      volumes: expect.arrayContaining([{ name: 'api-ca', secret: { secretName: 'patroni-ca' } }]),
+    });
+  });
+
   test('other settings of pointsman.yaml come through, and roll the pods', async () => {
     const manifests = await rendered('fixed-values.yaml');
     const { hold } = loadedBy(manifests, podSpecOf(manifestOf(manifests, 'Deployment')));

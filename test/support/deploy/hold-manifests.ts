@@ -3,7 +3,7 @@
 import { expect } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
 import type { Config } from '../../../src/config/config.ts';
-import { SERVER } from '../tls-files.ts';
+import { SERVER, tlsFile } from '../tls-files.ts';
 import { configurationOf, podSpecOf, pointsmanIn } from './manifests.ts';
 import type { Manifest, PodSpec } from './manifests.ts';
 import { sidecarShares, standaloneShares } from './shutdown-rules.ts';
@@ -14,7 +14,8 @@ export function loadedBy(manifests: readonly Manifest[], pod: PodSpec): Config {
   const { file: written, env } = configurationOf(manifests, pod);
   const file = written
     .replace('/etc/pointsman-tls/tls.crt', SERVER.cert)
-    .replace('/etc/pointsman-tls/tls.key', SERVER.key);
+    .replace('/etc/pointsman-tls/tls.key', SERVER.key)
+    .replace('/etc/patroni-ca/ca.crt', tlsFile('ca.pem'));
   const loaded = loadConfig({ file: 'pointsman.yaml', env, readFile: () => file });
   expect(loaded, file).toMatchObject({ kind: 'ok', warnings: [] });
   if (loaded.kind === 'invalid') throw new Error('expected above');

@@ -210,13 +210,21 @@ describe('usage', () => {
     expect([code, out]).toEqual([2, '']);
   });
 
+  test('help for a command, and for one that there is not', async () => {
+    expect((await cli(['help', 'check'])).out).toContain('Usage: pointsman check');
+    expect(await cli(['help', 'nosuch'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("unknown command 'nosuch'"),
+    });
+  });
+
   test.each([[['--help']], [['help']]])('%j shows examples, exit code 0', async (argv) => {
     const { code, out, err } = await cli(argv);
     expect(out).toContain('pointsman run -c /etc/pointsman/pointsman.yaml');
     expect([code, err]).toEqual([0, '']);
   });
 
-  test.each([[['version']], [['--version']], [['-V']]])('%j', async (argv) => {
+  test.each([[['version']], [['--version']], [['-V']], [['-v']]])('%j', async (argv) => {
     const { code, out } = await cli(argv);
     expect([code, out]).toEqual([0, '1.2.3\n']);
   });

@@ -74,6 +74,7 @@ describe('overrides', () => {
 
 describe('problems name the variable', () => {
   const cases: readonly (readonly [Environment, string])[] = [
+    [{ POINTSMAN_LISTENERS: '*:6432' }, 'POINTSMAN_LISTENERS: unknown variable: did you mean POINTSMAN_LISTENERS_0_'],
     [{ POINTSMAN_PROBE_INTERVAL: '5' }, 'environment POINTSMAN_PROBE_INTERVAL: probe.interval: 5 has no unit'],
     [{ POINTSMAN_PROBE_RISE: 'x' }, 'environment POINTSMAN_PROBE_RISE: probe.rise: expected a whole number'],
     [{ POINTSMAN_PROBE_VOUCHING: 'yes' }, 'probe.vouching: expected true or false, not "yes"'],

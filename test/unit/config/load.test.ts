@@ -167,6 +167,10 @@ describe('one wrong value', () => {
     ['cluster: { members: [{ name: a }] }', 'cluster.members[0].api: is missing: expected a URL'],
     ['cluster: { allow: { networks: [10.0/8] } }', 'cluster.allow.networks[0]: "10.0/8" is not a network'],
     ['cluster: { allow: { ports: [70000] } }', 'cluster.allow.ports[0]: expected a whole number from 1 to 65535'],
+    [
+      'pools: { read: { check: "/replca?lag=16MB" } }',
+      'pools.read.check: did you mean /replica? /replca is not a health',
+    ],
     ['pools: { read: { check: "/replica?lag=16mb" } }', 'p.yaml:1:25: pools.read.check: lag=16mb is not a size'],
     ['pools: { read: { check: /primary?tag_a=b } }', 'pools.read.check: /primary ignores tag filters'],
     [
@@ -182,7 +186,16 @@ describe('one wrong value', () => {
     ['hold: { max_wait: -1s }', 'hold.max_wait: "-1s" is not a duration'],
     ['[1, 2]', 'p.yaml: expected a map'],
     ['probe: {', 'p.yaml:1:9: not valid YAML: '],
-    ['probe: {}\nprobe: {}', 'p.yaml:2:1: not valid YAML: Map keys must be unique'],
+    ['probe: {}\nprobe: {}', 'p.yaml:2:1: not valid YAML: the key probe is given twice, first in line 1'],
+    [
+      'pools:\n  read: { check: /replica }\n  write: {}\n  read: {}',
+      'p.yaml:4:3: not valid YAML: the key read is given twice, first in line 2',
+    ],
+    [
+      'listeners:\n  - { pool: read, pool: write }',
+      'p.yaml:2:19: not valid YAML: the key pool is given twice, first in line 2',
+    ],
+    ['probe: {}\n---\nhold: {}', 'not valid YAML: it has several documents: keep one'],
     ['log: &a { level: x }', 'p.yaml:1:18: log.level: expected fatal, error, warn, info, debug or trace, not "x"'],
   ];
   test.each(cases)('%s', (text, expected) => {

@@ -32,6 +32,10 @@
     periodSeconds: 10
     timeoutSeconds: 5
     failureThreshold: 3
+  {{- with .Values.extraEnv }}
+  env:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
   resources:
     {{- toYaml (get .Values.resources .Values.mode) | nindent 4 }}
   securityContext:
@@ -48,6 +52,9 @@
     {{- if .Values.adminTokenSecret }}
     - { name: pointsman-admin, mountPath: /etc/pointsman-admin, readOnly: true }
     {{- end }}
+    {{- with .Values.extraVolumeMounts }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
 {{- end }}
 
 {{- define "pointsman.volumes" -}}
@@ -60,6 +67,9 @@
 {{- if .Values.adminTokenSecret }}
 - name: pointsman-admin
   secret: { secretName: {{ .Values.adminTokenSecret | quote }}, items: [{ key: token, path: token }] }
+{{- end }}
+{{- with .Values.extraVolumes }}
+{{ toYaml . }}
 {{- end }}
 {{- end }}
 

@@ -1,0 +1,30 @@
+// `pointsman resume` tells whether there was a drain to take back.
+import { createServer } from 'node:http';
+import { expect, test } from 'vitest';
+import type { SandboxParts } from '../../../src/cli/io.ts';
+import { runCli } from '../../../src/cli/program.ts';
+import { close, listen } from '../../support/listen.ts';
+
+const never = (): Promise<never> => Promise.reject(new Error('not asked'));
+const sandbox: SandboxParts = { verbs: [], run: never, ask: never, sql: never };
+
+test.each([
+  [{ was_drained: true }, 'pg-2 is resumed\n'],
+  [{ was_drained: false }, 'pg-2 was not drained\n'],
+  // An older Pointsman does not say.
+  [{}, 'pg-2 is resumed\n'],
+])('%j', async (more, said) => {
+  const answer = JSON.stringify({ member: 'pg-2', drained: false, pools: {}, ...more });
+  const server = createServer((_, response) => response.end(answer));
+  const admin = `127.0.0.1:${await listen(server)}`;
+  let out = '';
+  const io = {
+    env: { POINTSMAN_ADMIN_TOKEN: '0123456789abcdef-operator' },
+    stdout: (text: string) => void (out += text),
+    stderr: (text: string) => void (out += text),
+  };
+  const parts = { runApp: never, survey: never, sandbox, version: '0' };
+  const code = await runCli(['resume', 'pg-2', '--admin', admin], io, parts);
+  await close(server);
+  expect([code, out]).toEqual([0, said]);
+});
