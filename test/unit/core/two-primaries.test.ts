@@ -67,6 +67,16 @@ describe('scenario 9: two members say yes', () => {
     expect(standingIn(table, 'write', 'pg-1')).toBe('keep two-primaries');
   });
 
+  test('the grace begins when the second reaches the timeline, however long it was a primary on a lower one', () => {
+    const seconds = [0, 4000, 8000, 12_000, 16_000, 20_000];
+    const lower = seconds.slice(0, 5).map((at) => yes('pg-1', at, 1));
+    const higher = seconds.slice(1).map((at) => yes('pg-2', at, 2));
+    const history = [...lower, ...higher].toSorted((a, b) => a.startedAt - b.startedAt);
+    const table = aTable(POLICY, 20_100, LIST, silent({ member: 'pg-2' }), ...history, yes('pg-1', 20_000, 2));
+    expect(standingIn(table, 'write', 'pg-2')).toBe('keep two-primaries');
+    expect(standingIn(table, 'write', 'pg-1')).toBe('keep two-primaries');
+  });
+
   test('when one yields the other opens', () => {
     const history = [LIST, isPrimary('pg-1', 0), isPrimary('pg-2', 0), answered({ at: 1000, status: 503 })];
     expect(openIn(aTable(POLICY, 1100, ...history), 'write')).toEqual(['pg-2']);

@@ -27,7 +27,8 @@ it('G20: probes at the urgent pace without a primary, backs off after the urgent
   await lab.clock.advance(1100);
   from = lab.clock.now();
   await lab.clock.advance(1000);
-  expect(lab.askedSince('pg-2', from), 'a promotion under way is news').toBeGreaterThanOrEqual(9);
+  // Of another member: the one that is being promoted is asked more often in any case.
+  expect(lab.askedSince('pg-1', from), 'a promotion under way is news').toBeGreaterThanOrEqual(9);
   lab.set('pg-2', { role: 'primary', timeline: 2 });
   lab.set('pg-1', { role: 'replica', timeline: 2 });
   await lab.clock.advance(5000);
@@ -82,6 +83,21 @@ it('does not hurry for a replica that starts', async () => {
   await lab.clock.advance(1000);
   expect(lab.askedSince('pg-2', from)).toBeLessThanOrEqual(2);
   lab.monitor.stop();
+});
+
+it('a vouched member is not asked before each session: each writer would wait for its time-out', async () => {
+  const lab = await new LabMonitor().started();
+  lab.set('pg-1', { role: 'silent' });
+  await lab.clock.advance(7000);
+  expect(lab.monitor.table().pools.get('write')?.standings.get('pg-1')).toMatchObject({
+    kind: 'open',
+    why: { code: 'vouched' },
+  });
+  expect(lab.monitor.freshen('write')).toBeUndefined();
+  lab.set('pg-1', { role: 'primary' });
+  await lab.clock.advance(2000);
+  lab.clock.stall(1001);
+  expect(lab.monitor.freshen('write'), 'one that answers is').toBeInstanceOf(Promise);
 });
 
 it('asks a member soon after its server ended a session, but not for each of many', async () => {
