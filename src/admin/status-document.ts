@@ -110,7 +110,7 @@ export interface MemberStatusDocument {
 
 export interface StandingDocument {
   readonly standing: Standing['kind'];
-  /** Of `leave`: what `on_leave` goes by. */
+  /** Of `leave`: what `on_leave` goes by; `not_primary`: it has never been this pool's primary, so there are no sessions. */
   readonly cause?: string;
   /** The sentence that clients are told too. */
   readonly why: string;

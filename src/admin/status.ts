@@ -1,6 +1,6 @@
 // The status document: what one routing table, the snapshot it was decided from and the counts of the same moment say, for a
 // person or a script to read. Pure.
-import { describeRefusal, describeRoute, describeStanding, refusalEnds } from '../core/describe.ts';
+import { describeRefusal, describeRoute, describeStanding, leaveWord, refusalEnds } from '../core/describe.ts';
 import type { PoolCounts, WorkerStatus } from '../core/counts.ts';
 import type { Instant } from '../core/instant.ts';
 import { addressText } from '../core/member.ts';
@@ -161,8 +161,12 @@ function failing(
 }
 
 function standingDocument(standing: Standing, now: Instant): StandingDocument {
-  const cause = standing.kind === 'leave' ? { cause: standing.cause } : {};
-  return { standing: standing.kind, ...cause, why: describeStanding(standing, now) };
+  const cause = leaveWord(standing);
+  return {
+    standing: standing.kind,
+    ...(cause === undefined ? {} : { cause }),
+    why: describeStanding(standing, now),
+  };
 }
 
 function poolStatus(

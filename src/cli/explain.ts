@@ -105,9 +105,7 @@ function heading(
 function poolText({ name, check, why }: Status['pools'][number], members: Status['members']): string {
   const rows = members.flatMap((one) => {
     const own = one.pools[name];
-    return own === undefined
-      ? []
-      : [[one.name, standingText({ kind: own.standing, cause: own.cause }), own.why] as const];
+    return own === undefined ? [] : [[one.name, standingText(own.standing, own.cause), own.why] as const];
   });
   const width = (column: 0 | 1): number => Math.max(0, ...rows.map((row) => row[column].length));
   const lines = rows.map(

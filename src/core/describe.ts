@@ -92,20 +92,21 @@ function describeRefused(refused: readonly MemberRefusal[]): string | undefined 
   return `not used: ${named.slice(0, MOST_REFUSED_NAMED).join(', ')}${end}`;
 }
 
+/** Why it is out, in one word: the key of `on_leave`, or `not_primary` of a member that has never been the primary. */
+export function leaveWord(standing: Standing): string | undefined {
+  if (standing.kind !== 'leave') return undefined;
+  return standing.neverPrimary === true ? 'not_primary' : standing.cause;
+}
+
 /** `takes sessions`, `takes no new sessions, keeps its live ones`, `is out (demoted)`; of an idle fallback `takes no sessions` */
-export function standingText({
-  kind,
-  cause,
-}: {
-  readonly kind: Standing['kind'];
-  readonly cause?: string | undefined;
-}): string {
+export function standingText(kind: Standing['kind'], cause: string | undefined): string {
   switch (kind) {
     case 'open':
       return 'takes sessions';
     case 'keep':
       return 'takes no new sessions, keeps its live ones';
     case 'leave':
+      if (cause === 'not_primary') return 'is not the primary';
       return cause === 'fallback_over' ? 'takes no sessions' : `is out (${cause})`;
   }
 }

@@ -122,7 +122,9 @@ function standingOf(
   if (isDead(record)) return leave('dead', { code: 'refused', ...since(record.failure?.since) });
   if (check === undefined) return notAsked(record, probe, ages);
   if (check.verdict.kind === 'negative') {
-    return leave(check.verdict.why.code === 'refused' ? 'dead' : 'demoted', check.verdict.why);
+    if (check.verdict.why.code === 'refused') return leave('dead', check.verdict.why);
+    const demoted = leave('demoted', check.verdict.why);
+    return check.positiveAt === undefined && isOfPrimary(pool) ? { ...demoted, neverPrimary: true } : demoted;
   }
   const timeline = check.positiveTimeline;
   const isProvenElsewhere = contest.winner !== undefined || contest.rivals.size > 0;
@@ -146,6 +148,10 @@ function standingOf(
   if (contest.winner !== record.member.name) return untilGrace(isKept, silence(record));
   if (record.member.postgres === undefined) return { kind: 'keep', why: { code: 'no-postgres-address' } };
   return { kind: 'open', why: openWhy(record, probe) };
+}
+
+function isOfPrimary({ check }: PoolPolicy): boolean {
+  return check.family === 'primary' || check.family === 'leader';
 }
 
 function openWhy(record: MemberRecord, probe: ProbePolicy): Why {
@@ -174,7 +180,7 @@ function untilGrace(isYoung: boolean, why: Why): Standing {
   return isYoung ? { kind: 'keep', why } : leave('silent', why);
 }
 
-function leave(cause: 'dead' | 'silent' | 'demoted', why: Why): Standing {
+function leave(cause: 'dead' | 'silent' | 'demoted', why: Why): Extract<Standing, { kind: 'leave' }> {
   return { kind: 'leave', cause, why };
 }
 

@@ -60,8 +60,14 @@ export type Standing =
   | { readonly kind: 'open'; readonly why: Why }
   /** Live sessions stay; no new ones. */
   | { readonly kind: 'keep'; readonly why: Why }
-  /** Live sessions are dealt with by the pool's `on_leave` for `cause`. */
-  | { readonly kind: 'leave'; readonly cause: LeaveCause; readonly why: Why };
+  | {
+      readonly kind: 'leave';
+      /** Live sessions are dealt with by the pool's `on_leave` for it. */
+      readonly cause: LeaveCause;
+      readonly why: Why;
+      /** Of a pool of the primary: it has never been the primary, so it has left nothing. */
+      readonly neverPrimary?: true;
+    };
 
 /** `drained`, `switchover`: an operator's wish keeps clients from the only member there is. */
 export type HoldCause = 'starting' | 'no-member' | 'two-primaries' | 'drained' | 'switchover';

@@ -2,7 +2,7 @@
 // read the morning after is info or above.
 import { CLOSE_REASONS } from '../core/close-reason.ts';
 import type { CloseReason } from '../core/close-reason.ts';
-import { describeRoute, durationText, standingText } from '../core/describe.ts';
+import { describeRoute, durationText, leaveWord, standingText } from '../core/describe.ts';
 import type { MonitorEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../core/events.ts';
 import type { MemberRefusal } from '../core/member.ts';
 import { AGREEMENT_MS } from '../core/refused-primary.ts';
@@ -239,7 +239,7 @@ function standingLine({ pool, member, from, to, text }: Extract<Event, { kind: '
   const isMove = from?.kind === 'open' || to.kind === 'open';
   return {
     level: isTrouble ? 'warn' : isMove ? 'info' : 'debug',
-    text: () => `pool ${pool}: ${member} ${standingText(to)}: ${text}`,
+    text: () => `pool ${pool}: ${member} ${standingText(to.kind, leaveWord(to))}: ${text}`,
   };
 }
 

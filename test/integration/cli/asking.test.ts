@@ -109,7 +109,7 @@ describe('explain', () => {
       '',
       'pool write (/primary): no member, clients wait (no-member)',
       '  pg-1       takes no new sessions, keeps its live ones  no answer for 5 s: no answer within 800 ms; last yes to /primary 6 s ago; new sessions stop at 5 s, live ones end at 15 s',
-      '  replica-2  is out (demoted)                            role does not fit /primary: role replica; answered 200 to /replica?lag=16MB 500 ms ago',
+      '  replica-2  is not the primary                          role does not fit /primary: role replica; answered 200 to /replica?lag=16MB 500 ms ago',
       '',
       'pool read (/replica?lag=16MB): open on replica-2',
       '  pg-1       takes no new sessions, keeps its live ones  serves an exclusive pool: pool write; answered 200 to /primary 6 s ago',

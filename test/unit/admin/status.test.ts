@@ -168,7 +168,7 @@ describe('status', () => {
         pools: {
           write: {
             standing: 'leave',
-            cause: 'demoted',
+            cause: 'not_primary',
             why: 'role does not fit /primary: role replica; answered 200 to /replica?lag=16MB 500 ms ago',
           },
           read: {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { buildStatus } from '../../../src/admin/status.ts';
 import { planActions } from '../../../src/core/actions.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
-import { describeStanding } from '../../../src/core/describe.ts';
+import { describeStanding, leaveWord, standingText } from '../../../src/core/describe.ts';
 import type { Observation } from '../../../src/core/observation.ts';
 import { changesBetween } from '../../../src/monitor/changes.ts';
 import { refusalText } from '../../../src/proxy/refusal-text.ts';
@@ -41,6 +41,18 @@ function lagging(at: number): Observation {
 }
 
 describe('a member of the pool of the primary', () => {
+  test('is called demoted only when it was the primary before', () => {
+    const replica = poolOf(aTable(POLICY, 100, ...ROUND), 'write').standings.get('pg-2');
+    expect(replica && standingText(replica.kind, leaveWord(replica))).toBe('is not the primary');
+    expect(replica, 'its sessions, if there were any, would end as those of a demoted one').toMatchObject({
+      kind: 'leave',
+      cause: 'demoted',
+    });
+    const switched = [isPrimary('pg-2', 2000, { timeline: 2 }), isReplica('pg-1', 2000, { timeline: 2 })];
+    const former = poolOf(aTable(POLICY, 2100, ...ROUND, ...switched), 'write').standings.get('pg-1');
+    expect(former && standingText(former.kind, leaveWord(former))).toBe('is out (demoted)');
+  });
+
   test.each<[string, number, readonly Observation[], string]>([
     ['open', 400, [], 'answered 200 to /primary 400 ms ago; alone on timeline 1'],
     [

@@ -2,7 +2,13 @@
 import { describe, expect, test } from 'vitest';
 import { CLOSE_REASONS, evictionReason, LEAVE_CAUSES } from '../../../src/core/close-reason.ts';
 import type { CloseReason } from '../../../src/core/close-reason.ts';
-import { describeMembers, describeStanding, durationText, standingText } from '../../../src/core/describe.ts';
+import {
+  describeMembers,
+  describeStanding,
+  durationText,
+  leaveWord,
+  standingText,
+} from '../../../src/core/describe.ts';
 import { REFUSAL_REASONS } from '../../../src/core/member.ts';
 import { aList, aPolicy, aTable, isPrimary, isReplica, poolOf, refused, silent } from '../../support/builders.ts';
 import { aDecision } from '../../support/tables.ts';
@@ -103,7 +109,7 @@ describe('sentences', () => {
     expect(describeStanding({ kind: 'keep', why }, 0)).toBe("stands by as the pool's fallback");
     const idle = { kind: 'leave', cause: 'fallback_over', why } as const;
     expect(describeStanding(idle, 0)).toBe("stands by as the pool's fallback");
-    expect(standingText(idle)).toBe('takes no sessions');
+    expect(standingText(idle.kind, leaveWord(idle))).toBe('takes no sessions');
   });
 
   test('nobody seen', () => {
