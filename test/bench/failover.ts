@@ -5,6 +5,9 @@ import { facts } from './failover/facts.ts';
 import { freezeBriefly, freezeUntilReplaced } from './failover/frozen-manager.ts';
 import { Lab } from './failover/lab.ts';
 import { type BenchOptions, readOptions } from './failover/options.ts';
+import { canIsolate, isIsolated, runIsolated } from './failover/network.ts';
+import { fallbackEnds, replicaStopsReplaying, replicaVanishes } from './failover/read-scenes.ts';
+import { missedReadBars, READ_LEGEND, readTable, type ReadRounds } from './failover/read-table.ts';
 import { missedBars, resultOf, type Rounds } from './failover/results.ts';
 import { changeRole, type RoleChange } from './failover/role-change.ts';
 import { LEGEND, table } from './failover/table.ts';
@@ -33,6 +36,16 @@ async function play(lab: Lab, options: BenchOptions): Promise<Rounds> {
   return { switchovers, deaths, freezes, replacements, cancels };
 }
 
+async function playReads(lab: Lab, options: BenchOptions): Promise<ReadRounds> {
+  if (options.silences > 0 && !isIsolated()) tell('no network namespace of its own: no replica vanishes');
+  const silences = isIsolated() ? options.silences : 0;
+  return {
+    silences: await repeat('a replica vanishes', silences, () => replicaVanishes(lab)),
+    lags: await repeat('a replica stops replaying', options.lags, () => replicaStopsReplaying(lab)),
+    fallbacks: await repeat('a fallback ends', options.fallbacks, () => fallbackEnds(lab)),
+  };
+}
+
 async function repeat<T>(what: string, rounds: number, once: () => Promise<T>): Promise<readonly T[]> {
   const played: T[] = [];
   for (let round = 1; round <= rounds; round += 1) {
@@ -52,6 +65,7 @@ function asJson(value: unknown): string {
 }
 
 const options = readOptions(process.argv.slice(2));
+if (!isIsolated() && canIsolate()) process.exit(await runIsolated());
 const told = await facts();
 tell('starting the cluster and its peers');
 const lab = await Lab.start();
@@ -61,14 +75,21 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 try {
   const rounds = await play(lab, options);
+  const reads = await playReads(lab, options);
   const results = lab.peers.map(({ name }) => resultOf(name, rounds));
   if (options.json !== undefined) {
     const log = lab.peers.flatMap((peer) => peer.log());
-    writeFileSync(options.json, `${asJson({ facts: told, options, results, rounds, log })}\n`);
+    writeFileSync(options.json, `${asJson({ facts: told, options, results, rounds, reads, log })}\n`);
   }
   console.log(`${table(results, options.cancels)}\n\n${LEGEND}\n\n${told.map((fact) => `- ${fact}`).join('\n')}`);
+  const names = lab.peers.flatMap(({ name, readPort }) => (readPort === undefined ? [] : [name]));
+  const drawn = readTable(names, reads);
+  if (drawn !== undefined) console.log(`\n${drawn}\n\n${READ_LEGEND}`);
   const pointsman = results.at(-1);
-  const missed = pointsman === undefined ? ['no result'] : missedBars(pointsman, options.cancels);
+  const missed =
+    pointsman === undefined
+      ? ['no result']
+      : [...missedBars(pointsman, options.cancels), ...missedReadBars(pointsman.peer, reads)];
   for (const miss of missed) console.error(`Pointsman missed a bar: ${miss}`);
   process.exitCode = missed.length === 0 ? 0 : 1;
 } finally {

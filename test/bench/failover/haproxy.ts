@@ -62,6 +62,7 @@ export async function startHaproxy(
     write: (token) => clients.write(token),
     keep: (count) => clients.keep(count),
     longQuery: () => clients.longQuery(),
+    readPort: read,
     async isSettled(leader, replicas) {
       const up = await upServers();
       return isExactly(up?.get('write'), [leader]) && isExactly(up?.get('read'), replicas);

@@ -59,6 +59,7 @@ export function startLibpq(cluster: PatroniCluster, python: string): Peer {
     write,
     keep: (count) => Promise.all(Array.from({ length: count }, keep)),
     longQuery,
+    readPort: undefined,
     // It has no view: each connect asks the members anew.
     isSettled: () => Promise.resolve(true),
     log: () => [],

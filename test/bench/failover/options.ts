@@ -9,6 +9,10 @@ export interface BenchOptions {
   /** How often it stays frozen until another member is promoted. */
   readonly replacements: number;
   readonly cancels: number;
+  /** Rounds of the scenes of readers. */
+  readonly silences: number;
+  readonly lags: number;
+  readonly fallbacks: number;
   /** Clients per second of each peer while a switchover or a freeze lasts. */
   readonly perSecond: number;
   /** The same while a host is dead: all that are held come to the new primary at once. */
@@ -23,6 +27,8 @@ export const USAGE = `npm run bench:failover -- [options]
   --freezes LIST    (3,12,24)    seconds each, below the ttl of 30 s; '' for none
   --replacements N  (2)          freezes that last until another member is promoted
   --cancels N       (20)         --json FILE       every round's figures
+  --silences N      (2)          --lags N          (2)
+  --fallbacks N     (1)          reads: a replica vanishes (needs root), stops replaying; a fallback ends
   --rate N          (8)          clients per second of each peer
   --death-rate N    (4)          the same while a host is dead`;
 
@@ -35,6 +41,9 @@ export function readOptions(argv: readonly string[]): BenchOptions {
       freezes: text('3,12,24'),
       replacements: text('2'),
       cancels: text('20'),
+      silences: text('2'),
+      lags: text('2'),
+      fallbacks: text('1'),
       rate: text('8'),
       'death-rate': text('4'),
       json: { type: 'string' },
@@ -49,6 +58,9 @@ export function readOptions(argv: readonly string[]): BenchOptions {
       .map((part) => numberOf('freezes', part, 1, 25) * 1000),
     replacements: numberOf('replacements', values.replacements, 0, 20),
     cancels: numberOf('cancels', values.cancels, 0, 40),
+    silences: numberOf('silences', values.silences, 0, 20),
+    lags: numberOf('lags', values.lags, 0, 20),
+    fallbacks: numberOf('fallbacks', values.fallbacks, 0, 20),
     perSecond: numberOf('rate', values.rate, 1, 50),
     perSecondOfDeath: numberOf('death-rate', values['death-rate'], 1, 10),
     json: values.json,

@@ -27,6 +27,8 @@ export interface Peer {
   write(token: number): Promise<Attempt>;
   keep(count: number): Promise<readonly KeptSession[]>;
   longQuery(): Promise<LongQuery>;
+  /** On 127.0.0.1, for reads; undefined: it has no port. */
+  readonly readPort: number | undefined;
   /** Whether writes go to the leader and reads to each replica by its own view, so that a scene may begin. */
   isSettled(leader: MemberAddress, replicas: readonly MemberAddress[]): Promise<boolean>;
   /** Its own log, where it has one: beside the figures, to explain them. */

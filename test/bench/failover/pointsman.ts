@@ -26,6 +26,7 @@ export async function startPointsmanPeer(cluster: PatroniCluster): Promise<Peer>
       write: (token) => clients.write(token),
       keep: (count) => clients.keep(count),
       longQuery: () => clients.longQuery(),
+      readPort: ports.read,
       isSettled: async (leader, replicas) => (await has('write', [leader])) && (await has('read', replicas)),
       log: () => pointsman.lines,
       stop: () => pointsman.stop(),

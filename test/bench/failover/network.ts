@@ -1,0 +1,45 @@
+// Packets that are dropped without a word. Only in a network namespace of this run's own: a rule left behind dies with it, and nobody else's
+// traffic can meet it. netem is not needed, netfilter is enough.
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { promisify } from 'node:util';
+import { findExecutable } from '../../support/patroni/availability.ts';
+
+const run = promisify(execFile);
+const MARK = 'POINTSMAN_BENCH_ISOLATED';
+
+export function isIsolated(): boolean {
+  return process.env[MARK] !== undefined;
+}
+
+/** A namespace needs root and the tools of Debian's `iproute2` and `iptables`. */
+export function canIsolate(): boolean {
+  const tools = ['unshare', '../sbin/ip', '../sbin/iptables'];
+  return process.getuid?.() === 0 && tools.every((tool) => findExecutable(tool) !== undefined);
+}
+
+/** This program once more, in a namespace of its own; resolves with its exit code. */
+export async function runIsolated(): Promise<number> {
+  const script = 'ip link set lo up && exec "$0" "$@"';
+  const command = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
+  const child = spawn('unshare', ['--net', 'sh', '-c', script, ...command], {
+    stdio: 'inherit',
+    env: { ...process.env, [MARK]: '1', PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` },
+  });
+  // The signal reaches the child as well, which ends what it started.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
+  const [code] = await once(child, 'exit');
+  return typeof code === 'number' ? code : 1;
+}
+
+/** From now on nothing reaches `host`, and nothing comes from it. Resolves with what ends that. */
+export async function dropPackets(host: string): Promise<() => Promise<void>> {
+  const rules = [
+    ['INPUT', '-d', host, '-j', 'DROP'],
+    ['INPUT', '-s', host, '-j', 'DROP'],
+  ];
+  for (const rule of rules) await run('iptables', ['-I', ...rule]);
+  return async () => {
+    for (const rule of rules) await run('iptables', ['-D', ...rule]);
+  };
+}
