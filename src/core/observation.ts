@@ -68,7 +68,7 @@ export interface MembersObservation {
   readonly scope?: string;
   /** What the document says is scheduled; absent: no document was read. */
   readonly switchover?: ScheduledSwitchover | 'none';
-  /** What is not used of the document; absent: no document was read. */
+  /** What is not used of the newest document; absent: as before. */
   readonly refused?: readonly MemberRefusal[];
 }
 

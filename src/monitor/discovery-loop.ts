@@ -68,7 +68,8 @@ export class DiscoveryLoop {
   #vouchSoughtAt: Instant = -Infinity;
   /** The time of the switchover for which was read once more. */
   #confirmedAt: Instant = -Infinity;
-  #refusedText = '[]';
+  /** As last told; the same list until its content changes. */
+  #refused: readonly MemberRefusal[] = [];
   #isReading = false;
   /** How often there was news while it was read. */
   #news = 0;
@@ -177,7 +178,7 @@ export class DiscoveryLoop {
       members: found.kind === 'found' ? found.members.length : 0,
       durationMs: clock.now() - this.#startedAt,
     });
-    this.#tellRefused(found.refused);
+    this.#takeRefused(found);
     const usualMs = this.#hasFound || found.kind === 'found' ? INTERVAL_MS * (0.9 + 0.2 * random()) : LEAST_INTERVAL_MS;
     this.#schedule(this.#news > news ? this.#soonestMs() : usualMs);
     const { members, startedAt } = found;
@@ -190,9 +191,8 @@ export class DiscoveryLoop {
       this.#watchScheduled(scheduled);
     }
     const switchover = found.kind === 'found' ? { switchover: scheduled ?? ('none' as const) } : {};
-    const refused = found.kind === 'found' || found.refused.length > 0 ? { refused: found.refused } : {};
     const named = scope === undefined ? {} : { scope };
-    onObservation({ kind: 'members', startedAt, members, ...named, ...switchover, ...refused });
+    onObservation({ kind: 'members', startedAt, members, ...named, ...switchover, refused: this.#refused });
     if (found.kind === 'found') this.#tellLeader(found);
   }
 
@@ -203,10 +203,14 @@ export class DiscoveryLoop {
     return { at: clock.now() + (scheduledSwitchoverAt - wallClock()), leader: leader.name };
   }
 
-  #tellRefused(refused: readonly MemberRefusal[]): void {
-    const text = JSON.stringify(refused);
-    if (text !== this.#refusedText) this.#options.onEvent({ kind: 'members-refused', refused });
-    this.#refusedText = text;
+  /** Where no document was read, what the last one listed stays refused. */
+  #takeRefused({ kind, refused: said }: Discovered): void {
+    const isAnew = (one: MemberRefusal): boolean => said.some(({ name }) => name === one.name);
+    const kept = this.#refused.filter((one) => one.reason !== 'contact-point' && !isAnew(one));
+    const refused = kind === 'found' ? said : [...said, ...kept];
+    if (JSON.stringify(refused) === JSON.stringify(this.#refused)) return;
+    this.#refused = refused;
+    this.#options.onEvent({ kind: 'members-refused', refused });
   }
 
   /** Reads once more before anything follows from it: it may have been taken back. */

@@ -4,27 +4,34 @@ import type { MemberName } from '../core/member.ts';
 import type { MemberRecord, Snapshot } from '../core/snapshot.ts';
 
 export interface SnapshotDelta {
-  readonly facts: Omit<Snapshot, 'members'>;
+  readonly facts: Omit<Snapshot, 'members' | 'refused'>;
+  /** It may be long, and changes seldom. Absent: as it was. */
+  readonly refused?: Snapshot['refused'];
   /** All of them in their order. Absent: as they were. */
   readonly names?: readonly MemberName[];
   /** Those that are new or another. */
   readonly records: ReadonlyMap<MemberName, MemberRecord>;
 }
 
-export function deltaBetween(previous: Snapshot, { members, ...facts }: Snapshot): SnapshotDelta {
+export function deltaBetween(previous: Snapshot, { members, refused, ...facts }: Snapshot): SnapshotDelta {
   const names = [...members.keys()];
   const before = [...previous.members.keys()];
   const isSameList = names.length === before.length && names.every((name, index) => name === before[index]);
   const records = new Map([...members].filter(([name, record]) => previous.members.get(name) !== record));
-  return { facts, records, ...(isSameList ? {} : { names }) };
+  return {
+    facts,
+    records,
+    ...(isSameList ? {} : { names }),
+    ...(refused === previous.refused ? {} : { refused }),
+  };
 }
 
 /** `deltaBetween(previous, next)` on `previous` is `next`. */
-export function withDelta(previous: Snapshot, { facts, names, records }: SnapshotDelta): Snapshot {
+export function withDelta(previous: Snapshot, { facts, names, records, refused }: SnapshotDelta): Snapshot {
   const members = new Map<MemberName, MemberRecord>();
   for (const name of names ?? previous.members.keys()) {
     const record = records.get(name) ?? previous.members.get(name);
     if (record !== undefined) members.set(name, record);
   }
-  return { ...facts, members };
+  return { ...facts, members, refused: refused ?? previous.refused };
 }

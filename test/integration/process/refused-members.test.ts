@@ -36,45 +36,49 @@ async function aCluster(): Promise<FakeMember> {
   return replica;
 }
 
-test('scenario 44: a refused member is named in the log, the metric, /status and the DETAIL of a client', async () => {
-  const seed = await aCluster();
-  pointsman = await startPointsman({
-    cluster: { seeds: [seed.url] },
-    listeners: [{ address: '127.0.0.1:0', pool: 'write' }],
-    admin: { address: '127.0.0.1:0' },
-    hold: { max_wait: '200ms' },
-  });
-  const told = await pointsman.waitFor('the warning', () =>
-    pointsman.lines.find((line) => line['event'] === 'members-refused'),
-  );
-  expect(told).toMatchObject({ level: 'warn', msg: expect.stringContaining(`pg-2 (${POSTGRES_PORT})`) });
-  expect(told['msg']).toMatch(/pg-9 .*169\.254\.169\.254/);
-  expect(told['msg']).not.toContain('pg-1');
+test.each([1, 2])(
+  'scenario 44: a refused member is named in the log, the metric, /status and the DETAIL of a client: %i',
+  async (workers) => {
+    const seed = await aCluster();
+    pointsman = await startPointsman({
+      workers,
+      cluster: { seeds: [seed.url] },
+      listeners: [{ address: '127.0.0.1:0', pool: 'write' }],
+      admin: { address: '127.0.0.1:0' },
+      hold: { max_wait: '200ms' },
+    });
+    const told = await pointsman.waitFor('the warning', () =>
+      pointsman.lines.find((line) => line['event'] === 'members-refused'),
+    );
+    expect(told).toMatchObject({ level: 'warn', msg: expect.stringContaining(`pg-2 (${POSTGRES_PORT})`) });
+    expect(told['msg']).toMatch(/pg-9 .*169\.254\.169\.254/);
+    expect(told['msg']).not.toContain('pg-1');
 
-  expect(await pointsman.metric('pointsman_refused_members{reason="postgres-port"}')).toBe(1);
-  expect(await pointsman.metric('pointsman_refused_members{reason="forbidden-address"}')).toBe(1);
-  expect(await pointsman.metric('pointsman_refused_members{reason="api-port"}')).toBe(0);
+    expect(await pointsman.metric('pointsman_refused_members{reason="postgres-port"}')).toBe(1);
+    expect(await pointsman.metric('pointsman_refused_members{reason="forbidden-address"}')).toBe(1);
+    expect(await pointsman.metric('pointsman_refused_members{reason="api-port"}')).toBe(0);
 
-  await pointsman.waitUntilReady();
-  const status: unknown = JSON.parse((await pointsman.admin('/status')).text);
-  expect(status).toMatchObject({
-    members: [
-      { name: 'pg-1', postgres: '127.0.0.1:5433' },
-      { name: 'pg-2', postgres: null },
-    ],
-    refused_members: [
-      { name: 'pg-2', reason: 'postgres-port', why: POSTGRES_PORT },
-      { name: 'pg-9', reason: 'forbidden-address' },
-    ],
-  });
+    await pointsman.waitUntilReady();
+    const status: unknown = JSON.parse((await pointsman.admin('/status')).text);
+    expect(status).toMatchObject({
+      members: [
+        { name: 'pg-1', postgres: '127.0.0.1:5433' },
+        { name: 'pg-2', postgres: null },
+      ],
+      refused_members: [
+        { name: 'pg-2', reason: 'postgres-port', why: POSTGRES_PORT },
+        { name: 'pg-9', reason: 'forbidden-address' },
+      ],
+    });
 
-  const client = await connectRaw({ host: '127.0.0.1', port: await pointsman.port('write') });
-  client.socket.write(aStartup());
-  const error = await pointsman.waitFor('the refusal', () => errorFields(client.received()));
-  expect(error['D']).toContain('not used: pg-2 (PostgreSQL port not allowed by cluster.allow.ports), pg-9 (');
-  // Nobody has authenticated here.
-  expect(error['D']).not.toMatch(/15434|169\.254/);
-});
+    const client = await connectRaw({ host: '127.0.0.1', port: await pointsman.port('write') });
+    client.socket.write(aStartup());
+    const error = await pointsman.waitFor('the refusal', () => errorFields(client.received()));
+    expect(error['D']).toContain('not used: pg-2 (PostgreSQL port not allowed by cluster.allow.ports), pg-9 (');
+    // Nobody has authenticated here.
+    expect(error['D']).not.toMatch(/15434|169\.254/);
+  },
+);
 
 test('scenario 44: check --live fails and says which setting would allow the member', async () => {
   const seed = await aCluster();

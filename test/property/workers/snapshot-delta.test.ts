@@ -28,7 +28,13 @@ test('members that leave, and what the operator wishes, are in it too', () => {
     fc.property(worlds, (world) => {
       const last = momentsOf(world).at(-1)?.snapshot ?? emptySnapshot('lab');
       const [first = 'nobody'] = last.members.keys();
-      for (const next of [withMembers(last, new Set([first])), withDrained(last, first, 5), emptySnapshot('lab')]) {
+      const refusing = { ...last, refused: [{ name: 'pg-9', reason: 'address' as const, why: 'x' }] };
+      for (const next of [
+        withMembers(last, new Set([first])),
+        withDrained(last, first, 5),
+        emptySnapshot('lab'),
+        refusing,
+      ]) {
         expect(withDelta(last, deltaBetween(last, next))).toEqual(next);
       }
     }),
@@ -39,8 +45,8 @@ test('a record that is the same is not sent', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       const last = momentsOf(world).at(-1)?.snapshot ?? emptySnapshot('lab');
-      const { records, names } = deltaBetween(last, withDrained(last, 'pg-1', 5));
-      expect([records.size, names]).toEqual([0, undefined]);
+      const delta = deltaBetween(last, withDrained(last, 'pg-1', 5));
+      expect([delta.records.size, delta.names, 'refused' in delta]).toEqual([0, undefined, false]);
     }),
   );
 });

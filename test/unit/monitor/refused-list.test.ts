@@ -1,0 +1,50 @@
+// What is refused stays known while no document can be read, and is one list for the log, the metric and the snapshot.
+import { expect, test } from 'vitest';
+import type { MonitorEvent } from '../../../src/core/events.ts';
+import type { MemberRefusal } from '../../../src/core/member.ts';
+import type { Observation } from '../../../src/core/observation.ts';
+import { DiscoveryLoop } from '../../../src/monitor/discovery-loop.ts';
+import { aPolicy } from '../../support/builders.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+
+const MEMBER: MemberRefusal = { name: 'pg-9', reason: 'postgres-port', why: 'port 22 is not allowed' };
+const SEED: MemberRefusal = { name: 'http://pg1:8008', reason: 'contact-point', why: 'could not be resolved' };
+
+test('a member that the last document listed stays refused; what concerns seeds is as new as the read', async () => {
+  const clock = new ManualClock();
+  const told: (readonly MemberRefusal[])[] = [];
+  const observed: unknown[] = [];
+  let isFound = true;
+  let refused: readonly MemberRefusal[] = [MEMBER];
+  const loop = new DiscoveryLoop({
+    probe: () => aPolicy().probe,
+    beforeSwitchoverMs: () => 0,
+    discover: () => {
+      const common = { members: [], refused, startedAt: clock.now() };
+      return Promise.resolve(
+        isFound ? { kind: 'found', by: 'pg-1', ...common } : { kind: 'failed', why: 'nobody answers', ...common },
+      );
+    },
+    clock,
+    wallClock: () => 0,
+    random: () => 0.5,
+    onObservation: (one: Observation) => void (one.kind === 'members' && observed.push(one.refused)),
+    onNewList: () => {},
+    onSmell: () => {},
+    onEvent: (event: MonitorEvent) => void (event.kind === 'members-refused' && told.push(event.refused)),
+  });
+  loop.start();
+  const step = async (kind: 'found' | 'failed', said: readonly MemberRefusal[]) => {
+    [isFound, refused] = [kind === 'found', said];
+    await clock.advance(11_000);
+    expect(observed.at(-1)).toBe(told.at(-1));
+    return told.at(-1);
+  };
+  await step('found', [MEMBER]);
+  expect(await step('failed', [])).toEqual([MEMBER]);
+  expect(await step('failed', [SEED])).toEqual([SEED, MEMBER]);
+  expect(await step('failed', [])).toEqual([MEMBER]);
+  expect(await step('found', [])).toEqual([]);
+  expect(told).toHaveLength(4);
+  loop.stop();
+});
