@@ -121,17 +121,19 @@ function standingOf(
   const check = record.checks.get(pool.check.text);
   if (isDead(record)) return leave('dead', { code: 'refused', ...since(record.failure?.since) });
   if (check === undefined) return notAsked(record, probe, ages);
-  if (check.verdict.kind === 'negative') {
+  const isProvenElsewhere = contest.winner !== undefined || contest.rivals.size > 0;
+  const isLeftToPostgres = !isProvenElsewhere && isShuttingDown(record, check, probe, ages);
+  if (check.verdict.kind === 'negative' && !isLeftToPostgres) {
     if (check.verdict.why.code === 'refused') return leave('dead', check.verdict.why);
     const demoted = leave('demoted', check.verdict.why);
     return check.positiveAt === undefined && isOfPrimary(pool) ? { ...demoted, neverPrimary: true } : demoted;
   }
   const timeline = check.positiveTimeline;
-  const isProvenElsewhere = contest.winner !== undefined || contest.rivals.size > 0;
   const isPromoting = check.verdict.why.code === 'promoting' && !isProvenElsewhere;
   if (!isPromoting && timeline !== undefined && contest.floor !== undefined && timeline < contest.floor) {
     return leave('demoted', { code: 'superseded', detail: `timeline ${timeline}, seen ${contest.floor}` });
   }
+  if (isLeftToPostgres) return { kind: 'keep', why: check.verdict.why };
   if (check.verdict.kind === 'not-now') {
     return untilGrace(isKeptSince(record.answeredAt, record, probe, ages), check.verdict.why);
   }
@@ -152,6 +154,15 @@ function standingOf(
 
 function isOfPrimary({ check }: PoolPolicy): boolean {
   return check.family === 'primary' || check.family === 'leader';
+}
+
+/**
+ * It has served until now and says that its PostgreSQL stops or has stopped. PostgreSQL ends its sessions itself, each with words, and
+ * its replication connections last, when they have received everything.
+ */
+function isShuttingDown(record: MemberRecord, check: CheckRecord, probe: ProbePolicy, ages: Ages): boolean {
+  if (check.verdict.kind !== 'negative' || check.verdict.why.code !== 'not-running') return false;
+  return record.mismatch === undefined && isKeptSince(heldAt(record, check, probe), record, probe, ages);
 }
 
 function openWhy(record: MemberRecord, probe: ProbePolicy): Why {

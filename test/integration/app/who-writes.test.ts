@@ -53,6 +53,18 @@ test('scenario 4: while the promotion goes on its clients wait; they are let in 
   expect(sessionsOn(second)).toBe(1);
 });
 
+test('scenario 3: sessions of a primary that stops are left to PostgreSQL until another primary is proven', async () => {
+  const { first, second, app } = await started({ role: 'primary' }, {});
+  const live = await echoSession(app.address('write'));
+  first.api.set({ hasLock: false, state: 'stopping' });
+  await until('nobody', () => app.said('route-changed').some(({ to }) => JSON.stringify(to).includes('hold')));
+  await probed(first, 5);
+  await stillEchoes(live);
+  second.api.set({ role: 'primary', hasLock: true, timeline: 2 });
+  await until('its end', () => isOver(live));
+  expect(app.reasons()).toEqual(['evicted-demoted']);
+});
+
 test('scenario 9: of two members that say yes the one on the higher timeline wins; the sessions of the other end', async () => {
   const { first, second, app } = await started({ role: 'primary' }, {});
   const live = await echoSession(app.address('write'));
