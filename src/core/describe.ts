@@ -163,6 +163,7 @@ function reason({ kind, why }: Standing, now: Instant): string | undefined {
 
 /** A switchover may lie ahead. */
 function ageText(code: WhyCode, at: Instant, now: Instant): string {
+  if (code === 'drained') return ` ${since(at, now)} ago`;
   if (code !== 'switchover-due') return ` for ${since(at, now)}`;
   return at > now ? ` in ${durationText(at - now)}` : ` ${since(at, now)} ago`;
 }

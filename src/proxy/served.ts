@@ -38,12 +38,16 @@ export interface ServedInputs {
   readonly onLanded: (isTellable: boolean) => void;
 }
 
+const SETTLING_MS = 100;
+
 export class Served implements Taps {
   readonly #inputs: ServedInputs;
   readonly #relay: Relay;
   readonly #follower: SessionFollower | undefined;
   #keyed: Keyed | undefined;
   #isStarting = true;
+  /** When the client was told that it may begin, and how much it had said until then. */
+  #ready = { at: -Infinity, bytes: 0 };
   #lostBy: BackendEnding | undefined;
 
   constructor(inputs: ServedInputs) {
@@ -77,6 +81,13 @@ export class Served implements Taps {
   /** Known to be between two transactions, with nothing under way, and with a client that can be told something. */
   isIdle(): boolean {
     return this.#follower?.isBetweenTransactions() === true && this.#inputs.client.writable;
+  }
+
+  /** For the first statement of a client that has just logged in: it would read of an end where it expects its first answer. */
+  settlesInMs(): number {
+    const { traffic, around } = this.#inputs;
+    if (traffic.toBackendBytes !== this.#ready.bytes) return 0;
+    return Math.max(0, this.#ready.at + SETTLING_MS - around.seams.clock.now());
   }
 
   /** Ends both connections in this step. `isReset`: what either was not sent yet it is not sent any more, and it notices at once. */
@@ -143,6 +154,7 @@ export class Served implements Taps {
     const key = this.#keyed === undefined ? follower.cancelKey() : undefined;
     if (key !== undefined) this.#keyed = around.cancels.keys.add(key, target);
     this.#isStarting = follower.activity() === 'starting';
+    if (!this.#isStarting) this.#ready = { at: around.seams.clock.now(), bytes: this.#inputs.traffic.toBackendBytes };
     return false;
   }
 

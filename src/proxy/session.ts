@@ -99,6 +99,10 @@ export class Session implements Seated, Waiting, OpeningHost {
     return this.#state === 'relaying' && this.#served?.isIdle() === true;
   }
 
+  settlesInMs(): number {
+    return this.#served?.settlesInMs() ?? 0;
+  }
+
   onIdle(run: () => void): () => void {
     this.#idleListeners.add(run);
     return () => this.#idleListeners.delete(run);

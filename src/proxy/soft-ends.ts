@@ -6,6 +6,8 @@ import { TokenBucket } from './token-bucket.ts';
 export interface Leaver {
   /** Between two transactions at this moment. */
   isIdle(): boolean;
+  /** How long its client, which has just logged in, is left to send its first statement. Milliseconds; 0: not any more. */
+  settlesInMs(): number;
   /** Calls `run` whenever that begins. Returns what ends the calls; idempotent. */
   onIdle(run: () => void): () => void;
 }
@@ -21,6 +23,8 @@ export class SoftEnds {
   #bucket: TokenBucket;
   /** They were idle when they came in here. */
   readonly #queue = new Set<Wish>();
+  /** Their clients are left some time; what ends the wait. */
+  readonly #settling = new Map<Wish, () => void>();
   #cancelPump: () => void = () => {};
 
   constructor(clock: Clock, perSecond: number) {
@@ -41,19 +45,27 @@ export class SoftEnds {
   whenIdle(session: Leaver, end: () => void): () => void {
     const wish: Wish = { session, end };
     const enqueue = (): void => {
+      this.#settling.get(wish)?.();
+      this.#settling.delete(wish);
+      const waitMs = session.settlesInMs();
+      if (waitMs > 0) return void this.#settling.set(wish, this.#clock.schedule(waitMs, enqueue));
       this.#queue.add(wish);
-      this.#pump();
+      return this.#pump();
     };
     const stopListening = session.onIdle(enqueue);
     if (session.isIdle()) enqueue();
     return () => {
       stopListening();
+      this.#settling.get(wish)?.();
+      this.#settling.delete(wish);
       this.#queue.delete(wish);
     };
   }
 
   stop(): void {
     this.#cancelPump();
+    for (const cancel of this.#settling.values()) cancel();
+    this.#settling.clear();
     this.#queue.clear();
   }
 

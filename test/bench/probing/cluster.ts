@@ -69,6 +69,7 @@ function aSession(pool: string, place: NonNullable<ReturnType<Seated['place']>>)
     dismiss: nothing,
     close: nothing,
     isIdle: () => true,
+    settlesInMs: () => 0,
     onIdle: () => nothing,
   };
 }

@@ -244,7 +244,7 @@ test('a client held for what the operator wants is told so at the end of its wai
   await clock.advance(5_000);
   expect(await until('the error', () => errorFields(client.received()))).toMatchObject({
     C: '57P03',
-    D: 'members seen: pg-1 (drained by the operator for 5 s); waited 5 s',
+    D: 'members seen: pg-1 (drained by the operator 5 s ago); waited 5 s',
   });
 });
 

@@ -46,8 +46,11 @@ function relaying(): number | undefined {
   return lab.proxy.counts().get('read')?.states.relaying;
 }
 
-function aSession(): Promise<GreetedSession> {
-  return GreetedSession.open(lab.address('read'), backend);
+/** Its client has had time for a first statement. */
+async function aSession(): Promise<GreetedSession> {
+  const session = await GreetedSession.open(lab.address('read'), backend);
+  await clock.advance(100);
+  return session;
 }
 
 test('a listener is gone: idle sessions are told at once, a busy one when it is done, nobody is cut off', async () => {

@@ -22,6 +22,8 @@ let lab: ProxyLab;
 let backend: FakeBackend;
 let clock: ManualClock;
 
+/** How long a client that has just logged in is left to send its first statement. */
+const SETTLING_MS = 100;
 const GREETING = Buffer.concat([AUTHENTICATION_OK, readyForQuery('I')]);
 
 beforeEach(async () => {
@@ -59,6 +61,7 @@ async function aSession(pool: string): Promise<Pair> {
   const connection = backend.last();
   connection.socket.write(GREETING);
   await until('the greeting', () => client.received().equals(GREETING));
+  await clock.advance(SETTLING_MS);
   return { client, backend: connection };
 }
 
@@ -148,6 +151,22 @@ test('drain: idle sessions end at once, busy ones when they are done, the rest a
   expect(open.client.received().length).toBe(relayed);
 });
 
+test('drain: a session that has just begun is left its first statement, and ends behind the answer', async () => {
+  const client = await connectRaw(lab.address('read'));
+  client.socket.write(aStartup());
+  await until('the startup', () => backend.connections.length === 1 && backend.last().chunks.length > 0);
+  const session = { client, backend: backend.last() };
+  session.backend.socket.write(GREETING);
+  await until('the greeting', () => client.received().equals(GREETING));
+  lab.decide({ read: taggedOut() });
+  await query(session);
+  await clock.advance(SETTLING_MS);
+  expect(client.received()).toEqual(GREETING);
+  await answer(session, 'I');
+  const relayed = GREETING.length + COMMAND_COMPLETE.length + readyForQuery('I').length;
+  expect(await lastWords(session, relayed)).toMatchObject({ C: '57P01' });
+});
+
 test('drain: a member that comes back keeps its busy sessions', async () => {
   const busy = await aSession('read');
   await query(busy);
@@ -224,5 +243,9 @@ test('the process stops while a session is on its way: it is told when it has be
   await until('the startup', () => backend.connections.length === 1 && backend.last().chunks.length > 0);
   void lab.proxy.drain(60_000);
   backend.last().socket.write(GREETING);
+  await until('the greeting', () => client.received().equals(GREETING));
+  await clock.advance(SETTLING_MS - 1);
+  expect(client.received()).toEqual(GREETING);
+  await clock.advance(1);
   expect(await lastWords({ client, backend: backend.last() })).toMatchObject({ C: '57P01' });
 });

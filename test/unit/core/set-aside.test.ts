@@ -45,7 +45,7 @@ describe('a drained replica', () => {
   test('says so, since when and until when', () => {
     const standing = poolOf(drained(1000, ['pg-2']), 'read').standings.get('pg-2');
     expect(standing && describeStanding(standing, 1000)).toBe(
-      'drained by the operator for 500 ms; answered 200 to /replica?lag=16MB 1 s ago; no new sessions until it is resumed',
+      'drained by the operator 500 ms ago; answered 200 to /replica?lag=16MB 1 s ago; no new sessions until it is resumed',
     );
   });
 

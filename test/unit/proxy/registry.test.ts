@@ -22,6 +22,7 @@ function aSession(place: Place, pool = 'read'): Seated {
     listener: { host: '127.0.0.1', port: 6432 },
     place: () => place,
     isIdle: () => false,
+    settlesInMs: () => 0,
     onIdle: () => () => {},
     end() {},
     giveUpDial() {},

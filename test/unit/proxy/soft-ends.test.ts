@@ -5,6 +5,7 @@ import { ManualClock } from '../../support/manual-clock.ts';
 
 class FakeSession implements Leaver {
   idle: boolean;
+  settledAt = -Infinity;
   readonly #listeners = new Set<() => void>();
 
   constructor(idle: boolean) {
@@ -13,6 +14,10 @@ class FakeSession implements Leaver {
 
   isIdle(): boolean {
     return this.idle;
+  }
+
+  settlesInMs(): number {
+    return Math.max(0, this.settledAt - clock.now());
   }
 
   onIdle(run: () => void): () => void {
@@ -100,4 +105,33 @@ test('stopped, it ends nobody and leaves no timer', async () => {
   expect(clock.pending()).toBe(0);
   await clock.advance(1_000);
   expect(ended.length).toBe(50);
+});
+
+test('a session that has just begun is left alone until its client has had time for a first statement', async () => {
+  ended = [];
+  const softEnds = new SoftEnds(clock, 50);
+  const [quiet, quick, spared] = [new FakeSession(true), new FakeSession(true), new FakeSession(true)];
+  for (const session of [quiet, quick, spared]) session.settledAt = clock.now() + 100;
+  wish(softEnds, quiet, 'quiet');
+  wish(softEnds, quick, 'quick');
+  const takeBack = wish(softEnds, spared, 'spared');
+  takeBack();
+  await clock.advance(99);
+  expect(ended).toEqual([]);
+  quick.idle = false;
+  await clock.advance(1);
+  expect(ended).toEqual(['quiet']);
+  quick.becomeIdle();
+  expect(ended).toEqual(['quiet', 'quick']);
+  expect(clock.pending()).toBe(0);
+});
+
+test('stopped, it leaves no timer for those that have just begun', () => {
+  ended = [];
+  const softEnds = new SoftEnds(clock, 50);
+  const session = new FakeSession(true);
+  session.settledAt = clock.now() + 100;
+  wish(softEnds, session);
+  softEnds.stop();
+  expect(clock.pending()).toBe(0);
 });
