@@ -20,7 +20,7 @@ const nothing = (): void => {};
 
 /** Either way, so that sessions which began together do not end together. */
 const JITTER = 0.1;
-/** Node's timers overflow above it. */
+/** Node's timers overflow above it: a longer age takes several. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 export class SessionAges {
@@ -36,14 +36,13 @@ export class SessionAges {
     const { clock, softEnds, random } = this.#inputs;
     const startedAt = clock.now();
     const ageMs = maxAgeMs * (1 - JITTER + 2 * JITTER * random());
-    let takeBack = nothing;
-    const cancel = clock.schedule(Math.min(ageMs, LONGEST_MS), () => {
-      const end = (): void => session.end('too-old', describeAge(clock.now() - startedAt, maxAgeMs));
-      takeBack = softEnds.whenIdle(session, end);
-    });
-    return () => {
-      cancel();
-      takeBack();
+    const end = (): void => session.end('too-old', describeAge(clock.now() - startedAt, maxAgeMs));
+    let forget = nothing;
+    const wait = (): void => {
+      const leftMs = startedAt + ageMs - clock.now();
+      forget = leftMs > 0 ? clock.schedule(Math.min(leftMs, LONGEST_MS), wait) : softEnds.whenIdle(session, end);
     };
+    wait();
+    return () => forget();
   }
 }

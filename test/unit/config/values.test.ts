@@ -15,6 +15,7 @@ describe('durations', () => {
     [0, 0],
     ['0s', 0],
     ['596h', 2_145_600_000],
+    ['2147483647ms', 2_147_483_647],
   ])('%s is %d ms', (text, ms) => {
     expect(parseDuration(text)).toEqual({ kind: 'duration', ms });
   });
@@ -31,6 +32,7 @@ describe('durations', () => {
     ['', 'is not a duration'],
     ['1.5ms', 'not a whole number of milliseconds'],
     ['597h', 'too long'],
+    ['2147483648ms', 'too long'],
   ])('%s: %s', (text, message) => {
     expect(parseDuration(text)).toMatchObject({ kind: 'invalid', message: expect.stringContaining(message) });
   });

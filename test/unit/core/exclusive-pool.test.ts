@@ -62,34 +62,6 @@ describe('scenario 3: planned switchover, statuses as captured', () => {
     expect(standingIn(table, 'write', 'pg-1')).toBe('leave demoted wrong-role');
   });
 
-  test('a 503 of a server that stops leaves the sessions to PostgreSQL, until silence_grace after the last yes', () => {
-    const stops = answered({ at: 2000, status: 503, body: { role: 'primary', state: 'stopping' } });
-    const stopped = answered({ at: 9000, status: 503, body: { role: 'primary', state: 'stopped' } });
-    const history = [...ROUND, isPrimary('pg-1', 1000), stops];
-    const table = aTable(POLICY, 2100, ...history);
-    expect(openIn(table, 'write')).toEqual([]);
-    expect(routeOf(table, 'write')).toEqual({ kind: 'hold', cause: 'no-member' });
-    expect(standingIn(table, 'write', 'pg-1')).toBe('keep not-running');
-    expect(standingIn(aTable(POLICY, 15_999, ...history, stopped), 'write', 'pg-1')).toBe('keep not-running');
-    expect(standingIn(aTable(POLICY, 16_000, ...history, stopped), 'write', 'pg-1')).toBe('leave demoted not-running');
-  });
-
-  test('another proven primary ends them at once, also when the 503 comes later', () => {
-    const stops = answered({ at: 2000, status: 503, body: { role: 'primary', state: 'stopping' } });
-    const promoted = isPrimary('pg-2', 2500, { timeline: 2 });
-    for (const history of [
-      [stops, promoted],
-      [promoted, { ...stops, startedAt: 2600 }],
-    ]) {
-      expect(standingIn(aTable(POLICY, 2700, ...ROUND, ...history), 'write', 'pg-1')).toMatch(/^leave demoted/);
-    }
-  });
-
-  test('a 503 of a server that stops and has never been the primary keeps nobody', () => {
-    const stops = answered({ member: 'pg-2', at: 2000, status: 503, body: { state: 'stopping' } });
-    expect(standingIn(aTable(POLICY, 2100, LIST, stops), 'write', 'pg-2')).toBe('leave demoted not-running');
-  });
-
   test('the new primary opens on its own yes', () => {
     const promoted = isPrimary('pg-2', 2500, { timeline: 2 });
     expect(openIn(aTable(POLICY, 2600, ...ROUND, stopping, demoted, promoted), 'write')).toEqual(['pg-2']);

@@ -197,6 +197,16 @@ test('COPY FROM STDIN by the extended protocol that fails half way', () => {
   ]);
 });
 
+test('COPY FROM STDIN by the extended protocol with a Sync amid the data: one answer to three of them is not the last', () => {
+  play(new SessionFollower(), [
+    ['B', STARTED, 'idle'],
+    ['C', [PARSE, BIND, EXECUTE, SYNC], 'busy'],
+    ['B', [aMessage('1'), aMessage('2'), COPY_IN_RESPONSE], 'busy'],
+    ['C', [COPY_DATA, SYNC, COPY_DONE, SYNC], 'busy'],
+    ['B', [ERROR, READY], 'busy'],
+  ]);
+});
+
 test('COPY TO STDOUT, and a base backup, are over with their ReadyForQuery', () => {
   play(aStarted(), [
     ['C', [QUERY], 'busy'],
