@@ -181,15 +181,15 @@ test('G3: a primary that says no because it stops gets nobody new; its sessions 
     fc.property(worlds, states, fc.integer({ min: 1, max: 40_000 }), (world, state, laterMs) => {
       const at = (world.history.at(-1)?.now ?? 0) + 1;
       const policy = { ...world.policy, pools: [aWritePool(), aPool()] };
-      const yes = observe(policy, snapshotAfter(world), isPrimary('pg-1', at, { timeline: 9 }));
-      const no = answered({ at: at + laterMs, status: 503, body: { role: 'primary', state } });
+      const yes = observe(policy, snapshotAfter(world), isPrimary('pg-1', at, { ...US, timeline: 9 }));
+      const no = answered({ at: at + laterMs, status: 503, body: { ...US, role: 'primary', state } });
       const stops = observe(policy, yes, no);
       const table = decideRoutes(policy, stops, at + laterMs);
       expect(openIn(table, 'write')).not.toContain('pg-1');
       const standing = poolOf(table, 'write').standings.get('pg-1');
       const isWithin = laterMs < policy.probe.silenceGraceMs;
       if (standing?.kind === 'keep') expect([isWithin, openIn(table, 'write')]).toEqual([true, []]);
-      const proven = observe(policy, stops, isPrimary('pg-2', at + laterMs, { timeline: 10 }));
+      const proven = observe(policy, stops, isPrimary('pg-2', at + laterMs, { ...US, timeline: 10 }));
       const after = poolOf(decideRoutes(policy, proven, at + laterMs), 'write').standings;
       if (stops.members.has('pg-2') && standing !== undefined) expect(after.get('pg-1')?.kind).toBe('leave');
     }),
