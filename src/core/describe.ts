@@ -18,6 +18,7 @@ const WORDS: Readonly<Record<WhyCode, string>> = {
   'least-lagging': 'lags least, while every member lags too far behind',
   'never-answered': 'has not answered yet',
   'no-answer': 'no answer',
+  vanished: 'no answer from the API and the PostgreSQL port',
   refused: 'API and PostgreSQL refuse the connection',
   'other-cluster': 'answers for another cluster',
   'no-postgres-address': 'PostgreSQL address unknown',
@@ -180,7 +181,7 @@ function evidence({ code, evidence: known }: Why, now: Instant): string | undefi
     return vouch === undefined ? undefined : `named leader and running ${since(vouch.at, now)} ago`;
   if (code === 'other-cluster')
     return mismatchAt === undefined ? undefined : `it said so ${since(mismatchAt, now)} ago`;
-  if (code === 'no-answer') {
+  if (code === 'no-answer' || code === 'vanished') {
     return yesAt === undefined ? `never a yes to ${check}` : `last yes to ${check} ${since(yesAt, now)} ago`;
   }
   return answer === undefined ? undefined : answerText(answer, now);
@@ -199,6 +200,8 @@ function rule(standing: Standing, now: Instant): string | undefined {
       return `counts as a yes for ${durationText(known.freshMs)}`;
     case 'no-answer':
       return standing.kind === 'leave' ? `sessions end at ${durationText(known.graceMs)}` : clocks(known);
+    case 'vanished':
+      return 'sessions end because another member answers';
     case 'drained':
       return 'no new sessions until it is resumed';
     case 'switchover-due':
@@ -229,8 +232,9 @@ function rule(standing: Standing, now: Instant): string | undefined {
   }
 }
 
-function clocks({ freshMs, graceMs }: Evidence): string {
-  return `new sessions stop at ${durationText(freshMs)}, live ones end at ${durationText(graceMs)}`;
+function clocks({ freshMs, graceMs, isExclusive }: Evidence): string {
+  const stop = isExclusive ? 'new sessions stop at' : 'new sessions go to other members first and stop at';
+  return `${stop} ${durationText(freshMs)}, live ones end at ${durationText(graceMs)}`;
 }
 
 function whyOpen(known: Evidence, now: Instant): string | undefined {

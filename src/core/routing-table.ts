@@ -28,6 +28,7 @@ export type WhyCode =
   | 'least-lagging'
   | 'never-answered'
   | 'no-answer'
+  | 'vanished'
   | 'refused'
   | 'other-cluster'
   | 'no-postgres-address'

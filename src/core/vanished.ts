@@ -31,7 +31,10 @@ export function withoutVanished(
     // An exclusive pool decides by its own clocks about the member that serves it.
     const isDecidedHere = record !== undefined && standing.why.code !== 'exclusive-elsewhere';
     const hasVanished = isDecidedHere && (record.failure?.silentProbes ?? 0) >= silentProbes;
-    left.set(name, hasVanished ? { kind: 'leave', cause: 'silent', why: silence(record) } : standing);
+    left.set(
+      name,
+      hasVanished ? { kind: 'leave', cause: 'silent', why: { ...silence(record), code: 'vanished' } } : standing,
+    );
   }
   return left;
 }

@@ -159,7 +159,7 @@ function dialLine(event: Extract<Event, { kind: 'dial-finished' }>): LogLine {
   const isConnected = outcome === 'connected';
   const what = isConnected ? 'connected' : `connect ${outcome}`;
   return {
-    level: isConnected ? 'trace' : 'info',
+    level: isConnected ? 'trace' : outcome === 'outraced' ? 'debug' : 'info',
     text: () => `session ${session}: ${member}: ${what} in ${durationText(durationMs)}`,
   };
 }
@@ -227,6 +227,7 @@ function routeLine({ pool, from, to }: Extract<Event, { kind: 'route-changed' }>
 /** A member that left for one of these is in trouble; the other ways out are somebody's decision. */
 const TROUBLE: readonly WhyCode[] = [
   'no-answer',
+  'vanished',
   'refused',
   'other-cluster',
   'not-running',

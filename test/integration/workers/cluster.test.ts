@@ -107,6 +107,25 @@ test('G17: a cancel that comes to another worker than its session finds it there
   expect(guess['members']).toEqual(['pg-1']);
 });
 
+test('a fallback is over: the sessions of both workers leave the primary', async () => {
+  lab = await WorkersLab.start({ pools: { read: { drain_after: '100ms', drain: '100ms' } } });
+  const { primary, replica } = lab.cluster;
+  const readsFrom = (to: string) =>
+    lab.pointsman.waitFor(`reads on ${to}`, () => JSON.stringify(lab.said('route-changed').at(-1)).includes(to));
+  replica.api.set({ tags: { noloadbalance: true } });
+  await readsFrom('by fallback');
+  const sessions = await lab.sessionsOnBoth('read');
+  expect(primary.postgres.connections.length).toBeGreaterThanOrEqual(sessions.flat().length);
+  replica.api.set({ tags: {} });
+  await lab.pointsman.waitFor('the end of the sessions', () => sessions.flat().every(isOver));
+  const ends = await lab.pointsman.waitFor('their lines', () => {
+    const lines = lab.said('session-closed');
+    return lines.length === sessions.flat().length && lines;
+  });
+  expect(new Set(ends.map(({ reason }) => reason))).toEqual(new Set(['evicted-fallback_over']));
+  expect(new Set(ends.map(workerIn))).toEqual(new Set([1, 2]));
+});
+
 test('what an operator drains takes no client of any worker', async () => {
   lab = await WorkersLab.start({ admin: { address: '127.0.0.1:0', token: 'a-token-for-the-test' } });
   const before = await lab.sessionsOnBoth('read');

@@ -141,7 +141,13 @@ describe('a member of a pool of replicas', () => {
       'silent',
       11_000,
       [isPrimary('pg-1', 10_900), silent({ member: 'pg-2', at: 1000 })],
-      'no answer for 10 s: no answer within 800 ms; last yes to /replica?lag=16MB 11 s ago; new sessions stop at 10 s, live ones end at 15 s',
+      'no answer for 10 s: no answer within 800 ms; last yes to /replica?lag=16MB 11 s ago; new sessions go to other members first and stop at 10 s, live ones end at 15 s',
+    ],
+    [
+      'vanished',
+      3100,
+      [1000, 2000, 3000].flatMap((at) => [isPrimary('pg-1', at), silent({ member: 'pg-2', at })]),
+      'no answer from the API and the PostgreSQL port for 2.1 s: no answer within 800 ms; last yes to /replica?lag=16MB 3.1 s ago; sessions end because another member answers',
     ],
   ])('%s', (_, now, news, sentence) => {
     expect(says('read', 'pg-2', now, ...news)).toBe(sentence);

@@ -42,7 +42,7 @@ describe('a replica whose API and PostgreSQL port are silent', () => {
 
   test('loses its sessions after three such probes in a row, while another member answers', () => {
     const table = aTable(WITH_FALLBACK, 3100, ...ROUND, ...holes('pg-2', 1000, 2000, 3000), ...others);
-    expect(standingIn(table, 'read', 'pg-2')).toBe('leave silent no-answer');
+    expect(standingIn(table, 'read', 'pg-2')).toBe('leave silent vanished');
     expect(openIn(table, 'read')).toEqual(['pg-3']);
     const two = aTable(WITH_FALLBACK, 3100, ...ROUND, ...holes('pg-2', 2000, 3000), ...others);
     expect(standingIn(two, 'read', 'pg-2')).toBe('open positive');
@@ -62,7 +62,7 @@ describe('a replica whose API and PostgreSQL port are silent', () => {
     const gone = [...holes('pg-2', 1000, 2000, 3000), ...holes('pg-3', 1000, 2000, 3000)];
     const table = aTable(WITH_FALLBACK, 3100, ...ROUND, ...gone, isPrimary('pg-1', 3000));
     expect(openIn(table, 'read')).toEqual(['pg-1']);
-    expect(standingIn(table, 'read', 'pg-2')).toBe('leave silent no-answer');
+    expect(standingIn(table, 'read', 'pg-2')).toBe('leave silent vanished');
     const alone = aTable(ALONE, 3100, ...ROUND, ...gone, isPrimary('pg-1', 3000));
     expect(standingIn(alone, 'read', 'pg-2')).toBe('open positive');
   });
@@ -87,6 +87,6 @@ describe('a replica whose API and PostgreSQL port are silent', () => {
       ...holes('pg-2', 3000),
       ...others,
     );
-    expect(standingIn(three, 'read', 'pg-2')).toBe('leave silent no-answer');
+    expect(standingIn(three, 'read', 'pg-2')).toBe('leave silent vanished');
   });
 });
