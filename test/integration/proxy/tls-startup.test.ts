@@ -224,3 +224,21 @@ test('one deadline covers request, handshake and startup message', async () => {
   await until('both', () => tls.lab.reasons().length === 2);
   expect(tls.lab.reasons()).toEqual(['startup-timeout', 'startup-timeout']);
 });
+
+test('a client that stands still in its handshake makes room for the next one', async () => {
+  await tls.start('terminate', { client: { maxStarting: 1 } });
+  const still = await connectRaw(tls.at());
+  still.socket.write(SSL_REQUEST);
+  await until('S', () => still.received().toString() === 'S');
+  // A record of a handshake that does not go on.
+  still.socket.write(Buffer.from([0x16, 3, 1, 0, 200, 1]));
+  await tls.clock.advance(1_000);
+  const early = await connectRaw(tls.at());
+  await until('its refusal, for the other one has spoken', () => early.hasEnded || early.isClosed);
+  await tls.clock.advance(1_000);
+  const client = await connectTls(tls.at());
+  client.socket.write(aStartup());
+  await untilHeard(tls.one, aStartup());
+  await until('the end', () => still.hasEnded || still.isClosed);
+  expect(tls.lab.reasons()).toEqual(['too-many-sessions', 'startup-timeout']);
+});
