@@ -164,9 +164,18 @@ export function withChecks(snapshot: Snapshot, asked: ReadonlySet<string>): Snap
   return { ...snapshot, members };
 }
 
+/** Which members a new configuration leads to, by the lists that were read with it. */
+export interface NewList {
+  readonly named: ReadonlySet<MemberName>;
+  /** Only documents name a discovered member, and one document may omit it: until the grace is over it stays. */
+  readonly isGraceOver: boolean;
+}
+
 /** Without the members that the operator's new configuration leads no more to. */
-export function withMembers(snapshot: Snapshot, known: ReadonlySet<MemberName>): Snapshot {
-  return { ...snapshot, members: new Map([...snapshot.members].filter(([name]) => known.has(name))) };
+export function withMembers(snapshot: Snapshot, { named, isGraceOver }: NewList): Snapshot {
+  const isKept = ({ member }: MemberRecord): boolean =>
+    named.has(member.name) || (!isGraceOver && member.origin === 'discovered');
+  return { ...snapshot, members: new Map([...snapshot.members].filter(([, record]) => isKept(record))) };
 }
 
 /** A wish of the operator, not evidence. Draining again begins nothing anew. */

@@ -6,7 +6,8 @@ import type { Member, MemberName, MemberRefusal } from '../core/member.ts';
 import type { Observation } from '../core/observation.ts';
 import type { ProbePolicy } from '../core/policy.ts';
 import { OVERDUE_MS } from '../core/set-aside.ts';
-import type { MemberRecord, ScheduledSwitchover } from '../core/snapshot.ts';
+import type { MemberRecord, NewList, ScheduledSwitchover } from '../core/snapshot.ts';
+import { NewLists } from './new-lists.ts';
 
 export type Discovered =
   | {
@@ -48,8 +49,8 @@ export interface DiscoveryLoopOptions {
   readonly wallClock: () => number;
   readonly random: () => number;
   readonly onObservation: (observation: Observation) => void;
-  /** The first list since `startAnew`: whoever is not on it is gone. Told before the list itself. */
-  readonly onNewList: (members: ReadonlySet<MemberName>) => void;
+  /** A list since `startAnew`, until it is clear who is gone. Told before the list itself. */
+  readonly onNewList: (list: NewList) => void;
   readonly onSmell: (name: string) => void;
   readonly onEvent: (event: MonitorEvent) => void;
 }
@@ -75,6 +76,8 @@ export class DiscoveryLoop {
   #news = 0;
   #isVouching = false;
   #hasFound = false;
+  /** Present since it began anew, until it is clear who is gone. */
+  #newLists: NewLists | undefined;
   /** How often it began anew: an answer to an older question is not listened to. */
   #era = 0;
   #isStopped = false;
@@ -99,6 +102,7 @@ export class DiscoveryLoop {
     this.#isReading = false;
     this.#isVouching = false;
     this.#hasFound = false;
+    this.#newLists = new NewLists(this.#options.probe().silenceGraceMs);
     this.#schedule(0);
   }
 
@@ -180,13 +184,12 @@ export class DiscoveryLoop {
     });
     this.#takeRefused(found);
     const usualMs = this.#hasFound || found.kind === 'found' ? INTERVAL_MS * (0.9 + 0.2 * random()) : LEAST_INTERVAL_MS;
-    this.#schedule(this.#news > news ? this.#soonestMs() : usualMs);
     const { members, startedAt } = found;
+    if (found.kind === 'found') this.#takeNewList(members, startedAt);
+    this.#schedule(this.#news > news ? this.#soonestMs() : Math.min(usualMs, this.#untilLastWordMs()));
     const scope = found.kind === 'found' ? found.scope : undefined;
     const scheduled = found.kind === 'found' ? this.#scheduled(found) : undefined;
     if (found.kind === 'found') {
-      const isNew = era > 0 && !this.#hasFound;
-      if (isNew) this.#options.onNewList(new Set(members.map(({ name }) => name)));
       this.#hasFound = true;
       this.#watchScheduled(scheduled);
     }
@@ -194,6 +197,18 @@ export class DiscoveryLoop {
     const named = scope === undefined ? {} : { scope };
     onObservation({ kind: 'members', startedAt, members, ...named, ...switchover, refused: this.#refused });
     if (found.kind === 'found') this.#tellLeader(found);
+  }
+
+  #takeNewList(members: readonly Member[], startedAt: Instant): void {
+    const list = this.#newLists?.read(members, startedAt);
+    if (list === undefined) return;
+    if (list.isGraceOver) this.#newLists = undefined;
+    this.#options.onNewList(list);
+  }
+
+  #untilLastWordMs(): number {
+    const endsAt = this.#newLists?.endsAt() ?? Infinity;
+    return Math.max(LEAST_INTERVAL_MS, endsAt - this.#options.clock.now());
   }
 
   /** The wall clock is asked for this alone: to place its time on ours. */

@@ -79,8 +79,8 @@ export class Monitor {
       ...options,
       probe,
       beforeSwitchoverMs: () => this.#policy.hold.beforeSwitchoverMs,
-      onNewList: (members) => {
-        this.#snapshot = withMembers(this.#snapshot, members);
+      onNewList: (list) => {
+        this.#snapshot = withMembers(this.#snapshot, list);
       },
       onObservation: (observation) => this.#take(observation),
       onSmell: (name) => this.#smell(name),

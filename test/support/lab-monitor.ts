@@ -2,7 +2,7 @@
 // the monitor tells is kept.
 import type { Action } from '../../src/core/actions.ts';
 import type { MonitorEvent } from '../../src/core/events.ts';
-import type { MemberName, MemberRefusal } from '../../src/core/member.ts';
+import type { Member, MemberName, MemberRefusal } from '../../src/core/member.ts';
 import type { ProbeOutcome } from '../../src/core/observation.ts';
 import type { RoutingPolicy } from '../../src/core/policy.ts';
 import type { MemberStatus } from '../../src/core/status.ts';
@@ -26,6 +26,7 @@ export class LabMonitor {
   readonly asked = new Map<MemberName, number[]>();
   /** Whom /cluster names leader and running; undefined: nobody. */
   leader: MemberName | undefined = 'pg-1';
+  origin: Member['origin'] = 'configured';
   /** Members that no list names although they answer. */
   readonly forgotten = new Set<MemberName>();
   /** Awaited in each discovery. */
@@ -114,7 +115,9 @@ export class LabMonitor {
     this.discoveries.push({ at: startedAt, not });
     return {
       kind: 'found',
-      members: [...this.members.keys()].filter((name) => !this.forgotten.has(name)).map((name) => aMember(name)),
+      members: [...this.members.keys()]
+        .filter((name) => !this.forgotten.has(name))
+        .map((name) => aMember(name, { origin: this.origin })),
       scope: 'lab',
       leader: this.leader === undefined ? undefined : { name: this.leader, state: 'running' },
       by: 'pg-2',

@@ -30,7 +30,7 @@ test('members that leave, and what the operator wishes, are in it too', () => {
       const [first = 'nobody'] = last.members.keys();
       const refusing = { ...last, refused: [{ name: 'pg-9', reason: 'address' as const, why: 'x' }] };
       for (const next of [
-        withMembers(last, new Set([first])),
+        withMembers(last, { named: new Set([first]), isGraceOver: true }),
         withDrained(last, first, 5),
         emptySnapshot('lab'),
         refusing,

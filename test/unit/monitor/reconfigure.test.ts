@@ -53,6 +53,37 @@ it('rediscovers at once; who is not found leaves although it answers', async () 
   expect(lab.evictions('read')).toEqual(['pg-2 removed drain']);
 });
 
+it('a discovered member that a new configuration’s first document omits has the usual grace, and stays if a later one names it', async () => {
+  const lab = new LabMonitor();
+  lab.origin = 'discovered';
+  await lab.started();
+  await lab.clock.advance(3000);
+  lab.forgotten.add('pg-1');
+  lab.monitor.rediscover();
+  await lab.clock.advance(5000);
+  expect(lab.writeRoute(), 'the primary is not evicted because one document lacks it').toBe('pg-1');
+  expect(lab.actions).toEqual([]);
+  lab.forgotten.clear();
+  await lab.clock.advance(6000);
+  lab.forgotten.add('pg-1');
+  await lab.clock.advance(30_000);
+  expect(lab.writeRoute()).toBe('pg-1');
+  expect(lab.actions).toEqual([]);
+});
+
+it('one that every document omits leaves at the end of the grace although it answers', async () => {
+  const lab = new LabMonitor();
+  lab.origin = 'discovered';
+  await lab.started();
+  lab.forgotten.add('pg-2');
+  lab.monitor.rediscover();
+  await lab.clock.advance(14_900);
+  expect(lab.monitor.snapshot().members.has('pg-2')).toBe(true);
+  await lab.clock.advance(200);
+  expect(lab.monitor.snapshot().members.has('pg-2')).toBe(false);
+  expect(lab.evictions('read')).toEqual(['pg-2 removed drain']);
+});
+
 it('an answer of the discovery before is not listened to', async () => {
   const answers: PromiseWithResolvers<void>[] = [];
   const lab = new LabMonitor();
