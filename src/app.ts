@@ -3,12 +3,11 @@
 import { createAdmin } from './admin/server.ts';
 import type { Admin } from './admin/server.ts';
 import { buildStatus } from './admin/status.ts';
-import type { Readiness } from './admin/status.ts';
+import type { OpenFilesStatus, Readiness } from './admin/status.ts';
 import type { StatusDocument } from './admin/status-document.ts';
 import { createClients } from './clients.ts';
 import type { Clients } from './clients.ts';
 import { readAdminToken } from './config/admin-token.ts';
-import type { AdminToken } from './config/admin-token.ts';
 import type { ClusterConfig, Config } from './config/config.ts';
 import type { Loaded } from './config/load.ts';
 import type { MonitorEvent } from './core/events.ts';
@@ -19,10 +18,13 @@ import type { ShutdownPolicy } from './core/policy.ts';
 import { Monitor } from './monitor/monitor.ts';
 import { createOperations } from './operate.ts';
 import type { Load } from './operate.ts';
-import { createForwarding } from './forwarding.ts';
+import { createForwarding, processCount } from './forwarding.ts';
+import { whyNoRoom } from './open-files.ts';
 import type { BoundListener, ListenerChanges } from './proxy/listener.ts';
 import type { InheritedSocket } from './proxy/listening-socket.ts';
 import type { Proxy } from './proxy/proxy.ts';
+import { roomIn } from './proxy/room.ts';
+import type { OpenFiles, Room } from './proxy/room.ts';
 import { reload } from './reload.ts';
 import type { Reloaded, Running } from './reload.ts';
 import { systemClock } from './system-clock.ts';
@@ -42,6 +44,8 @@ export interface AppOptions {
   readonly clock?: Clock;
   /** Listening sockets that this process was started with: listeners on their addresses use them. */
   readonly inherited?: readonly InheritedSocket[];
+  /** Of this process. Default: there is no limit. */
+  readonly openFiles?: () => OpenFiles | undefined;
   /** Lines of the log that could not be written, since the start. Default: none. */
   readonly droppedLogLines?: () => number;
   /** Hears every event beside the log and the metrics. */
@@ -72,6 +76,7 @@ export function createApp(options: AppOptions): App {
   const connect = (cluster: ClusterConfig): Clients =>
     createClients(cluster, { clock, tell, onHint: () => monitor.hint() });
   const running: Running = { config, clients: connect(config.cluster) };
+  const files = openFilesOf(options);
   let isStopping = false;
   const firstRound = Promise.withResolvers<void>();
 
@@ -97,7 +102,14 @@ export function createApp(options: AppOptions): App {
     onStall: (...stall) => proxy.stalled(...stall),
     onEvent: tell,
   });
-  const proxy: Proxy = createForwarding({ config, monitor, inherited, onEvent: recorder.onProxyEvent, clock });
+  const proxy: Proxy = createForwarding({
+    config,
+    monitor,
+    inherited,
+    onEvent: recorder.onProxyEvent,
+    clock,
+    room: files.room,
+  });
 
   const readiness = (): Readiness => readinessOf(isStopping, monitor.table().complete, proxy.trouble());
   const status = async (): Promise<StatusDocument> => {
@@ -114,6 +126,7 @@ export function createApp(options: AppOptions): App {
       counts: proxy.counts(),
       sources: running.clients.sources(),
       workers: proxy.workers(),
+      openFiles: files.now(running.config),
     });
   };
   const admin = createAdmin({
@@ -138,8 +151,7 @@ export function createApp(options: AppOptions): App {
     recorder.stop();
   };
   const start = async (): Promise<Started> => {
-    const token = await readAdminToken(config.admin);
-    const started = await listenAll({ admin, token }, proxy, log);
+    const started = await listenAll(config, { admin, room: files.room }, proxy, log);
     if (started.kind === 'failed') await stop();
     else monitor.start();
     return started;
@@ -160,6 +172,18 @@ export function createApp(options: AppOptions): App {
     stop,
   };
   return app;
+}
+
+/** `now`: as /status tells it. */
+function openFilesOf({ openFiles = () => undefined }: AppOptions) {
+  const first = openFiles();
+  const room = first && roomIn(first);
+  const now = (config: Config): OpenFilesStatus | undefined => {
+    const files = openFiles();
+    if (files === undefined || room === undefined) return undefined;
+    return { ...files, mostSessions: Math.min(config.client.maxSessions, room.sessions * processCount(config)) };
+  };
+  return { room, now };
 }
 
 /** `of`: what there is at the scrape. */
@@ -200,10 +224,13 @@ async function emptied(proxy: Proxy, { waitMs, drainMs }: ShutdownPolicy): Promi
 
 interface Control {
   readonly admin: Admin;
-  readonly token: AdminToken;
+  readonly room: Room | undefined;
 }
 
-async function listenAll({ admin, token }: Control, proxy: Proxy, log: Log): Promise<Started> {
+async function listenAll(config: Config, { admin, room }: Control, proxy: Proxy, log: Log): Promise<Started> {
+  const why = whyNoRoom(room, config.client, processCount(config), log);
+  if (why !== undefined) return { kind: 'failed', why };
+  const token = await readAdminToken(config.admin);
   if (token.kind === 'unusable') log.warn({ event: 'token-unusable' }, `operations are off: ${token.why}`);
   const own = await admin.listen();
   if (own.kind === 'failed') return { kind: 'failed', why: own.detail };

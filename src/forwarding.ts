@@ -10,6 +10,7 @@ import type { Monitor } from './monitor/monitor.ts';
 import type { InheritedSocket } from './proxy/listening-socket.ts';
 import { createProxy } from './proxy/proxy.ts';
 import type { Proxy } from './proxy/proxy.ts';
+import type { Room } from './proxy/room.ts';
 import { createCrew } from './workers/crew.ts';
 import { forker } from './workers/fork.ts';
 
@@ -20,13 +21,20 @@ export interface ForwardingOptions {
   readonly inherited: readonly InheritedSocket[] | undefined;
   readonly onEvent: (event: ProxyEvent | WorkerEvent) => void;
   readonly clock: Clock;
+  /** What this process has file descriptors for. Undefined: enough. */
+  readonly room: Room | undefined;
 }
 
 /** Others can share a port too, but not deal out its clients. */
 const isLinux = platform() === 'linux';
 
-export function createForwarding({ config, monitor, inherited, onEvent, clock }: ForwardingOptions): Proxy {
-  const size = config.workers === 'auto' ? (isLinux ? availableParallelism() : 1) : config.workers;
+/** That serve clients. */
+export function processCount({ workers }: Config): number {
+  return workers === 'auto' ? (isLinux ? availableParallelism() : 1) : workers;
+}
+
+export function createForwarding({ config, monitor, inherited, onEvent, clock, room }: ForwardingOptions): Proxy {
+  const size = processCount(config);
   const seams = {
     freshen: monitor.freshen.bind(monitor),
     onSmell: monitor.smell.bind(monitor),
@@ -35,7 +43,7 @@ export function createForwarding({ config, monitor, inherited, onEvent, clock }:
     clock,
   };
   if (size === 1) {
-    return createProxy({ ...config, ...seams, inherited, table: () => monitor.table(), random: Math.random });
+    return createProxy({ ...config, ...seams, inherited, room, table: () => monitor.table(), random: Math.random });
   }
   // Beside this file, as source or as built.
   const program = fileURLToPath(new URL(`./worker-main${extname(import.meta.url)}`, import.meta.url));

@@ -12,6 +12,7 @@ import { VERBS } from './sandbox/console/verb-list.ts';
 import { surveySeeds } from './survey.ts';
 import type { Config } from './config/config.ts';
 import { formatProblems } from './config/problem.ts';
+import { readOpenFiles } from './open-files.ts';
 import { version } from './package-version.ts';
 import { systemClock } from './system-clock.ts';
 import { createSystemd } from './systemd/notify.ts';
@@ -28,7 +29,7 @@ const runApp: RunApp = async (config, warnings, reload) => {
   const { log, flush, dropped } = openLog(config.log);
   for (const warning of warnings) log.warn(formatProblems([warning]));
   const inherited = passedSockets(process.env, process.pid);
-  const seams = { load: reload, inherited, droppedLogLines: dropped };
+  const seams = { load: reload, inherited, droppedLogLines: dropped, openFiles: readOpenFiles };
   const app = createApp({ config, log, version, nodeVersion: process.version, ...seams });
   const systemd = createSystemd({
     env: process.env,

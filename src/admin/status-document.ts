@@ -33,6 +33,11 @@ export interface StatusDocument {
   /** What is not used of the newest /cluster document, or only in part. Contact points that cannot be used are here, too. */
   readonly refused_members: readonly RefusedMemberDocument[];
   readonly pools: readonly PoolStatusDocument[];
+  /**
+   * Of this process; absent where the system does not tell. `most_sessions`: client.max_sessions, or fewer where the limit has no room for
+   * them, over all workers.
+   */
+  readonly open_files?: { readonly limit: number; readonly in_use: number; readonly most_sessions: number };
   /** Absent where one process does everything. */
   readonly workers?: readonly WorkerDocument[];
 }

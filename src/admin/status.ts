@@ -40,6 +40,14 @@ export interface StatusInputs {
   readonly sources?: readonly ContactSource[];
   /** None where this process serves. */
   readonly workers?: readonly WorkerStatus[];
+  /** Undefined where there is no limit that is known. */
+  readonly openFiles?: OpenFilesStatus | undefined;
+}
+
+export interface OpenFilesStatus {
+  readonly limit: number;
+  readonly inUse: number;
+  readonly mostSessions: number;
 }
 
 export interface ContactSource {
@@ -50,7 +58,7 @@ export interface ContactSource {
 
 export function buildStatus(inputs: StatusInputs): StatusDocument {
   const { version, startedAt, now, readiness, pools, snapshot, table, counts } = inputs;
-  const { refused = [], sources = [], workers = [] } = inputs;
+  const { refused = [], sources = [], workers = [], openFiles } = inputs;
   return {
     version,
     uptime_seconds: seconds(now - startedAt),
@@ -72,6 +80,11 @@ export function buildStatus(inputs: StatusInputs): StatusDocument {
     ),
     refused_members: snapshot.refused.map(({ name, reason, why }) => ({ name, reason, why })),
     pools: pools.map((pool) => poolStatus(pool, table, counts.get(pool.name), now)),
+    ...(openFiles === undefined
+      ? {}
+      : {
+          open_files: { limit: openFiles.limit, in_use: openFiles.inUse, most_sessions: openFiles.mostSessions },
+        }),
     ...(workers.length === 0 ? {} : { workers: workers.map((worker) => workerDocument(worker, now)) }),
   };
 }

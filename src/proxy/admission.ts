@@ -6,13 +6,12 @@ import type { Clock, Instant } from '../core/instant.ts';
 import type { ClientPolicy } from '../core/policy.ts';
 import { NO_TALLY } from '../core/tally.ts';
 import type { Tally } from '../core/tally.ts';
+import { MOST_VISITORS } from './room.ts';
+import type { Room } from './room.ts';
 
 export type SeatKind = 'session' | 'visitor' | 'none';
 
 type Bounds = Pick<ClientPolicy, 'maxSessions' | 'maxSessionsPerAddress' | 'maxStarting'>;
-
-/** Visitors at one time. */
-const MOST_VISITORS = 256;
 
 /** A client that still has to say what it wants is silent when it sent nothing for so long. Milliseconds. */
 const SILENT_MS = 1_000;
@@ -31,6 +30,8 @@ export interface AdmissionInputs {
   readonly clock: Clock;
   /** What other processes have let in under the same bounds. */
   readonly others?: (() => Tally) | undefined;
+  /** What this process has file descriptors for. Absent: enough. */
+  readonly room?: Room | undefined;
 }
 
 /** When a client that still has to say what it wants was last known to have sent something. */
@@ -61,10 +62,12 @@ export class Admission {
   readonly #changed = new Set<string>();
   readonly #hasOthers: boolean;
   readonly #clock: Clock;
+  readonly #room: Room | undefined;
   /** Clients that still have to say what they want, the longest unheard first. */
   readonly #starting = new Map<TakenSeat, Heard>();
 
-  constructor({ bounds, clock, others }: AdmissionInputs) {
+  constructor({ bounds, clock, others, room }: AdmissionInputs) {
+    this.#room = room;
     this.#bounds = bounds;
     this.#clock = clock;
     this.#others = others ?? (() => NO_TALLY);
@@ -106,7 +109,7 @@ export class Admission {
   }
 
   hasRoomForVisitor(): boolean {
-    return this.#taken.visitor < MOST_VISITORS;
+    return this.#taken.visitor < (this.#room?.visitors ?? MOST_VISITORS);
   }
 
   /** Drops one client that has been silent; false where there is none. `needs`: what it has to give back. */
@@ -137,6 +140,10 @@ export class Admission {
     }
     if (this.#taken.session + others.sessions >= maxSessions) {
       return { text: `the bound of ${maxSessions} sessions is reached`, needs: 'session' };
+    }
+    if (this.#room !== undefined && this.#taken.session >= this.#room.sessions) {
+      const { limit, sessions } = this.#room;
+      return { text: `the limit on open files (${limit}) has room for ${sessions} sessions`, needs: 'session' };
     }
     const fromThere = (this.#byAddress.get(address) ?? 0) + (others.byAddress.get(address) ?? 0);
     if (fromThere >= maxSessionsPerAddress) {

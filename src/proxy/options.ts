@@ -7,6 +7,7 @@ import type { RoutingTable } from '../core/routing-table.ts';
 import type { Dial } from './dial.ts';
 import type { InheritedSocket } from './listening-socket.ts';
 import type { Peers } from './peers.ts';
+import type { Room } from './room.ts';
 
 /** What a reload may change. It counts for what begins after. */
 export interface ProxyPolicy {
@@ -36,6 +37,8 @@ export interface ProxySeams {
   readonly dial?: Dial;
   /** Absent: nobody else serves these ports. */
   readonly peers?: Peers;
+  /** What this process has file descriptors for. Absent: enough. */
+  readonly room?: Room | undefined;
   /** Listening sockets that this process was started with. */
   readonly inherited?: readonly InheritedSocket[] | undefined;
 }

@@ -124,7 +124,7 @@ class RunningProxy implements LocalProxy {
   #lastId: number;
 
   constructor(options: ProxyOptions) {
-    const { clock, table, onEvent, peers, dial = dialTcp } = options;
+    const { clock, table, onEvent, peers, room, dial = dialTcp } = options;
     const registry = new Registry(peers);
     const judge = (): void => void table();
     this.#registry = registry;
@@ -145,7 +145,7 @@ class RunningProxy implements LocalProxy {
     const drainMs = (pool: PoolName): number => this.#drainMs(pool);
     this.#evictions = new Evictions({ registry, table, clock, softEnds: this.#softEnds, drainMs });
     this.#leftovers = new Leftovers({ registry, clock, softEnds: this.#softEnds });
-    this.#admission = new Admission({ bounds: () => this.#policy.client, clock, others: peers?.others });
+    this.#admission = new Admission({ bounds: () => this.#policy.client, clock, others: peers?.others, room });
     this.#cancels = new Cancels({ seams: options, registry, dial });
     this.#listeners = new Listeners({
       onConnection: ({ pool, address: listener }, client) => {

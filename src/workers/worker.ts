@@ -8,6 +8,7 @@ import { Decider } from '../monitor/decider.ts';
 import { createProxy } from '../proxy/proxy.ts';
 import type { CancelOutcome } from '../proxy/peers.ts';
 import type { LocalProxy, PreparedPolicy } from '../proxy/proxy.ts';
+import type { Room } from '../proxy/room.ts';
 import type { FromWorker, Order, ToWorker, Usage, WorkerPolicy } from './messages.ts';
 import { Questions } from './questions.ts';
 import { Reporter } from './reporter.ts';
@@ -21,6 +22,8 @@ export interface WorkerOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly usage: () => Usage;
+  /** What this process has file descriptors for. Absent: enough. */
+  readonly room?: Room | undefined;
 }
 
 type Begin = Extract<ToWorker, { kind: 'begin' }>;
@@ -77,6 +80,7 @@ export class Worker {
       readKeyPair: (files) => this.#keyPairs.ask((id) => send({ kind: 'read-key-pair', id, files })),
       clock,
       random,
+      room: options.room,
       peers: {
         processes,
         lastId,

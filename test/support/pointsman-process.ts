@@ -143,27 +143,36 @@ async function writeConfig(directory: string, config: unknown): Promise<string> 
 export const END_WITH_PARENT =
   'data:text/javascript,process.stdin.once("close", () => process.kill(process.pid, "SIGKILL")).resume()';
 
+export interface ProcessOptions {
+  /** A file for the log, whose lines are not read then. */
+  readonly stdout?: number | 'pipe';
+  /** The limit on them, which it cannot raise. */
+  readonly openFiles?: number;
+}
+
 function startProcess(
   command: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
   directory: string,
-  stdout: 'pipe' | number = 'pipe',
+  { stdout = 'pipe', openFiles }: ProcessOptions = {},
 ): PointsmanProcess {
   const main = new URL('../../src/main.ts', import.meta.url).pathname;
   const argv = ['--import', END_WITH_PARENT, main, command, ...args];
-  const child = spawn(process.execPath, argv, { stdio: ['pipe', stdout, 'pipe'], env });
+  const limited = openFiles === undefined ? [] : ['prlimit', `--nofile=${openFiles}:${openFiles}`];
+  const [program = '', ...rest] = [...limited, process.execPath, ...argv];
+  const child = spawn(program, rest, { stdio: ['pipe', stdout, 'pipe'], env });
   return new PointsmanProcess(child, directory);
 }
 
-/** Starts `pointsman run` with this configuration; see waitUntilReady(). `stdout`: a file for the log, whose lines are not read then. */
+/** Starts `pointsman run` with this configuration; see waitUntilReady(). */
 export async function startPointsman(
   config: unknown,
   env: NodeJS.ProcessEnv = {},
-  stdout?: number,
+  options?: ProcessOptions,
 ): Promise<PointsmanProcess> {
   const directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
-  return startProcess('run', ['-c', await writeConfig(directory, config)], env, directory, stdout);
+  return startProcess('run', ['-c', await writeConfig(directory, config)], env, directory, options);
 }
 
 /** Runs `pointsman check` with these arguments behind it. */

@@ -37,7 +37,7 @@ itUnless(
     const [admin] = await freeAddresses(1);
     const address = `127.0.0.1:${admin?.port}`;
     const config = fileFor([cluster.primary, cluster.replica], { admin: { address } });
-    const running = await startPointsman(config, {}, log.fd);
+    const running = await startPointsman(config, {}, { stdout: log.fd });
     pointsman = running;
     await log.close();
     const said = (): Promise<string> => readFile(file, 'utf8');

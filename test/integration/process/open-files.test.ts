@@ -1,0 +1,92 @@
+// The limit on open files: what fits is found at the start, and no number of clients uses up what probes and the admin port need.
+import { existsSync } from 'node:fs';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { FakeCluster, fileFor } from '../../support/app-lab.ts';
+import type { ConfigFile } from '../../support/app-lab.ts';
+import { askingClient, echoSession, isOver, isServed, stillEchoes } from '../../support/echo-session.ts';
+import { errorFields } from '../../support/packets.ts';
+import { startPointsman } from '../../support/pointsman-process.ts';
+import type { PointsmanProcess } from '../../support/pointsman-process.ts';
+import type { RawClient } from '../../support/raw-client.ts';
+import { describeUnless } from '../../support/unless-missing.ts';
+import { until } from '../../support/until.ts';
+
+const NO_PRLIMIT = existsSync('/proc/self/limits') ? undefined : 'Linux, with /proc and prlimit';
+const LIMIT = 256;
+const CLIENTS = 600;
+const PROBE = { interval: '200ms', timeout: '200ms', write_fresh: '1s', read_fresh: '1s', silence_grace: '2s' };
+
+let cluster: FakeCluster;
+let pointsman: PointsmanProcess | undefined;
+const clients: RawClient[] = [];
+
+beforeEach(async () => {
+  cluster = await FakeCluster.start();
+});
+
+afterEach(async () => {
+  for (const { socket } of clients.splice(0)) socket.destroy();
+  await pointsman?.stop();
+  pointsman = undefined;
+  await cluster.stop();
+});
+
+async function start(openFiles: number, changes: ConfigFile = {}): Promise<PointsmanProcess> {
+  const file = fileFor([cluster.primary, cluster.replica], { probe: PROBE, ...changes });
+  pointsman = await startPointsman(file, {}, { openFiles });
+  return pointsman;
+}
+
+function isTold(client: RawClient): boolean {
+  return errorFields(client.received())?.['C'] === '53300';
+}
+
+describeUnless(NO_PRLIMIT, 'the limit on open files', () => {
+  for (const workers of [1, 2]) {
+    it(`${LIMIT}, ${workers} processes: ${CLIENTS} clients: everybody is served or told 53300, probes and /livez get through`, async () => {
+      const running = await start(LIMIT, { workers });
+      await running.waitUntilReady();
+      const at = { host: '127.0.0.1', port: await running.port('write') };
+      const canary = await echoSession(at);
+      clients.push(canary);
+      clients.push(...(await Promise.all(Array.from({ length: CLIENTS }, () => askingClient(at)))));
+      const crowd = clients.slice(1);
+      await until('an answer to each', () => crowd.every((client) => isServed(client) || isTold(client)), 10_000);
+      const served = crowd.filter((client) => isServed(client));
+      expect(served.length).toBeGreaterThan(20);
+      expect(served.length).toBeLessThan((workers * LIMIT) / 2);
+
+      const asked = cluster.primary.api.requests.length;
+      await until(
+        'probes for longer than silence_grace',
+        () => cluster.primary.api.requests.length > asked + 12,
+        10_000,
+      );
+      expect((await running.admin('/livez')).status).toBe(200);
+      await stillEchoes(canary);
+      expect(served.some(isOver)).toBe(false);
+      const unsent = running.lines.filter(({ outcome }) => outcome === 'local');
+      expect(unsent).toEqual([]);
+      const { open_files: files } = JSON.parse((await running.admin('/status')).text);
+      expect(files).toMatchObject({ limit: LIMIT });
+      expect(files.in_use).toBeLessThan(LIMIT);
+      expect(files.most_sessions).toBeLessThan((workers * LIMIT) / 2);
+      expect(await running.metric('process_max_fds')).toBe(LIMIT);
+      expect(running.lines.filter(({ event }) => event === 'open-files-limit')).toEqual([
+        expect.objectContaining({ level: 'warn', limit: LIMIT, sessions: files.most_sessions, maxSessions: 5000 }),
+      ]);
+    }, 60_000);
+  }
+
+  it('that is too low for anything is a reason not to start', async () => {
+    const running = await start(150);
+    expect(await running.exited()).toBe(1);
+    expect(running.stderr.join('')).toContain('the limit on open files is 150, which is too low');
+  });
+
+  it('that has room for all is not spoken of', async () => {
+    const running = await start(1024, { client: { max_sessions: 100 } });
+    await running.waitUntilReady();
+    expect(running.lines.some(({ event }) => event === 'open-files-limit')).toBe(false);
+  });
+});
