@@ -5,6 +5,7 @@ import { LONGEST_SECRET, SHORTEST_SECRET, readKey } from './cancel-key.ts';
 import type { CancelKey } from './cancel-key.ts';
 import { errorField } from './error-fields.ts';
 import { FrameWalker, grammarOf } from './frames.ts';
+import { mayComeUnasked } from './sql-state.ts';
 
 /** As the latest ReadyForQuery said: no transaction, in one, in one that failed and waits for its end. */
 export type TransactionStatus = 'idle' | 'open' | 'failed';
@@ -53,6 +54,9 @@ export class BackendFollower extends FrameWalker {
   #isInHotStandby: boolean | undefined;
   #isCopyingIn = false;
   #fatal: string | undefined;
+  /** Of the ErrorResponse since the latest ReadyForQuery. */
+  #isErrorUnasked = false;
+  #unaskedCount = 0;
 
   constructor() {
     super(GRAMMAR);
@@ -65,6 +69,11 @@ export class BackendFollower extends FrameWalker {
   /** How many ReadyForQuery were seen; the first ends the startup. */
   readyCount(): number {
     return this.#readyCount;
+  }
+
+  /** How many of them came behind an error that may have come unasked. */
+  unaskedCount(): number {
+    return this.#unaskedCount;
   }
 
   /** Undefined before the first ReadyForQuery. */
@@ -109,6 +118,7 @@ export class BackendFollower extends FrameWalker {
         return true;
       case ERROR_RESPONSE:
         this.#fatal = fatalState(bytes, at, size);
+        this.#isErrorUnasked = mayComeUnasked(errorField(bytes, at, size, 'C') ?? '');
         return true;
       case COPY_IN_RESPONSE:
         this.#isCopyingIn = true;
@@ -123,6 +133,8 @@ export class BackendFollower extends FrameWalker {
     if (transaction === undefined) return false;
     this.#transaction = transaction;
     this.#readyCount += 1;
+    if (this.#isErrorUnasked) this.#unaskedCount += 1;
+    this.#isErrorUnasked = false;
     this.#isCopyingIn = false;
     return true;
   }

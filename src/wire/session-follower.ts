@@ -12,9 +12,17 @@ import { ClientFollower } from './client-follower.ts';
  */
 export type Activity = 'unknown' | 'starting' | 'busy' | 'idle' | 'in-transaction' | 'in-failed-transaction';
 
+/**
+ * An error that came unasked and crossed a request on its way is taken for the answer: that request's answer is still to come, and
+ * behind it perhaps that of the next one, which the client sent meanwhile.
+ */
+const UNSURE_FOR = 2;
+
 export class SessionFollower {
   readonly #client = new ClientFollower();
   readonly #backend = new BackendFollower();
+  /** ReadyForQuery to come until the session is believed to be idle again. */
+  #unsure = 0;
 
   /** The next bytes from the client, before they are sent on. */
   fromClient(chunk: Uint8Array): void {
@@ -23,10 +31,15 @@ export class SessionFollower {
 
   /** The next bytes from the backend. */
   fromBackend(chunk: Uint8Array): void {
-    const before = this.#backend.readyCount();
-    this.#backend.walk(chunk);
-    const count = this.#backend.readyCount() - before;
-    if (count > 0) this.#client.answered(count);
+    const backend = this.#backend;
+    const ready = backend.readyCount();
+    const unasked = backend.unaskedCount();
+    backend.walk(chunk);
+    const count = backend.readyCount() - ready;
+    if (count === 0) return;
+    const isUnsure = backend.unaskedCount() > unasked && this.#client.awaited() > 0;
+    this.#unsure = isUnsure ? UNSURE_FOR : Math.max(0, this.#unsure - count);
+    this.#client.answered(count);
   }
 
   activity(): Activity {
@@ -36,7 +49,7 @@ export class SessionFollower {
     const transaction = backend.transaction();
     if (!backend.isAuthenticated() || transaction === undefined) return 'starting';
     if (!client.isAtBoundary() || !backend.isAtBoundary()) return 'busy';
-    if (client.awaited() > 0 || client.isUnsynced()) return 'busy';
+    if (client.awaited() > 0 || client.isUnsynced() || this.#unsure > 0) return 'busy';
     switch (transaction) {
       case 'idle':
         return 'idle';

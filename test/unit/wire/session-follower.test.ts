@@ -197,6 +197,24 @@ test('COPY FROM STDIN by the extended protocol that fails half way', () => {
   ]);
 });
 
+test.each(['40001', '53200', '58030', 'XX000'])(
+  'an error that may have come unasked (%s) crosses a query: idle is said when two more answers have come',
+  (code) => {
+    const unasked = errorOf(['SERROR', 'VERROR', `C${code}`, 'Mout of luck']);
+    play(new SessionFollower(), [
+      ['B', STARTED, 'idle'],
+      ['C', [QUERY], 'busy'],
+      ['B', [unasked, READY], 'busy'],
+      ['C', [QUERY], 'busy'],
+      ['B', [COMMAND_COMPLETE, READY], 'busy'],
+      ['B', [COMMAND_COMPLETE, READY], 'idle'],
+      ['B', [unasked, READY], 'idle'],
+      ['C', [QUERY], 'busy'],
+      ['B', [ERROR, READY], 'idle'],
+    ]);
+  },
+);
+
 test('COPY FROM STDIN by the extended protocol with a Sync amid the data: one answer to three of them is not the last', () => {
   play(new SessionFollower(), [
     ['B', STARTED, 'idle'],
