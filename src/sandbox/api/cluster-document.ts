@@ -19,7 +19,8 @@ export function clusterDocument(cluster: ClusterView, dialect: Dialect): JsonObj
   });
 }
 
-function memberEntry(member: PublishedMember, cluster: ClusterView, { statusPath }: Dialect): JsonObject {
+function memberEntry(member: PublishedMember, cluster: ClusterView, dialect: Dialect): JsonObject {
+  const { statusPath, showsLastKnown } = dialect;
   const { name, tags, pendingRestart, scheduledRestart: restart } = member;
   const isPendingRestart = Object.keys(pendingRestart).length > 0;
   return present({
@@ -29,7 +30,7 @@ function memberEntry(member: PublishedMember, cluster: ClusterView, { statusPath
     api_url: new URL(statusPath, member.apiUrl).href,
     host: member.host,
     port: member.port,
-    timeline: member.timeline,
+    timeline: member.timeline ?? (showsLastKnown ? member.lastKnown?.timeline : undefined),
     pending_restart: onlyTrue(isPendingRestart),
     pending_restart_reason: isPendingRestart ? pendingRestartReason(pendingRestart) : undefined,
     scheduled_restart:
@@ -37,7 +38,7 @@ function memberEntry(member: PublishedMember, cluster: ClusterView, { statusPath
         ? undefined
         : present({ ...scheduledRestartFields(restart), postmaster_start_time: restart.postmasterStartTime }),
     tags: Object.keys(tags).length > 0 ? tags : undefined,
-    ...(name === cluster.leader ? {} : lags(member, cluster.leaderPosition)),
+    ...(name === cluster.leader ? {} : lags(member, cluster.leaderPosition, dialect)),
   });
 }
 
@@ -49,13 +50,28 @@ function clusterRole(name: string, { leader, config, synchronous, quorum }: Clus
 }
 
 /** Spec 1: "Replicas only". Without a prefix it is the further one of the two. */
-function lags({ received, replayed }: PublishedMember, leaderPosition: number | undefined): JsonObject {
+function lags(member: PublishedMember, leaderPosition: number | undefined, { showsLastKnown }: Dialect): JsonObject {
+  const known = showsLastKnown ? lastPositions(member) : member;
+  const { received, replayed } = known;
   const furthest = Math.max(received ?? 0, replayed ?? 0);
-  return {
+  const fields = {
     ...lag('receive_', received, leaderPosition),
     ...lag('replay_', replayed, leaderPosition),
     ...lag('', furthest === 0 ? undefined : furthest, leaderPosition),
   };
+  if (!showsLastKnown) return fields;
+  // Spec 1 has numbers and positions only, so what is not known is left out.
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== 'unknown'));
+}
+
+/** A former primary has written, and so received and replayed, all that it has. */
+function lastPositions({ received, replayed, lastKnown }: PublishedMember): {
+  readonly received: number | undefined;
+  readonly replayed: number | undefined;
+} {
+  if (received !== undefined || lastKnown === undefined) return { received, replayed };
+  const { wal } = lastKnown;
+  return wal.kind === 'replica' ? wal : { received: wal.location, replayed: wal.location };
 }
 
 function lag(prefix: string, position: number | undefined, leaderPosition: number | undefined): JsonObject {

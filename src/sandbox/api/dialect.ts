@@ -10,6 +10,8 @@ export type OperationEnd =
   | 'invalid'
   | 'bad-schedule'
   | 'refused'
+  /** Possible, were the cluster not paused. */
+  | 'paused'
   | 'restart-refused'
   | 'reinitialize-refused'
   | 'nothing-scheduled'
@@ -25,6 +27,12 @@ export interface Dialect {
   readonly metricsPrefix: 'manager' | 'patroni';
   /** Spec 1 lists `tags` and `replication` without a condition; Patroni leaves them out when there are none. */
   readonly showsEmpty: boolean;
+  /** Spec 1 gives types to the keys of /config; Patroni takes whatever it can read as one. */
+  readonly hasTypedConfig: boolean;
+  /** Spec 1 calls no field optional: while PostgreSQL does not answer, what it last said is shown. Patroni leaves those fields out. */
+  readonly showsLastKnown: boolean;
+  /** Spec 1 has `xlog.location` on every node: the end of the WAL that the node has. Patroni has it on a primary alone. */
+  readonly hasLocationAlways: boolean;
   /** Content type of plain text. */
   readonly textType: string;
   readonly statusOf: Readonly<Record<OperationEnd, number>>;
@@ -36,6 +44,9 @@ const MANAGER: Dialect = {
   documentKey: 'manager',
   metricsPrefix: 'manager',
   showsEmpty: true,
+  hasTypedConfig: true,
+  hasLocationAlways: true,
+  showsLastKnown: true,
   textType: 'text/plain; charset=utf-8',
   // Spec 1, "Errors", knows these five.
   statusOf: {
@@ -45,6 +56,7 @@ const MANAGER: Dialect = {
     invalid: 400,
     'bad-schedule': 400,
     refused: 412,
+    paused: 412,
     'restart-refused': 412,
     'reinitialize-refused': 412,
     'nothing-scheduled': 412,
@@ -59,11 +71,15 @@ const PATRONI: Dialect = {
   documentKey: 'patroni',
   metricsPrefix: 'patroni',
   showsEmpty: false,
+  hasTypedConfig: false,
+  hasLocationAlways: false,
+  showsLastKnown: false,
   // Plain words all the same (P: api.py, write_response).
   textType: 'text/html',
   statusOf: {
     ...MANAGER.statusOf,
     reloaded: 202,
+    paused: 400,
     'bad-schedule': 422,
     'restart-refused': 503,
     'reinitialize-refused': 503,

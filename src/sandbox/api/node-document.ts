@@ -12,7 +12,8 @@ export interface About {
   readonly name: string;
 }
 
-export function nodeDocument(member: MemberView, about: About, dialect: Dialect): JsonObject {
+export function nodeDocument(seen: MemberView, about: About, dialect: Dialect): JsonObject {
+  const member = seen.wal === undefined && dialect.showsLastKnown ? { ...seen, ...seen.lastKnown } : seen;
   const { role, syncRole, wal, tags, pendingRestart, scheduledRestart } = member;
   const isReplica = role === 'replica';
   const isPendingRestart = Object.keys(pendingRestart).length > 0;
@@ -21,7 +22,7 @@ export function nodeDocument(member: MemberView, about: About, dialect: Dialect)
     postmaster_start_time: member.postmasterStartTime,
     role,
     server_version: member.serverVersion,
-    xlog: wal === undefined ? undefined : positions(wal),
+    xlog: wal === undefined ? undefined : positions(wal, dialect),
     sync_standby: onlyTrue(isReplica && syncRole === 'synchronous'),
     quorum_standby: onlyTrue(isReplica && syncRole === 'quorum'),
     timeline: member.timeline,
@@ -50,9 +51,10 @@ function indicators(member: MemberView, { name }: Dialect): JsonObject {
   });
 }
 
-function positions(wal: WalView): JsonObject {
+function positions(wal: WalView, { hasLocationAlways }: Dialect): JsonObject {
   if (wal.kind === 'primary') return { location: wal.location };
   return {
+    ...(hasLocationAlways ? { location: Math.max(wal.received, wal.replayed) } : {}),
     received_location: wal.received,
     replayed_location: wal.replayed,
     replayed_timestamp: wal.replayedAt ?? null,
@@ -60,9 +62,8 @@ function positions(wal: WalView): JsonObject {
   };
 }
 
-function replication({ replication: rows, wal }: MemberView, dialect: Dialect): readonly JsonObject[] | undefined {
-  const isKnown = wal !== undefined && dialect.showsEmpty;
-  if (rows.length === 0 && !isKnown) return undefined;
+function replication({ replication: rows }: MemberView, dialect: Dialect): readonly JsonObject[] | undefined {
+  if (rows.length === 0 && !dialect.showsEmpty) return undefined;
   return rows.map((row) => ({
     usename: row.usename,
     application_name: row.applicationName,

@@ -4,17 +4,18 @@ import type { ConfigOutcome, OperationOutcome, Operations } from '../manager/ope
 import type { JsonObject } from '../manager/view.ts';
 import type { Answer } from './answer.ts';
 import { json } from './answer.ts';
-import type { OperationEnd } from './dialect.ts';
+import { whyWrongType } from './config-types.ts';
+import type { Dialect, OperationEnd } from './dialect.ts';
 import { parseFailover, parseObject, parseReinitialize, parseRestart, parseSwitchover } from './requests.ts';
 import type { ChangeOfLeader, Parsed } from './requests.ts';
 import type { Routing } from './routing.ts';
 
 type Outcome = OperationOutcome | { readonly kind: OperationEnd; readonly text: string } | Answer;
-type WriteOperation = (operations: Operations, body: string) => Promise<Outcome>;
+type WriteOperation = (operations: Operations, body: string, dialect: Dialect) => Promise<Outcome>;
 
 const WRITES: ReadonlyMap<string, WriteOperation> = new Map<string, WriteOperation>([
-  ['PATCH /config', (operations, body) => changeConfig(body, (changes) => operations.patchConfig(changes))],
-  ['PUT /config', (operations, body) => changeConfig(body, (config) => operations.putConfig(config))],
+  ['PATCH /config', (operations, body, dialect) => changeConfig(body, dialect, (to) => operations.patchConfig(to))],
+  ['PUT /config', (operations, body, dialect) => changeConfig(body, dialect, (to) => operations.putConfig(to))],
   ['POST /switchover', (operations, body) => changeLeader(operations, parseSwitchover(body, new Date()))],
   ['DELETE /switchover', (operations) => operations.cancelSwitchover()],
   ['POST /failover', (operations, body) => changeLeader(operations, parseFailover(body, new Date()))],
@@ -39,15 +40,21 @@ export async function write(
   body: string,
   { operations, dialect }: Routing,
 ): Promise<Answer> {
-  const outcome = await WRITES.get(`${method} ${path}`)?.(operations, body);
+  const outcome = await WRITES.get(`${method} ${path}`)?.(operations, body, dialect);
   if (outcome === undefined) throw new Error(`${method} ${path} is no operation`);
   if ('status' in outcome) return outcome;
   return { status: dialect.statusOf[outcome.kind], content: { type: dialect.textType, body: outcome.text } };
 }
 
-async function changeConfig(body: string, change: (config: JsonObject) => Promise<ConfigOutcome>): Promise<Outcome> {
+async function changeConfig(
+  body: string,
+  { hasTypedConfig }: Dialect,
+  change: (config: JsonObject) => Promise<ConfigOutcome>,
+): Promise<Outcome> {
   const parsed = parseObject(body, 'required');
   if (parsed.kind !== 'valid') return parsed;
+  const why = hasTypedConfig ? whyWrongType(parsed.value) : undefined;
+  if (why !== undefined) return { kind: 'invalid', text: why };
   const outcome = await change(parsed.value);
   return outcome.kind === 'done' ? json(200, outcome.config) : outcome;
 }

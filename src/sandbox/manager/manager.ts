@@ -16,7 +16,7 @@ import { readCatalog, usable } from './parameter-catalog.ts';
 import type { Catalog } from './parameter-catalog.ts';
 import { composeParameters } from './parameters.ts';
 import type { AskPeers } from './peers.ts';
-import type { PostgresReport } from './postgres-report.ts';
+import type { PostgresReport, ReportOutcome } from './postgres-report.ts';
 import { runScheduledRestart } from './restart.ts';
 import { NotStreaming, situationOf } from './situation.ts';
 import { carryOut } from './steps.ts';
@@ -65,6 +65,7 @@ export class Manager {
   scheduledRestart: ScheduledRestart | undefined;
   /** The last one of its PostgreSQL; undefined when that did not answer. */
   report: PostgresReport | undefined;
+  #lastReport: PostgresReport | undefined;
   readonly #notStreaming = new NotStreaming();
   #told = '';
   #file: MemberFile = { tags: {}, parameters: {}, warnings: [] };
@@ -141,7 +142,7 @@ export class Manager {
 
   async look(deadlineMs: number = HANGING_MS): Promise<MemberView> {
     const outcome = await this.instance.report(deadlineMs);
-    return memberView(this.#facts(), outcome.kind === 'report' ? outcome.report : undefined);
+    return memberView(this.#facts(), this.#noted(outcome));
   }
 
   publish(): void {
@@ -229,11 +230,17 @@ export class Manager {
     }
   }
 
+  #noted(outcome: ReportOutcome): PostgresReport | undefined {
+    if (outcome.kind !== 'report') return undefined;
+    this.#lastReport = outcome.report;
+    return outcome.report;
+  }
+
   /** True when it ran to its end. */
   async #beat(): Promise<boolean> {
     const outcome = this.#task === undefined ? await this.instance.report(HANGING_MS) : undefined;
     if (this.#isAbandoned || outcome?.kind === 'hanging') return false;
-    this.report = outcome?.kind === 'report' ? outcome.report : undefined;
+    this.report = outcome === undefined ? undefined : this.#noted(outcome);
     const lock = await this.session.heartbeat(() => this.#isVouched());
     if (this.#task === undefined && outcome !== undefined) {
       await this.#applyParameters();
@@ -282,6 +289,7 @@ export class Manager {
       heartbeatAgeMs: this.heartbeat.ageMs(),
       storeSeenAt: this.session.seenAt(),
       cluster: this.session.cluster(),
+      lastKnown: this.#lastReport,
       isFailsafeActive: this.session.isFailsafeActive(),
     };
   }

@@ -1,6 +1,6 @@
 // What a member says of itself, put together from what its manager knows and what its PostgreSQL just reported. Pure.
 import type { PostgresReport } from './postgres-report.ts';
-import type { ClusterView, MemberRole, MemberState, MemberView, PublishedMember } from './view.ts';
+import type { ClusterView, LastKnown, MemberRole, MemberState, MemberView, PublishedMember } from './view.ts';
 import type { ScheduledRestart, Tags } from './view.ts';
 
 export interface MemberFacts {
@@ -20,6 +20,7 @@ export interface MemberFacts {
   readonly storeSeenAt: number;
   readonly cluster: ClusterView | undefined;
   readonly isFailsafeActive: boolean;
+  readonly lastKnown: LastKnown | undefined;
 }
 
 /** `report` is undefined when PostgreSQL did not answer. */
@@ -33,6 +34,7 @@ export function memberView(facts: MemberFacts, report: PostgresReport | undefine
     serverVersion: report?.serverVersion,
     timeline: report?.timeline,
     wal: report?.wal,
+    lastKnown: facts.lastKnown,
     replicationState: report?.isStreaming === true ? 'streaming' : undefined,
     replication: report?.replication ?? [],
     systemIdentifier,
@@ -62,6 +64,7 @@ export function publishedMember(facts: MemberFacts, report: PostgresReport | und
     timeline: report?.timeline,
     received: wal?.received,
     replayed: wal?.replayed,
+    lastKnown: facts.lastKnown,
     tags,
     pendingRestart: report?.pendingRestart ?? {},
     scheduledRestart,

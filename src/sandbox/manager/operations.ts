@@ -3,10 +3,18 @@ import type { ClusterView, JsonObject, MemberRole, MemberView, RestartConditions
 
 /**
  * How an operation ended, named after what spec 1 ("Errors") distinguishes: `done` 200, `accepted` 202, `invalid` 400, `refused` 412,
- * `failed` 503. `refused` has finer kinds because real Patroni gives two of them codes of their own. `text` is the body: the reason.
+ * `failed` 503. `refused` has finer kinds because real Patroni gives them codes of their own. `text` is the body: the reason.
  */
 export interface OperationOutcome {
-  readonly kind: 'done' | 'accepted' | 'invalid' | 'refused' | 'nothing-scheduled' | 'already-scheduled' | 'failed';
+  readonly kind:
+    | 'done'
+    | 'accepted'
+    | 'invalid'
+    | 'refused'
+    | 'paused'
+    | 'nothing-scheduled'
+    | 'already-scheduled'
+    | 'failed';
   readonly text: string;
 }
 

@@ -22,7 +22,8 @@ export function createAskPeers(dialect: 'manager' | 'patroni'): AskPeers {
       name,
       kind: 'answered',
       isPrimary: role === 'primary' && state === 'running',
-      position: greatest([location, received, replayed]),
+      // What a server that is down last said makes no candidate of it.
+      position: state === 'running' ? greatest([location, received, replayed]) : undefined,
       isNoFailover: isNoFailover(tags),
     };
   }

@@ -20,9 +20,9 @@ export function whyNoSwitchover(
   cluster: ClusterView,
   settings: ClusterSettings,
 ): OperationOutcome | undefined {
-  if (settings.isPaused && scheduledAt !== undefined) return invalid("Can't schedule switchover in the paused state");
+  if (settings.isPaused && scheduledAt !== undefined) return paused("Can't schedule switchover in the paused state");
   if (settings.isPaused && candidate === undefined) {
-    return invalid('Switchover is possible only to a specific candidate in a paused state');
+    return paused('Switchover is possible only to a specific candidate in a paused state');
   }
   if (leader === candidate) return invalid('Switchover target and source are the same');
   if (cluster.leader !== leader) {
@@ -84,6 +84,10 @@ export function ownAnswer(
 
 function refused(text: string): OperationOutcome {
   return { kind: 'refused', text };
+}
+
+function paused(text: string): OperationOutcome {
+  return { kind: 'paused', text };
 }
 
 function invalid(text: string): OperationOutcome {

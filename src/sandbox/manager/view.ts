@@ -59,6 +59,14 @@ export interface ScheduledRestart extends RestartConditions {
 /** Parameter name to the value in use and the one that waits for a restart. */
 export type PendingRestart = Readonly<Record<string, { readonly oldValue: string; readonly newValue: string }>>;
 
+/** What a PostgreSQL that answers no more last said. */
+export interface LastKnown {
+  readonly postmasterStartTime: string;
+  readonly serverVersion: number;
+  readonly timeline: number;
+  readonly wal: WalView;
+}
+
 /** One member, looked at in this moment: its PostgreSQL was asked for this answer. */
 export interface MemberView {
   readonly name: string;
@@ -70,6 +78,8 @@ export interface MemberView {
   readonly serverVersion: number | undefined;
   readonly timeline: number | undefined;
   readonly wal: WalView | undefined;
+  /** Undefined until PostgreSQL has answered once. */
+  readonly lastKnown: LastKnown | undefined;
   /** Of a replica's WAL receiver. */
   readonly replicationState: 'streaming' | 'in archive recovery' | undefined;
   readonly replication: readonly ReplicationView[];
@@ -101,6 +111,7 @@ export interface PublishedMember {
   readonly timeline: number | undefined;
   readonly received: number | undefined;
   readonly replayed: number | undefined;
+  readonly lastKnown: Pick<LastKnown, 'timeline' | 'wal'> | undefined;
   readonly tags: Tags;
   readonly pendingRestart: PendingRestart;
   readonly scheduledRestart: ScheduledRestart | undefined;

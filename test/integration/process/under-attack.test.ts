@@ -1,6 +1,7 @@
 // Pointsman as a process of its own under hostile clients, one kind after another, beside two honest ones: a session that asks each 100 ms and a
 // client that connects each 500 ms. Neither may see an error; how long they waited is printed.
 import { readdirSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -201,6 +202,33 @@ describeUnless(
       expect(refused.filter((client) => !client.received().toString().includes('unknown-target'))).toEqual([]);
       const written = JSON.stringify(pointsman.lines.slice(linesBefore)).length;
       expect(written).toBeLessThan(100_000);
+    });
+
+    it('answers health checks while others hold connections to its admin port and come back when they are cut', async () => {
+      const adminPort = await pointsman.port('admin');
+      const holding = new AbortController();
+      const hold = async (): Promise<void> => {
+        while (!holding.signal.aborted) {
+          const socket = connect({ host: '127.0.0.1', port: adminPort });
+          await new Promise<void>((resolve) => {
+            socket.on('error', () => undefined).once('close', () => resolve());
+            holding.signal.addEventListener('abort', () => socket.destroy(), { once: true });
+          });
+          await delay(20);
+        }
+      };
+      const holders = Array.from({ length: 80 }, hold);
+      const answers: string[] = [];
+      try {
+        for (let n = 0; n < 20; n += 1) {
+          answers.push(await pointsman.admin('/livez').then(({ status }) => String(status), String));
+          await delay(50);
+        }
+      } finally {
+        holding.abort();
+        await Promise.all(holders);
+      }
+      expect(new Set(answers)).toEqual(new Set(['200']));
     });
 
     it('afterwards: the canary saw no error, and sessions and descriptors are back', async () => {

@@ -81,6 +81,7 @@ export function memberOf(body: CapturedStatus, cluster: ClusterView | undefined,
   const { scheduled_restart: restart } = body;
   return {
     name: body.patroni.name,
+    lastKnown: undefined,
     state: body.state,
     role: body.role,
     postmasterStartTime: body.postmaster_start_time,
@@ -177,6 +178,7 @@ function publishedOf(entry: CapturedEntry): PublishedMember {
     timeline: entry.timeline,
     received: parseLsn(entry.receive_lsn ?? ''),
     replayed: parseLsn(entry.replay_lsn ?? ''),
+    lastKnown: undefined,
     tags: entry.tags ?? {},
     pendingRestart: pendingRestartOf(entry.pending_restart_reason),
     scheduledRestart: restart && {

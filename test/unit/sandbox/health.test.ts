@@ -11,6 +11,7 @@ function aView(name: string, changes: Partial<MemberView> = {}): MemberView {
     serverVersion: 180_004,
     timeline: 2,
     wal: undefined,
+    lastKnown: undefined,
     replicationState: 'streaming',
     replication: [],
     systemIdentifier: '1',

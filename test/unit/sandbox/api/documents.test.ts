@@ -8,7 +8,7 @@ import { parseNodeStatus } from '../../../../src/patroni/node-status.ts';
 import { clusterDocument, formatLsn, historyDocument } from '../../../../src/sandbox/api/cluster-document.ts';
 import { dialectOf } from '../../../../src/sandbox/api/dialect.ts';
 import { nodeDocument } from '../../../../src/sandbox/api/node-document.ts';
-import type { ClusterView, MemberView } from '../../../../src/sandbox/manager/view.ts';
+import type { ClusterView, MemberView, PublishedMember } from '../../../../src/sandbox/manager/view.ts';
 import { aCluster, aPrimary, aPublished, aReplica, aReplicasWal } from '../../../support/sandbox-api/views.ts';
 import { MB, POSITION } from '../../../support/sandbox-api/views.ts';
 
@@ -61,7 +61,7 @@ describe('node status document', () => {
     expect(patroni).not.toHaveProperty('manager');
   });
 
-  test('while PostgreSQL does not answer only what the manager knows by itself', () => {
+  test('while PostgreSQL does not answer: what it last said by spec 1, only what the manager knows by itself by Patroni', () => {
     const member = aReplica({
       state: 'stopped',
       postmasterStartTime: undefined,
@@ -72,7 +72,19 @@ describe('node status document', () => {
     });
     const keys = ['state', 'role', 'dcs_last_seen', 'database_system_identifier', 'patroni'];
     expect(Object.keys(nodeDocument(member, ABOUT, PATRONI))).toEqual(keys);
-    expect(nodeDocument(member, ABOUT, MANAGER)).not.toHaveProperty('replication');
+    const { state: _, role, ...known } = nodeDocument(aReplica(), ABOUT, MANAGER);
+    const { postmasterStartTime = '', serverVersion = 0, timeline = 0, wal } = aReplica();
+    if (wal === undefined) throw new Error('no positions');
+    const lastKnown = { postmasterStartTime, serverVersion, timeline, wal };
+    const { replication_state: __, ...stated } = known;
+    expect(nodeDocument({ ...member, lastKnown }, ABOUT, MANAGER)).toEqual({ ...stated, state: 'stopped', role });
+    expect(nodeDocument({ ...member, lastKnown }, ABOUT, PATRONI)).not.toHaveProperty('xlog');
+  });
+
+  test('a replica has a location by spec 1, the further one of its positions, and none by Patroni', () => {
+    const member = aReplica({ wal: aReplicasWal({ received: MB, replayed: 2 * MB }) });
+    expect(nodeDocument(member, ABOUT, MANAGER)['xlog']).toMatchObject({ location: POSITION - MB });
+    expect(nodeDocument(member, ABOUT, PATRONI)['xlog']).not.toHaveProperty('location');
   });
 
   const INDICATORS: readonly (readonly [string, MemberView, Record<string, true>])[] = [
@@ -127,6 +139,7 @@ describe('node status document', () => {
         role: 'replica',
         state: 'running',
         timeline: 1,
+        ...(dialect === MANAGER ? { location: POSITION } : {}),
         received: POSITION,
         replayed: POSITION,
         replicationState: 'streaming',
@@ -205,20 +218,38 @@ describe('cluster document', () => {
     expect(roles({ leader: undefined })).toEqual(['replica', 'replica', 'replica']);
   });
 
-  test('what is not known of a replica is the word unknown', () => {
+  test('by spec 1 a replica that is down has the positions that it last had, and no word instead of a number', () => {
     const stopped = aPublished('n2', {
       state: 'stopped',
       timeline: undefined,
       received: undefined,
       replayed: undefined,
     });
-    const document = clusterDocument(aCluster({ members: [stopped] }), MANAGER);
+    const wal = aReplicasWal({ received: MB, replayed: 2 * MB });
+    if (wal === undefined) throw new Error('no positions');
+    const entryOf = (member: PublishedMember) => clusterDocument(aCluster({ members: [member] }), MANAGER)['members'];
+    expect(entryOf({ ...stopped, lastKnown: { timeline: 1, wal } })).toMatchObject([
+      { timeline: 1, receive_lag: MB, receive_lsn: '0/6300000', replay_lag: 2 * MB, replay_lsn: '0/6200000', lag: MB },
+    ]);
+    const former = { timeline: 1, wal: { kind: 'primary', location: POSITION } } as const;
+    expect(entryOf({ ...stopped, lastKnown: former })).toMatchObject([{ receive_lag: 0, replay_lag: 0, lag: 0 }]);
+    expect(JSON.stringify(entryOf(stopped))).not.toContain('unknown');
+  });
+
+  test('by Patroni what is not known of a replica is the word unknown', () => {
+    const stopped = aPublished('n2', {
+      state: 'stopped',
+      timeline: undefined,
+      received: undefined,
+      replayed: undefined,
+    });
+    const document = clusterDocument(aCluster({ members: [stopped] }), PATRONI);
     expect(document['members']).toEqual([
       {
         name: 'n2',
         role: 'replica',
         state: 'stopped',
-        api_url: 'http://127.0.0.1:8008/manager',
+        api_url: 'http://127.0.0.1:8008/patroni',
         host: '127.0.0.1',
         port: 5432,
         receive_lag: 'unknown',
@@ -229,7 +260,7 @@ describe('cluster document', () => {
         lsn: 'unknown',
       },
     ]);
-    const [member] = parseMembers(clusterDocument(aCluster({ leaderPosition: undefined }), MANAGER)).slice(1);
+    const [member] = parseMembers(clusterDocument(aCluster({ leaderPosition: undefined }), PATRONI)).slice(1);
     expect(member).toMatchObject({ lag: 'unknown', replayLag: 'unknown', replayLsn: POSITION });
   });
 

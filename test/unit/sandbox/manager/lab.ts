@@ -14,6 +14,7 @@ export function aMember(name: string, changes: Partial<PublishedMember> = {}): P
     timeline: 1,
     received: 1000,
     replayed: 1000,
+    lastKnown: undefined,
     tags: {},
     pendingRestart: {},
     scheduledRestart: undefined,

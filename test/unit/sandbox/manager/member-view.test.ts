@@ -39,6 +39,7 @@ function facts(changes: Partial<MemberFacts> = {}): MemberFacts {
     storeSeenAt: 0,
     cluster: aCluster(),
     isFailsafeActive: false,
+    lastKnown: undefined,
     ...changes,
   };
 }

@@ -34,13 +34,13 @@ describe('a switchover', () => {
     });
   });
 
-  it('is invalid to itself, and while paused without a candidate or at a later time', () => {
+  it('is invalid to itself, and not possible while paused without a candidate or at a later time', () => {
     expect(whyNoSwitchover(request({ candidate: 'pg-1' }), aCluster(), SETTINGS)).toMatchObject({ kind: 'invalid' });
-    expect(whyNoSwitchover(request(), aCluster(), PAUSED)).toMatchObject({ kind: 'invalid' });
+    expect(whyNoSwitchover(request(), aCluster(), PAUSED)).toMatchObject({ kind: 'paused' });
     expect(whyNoSwitchover(request({ candidate: 'pg-2' }), aCluster(), PAUSED)).toBeUndefined();
     const scheduledAt = { text: '2030-01-01T00:00:00Z', date: new Date('2030-01-01T00:00:00Z') };
     const later = request({ candidate: 'pg-2', scheduledAt });
-    expect(whyNoSwitchover(later, aCluster(), PAUSED)).toMatchObject({ kind: 'invalid' });
+    expect(whyNoSwitchover(later, aCluster(), PAUSED)).toMatchObject({ kind: 'paused' });
   });
 
   it('goes to a synchronous standby only, when there is synchronous mode', () => {
