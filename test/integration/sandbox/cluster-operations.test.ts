@@ -116,7 +116,9 @@ describe('a restart', () => {
 
 describe('parameters', () => {
   it('apply at once where they can, and mark who has to restart where they cannot', async () => {
-    await lab.patch({ postgresql: { parameters: { work_mem: '7MB', max_connections: 130, no_such_parameter: 1 } } });
+    await lab.patch({
+      postgresql: { parameters: { work_mem: '7MB', max_connections: '130', no_such_parameter: '1' } },
+    });
     await lab.wait('pending everywhere', () => all(isPending));
     expect(await lab.sql('pg-1', 'show work_mem')).toEqual([{ work_mem: '7MB' }]);
     expect(await inUse('pg-1')).toBe('100');
@@ -130,7 +132,7 @@ describe('parameters', () => {
     const leader = lab.leader();
     const [replica, other] = lab.replicas();
     const before = Number(await inUse(leader));
-    await lab.patch({ postgresql: { parameters: { max_connections: before - 20 } } });
+    await lab.patch({ postgresql: { parameters: { max_connections: String(before - 20) } } });
     await lab.wait('pending everywhere', () => all(isPending));
     expect((await lab.send(replica, 'POST', '/restart')).status).toBe(200);
     expect(await inUse(replica)).toBe(String(before));

@@ -95,6 +95,23 @@ export const configuration: Area = {
       },
     );
 
+    contract('error.400.types', 'PATCH /config: 400 for values of another type than listed', async (on) => {
+      const [leader, before] = [await on.leader(), await on.config()];
+      const { maximum_lag_on_failover: bytes, postgresql } = before;
+      const [{ use_pg_rewind: isRewound }, patch] = [record(postgresql), { method: 'PATCH' }];
+      const bodies = [
+        { maximum_lag_on_failover: Number(bytes) + 0.5 },
+        { postgresql: { use_pg_rewind: 'yes' } },
+        { postgresql: { parameters: { work_mem: 5000 } } },
+      ];
+      const statuses = [];
+      for (const body of bodies) statuses.push((await on.ask(leader, '/config', { ...patch, body })).status);
+      const undo = { use_pg_rewind: isRewound ?? null, parameters: { work_mem: null } };
+      await on.patch({ maximum_lag_on_failover: bytes ?? null, postgresql: undo });
+      expect(statuses).toEqual(on.expected('error.400.types', [400, 400, 400]));
+      expect(await on.config()).toEqual(before);
+    });
+
     contract(
       ['error.400.timestamp', 'error.400.past'],
       '400 for a timestamp that is none, or has gone by',

@@ -25,6 +25,7 @@ export const modes: Area = {
     defineSynchronous(contract);
     defineQuorum(contract);
     definePause(contract);
+    definePausedSwitchover(contract);
     defineStandbyCluster(contract);
   },
 };
@@ -116,6 +117,24 @@ function definePause(contract: Contract): void {
       expect((await on.node(await on.leader()))['pause']).toBe(true);
     });
     await on.until('no pause', async () => !(await shown()).some(Boolean));
+  });
+}
+
+function definePausedSwitchover(contract: Contract): void {
+  contract('error.412.paused', 'while paused: no switchover without a candidate, and none later', async (on) => {
+    const [leader, [candidate]] = [await on.leader(), await on.replicas()];
+    const later = new Date(Date.now() + 3_600_000).toISOString();
+    await on.withConfig({ pause: true }, async () => {
+      await on.until('pause', async () => 'pause' in (await on.node(leader)));
+      const ask = async (body: object) => (await on.ask(leader, '/switchover', { method: 'POST', body })).status;
+      const statuses = [
+        await ask({ leader: leader.name }),
+        await ask({ leader: leader.name, candidate: candidate.name, scheduled_at: later }),
+      ];
+      expect(statuses).toEqual(on.expected('error.412.paused', [412, 412]));
+      expect((await on.leader()).name).toBe(leader.name);
+    });
+    await on.until('no pause', async () => !('pause' in (await on.node(leader))));
   });
 }
 

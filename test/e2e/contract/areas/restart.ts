@@ -2,11 +2,14 @@
 import { expect } from 'vitest';
 import type { MemberAddress } from '../../../support/patroni/member.ts';
 import type { Area, Contract } from '../../../support/contract/contract.ts';
-import { record } from '../../../support/contract/questions.ts';
+import { parse, record } from '../../../support/contract/questions.ts';
 import type { ContractRun } from '../../../support/contract/run.ts';
 
 /** In the configuration from the start: PostgreSQL itself keeps the mark of a parameter that is removed from its file. */
 const PARAMETER = 'max_connections';
+
+/** Fields of the node status document that only PostgreSQL can tell. */
+const QUERIED = ['postmaster_start_time', 'server_version', 'timeline', 'xlog'];
 
 export function startedAt(on: ContractRun, member: MemberAddress): Promise<unknown> {
   return on.sql(member, 'select pg_postmaster_start_time()::text');
@@ -32,6 +35,25 @@ export async function isPending(on: ContractRun, member: MemberAddress): Promise
 export const restarts: Area = {
   name: 'restart',
   define: (contract) => {
+    contract('node.down', 'while a replica restarts: the fields that it had before', async (on) => {
+      const [first] = await on.replicas();
+      const missing = new Set<string>();
+      const over = new AbortController();
+      let looks = 0;
+      const restarted = restart(on, first).finally(() => over.abort());
+      while (!over.signal.aborted) {
+        // The body of a health check: Patroni answers /patroni only after a second try.
+        const document = record(parse(await on.ask(first, '/health')));
+        if (document['state'] === 'running') continue;
+        looks += 1;
+        for (const field of QUERIED) if (!(field in document)) missing.add(field);
+      }
+      expect(await restarted).toBe(200);
+      expect(looks).toBeGreaterThan(0);
+      expect([...missing].toSorted()).toEqual(on.expected('node.down', []));
+      await on.target.waitUntilHealthy();
+    });
+
     contract(
       'restart.immediate',
       'without a body: at once, the receiving node only, and it keeps its role',

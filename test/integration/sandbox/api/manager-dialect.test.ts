@@ -191,6 +191,8 @@ describe('/config', () => {
 
 describe('refused before anything is done', () => {
   const BAD = [
+    ['PATCH', '/config', '{"ttl": 1.5}', 400, 'ttl must be an integer'],
+    ['PUT', '/config', '{"loop_wait": "2"}', 400, 'loop_wait must be an integer'],
     ['PATCH', '/config', '[1]', 400, 'the body is not a JSON object: [1]'],
     ['PUT', '/config', '', 400, 'the body is empty: a JSON object is needed'],
     ['POST', '/switchover', '{"candidate":"n2"}', 400, 'leader is required'],

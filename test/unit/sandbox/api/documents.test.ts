@@ -8,7 +8,7 @@ import { parseNodeStatus } from '../../../../src/patroni/node-status.ts';
 import { clusterDocument, formatLsn, historyDocument } from '../../../../src/sandbox/api/cluster-document.ts';
 import { dialectOf } from '../../../../src/sandbox/api/dialect.ts';
 import { nodeDocument } from '../../../../src/sandbox/api/node-document.ts';
-import type { ClusterView, MemberView, PublishedMember } from '../../../../src/sandbox/manager/view.ts';
+import type { ClusterView, MemberView } from '../../../../src/sandbox/manager/view.ts';
 import { aCluster, aPrimary, aPublished, aReplica, aReplicasWal } from '../../../support/sandbox-api/views.ts';
 import { MB, POSITION } from '../../../support/sandbox-api/views.ts';
 
@@ -79,12 +79,6 @@ describe('node status document', () => {
     const { replication_state: __, ...stated } = known;
     expect(nodeDocument({ ...member, lastKnown }, ABOUT, MANAGER)).toEqual({ ...stated, state: 'stopped', role });
     expect(nodeDocument({ ...member, lastKnown }, ABOUT, PATRONI)).not.toHaveProperty('xlog');
-  });
-
-  test('a replica has a location by spec 1, the further one of its positions, and none by Patroni', () => {
-    const member = aReplica({ wal: aReplicasWal({ received: MB, replayed: 2 * MB }) });
-    expect(nodeDocument(member, ABOUT, MANAGER)['xlog']).toMatchObject({ location: POSITION - MB });
-    expect(nodeDocument(member, ABOUT, PATRONI)['xlog']).not.toHaveProperty('location');
   });
 
   const INDICATORS: readonly (readonly [string, MemberView, Record<string, true>])[] = [
@@ -216,24 +210,6 @@ describe('cluster document', () => {
     expect(roles({ quorum: ['n2', 'n3'] })).toEqual(['leader', 'quorum_standby', 'quorum_standby']);
     expect(roles({ config: { standby_cluster: {} } })).toEqual(['standby_leader', 'replica', 'replica']);
     expect(roles({ leader: undefined })).toEqual(['replica', 'replica', 'replica']);
-  });
-
-  test('by spec 1 a replica that is down has the positions that it last had, and no word instead of a number', () => {
-    const stopped = aPublished('n2', {
-      state: 'stopped',
-      timeline: undefined,
-      received: undefined,
-      replayed: undefined,
-    });
-    const wal = aReplicasWal({ received: MB, replayed: 2 * MB });
-    if (wal === undefined) throw new Error('no positions');
-    const entryOf = (member: PublishedMember) => clusterDocument(aCluster({ members: [member] }), MANAGER)['members'];
-    expect(entryOf({ ...stopped, lastKnown: { timeline: 1, wal } })).toMatchObject([
-      { timeline: 1, receive_lag: MB, receive_lsn: '0/6300000', replay_lag: 2 * MB, replay_lsn: '0/6200000', lag: MB },
-    ]);
-    const former = { timeline: 1, wal: { kind: 'primary', location: POSITION } } as const;
-    expect(entryOf({ ...stopped, lastKnown: former })).toMatchObject([{ receive_lag: 0, replay_lag: 0, lag: 0 }]);
-    expect(JSON.stringify(entryOf(stopped))).not.toContain('unknown');
   });
 
   test('by Patroni what is not known of a replica is the word unknown', () => {

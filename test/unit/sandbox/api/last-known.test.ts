@@ -1,0 +1,38 @@
+// What spec 1 has in the documents and Patroni leaves out: a replica's location, and what a server that is down last said.
+import { expect, test } from 'vitest';
+import { clusterDocument } from '../../../../src/sandbox/api/cluster-document.ts';
+import { dialectOf } from '../../../../src/sandbox/api/dialect.ts';
+import { nodeDocument } from '../../../../src/sandbox/api/node-document.ts';
+import type { PublishedMember } from '../../../../src/sandbox/manager/view.ts';
+import { aCluster, aPublished, aReplica, aReplicasWal, MB, POSITION } from '../../../support/sandbox-api/views.ts';
+
+const ABOUT = { version: '1.2.3', scope: 'demo', name: 'n1' };
+const MANAGER = dialectOf('manager');
+const PATRONI = dialectOf('patroni');
+
+function entryOf(member: PublishedMember): unknown {
+  return clusterDocument(aCluster({ members: [member] }), MANAGER)['members'];
+}
+
+test('a replica has a location by spec 1, the further one of its positions, and none by Patroni', () => {
+  const member = aReplica({ wal: aReplicasWal({ received: MB, replayed: 2 * MB }) });
+  expect(nodeDocument(member, ABOUT, MANAGER)['xlog']).toMatchObject({ location: POSITION - MB });
+  expect(nodeDocument(member, ABOUT, PATRONI)['xlog']).not.toHaveProperty('location');
+});
+
+test('by spec 1 a replica that is down has the positions that it last had, and no word instead of a number', () => {
+  const stopped = aPublished('n2', {
+    state: 'stopped',
+    timeline: undefined,
+    received: undefined,
+    replayed: undefined,
+  });
+  const wal = aReplicasWal({ received: MB, replayed: 2 * MB });
+  if (wal === undefined) throw new Error('no positions');
+  expect(entryOf({ ...stopped, lastKnown: { timeline: 1, wal } })).toMatchObject([
+    { timeline: 1, receive_lag: MB, receive_lsn: '0/6300000', replay_lag: 2 * MB, replay_lsn: '0/6200000', lag: MB },
+  ]);
+  const former = { timeline: 1, wal: { kind: 'primary', location: POSITION } } as const;
+  expect(entryOf({ ...stopped, lastKnown: former })).toMatchObject([{ receive_lag: 0, replay_lag: 0, lag: 0 }]);
+  expect(JSON.stringify(entryOf(stopped))).not.toContain('unknown');
+});
