@@ -3,6 +3,7 @@
 import type { Clock, Instant } from '../core/instant.ts';
 import type { ApiEndpoint, Member, MemberName, MemberRefusal } from '../core/member.ts';
 import type { ClusterRead } from '../patroni/read-documents.ts';
+import { shown } from '../core/shown.ts';
 import { createTrustRules } from './addresses.ts';
 import { createAskAround } from './ask-around.ts';
 import type { Answer, AskLimits } from './ask-around.ts';
@@ -115,7 +116,7 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
     return {
       kind: 'found',
       members,
-      refused: [...points.refused, ...refused, ...notTaken],
+      refused: [...points.refused, ...[...refused, ...notTaken].map((one) => ({ ...one, name: shown(one.name) }))],
       startedAt,
       scope: cluster.scope,
       leader: leaderOf(entries, vetted, points),

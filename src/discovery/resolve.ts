@@ -1,5 +1,6 @@
 // Names to addresses, each remembered as last-good.ts does.
 import type { Clock } from '../core/instant.ts';
+import { shown } from '../core/shown.ts';
 import { normalizeAddress } from './addresses.ts';
 import { createLastGood } from './last-good.ts';
 import type { Stale } from './last-good.ts';
@@ -43,7 +44,7 @@ export function createResolve(lookup: Lookup, clock: Clock, timeoutMs = 2000): R
     if (literal !== undefined) return { kind: 'resolved', addresses: [literal], stale: undefined };
     const recalled = await recall(host);
     if (recalled.kind === 'known') return { kind: 'resolved', addresses: recalled.value, stale: recalled.stale };
-    return { kind: 'unresolved', why: `${host} could not be resolved: ${recalled.why}` };
+    return { kind: 'unresolved', why: `${shown(host)} could not be resolved: ${recalled.why}` };
   };
 }
 

@@ -2,6 +2,7 @@
 // for the grace. A document adds and confirms; only time takes away.
 import type { Instant } from '../core/instant.ts';
 import type { Address, Member, MemberName, MemberRefusal, Objection } from '../core/member.ts';
+import { shown } from '../core/shown.ts';
 import { isSameApi } from './contact-points.ts';
 import type { ContactPoints } from './contact-points.ts';
 import type { Vetted } from './vet.ts';
@@ -87,7 +88,7 @@ export class Roster {
       ({ member }) => member.name !== one.name && sharesApi(member, one),
     );
     if (twin !== undefined && twin.seenAt >= at) {
-      return { reason: 'duplicate', why: `its API is also that of ${twin.member.name}` };
+      return { reason: 'duplicate', why: `its API is also that of ${shown(twin.member.name)}` };
     }
     if (known !== undefined && known.seenAt > at) return undefined;
     // A member that was renamed: one API is one member.

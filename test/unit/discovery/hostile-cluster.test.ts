@@ -153,6 +153,19 @@ describe('G19: only a seed teaches a port, and only of its own host', () => {
   });
 });
 
+test('long texts are cut where a refusal repeats them', async () => {
+  const name = `pg-${'x'.repeat(250)}`;
+  const { result } = await discoverWith(
+    entryOf(name, '10.0.0.9', {
+      api_url: `http://${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.test:8008`,
+      port: 1,
+    }),
+  );
+  const [refusal] = result.refused;
+  expect(refusal?.name).toMatch(/^pg-x{125}$/);
+  expect(refusal?.why).toMatch(/^a{63}\.b{63}\. could not be resolved: .*; PostgreSQL port 1 is not allowed/);
+});
+
 test('a member whose two addresses are refused is refused with both reasons', async () => {
   const { result } = await discoverWith(entryOf('bad', '10.0.0.9', { api_url: 'http://10.0.0.9:9009', port: 6379 }));
   expect(result.refused).toEqual([
