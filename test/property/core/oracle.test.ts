@@ -5,7 +5,7 @@ import { READ_CHECK } from '../../support/builders.ts';
 import { openIn, routeOf } from '../../support/builders.ts';
 import { comebacks } from './comebacks.ts';
 import { momentsOf, snapshotAfter, worlds, ZONE_CHECK } from './histories.ts';
-import { whoIsThere, whoReads, whoWrites } from './oracle.ts';
+import { whoIsThere, whoReads, whoWrites, whyWritesWait } from './oracle.ts';
 
 describe('a second opinion, told from the whole list of observations', () => {
   test('G1, G2: agrees on who writes', () => {
@@ -40,6 +40,29 @@ describe('a second opinion, told from the whole list of observations', () => {
       expect(share, `histories of both outcomes: ${kind}`).toBeGreaterThan(0.1);
       expect(share).toBeLessThan(0.45);
     }
+  });
+
+  test('G13: agrees on why clients wait, and refuses none while the picture may still change by itself', () => {
+    fc.assert(
+      fc.property(worlds, (world) => {
+        for (const { snapshot, now, seen } of momentsOf(world)) {
+          const table = decideRoutes(world.policy, snapshot, now);
+          const why = whyWritesWait(world, seen, now);
+          const write = routeOf(table, 'write');
+          // A standby cluster has no primary to wait for; a switchover is a reason of its own.
+          if (write.kind === 'hold' && write.cause !== 'switchover')
+            expect({ now, why }).toEqual({ now, why: write.cause });
+          for (const pool of ['read', 'zone']) {
+            const route = routeOf(table, pool);
+            if (route.kind === 'closed') expect({ now, pool, why }).toEqual({ now, pool, why: 'settled' });
+            if (route.kind === 'hold' && why === 'starting') expect(['starting', 'switchover']).toContain(route.cause);
+            if (route.kind === 'hold' && route.cause === 'starting')
+              expect({ now, why }).toEqual({ now, why: 'starting' });
+          }
+        }
+      }),
+      { numRuns: 150 },
+    );
   });
 
   test('agrees on who reads in a pool without a lag bound', () => {

@@ -218,16 +218,31 @@ function isAboutToHandOver(name: MemberName, { policy, history }: World, seen: n
   return before > 0 && now >= switchover.at - before && now < switchover.at + 15_000;
 }
 
+/** Who claims to be the primary now, not below what was seen. */
+function theRace({ members, top }: Told, vouching: boolean, now: Instant): readonly Claim[] {
+  const claims = members.flatMap((member) => claimOf(member, now, vouching) ?? []);
+  return claims.filter(({ timeline }) => timeline === undefined || top === undefined || timeline >= top);
+}
+
 /** The one member that may take writes now, or nobody. */
 export function whoWrites({ policy, history }: World, seen: number, now: Instant): MemberName | undefined {
   const told = tell(history.slice(0, seen).map(({ observation }) => observation));
-  const claims = told.members.flatMap((member) => claimOf(member, now, policy.probe.vouching) ?? []);
-  const inTheRace = claims.filter(
-    ({ timeline }) => timeline === undefined || told.top === undefined || timeline >= told.top,
-  );
-  const [only, ...others] = inTheRace;
+  const [only, ...others] = theRace(told, policy.probe.vouching, now);
   if (only !== undefined && isAboutToHandOver(only.name, { policy, history }, seen, now)) return undefined;
   return told.complete && others.length === 0 && only?.hasAddress === true ? only.name : undefined;
+}
+
+/** Why clients of the primary wait, if they do; `settled`: one member is the primary, be it about to hand over. */
+export function whyWritesWait(
+  { policy, history }: World,
+  seen: number,
+  now: Instant,
+): 'starting' | 'two-primaries' | 'no-member' | 'settled' {
+  const told = tell(history.slice(0, seen).map(({ observation }) => observation));
+  const [only, ...others] = theRace(told, policy.probe.vouching, now);
+  if (!told.complete) return 'starting';
+  if (others.length > 0) return 'two-primaries';
+  return only?.hasAddress === true ? 'settled' : 'no-member';
 }
 
 /** Unheard for a while, or one of two: it may still be the primary, so it is no replica. */

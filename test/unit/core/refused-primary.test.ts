@@ -101,6 +101,11 @@ describe('a primary on a lower timeline', () => {
       ['pg-2 showed timeline 6 and says timeline 6'],
     ],
     [
+      'it has agreed, and then fell silent',
+      [...lower(20, 35), ...lower(36, 120, without('pg-2'))],
+      ['pg-2 showed timeline 6 and does not answer'],
+    ],
+    [
       'it is no member any more',
       [...lower(20, 30, without('pg-2')), aList(31_000, 'pg-1', 'pg-3'), ...lower(31, 120, without('pg-2'))],
       ['pg-2 showed timeline 6 and does not answer'],
