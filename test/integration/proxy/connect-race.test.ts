@@ -156,6 +156,17 @@ test('a member that leaves during the race is not used, although it wins', async
   expect(seats()).toEqual({ 'pg-2': 1 });
 });
 
+test('a member that is found gone when the race would begin: its client is routed again, with one connect', async () => {
+  const news: (() => void)[] = [];
+  await start({ onTableRead: () => news.shift()?.() });
+  await aClient();
+  news.push(() => lab.decide({ read: { open: { 'pg-2': two.address } } }));
+  await clock.advance(250);
+  await until('the session', () => two.connections.length > 0 && two.last().chunks.length > 0);
+  expect([two.connections.length, unanswered.size]).toEqual([1, 0]);
+  expect(dials()).toEqual(['pg-2 connected']);
+});
+
 test('at most `attempts` connects at once, and none is raced where that is off or nobody else is there', async () => {
   await start({ backend: { attempts: 1 } });
   await aClient();

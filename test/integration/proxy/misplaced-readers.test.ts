@@ -21,12 +21,20 @@ let lab: ProxyLab;
 let one: FakeBackend;
 let two: FakeBackend;
 let clock: ManualClock;
+/** Called whenever the table is read. */
+let onTableRead: () => void;
 
 beforeEach(async () => {
   [one, two] = await Promise.all([startFakeBackend('silent'), startFakeBackend('silent')]);
   clock = new ManualClock();
+  onTableRead = () => undefined;
   const read = aPool({ fallback: FALLBACK, onLeave: { ...aPool().onLeave, lagging: 'drain-idle' } });
-  lab = await startProxyLab({ clock, pools: [aWritePool(), read], table: { read: onOne() } });
+  lab = await startProxyLab({
+    clock,
+    pools: [aWritePool(), read],
+    table: { read: onOne() },
+    onTableRead: () => onTableRead(),
+  });
 });
 
 afterEach(async () => {
@@ -115,4 +123,32 @@ test('a member that was promoted: its readers drain to a replica', async () => {
   await session.lastWords();
   await until('the close', () => lab.reasons().length === 1);
   expect(lab.reasons()).toEqual(['evicted-promoted']);
+});
+
+test('a drain ends when nobody else is eligible any more: a session that is idle only then stays', async () => {
+  const busy = await aSession();
+  await busy.ask();
+  lab.decide({ read: onTwo(LAGGING) });
+  await clock.advance(5000);
+  lab.decide({ read: onTwo(LAGGING, { fallback: FALLBACK }) });
+  await busy.answer('I');
+  await clock.advance(100_000);
+  expect(lab.reasons()).toEqual([]);
+  expect(lab.proxy.counts().get('read')?.states).toMatchObject({ relaying: 1 });
+});
+
+test('what is found out when a drain would begin replaces it, and ends with the return of the member', async () => {
+  const busy = await aSession();
+  await busy.ask();
+  lab.decide({ read: onTwo(LAGGING) });
+  onTableRead = () => {
+    onTableRead = () => undefined;
+    lab.decide({ read: onTwo({ kind: 'leave', cause: 'tagged_out', why: { code: 'tagged-out' } }) });
+  };
+  await clock.advance(3000);
+  lab.decide({ read: onOne() });
+  await busy.answer('I');
+  await clock.advance(100_000);
+  expect(lab.reasons()).toEqual([]);
+  expect(lab.proxy.counts().get('read')?.states).toMatchObject({ relaying: 1 });
 });

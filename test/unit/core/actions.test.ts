@@ -132,6 +132,11 @@ describe('sessions that another member should have', () => {
     ]);
   });
 
+  test('stay while the only other member has missed a probe', () => {
+    const suspect = silent({ member: 'pg-3', at: 2000 });
+    expect(after([], ...lagging, suspect)).toEqual(['pg-2 lagging keep after 0']);
+  });
+
   test('drain from a member that was promoted', () => {
     const promoted = [isPrimary('pg-2', 4000, { timeline: 2 }), isReplica('pg-3', 4000, { timeline: 2 })];
     expect(after([], refused({ at: 4000 }), ...promoted)).toEqual(['pg-2 promoted drain after 3000']);

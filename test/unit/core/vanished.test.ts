@@ -54,6 +54,9 @@ describe('a replica whose API and PostgreSQL port are silent', () => {
     const rest = holes('pg-2', 3000, 3050);
     const counted = aTable(WITH_FALLBACK, 3100, ...ROUND, first, accepts, ...rest, ...others);
     expect(standingIn(counted, 'read', 'pg-2')).toBe('open positive');
+    const reset = silent({ member: 'pg-2', at: 2000, cause: 'reset' });
+    const speaks = aTable(WITH_FALLBACK, 3100, ...ROUND, first, reset, ...rest, ...others);
+    expect(standingIn(speaks, 'read', 'pg-2')).toBe('open positive');
     const answers = aTable(WITH_FALLBACK, 3100, ...ROUND, first, isReplica('pg-2', 2000), ...rest, ...others);
     expect(standingIn(answers, 'read', 'pg-2')).toBe('open positive');
   });
@@ -72,6 +75,13 @@ describe('a replica whose API and PostgreSQL port are silent', () => {
     const table = aTable(WITH_FALLBACK, 3100, ...ROUND, ...gone);
     expect(standingIn(table, 'read', 'pg-2')).toBe('open positive');
     expect(openIn(table, 'read')).toEqual(['pg-2', 'pg-3']);
+  });
+
+  test('a primary that is silent is judged by the write pool alone', () => {
+    const gone = holes('pg-1', 1000, 2000, 3000);
+    const table = aTable(WITH_FALLBACK, 3100, ...ROUND, ...gone, isReplica('pg-2', 3000), isReplica('pg-3', 3000));
+    expect(openIn(table, 'write')).toEqual(['pg-1']);
+    expect(standingIn(table, 'read', 'pg-1')).toBe('leave fallback_over fallback');
   });
 
   test('G12: a fault of ours is not counted, and does not take back what was', () => {
