@@ -3,6 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { freeze } from '../../support/freeze.ts';
 import { FakeCluster, fileFor } from '../../support/app-lab.ts';
 import type { ConfigFile } from '../../support/app-lab.ts';
 import { echoSession, isOver } from '../../support/echo-session.ts';
@@ -40,7 +41,7 @@ async function start(changes: ConfigFile): Promise<void> {
 /** All its processes for 3 s; a second into it `change` happens, then every client writes. */
 async function stoppedMeanwhile(change: () => void): Promise<void> {
   const pids = [pointsman.pid, ...workerPids()];
-  for (const pid of pids) process.kill(pid, 'SIGSTOP');
+  for (const pid of pids) freeze(pid);
   await until('the stop', () => pids.every((pid) => stateOf(pid) === 'T'));
   await delay(1000);
   change();

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect } from 'vitest';
 import { itUnless } from '../../support/unless-missing.ts';
 import { FakeCluster } from '../../support/app-lab.ts';
 import type { ConfigFile } from '../../support/app-lab.ts';
+import { freeze } from '../../support/freeze.ts';
 import { aStartup } from '../../support/packets.ts';
 import { startPointsman } from '../../support/pointsman-process.ts';
 import type { PointsmanProcess } from '../../support/pointsman-process.ts';
@@ -48,7 +49,7 @@ async function aSession(pool: string): Promise<RawClient> {
 
 /** The kernel has stopped every thread of it. */
 async function stopped(): Promise<void> {
-  pointsman.signal('SIGSTOP');
+  freeze(pointsman.pid);
   await until('the stop', () => stateOf(pointsman.pid) === 'T');
 }
 

@@ -8,6 +8,7 @@ import type { ProxyLab, ProxyLabOptions } from '../../support/proxy-lab.ts';
 import { connectRaw } from '../../support/raw-client.ts';
 import type { RawClient } from '../../support/raw-client.ts';
 import { DEMOTED } from '../../support/tables.ts';
+import { standstill } from '../../support/standstill.ts';
 import { until } from '../../support/until.ts';
 
 let lab: ProxyLab;
@@ -111,13 +112,7 @@ test('G11: what a held client sends is bounded, and all of it arrives in the end
   const client = await aHeldClient();
   const flood = Buffer.alloc(32 * 1024 * 1024, 7);
   client.socket.write(flood);
-  let seen = -1;
-  let steady = 0;
-  await until('standstill', () => {
-    steady = client.socket.writableLength === seen ? steady + 1 : 0;
-    seen = client.socket.writableLength;
-    return steady > 1_000;
-  });
+  await standstill(() => client.socket.writableLength);
   expect(client.socket.writableLength).toBeGreaterThan(flood.length / 2);
   open();
   await until('all of it', () => lab.proxy.counts().get('write')?.toBackendBytes === aStartup().length + flood.length);
@@ -222,7 +217,9 @@ test('a route that closes during the release stops it', async () => {
   open();
   lab.decide({});
   await clock.advance(1_000);
-  expect(held()).toBeGreaterThanOrEqual(2);
+  const outcomes = lab.events.flatMap((event) => (event.kind === 'hold-ended' ? [event.outcome] : []));
+  expect(outcomes).toEqual(['released']);
+  expect(held()).toBe(3);
 });
 
 test('waiting clients are smelled when they come and each second while they wait', async () => {

@@ -6,6 +6,7 @@ import { SSL_REQUEST, aStartup } from '../../support/packets.ts';
 import { startProxyLab } from '../../support/proxy-lab.ts';
 import type { ProxyLab } from '../../support/proxy-lab.ts';
 import { connectRaw } from '../../support/raw-client.ts';
+import { standstill } from '../../support/standstill.ts';
 import { until } from '../../support/until.ts';
 
 let lab: ProxyLab;
@@ -93,15 +94,7 @@ test('scenario 37: a slow reader slows the backend: what is in between stays bou
   const total = 64 * 1024 * 1024;
   socket.write(Buffer.alloc(total, 7));
   // Buffers of the kernel and of streams fill, then nothing moves any more.
-  let seen = -1;
-  let steady = 0;
-  await until('standstill', () => {
-    const now = lab.proxy.counts().get('write')?.toClientBytes ?? 0;
-    steady = now === seen && now > 0 ? steady + 1 : 0;
-    seen = now;
-    return steady > 2_000;
-  });
-  const inBetween = seen;
+  const inBetween = await standstill(() => lab.proxy.counts().get('write')?.toClientBytes ?? 0);
   expect(inBetween).toBeLessThan(total / 2);
   client.socket.resume();
   await until('all of it', () => lab.proxy.counts().get('write')?.toClientBytes === total, 10_000);

@@ -1,5 +1,6 @@
 // What becomes of the clients of every worker when the cluster changes, and when the main process does not say so.
 import { afterEach, expect, test, vi } from 'vitest';
+import { freeze } from '../../support/freeze.ts';
 import { aCancelOf, aStartup, errorFields } from '../../support/packets.ts';
 import { isOver, isServed, stillEchoes } from '../../support/echo-session.ts';
 import { AUTHENTICATION_OK, backendKeyData, readyForQuery } from '../../support/messages.ts';
@@ -43,7 +44,7 @@ test('G2, G4: a main process that hangs: its workers hold new clients when the e
   const sessions = await lab.sessionsOnBoth('write');
   const { postgres } = lab.cluster.primary;
   const at = await lab.at('write');
-  lab.pointsman.signal('SIGSTOP');
+  freeze(lab.pointsman.pid);
   try {
     await lab.pointsman.waitFor('the end of the sessions', () => sessions.flat().every(isOver), 30_000);
     const late: RawClient[] = [];

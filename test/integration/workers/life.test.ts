@@ -1,5 +1,6 @@
 // Several processes on the same ports, as an operator sees them: the real program, real children, fakes for the cluster.
 import { afterEach, expect, test, vi } from 'vitest';
+import { freeze } from '../../support/freeze.ts';
 import { isOver, stillEchoes } from '../../support/echo-session.ts';
 import { startPointsman } from '../../support/pointsman-process.ts';
 import { WorkersLab, isFree, isRunning } from '../../support/workers-lab.ts';
@@ -80,7 +81,7 @@ test('a second Pointsman does not join: the port is in use, though it could be s
 test('a worker that is stuck is replaced', async () => {
   lab = await WorkersLab.start();
   const [, second = 0] = await lab.pids();
-  process.kill(second, 'SIGSTOP');
+  freeze(second);
   const ended = await lab.pointsman.waitFor('its end', () => lab.said('worker-ended')[0], 40_000);
   expect(ended).toMatchObject({ worker: 2, pid: second, why: expect.stringContaining('stuck: said nothing for') });
   await lab.pointsman.waitFor('the next one', async () => (await lab.pids()).length === 2);
