@@ -56,6 +56,21 @@ test('a client in TLS is held for a route, and told why there is none', async ()
   await until('its end', () => client.hasEnded);
 });
 
+test('a session in TLS whose server ends without a word is told so, and TLS ends in order', async () => {
+  await tls.start();
+  const client = await connectTls(tls.at());
+  client.socket.write(aStartup());
+  await untilHeard(tls.one, aStartup());
+  const greeting = Buffer.concat([AUTHENTICATION_OK, readyForQuery('I')]);
+  tls.one.last().socket.end(greeting);
+  const error = await until('the error', () => errorFields(client.received().subarray(greeting.length)));
+  expect(error).toMatchObject({ C: '57P01', D: expect.stringContaining('the connection ended without a word') });
+  await until('the end', () => client.hasEnded);
+  client.socket.end();
+  await until('the close', () => tls.lab.reasons().length === 1);
+  expect(tls.lab.reasons()).toEqual(['backend-closed']);
+});
+
 test('a session in TLS that is between transactions is told why it ends', async () => {
   await tls.start();
   const client = await connectTls(tls.at());
