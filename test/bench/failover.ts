@@ -21,6 +21,7 @@ async function play(lab: Lab, options: BenchOptions): Promise<Rounds> {
     repeat(kind, rounds, () => changeRole(lab, kind, perSecond));
   const switchovers = await changes('switchover', options.switchovers, options.perSecond);
   const deaths = await changes('host death', options.deaths, options.perSecondOfDeath);
+  const restarts = await changes('restart in place', options.restarts, options.perSecond);
   tell('cancels');
   const cancels = await cancelQueries(lab, options.cancels);
   await lab.cluster.patchConfig({ ttl: TTL_OF_FREEZES_S });
@@ -33,7 +34,7 @@ async function play(lab: Lab, options: BenchOptions): Promise<Rounds> {
   const replacements = await repeat('Patroni frozen until replaced', options.replacements, () =>
     freezeUntilReplaced(lab, options.perSecond),
   );
-  return { switchovers, deaths, freezes, replacements, cancels };
+  return { switchovers, deaths, restarts, freezes, replacements, cancels };
 }
 
 async function playReads(lab: Lab, options: BenchOptions): Promise<ReadRounds> {

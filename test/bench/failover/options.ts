@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 export interface BenchOptions {
   readonly switchovers: number;
   readonly deaths: number;
+  readonly restarts: number;
   /** How long Patroni stays frozen, below the leader's ttl; milliseconds each. */
   readonly freezesMs: readonly number[];
   /** How often it stays frozen until another member is promoted. */
@@ -24,6 +25,7 @@ export interface BenchOptions {
 /** Read by people. */
 export const USAGE = `npm run bench:failover -- [options]
   --switchovers N   (7)          --deaths N        (3)
+  --restarts N      (5)          restarts of the primary in place
   --freezes LIST    (3,12,24)    seconds each, below the ttl of 30 s; '' for none
   --replacements N  (2)          freezes that last until another member is promoted
   --cancels N       (20)         --json FILE       every round's figures
@@ -38,6 +40,7 @@ export function readOptions(argv: readonly string[]): BenchOptions {
     options: {
       switchovers: text('7'),
       deaths: text('3'),
+      restarts: text('5'),
       freezes: text('3,12,24'),
       replacements: text('2'),
       cancels: text('20'),
@@ -52,6 +55,7 @@ export function readOptions(argv: readonly string[]): BenchOptions {
   return {
     switchovers: numberOf('switchovers', values.switchovers, 0, 100),
     deaths: numberOf('deaths', values.deaths, 0, 100),
+    restarts: numberOf('restarts', values.restarts, 0, 100),
     freezesMs: values.freezes
       .split(',')
       .filter((part) => part !== '')

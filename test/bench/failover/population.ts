@@ -21,8 +21,10 @@ export class Population {
   }
 
   /** When its first write on that server was acknowledged, to either kind of client; undefined when none was. */
-  firstWriteOnMs(server: string): number | undefined {
-    const there = [...this.#steady.attempts, ...this.#impatient].filter((attempt) => attempt.server === server);
+  firstWriteOnMs(server: string, sinceMs = 0): number | undefined {
+    const there = [...this.#steady.attempts, ...this.#impatient].filter(
+      (attempt) => attempt.server === server && attempt.startedAtMs > sinceMs,
+    );
     return there.length === 0 ? undefined : Math.min(...there.map((attempt) => attempt.endedAtMs));
   }
 

@@ -10,6 +10,7 @@ type ByPeer<T> = ReadonlyMap<string, T>;
 export interface Rounds {
   readonly switchovers: readonly ByPeer<RoleChangeFigures>[];
   readonly deaths: readonly ByPeer<RoleChangeFigures>[];
+  readonly restarts: readonly ByPeer<RoleChangeFigures>[];
   readonly freezes: readonly ByPeer<FrozenFigures>[];
   readonly replacements: readonly ByPeer<FrozenFigures>[];
   /** Cancelled queries. */
@@ -28,6 +29,9 @@ export interface Result {
   readonly peer: string;
   readonly switchoverMs: Spread;
   readonly deathMs: Spread;
+  readonly restartMs: Spread;
+  /** Of the restarts in place alone; they are not part of `counts`. */
+  readonly restartCounts: Counts;
   readonly counts: Counts;
   /** Of `counts`, those of the rounds in which Patroni was frozen until the primary was replaced. */
   readonly replacementCounts: Counts;
@@ -41,6 +45,7 @@ export interface Result {
 export function resultOf(peer: string, rounds: Rounds): Result {
   const of = <T>(some: readonly ByPeer<T>[]): readonly T[] => some.flatMap((round) => round.get(peer) ?? []);
   const [switchovers, deaths] = [of(rounds.switchovers), of(rounds.deaths)];
+  const restarts = of(rounds.restarts);
   const [freezes, replacements] = [of(rounds.freezes), of(rounds.replacements)];
   const counted = [...switchovers, ...deaths, ...freezes, ...replacements].map(({ counts }) => counts);
   const frozen = [...freezes, ...replacements];
@@ -48,6 +53,8 @@ export function resultOf(peer: string, rounds: Rounds): Result {
     peer,
     switchoverMs: spread(switchovers.map(({ delayMs }) => delayMs)),
     deathMs: spread(deaths.map(({ delayMs }) => delayMs)),
+    restartMs: spread(restarts.map(({ delayMs }) => delayMs)),
+    restartCounts: restarts.map(({ counts }) => counts).reduce(sum, NOTHING),
     counts: counted.reduce(sum, NOTHING),
     replacementCounts: replacements.map(({ counts }) => counts).reduce(sum, NOTHING),
     sessions: total(frozen.map(({ sessions }) => sessions)),
@@ -68,6 +75,7 @@ export function missedBars(result: Result, cancels: number): readonly string[] {
   };
   atMost('median after a switchover, ms', result.switchoverMs.median, DELAY_BAR_MS);
   atMost('median after a host death, ms', result.deathMs.median, DELAY_BAR_MS);
+  atMost('failed connects in restarts in place', result.restartCounts.failedConnects, 0);
   atMost('failed connects', result.counts.failedConnects, 0);
   atMost('read-only errors', result.counts.readOnlyErrors, 0);
   atMost('writes that reached a non-primary', result.counts.strayWrites, 0);

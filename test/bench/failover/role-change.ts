@@ -1,16 +1,20 @@
-// The primary changes under load: by a switchover, or because its host dies. Every peer's clients live through the same change.
+// The primary changes under load, by a switchover or because its host dies, or is restarted and stays the primary. Every peer's clients live through the same change.
 import { serverName } from '../../support/clusters/server-name.ts';
 import { HeldSession } from '../../support/held-session.ts';
+import type { FirstDirectWrite } from '../../support/patroni/floor.ts';
 import type { MemberAddress } from '../../support/patroni/member.ts';
 import { count, type Counts } from './judgement.ts';
 import type { Lab } from './lab.ts';
 import { Population } from './population.ts';
 
-export type RoleChange = 'switchover' | 'host death';
+export type RoleChange = 'switchover' | 'host death' | 'restart in place';
 
 /** Of one peer in one change. */
 export interface RoleChangeFigures {
-  /** From the new primary's first direct write to the peer's first; Infinity when there was none within the deadline. */
+  /**
+   * From the new primary's first direct write, or after a restart in place from the first write of anybody, to the peer's first; Infinity when
+   * there was none within the deadline.
+   */
   readonly delayMs: number;
   /** When the new primary's own API first said that it runs as primary, from the same moment; undefined if it did not. */
   readonly saidAfterMs: number | undefined;
@@ -31,27 +35,28 @@ export async function changeRole(
   const { leader: old } = await lab.settled();
   const direct = await HeldSession.open(old.port, cluster.app, old.host);
   const populations = lab.peers.map((peer) => new Population(peer, perSecond, lab.nextToken));
-  const everyoneWritesOn = async ({ host, port }: MemberAddress): Promise<boolean> =>
-    populations.every((population) => population.firstWriteOnMs(serverName({ host, port })) !== undefined);
+  const everyoneWritesOn = async (server: MemberAddress, sinceMs = 0): Promise<boolean> =>
+    populations.every((population) => population.firstWriteOnMs(serverName(server), sinceMs) !== undefined);
   try {
     await cluster.waitUntil('writes through every peer', () => everyoneWritesOn(old), EVERY_PEER_WRITES_MS);
-    const floor = cluster.watchFirstDirectWrite({ excluding: old.name });
-    await (kind === 'switchover' ? cluster.switchover() : cluster.kill(old.name));
-    const first = await floor.done;
+    const first = await (kind === 'restart in place' ? restarted(lab, old, direct) : replaced(lab, old, kind));
     const next = serverName(first.member);
-    // Who does not make it within the deadline has no figure; the others have theirs.
-    await cluster
-      .waitUntil('writes on the new primary', () => everyoneWritesOn(first.member), EVERY_PEER_WRITES_MS)
-      .catch(() => undefined);
     const faultAtMs = direct.endedAtMs;
     if (faultAtMs === undefined) throw new Error('the session on the old primary outlived it');
+    // Who does not make it within the deadline has no figure; the others have theirs.
+    await cluster
+      .waitUntil('writes on the new primary', () => everyoneWritesOn(first.member, faultAtMs), EVERY_PEER_WRITES_MS)
+      .catch(() => undefined);
     const facts = { faultAtMs, before: serverName(old), after: next, changedAtMs: first.atMs };
+    const writtenMs = populations.map((population) => population.firstWriteOnMs(next, faultAtMs) ?? Infinity);
+    // A restart is short, and libpq in its own process often writes before the watcher in this one.
+    const referenceMs = kind === 'restart in place' ? Math.min(first.atMs, ...writtenMs) : first.atMs;
     const figures = populations.map(async (population) => {
       const attempts = await population.stop();
       return [
         population.peer.name,
         {
-          delayMs: (population.firstWriteOnMs(next) ?? Infinity) - first.atMs,
+          delayMs: (population.firstWriteOnMs(next, faultAtMs) ?? Infinity) - referenceMs,
           saidAfterMs: first.primaryRoleAtMs === undefined ? undefined : first.primaryRoleAtMs - first.atMs,
           counts: count(attempts, facts),
           errors: [...new Set(attempts.flatMap((attempt) => attempt.error ?? []))],
@@ -64,4 +69,19 @@ export async function changeRole(
     await direct.close();
     if (kind === 'host death') await cluster.start(old.name);
   }
+}
+
+async function replaced({ cluster }: Lab, old: MemberAddress, kind: RoleChange): Promise<FirstDirectWrite> {
+  const floor = cluster.watchFirstDirectWrite({ excluding: old.name });
+  await (kind === 'switchover' ? cluster.switchover() : cluster.kill(old.name));
+  return floor.done;
+}
+
+/** The first direct write after PostgreSQL has ended the session. */
+async function restarted({ cluster }: Lab, primary: MemberAddress, session: HeldSession): Promise<FirstDirectWrite> {
+  const isDone = cluster.restart(primary.name);
+  await cluster.waitUntil('the end of its sessions', async () => session.endedAtMs !== undefined, EVERY_PEER_WRITES_MS);
+  const first = await cluster.watchFirstDirectWrite().done;
+  await isDone;
+  return first;
 }

@@ -15,6 +15,12 @@ function lines(cancels: number): readonly Line[] {
       cell: (r) => range(r.switchoverMs),
     },
     { title: 'host death: the same, ms', bar: '≤ 100', cell: (r) => range(r.deathMs) },
+    { title: 'restart in place: after the first by anybody, ms', bar: '', cell: (r) => range(r.restartMs) },
+    {
+      title: 'restart in place: failed connects',
+      bar: '0',
+      cell: ({ restartCounts }) => `${restartCounts.failedConnects} of ${restartCounts.attempts}`,
+    },
     { title: 'failed connects', bar: '0', cell: ({ counts }) => `${counts.failedConnects} of ${counts.attempts}` },
     { title: 'read-only errors', bar: '0', cell: ({ counts }) => String(counts.readOnlyErrors) },
     { title: 'other failed statements', bar: '', cell: ({ counts }) => String(counts.failedStatements) },
@@ -45,7 +51,7 @@ export function table(results: readonly Result[], cancels: number): string {
 
 /** What each line counts. */
 export const LEGEND = `Attempts are clients that connect, insert one row and leave, at the same steady rate through each peer; none is repeated. Counted are
-those begun after the fault: after the old primary ended its sessions (switchover, host death), or its Patroni was frozen.
+those begun after the fault: after the old primary ended its sessions (switchover, host death), or its Patroni was frozen. Restarts in place are counted apart.
 - first write: median (least-most) of the rounds, from the moment a client that knows every member had its first row on the new primary.
 - failed connect: no session, whatever the reason (45 s of patience). Read-only error: SQLSTATE 25006.
 - a write reached a non-primary: its row was acknowledged by another server than the primary, at the latest by the old one after the

@@ -48,7 +48,7 @@ const FROZEN = {
 };
 
 function rounds(parts: Partial<Rounds>): Rounds {
-  const none = { switchovers: [], deaths: [], freezes: [], replacements: [] };
+  const none = { switchovers: [], deaths: [], restarts: [], freezes: [], replacements: [] };
   return { ...none, cancels: new Map([[PEER, 20]]), ...parts };
 }
 
