@@ -141,6 +141,7 @@ describeOnSandbox('drivers', (on) => {
         await pointsman.waitFor('every driver writing', areAllWritingOn(serverName(old), 0), 60_000);
         const direct = await HeldSession.open(old.port, cluster.app, old.host);
         const next = await cluster.switchover();
+        await pointsman.waitFor('the end of the direct session', () => direct.endedAtMs !== undefined);
         const beganMs = direct.endedAtMs ?? Number.NaN;
         await pointsman.waitFor('every driver writing again', areAllWritingOn(serverName(next), beganMs), 60_000);
         for (const { driver, lines } of working) {
