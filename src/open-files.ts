@@ -1,5 +1,5 @@
-// The limit on open files: read, and held against the sessions that are configured. Node raises the soft limit to the hard one when it
-// starts, so what is read here is all that this process can have.
+// The limit on open files: read, and held against the sessions that are configured. Node raises the soft limit to the
+// hard one when it starts, so what is read here is all that this process can have.
 import { readdirSync, readFileSync } from 'node:fs';
 import type { ClientPolicy } from './core/policy.ts';
 import { LEAST_SESSIONS, roomIn } from './proxy/room.ts';

@@ -1,6 +1,6 @@
 #!/usr/bin/env -S node --max-semi-space-size=2 --liftoff-only --expose-gc
-// dist/main.js: refuses a Node that is too old in one sentence, then loads the program. Only this file is read by an old Node, so it
-// keeps to what Node 12 understands, and imports nothing before the check.
+// dist/main.js: refuses a Node that is too old in one sentence, then loads the program. Only this file is read by an
+// old Node, so it keeps to what Node 12 understands, and imports nothing before the check.
 
 /** As `engines` of the manifest has it. */
 const NEEDED_MAJOR = 24;

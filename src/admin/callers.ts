@@ -1,5 +1,6 @@
-// Who may read the documents: not a page of a stranger in an operator's browser. Such a page reaches a loopback port by DNS rebinding (its
-// own public name, made to point here, is in the Host header), or across origins (its origin is in the Origin header).
+// The callers that may read the documents. A page of a foreign site is none of them, when it is open in an operator's
+// browser. Such a page reaches a loopback port by DNS rebinding (its own public name, made to point here, is in the
+// Host header), or across origins (its origin is in the Origin header).
 import { hostname } from 'node:os';
 import { isIP } from 'node:net';
 import type { IncomingHttpHeaders } from 'node:http';

@@ -1,5 +1,5 @@
-// The connections of the admin port. There is room for a probe whoever else has connected: a connection that says nothing has little time,
-// and when there are too many the oldest that is waiting for something goes, not the newest.
+// The connections of the admin port. A probe always finds room: a connection that says nothing has little time, and
+// when there are too many the oldest that is waiting for something goes, not the newest.
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
@@ -40,7 +40,10 @@ export function boundCrowd(server: Server): void {
   });
 }
 
-/** Of too many from one address it is one of that address. Those that have their answer, or none yet, go before those being answered. */
+/**
+ * Of too many from one address it is one of that address. Those that have their answer, or none yet, go before those
+ * being answered.
+ */
 function leaverOf(all: readonly Connection[], address: string): Connection | undefined {
   const here = all.filter((one) => one.address === address);
   const crowd = here.length > MOST_PER_ADDRESS ? here : all.length > MOST_CONNECTIONS ? all : [];

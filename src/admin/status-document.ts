@@ -22,7 +22,10 @@ export interface StatusDocument {
     readonly drained: readonly MemberName[];
     /** By the newest document. */
     readonly scheduled_switchover: { readonly in_seconds: number; readonly from: MemberName } | null;
-    /** Members that answer as the primary and are not believed, while no other primary is known. Absent where there are none. */
+    /**
+     * Members that answer as the primary and are not believed, while no other primary is known. Absent where there are
+     * none.
+     */
     readonly refused_primaries?: readonly RefusedPrimaryDocument[];
     /** The newest that was believed again. Absent where none was. */
     readonly accepted_primary?: AcceptedPrimaryDocument;
@@ -30,12 +33,15 @@ export interface StatusDocument {
     readonly contact_sources?: readonly ContactSourceDocument[];
   };
   readonly members: readonly MemberStatusDocument[];
-  /** What is not used of the newest /cluster document, or only in part. Contact points that cannot be used are here, too. */
+  /**
+   * What is not used of the newest /cluster document, or only in part. Contact points that cannot be used are here,
+   * too.
+   */
   readonly refused_members: readonly RefusedMemberDocument[];
   readonly pools: readonly PoolStatusDocument[];
   /**
-   * Of this process; absent where the system does not tell. `most_sessions`: client.max_sessions, or fewer where the limit has no room for
-   * them, over all workers.
+   * Of this process; absent where the system does not tell. `most_sessions`: client.max_sessions, or fewer where the
+   * limit has no room for them, over all workers.
    */
   readonly open_files?: { readonly limit: number; readonly in_use: number; readonly most_sessions: number };
   /** Absent where one process does everything. */
@@ -115,7 +121,10 @@ export interface MemberStatusDocument {
 
 export interface StandingDocument {
   readonly standing: Standing['kind'];
-  /** Of `leave`: what `on_leave` goes by; `not_primary`: it has never been this pool's primary, so there are no sessions. */
+  /**
+   * Of `leave`: what `on_leave` goes by; `not_primary`: it has never been this pool's primary, so there are no
+   * sessions.
+   */
   readonly cause?: string;
   /** The sentence that clients are told too. */
   readonly why: string;

@@ -1,4 +1,5 @@
-// `pointsman accept` without an argument: what a running Pointsman refuses as the primary, why, and what would end it. Changes nothing.
+// `pointsman accept` without an argument: what a running Pointsman refuses as the primary, why, and what would end it.
+// Changes nothing.
 import { z } from 'zod';
 import { durationText } from '../core/describe.ts';
 import { EXIT } from './io.ts';

@@ -16,8 +16,8 @@ export interface CheckOptions extends ConfigOptions {
 }
 
 /**
- * Exit code 0 for a usable configuration, warnings or not. With `live`, 1 when no seed gives the list of members, when one of these
- * would be refused, or when none could be used.
+ * Exit code 0 for a usable configuration, warnings or not. With `live`, 1 when no seed gives the list of members, when
+ * one of these would be refused, or when none could be used.
  */
 export async function check(options: CheckOptions, io: CliIo, survey: Survey): Promise<number> {
   const loaded = configFor(options, io);

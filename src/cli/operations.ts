@@ -1,5 +1,5 @@
-// The commands that ask a running Pointsman to do something: `refresh`, `reload`, `drain`, `resume`, `accept`. Its token comes from the
-// same configuration.
+// The commands that ask a running Pointsman to do something: `refresh`, `reload`, `drain`, `resume`, `accept`. Its
+// token comes from the same configuration.
 import { Argument } from 'commander';
 import type { Command } from 'commander';
 import { z } from 'zod';

@@ -32,7 +32,10 @@ const MOST_BYTES = 16 * 1024 * 1024;
 const DEADLINE_MS = 5000;
 const ELSEWHERE = '--admin HOST:PORT asks another';
 
-/** A number is the exit code: what is wrong is then on stderr. A file with errors is no obstacle while it says where to ask. */
+/**
+ * A number is the exit code: what is wrong is then on stderr. A file with errors is no obstacle while it says where to
+ * ask.
+ */
 export function findRunning(options: RunningOptions, io: CliIo): Running | number {
   const given = options.admin === undefined ? undefined : parseAdminAddress(options.admin);
   if (given?.kind === 'invalid') return wrong(io, `--admin: ${given.message}`);

@@ -1,5 +1,5 @@
-// Of a configuration that has errors, the section that says where a running Pointsman is asked, and with which token: that program
-// runs with what it was started with, and is to be asked all the same.
+// Of a configuration that has errors, the section that says where a running Pointsman is asked, and with which token:
+// that program runs with what it was started with, and is to be asked all the same.
 import { readFileSync } from 'node:fs';
 import type { AdminConfig } from './config.ts';
 import { loadConfig } from './load.ts';

@@ -1,5 +1,6 @@
-// Which of a route's members takes the next session. Pure: load, weight, chance and what round-robin remembers are arguments.
-// Weights are parts beside the others' and above 0. A member that missed a probe, or is far, is picked only when no other member is left.
+// Which of a route's members takes the next session. Pure: load, weight, chance and what round-robin remembers are
+// arguments. Weights are parts beside the others' and above 0. A member that missed a probe, or is far, is picked only
+// when no other member is left.
 import type { MemberName } from './member.ts';
 import type { Balance } from './policy.ts';
 import type { Target } from './routing-table.ts';
@@ -92,8 +93,9 @@ function leastLoaded(targets: Targets, inputs: PickInputs): Target {
 }
 
 /**
- * Rendezvous hashing: every process that sees the same targets picks the same one, and a member that comes or goes moves only the addresses
- * that it gains or had. The slow start of a member is left out: it differs between processes, and would move addresses all the time.
+ * Rendezvous hashing: every process that sees the same targets picks the same one, and a member that comes or goes
+ * moves only the addresses that it gains or had. The slow start of a member is left out: it differs between processes,
+ * and would move addresses all the time.
  */
 function byAddress(targets: Targets, clientAddress: string): Target {
   let picked = targets[0];

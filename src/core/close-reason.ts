@@ -26,7 +26,10 @@ export const CLOSE_REASONS = {
   /** The client ended the session and the backend followed (an ordinary end). */
   'client-closed': { sqlState: undefined, side: 'client' },
   'client-reset': { sqlState: undefined, side: 'client' },
-  /** The backend ended the session; what it said was relayed. Without a word of it the SQLSTATE tells how far the session was. */
+  /**
+   * The backend ended the session; what it said was relayed. Without a word of it the SQLSTATE tells how far the
+   * session was.
+   */
   'backend-closed': { sqlState: undefined, side: 'backend' },
   'backend-reset': { sqlState: undefined, side: 'backend' },
   /** The client left while it waited on hold or for a dial. */

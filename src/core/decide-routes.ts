@@ -140,8 +140,8 @@ function idleRoute(
 }
 
 /**
- * While nobody of the pool itself is open, sessions stay with a member that the lending pool would keep. So do those of a reader that
- * says it is the primary now, while the lending pool has nobody: that pool is about to have this member.
+ * While nobody of the pool itself is open, sessions stay with a member that the lending pool would keep. So do those of
+ * a reader that says it is the primary now, while the lending pool has nobody: that pool is about to have this member.
  */
 function withFallback(
   own: ReadonlyMap<MemberName, Standing>,
@@ -162,7 +162,9 @@ function withFallback(
   return standings;
 }
 
-/** A member that is out for serving the lending pool is named as the fallback that it is; another reason outweighs that. */
+/**
+ * A member that is out for serving the lending pool is named as the fallback that it is; another reason outweighs that.
+ */
 function onStandBy(standing: Standing, why: Why): Standing {
   return standing.why.code === 'exclusive-elsewhere' ? { kind: 'leave', cause: 'fallback_over', why } : standing;
 }

@@ -99,7 +99,10 @@ export function leaveWord(standing: Standing): string | undefined {
   return standing.neverPrimary === true ? 'not_primary' : standing.cause;
 }
 
-/** `takes sessions`, `takes no new sessions, keeps its live ones`, `is out (demoted)`; of an idle fallback `takes no sessions` */
+/**
+ * `takes sessions`, `takes no new sessions, keeps its live ones`, `is out (demoted)`; of an idle fallback `takes no
+ * sessions`
+ */
 export function standingText(kind: Standing['kind'], cause: string | undefined): string {
   switch (kind) {
     case 'open':

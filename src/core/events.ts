@@ -11,7 +11,9 @@ export type DialOutcome = 'connected' | 'refused' | 'timeout' | 'failed' | 'outr
 export type CancelKeyKnowledge = 'known' | 'unknown';
 export type HoldOutcome = 'released' | 'timeout' | 'gave-up' | 'refused';
 
-/** What a startup message in plain text said of its sender, cut to 63 bytes and printable; absent where TLS hides it. */
+/**
+ * What a startup message in plain text said of its sender, cut to 63 bytes and printable; absent where TLS hides it.
+ */
 export interface Login {
   readonly user?: string;
   /** Without the target. */
@@ -141,7 +143,9 @@ export type MonitorEvent =
     }
   /** By the operator's wish. */
   | { readonly kind: 'member-drained' | 'member-resumed'; readonly member: MemberName }
-  /** Its server tells new sessions that it is a standby, while its API proves that it is the primary: sessions go on. */
+  /**
+   * Its server tells new sessions that it is a standby, while its API proves that it is the primary: sessions go on.
+   */
   | { readonly kind: 'standby-word-stale'; readonly member: MemberName }
   /** Somebody says that something happened. `isMerged`: it happened too soon after another, nothing more was asked for it. */
   | { readonly kind: 'refresh-asked'; readonly isMerged: boolean }

@@ -157,8 +157,8 @@ function isOfPrimary({ check }: PoolPolicy): boolean {
 }
 
 /**
- * It has served until now and says that its PostgreSQL stops or has stopped. PostgreSQL ends its sessions itself, each with words, and
- * its replication connections last, when they have received everything.
+ * It has served until now and says that its PostgreSQL stops or has stopped. PostgreSQL ends its sessions itself, each
+ * with words, and its replication connections last, when they have received everything.
  */
 function isShuttingDown(record: MemberRecord, check: CheckRecord, probe: ProbePolicy, ages: Ages): boolean {
   if (check.verdict.kind !== 'negative' || check.verdict.why.code !== 'not-running') return false;

@@ -260,7 +260,10 @@ function takeAnswer(
   };
 }
 
-/** Only a yes that was asked for after the word, from a member that calls itself the primary, outweighs what its server says. */
+/**
+ * Only a yes that was asked for after the word, from a member that calls itself the primary, outweighs what its server
+ * says.
+ */
 function nextStandbyWord(
   policy: RoutingPolicy,
   { standbyWord: word, checks: before }: MemberRecord,

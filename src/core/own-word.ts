@@ -1,5 +1,5 @@
-// What a member says of itself, whether or not it is believed. A primary that is refused is judged by this: since when it says the
-// same, and since when the others do.
+// What a member says of itself, whether or not it is believed. A primary that is refused is judged by this: since when
+// it says the same, and since when the others do.
 import type { Check } from './check.ts';
 import type { Instant } from './instant.ts';
 import type { MemberStatus } from './status.ts';

@@ -20,7 +20,10 @@ export interface ProbePolicy {
   readonly readFreshMs: number;
   /** Live sessions on a silent member end when its last good answer is this old. */
   readonly silenceGraceMs: number;
-  /** A replica whose API and PostgreSQL port are silent for so many probes loses its sessions while others serve. Undefined: never. */
+  /**
+   * A replica whose API and PostgreSQL port are silent for so many probes loses its sessions while others serve.
+   * Undefined: never.
+   */
   readonly silentProbes: number | undefined;
   readonly vouching: boolean;
 }

@@ -1,5 +1,6 @@
-// A primary that answers as one and is refused: it is below the highest timeline ever seen, or shows another system identifier.
-// Says what would end that. The others' agreement does after a while, an operator does at once; silence never does.
+// A primary that answers as one and is refused: it is below the highest timeline ever seen, or shows another system
+// identifier. Says what would end that. The others' agreement does after a while, an operator does at once; silence
+// never does.
 import type { Instant } from './instant.ts';
 import type { MemberName } from './member.ts';
 import type { OwnWord } from './own-word.ts';

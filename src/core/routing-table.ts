@@ -16,7 +16,10 @@ export interface Target {
   readonly isFar?: true;
   /** It missed a probe: it takes sessions only where nobody else can. */
   readonly isSuspect?: true;
-  /** Its server tells new sessions in_hot_standby, and its API proves that it is the primary (a pooler repeats an old value). */
+  /**
+   * Its server tells new sessions in_hot_standby, and its API proves that it is the primary (a pooler repeats an old
+   * value).
+   */
   readonly isStandbyWordStale?: true;
 }
 

@@ -52,11 +52,13 @@ export interface MemberRecord {
   /** `takenBack`: whoever gave it has seen since that nobody holds the leader lock. */
   readonly vouch: { readonly at: Instant; readonly by: MemberName; readonly takenBack: boolean } | undefined;
   /**
-   * Present since a session for writes read in_hot_standby from it at `at`. `isStale`: its API, asked after that, proves that it is
-   * the primary all the same. An answer other than yes, or another timeline, ends it.
+   * Present since a session for writes read in_hot_standby from it at `at`. `isStale`: its API, asked after that,
+   * proves that it is the primary all the same. An answer other than yes, or another timeline, ends it.
    */
   readonly standbyWord: { readonly at: Instant; readonly isStale: boolean } | undefined;
-  /** By its newest answer under its own name and scope. Kept through silence, and through answers that are not believed. */
+  /**
+   * By its newest answer under its own name and scope. Kept through silence, and through answers that are not believed.
+   */
   readonly word: OwnWord | undefined;
   /** An answer of this member has carried its identity: one that carries none is no evidence any more. */
   readonly hasShownIdentity: boolean;

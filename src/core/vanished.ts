@@ -1,6 +1,6 @@
-// A member of a shared pool whose host is gone without a word: its API and its PostgreSQL port have been silent for several probes in a
-// row. Its sessions would hang until silence_grace, so they end at once, as long as another member answers: when nobody does, the
-// silence is probably ours (G12).
+// A member of a shared pool whose host is gone without a word: its API and its PostgreSQL port have been silent for
+// several probes in a row. Its sessions would hang until silence_grace, so they end at once, as long as another member
+// answers: when nobody does, the silence is probably ours (G12).
 import { silence } from './exclusive-pool.ts';
 import type { MemberName } from './member.ts';
 import type { ProbePolicy } from './policy.ts';
@@ -9,7 +9,9 @@ import type { MemberRecord, Snapshot } from './snapshot.ts';
 
 type Standings = ReadonlyMap<MemberName, Standing>;
 
-/** The same standings without the members that vanished. `fallback`: where the pool's sessions go when it has no member. */
+/**
+ * The same standings without the members that vanished. `fallback`: where the pool's sessions go when it has no member.
+ */
 export function withoutVanished(
   snapshot: Snapshot,
   { silentProbes }: ProbePolicy,

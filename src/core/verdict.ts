@@ -60,7 +60,10 @@ export function ruleOut(check: Check, body: MemberStatus): Verdict | undefined {
   }
 }
 
-/** Patroni says `starting` up to a second too long. A primary's position comes from a query, so PostgreSQL takes writes already. */
+/**
+ * Patroni says `starting` up to a second too long. A primary's position comes from a query, so PostgreSQL takes writes
+ * already.
+ */
 function hasStarted(body: MemberStatus | undefined): boolean {
   return body?.role === 'primary' && body.state === 'starting' && typeof body.location === 'number';
 }

@@ -1,5 +1,5 @@
-// The database ports that seeds report for themselves: a seed is trusted, so its own port is, and the same port on the members that it
-// lists. Only a seed's or a configured member's document teaches them, never a discovered member's.
+// The database ports that seeds report for themselves: a seed is trusted, so its own port is, and the same port on the
+// members that it lists. Only a seed's or a configured member's document teaches them, never a discovered member's.
 import { addressText, isSameAddress } from '../core/member.ts';
 import type { Address } from '../core/member.ts';
 import type { ClusterMember } from '../patroni/cluster-document.ts';
@@ -27,7 +27,10 @@ export function createOwnPorts(resolve: Resolve): OwnPorts {
     return resolution.kind === 'resolved' ? resolution.addresses : [];
   }
 
-  /** The seed that the entry is about, and its database port; undefined when it is about another member, or another host. */
+  /**
+   * The seed that the entry is about, and its database port; undefined when it is about another member, or another
+   * host.
+   */
   async function ownPort(
     entry: ClusterMember,
     seeds: readonly Address[],

@@ -24,8 +24,8 @@ export interface DeciderOptions {
   /** Called after that, for who tells about it. */
   readonly onDecided?: (previous: RoutingTable, next: RoutingTable) => void;
   /**
-   * This process stood still for longer than a probe interval: what it knows may be as old as that. `limitMs`: how long a probe may take.
-   * Must not throw. Absent: nobody asks.
+   * This process stood still for longer than a probe interval: what it knows may be as old as that. `limitMs`: how long
+   * a probe may take. Must not throw. Absent: nobody asks.
    */
   readonly onStall?: ((noticedAt: Instant, limitMs: number) => void) | undefined;
 }

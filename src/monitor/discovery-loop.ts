@@ -49,7 +49,7 @@ export interface DiscoveryLoopOptions {
   readonly wallClock: () => number;
   readonly random: () => number;
   readonly onObservation: (observation: Observation) => void;
-  /** A list since `startAnew`, until it is clear who is gone. Told before the list itself. */
+  /** A list since `startAnew`, until it is clear which members are gone. Told before the list itself. */
   readonly onNewList: (list: NewList) => void;
   readonly onSmell: (name: string) => void;
   readonly onEvent: (event: MonitorEvent) => void;
@@ -76,7 +76,7 @@ export class DiscoveryLoop {
   #news = 0;
   #isVouching = false;
   #hasFound = false;
-  /** Present since it began anew, until it is clear who is gone. */
+  /** Present since it began anew, until it is clear which members are gone. */
   #newLists: NewLists | undefined;
   /** How often it began anew: an answer to an older question is not listened to. */
   #era = 0;

@@ -1,5 +1,5 @@
-// The members that are about to take writes: one that is being promoted, or a primary that starts again in place. Only the member's own API
-// tells when that moment has come, so this one member is probed more often, for a short time.
+// The members that are about to take writes: one that is being promoted, or a primary that starts again in place. Only
+// the member's own API tells when that moment has come, so this one member is probed more often, for a short time.
 import type { Instant } from '../core/instant.ts';
 import type { MemberName } from '../core/member.ts';
 import type { RoutingPolicy } from '../core/policy.ts';
@@ -17,7 +17,9 @@ type Cause = 'promotion' | 'primary-starting';
 export class ImminentPrimary {
   #since: ReadonlyMap<MemberName, Instant> = new Map();
 
-  /** Reads a new table and the snapshot behind it. Says why a member is about to take writes; undefined when none is. */
+  /**
+   * Reads a new table and the snapshot behind it. Says why a member is about to take writes; undefined when none is.
+   */
   read(policy: RoutingPolicy, table: RoutingTable, snapshot: Snapshot): Cause | undefined {
     const imminent = policy.pools
       .filter(({ exclusive }) => exclusive)

@@ -205,10 +205,10 @@ export class Monitor {
   }
 
   /**
-   * Undefined while the open member of an exclusive pool has evidence younger than one probe interval and than any doubt; else
-   * resolves when it has been asked again, at most once per urgent interval. A vouched member is not asked: that it is silent is
-   * known. Never rejects.
-   * With `since` every member that may have sessions of the pool is asked, unless a probe of it began after that instant.
+   * Undefined while the open member of an exclusive pool has evidence younger than one probe interval and than any
+   * doubt; else resolves when it has been asked again, at most once per urgent interval. A vouched member is not asked:
+   * that it is silent is known. Never rejects. With `since` every member that may have sessions of the pool is asked,
+   * unless a probe of it began after that instant.
    */
   freshen(pool: PoolName, since?: Instant): Promise<void> | undefined {
     if (since !== undefined) return this.#askSince(pool, since);
@@ -270,7 +270,10 @@ export class Monitor {
     this.#sniffRoutes(next);
   }
 
-  /** Without a primary every moment counts. That a member is about to take writes is news, which begins the urgent time anew. */
+  /**
+   * Without a primary every moment counts. That a member is about to take writes is news, which begins the urgent time
+   * anew.
+   */
   #sniffRoutes(table: RoutingTable): void {
     const imminent = this.#imminent.read(this.#policy, table, this.#snapshot);
     if (!this.#snapshot.complete) return;

@@ -1,5 +1,5 @@
-// The lists that are read after a new configuration of the cluster, until it is clear who is gone: one document may omit a member that the
-// next one names.
+// The lists that are read after a new configuration of the cluster, until it is clear which members are gone: one
+// document may omit a member that the next one names.
 import type { Instant } from '../core/instant.ts';
 import type { MemberName } from '../core/member.ts';
 import type { NewList } from '../core/snapshot.ts';

@@ -56,8 +56,8 @@ export class Prober {
   }
 
   /**
-   * Resolves when a round has ended: the one under way, or else the next one. That one begins now, but not before `leastMs` after
-   * the start of the last one: all who ask meanwhile share it. Milliseconds.
+   * Resolves when a round has ended: the one under way, or else the next one. That one begins now, but not before
+   * `leastMs` after the start of the last one: all who ask meanwhile share it. Milliseconds.
    */
   ask(leastMs: number): Promise<void> {
     if (this.#round !== undefined || this.#isStopped) return this.#round ?? Promise.resolve();

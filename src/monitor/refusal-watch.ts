@@ -1,4 +1,5 @@
-// Watches for a primary that is refused: tells when one begins to be, and has other members' documents read while it is.
+// Watches for a primary that is refused: tells when one begins to be, and has other members' documents read while it
+// is.
 import { describeRefusal, refusalEnds } from '../core/describe.ts';
 import type { MonitorEvent } from '../core/events.ts';
 import type { Clock, Instant } from '../core/instant.ts';

@@ -1,5 +1,5 @@
-// The body of one answer, joined as it comes. Chunks that are kept as objects until the end cost a hostile member nothing and us a
-// hundred times their bytes.
+// The body of one answer, joined as it comes. Chunks that are kept as objects until the end cost a hostile member
+// nothing and us a hundred times their bytes.
 
 /** Largest body read. The status document of a cluster with many replicas has a few kilobytes. */
 const MAX_BYTES = 256 * 1024;

@@ -28,7 +28,10 @@ export interface Request {
   readonly path: string;
   /** For connect, TLS, headers and body together; milliseconds. */
   readonly deadlineMs: number;
-  /** For the TCP connect alone; milliseconds. A connect that the network lost is not repeated within an ordinary deadline. */
+  /**
+   * For the TCP connect alone; milliseconds. A connect that the network lost is not repeated within an ordinary
+   * deadline.
+   */
   readonly connectMs?: number;
   /** TCP is connected. */
   readonly onConnected?: () => void;

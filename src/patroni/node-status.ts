@@ -98,8 +98,9 @@ function dialectOf(document: Document): Dialect | undefined {
 }
 
 /**
- * Any JSON object is a status document, also an empty one: spec 1 fixes no field of a health answer. A timeline that no server
- * can have makes the document invalid: believed, it would outrank every real primary; ignored, it would count as unknown.
+ * Any JSON object is a status document, also an empty one: spec 1 fixes no field of a health answer. A timeline that no
+ * server can have makes the document invalid: believed, it would outrank every real primary; ignored, it would count as
+ * unknown.
  */
 export function readNodeStatus(json: unknown): ParsedNodeStatus {
   if (!isRecord(json)) return { kind: 'invalid', why: 'not a JSON object' };

@@ -1,7 +1,8 @@
-// Counts the accepted sockets, so that neither server.maxConnections nor EMFILE ever closes a client without a word. A session
-// takes a slot. Beyond a bound a limited number of visitors is still let in, to be told why they are refused or to have their
-// cancel request passed on; only what exceeds both is cut off unheard, with a parting word that it may or may not read.
-// Where room is needed, a client that was accepted and has been silent for longest is dropped before the newest is refused.
+// Counts the accepted sockets, so that neither server.maxConnections nor EMFILE ever closes a client without a word. A
+// session takes a slot. Beyond a bound a limited number of visitors is still let in, to be told why they are refused or
+// to have their cancel request passed on; only what exceeds both is cut off unheard, with a parting word that it may or
+// may not read. Where room is needed, a client that was accepted and has been silent for longest is dropped before the
+// newest is refused.
 import type { Clock, Instant } from '../core/instant.ts';
 import type { ClientPolicy } from '../core/policy.ts';
 import { NO_TALLY } from '../core/tally.ts';

@@ -1,7 +1,8 @@
-// Passes a CancelRequest on, once: to the server whose session has that key, or, where no session that can be read has it (TLS, or
-// another proxy's), to the members of the listener's pool, because PostgreSQL ignores a key it does not have. The latter is
-// rationed: guesses must not cost the members. Where other processes serve the same ports they are asked before. A request is done
-// when its server has closed, or when it could not be reached. One deadline bounds all of it, whoever never closes.
+// Passes a CancelRequest on, once: to the server whose session has that key, or, where no session that can be read has
+// it (TLS, or another proxy's), to the members of the listener's pool, because PostgreSQL ignores a key it does not
+// have. The latter is rationed: guesses must not cost the members. Where other processes serve the same ports they are
+// asked before. A request is done when its server has closed, or when it could not be reached. One deadline bounds all
+// of it, also when a server never closes.
 import type { Socket } from 'node:net';
 import type { CancelKeyKnowledge } from '../core/events.ts';
 import type { Clock } from '../core/instant.ts';

@@ -1,5 +1,6 @@
-// One backend connection out of several members. A member that has not answered the connect within a short delay is raced by the next
-// member, as RFC 8305 does with the addresses of a name. The first connection wins; the other connects are given up in the same step.
+// One backend connection out of several members. A member that has not answered the connect within a short delay is
+// raced by the next member, as RFC 8305 does with the addresses of a name. The first connection wins; the other
+// connects are given up in the same step.
 import type { Socket } from 'node:net';
 import type { DialOutcome } from '../core/events.ts';
 import type { Clock, Instant } from '../core/instant.ts';

@@ -1,6 +1,6 @@
-// Carries out what the change of the table asks of live sessions. `close` acts in the same step; `drain` ends each between two
-// transactions, and at its deadline the rest, unless the member has come back by then; `drain-idle` has no deadline. Dials to a
-// member that left are given up whatever the mode: nothing was forwarded.
+// Carries out what the change of the table asks of live sessions. `close` acts in the same step; `drain` ends each
+// between two transactions, and at its deadline the rest, unless the member has come back by then; `drain-idle` has no
+// deadline. Dials to a member that left are given up whatever the mode: nothing was forwarded.
 import { isOver } from '../core/actions.ts';
 import type { Action } from '../core/actions.ts';
 import { evictionReason } from '../core/close-reason.ts';

@@ -1,6 +1,6 @@
-// How often cancel requests with unknown keys may be passed on at one listener: each costs the members connections. An address that
-// guesses without end uses up the common part; an address that has not guessed for a second has a part besides, so that it cannot be
-// shut out by another one. Time is an argument; holds no timer.
+// How often cancel requests with unknown keys may be passed on at one listener: each costs the members connections. An
+// address that guesses without end uses up the common part; an address that has not guessed for a second has a part
+// besides, so that it cannot be shut out by another one. Time is an argument; holds no timer.
 import type { Instant } from '../core/instant.ts';
 import { TokenBucket } from './token-bucket.ts';
 

@@ -17,7 +17,9 @@ export interface Lane {
   release(): void;
   /** What was sent and still waits here is given to the kernel now, as far as the kernel takes it. */
   flush(): void;
-  /** Calls `end` once, when the sink can be told to end behind everything that was sent: in this step if nothing waits. */
+  /**
+   * Calls `end` once, when the sink can be told to end behind everything that was sent: in this step if nothing waits.
+   */
   whenFlushed(end: () => void): void;
   /** What the source says from now on is thrown away. */
   discard(): void;

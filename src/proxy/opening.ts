@@ -68,7 +68,9 @@ export class Opening implements IntakeListener {
   /** Read of it when it is first asked for. */
   #said: Said | undefined;
   #hasNegotiated = false;
-  /** Requests that have their answer: none may come twice, or a client could ask for ever. Neither follows a handshake. */
+  /**
+   * Requests that have their answer: none may come twice, or a client could ask for ever. Neither follows a handshake.
+   */
   #asked: ReadonlySet<Recognition['kind']> = NONE;
   #isEncrypted = false;
   #abortHandshake: (() => void) | undefined;

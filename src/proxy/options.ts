@@ -23,8 +23,8 @@ export interface ProxySeams {
   /** The current routing table. */
   readonly table: () => RoutingTable;
   /**
-   * Undefined: the evidence of an exclusive pool's member is fresh. Else resolves when it was asked for again. Never rejects. `since`: the
-   * members must be asked after that instant.
+   * Undefined: the evidence of an exclusive pool's member is fresh. Else resolves when it was asked for again. Never
+   * rejects. `since`: the members must be asked after that instant.
    */
   readonly freshen: (pool: PoolName, since?: Instant) => Promise<void> | undefined;
   readonly onSmell: (smell: Smell) => void;

@@ -28,8 +28,8 @@ export interface Loss {
 }
 
 /**
- * For a client whose server ended without a word. 57P03 lets libpq try its next host; 57P01 is what PostgreSQL says to an idle session;
- * 08006 leaves open what became of the transaction.
+ * For a client whose server ended without a word. 57P03 lets libpq try its next host; 57P01 is what PostgreSQL says to
+ * an idle session; 08006 leaves open what became of the transaction.
  */
 export function lossText({ ending, activity, pool, detail }: Loss): ErrorFields {
   const message = `pointsman: the server of pool "${pool}" ended the session (${ending})`;

@@ -20,7 +20,10 @@ export interface Peers {
   readonly others: () => Tally;
   /** Something changed in what this one has. Often: must cost next to nothing. */
   readonly onChange: () => void;
-  /** Has the process pass it on whose session has the request's key. Settles when that is over, within a bound; never rejects. */
+  /**
+   * Has the process pass it on whose session has the request's key. Settles when that is over, within a bound; never
+   * rejects.
+   */
   readonly passOnCancel: (packet: Uint8Array, pool: PoolName) => Promise<CancelOutcome>;
 }
 

@@ -30,7 +30,10 @@ import type { Surroundings } from './surroundings.ts';
 import { TlsIdentity } from './tls-identity.ts';
 import type { CertificateStatus } from './tls-identity.ts';
 
-/** Before the deadline of a drain: idle sessions whose turn has not come are told then, so that they have left by the deadline. */
+/**
+ * Before the deadline of a drain: idle sessions whose turn has not come are told then, so that they have left by the
+ * deadline.
+ */
 const LAST_WORDS_MS = 1_000;
 
 /** Nothing was bound, and nothing has changed. `message` says why. */
@@ -58,15 +61,17 @@ export interface Proxy {
   prepare(policy: ProxyPolicy & RoutingPolicy): Promise<PreparedPolicy>;
   /** To be called in the step of the decision, when table() is the new one already. Evicts first, then lets go who waits. */
   tableChanged(actions: readonly Action[]): void;
-  /** This process stood still: clients of exclusive pools wait for an answer that began after it, for `limitMs` at most. */
+  /**
+   * This process stood still: clients of exclusive pools wait for an answer that began after it, for `limitMs` at most.
+   */
   stalled(noticedAt: Instant, limitMs: number): void;
   /** No new connections; those that are there stay, and so do those that the kernel completed before. */
   stopAccepting(): Promise<void>;
   /** Resolves when no session is left, or after `timeoutMs`. Changes nothing. */
   emptied(timeoutMs: number): Promise<void>;
   /**
-   * Refuses clients that wait, ends sessions between transactions, fast enough for all of them by `deadlineMs`, and closes the rest then.
-   * Resolves when none is left.
+   * Refuses clients that wait, ends sessions between transactions, fast enough for all of them by `deadlineMs`, and
+   * closes the rest then. Resolves when none is left.
    */
   drain(deadlineMs: number): Promise<void>;
   /** Ends everything. */

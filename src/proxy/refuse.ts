@@ -23,7 +23,9 @@ export function dismiss(client: Socket, lastWords: Uint8Array, clock: Clock, onC
 /** From the server's end to the end of a client that does not read what the server said. */
 const UNREAD_MS = 60_000;
 
-/** The same for a client whose server has ended, at its own pace while it reads; with last words where there are any. */
+/**
+ * The same for a client whose server has ended, at its own pace while it reads; with last words where there are any.
+ */
 export function sendOff(
   client: Socket,
   lastWords: Uint8Array | undefined,

@@ -129,7 +129,10 @@ export class Relay {
   readonly #clientClosed = (): void => this.#closed(this.#inputs.client, this.#clientFailed);
   readonly #backendClosed = (): void => this.#closed(this.#inputs.backend, this.#backendFailed);
 
-  /** The first close ends the other side too: at once if it came without an end, else when what is left has been written. */
+  /**
+   * The first close ends the other side too: at once if it came without an end, else when what is left has been
+   * written.
+   */
   #closed(socket: Socket, failed: () => void): void {
     this.#open -= 1;
     if (this.#open > 0) return socket.readableEnded ? this.#watch(UNREAD_MS) : failed();

@@ -1,5 +1,6 @@
-// How many sessions one process has file descriptors for. Two for each session, and enough apart from them that no number of clients can
-// use up those for probes, for the admin port, and for telling clients why they are refused. Pure.
+// How many sessions one process has file descriptors for. Two for each session, and enough apart from them that no
+// number of clients can use up those for probes, for the admin port, and for telling clients why they are refused.
+// Pure.
 
 /** Of one process. */
 export interface OpenFiles {

@@ -32,7 +32,10 @@ export interface ServedInputs {
   readonly around: Surroundings;
   /** Both connections are closed. */
   readonly onEnded: (ending: RelayEnding) => void;
-  /** The server ended the session. `lastWords`: for the client, which has read nothing of it; the caller parts from both. */
+  /**
+   * The server ended the session. `lastWords`: for the client, which has read nothing of it; the caller parts from
+   * both.
+   */
   readonly onLost: (ending: BackendEnding, detail: string, lastWords: ErrorFields | undefined) => void;
   /** The server is a standby where it must be a primary; the client has not been told what it said of that. */
   readonly onLanded: (isTellable: boolean) => void;
@@ -83,7 +86,10 @@ export class Served implements Taps {
     return this.#follower?.isBetweenTransactions() === true && this.#inputs.client.writable;
   }
 
-  /** For the first statement of a client that has just logged in: it would read of an end where it expects its first answer. */
+  /**
+   * For the first statement of a client that has just logged in: it would read of an end where it expects its first
+   * answer.
+   */
   settlesInMs(): number {
     const { traffic, around } = this.#inputs;
     if (traffic.toBackendBytes !== this.#ready.bytes) return 0;
@@ -105,7 +111,10 @@ export class Served implements Taps {
     return this.#lostBy;
   }
 
-  /** After the server's end: the client may read what it said, and then these words. Returns the client's end without courtesy. */
+  /**
+   * After the server's end: the client may read what it said, and then these words. Returns the client's end without
+   * courtesy.
+   */
   leave(lastWords: ErrorFields | undefined, onClosed: () => void): () => void {
     const { client, backend, around } = this.#inputs;
     this.#release();

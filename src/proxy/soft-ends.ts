@@ -6,7 +6,9 @@ import { TokenBucket } from './token-bucket.ts';
 export interface Leaver {
   /** Between two transactions at this moment. */
   isIdle(): boolean;
-  /** How long its client, which has just logged in, is left to send its first statement. Milliseconds; 0: not any more. */
+  /**
+   * How long its client, which has just logged in, is left to send its first statement. Milliseconds; 0: not any more.
+   */
   settlesInMs(): number;
   /** Calls `run` whenever that begins. Returns what ends the calls; idempotent. */
   onIdle(run: () => void): () => void;

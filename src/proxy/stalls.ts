@@ -1,12 +1,12 @@
-// After this process stood still: what clients of exclusive pools say waits until the pool's members were asked again. Meanwhile another
-// member may have become the primary, and the kernel has kept the clients' bytes for the old one.
+// After this process stood still: what clients of exclusive pools say waits until the pool's members were asked again.
+// Meanwhile another member may have become the primary, and the kernel has kept the clients' bytes for the old one.
 import type { Instant } from '../core/instant.ts';
 import type { PoolName, PoolPolicy } from '../core/policy.ts';
 import type { ProxySeams } from './options.ts';
 
 /**
- * To be called before anything of the client is forwarded: reading the table judges what is overdue, and the session may be over by then.
- * Undefined: the bytes may go on. Else they wait until it resolves.
+ * To be called before anything of the client is forwarded: reading the table judges what is overdue, and the session
+ * may be over by then. Undefined: the bytes may go on. Else they wait until it resolves.
  */
 export type Judge = () => Promise<void> | undefined;
 

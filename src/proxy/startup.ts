@@ -6,7 +6,10 @@ import type { Socket } from 'node:net';
 import { recognise } from '../wire/startup.ts';
 import type { Recognition } from '../wire/startup.ts';
 
-/** More than any opening packet. On top comes the rest of one read, 64 kB at most, which stays in the socket's own buffer. */
+/**
+ * More than any opening packet. On top comes the rest of one read, 64 kB at most, which stays in the socket's own
+ * buffer.
+ */
 const KEPT_BYTES = 16 * 1024;
 const NOTHING = new Uint8Array(0);
 

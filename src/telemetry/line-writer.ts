@@ -1,6 +1,7 @@
-// Lines to a file descriptor without ever waiting for its reader: one write at a time, the rest in memory up to a bound. Lines beyond the
-// bound are dropped and counted. A full disk is tried again until it has room; a closed pipe ends the writing. (The stream that pino
-// brings retries a closed pipe for ever when it is flushed at the end of the process.)
+// Lines to a file descriptor without ever waiting for its reader: one write at a time, the rest in memory up to a
+// bound. Lines beyond the bound are dropped and counted. A full disk is tried again until it has room; a closed pipe
+// ends the writing. (The stream that pino brings retries a closed pipe for ever when it is flushed at the end of the
+// process.)
 import { write as fsWrite } from 'node:fs';
 
 type Done = (error: NodeJS.ErrnoException | null, bytes: number) => void;

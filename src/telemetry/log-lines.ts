@@ -79,7 +79,10 @@ export function logLine(event: Event, isNews: boolean): LogLine {
   }
 }
 
-/** Of an event that a flood of clients could cause, each of them one: what its kind is, and the line for several more of it. */
+/**
+ * Of an event that a flood of clients could cause, each of them one: what its kind is, and the line for several more of
+ * it.
+ */
 export interface RepeatText {
   readonly key: string;
   readonly fields: Readonly<Record<string, string>>;

@@ -13,8 +13,8 @@ import { ClientFollower } from './client-follower.ts';
 export type Activity = 'unknown' | 'starting' | 'busy' | 'idle' | 'in-transaction' | 'in-failed-transaction';
 
 /**
- * An error that came unasked and crossed a request on its way is taken for the answer: that request's answer is still to come, and
- * behind it perhaps that of the next one, which the client sent meanwhile.
+ * An error that came unasked and crossed a request on its way is taken for the answer: that request's answer is still
+ * to come, and behind it perhaps that of the next one, which the client sent meanwhile.
  */
 const UNSURE_FOR = 2;
 

@@ -1,4 +1,5 @@
-// What the SQLSTATE of a FATAL error says: whether the server ended one client for that client's sake, or is in trouble itself.
+// What the SQLSTATE of a FATAL error says: whether the server ended one client for that client's sake, or is in trouble
+// itself.
 
 /** By the first two characters: protocol, feature, data, transaction state, login, database, access and syntax. */
 const CLASSES_ABOUT_CLIENT: ReadonlySet<string> = new Set(['08', '0A', '22', '25', '28', '3D', '42']);

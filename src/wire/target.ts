@@ -1,14 +1,17 @@
-// Which pool a StartupMessage of protocol 3 asks for, and the packet without that. There are three ways to name one: `app@ro` as the
-// database (also with a literal `%40`), the startup parameter `pointsman.pool`, and the startup option `-c pointsman.pool=ro`. Every
-// session has such a packet: it is walked once, and only what is asked for becomes text.
-// What follows the last @ of a database is always a target, known or not: a client that is told that it is unknown learns what is
-// wrong. A database that is really called `a@b` is reached as `a@b@rw`. Which names there are, and what `ro` and `rw` mean, is for
-// the caller to know. The name of a user is never read as a target.
+// Which pool a StartupMessage of protocol 3 asks for, and the packet without that. There are three ways to name one:
+// `app@ro` as the database (also with a literal `%40`), the startup parameter `pointsman.pool`, and the startup option
+// `-c pointsman.pool=ro`. Every session has such a packet: it is walked once, and only what is asked for becomes text.
+// What follows the last @ of a database is always a target, known or not: a client that is told that it is unknown
+// learns what is wrong. A database that is really called `a@b` is reached as `a@b@rw`. Which names there are, and what
+// `ro` and `rw` mean, is for the caller to know. The name of a user is never read as a target.
 import { settingsOf } from './startup-options.ts';
 
 export interface Target {
   readonly name: string;
-  /** Where several name one, the first of these counts: the last two in this order because PostgreSQL sets them the other way round. */
+  /**
+   * Where several name one, the first of these counts: the last two in this order because PostgreSQL sets them the
+   * other way round.
+   */
   readonly from: 'database' | 'parameter' | 'options';
 }
 
@@ -117,7 +120,10 @@ interface Values {
 const NO_PARAMETERS: readonly Parameter[] = [];
 const NO_VALUES: Values = { user: undefined, database: undefined, options: undefined, parameters: NO_PARAMETERS };
 
-/** Where their values stand, the last of a name, but every target; nothing of a packet that PostgreSQL refuses for its layout. */
+/**
+ * Where their values stand, the last of a name, but every target; nothing of a packet that PostgreSQL refuses for its
+ * layout.
+ */
 function valuesOf(packet: Uint8Array): Values {
   if (packet[4] !== 0 || packet[5] !== 3) return NO_VALUES;
   let user: Span | undefined;

@@ -52,7 +52,9 @@ export class Answers {
     }
   }
 
-  /** The worker that has the session is found first and told then: one that answers late must not send it a second time. */
+  /**
+   * The worker that has the session is found first and told then: one that answers late must not send it a second time.
+   */
   async #passOn(asking: Handle, { packet, pool }: PassCancel): Promise<CancelOutcome> {
     const holder = await this.#holder(asking, packet);
     return holder === undefined

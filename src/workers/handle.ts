@@ -86,7 +86,10 @@ export class Handle {
     return this.#found.ask((id) => this.send({ kind: 'find-cancel', id, packet }));
   }
 
-  /** Has it pass the request on. Settles when that is over, with why it reached nobody; undefined when it reached its server. */
+  /**
+   * Has it pass the request on. Settles when that is over, with why it reached nobody; undefined when it reached its
+   * server.
+   */
   takeCancel(packet: Uint8Array, pool: PoolName): Promise<string | undefined> {
     return this.#cancels.ask((id) => this.send({ kind: 'take-cancel', id, packet, pool }));
   }

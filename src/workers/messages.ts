@@ -35,7 +35,9 @@ export type ToWorker =
   | { readonly kind: 'apply' | 'abandon' }
   /** Answered by `done`, when it is. */
   | { readonly kind: 'do'; readonly id: number; readonly order: Order }
-  /** Another worker has a request whose key it does not know. Answered by `cancel-found`; nothing is sent to a member. */
+  /**
+   * Another worker has a request whose key it does not know. Answered by `cancel-found`; nothing is sent to a member.
+   */
   | { readonly kind: 'find-cancel'; readonly id: number; readonly packet: Uint8Array }
   /** To the worker that has its session. Answered by `cancel-taken`, when it is over. */
   | { readonly kind: 'take-cancel'; readonly id: number; readonly packet: Uint8Array; readonly pool: PoolName }

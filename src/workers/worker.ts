@@ -29,8 +29,8 @@ export interface WorkerOptions {
 type Begin = Extract<ToWorker, { kind: 'begin' }>;
 
 /**
- * Longer than the main process takes to find the worker of a cancel request (200 ms) and that worker to pass it on (5 s). Without an
- * answer by then the request is dropped: it may be under way, and must not be sent twice. Milliseconds.
+ * Longer than the main process takes to find the worker of a cancel request (200 ms) and that worker to pass it on (5
+ * s). Without an answer by then the request is dropped: it may be under way, and must not be sent twice. Milliseconds.
  */
 const CANCEL_MS = 6_000;
 

@@ -1,5 +1,5 @@
-// The types that spec 1 gives to keys of the dynamic configuration ("Dynamic configuration"). Null removes a key. What the values mean is judged
-// by the manager.
+// The types that spec 1 gives to keys of the dynamic configuration ("Dynamic configuration"). Null removes a key. What
+// the values mean is judged by the manager.
 import { z } from 'zod';
 import type { JsonObject } from '../manager/view.ts';
 

@@ -29,9 +29,14 @@ export interface Dialect {
   readonly showsEmpty: boolean;
   /** Spec 1 gives types to the keys of /config; Patroni takes whatever it can read as one. */
   readonly hasTypedConfig: boolean;
-  /** Spec 1 calls no field optional: while PostgreSQL does not answer, what it last said is shown. Patroni leaves those fields out. */
+  /**
+   * Spec 1 calls no field optional: while PostgreSQL does not answer, what it last said is shown. Patroni leaves those
+   * fields out.
+   */
   readonly showsLastKnown: boolean;
-  /** Spec 1 has `xlog.location` on every node: the end of the WAL that the node has. Patroni has it on a primary alone. */
+  /**
+   * Spec 1 has `xlog.location` on every node: the end of the WAL that the node has. Patroni has it on a primary alone.
+   */
   readonly hasLocationAlways: boolean;
   /** Content type of plain text. */
   readonly textType: string;
