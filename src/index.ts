@@ -2,10 +2,10 @@
 // here may change with any version. Reads no environment, listens to no signal, writes nowhere.
 import { version as nodeVersion } from 'node:process';
 import { stringify } from 'yaml';
-import { createApp as compose } from './app.ts';
+import { createApp as compose } from './app/app.ts';
 import { loadConfig } from './config/load.ts';
 import { formatProblems } from './config/problem.ts';
-import { version } from './package-version.ts';
+import { version } from './app/package-version.ts';
 import { createLog } from './telemetry/log.ts';
 
 export interface Options {

@@ -2,19 +2,19 @@
 // The process: argv, environment, signals, exit codes. The first line keeps V8's young
 // generation small (by default it grows beyond 100 MB while sessions come, and every scavenge walks through all of the cache),
 // has WebAssembly, which is undici's small parser alone, compiled in the way that takes 9 MB less, and lets us ask for a collection.
-import { createApp } from './app.ts';
-import type { App } from './app.ts';
+import { createApp } from './app/app.ts';
+import type { App } from './app/app.ts';
 import { EXIT } from './cli/io.ts';
 import type { Reload, RunApp, SandboxParts } from './cli/io.ts';
 import { runCli } from './cli/program.ts';
-import type { Terminal } from './run-sandbox.ts';
+import type { Terminal } from './sandbox/run.ts';
 import { VERBS } from './sandbox/console/verb-list.ts';
-import { surveySeeds } from './survey.ts';
+import { surveySeeds } from './app/check-seeds.ts';
 import type { Config } from './config/config.ts';
 import { formatProblems } from './config/problem.ts';
-import { readOpenFiles } from './open-files.ts';
-import { version } from './package-version.ts';
-import { systemClock } from './system-clock.ts';
+import { readOpenFiles } from './app/open-files.ts';
+import { version } from './app/package-version.ts';
+import { systemClock } from './app/system-clock.ts';
 import { createSystemd } from './systemd/notify.ts';
 import type { Systemd } from './systemd/notify.ts';
 import { passedSockets } from './systemd/sockets.ts';
@@ -110,7 +110,7 @@ const terminal: Terminal = {
   onEnd: (listener) => void process.on('SIGTERM', listener).on('SIGINT', listener).on('SIGHUP', listener),
 };
 /** A proxy that serves has no use for any of it, so it is loaded when it is asked for. */
-const loadSandbox = () => import('./run-sandbox.ts');
+const loadSandbox = () => import('./sandbox/run.ts');
 const sandbox: SandboxParts = {
   verbs: VERBS,
   run: async (request) => {

@@ -1,7 +1,7 @@
 // One worker as a process: its channel to the main process, its signals and its end. It ends with the main process, however that one
 // ends. Beside main.ts the only file that touches `process`.
-import { readRoom } from './open-files.ts';
-import { systemClock } from './system-clock.ts';
+import { readRoom } from './app/open-files.ts';
+import { systemClock } from './app/system-clock.ts';
 import { BUILD } from './workers/fork.ts';
 import type { FromWorker, ToWorker, Usage } from './workers/messages.ts';
 import { Worker } from './workers/worker.ts';

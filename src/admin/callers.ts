@@ -4,7 +4,7 @@
 import { hostname } from 'node:os';
 import { isIP } from 'node:net';
 import type { IncomingHttpHeaders } from 'node:http';
-import { shown } from '../core/shown.ts';
+import { shown } from '../model/printable.ts';
 
 /** Names that no public DNS gives out, so that no stranger can own one. */
 const PRIVATE_NAME = /^[^.]+$|\.(?:localhost|local|internal|svc|test|home\.arpa)$/;

@@ -3,7 +3,7 @@
 import type * as Crypto from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { createRequire } from 'node:module';
-import type { MemberName } from '../core/member.ts';
+import type { MemberName } from '../model/member.ts';
 import { REFUSAL_KINDS } from '../core/snapshot.ts';
 import type { RefusalKind } from '../core/snapshot.ts';
 import { failure, json } from './answer.ts';

@@ -1,7 +1,7 @@
 // The status document as it is read over HTTP: its fields, their meaning and units. Ages are seconds; null stands for what is not known.
-import type { PoolCounts } from '../core/counts.ts';
-import type { MemberName, MemberRefusalReason } from '../core/member.ts';
-import type { PoolName } from '../core/policy.ts';
+import type { PoolCounts } from '../reports/counts.ts';
+import type { MemberName, MemberRefusalReason } from '../model/member.ts';
+import type { PoolName } from '../model/policy.ts';
 import type { Standing } from '../core/routing-table.ts';
 import type { RefusalKind } from '../core/snapshot.ts';
 

@@ -1,11 +1,11 @@
 // The status document: what one routing table, the snapshot it was decided from and the counts of the same moment say, for a
 // person or a script to read. Pure.
 import { describeRefusal, describeRoute, describeStanding, leaveWord, refusalEnds } from '../core/describe.ts';
-import type { PoolCounts, WorkerStatus } from '../core/counts.ts';
-import type { Instant } from '../core/instant.ts';
-import { addressText } from '../core/member.ts';
-import type { Address } from '../core/member.ts';
-import type { PoolName, PoolPolicy } from '../core/policy.ts';
+import type { PoolCounts, WorkerStatus } from '../reports/counts.ts';
+import type { Instant } from '../model/instant.ts';
+import { addressText } from '../model/member.ts';
+import type { Address } from '../model/member.ts';
+import type { PoolName, PoolPolicy } from '../model/policy.ts';
 import type { RefusedPrimary } from '../core/refused-primary.ts';
 import type { Route, RoutingTable, Standing, Target } from '../core/routing-table.ts';
 import type { Acceptance, MemberRecord, Snapshot } from '../core/snapshot.ts';

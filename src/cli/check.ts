@@ -2,9 +2,9 @@
 // is given: then each seed is asked, too.
 import type { AdminConfig, Config, KubernetesConfig } from '../config/config.ts';
 import { formatProblems } from '../config/problem.ts';
-import { addressText } from '../core/member.ts';
-import type { Address } from '../core/member.ts';
-import type { PoolPolicy } from '../core/policy.ts';
+import { addressText } from '../model/member.ts';
+import type { Address } from '../model/member.ts';
+import type { PoolPolicy } from '../model/policy.ts';
 import { configFor } from './configuration.ts';
 import type { ConfigOptions } from './configuration.ts';
 import { EXIT } from './io.ts';

@@ -2,8 +2,8 @@
 // those of its status document, in which clients and the log are told the same.
 import { z } from 'zod';
 import { durationText, standingText } from '../core/describe.ts';
-import { addressText } from '../core/member.ts';
-import { shown } from '../core/shown.ts';
+import { addressText } from '../model/member.ts';
+import { shown } from '../model/printable.ts';
 import { EXIT } from './io.ts';
 import type { CliIo } from './io.ts';
 import { ask, findRunning } from './running.ts';

@@ -6,8 +6,8 @@ import { createRequire } from 'node:module';
 import { parseAdminAddress, parseListenAddress } from '../config/address.ts';
 import { childOf } from '../config/tree.ts';
 import { readYaml } from '../config/yaml-text.ts';
-import { addressText } from '../core/member.ts';
-import type { Address } from '../core/member.ts';
+import { addressText } from '../model/member.ts';
+import type { Address } from '../model/member.ts';
 import { EXIT } from './io.ts';
 import type { CliIo } from './io.ts';
 

@@ -3,7 +3,7 @@ import type { ClusterConfig, Config } from '../config/config.ts';
 import type { Environment } from '../config/environment.ts';
 import type { Loaded } from '../config/load.ts';
 import type { Problem } from '../config/problem.ts';
-import type { Address, MemberName, MemberRefusal } from '../core/member.ts';
+import type { Address, MemberName, MemberRefusal } from '../model/member.ts';
 
 export interface CliIo {
   readonly env: Environment;

@@ -1,6 +1,6 @@
 // From the parsed file to the frozen Config: names of the program instead of names of the file, and what a pool inherits.
-import type { CheckFamily } from '../core/check.ts';
-import type { ClientTls, PoolPolicy, ProbePolicy } from '../core/policy.ts';
+import type { CheckFamily } from '../model/check.ts';
+import type { ClientTls, PoolPolicy, ProbePolicy } from '../model/policy.ts';
 import type { ApiTls, ClusterConfig, Config } from './config.ts';
 import { EXCLUSIVE_ON_LEAVE, MAX_LAGGING_SESSIONS, SHARED_ON_LEAVE, SLOW_START_MS, maxStarting } from './defaults.ts';
 import { kubernetesConfig } from './kubernetes.ts';

@@ -1,7 +1,7 @@
 // From one configuration to the next: what changed, in the words of the file, and what of it can change while the program runs.
 // Values are told only where they are single; addresses in lists and whatever they may carry are not.
-import { isSameAddress } from '../core/member.ts';
-import type { ListenerPolicy } from '../core/policy.ts';
+import { isSameAddress } from '../model/member.ts';
+import type { ListenerPolicy } from '../model/policy.ts';
 import type { Config } from './config.ts';
 import { formatDuration } from './duration.ts';
 

@@ -1,5 +1,5 @@
 // Rules for how clients may connect: whose TLS it is, and whether we can speak it.
-import type { KeyPairFiles, KeyPairReading } from '../core/key-pair.ts';
+import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
 import { error, warning } from './finding.ts';
 import type { Finding } from './finding.ts';
 import type { Path } from './problem.ts';

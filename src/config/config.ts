@@ -1,6 +1,6 @@
 // The configuration as the program uses it: one frozen value of plain data, read once. It composes the policies of
-// core/policy.ts, so that each part of the program can be given its own piece (and `config` itself is a RoutingPolicy).
-import type { Address, ApiEndpoint, MemberName } from '../core/member.ts';
+// model/policy.ts, so that each part of the program can be given its own piece (and `config` itself is a RoutingPolicy).
+import type { Address, ApiEndpoint, MemberName } from '../model/member.ts';
 import type {
   BackendPolicy,
   ClientPolicy,
@@ -9,7 +9,7 @@ import type {
   RoutingPolicy,
   ShutdownPolicy,
   SwitchoverPolicy,
-} from '../core/policy.ts';
+} from '../model/policy.ts';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];

@@ -1,7 +1,7 @@
 // What exists without being configured: the pools `write` and `read`, and a listener for each. Merged into what was written
 // before the schema sees it, so that a pool can be overridden in part.
-import type { LeaveCause } from '../core/close-reason.ts';
-import type { LeaveMode } from '../core/policy.ts';
+import type { LeaveCause } from '../model/close-reason.ts';
+import type { LeaveMode } from '../model/policy.ts';
 import { isTree } from './tree.ts';
 import type { Tree } from './tree.ts';
 

@@ -1,6 +1,6 @@
 // Rules between pools, their fallbacks and the listeners that lead to them, each with its reason.
-import { addressText } from '../core/member.ts';
-import type { Address } from '../core/member.ts';
+import { addressText } from '../model/member.ts';
+import type { Address } from '../model/member.ts';
 import { ONE_MEMBER_FAMILIES, isExclusive } from './assemble.ts';
 import { closest } from './closest.ts';
 import { error, warning } from './finding.ts';

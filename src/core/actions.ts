@@ -1,10 +1,10 @@
 // What has to happen to live sessions when one table follows another: a diff, so applying it twice changes nothing
 // and a lost event cannot lose an eviction.
-import type { LeaveCause } from './close-reason.ts';
-import { isSameAddress } from './member.ts';
-import type { Address, MemberName } from './member.ts';
-import { LEAVE_FORCE } from './policy.ts';
-import type { LeaveMode, PoolName, PoolPolicy, RoutingPolicy } from './policy.ts';
+import type { LeaveCause } from '../model/close-reason.ts';
+import { isSameAddress } from '../model/member.ts';
+import type { Address, MemberName } from '../model/member.ts';
+import { LEAVE_FORCE } from '../model/policy.ts';
+import type { LeaveMode, PoolName, PoolPolicy, RoutingPolicy } from '../model/policy.ts';
 import type { PoolDecision, Route, RoutingTable, Standing, Why } from './routing-table.ts';
 
 /** Sessions that the pool has on `member` at `address` are to be dealt with. `keep` is told too: it is logged. */

@@ -1,8 +1,8 @@
 // Which of a route's members takes the next session. Pure: load, weight, chance and what round-robin remembers are
 // arguments. Weights are parts beside the others' and above 0. A member that missed a probe, or is far, is picked only
 // when no other member is left.
-import type { MemberName } from './member.ts';
-import type { Balance } from './policy.ts';
+import type { MemberName } from '../model/member.ts';
+import type { Balance } from '../model/policy.ts';
 import type { Target } from './routing-table.ts';
 
 /** What each member is owed, in units of weight: they sum up to 0. Members that are not there are not in it. */

@@ -1,10 +1,10 @@
 // The sentences that say why: the same words in the client's DETAIL, in /status, in `pointsman explain` and in the log line of a change.
 // Each says what is so, on what evidence and how old, and the rule that decides: clauses with `; ` between them. Ages are rendered here,
 // from the instants the decision carries.
-import { sizeText } from './check.ts';
+import { sizeText } from '../model/check.ts';
 import type { Answer, Evidence } from './evidence.ts';
-import type { Instant } from './instant.ts';
-import type { MemberRefusal, MemberRefusalReason } from './member.ts';
+import type { Instant } from '../model/instant.ts';
+import type { MemberRefusal, MemberRefusalReason } from '../model/member.ts';
 import { AGREEMENT_MS } from './refused-primary.ts';
 import type { RefusedPrimary } from './refused-primary.ts';
 import type { PoolDecision, Route, Standing, Why, WhyCode } from './routing-table.ts';

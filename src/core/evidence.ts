@@ -1,9 +1,9 @@
 // What a standing rests on beside its reason: the answer that was judged, and the bounds it was measured by. Instants, no ages, so
 // that the decision stays constant while the sentence about it grows older (describe.ts).
-import type { Instant } from './instant.ts';
+import type { Instant } from '../model/instant.ts';
 import { primaryPositions, recentLags } from './lag.ts';
-import type { MemberName } from './member.ts';
-import type { PoolPolicy, ProbePolicy } from './policy.ts';
+import type { MemberName } from '../model/member.ts';
+import type { PoolPolicy, ProbePolicy } from '../model/policy.ts';
 import type { Standing } from './routing-table.ts';
 import type { CheckRecord, MemberRecord, Position, Snapshot } from './snapshot.ts';
 

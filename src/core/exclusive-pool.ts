@@ -1,9 +1,9 @@
 // The decision for an exclusive pool: at most one member, always. A member is open only on fresh positive evidence, alone on
 // the highest timeline ever seen. A negative answer or a proven rival takes its sessions in the same step; silence takes
 // them by the clock (behaviour: evidence, G1-G4).
-import type { Ages, Instant } from './instant.ts';
-import type { MemberName } from './member.ts';
-import type { PoolPolicy, ProbePolicy } from './policy.ts';
+import type { Ages, Instant } from '../model/instant.ts';
+import type { MemberName } from '../model/member.ts';
+import type { PoolPolicy, ProbePolicy } from '../model/policy.ts';
 import type { HoldCause, Standing, Why } from './routing-table.ts';
 import { isDead } from './snapshot.ts';
 import type { CheckRecord, MemberRecord, Snapshot } from './snapshot.ts';

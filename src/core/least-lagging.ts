@@ -1,9 +1,9 @@
 // What becomes of a pool in which nobody is open because of lag: by default its fallback, by explicit policy nobody, or whoever lags
 // least (G6). Degraded readers are held to all that others are but the bound: a known, fresh lag, on the primary's timeline.
-import type { Ages } from './instant.ts';
+import type { Ages } from '../model/instant.ts';
 import { recentLags } from './lag.ts';
-import type { MemberName } from './member.ts';
-import type { PoolPolicy, ProbePolicy } from './policy.ts';
+import type { MemberName } from '../model/member.ts';
+import type { PoolPolicy, ProbePolicy } from '../model/policy.ts';
 import type { Standing } from './routing-table.ts';
 import type { MemberRecord, Position, Snapshot } from './snapshot.ts';
 

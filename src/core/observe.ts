@@ -1,24 +1,24 @@
 // observe(snapshot, observation) -> the next snapshot. Pure. The only place where evidence is taken in; what follows from it
 // is decided elsewhere. A probe older than the newest one applied is discarded.
-import type { Check } from './check.ts';
-import type { Instant } from './instant.ts';
-import { isSameAddress, isSameServer } from './member.ts';
-import type { Member, MemberName } from './member.ts';
+import type { Check } from '../model/check.ts';
+import type { Instant } from '../model/instant.ts';
+import { isSameAddress, isSameServer } from '../model/member.ts';
+import type { Member, MemberName } from '../model/member.ts';
 import type {
   LeaderObservation,
   MembersObservation,
   Observation,
   ProbeObservation,
   ProbeOutcome,
-} from './observation.ts';
-import { nextWord } from './own-word.ts';
-import type { OwnWord } from './own-word.ts';
-import type { RoutingPolicy } from './policy.ts';
+} from '../model/observation.ts';
+import { nextWord } from './self-report.ts';
+import type { OwnWord } from './self-report.ts';
+import type { RoutingPolicy } from '../model/policy.ts';
 import { withAgreement } from './refused-primary.ts';
-import { shown } from './shown.ts';
+import { shown } from '../model/printable.ts';
 import { isDead, newRecord, POSITIONS_KEPT } from './snapshot.ts';
 import type { CheckRecord, MemberRecord, Position, Snapshot } from './snapshot.ts';
-import type { MemberStatus } from './status.ts';
+import type { MemberStatus } from '../model/member-status.ts';
 import { nextUnasked } from './unasked.ts';
 import { judge, ruleOut } from './verdict.ts';
 import type { Verdict } from './verdict.ts';

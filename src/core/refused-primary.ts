@@ -1,11 +1,11 @@
 // A primary that answers as one and is refused: it is below the highest timeline ever seen, or shows another system
 // identifier. Says what would end that. The others' agreement does after a while, an operator does at once; silence
 // never does.
-import type { Instant } from './instant.ts';
-import type { MemberName } from './member.ts';
-import type { OwnWord } from './own-word.ts';
-import type { ProbePolicy } from './policy.ts';
-import { shown } from './shown.ts';
+import type { Instant } from '../model/instant.ts';
+import type { MemberName } from '../model/member.ts';
+import type { OwnWord } from './self-report.ts';
+import type { ProbePolicy } from '../model/policy.ts';
+import { shown } from '../model/printable.ts';
 import { isDead, newRecord } from './snapshot.ts';
 import type { Acceptance, MemberRecord, RefusalKind, Snapshot } from './snapshot.ts';
 

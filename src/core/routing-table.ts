@@ -1,10 +1,10 @@
 // The decision: for each pool which members take new sessions and what becomes of live ones. Derived from a snapshot at
 // an instant, never patched; holds until `validUntil`.
-import type { LeaveCause } from './close-reason.ts';
+import type { LeaveCause } from '../model/close-reason.ts';
 import type { Evidence } from './evidence.ts';
-import type { Instant } from './instant.ts';
-import type { Address, MemberName, MemberRefusal } from './member.ts';
-import type { PoolName } from './policy.ts';
+import type { Instant } from '../model/instant.ts';
+import type { Address, MemberName, MemberRefusal } from '../model/member.ts';
+import type { PoolName } from '../model/policy.ts';
 
 /** Where a new session may go. */
 export interface Target {

@@ -2,16 +2,16 @@
 // fresh positive evidence, after rise and fall, with our own lag within the check's bound, on the primary's timeline
 // (G5), and while it serves no exclusive pool.
 import { isKeptSince, notAsked, silence } from './exclusive-pool.ts';
-import type { Ages } from './instant.ts';
+import type { Ages } from '../model/instant.ts';
 import { primaryPositions, recentLags } from './lag.ts';
 import { withLeastLagging } from './least-lagging.ts';
-import type { MemberName } from './member.ts';
-import type { PoolPolicy, ProbePolicy } from './policy.ts';
+import type { MemberName } from '../model/member.ts';
+import type { PoolPolicy, ProbePolicy } from '../model/policy.ts';
 import type { Standing, Why } from './routing-table.ts';
-import { oddWeight } from './sharing.ts';
+import { oddWeight } from './weights-and-zones.ts';
 import { isDead } from './snapshot.ts';
 import type { CheckRecord, MemberRecord, Position, Snapshot } from './snapshot.ts';
-import type { LeaveCause } from './close-reason.ts';
+import type { LeaveCause } from '../model/close-reason.ts';
 
 export function decideShared(
   snapshot: Snapshot,

@@ -1,10 +1,10 @@
 // Our picture of the cluster: per member what it last said, when, and since when it has been silent. Immutable;
 // observe.ts makes the next one. Every instant is the start of the contact that taught us.
-import type { Instant } from './instant.ts';
-import type { Member, MemberName, MemberRefusal } from './member.ts';
-import type { ProbeOutcome } from './observation.ts';
-import type { MemberStatus } from './status.ts';
-import type { OwnWord } from './own-word.ts';
+import type { Instant } from '../model/instant.ts';
+import type { Member, MemberName, MemberRefusal } from '../model/member.ts';
+import type { ProbeOutcome, ScheduledSwitchover } from '../model/observation.ts';
+import type { MemberStatus } from '../model/member-status.ts';
+import type { OwnWord } from './self-report.ts';
 import type { Unasked } from './unasked.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -116,12 +116,6 @@ export interface Acceptance {
   readonly detail: string;
   /** `agreement`: every member that matters said so for long enough. */
   readonly by: 'agreement' | 'operator';
-}
-
-/** By the newest document: when `leader` is to hand over. */
-export interface ScheduledSwitchover {
-  readonly at: Instant;
-  readonly leader: MemberName;
 }
 
 export function emptySnapshot(scope: string | undefined): Snapshot {

@@ -1,7 +1,7 @@
 // The silence of a member counts without the time in which this machine could not ask it (no file descriptor left, no
 // memory, no local port): a question that was never sent has no answer (G12). Pure.
-import type { Ages, Instant } from './instant.ts';
-import type { ProbeOutcome } from './observation.ts';
+import type { Ages, Instant } from '../model/instant.ts';
+import type { ProbeOutcome } from '../model/observation.ts';
 
 /** Since the member's newest answer. */
 export interface Unasked {

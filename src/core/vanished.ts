@@ -2,8 +2,8 @@
 // several probes in a row. Its sessions would hang until silence_grace, so they end at once, as long as another member
 // answers: when nobody does, the silence is probably ours (G12).
 import { silence } from './exclusive-pool.ts';
-import type { MemberName } from './member.ts';
-import type { ProbePolicy } from './policy.ts';
+import type { MemberName } from '../model/member.ts';
+import type { ProbePolicy } from '../model/policy.ts';
 import type { PoolDecision, Standing } from './routing-table.ts';
 import type { MemberRecord, Snapshot } from './snapshot.ts';
 

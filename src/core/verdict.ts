@@ -1,9 +1,9 @@
 // What one answer says about one check. The status code is the result the API promises (spec 1, health checks); the body may
 // only tighten it, never loosen it (behaviour: evidence).
-import { sizeText } from './check.ts';
-import type { Check } from './check.ts';
-import { shown } from './shown.ts';
-import type { MemberStatus } from './status.ts';
+import { sizeText } from '../model/check.ts';
+import type { Check } from '../model/check.ts';
+import { shown } from '../model/printable.ts';
+import type { MemberStatus } from '../model/member-status.ts';
 import type { Why } from './routing-table.ts';
 
 /**

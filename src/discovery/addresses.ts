@@ -1,7 +1,7 @@
 // The trust rules for addresses (behaviour: trust): which hosts and ports a cluster's own documents may send us to. Pure;
 // judges addresses that are already resolved. Some addresses are refused whoever names them, the operator included.
 import { BlockList, isIP } from 'node:net';
-import type { Objection } from '../core/member.ts';
+import type { Objection } from '../model/member.ts';
 
 /** What the operator allows beyond the contact points' own hosts, ports and kinds of network. */
 export interface Allow {

@@ -1,8 +1,8 @@
 // Whom to ask for the cluster document, and in which order. Pure.
 import { isIP } from 'node:net';
-import type { Instant } from '../core/instant.ts';
-import { addressText, isSameAddress } from '../core/member.ts';
-import type { Address, ApiEndpoint, Member, MemberName } from '../core/member.ts';
+import type { Instant } from '../model/instant.ts';
+import { addressText, isSameAddress } from '../model/member.ts';
+import type { Address, ApiEndpoint, Member, MemberName } from '../model/member.ts';
 import { isSameApi } from './contact-points.ts';
 import type { ContactPoints } from './contact-points.ts';
 

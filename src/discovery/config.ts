@@ -1,5 +1,5 @@
 // What the operator said about the cluster, as discovery needs it: plain data that config/ makes.
-import type { Address, ApiEndpoint, MemberName } from '../core/member.ts';
+import type { Address, ApiEndpoint, MemberName } from '../model/member.ts';
 import type { Allow } from './addresses.ts';
 
 export interface ConfiguredMember {

@@ -1,8 +1,8 @@
 // The places the operator named, looked up: where discovery starts, what the trust rules are made from, and the configured
 // members, who are there whatever a document says.
 import { isIP } from 'node:net';
-import { isSameAddress } from '../core/member.ts';
-import type { Address, ApiEndpoint, Member, MemberRefusal, Objection } from '../core/member.ts';
+import { isSameAddress } from '../model/member.ts';
+import type { Address, ApiEndpoint, Member, MemberRefusal, Objection } from '../model/member.ts';
 import { neverContacted } from './addresses.ts';
 import type { ContactPoint, Use } from './addresses.ts';
 import { parseApiUrl } from './api-url.ts';

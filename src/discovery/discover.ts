@@ -1,12 +1,12 @@
 // Who the members are. Asks one contact point after another for the cluster document until one gives it, vets what it says,
 // and hands out the list. A document that cannot be had changes nothing: the last list stands. Liveness is not decided here.
-import type { Clock, Instant } from '../core/instant.ts';
-import type { ApiEndpoint, Member, MemberName, MemberRefusal } from '../core/member.ts';
+import type { Clock, Instant } from '../model/instant.ts';
+import type { ApiEndpoint, Member, MemberName, MemberRefusal } from '../model/member.ts';
 import type { ClusterRead } from '../patroni/read-documents.ts';
-import { shown } from '../core/shown.ts';
+import { shown } from '../model/printable.ts';
 import { createTrustRules } from './addresses.ts';
-import { createAskAround } from './ask-around.ts';
-import type { Answer, AskLimits } from './ask-around.ts';
+import { createAskAround } from './query-contact-points.ts';
+import type { Answer, AskLimits } from './query-contact-points.ts';
 import { candidates } from './candidates.ts';
 import type { ClusterConfig, Seed } from './config.ts';
 import { findContactPoints, isSameApi } from './contact-points.ts';
@@ -17,12 +17,12 @@ import { createOwnPorts } from './own-ports.ts';
 import { createResolve } from './resolve.ts';
 import { firstOfEachName, leaderOf } from './read-members.ts';
 import type { NamedLeader } from './read-members.ts';
-import { Roster } from './roster.ts';
-import type { Absent } from './roster.ts';
+import { Roster } from './known-members.ts';
+import type { Absent } from './known-members.ts';
 import { createSourceNews } from './source-news.ts';
 import { createResolveSrv } from './srv.ts';
-import { vet } from './vet.ts';
-import type { Vetted } from './vet.ts';
+import { vet } from './check-addresses.ts';
+import type { Vetted } from './check-addresses.ts';
 
 export interface DiscoveryOptions {
   /** config/'s own piece about the cluster. */

@@ -1,6 +1,6 @@
 // Answers that outlive their source. Bounded in time whatever the source does, one question per name at a time, not asked again
 // while the answer is fresh, and the last good answer stands while there is no other: a name server's bad day must not move the cluster.
-import type { Clock, Instant } from '../core/instant.ts';
+import type { Clock, Instant } from '../model/instant.ts';
 
 export interface Answered<T> {
   readonly value: T;

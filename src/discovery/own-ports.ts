@@ -1,7 +1,7 @@
 // The database ports that seeds report for themselves: a seed is trusted, so its own port is, and the same port on the
 // members that it lists. Only a seed's or a configured member's document teaches them, never a discovered member's.
-import { addressText, isSameAddress } from '../core/member.ts';
-import type { Address } from '../core/member.ts';
+import { addressText, isSameAddress } from '../model/member.ts';
+import type { Address } from '../model/member.ts';
 import type { ClusterMember } from '../patroni/cluster-document.ts';
 import { FIRST_FREE_PORT } from './addresses.ts';
 import { parseApiUrl } from './api-url.ts';

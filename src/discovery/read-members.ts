@@ -1,9 +1,9 @@
 // What a cluster document says about members, before anything of it is believed: one entry per name, and who leads.
-import type { MemberName, MemberRefusal } from '../core/member.ts';
+import type { MemberName, MemberRefusal } from '../model/member.ts';
 import type { ClusterDocument, ClusterMember } from '../patroni/cluster-document.ts';
 import type { ContactPoints } from './contact-points.ts';
-import { configuredAs, MAX_MEMBERS } from './roster.ts';
-import type { Vetted } from './vet.ts';
+import { configuredAs, MAX_MEMBERS } from './known-members.ts';
+import type { Vetted } from './check-addresses.ts';
 
 /** Entries of one document that are named as refused before they are vetted. */
 const MAX_REFUSED = 2 * MAX_MEMBERS;

@@ -1,6 +1,6 @@
 // Names to addresses, each remembered as last-good.ts does.
-import type { Clock } from '../core/instant.ts';
-import { shown } from '../core/shown.ts';
+import type { Clock } from '../model/instant.ts';
+import { shown } from '../model/printable.ts';
 import { normalizeAddress } from './addresses.ts';
 import { createLastGood } from './last-good.ts';
 import type { Stale } from './last-good.ts';

@@ -1,8 +1,8 @@
 // A seed becomes contact points: every address of its name, or every host of its SRV records. An answer of DNS gives addresses (and
 // of SRV records ports), and nothing else is believed because of it: who a member is, its own API says.
 import { isIP } from 'node:net';
-import { addressText } from '../core/member.ts';
-import type { Address, ApiEndpoint } from '../core/member.ts';
+import { addressText } from '../model/member.ts';
+import type { Address, ApiEndpoint } from '../model/member.ts';
 import { learnedRefusal, neverContacted } from './addresses.ts';
 import type { Allow, ContactPoint } from './addresses.ts';
 import { parseApiUrl } from './api-url.ts';

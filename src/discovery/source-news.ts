@@ -1,8 +1,8 @@
 // What the sources of contact points give, kept for whoever asks, and told when it changes: other addresses, or an answer that
 // could no longer be had, or could again.
-import type { ContactSourceEvent } from '../core/events.ts';
-import type { Instant } from '../core/instant.ts';
-import { addressText } from '../core/member.ts';
+import type { ContactSourceEvent } from '../reports/events.ts';
+import type { Instant } from '../model/instant.ts';
+import { addressText } from '../model/member.ts';
 import type { Source } from './contact-points.ts';
 
 export interface SourceNews {

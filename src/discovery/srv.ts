@@ -1,6 +1,6 @@
 // SRV records (RFC 2782), each name's remembered as last-good.ts does: which hosts have an API, at which port, and in which order they
 // are to be asked. What a record says is a host and a port, never who a member is.
-import type { Clock } from '../core/instant.ts';
+import type { Clock } from '../model/instant.ts';
 import { createLastGood } from './last-good.ts';
 import type { Recalled } from './last-good.ts';
 import type { LookupSrv, SrvRecord } from './name-server.ts';

@@ -1,6 +1,6 @@
 // Follows a collection of the Kubernetes API: list, then watch from the list's version, for as long as it is wanted. What was last known
 // stands while the API server cannot be had; since when and why is part of what is known. Holds one connection at a time.
-import type { Clock, Instant } from '../core/instant.ts';
+import type { Clock, Instant } from '../model/instant.ts';
 import { ask, whyFailed } from './api-server.ts';
 import type { ApiServer } from './api-server.ts';
 import { readEvent, readList, readStatus } from './documents.ts';

@@ -1,7 +1,7 @@
 // A directory of contact points made of what Kubernetes knows: the pods that Patroni has labelled, or the endpoints of a Service. It says
 // where an API may be; who answers there, and whether it is well, only the answer says. A role label that changes is a reason to ask.
-import type { Clock, Instant } from '../core/instant.ts';
-import type { ApiEndpoint } from '../core/member.ts';
+import type { Clock, Instant } from '../model/instant.ts';
+import type { ApiEndpoint } from '../model/member.ts';
 import { readNamespace } from './api-server.ts';
 import { readingPods, readingSlices } from './documents.ts';
 import type { Entry, Place, ReadEntry } from './documents.ts';

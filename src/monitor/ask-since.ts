@@ -1,7 +1,7 @@
 // Asks members again, so that each has ended a probe that began after an instant.
-import type { Instant } from '../core/instant.ts';
-import type { MemberName } from '../core/member.ts';
-import type { PoolName } from '../core/policy.ts';
+import type { Instant } from '../model/instant.ts';
+import type { MemberName } from '../model/member.ts';
+import type { PoolName } from '../model/policy.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 

@@ -1,9 +1,9 @@
 // What to tell about the step from one table to the next, and about a probe. Pure.
 import { describeStanding } from '../core/describe.ts';
-import type { MonitorEvent } from '../core/events.ts';
-import type { Observation, ProbeObservation } from '../core/observation.ts';
+import type { MonitorEvent } from '../reports/events.ts';
+import type { Observation, ProbeObservation } from '../model/observation.ts';
 import type { Snapshot } from '../core/snapshot.ts';
-import { isSameAddress } from '../core/member.ts';
+import { isSameAddress } from '../model/member.ts';
 import type { Route, RoutingTable, Standing, Target } from '../core/routing-table.ts';
 
 export function changesBetween(previous: RoutingTable, next: RoutingTable): readonly MonitorEvent[] {

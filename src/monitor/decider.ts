@@ -4,8 +4,8 @@
 import { planActions } from '../core/actions.ts';
 import type { Action } from '../core/actions.ts';
 import { decideRoutes, emptyTable } from '../core/decide-routes.ts';
-import type { Clock, Instant } from '../core/instant.ts';
-import type { RoutingPolicy } from '../core/policy.ts';
+import type { Clock, Instant } from '../model/instant.ts';
+import type { RoutingPolicy } from '../model/policy.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import { StallWatch } from './stall-watch.ts';

@@ -1,12 +1,13 @@
 // When to read the /cluster document: on a slow beat, when a route changed, when asked, and to vouch for a silent
 // primary. Never at probe rate and never for liveness: each read costs a member a live read of its store.
-import type { MonitorEvent } from '../core/events.ts';
-import type { Clock, Instant } from '../core/instant.ts';
-import type { Member, MemberName, MemberRefusal } from '../core/member.ts';
-import type { Observation } from '../core/observation.ts';
-import type { ProbePolicy } from '../core/policy.ts';
-import { OVERDUE_MS } from '../core/set-aside.ts';
-import type { MemberRecord, NewList, ScheduledSwitchover } from '../core/snapshot.ts';
+import type { MonitorEvent } from '../reports/events.ts';
+import type { Clock, Instant } from '../model/instant.ts';
+import type { Member, MemberName, MemberRefusal } from '../model/member.ts';
+import type { Observation } from '../model/observation.ts';
+import type { ProbePolicy } from '../model/policy.ts';
+import { OVERDUE_MS } from '../core/operator-override.ts';
+import type { MemberRecord, NewList } from '../core/snapshot.ts';
+import type { ScheduledSwitchover } from '../model/observation.ts';
 import { NewLists } from './new-lists.ts';
 
 export type Discovered =

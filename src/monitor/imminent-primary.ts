@@ -1,11 +1,11 @@
 // The members that are about to take writes: one that is being promoted, or a primary that starts again in place. Only
 // the member's own API tells when that moment has come, so this one member is probed more often, for a short time.
-import type { Instant } from '../core/instant.ts';
-import type { MemberName } from '../core/member.ts';
-import type { RoutingPolicy } from '../core/policy.ts';
+import type { Instant } from '../model/instant.ts';
+import type { MemberName } from '../model/member.ts';
+import type { RoutingPolicy } from '../model/policy.ts';
 import type { RoutingTable, Standing } from '../core/routing-table.ts';
 import type { Snapshot } from '../core/snapshot.ts';
-import type { MemberStatus } from '../core/status.ts';
+import type { MemberStatus } from '../model/member-status.ts';
 
 /** Part of the urgent interval. */
 const PARTS = 4;

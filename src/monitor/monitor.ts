@@ -1,18 +1,18 @@
 // The only owner of changing cluster state: one snapshot, and the table that its decider keeps of it. Every observation decides
 // again; what follows for live sessions is handed over in the same step, synchronously.
 import type { Action } from '../core/actions.ts';
-import type { MonitorEvent, Smell } from '../core/events.ts';
-import type { Clock, Instant } from '../core/instant.ts';
-import type { MemberName } from '../core/member.ts';
+import type { MonitorEvent, Smell } from '../reports/events.ts';
+import type { Clock, Instant } from '../model/instant.ts';
+import type { MemberName } from '../model/member.ts';
 import { checksOf, nextCheck, observe } from '../core/observe.ts';
-import type { Observation, ProbeObservation } from '../core/observation.ts';
-import type { PoolName, ProbePolicy, RoutingPolicy } from '../core/policy.ts';
+import type { Observation, ProbeObservation } from '../model/observation.ts';
+import type { PoolName, ProbePolicy, RoutingPolicy } from '../model/policy.ts';
 import type { RefusedPrimary } from '../core/refused-primary.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import { emptySnapshot, withChecks, withDrained, withMembers, withResumed } from '../core/snapshot.ts';
 import type { RefusalKind, Snapshot } from '../core/snapshot.ts';
 import { isVanishing } from '../core/vanished.ts';
-import { Alert } from './alert.ts';
+import { Alert } from './urgent-probing.ts';
 import { changesBetween, evidenceChanges, probeEvent } from './changes.ts';
 import { askSince } from './ask-since.ts';
 import { Decider } from './decider.ts';

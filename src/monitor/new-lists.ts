@@ -1,7 +1,7 @@
 // The lists that are read after a new configuration of the cluster, until it is clear which members are gone: one
 // document may omit a member that the next one names.
-import type { Instant } from '../core/instant.ts';
-import type { MemberName } from '../core/member.ts';
+import type { Instant } from '../model/instant.ts';
+import type { MemberName } from '../model/member.ts';
 import type { NewList } from '../core/snapshot.ts';
 
 export class NewLists {

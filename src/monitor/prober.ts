@@ -1,10 +1,10 @@
 // Asks one member, round after round: each round asks the checks that the answers so far leave open, one request in flight at
 // any time. Owns its timer. Never judges an answer: it hands observations over.
-import type { Check } from '../core/check.ts';
-import type { Clock, Instant } from '../core/instant.ts';
-import { isSameServer } from '../core/member.ts';
-import type { Member } from '../core/member.ts';
-import type { ProbeObservation, ProbeOutcome } from '../core/observation.ts';
+import type { Check } from '../model/check.ts';
+import type { Clock, Instant } from '../model/instant.ts';
+import { isSameServer } from '../model/member.ts';
+import type { Member } from '../model/member.ts';
+import type { ProbeObservation, ProbeOutcome } from '../model/observation.ts';
 
 /** Asks one check of one member; settles within the deadline, never rejects. */
 export type Probe = (member: Member, check: Check, deadlineMs: number) => Promise<ProbeOutcome>;

@@ -1,10 +1,10 @@
 // Watches for a primary that is refused: tells when one begins to be, and has other members' documents read while it
 // is.
 import { describeRefusal, refusalEnds } from '../core/describe.ts';
-import type { MonitorEvent } from '../core/events.ts';
-import type { Clock, Instant } from '../core/instant.ts';
-import type { MemberName } from '../core/member.ts';
-import type { ProbePolicy } from '../core/policy.ts';
+import type { MonitorEvent } from '../reports/events.ts';
+import type { Clock, Instant } from '../model/instant.ts';
+import type { MemberName } from '../model/member.ts';
+import type { ProbePolicy } from '../model/policy.ts';
 import { refusedPrimaries, withAccepted } from '../core/refused-primary.ts';
 import type { RefusedPrimary } from '../core/refused-primary.ts';
 import type { Acceptance, RefusalKind, Snapshot } from '../core/snapshot.ts';

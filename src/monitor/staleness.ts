@@ -1,7 +1,7 @@
 // Whether the member that an exclusive pool leads to has to be asked again before somebody is sent there. Pure.
-import type { Instant } from '../core/instant.ts';
-import type { MemberName } from '../core/member.ts';
-import type { PoolName, RoutingPolicy } from '../core/policy.ts';
+import type { Instant } from '../model/instant.ts';
+import type { MemberName } from '../model/member.ts';
+import type { PoolName, RoutingPolicy } from '../model/policy.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 

@@ -1,6 +1,6 @@
 // Notices that this process stood still: stopped by a signal, on a paused machine, or with a blocked event loop. A
 // timer beats; the stall is found by the beat that comes late, or before it by a reader of the clock.
-import type { Clock, Instant } from '../core/instant.ts';
+import type { Clock, Instant } from '../model/instant.ts';
 
 export interface StallWatchOptions {
   readonly clock: Clock;

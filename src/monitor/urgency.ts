@@ -1,7 +1,7 @@
 // When to probe faster than usual. Something smells: every member is asked at the urgent pace, for a bounded time, then
 // ever more slowly until the ordinary pace is reached, so that a long outage does not hammer the members. Pure.
-import type { Instant } from '../core/instant.ts';
-import type { ProbePolicy } from '../core/policy.ts';
+import type { Instant } from '../model/instant.ts';
+import type { ProbePolicy } from '../model/policy.ts';
 
 /** An episode of urgent probing; undefined while all is calm. */
 export interface Urgency {

@@ -1,7 +1,7 @@
 // The cluster document (GET /cluster): who the members are, as the configuration store has it. Each member is judged by
 // itself: one that cannot be read is skipped and named, the rest stands. Says nothing about who is alive.
 import { z } from 'zod';
-import { onOneLine, shown } from '../core/shown.ts';
+import { onOneLine, shown } from '../model/printable.ts';
 import { amount, anything, flag, identifier, isRecord, line, maybe, orWord, parseJson } from './fields.ts';
 import { port, present, timeline } from './fields.ts';
 import { parseLsn } from './lsn.ts';

@@ -1,7 +1,7 @@
 // What a broken request means: node's, TLS's and undici's error codes in the core's words. An error we do not know is our
 // own until proven otherwise: it must never be held against a member.
-import type { FailureCause } from '../core/observation.ts';
-import { shown } from '../core/shown.ts';
+import type { FailureCause } from '../model/observation.ts';
+import { shown } from '../model/printable.ts';
 
 /** How a request ended when it was not answered. */
 export type Failure =

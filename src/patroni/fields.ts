@@ -1,7 +1,7 @@
 // The field readers that all documents share. A field that is missing, null or of the wrong kind becomes undefined (or the
 // word that says "there, but useless"); no reader throws, and every text is bounded.
 import { z } from 'zod';
-import { shown } from '../core/shown.ts';
+import { shown } from '../model/printable.ts';
 
 /** Text for people. */
 export const line = z.string().transform(shown);

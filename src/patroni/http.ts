@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
 import type { Socket } from 'node:net';
 // The one part of undici that is used: all of it would keep 13 MB more (its fetch, WebSocket and caches) for a proxy's whole life.
 import Client from 'undici/lib/dispatcher/client.js';
-import type { ApiEndpoint } from '../core/member.ts';
+import type { ApiEndpoint } from '../model/member.ts';
 import { AnswerBody } from './answer-body.ts';
 import { startDeadline, STALL_MS } from './deadline.ts';
 import type { Deadline } from './deadline.ts';

@@ -1,7 +1,7 @@
 // The node status document: the body of every health answer and of /patroni (/manager in spec 1). Read into the core's
 // MemberStatus; whatever is not understood is left out or called `unknown`, so that it can only tighten a verdict.
 import { z } from 'zod';
-import type { MemberStatus, Role } from '../core/status.ts';
+import type { MemberStatus, Role } from '../model/member-status.ts';
 import { anything, flag, identifier, integer, isRecord, line, maybe, orWord, parseJson } from './fields.ts';
 import { present, timelineOrZero } from './fields.ts';
 import { parseTags } from './tags.ts';

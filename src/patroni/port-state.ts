@@ -1,7 +1,7 @@
 // Whether something listens on a port: a TCP connect that is closed at once, without a byte. PostgreSQL does not log it.
 import { connect, isIP } from 'node:net';
-import type { Address } from '../core/member.ts';
-import type { PortState } from '../core/observation.ts';
+import type { Address } from '../model/member.ts';
+import type { PortState } from '../model/observation.ts';
 import { startDeadline, STALL_MS } from './deadline.ts';
 import { errorCode, failure } from './failure.ts';
 

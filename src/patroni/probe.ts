@@ -1,8 +1,8 @@
 // One probe: the GET of a check on one member, read into the core's ProbeOutcome. Says what was answered, never what it
 // means: a redirect, a stranger's error page or half a document is no evidence (behaviour: evidence).
-import type { Check } from '../core/check.ts';
-import type { Member } from '../core/member.ts';
-import type { FailureCause, PortState, ProbeOutcome } from '../core/observation.ts';
+import type { Check } from '../model/check.ts';
+import type { Member } from '../model/member.ts';
+import type { FailureCause, PortState, ProbeOutcome } from '../model/observation.ts';
 import { get } from './http.ts';
 import { parseNodeStatus } from './node-status.ts';
 import { askPort } from './port-state.ts';

@@ -1,7 +1,7 @@
 // Reads the API's documents: who the members are, what happened, how the cluster is set up, what a node says about itself.
 // For discovery and for people, never for liveness: /cluster asks the configuration store and may hang as long as it does.
-import type { ApiEndpoint } from '../core/member.ts';
-import type { MemberStatus } from '../core/status.ts';
+import type { ApiEndpoint } from '../model/member.ts';
+import type { MemberStatus } from '../model/member-status.ts';
 import { readClusterDocument } from './cluster-document.ts';
 import type { ClusterDocument } from './cluster-document.ts';
 import { readDynamicConfig } from './dynamic-config.ts';

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { connect, isIP } from 'node:net';
 import type { Socket } from 'node:net';
 import type * as Tls from 'node:tls';
-import type { ApiEndpoint } from '../core/member.ts';
+import type { ApiEndpoint } from '../model/member.ts';
 
 /** Node's TLS keeps 5 MB: loaded with the first API that speaks it. */
 const load = createRequire(import.meta.url);

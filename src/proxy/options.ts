@@ -1,13 +1,13 @@
 // What the proxy is given: policies as plain data, the routing table through a function, and its seams.
-import type { ProxyEvent, Smell } from '../core/events.ts';
-import type { Clock, Instant } from '../core/instant.ts';
-import type { KeyPairFiles, KeyPairReading } from '../core/key-pair.ts';
-import type { BackendPolicy, ClientPolicy, HoldPolicy, ListenerPolicy, PoolName, PoolPolicy } from '../core/policy.ts';
+import type { ProxyEvent, Smell } from '../reports/events.ts';
+import type { Clock, Instant } from '../model/instant.ts';
+import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
+import type { BackendPolicy, ClientPolicy, HoldPolicy, ListenerPolicy, PoolName, PoolPolicy } from '../model/policy.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
-import type { Dial } from './dial.ts';
-import type { InheritedSocket } from './listening-socket.ts';
+import type { Dial } from './connect/dial.ts';
+import type { InheritedSocket } from './accept/listening-socket.ts';
 import type { Peers } from './peers.ts';
-import type { Room } from './room.ts';
+import type { Room } from './accept/descriptor-limit.ts';
 
 /** What a reload may change. It counts for what begins after. */
 export interface ProxyPolicy {

@@ -1,8 +1,8 @@
 // The other processes that serve the same ports beside this one, as far as this room has to know of them. What they have is known by
 // their newest words, so a bound over all of them is kept within what each lets in meanwhile.
-import type { PoolName } from '../core/policy.ts';
-import { NO_TALLY } from '../core/tally.ts';
-import type { Tally } from '../core/tally.ts';
+import type { PoolName } from '../model/policy.ts';
+import { NO_TALLY } from '../reports/tally.ts';
+import type { Tally } from '../reports/tally.ts';
 
 /** What became of a cancel request at the other processes. */
 export type CancelOutcome =

@@ -1,34 +1,34 @@
 // The TCP side as one thing: listeners, sessions, those who wait, and what a change of the routing table or of the policy means for
 // them. The only entrance to this room. Everything it does is told as events; it decides nothing about members.
 import type { Action } from '../core/actions.ts';
-import { addressText, isSameAddress } from '../core/member.ts';
-import type { Instant } from '../core/instant.ts';
-import type { PoolCounts, WorkerStatus } from '../core/counts.ts';
-import type { PoolName, PoolPolicy, RoutingPolicy } from '../core/policy.ts';
-import type { Tally } from '../core/tally.ts';
-import { Admission } from './admission.ts';
-import { Cancels } from './cancel.ts';
-import { Degraded } from './degraded.ts';
-import { dialTcp } from './dial.ts';
-import { DirectIo } from './direct-io.ts';
-import { Evictions } from './evictions.ts';
-import { Holding } from './holding.ts';
-import { Leftovers } from './leftovers.ts';
-import { Listeners } from './listener.ts';
-import type { BoundListener, ListenerChanges } from './listener.ts';
+import { addressText, isSameAddress } from '../model/member.ts';
+import type { Instant } from '../model/instant.ts';
+import type { PoolCounts, WorkerStatus } from '../reports/counts.ts';
+import type { PoolName, PoolPolicy, RoutingPolicy } from '../model/policy.ts';
+import type { Tally } from '../reports/tally.ts';
+import { Admission } from './accept/admission.ts';
+import { Cancels } from './cancel/cancel.ts';
+import { Degraded } from './connect/degraded.ts';
+import { dialTcp } from './connect/dial.ts';
+import { DirectIo } from './relay/direct/pipes.ts';
+import { Evictions } from './ending/evictions.ts';
+import { Holding } from './connect/hold-queue.ts';
+import { Leftovers } from './ending/leftovers.ts';
+import { Listeners } from './accept/listeners.ts';
+import type { BoundListener, ListenerChanges } from './accept/listeners.ts';
 import type { ProxyOptions, ProxyPolicy } from './options.ts';
-import { Picker } from './picker.ts';
-import { Registry } from './registry.ts';
-import type { Seated } from './registry.ts';
+import { Picker } from './connect/picker.ts';
+import { Registry } from './session-registry.ts';
+import type { Seated } from './session-registry.ts';
 import { Session } from './session.ts';
-import { SessionAges } from './session-ages.ts';
-import { SoftEnds } from './soft-ends.ts';
-import { Spares } from './spares.ts';
-import { KeptBytes } from './startup.ts';
-import { Stalls } from './stalls.ts';
+import { SessionAges } from './ending/max-age.ts';
+import { SoftEnds } from './ending/when-idle.ts';
+import { Spares } from './connect/parked-backends.ts';
+import { KeptBytes } from './startup/startup-reader.ts';
+import { Stalls } from './relay/stalls.ts';
 import type { Surroundings } from './surroundings.ts';
-import { TlsIdentity } from './tls-identity.ts';
-import type { CertificateStatus } from './tls-identity.ts';
+import { TlsIdentity } from './startup/tls-certificate.ts';
+import type { CertificateStatus } from './startup/tls-certificate.ts';
 
 /**
  * Before the deadline of a drain: idle sessions whose turn has not come are told then, so that they have left by the

@@ -1,11 +1,11 @@
 // What is told of one client connection, gathered while it lives: who it was, where it went, how it ended, once.
 import type { Socket } from 'node:net';
-import type { CloseReason } from '../core/close-reason.ts';
-import type { Login, ProxyEvent } from '../core/events.ts';
-import type { Clock, Instant } from '../core/instant.ts';
-import type { MemberName } from '../core/member.ts';
-import type { PoolName } from '../core/policy.ts';
-import type { Traffic } from './directions.ts';
+import type { CloseReason } from '../model/close-reason.ts';
+import type { Login, ProxyEvent } from '../reports/events.ts';
+import type { Clock, Instant } from '../model/instant.ts';
+import type { MemberName } from '../model/member.ts';
+import type { PoolName } from '../model/policy.ts';
+import type { Traffic } from './relay/directions.ts';
 import { peerText } from './socket.ts';
 
 export interface Tellers {

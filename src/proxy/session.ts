@@ -2,32 +2,32 @@
 // under way (a deadline, a place in the line, a dial), ended by `#leave` when the state is left. Ends with exactly one reason and
 // one event. Before a byte is forwarded the table is read in the same step (G2, G3).
 import type { Socket } from 'node:net';
-import type { CloseReason } from '../core/close-reason.ts';
-import type { Address } from '../core/member.ts';
-import type { PoolName, PoolPolicy } from '../core/policy.ts';
+import type { CloseReason } from '../model/close-reason.ts';
+import type { Address } from '../model/member.ts';
+import type { PoolName, PoolPolicy } from '../model/policy.ts';
 import type { HoldCause, PoolDecision, Target } from '../core/routing-table.ts';
-import { nextSessionState } from '../core/session-state.ts';
-import type { SessionEvent, SessionState } from '../core/session-state.ts';
+import { nextSessionState } from '../reports/session-state.ts';
+import type { SessionEvent, SessionState } from '../reports/session-state.ts';
 import { NOT_SUPPORTED } from '../wire/error-response.ts';
 import type { ErrorFields } from '../wire/error-response.ts';
-import type { Seat } from './admission.ts';
-import { approach, fullRoute, openRoute } from './approach.ts';
-import { arrive } from './arrival.ts';
-import type { Accepted, Arrival } from './arrival.ts';
-import type { Greeted } from './greeting.ts';
-import type { Waiting } from './holding.ts';
-import type { OpeningHost } from './opening.ts';
-import { describeEnd, partingText } from './parting-text.ts';
-import type { PartingReason } from './parting-text.ts';
-import { encodeRefusal } from './refusal-text.ts';
-import type { RefusalReason } from './refusal-text.ts';
-import type { Place, Seated } from './registry.ts';
-import type { BackendEnding } from './relay.ts';
-import { Served } from './served.ts';
+import type { Seat } from './accept/admission.ts';
+import { approach, fullRoute, openRoute } from './connect/connect-backend.ts';
+import { arrive } from './startup/arrival.ts';
+import type { Accepted, Arrival } from './startup/arrival.ts';
+import type { Greeted } from './connect/greeting.ts';
+import type { Waiting } from './connect/hold-queue.ts';
+import type { OpeningHost } from './startup/client-startup.ts';
+import { describeEnd, partingText } from './ending/close-message.ts';
+import type { PartingReason } from './ending/close-message.ts';
+import { encodeRefusal } from './ending/refusal-message.ts';
+import type { RefusalReason } from './ending/refusal-message.ts';
+import type { Place, Seated } from './session-registry.ts';
+import type { BackendEnding } from './relay/relay.ts';
+import { Served } from './relay/relayed-session.ts';
 import { SessionRecord } from './session-record.ts';
 import { closeSocket, ignoreErrors } from './socket.ts';
 import type { Surroundings } from './surroundings.ts';
-import { choosePool } from './target-pool.ts';
+import { choosePool } from './startup/requested-pool.ts';
 
 const nothing = (): void => {};
 

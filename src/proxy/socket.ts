@@ -1,6 +1,6 @@
 // The few things every socket here needs: the same options on both legs, addresses as text, and an end without courtesy.
 import type { Socket } from 'node:net';
-import { addressText } from '../core/member.ts';
+import { addressText } from '../model/member.ts';
 
 /**
  * Half-close is passed on, so neither leg may end itself; keepalive finds peers that vanished. A write that the kernel does not

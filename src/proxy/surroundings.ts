@@ -1,18 +1,18 @@
 // What the sessions of one proxy share. Policies are read when they are needed, so that a reload counts for what begins after.
-import type { PoolName, PoolPolicy } from '../core/policy.ts';
-import type { Admission } from './admission.ts';
-import type { Cancels } from './cancel.ts';
-import type { Dial } from './dial.ts';
-import type { Holding } from './holding.ts';
-import type { OpenLanes } from './lane.ts';
+import type { PoolName, PoolPolicy } from '../model/policy.ts';
+import type { Admission } from './accept/admission.ts';
+import type { Cancels } from './cancel/cancel.ts';
+import type { Dial } from './connect/dial.ts';
+import type { Holding } from './connect/hold-queue.ts';
+import type { OpenLanes } from './relay/stream-pipe.ts';
 import type { ProxyPolicy, ProxySeams } from './options.ts';
-import type { Picker } from './picker.ts';
-import type { Registry } from './registry.ts';
-import type { SessionAges } from './session-ages.ts';
-import type { Spares } from './spares.ts';
-import type { KeptBytes } from './startup.ts';
-import type { Stalls } from './stalls.ts';
-import type { TlsIdentity } from './tls-identity.ts';
+import type { Picker } from './connect/picker.ts';
+import type { Registry } from './session-registry.ts';
+import type { SessionAges } from './ending/max-age.ts';
+import type { Spares } from './connect/parked-backends.ts';
+import type { KeptBytes } from './startup/startup-reader.ts';
+import type { Stalls } from './relay/stalls.ts';
+import type { TlsIdentity } from './startup/tls-certificate.ts';
 
 export interface Surroundings {
   readonly seams: ProxySeams;

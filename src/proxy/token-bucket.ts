@@ -1,5 +1,5 @@
 // A rate with a small burst. Time is an argument; holds no timer.
-import type { Instant } from '../core/instant.ts';
+import type { Instant } from '../model/instant.ts';
 
 export class TokenBucket {
   readonly #perMs: number;

@@ -2,7 +2,7 @@
 // Node has no datagram sockets on a path, so the program systemd-notify sends what is to be sent. One small shell runs it for us all our life:
 // to fork from a process of our size for each message would stop the event loop for milliseconds. Never waits, never fails the caller.
 import { spawn } from 'node:child_process';
-import type { Clock } from '../core/instant.ts';
+import type { Clock } from '../model/instant.ts';
 import type { PassedSocket } from './sockets.ts';
 
 export interface SystemdOptions {

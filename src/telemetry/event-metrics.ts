@@ -2,12 +2,12 @@
 // members, whose series are removed when they leave the cluster.
 import { Counter, Gauge, Histogram } from './prometheus.ts';
 import type { Registry } from 'prom-client';
-import { CLOSE_REASONS } from '../core/close-reason.ts';
-import type { CancelKeyKnowledge, MonitorEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../core/events.ts';
-import type { Instant } from '../core/instant.ts';
-import { REFUSAL_REASONS } from '../core/member.ts';
-import type { MemberName, MemberRefusal } from '../core/member.ts';
-import type { PoolName } from '../core/policy.ts';
+import { CLOSE_REASONS } from '../model/close-reason.ts';
+import type { CancelKeyKnowledge, MonitorEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../reports/events.ts';
+import type { Instant } from '../model/instant.ts';
+import { REFUSAL_REASONS } from '../model/member.ts';
+import type { MemberName, MemberRefusal } from '../model/member.ts';
+import type { PoolName } from '../model/policy.ts';
 import { REFUSAL_KINDS } from '../core/snapshot.ts';
 import type { Acceptance } from '../core/snapshot.ts';
 import { NETWORK_BUCKETS, createTimedOutcomes } from './timed-outcomes.ts';

@@ -1,10 +1,10 @@
 // What the log says about an event: level, sentence and fields. Pure. Ordinary traffic is debug or trace; what an operator wants to
 // read the morning after is info or above.
-import { CLOSE_REASONS } from '../core/close-reason.ts';
-import type { CloseReason } from '../core/close-reason.ts';
+import { CLOSE_REASONS } from '../model/close-reason.ts';
+import type { CloseReason } from '../model/close-reason.ts';
 import { describeRoute, durationText, leaveWord, standingText } from '../core/describe.ts';
-import type { MonitorEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../core/events.ts';
-import type { MemberRefusal } from '../core/member.ts';
+import type { MonitorEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../reports/events.ts';
+import type { MemberRefusal } from '../model/member.ts';
 import { AGREEMENT_MS } from '../core/refused-primary.ts';
 import type { WhyCode } from '../core/routing-table.ts';
 

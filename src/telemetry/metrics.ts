@@ -1,7 +1,7 @@
 // The metrics of one running program, on a registry of its own. Names follow the conventions of Prometheus: base units,
 // `_total` for counters; the process's own metrics keep the names that dashboards expect.
 import { Gauge, Registry, collectDefaultMetrics } from './prometheus.ts';
-import type { PoolName } from '../core/policy.ts';
+import type { PoolName } from '../model/policy.ts';
 import { createEventMetrics } from './event-metrics.ts';
 import type { EventMetrics } from './event-metrics.ts';
 import { HARDLY_EVER_MS, registerEventLoopLag } from './event-loop-lag.ts';

@@ -1,8 +1,8 @@
 // What happens, told to a person who watches a terminal: few lines, what many clients met summed up in one. The log has the rest.
-import { CLOSE_REASONS } from '../core/close-reason.ts';
-import type { CloseReason } from '../core/close-reason.ts';
+import { CLOSE_REASONS } from '../model/close-reason.ts';
+import type { CloseReason } from '../model/close-reason.ts';
 import { durationText } from '../core/describe.ts';
-import type { MonitorEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../core/events.ts';
+import type { MonitorEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../reports/events.ts';
 import { logLine } from './log-lines.ts';
 
 type Event = ProxyEvent | WorkerEvent | MonitorEvent | ReloadEvent;

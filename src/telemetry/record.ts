@@ -1,8 +1,8 @@
 // The one listener of the shells' events: each becomes a log line and a metric. Never throws into its caller: telling must
 // not break what is told about.
-import type { Clock } from '../core/instant.ts';
-import type { MonitorEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../core/events.ts';
-import { onOneLine } from '../core/shown.ts';
+import type { Clock } from '../model/instant.ts';
+import type { MonitorEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../reports/events.ts';
+import { onOneLine } from '../model/printable.ts';
 import { logLine, repeatText } from './log-lines.ts';
 import type { LogLine } from './log-lines.ts';
 import type { Log } from './log.ts';

@@ -1,7 +1,7 @@
 // Lines that a flood of clients could make one each of: the first of a kind is written whole, the others are counted,
 // and each second one line says how many there were. Kinds are few: pools and members with an outcome each, never
 // anything that a client sent.
-import type { Clock } from '../core/instant.ts';
+import type { Clock } from '../model/instant.ts';
 
 export interface Repeat {
   readonly key: string;

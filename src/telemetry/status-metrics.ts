@@ -2,10 +2,10 @@
 // and with the routing (G21).
 import { Counter, Gauge } from './prometheus.ts';
 import type { Registry } from 'prom-client';
-import type { PoolCounts, WorkerStatus } from '../core/counts.ts';
-import type { Instant } from '../core/instant.ts';
-import type { MemberName } from '../core/member.ts';
-import type { PoolName } from '../core/policy.ts';
+import type { PoolCounts, WorkerStatus } from '../reports/counts.ts';
+import type { Instant } from '../model/instant.ts';
+import type { MemberName } from '../model/member.ts';
+import type { PoolName } from '../model/policy.ts';
 import type { PoolDecision, Route, RoutingTable, Standing } from '../core/routing-table.ts';
 import { REFUSAL_KINDS } from '../core/snapshot.ts';
 import type { RefusalKind } from '../core/snapshot.ts';

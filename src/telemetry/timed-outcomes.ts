@@ -2,7 +2,7 @@
 // member has, so that they can be removed when it leaves the cluster.
 import { Counter, Histogram } from './prometheus.ts';
 import type { Registry } from 'prom-client';
-import type { MemberName } from '../core/member.ts';
+import type { MemberName } from '../model/member.ts';
 
 /** Seconds. */
 export const NETWORK_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 0.8, 1, 3];

@@ -2,7 +2,7 @@
 // replaces a worker takes over its series.
 import { Counter, Gauge } from './prometheus.ts';
 import type { Registry } from 'prom-client';
-import type { WorkerStatus } from '../core/counts.ts';
+import type { WorkerStatus } from '../reports/counts.ts';
 
 /** Returns what brings them up to date. */
 export function createWorkerMetrics(registers: Registry[]): (workers: readonly WorkerStatus[]) => void {

@@ -1,10 +1,10 @@
 // Everything that the workers tell of themselves, kept by worker: totals, tallies and live sessions. All of one report is entered in one
 // step, so that they fit each other whenever a worker is gone.
-import type { PoolCounts } from '../core/counts.ts';
-import type { ProxyEvent } from '../core/events.ts';
-import type { Instant } from '../core/instant.ts';
-import type { PoolName } from '../core/policy.ts';
-import type { Tally } from '../core/tally.ts';
+import type { PoolCounts } from '../reports/counts.ts';
+import type { ProxyEvent } from '../reports/events.ts';
+import type { Instant } from '../model/instant.ts';
+import type { PoolName } from '../model/policy.ts';
+import type { Tally } from '../reports/tally.ts';
 import { LiveSessions } from './live-sessions.ts';
 import type { Report } from './messages.ts';
 import { Tallies } from './tallies.ts';

@@ -1,6 +1,6 @@
 // Reads certificates for the workers, and keeps the last one that was good: a worker that is started while the files hold something that
 // cannot be used begins with what the others have.
-import type { KeyPairFiles, KeyPairReading } from '../core/key-pair.ts';
+import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
 
 type Read = (files: KeyPairFiles) => Promise<KeyPairReading>;
 

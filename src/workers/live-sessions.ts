@@ -1,9 +1,9 @@
 // Who is connected through which worker, gathered from the events that they tell: of a worker that died nobody else can say whose
 // sessions ended with it. Its size is that of the live sessions.
-import type { Login, ProxyEvent } from '../core/events.ts';
-import type { Instant } from '../core/instant.ts';
-import type { MemberName } from '../core/member.ts';
-import type { PoolName } from '../core/policy.ts';
+import type { Login, ProxyEvent } from '../reports/events.ts';
+import type { Instant } from '../model/instant.ts';
+import type { MemberName } from '../model/member.ts';
+import type { PoolName } from '../model/policy.ts';
 
 interface Live {
   readonly client: string;

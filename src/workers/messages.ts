@@ -1,15 +1,15 @@
 // What the main process and its workers say to each other: plain data on a channel that keeps the order. Both ends are the same
 // program, so nothing is parsed; `build` in the first word says that they are.
-import type { PoolCounts } from '../core/counts.ts';
-import type { ProxyEvent, Smell } from '../core/events.ts';
-import type { KeyPairFiles, KeyPairReading } from '../core/key-pair.ts';
-import type { Instant } from '../core/instant.ts';
-import type { PoolName, RoutingPolicy } from '../core/policy.ts';
+import type { PoolCounts } from '../reports/counts.ts';
+import type { ProxyEvent, Smell } from '../reports/events.ts';
+import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
+import type { Instant } from '../model/instant.ts';
+import type { PoolName, RoutingPolicy } from '../model/policy.ts';
 import type { Snapshot } from '../core/snapshot.ts';
-import type { Tally } from '../core/tally.ts';
+import type { Tally } from '../reports/tally.ts';
 import type { ProxyPolicy } from '../proxy/options.ts';
 import type { CancelOutcome } from '../proxy/peers.ts';
-import type { CertificateStatus } from '../proxy/tls-identity.ts';
+import type { CertificateStatus } from '../proxy/startup/tls-certificate.ts';
 import type { SnapshotDelta } from './snapshot-delta.ts';
 
 /** All that a worker needs of the configuration: nothing of it is secret. */

@@ -1,12 +1,12 @@
 // The addresses that the workers share: which they are, and whether new ones are free before anybody joins them. Port 0 becomes one port
 // for all of them.
-import type { Clock } from '../core/instant.ts';
-import type { Address } from '../core/member.ts';
-import type { ListenerPolicy } from '../core/policy.ts';
-import { keep } from '../proxy/listener.ts';
-import type { BoundListener, ListenerChanges } from '../proxy/listener.ts';
-import { findVacant } from '../proxy/vacancy.ts';
-import type { Vacancy } from '../proxy/vacancy.ts';
+import type { Clock } from '../model/instant.ts';
+import type { Address } from '../model/member.ts';
+import type { ListenerPolicy } from '../model/policy.ts';
+import { keep } from '../proxy/accept/listeners.ts';
+import type { BoundListener, ListenerChanges } from '../proxy/accept/listeners.ts';
+import { findFreePorts } from '../proxy/accept/free-ports.ts';
+import type { FreePorts } from '../proxy/accept/free-ports.ts';
 
 export type Claim =
   | {
@@ -53,12 +53,12 @@ export class Ports {
     return this.#ports.map(bound);
   }
 
-  async #vacancy(wanted: readonly ListenerPolicy[]): Promise<Vacancy> {
+  async #vacancy(wanted: readonly ListenerPolicy[]): Promise<FreePorts> {
     const own = this.bound();
-    let vacancy = await findVacant(wanted, own);
+    let vacancy = await findFreePorts(wanted, own);
     for (let time = 1; this.#isFirst && time < TIMES && vacancy.kind === 'failed'; time += 1) {
       await new Promise<void>((resolve) => void this.#clock.schedule(AGAIN_MS, resolve));
-      vacancy = await findVacant(wanted, own);
+      vacancy = await findFreePorts(wanted, own);
     }
     this.#isFirst = false;
     return vacancy;

@@ -1,7 +1,7 @@
 // Tells the main process what this worker does and has: soon after something changed, not for every change, and once a second in any
 // case, which is also its sign of life. Owns its timers.
-import type { ProxyEvent } from '../core/events.ts';
-import type { Clock } from '../core/instant.ts';
+import type { ProxyEvent } from '../reports/events.ts';
+import type { Clock } from '../model/instant.ts';
 import type { Report } from './messages.ts';
 
 export interface ReporterOptions {

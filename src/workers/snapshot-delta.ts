@@ -1,6 +1,6 @@
 // What of a snapshot is not the same as in the one before: snapshots share what did not change, so a probe's answer costs one member's
 // record on its way to the workers, whatever the size of the cluster. Pure.
-import type { MemberName } from '../core/member.ts';
+import type { MemberName } from '../model/member.ts';
 import type { MemberRecord, Snapshot } from '../core/snapshot.ts';
 
 export interface SnapshotDelta {

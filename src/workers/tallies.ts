@@ -1,7 +1,7 @@
 // What each worker has, by its newest word, and what that makes for each of the others: the sum of all but its own. Of the clients'
 // addresses only changes travel.
-import { NO_TALLY, sumOfTallies } from '../core/tally.ts';
-import type { Tally } from '../core/tally.ts';
+import { NO_TALLY, sumOfTallies } from '../reports/tally.ts';
+import type { Tally } from '../reports/tally.ts';
 
 /** A whole tally, from words in which the addresses are only those that changed. */
 export class Told {

@@ -1,8 +1,8 @@
 // The counts of all workers as one: the sum of what each last told, and of those that ended what they had counted until then. Totals
 // never go back, whoever dies; over all pools accepted = closed + live, always.
-import type { PoolCounts } from '../core/counts.ts';
-import type { PoolName } from '../core/policy.ts';
-import { sumOfMaps } from '../core/tally.ts';
+import type { PoolCounts } from '../reports/counts.ts';
+import type { PoolName } from '../model/policy.ts';
+import { sumOfMaps } from '../reports/tally.ts';
 
 type Counts = ReadonlyMap<PoolName, PoolCounts>;
 

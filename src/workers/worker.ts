@@ -1,20 +1,20 @@
 // One worker: a proxy of its own on ports that it shares with the others. It decides where clients go by itself, from the snapshot that the
 // main process sends, and what it knows runs out by its own clock when no more of it comes. Whatever is for all of them (the cluster,
 // the log, the certificate's files) it asks of, or tells, the main process.
-import type { Clock } from '../core/instant.ts';
-import type { KeyPairReading } from '../core/key-pair.ts';
+import type { Clock } from '../model/instant.ts';
+import type { KeyPairReading } from '../model/key-pair.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import { Decider } from '../monitor/decider.ts';
 import { createProxy } from '../proxy/proxy.ts';
 import type { CancelOutcome } from '../proxy/peers.ts';
 import type { LocalProxy, PreparedPolicy } from '../proxy/proxy.ts';
-import type { Room } from '../proxy/room.ts';
+import type { Room } from '../proxy/accept/descriptor-limit.ts';
 import type { FromWorker, Order, ToWorker, Usage, WorkerPolicy } from './messages.ts';
-import { Questions } from './questions.ts';
+import { Questions } from './pending-replies.ts';
 import { Reporter } from './reporter.ts';
 import { withDelta } from './snapshot-delta.ts';
 import { Told } from './tallies.ts';
-import { within } from './within.ts';
+import { within } from './with-timeout.ts';
 
 export interface WorkerOptions {
   readonly send: (message: FromWorker) => void;

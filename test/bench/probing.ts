@@ -3,15 +3,15 @@
 import { observe, nextCheck } from '../../src/core/observe.ts';
 import { decideRoutes } from '../../src/core/decide-routes.ts';
 import { planActions } from '../../src/core/actions.ts';
-import type { Member } from '../../src/core/member.ts';
-import type { RoutingPolicy } from '../../src/core/policy.ts';
+import type { Member } from '../../src/model/member.ts';
+import type { RoutingPolicy } from '../../src/model/policy.ts';
 import { emptySnapshot } from '../../src/core/snapshot.ts';
 import type { Snapshot } from '../../src/core/snapshot.ts';
 import { createProbe } from '../../src/patroni/probe.ts';
-import { Evictions } from '../../src/proxy/evictions.ts';
-import type { Registry } from '../../src/proxy/registry.ts';
-import { SoftEnds } from '../../src/proxy/soft-ends.ts';
-import { systemClock } from '../../src/system-clock.ts';
+import { Evictions } from '../../src/proxy/ending/evictions.ts';
+import type { Registry } from '../../src/proxy/session-registry.ts';
+import { SoftEnds } from '../../src/proxy/ending/when-idle.ts';
+import { systemClock } from '../../src/app/system-clock.ts';
 import { median } from '../support/median.ts';
 import { poolsOf, sessionsOn, startMembers } from './probing/cluster.ts';
 

@@ -1,13 +1,13 @@
 // The whole program in this process: an app before a primary pg-1 and a replica pg-2, whose APIs and servers are fakes. Its
 // configuration is an object as the file would have it, and it is read through the real loader.
 import { stringify } from 'yaml';
-import { createApp } from '../../src/app.ts';
-import type { App } from '../../src/app.ts';
+import { createApp } from '../../src/app/app.ts';
+import type { App } from '../../src/app/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { formatProblems } from '../../src/config/problem.ts';
 import type { Loaded } from '../../src/config/load.ts';
-import type { Address } from '../../src/core/member.ts';
-import type { Reloaded } from '../../src/reload.ts';
+import type { Address } from '../../src/model/member.ts';
+import type { Reloaded } from '../../src/app/reload.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { startFakeBackend } from './fake-backend.ts';
 import type { FakeBackend } from './fake-backend.ts';

@@ -1,10 +1,10 @@
 // Plain values of the core with defaults and small overrides, so that a test names only what it is about. A snapshot is never
 // written by hand: it is what `observe` makes of observations, as in production.
-import { parseCheck } from '../../src/core/check.ts';
-import type { Check } from '../../src/core/check.ts';
+import { parseCheck } from '../../src/model/check.ts';
+import type { Check } from '../../src/model/check.ts';
 import { decideRoutes } from '../../src/core/decide-routes.ts';
-import type { Instant } from '../../src/core/instant.ts';
-import type { Member, MemberName } from '../../src/core/member.ts';
+import type { Instant } from '../../src/model/instant.ts';
+import type { Member, MemberName } from '../../src/model/member.ts';
 import { observe } from '../../src/core/observe.ts';
 import type {
   FailureCause,
@@ -14,12 +14,12 @@ import type {
   PortState,
   ProbeObservation,
   VouchObservation,
-} from '../../src/core/observation.ts';
-import type { PoolPolicy, ProbePolicy, RoutingPolicy } from '../../src/core/policy.ts';
+} from '../../src/model/observation.ts';
+import type { PoolPolicy, ProbePolicy, RoutingPolicy } from '../../src/model/policy.ts';
 import type { PoolDecision, Route, RoutingTable, Standing } from '../../src/core/routing-table.ts';
 import { emptySnapshot } from '../../src/core/snapshot.ts';
 import type { Snapshot } from '../../src/core/snapshot.ts';
-import type { MemberStatus } from '../../src/core/status.ts';
+import type { MemberStatus } from '../../src/model/member-status.ts';
 
 export const MB = 1024 * 1024;
 export const WRITE_CHECK = '/primary';

@@ -2,7 +2,7 @@
 // between two of their acts is the kernel's to say.
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
-import type { Address } from '../../src/core/member.ts';
+import type { Address } from '../../src/model/member.ts';
 import { carry, resetSocket } from '../../src/proxy/socket.ts';
 import { encodeErrorResponse } from '../../src/wire/error-response.ts';
 import type { BackendConnection, FakeBackend } from './fake-backend.ts';

@@ -1,5 +1,5 @@
 // A cluster as discovery meets it, without sockets: contact points that give documents, a name server, a clock by hand.
-import type { ApiEndpoint } from '../../src/core/member.ts';
+import type { ApiEndpoint } from '../../src/model/member.ts';
 import type { ClusterConfig, ConfiguredMember, SrvSeed } from '../../src/discovery/config.ts';
 import { createDiscovery } from '../../src/discovery/discover.ts';
 import type { Discovery, DiscoveryLimits } from '../../src/discovery/discover.ts';

@@ -1,5 +1,5 @@
 // A client of the echoing backends: its session is there when its startup packet has come back.
-import type { Address } from '../../src/core/member.ts';
+import type { Address } from '../../src/model/member.ts';
 import { aStartup } from './packets.ts';
 import { connectRaw } from './raw-client.ts';
 import type { RawClient } from './raw-client.ts';

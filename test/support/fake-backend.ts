@@ -2,7 +2,7 @@
 import { createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
 import { encodeErrorResponse } from '../../src/wire/error-response.ts';
-import type { Address } from '../../src/core/member.ts';
+import type { Address } from '../../src/model/member.ts';
 import { close, listen } from './listen.ts';
 import { AUTHENTICATION_OK, COMMAND_COMPLETE, backendKeyData, parameterStatus, readyForQuery } from './messages.ts';
 

@@ -1,6 +1,6 @@
 // A socket as a direct lane sees it, with the kernel played by hand: what it reads, what it takes at once, and when it takes the rest.
 import { Socket } from 'node:net';
-import type { DirectEnd, Reader } from '../../src/proxy/direct-socket.ts';
+import type { DirectEnd, Reader } from '../../src/proxy/relay/direct/node-handle.ts';
 
 export class FakeDirectEnd implements DirectEnd {
   /** Never connected. */

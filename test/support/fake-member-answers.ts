@@ -1,5 +1,5 @@
 // What a fake member says: Patroni's rules for its health checks and the status document, as far as tests need them.
-import { parseSize } from '../../src/core/check.ts';
+import { parseSize } from '../../src/model/check.ts';
 import type { FakeMemberState } from './fake-member.ts';
 
 export function nodeStatusDocument(name: string, member: FakeMemberState): Record<string, unknown> {

@@ -2,7 +2,7 @@
 // process, with knobs. Written on sockets and not on an HTTP server, so that it can misbehave in every way a socket allows.
 import { createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
-import type { Member } from '../../src/core/member.ts';
+import type { Member } from '../../src/model/member.ts';
 import { healthStatus, nodeStatusDocument } from './fake-member-answers.ts';
 
 export interface FakeMemberState {

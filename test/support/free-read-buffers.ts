@@ -1,5 +1,5 @@
 // Are all large read buffers back? Found out as a session would: by lending them.
-import { readBuffers } from '../../src/proxy/read-buffers.ts';
+import { readBuffers } from '../../src/proxy/relay/direct/read-buffers.ts';
 
 /** How many more may be lent and kept between two reads. Gives all of them back. */
 export function freeReadBuffers(): number {

@@ -1,5 +1,5 @@
 // A plain-text session through its startup before a fake backend that says nothing by itself: the test speaks for the server.
-import type { Address } from '../../src/core/member.ts';
+import type { Address } from '../../src/model/member.ts';
 import type { BackendConnection, FakeBackend } from './fake-backend.ts';
 import { AUTHENTICATION_OK, COMMAND_COMPLETE, QUERY, readyForQuery } from './messages.ts';
 import { aStartup, errorFields } from './packets.ts';

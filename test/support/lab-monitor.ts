@@ -1,11 +1,11 @@
 // A monitor over members that a test scripts: what each API answers is a function, time is a ManualClock's, and everything
 // the monitor tells is kept.
 import type { Action } from '../../src/core/actions.ts';
-import type { MonitorEvent } from '../../src/core/events.ts';
-import type { Member, MemberName, MemberRefusal } from '../../src/core/member.ts';
-import type { ProbeOutcome } from '../../src/core/observation.ts';
-import type { RoutingPolicy } from '../../src/core/policy.ts';
-import type { MemberStatus } from '../../src/core/status.ts';
+import type { MonitorEvent } from '../../src/reports/events.ts';
+import type { Member, MemberName, MemberRefusal } from '../../src/model/member.ts';
+import type { ProbeOutcome } from '../../src/model/observation.ts';
+import type { RoutingPolicy } from '../../src/model/policy.ts';
+import type { MemberStatus } from '../../src/model/member-status.ts';
 import type { Discovered } from '../../src/monitor/discovery-loop.ts';
 import { Monitor } from '../../src/monitor/monitor.ts';
 import { aMember, aPolicy } from './builders.ts';

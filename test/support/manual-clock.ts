@@ -1,5 +1,5 @@
 // A clock driven by hand: time passes only in advance(), and what falls due runs in order, each at its own instant.
-import type { Clock, Instant } from '../../src/core/instant.ts';
+import type { Clock, Instant } from '../../src/model/instant.ts';
 
 interface Timer {
   readonly at: Instant;

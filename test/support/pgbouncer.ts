@@ -7,7 +7,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Address } from '../../src/core/member.ts';
+import type { Address } from '../../src/model/member.ts';
 import { findFreePorts } from './patroni/ports.ts';
 import { waitUntil } from './patroni/wait.ts';
 

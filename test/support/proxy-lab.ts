@@ -2,17 +2,17 @@
 // those that the core plans, so tests say what the table is and never what should be done about it.
 import { readKeyPair } from '../../src/config/key-pair.ts';
 import { planActions } from '../../src/core/actions.ts';
-import type { ProxyEvent, Smell } from '../../src/core/events.ts';
-import type { Clock } from '../../src/core/instant.ts';
-import type { Address } from '../../src/core/member.ts';
-import type { BackendPolicy, ClientPolicy, HoldPolicy, PoolPolicy } from '../../src/core/policy.ts';
+import type { ProxyEvent, Smell } from '../../src/reports/events.ts';
+import type { Clock } from '../../src/model/instant.ts';
+import type { Address } from '../../src/model/member.ts';
+import type { BackendPolicy, ClientPolicy, HoldPolicy, PoolPolicy } from '../../src/model/policy.ts';
 import type { RoutingTable } from '../../src/core/routing-table.ts';
-import type { Dial } from '../../src/proxy/dial.ts';
+import type { Dial } from '../../src/proxy/connect/dial.ts';
 import type { ProxyPolicy } from '../../src/proxy/options.ts';
 import type { Peers } from '../../src/proxy/peers.ts';
 import { createProxy } from '../../src/proxy/proxy.ts';
 import type { LocalProxy } from '../../src/proxy/proxy.ts';
-import { systemClock } from '../../src/system-clock.ts';
+import { systemClock } from '../../src/app/system-clock.ts';
 import { aPolicy, aPool, aWritePool } from './builders.ts';
 import { aTableOf } from './tables.ts';
 import type { PoolPicture } from './tables.ts';

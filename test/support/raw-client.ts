@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { once } from 'node:events';
-import type { Address } from '../../src/core/member.ts';
+import type { Address } from '../../src/model/member.ts';
 
 export interface RawClient {
   readonly socket: Socket;

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import type { Address } from '../../src/core/member.ts';
+import type { Address } from '../../src/model/member.ts';
 import { END_WITH_PARENT } from './pointsman-process.ts';
 
 const HOLDER = `

@@ -1,6 +1,6 @@
 // Routing tables written by hand: each pool's route as a word or a list of targets, standings to match.
-import type { MemberName } from '../../src/core/member.ts';
-import type { Address } from '../../src/core/member.ts';
+import type { MemberName } from '../../src/model/member.ts';
+import type { Address } from '../../src/model/member.ts';
 import type { PoolDecision, Route, RoutingTable, Standing, Target } from '../../src/core/routing-table.ts';
 
 export interface PoolPicture {

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { connect, createServer } from 'node:net';
 import type { Socket } from 'node:net';
-import type { Address } from '../../src/core/member.ts';
+import type { Address } from '../../src/model/member.ts';
 import { listen } from './listen.ts';
 
 export interface Tap {

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:tls';
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
-import type { Address } from '../../src/core/member.ts';
+import type { Address } from '../../src/model/member.ts';
 import { SSL_REQUEST } from './packets.ts';
 import { connectRaw, watch } from './raw-client.ts';
 import type { RawClient } from './raw-client.ts';

@@ -1,8 +1,8 @@
 // A proxy whose TLS is its own, before two silent backends: one for writes, one for reads. Made anew for each test, and looked over after it:
 // no timer, no session and no error of ours may be left.
 import { afterEach, beforeEach, expect } from 'vitest';
-import type { Address } from '../../src/core/member.ts';
-import type { ClientTls } from '../../src/core/policy.ts';
+import type { Address } from '../../src/model/member.ts';
+import type { ClientTls } from '../../src/model/policy.ts';
 import { startFakeBackend } from './fake-backend.ts';
 import type { FakeBackend } from './fake-backend.ts';
 import { ManualClock } from './manual-clock.ts';

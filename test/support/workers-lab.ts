@@ -1,6 +1,6 @@
 // Pointsman with two workers before a fake cluster, as a process. Which worker serves a client the kernel decides; a session's id says
 // it, in the log.
-import type { Address } from '../../src/core/member.ts';
+import type { Address } from '../../src/model/member.ts';
 import { FakeCluster, fileFor } from './app-lab.ts';
 import type { ConfigFile } from './app-lab.ts';
 import { askingClient, isServed } from './echo-session.ts';

@@ -2,10 +2,10 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { z } from 'zod';
-import type { Member } from '../../../src/core/member.ts';
-import type { RoutingPolicy } from '../../../src/core/policy.ts';
-import { Registry } from '../../../src/proxy/registry.ts';
-import type { Seated } from '../../../src/proxy/registry.ts';
+import type { Member } from '../../../src/model/member.ts';
+import type { RoutingPolicy } from '../../../src/model/policy.ts';
+import { Registry } from '../../../src/proxy/session-registry.ts';
+import type { Seated } from '../../../src/proxy/session-registry.ts';
 import { aPolicy, aPool, aWritePool } from '../../support/builders.ts';
 
 const told = z.array(z.object({ name: z.string(), port: z.number() }));

@@ -7,7 +7,7 @@ import { FakeMember } from '../../support/fake-member.ts';
 import { missingForPgbouncer, startPgbouncer } from '../../support/pgbouncer.ts';
 import { prepareServers, startReplication, untilStreaming } from '../../support/sandbox/postgres.ts';
 import { describeUnless } from '../../support/unless-missing.ts';
-import type { Address } from '../../../src/core/member.ts';
+import type { Address } from '../../../src/model/member.ts';
 
 async function answerAt(at: Address, statement: string): Promise<unknown> {
   const client = new Client({ ...at, user: 'app', database: 'postgres', ssl: false });

@@ -1,7 +1,7 @@
 // A reload of the whole program: what it changes, and above all what it leaves alone (G15).
 import { createServer } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Address } from '../../../src/core/member.ts';
+import type { Address } from '../../../src/model/member.ts';
 import { AppLab, FakeCluster, freeAddresses } from '../../support/app-lab.ts';
 import type { ConfigFile } from '../../support/app-lab.ts';
 import { waitUntil } from '../../support/patroni/wait.ts';

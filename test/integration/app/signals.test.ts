@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Address } from '../../../src/core/member.ts';
+import type { Address } from '../../../src/model/member.ts';
 import { FakeCluster, freeAddresses } from '../../support/app-lab.ts';
 import type { ConfigFile } from '../../support/app-lab.ts';
 import { aStartup, errorFields } from '../../support/packets.ts';

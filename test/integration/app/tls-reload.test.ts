@@ -3,7 +3,7 @@ import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Address } from '../../../src/core/member.ts';
+import type { Address } from '../../../src/model/member.ts';
 import { AppLab, FakeCluster, freeAddresses } from '../../support/app-lab.ts';
 import type { ConfigFile } from '../../support/app-lab.ts';
 import { SSL_REQUEST, aStartup } from '../../support/packets.ts';

@@ -9,7 +9,7 @@ import type { SandboxParts } from '../../../src/cli/io.ts';
 import { runCli } from '../../../src/cli/program.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { changesBetween } from '../../../src/monitor/changes.ts';
-import { refusalText } from '../../../src/proxy/refusal-text.ts';
+import { refusalText } from '../../../src/proxy/ending/refusal-message.ts';
 import { logLine } from '../../../src/telemetry/log-lines.ts';
 import { aList, aPolicy, aSnapshot, isPrimary, isReplica, poolOf, silent, aWritePool } from '../../support/builders.ts';
 

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
-import { CLOSE_REASONS } from '../../../src/core/close-reason.ts';
+import { CLOSE_REASONS } from '../../../src/model/close-reason.ts';
 import { startPointsman } from '../../support/pointsman-process.ts';
 import { SERVER } from '../../support/tls-files.ts';
 import { describeUnless } from '../../support/unless-missing.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
-import { addressText } from '../../../src/core/member.ts';
+import { addressText } from '../../../src/model/member.ts';
 import { findExecutable } from '../../support/patroni/availability.ts';
 import { describeUnless } from '../../support/unless-missing.ts';
 

@@ -4,7 +4,7 @@ import { createDiscovery } from '../../../src/discovery/discover.ts';
 import type { Discovery } from '../../../src/discovery/discover.ts';
 import { createNameServer } from '../../../src/discovery/name-server.ts';
 import { createReader } from '../../../src/patroni/read-documents.ts';
-import { systemClock } from '../../../src/system-clock.ts';
+import { systemClock } from '../../../src/app/system-clock.ts';
 import { seed, srvSeed } from '../../support/discovery.ts';
 import { FakeDns } from '../../support/fake-dns.ts';
 import { FakeMember } from '../../support/fake-member.ts';

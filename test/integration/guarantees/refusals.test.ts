@@ -1,7 +1,7 @@
 // Whoever is refused reads why: every reason to refuse, provoked once, answers with one whole ErrorResponse and then ends.
 import { afterEach, describe, expect, test } from 'vitest';
-import { CLOSE_REASONS } from '../../../src/core/close-reason.ts';
-import type { CloseReason } from '../../../src/core/close-reason.ts';
+import { CLOSE_REASONS } from '../../../src/model/close-reason.ts';
+import type { CloseReason } from '../../../src/model/close-reason.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { aStartup, errorFields } from '../../support/packets.ts';
 import { startProxyLab } from '../../support/proxy-lab.ts';

@@ -1,6 +1,6 @@
 // Nobody waits without an answer longer than the configured bounds add up to, whatever members and routes do meanwhile.
 import { afterEach, expect, test } from 'vitest';
-import type { DialResult } from '../../../src/proxy/dial.ts';
+import type { DialResult } from '../../../src/proxy/connect/dial.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { SSL_REQUEST, aStartup } from '../../support/packets.ts';
 import { startProxyLab } from '../../support/proxy-lab.ts';

@@ -2,10 +2,10 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { addressText } from '../../../src/core/member.ts';
+import { addressText } from '../../../src/model/member.ts';
 import { createMembersSource } from '../../../src/kubernetes/members-source.ts';
 import type { KubernetesConfig, MembersSource } from '../../../src/kubernetes/members-source.ts';
-import { systemClock } from '../../../src/system-clock.ts';
+import { systemClock } from '../../../src/app/system-clock.ts';
 import { FakeApiServer } from '../../support/kubernetes/api-server.ts';
 import { aPod, aSlice, PODS, SLICES } from '../../support/kubernetes/objects.ts';
 import { OTHER } from '../../support/tls-files.ts';

@@ -3,10 +3,10 @@
 import { createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { parseCheck } from '../../../src/core/check.ts';
-import type { Check } from '../../../src/core/check.ts';
-import type { Member } from '../../../src/core/member.ts';
-import type { ProbeOutcome } from '../../../src/core/observation.ts';
+import { parseCheck } from '../../../src/model/check.ts';
+import type { Check } from '../../../src/model/check.ts';
+import type { Member } from '../../../src/model/member.ts';
+import type { ProbeOutcome } from '../../../src/model/observation.ts';
 import { createProbe } from '../../../src/patroni/probe.ts';
 import { startBlackHole } from '../../support/black-hole.ts';
 import { FakeMember } from '../../support/fake-member.ts';

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FakeCluster, freeAddresses } from '../../support/app-lab.ts';
 import type { ConfigFile } from '../../support/app-lab.ts';
-import type { Address } from '../../../src/core/member.ts';
+import type { Address } from '../../../src/model/member.ts';
 import { aStartup } from '../../support/packets.ts';
 import { startPointsman } from '../../support/pointsman-process.ts';
 import type { PointsmanProcess } from '../../support/pointsman-process.ts';

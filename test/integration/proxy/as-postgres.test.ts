@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.ts';
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
-import type { Address } from '../../../src/core/member.ts';
+import type { Address } from '../../../src/model/member.ts';
 import { missingForSandbox } from '../../support/clusters/sandbox-availability.ts';
 import { GSSENC_REQUEST, SSL_REQUEST, aPacket, aStartup, errorFields } from '../../support/packets.ts';
 import { startProxyLab } from '../../support/proxy-lab.ts';

@@ -8,8 +8,8 @@ import { startProxyLab } from '../../support/proxy-lab.ts';
 import type { ProxyLab } from '../../support/proxy-lab.ts';
 import { connectRaw } from '../../support/raw-client.ts';
 import type { RawClient } from '../../support/raw-client.ts';
-import { dialTcp } from '../../../src/proxy/dial.ts';
-import type { Dial } from '../../../src/proxy/dial.ts';
+import { dialTcp } from '../../../src/proxy/connect/dial.ts';
+import type { Dial } from '../../../src/proxy/connect/dial.ts';
 import { until } from '../../support/until.ts';
 
 let lab: ProxyLab;

@@ -11,8 +11,8 @@ import type { RawClient } from '../../support/raw-client.ts';
 import { DEMOTED } from '../../support/tables.ts';
 import type { PoolPicture } from '../../support/tables.ts';
 import { until } from '../../support/until.ts';
-import type { Dial } from '../../../src/proxy/dial.ts';
-import { dialTcp } from '../../../src/proxy/dial.ts';
+import type { Dial } from '../../../src/proxy/connect/dial.ts';
+import { dialTcp } from '../../../src/proxy/connect/dial.ts';
 
 let lab: ProxyLab;
 let one: FakeBackend;

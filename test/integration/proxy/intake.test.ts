@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { SOCKET_OPTIONS } from '../../../src/proxy/socket.ts';
-import { Intake, KeptBytes } from '../../../src/proxy/startup.ts';
+import { Intake, KeptBytes } from '../../../src/proxy/startup/startup-reader.ts';
 import { close, listen } from '../../support/listen.ts';
 import { aStartup } from '../../support/packets.ts';
 import { connectRaw } from '../../support/raw-client.ts';

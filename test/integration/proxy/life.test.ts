@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readKeyPair } from '../../../src/config/key-pair.ts';
 import { createProxy } from '../../../src/proxy/proxy.ts';
-import { systemClock } from '../../../src/system-clock.ts';
+import { systemClock } from '../../../src/app/system-clock.ts';
 import { aPool, aWritePool } from '../../support/builders.ts';
 import { startFakeBackend } from '../../support/fake-backend.ts';
 import type { FakeBackend } from '../../support/fake-backend.ts';

@@ -1,9 +1,9 @@
 // Listening sockets that several processes share, and what becomes of whom the kernel has queued when listening ends.
 import { execFileSync } from 'node:child_process';
 import { afterEach, expect, test } from 'vitest';
-import type { Address } from '../../../src/core/member.ts';
-import { Listeners } from '../../../src/proxy/listener.ts';
-import type { PreparedListeners } from '../../../src/proxy/listener.ts';
+import type { Address } from '../../../src/model/member.ts';
+import { Listeners } from '../../../src/proxy/accept/listeners.ts';
+import type { PreparedListeners } from '../../../src/proxy/accept/listeners.ts';
 import { freeAddresses } from '../../support/app-lab.ts';
 import { connectRaw } from '../../support/raw-client.ts';
 import { until } from '../../support/until.ts';

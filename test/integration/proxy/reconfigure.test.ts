@@ -1,6 +1,6 @@
 // Another policy for a running proxy: bounds for what begins after, and what becomes of sessions whose place is gone.
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Address } from '../../../src/core/member.ts';
+import type { Address } from '../../../src/model/member.ts';
 import type { ProxyPolicy } from '../../../src/proxy/options.ts';
 import { aPool, aWritePool } from '../../support/builders.ts';
 import { freeAddresses } from '../../support/app-lab.ts';

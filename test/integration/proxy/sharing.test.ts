@@ -1,7 +1,7 @@
 // How sessions are shared out over real sockets: weights, zones, and what a newcomer gets.
 import { connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import type { Balance } from '../../../src/core/policy.ts';
+import type { Balance } from '../../../src/model/policy.ts';
 import { aPool } from '../../support/builders.ts';
 import { startFakeBackend } from '../../support/fake-backend.ts';
 import type { FakeBackend } from '../../support/fake-backend.ts';

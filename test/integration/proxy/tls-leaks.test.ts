@@ -9,7 +9,7 @@ import { startProxyLab } from '../../support/proxy-lab.ts';
 import { connectRaw } from '../../support/raw-client.ts';
 import { beginTls, connectDirect, connectTls } from '../../support/tls-client.ts';
 import { SERVER, tlsText } from '../../support/tls-files.ts';
-import type { Address } from '../../../src/core/member.ts';
+import type { Address } from '../../../src/model/member.ts';
 import { until } from '../../support/until.ts';
 
 const ROUNDS = 20;

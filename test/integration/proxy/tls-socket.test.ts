@@ -6,7 +6,7 @@ import { Duplex } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { TLSSocket } from 'node:tls';
 import { closeSocket, ignoreErrors, resetSocket } from '../../../src/proxy/socket.ts';
-import { shakeHands, tlsContext } from '../../../src/proxy/tls-handshake.ts';
+import { shakeHands, tlsContext } from '../../../src/proxy/startup/tls-handshake.ts';
 import { close, listen } from '../../support/listen.ts';
 import { connectRaw } from '../../support/raw-client.ts';
 import { over } from '../../support/tls-client.ts';

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { pickTarget, rampedShare } from '../../../src/core/balance.ts';
 import type { Credits } from '../../../src/core/balance.ts';
-import type { Balance } from '../../../src/core/policy.ts';
+import type { Balance } from '../../../src/model/policy.ts';
 import type { Target } from '../../../src/core/routing-table.ts';
 
 interface Place {

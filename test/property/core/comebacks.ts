@@ -1,10 +1,10 @@
 // Histories in which a primary comes back below what was seen: on a lower timeline, or with another system identifier. Round by round
 // the members agree on it, or nearly so.
 import * as fc from 'fast-check';
-import type { Instant } from '../../../src/core/instant.ts';
-import type { MemberName } from '../../../src/core/member.ts';
-import type { Observation } from '../../../src/core/observation.ts';
-import type { MemberStatus } from '../../../src/core/status.ts';
+import type { Instant } from '../../../src/model/instant.ts';
+import type { MemberName } from '../../../src/model/member.ts';
+import type { Observation } from '../../../src/model/observation.ts';
+import type { MemberStatus } from '../../../src/model/member-status.ts';
 import {
   aList,
   answered,

@@ -1,14 +1,15 @@
 // Random histories of a cluster as the monitor would see it: answers of every kind, failures, refusals, vouches and member lists
 // over one to four members, observed in increasing instants, begun now and then in another order than they end.
 import * as fc from 'fast-check';
-import type { Instant } from '../../../src/core/instant.ts';
-import type { MemberName } from '../../../src/core/member.ts';
+import type { Instant } from '../../../src/model/instant.ts';
+import type { MemberName } from '../../../src/model/member.ts';
 import { observe } from '../../../src/core/observe.ts';
-import type { MembersObservation, Observation, ProbeOutcome } from '../../../src/core/observation.ts';
-import type { LeaveMode, RoutingPolicy } from '../../../src/core/policy.ts';
+import type { MembersObservation, Observation, ProbeOutcome } from '../../../src/model/observation.ts';
+import type { LeaveMode, RoutingPolicy } from '../../../src/model/policy.ts';
 import { emptySnapshot } from '../../../src/core/snapshot.ts';
-import type { ScheduledSwitchover, Snapshot } from '../../../src/core/snapshot.ts';
-import type { MemberStatus, Role } from '../../../src/core/status.ts';
+import type { ScheduledSwitchover } from '../../../src/model/observation.ts';
+import type { Snapshot } from '../../../src/core/snapshot.ts';
+import type { MemberStatus, Role } from '../../../src/model/member-status.ts';
 import {
   aList,
   aMember,

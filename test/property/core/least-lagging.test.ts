@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
-import type { RoutingPolicy, WhenAllLagging } from '../../../src/core/policy.ts';
+import type { RoutingPolicy, WhenAllLagging } from '../../../src/model/policy.ts';
 import type { RoutingTable, Standing } from '../../../src/core/routing-table.ts';
 import {
   aList,
@@ -16,7 +16,7 @@ import {
   openIn,
   poolOf,
 } from '../../support/builders.ts';
-import type { Observation } from '../../../src/core/observation.ts';
+import type { Observation } from '../../../src/model/observation.ts';
 import { momentsOf, worlds } from './histories.ts';
 
 /** With `read` on its own. What it does when everybody lags changes no snapshot. */

@@ -1,9 +1,9 @@
 // A second opinion, deliberately dumb: who is open, told from the whole list of observations straight from the prose of
 // behaviour.md §1, without a snapshot. Slow on purpose; nothing here is shared with src/core but the types.
-import type { Instant } from '../../../src/core/instant.ts';
-import type { MemberName } from '../../../src/core/member.ts';
-import type { Observation, ProbeObservation } from '../../../src/core/observation.ts';
-import type { MemberStatus } from '../../../src/core/status.ts';
+import type { Instant } from '../../../src/model/instant.ts';
+import type { MemberName } from '../../../src/model/member.ts';
+import type { Observation, ProbeObservation } from '../../../src/model/observation.ts';
+import type { MemberStatus } from '../../../src/model/member-status.ts';
 import { READ_CHECK, WRITE_CHECK } from '../../support/builders.ts';
 import { agreedOn } from './agreement.ts';
 import type { Document } from './agreement.ts';

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { observe } from '../../../src/core/observe.ts';
-import type { Observation } from '../../../src/core/observation.ts';
+import type { Observation } from '../../../src/model/observation.ts';
 import { emptySnapshot } from '../../../src/core/snapshot.ts';
 import {
   aList,

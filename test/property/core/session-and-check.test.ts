@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseCheck, parseSize } from '../../../src/core/check.ts';
-import { nextSessionState, SESSION_EVENTS, SESSION_STATES } from '../../../src/core/session-state.ts';
-import type { SessionState } from '../../../src/core/session-state.ts';
+import { parseCheck, parseSize } from '../../../src/model/check.ts';
+import { nextSessionState, SESSION_EVENTS, SESSION_STATES } from '../../../src/reports/session-state.ts';
+import type { SessionState } from '../../../src/reports/session-state.ts';
 
 test('every session state reaches `closed`, `closed` absorbs', () => {
   fc.assert(

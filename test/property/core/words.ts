@@ -1,7 +1,7 @@
 // What one probe says about a check, read from the prose of behaviour.md §1 for the second opinions of this directory. Shares
 // nothing with src/core but the types.
-import type { ProbeObservation } from '../../../src/core/observation.ts';
-import type { MemberStatus } from '../../../src/core/status.ts';
+import type { ProbeObservation } from '../../../src/model/observation.ts';
+import type { MemberStatus } from '../../../src/model/member-status.ts';
 import { READ_CHECK, WRITE_CHECK } from '../../support/builders.ts';
 import { ZONE_CHECK } from './histories.ts';
 

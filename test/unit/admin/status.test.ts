@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { buildStatus } from '../../../src/admin/status.ts';
 import type { StatusInputs } from '../../../src/admin/status.ts';
 import type { StatusDocument } from '../../../src/admin/status-document.ts';
-import type { PoolCounts } from '../../../src/core/counts.ts';
+import type { PoolCounts } from '../../../src/reports/counts.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { describeStanding } from '../../../src/core/describe.ts';
-import type { Observation } from '../../../src/core/observation.ts';
+import type { Observation } from '../../../src/model/observation.ts';
 import { withDrained } from '../../../src/core/snapshot.ts';
 import {
   aList,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { planActions } from '../../../src/core/actions.ts';
 import { decideRoutes, emptyTable } from '../../../src/core/decide-routes.ts';
-import type { Observation } from '../../../src/core/observation.ts';
+import type { Observation } from '../../../src/model/observation.ts';
 import { emptySnapshot } from '../../../src/core/snapshot.ts';
 import {
   aList,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { pickTarget, rampedShare } from '../../../src/core/balance.ts';
 import type { Credits, PickInputs } from '../../../src/core/balance.ts';
-import type { Balance } from '../../../src/core/policy.ts';
+import type { Balance } from '../../../src/model/policy.ts';
 import type { Target } from '../../../src/core/routing-table.ts';
 
 function target(member: string, sharing: Pick<Target, 'weight' | 'isFar'> = {}): Target {

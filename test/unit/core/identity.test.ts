@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { observe } from '../../../src/core/observe.ts';
 import { emptySnapshot } from '../../../src/core/snapshot.ts';
 import type { MemberRecord, Snapshot } from '../../../src/core/snapshot.ts';
-import type { MemberStatus } from '../../../src/core/status.ts';
+import type { MemberStatus } from '../../../src/model/member-status.ts';
 import {
   aList,
   aMember,

@@ -1,7 +1,7 @@
 // G6: what becomes of a pool in which everybody lags is the operator's word, and by default what it always was.
 import { describe, expect, test } from 'vitest';
-import type { Observation } from '../../../src/core/observation.ts';
-import type { PoolPolicy } from '../../../src/core/policy.ts';
+import type { Observation } from '../../../src/model/observation.ts';
+import type { PoolPolicy } from '../../../src/model/policy.ts';
 import {
   aList,
   answered,

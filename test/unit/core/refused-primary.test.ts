@@ -1,10 +1,10 @@
 // A primary below the highest timeline ever seen, or with another system identifier: what it takes to be believed again.
 import { describe, expect, test } from 'vitest';
 import { observe } from '../../../src/core/observe.ts';
-import type { Observation } from '../../../src/core/observation.ts';
+import type { Observation } from '../../../src/model/observation.ts';
 import { refusedPrimaries, withAccepted } from '../../../src/core/refused-primary.ts';
 import type { Snapshot } from '../../../src/core/snapshot.ts';
-import type { MemberStatus } from '../../../src/core/status.ts';
+import type { MemberStatus } from '../../../src/model/member-status.ts';
 import {
   aList,
   aMember,

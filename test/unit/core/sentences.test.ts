@@ -4,9 +4,9 @@ import { buildStatus } from '../../../src/admin/status.ts';
 import { planActions } from '../../../src/core/actions.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { describeStanding, leaveWord, standingText } from '../../../src/core/describe.ts';
-import type { Observation } from '../../../src/core/observation.ts';
+import type { Observation } from '../../../src/model/observation.ts';
 import { changesBetween } from '../../../src/monitor/changes.ts';
-import { refusalText } from '../../../src/proxy/refusal-text.ts';
+import { refusalText } from '../../../src/proxy/ending/refusal-message.ts';
 import { logLine } from '../../../src/telemetry/log-lines.ts';
 import {
   aList,

@@ -1,7 +1,7 @@
 // Rows of scenarios.md for read pools, as far as the core decides them.
 import { describe, expect, test } from 'vitest';
-import type { PoolPolicy } from '../../../src/core/policy.ts';
-import type { MemberStatus } from '../../../src/core/status.ts';
+import type { PoolPolicy } from '../../../src/model/policy.ts';
+import type { MemberStatus } from '../../../src/model/member-status.ts';
 import {
   aList,
   aMember,

@@ -1,6 +1,6 @@
 // A server that tells new sessions in_hot_standby while its API says that it is the primary: which of the two is believed.
 import { expect, test } from 'vitest';
-import type { Observation } from '../../../src/core/observation.ts';
+import type { Observation } from '../../../src/model/observation.ts';
 import {
   aList,
   aPolicy,

@@ -1,8 +1,8 @@
 // Scenario 29 on what real members of two versions say of themselves: readers of every kind, each pool with its own.
 import { describe, expect, test } from 'vitest';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
-import type { Observation } from '../../../src/core/observation.ts';
-import type { MemberStatus } from '../../../src/core/status.ts';
+import type { Observation } from '../../../src/model/observation.ts';
+import type { MemberStatus } from '../../../src/model/member-status.ts';
 import { parseNodeStatus } from '../../../src/patroni/node-status.ts';
 import { aList, answered, aPolicy, aPool, aSnapshot, aWritePool, openIn } from '../../support/builders.ts';
 import { bodyText, readCapture } from '../../support/captures.ts';

@@ -1,7 +1,7 @@
 // G12: what this machine could not ask is no silence of the member.
 import { describe, expect, test } from 'vitest';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
-import type { Observation } from '../../../src/core/observation.ts';
+import type { Observation } from '../../../src/model/observation.ts';
 import { aList, aPolicy, aSnapshot, isPrimary, isReplica, WRITE_CHECK, READ_CHECK } from '../../support/builders.ts';
 
 const POLICY = aPolicy();

@@ -1,6 +1,6 @@
 // Members that fall silent: asked last from the first missed probe on, and left when their hosts seem to be gone.
 import { describe, expect, test } from 'vitest';
-import type { Observation } from '../../../src/core/observation.ts';
+import type { Observation } from '../../../src/model/observation.ts';
 import {
   aList,
   aPolicy,

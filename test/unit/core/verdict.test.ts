@@ -1,6 +1,6 @@
 // The status code is the API's word; the body may only tighten it (behaviour: evidence). Bodies are those of captures.
 import { describe, expect, test } from 'vitest';
-import type { MemberStatus } from '../../../src/core/status.ts';
+import type { MemberStatus } from '../../../src/model/member-status.ts';
 import { judge, ruleOut } from '../../../src/core/verdict.ts';
 import { aCheck } from '../../support/builders.ts';
 

@@ -1,7 +1,7 @@
 // The closed lists and the sentences: what a client, an operator and a metric read.
 import { describe, expect, test } from 'vitest';
-import { CLOSE_REASONS, evictionReason, LEAVE_CAUSES } from '../../../src/core/close-reason.ts';
-import type { CloseReason } from '../../../src/core/close-reason.ts';
+import { CLOSE_REASONS, evictionReason, LEAVE_CAUSES } from '../../../src/model/close-reason.ts';
+import type { CloseReason } from '../../../src/model/close-reason.ts';
 import {
   describeMembers,
   describeStanding,
@@ -9,7 +9,7 @@ import {
   leaveWord,
   standingText,
 } from '../../../src/core/describe.ts';
-import { REFUSAL_REASONS } from '../../../src/core/member.ts';
+import { REFUSAL_REASONS } from '../../../src/model/member.ts';
 import { aList, aPolicy, aTable, isPrimary, isReplica, poolOf, refused, silent } from '../../support/builders.ts';
 import { aDecision } from '../../support/tables.ts';
 

@@ -1,6 +1,6 @@
 // What becomes of a seed: names with several addresses, SRV records, and what of their answers is not believed.
 import { describe, expect, test } from 'vitest';
-import { addressText } from '../../../src/core/member.ts';
+import { addressText } from '../../../src/model/member.ts';
 import { entryOf, fakeCluster, seed, srvSeed } from '../../support/discovery.ts';
 
 const DOCUMENT = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Member } from '../../../src/core/member.ts';
-import type { ProbeObservation, ProbeOutcome } from '../../../src/core/observation.ts';
+import type { Member } from '../../../src/model/member.ts';
+import type { ProbeObservation, ProbeOutcome } from '../../../src/model/observation.ts';
 import { Prober } from '../../../src/monitor/prober.ts';
 import { aCheck, aMember, WRITE_CHECK } from '../../support/builders.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

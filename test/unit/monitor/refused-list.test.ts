@@ -1,8 +1,8 @@
 // What is refused stays known while no document can be read, and is one list for the log, the metric and the snapshot.
 import { expect, test } from 'vitest';
-import type { MonitorEvent } from '../../../src/core/events.ts';
-import type { MemberRefusal } from '../../../src/core/member.ts';
-import type { Observation } from '../../../src/core/observation.ts';
+import type { MonitorEvent } from '../../../src/reports/events.ts';
+import type { MemberRefusal } from '../../../src/model/member.ts';
+import type { Observation } from '../../../src/model/observation.ts';
 import { DiscoveryLoop } from '../../../src/monitor/discovery-loop.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

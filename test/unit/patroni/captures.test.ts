@@ -1,6 +1,6 @@
 // What real members of two versions said in many states, and what we read in it.
 import { describe, expect, test } from 'vitest';
-import type { MemberStatus } from '../../../src/core/status.ts';
+import type { MemberStatus } from '../../../src/model/member-status.ts';
 import { parseClusterDocument } from '../../../src/patroni/cluster-document.ts';
 import { parseDynamicConfig } from '../../../src/patroni/dynamic-config.ts';
 import { parseHistory } from '../../../src/patroni/history.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { shown } from '../../../src/core/shown.ts';
+import { shown } from '../../../src/model/printable.ts';
 import { parseClusterDocument, readClusterDocument } from '../../../src/patroni/cluster-document.ts';
 import { readDynamicConfig } from '../../../src/patroni/dynamic-config.ts';
 import { readHistory } from '../../../src/patroni/history.ts';

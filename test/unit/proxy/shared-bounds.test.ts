@@ -1,11 +1,11 @@
 // Bounds that several processes keep together: what the others have counts like one's own.
 import { expect, test } from 'vitest';
-import { NO_TALLY } from '../../../src/core/tally.ts';
-import type { Tally } from '../../../src/core/tally.ts';
-import { Admission } from '../../../src/proxy/admission.ts';
+import { NO_TALLY } from '../../../src/reports/tally.ts';
+import type { Tally } from '../../../src/reports/tally.ts';
+import { Admission } from '../../../src/proxy/accept/admission.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { NO_PEERS } from '../../../src/proxy/peers.ts';
-import { Registry } from '../../../src/proxy/registry.ts';
+import { Registry } from '../../../src/proxy/session-registry.ts';
 import { TokenBucket } from '../../../src/proxy/token-bucket.ts';
 
 const HERE = '10.0.0.1';

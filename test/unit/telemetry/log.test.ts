@@ -1,6 +1,6 @@
 // What reaches the log, as text: format, level, and the sentence of each event.
 import { describe, expect, test } from 'vitest';
-import type { MonitorEvent, ProxyEvent } from '../../../src/core/events.ts';
+import type { MonitorEvent, ProxyEvent } from '../../../src/reports/events.ts';
 import { logLine } from '../../../src/telemetry/log-lines.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
 import type { LogOptions } from '../../../src/telemetry/log.ts';

@@ -1,8 +1,8 @@
 // The exposition after given events and for a given table: names, labels, values.
 import { describe, expect, test } from 'vitest';
-import { CLOSE_REASONS } from '../../../src/core/close-reason.ts';
-import type { PoolCounts } from '../../../src/core/counts.ts';
-import type { ProxyEvent } from '../../../src/core/events.ts';
+import { CLOSE_REASONS } from '../../../src/model/close-reason.ts';
+import type { PoolCounts } from '../../../src/reports/counts.ts';
+import type { ProxyEvent } from '../../../src/reports/events.ts';
 import type { RoutingTable } from '../../../src/core/routing-table.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import type { Metrics } from '../../../src/telemetry/metrics.ts';

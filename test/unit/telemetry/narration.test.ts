@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { CloseReason } from '../../../src/core/close-reason.ts';
+import type { CloseReason } from '../../../src/model/close-reason.ts';
 import { createNarration } from '../../../src/telemetry/narration.ts';
 
 interface Narrated {

@@ -1,7 +1,7 @@
 // Members that are refused are counted by reason, never by what they say.
 import { expect, test } from 'vitest';
-import { REFUSAL_REASONS } from '../../../src/core/member.ts';
-import type { MemberRefusal } from '../../../src/core/member.ts';
+import { REFUSAL_REASONS } from '../../../src/model/member.ts';
+import type { MemberRefusal } from '../../../src/model/member.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { aPolicy, aTable } from '../../support/builders.ts';
 

@@ -1,6 +1,6 @@
 // A flood of clients that are refused is few lines in the log.
 import { expect, test } from 'vitest';
-import type { ProxyEvent } from '../../../src/core/events.ts';
+import type { ProxyEvent } from '../../../src/reports/events.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
 import type { LogOptions } from '../../../src/telemetry/log.ts';
 import { createRecorder } from '../../../src/telemetry/record.ts';

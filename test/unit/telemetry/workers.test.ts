@@ -1,7 +1,7 @@
 // What is told of the processes that serve.
 import { expect, test } from 'vitest';
-import type { WorkerStatus } from '../../../src/core/counts.ts';
-import type { WorkerEvent } from '../../../src/core/events.ts';
+import type { WorkerStatus } from '../../../src/reports/counts.ts';
+import type { WorkerEvent } from '../../../src/reports/events.ts';
 import { logLine } from '../../../src/telemetry/log-lines.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { aTableOf } from '../../support/tables.ts';

@@ -1,9 +1,9 @@
 // What the workers tell, and what is left of it when one is gone.
 import { expect, test } from 'vitest';
-import type { PoolCounts } from '../../../src/core/counts.ts';
-import type { ProxyEvent } from '../../../src/core/events.ts';
-import { NO_TALLY } from '../../../src/core/tally.ts';
-import type { Tally } from '../../../src/core/tally.ts';
+import type { PoolCounts } from '../../../src/reports/counts.ts';
+import type { ProxyEvent } from '../../../src/reports/events.ts';
+import { NO_TALLY } from '../../../src/reports/tally.ts';
+import type { Tally } from '../../../src/reports/tally.ts';
 import { Books } from '../../../src/workers/books.ts';
 import type { Report } from '../../../src/workers/messages.ts';
 

@@ -1,9 +1,9 @@
 // A cancel request between workers, on the main process's side: one worker is asked to send it, or none.
 import { expect, test } from 'vitest';
-import { NO_TALLY } from '../../../src/core/tally.ts';
-import { Answers } from '../../../src/workers/answers.ts';
+import { NO_TALLY } from '../../../src/reports/tally.ts';
+import { Answers } from '../../../src/workers/worker-requests.ts';
 import type { ChannelListener } from '../../../src/workers/fork.ts';
-import { Handle } from '../../../src/workers/handle.ts';
+import { Handle } from '../../../src/workers/worker-process.ts';
 import type { FromWorker, ToWorker } from '../../../src/workers/messages.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { ProxyEvent } from '../../../src/core/events.ts';
-import { NO_TALLY } from '../../../src/core/tally.ts';
+import type { ProxyEvent } from '../../../src/reports/events.ts';
+import { NO_TALLY } from '../../../src/reports/tally.ts';
 import type { Report } from '../../../src/workers/messages.ts';
 import { Reporter } from '../../../src/workers/reporter.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

@@ -1,6 +1,6 @@
 // The server as such, in both dialects: frozen and thawed, slow and silent clients, its end; and our own probe and reader against it.
 import { afterEach, describe, expect, test } from 'vitest';
-import { parseCheck } from '../../../../src/core/check.ts';
+import { parseCheck } from '../../../../src/model/check.ts';
 import { createProbe } from '../../../../src/patroni/probe.ts';
 import { createReader } from '../../../../src/patroni/read-documents.ts';
 import { closed, received, startApi } from '../../../support/sandbox-api/api-lab.ts';

@@ -1,0 +1,131 @@
+// The linter's rules. ROOMS is the dependency table of src/README.md: a room imports what its row names and nothing else.
+import { defineConfig } from 'oxlint';
+import type { OxlintOverride } from 'oxlint';
+
+interface Room {
+  /** Rooms that this room may import, type-only imports included. */
+  readonly may: readonly string[];
+  /** Libraries that live in this room. */
+  readonly libraries?: readonly string[];
+  /** No node:*, no library, no clock, no chance, no I/O. */
+  readonly isPure?: true;
+}
+
+const ROOMS: Record<string, Room> = {
+  model: { may: [], isPure: true },
+  core: { may: ['model'], isPure: true },
+  reports: { may: ['model', 'core'], isPure: true },
+  wire: { may: [], isPure: true },
+  patroni: { may: ['model'], libraries: ['undici'] },
+  kubernetes: { may: ['model'], libraries: ['undici'] },
+  discovery: { may: ['model', 'core', 'reports', 'patroni'] },
+  monitor: { may: ['model', 'core', 'reports'] },
+  proxy: { may: ['model', 'core', 'reports', 'wire'] },
+  workers: { may: ['model', 'core', 'reports', 'monitor', 'proxy'] },
+  config: { may: ['model'], libraries: ['yaml'] },
+  telemetry: { may: ['model', 'core', 'reports'], libraries: ['pino', 'pino-pretty', 'prom-client'] },
+  admin: { may: ['model', 'core', 'reports'] },
+  systemd: { may: ['model', 'core', 'reports'] },
+  cli: { may: ['model', 'core', 'reports', 'config', 'telemetry'], libraries: ['commander'] },
+};
+
+/** Each of them belongs to the rooms that name it above, to `app` and to `sandbox`. */
+const LIBRARIES = ['undici', 'pino', 'pino-pretty', 'prom-client', 'yaml', 'commander'];
+const COMPOSITION = ['app', 'sandbox'];
+const PROGRAMS = 'main|start|worker-main|healthcheck-main|index';
+const WHY = 'Knowledge flows one way (src/README.md).';
+const IMPURE = 'Date performance process setTimeout setInterval setImmediate fetch Buffer console'.split(' ');
+
+function noImport(regex: string, message: string): object {
+  return { regex, message: `${message} ${WHY}` };
+}
+
+function rulesOf([name, { may, libraries = [], isPure }]: [string, Room]): OxlintOverride {
+  const others = [...Object.keys(ROOMS), ...COMPOSITION].filter((other) => other !== name && !may.includes(other));
+  const where = (library: string): string =>
+    Object.keys(ROOMS)
+      .filter((room) => ROOMS[room]?.libraries?.includes(library))
+      .map((room) => `src/${room}`)
+      .join(', ');
+  const patterns = [
+    noImport(
+      `^(?:\\.\\./)+(?:${others.join('|')})/`,
+      `src/${name} may import ${may.join(', ') || 'no other room'} only.`,
+    ),
+    noImport(`^(?:\\.\\./)+(?:${PROGRAMS})\\.ts$`, 'No room imports a program.'),
+    ...(isPure ? [noImport('^[^.]', `src/${name} is pure: pass what it needs as an argument.`)] : []),
+    ...LIBRARIES.filter((library) => !libraries.includes(library)).map((library) =>
+      noImport(`^${library}(?:/|$)`, `${library} lives in ${where(library)}.`),
+    ),
+  ];
+  const globals = IMPURE.map((global) => ({
+    name: global,
+    message: `src/${name} is pure: take it as an argument. ${WHY}`,
+  }));
+  const chance = {
+    object: 'Math',
+    property: 'random',
+    message: `src/${name} is pure: take a number as an argument. ${WHY}`,
+  };
+  return {
+    files: [`src/${name}/**/*.ts`],
+    rules: {
+      'no-restricted-imports': ['error', { patterns }],
+      ...(isPure && { 'no-restricted-globals': ['error', ...globals], 'no-restricted-properties': ['error', chance] }),
+    },
+  };
+}
+
+const size = (max: number) => ({ max, skipBlankLines: true, skipComments: true });
+
+export default defineConfig({
+  plugins: ['typescript', 'import', 'promise', 'unicorn', 'oxc', 'node'],
+  categories: { correctness: 'error', suspicious: 'error' },
+  env: { node: true, es2024: true },
+  ignorePatterns: ['dist', 'node_modules'],
+  rules: {
+    eqeqeq: 'error',
+    'no-var': 'error',
+    'prefer-const': 'error',
+    'no-console': 'error',
+    'max-lines': ['error', size(300)],
+    'max-lines-per-function': ['error', size(60)],
+    'import/no-default-export': 'error',
+    'import/no-cycle': 'error',
+    'unicorn/prefer-node-protocol': 'error',
+    'typescript/no-explicit-any': 'error',
+    'typescript/no-non-null-assertion': 'error',
+    'typescript/consistent-type-imports': 'error',
+    'typescript/switch-exhaustiveness-check': 'error',
+    'typescript/no-floating-promises': 'error',
+    'typescript/no-misused-promises': 'error',
+    'typescript/no-unnecessary-condition': 'error',
+    'typescript/explicit-module-boundary-types': 'error',
+    'typescript/no-deprecated': 'error',
+    'typescript/prefer-readonly': 'error',
+    'no-restricted-globals': [
+      'error',
+      { name: 'process', message: 'Only the programs in src/ touch process; pass what is needed.' },
+    ],
+    'no-underscore-dangle': 'off',
+    'no-shadow': 'off',
+    'no-await-in-loop': 'off',
+    'typescript/consistent-return': 'off',
+    'consistent-return': 'off',
+  },
+  overrides: [
+    ...Object.entries(ROOMS).map((row) => rulesOf(row)),
+    { files: ['src/main.ts', 'src/start.ts', 'src/worker-main.ts'], rules: { 'no-restricted-globals': 'off' } },
+    { files: ['src/app/app.ts'], rules: { 'max-lines-per-function': ['error', size(100)] } },
+    {
+      files: ['test/**/*.ts', '*.config.ts'],
+      rules: {
+        'max-lines-per-function': 'off',
+        'no-restricted-globals': 'off',
+        'import/no-default-export': 'off',
+        'no-console': 'off',
+        'typescript/explicit-module-boundary-types': 'off',
+      },
+    },
+  ],
+});

@@ -1,0 +1,272 @@
+// The composition root: who talks to whom. Makes the parts from a configuration and hands each what it needs as functions; no part
+// knows this file, and no decision is taken here.
+import { createAdmin } from '../admin/server.ts';
+import type { Admin } from '../admin/server.ts';
+import { buildStatus } from '../admin/status.ts';
+import type { OpenFilesStatus, Readiness } from '../admin/status.ts';
+import type { StatusDocument } from '../admin/status-document.ts';
+import { createClients } from './cluster-access.ts';
+import type { Clients } from './cluster-access.ts';
+import { readAdminToken } from '../config/admin-token.ts';
+import type { ClusterConfig, Config } from '../config/config.ts';
+import type { Loaded } from '../config/load.ts';
+import type { MonitorEvent } from '../reports/events.ts';
+import { isAnswering } from '../core/snapshot.ts';
+import type { Clock } from '../model/instant.ts';
+import { addressText } from '../model/member.ts';
+import type { ShutdownPolicy } from '../model/policy.ts';
+import { Monitor } from '../monitor/monitor.ts';
+import { createOperations } from './operations.ts';
+import type { Load } from './operations.ts';
+import { createForwarding, processCount } from './forwarding.ts';
+import { whyNoRoom } from './open-files.ts';
+import type { BoundListener, ListenerChanges } from '../proxy/accept/listeners.ts';
+import type { InheritedSocket } from '../proxy/accept/listening-socket.ts';
+import type { Proxy } from '../proxy/proxy.ts';
+import { roomIn } from '../proxy/accept/descriptor-limit.ts';
+import type { OpenFiles, Room } from '../proxy/accept/descriptor-limit.ts';
+import { reload } from './reload.ts';
+import type { Reloaded, Running } from './reload.ts';
+import { systemClock } from './system-clock.ts';
+import type { Log } from '../telemetry/log.ts';
+import { createMetrics } from '../telemetry/metrics.ts';
+import { createRecorder } from '../telemetry/record.ts';
+import type { RecorderOptions } from '../telemetry/record.ts';
+import type { StatusSource } from '../telemetry/status-metrics.ts';
+
+export interface AppOptions {
+  readonly config: Config;
+  readonly log: Log;
+  readonly version: string;
+  readonly nodeVersion: string;
+  /** For a reload over HTTP. Default: there is no file. */
+  readonly load?: Load;
+  readonly clock?: Clock;
+  /** Listening sockets that this process was started with: listeners on their addresses use them. */
+  readonly inherited?: readonly InheritedSocket[];
+  /** Of this process. Default: there is no limit. */
+  readonly openFiles?: () => OpenFiles | undefined;
+  /** Lines of the log that could not be written, since the start. Default: none. */
+  readonly droppedLogLines?: () => number;
+  /** Hears every event beside the log and the metrics. */
+  readonly narrate?: RecorderOptions['narrate'];
+}
+
+export type Started =
+  | { readonly kind: 'started'; readonly listeners: readonly BoundListener[] }
+  | { readonly kind: 'failed'; readonly why: string };
+
+export interface App {
+  /** Binds every address or none, then begins to watch the cluster. */
+  start(): Promise<Started>;
+  /** Resolves when the first complete round of probes has shown the cluster. */
+  complete(): Promise<void>;
+  /** All of it or nothing, but for what needs a restart; tells the log and the metrics. Live sessions stay where they still may. */
+  reload(loaded: Loaded): Promise<Reloaded>;
+  /** Not ready from now on; listens for `shutdown.grace`, waits for `shutdown.wait`, drains for `shutdown.drain`, then ends. Resolves when all is closed. */
+  drain(): Promise<void>;
+  /** Ends everything at once. */
+  stop(): Promise<void>;
+}
+
+export function createApp(options: AppOptions): App {
+  const { config, log, inherited, clock = systemClock, load = () => ({ kind: 'no-file' }) } = options;
+  const startedAt = clock.now();
+  const tell = (event: MonitorEvent): void => recorder.onMonitorEvent(event);
+  const connect = (cluster: ClusterConfig): Clients =>
+    createClients(cluster, { clock, tell, onHint: () => monitor.hint() });
+  const running: Running = { config, clients: connect(config.cluster) };
+  const files = openFilesOf(options);
+  let isStopping = false;
+  const firstRound = Promise.withResolvers<void>();
+
+  const metrics = createMetrics({
+    ...options,
+    pools: config.pools.map((pool) => pool.name),
+    source: metricsSource(clock, () => ({ monitor, proxy }), options.droppedLogLines),
+  });
+  const recorder = createRecorder({ log, clock, count: metrics.count, narrate: options.narrate });
+
+  const monitor: Monitor = new Monitor({
+    policy: config,
+    scope: config.cluster.scope,
+    probe: (...question) => running.clients.probe(...question),
+    discover: (from) => running.clients.discover(from),
+    clock,
+    wallClock: () => Date.now(),
+    random: Math.random,
+    onTable: (actions) => {
+      proxy.tableChanged(actions);
+      if (monitor.table().complete) firstRound.resolve();
+    },
+    onStall: (...stall) => proxy.stalled(...stall),
+    onEvent: tell,
+  });
+  const proxy: Proxy = createForwarding({
+    config,
+    monitor,
+    inherited,
+    onEvent: recorder.onProxyEvent,
+    clock,
+    room: files.room,
+  });
+
+  const readiness = (): Readiness => readinessOf(isStopping, monitor.table().complete, proxy.trouble());
+  const status = async (): Promise<StatusDocument> => {
+    await proxy.gather();
+    return buildStatus({
+      version: options.version,
+      startedAt,
+      now: clock.now(),
+      readiness: readiness(),
+      pools: running.config.pools,
+      table: monitor.table(),
+      snapshot: monitor.snapshot(),
+      refused: monitor.refusedPrimaries(),
+      counts: proxy.counts(),
+      sources: running.clients.sources(),
+      workers: proxy.workers(),
+      openFiles: files.now(running.config),
+    });
+  };
+  const admin = createAdmin({
+    address: config.admin.address,
+    allowedHosts: () => running.config.admin.allowedHosts,
+    status,
+    readiness,
+    metrics: () => proxy.gather().then(() => metrics.text()),
+    metricsContentType: metrics.contentType,
+    token: () => readAdminToken(running.config.admin),
+    operations: createOperations({ monitor, load, log, reload: (loaded) => app.reload(loaded) }),
+  });
+
+  const grace = createGrace(clock);
+  const stop = async (): Promise<void> => {
+    isStopping = true;
+    grace.end();
+    await proxy.close();
+    monitor.stop();
+    running.clients.close();
+    await admin.close();
+    recorder.stop();
+  };
+  const start = async (): Promise<Started> => {
+    const started = await listenAll(config, { admin, room: files.room }, proxy, log);
+    if (started.kind === 'failed') await stop();
+    else monitor.start();
+    return started;
+  };
+  const onListeners = (changes: ListenerChanges): void => tellListeners(log, changes);
+  const parts = { running, isStopping: () => isStopping, connect, proxy, monitor, metrics, recorder, log, onListeners };
+  const inTurn = takingTurns();
+  const app: App = {
+    start: () => inTurn(start),
+    complete: () => firstRound.promise,
+    reload: (loaded) => inTurn(() => reload(parts, loaded)),
+    async drain() {
+      isStopping = true;
+      await grace.wait(running.config.shutdown.graceMs);
+      await emptied(proxy, running.config.shutdown);
+      await stop();
+    },
+    stop,
+  };
+  return app;
+}
+
+/** `now`: as /status tells it. */
+function openFilesOf({ openFiles = () => undefined }: AppOptions) {
+  const first = openFiles();
+  const room = first && roomIn(first);
+  const now = (config: Config): OpenFilesStatus | undefined => {
+    const files = openFiles();
+    if (files === undefined || room === undefined) return undefined;
+    return { ...files, mostSessions: Math.min(config.client.maxSessions, room.sessions * processCount(config)) };
+  };
+  return { room, now };
+}
+
+/** `of`: what there is at the scrape. */
+function metricsSource(
+  clock: Clock,
+  of: () => { readonly monitor: Monitor; readonly proxy: Proxy },
+  droppedLogLines: AppOptions['droppedLogLines'],
+): StatusSource {
+  return {
+    now: () => clock.now(),
+    routingTable: () => of().monitor.table(),
+    counts: () => of().proxy.counts(),
+    refusals: () =>
+      of()
+        .monitor.refusedPrimaries()
+        .map(({ kind }) => kind),
+    isDrained: (member) => of().monitor.snapshot().drained.has(member),
+    certificate: () => of().proxy.certificate(),
+    workers: () => of().proxy.workers(),
+    droppedLogLines,
+    lastAnswerAt: (member) => of().monitor.snapshot().members.get(member)?.answeredAt,
+    isUp: (member) => isAnswering(of().monitor.snapshot().members.get(member)),
+    scope: () => of().monitor.snapshot().scope,
+  };
+}
+
+function readinessOf(isStopping: boolean, isComplete: boolean, trouble: string | undefined): Readiness {
+  if (isStopping) return { ready: false, why: 'shutting down' };
+  if (!isComplete) return { ready: false, why: 'the first round of probes is not complete' };
+  return trouble === undefined ? { ready: true } : { ready: false, why: trouble };
+}
+
+async function emptied(proxy: Proxy, { waitMs, drainMs }: ShutdownPolicy): Promise<void> {
+  await proxy.stopAccepting();
+  await proxy.emptied(waitMs);
+  await proxy.drain(drainMs);
+}
+
+interface Control {
+  readonly admin: Admin;
+  readonly room: Room | undefined;
+}
+
+async function listenAll(config: Config, { admin, room }: Control, proxy: Proxy, log: Log): Promise<Started> {
+  const why = whyNoRoom(room, config.client, processCount(config), log);
+  if (why !== undefined) return { kind: 'failed', why };
+  const token = await readAdminToken(config.admin);
+  if (token.kind === 'unusable') log.warn({ event: 'token-unusable' }, `operations are off: ${token.why}`);
+  const own = await admin.listen();
+  if (own.kind === 'failed') return { kind: 'failed', why: own.detail };
+  const bound = await proxy.listen();
+  if (bound.kind === 'failed') return { kind: 'failed', why: bound.message };
+  const listeners = [...bound.listeners, { pool: 'admin', address: own.address }];
+  tellListeners(log, { added: listeners, removed: [] });
+  return { kind: 'started', listeners };
+}
+
+function tellListeners(log: Log, { added, removed }: ListenerChanges): void {
+  const tell = (event: string, text: string, { pool, address }: BoundListener): void =>
+    log.info({ event, pool, address: addressText(address) }, text);
+  for (const listener of added) tell('listening', 'listening', listener);
+  for (const listener of removed) tell('not-listening', 'no longer listening', listener);
+}
+
+/** A wait that may be ended before its time. */
+function createGrace(clock: Clock): { readonly wait: (ms: number) => Promise<void>; readonly end: () => void } {
+  const ended = Promise.withResolvers<undefined>();
+  return {
+    wait: async (ms) => {
+      const cancel = clock.schedule(ms, () => ended.resolve(undefined));
+      await ended.promise;
+      cancel();
+    },
+    end: () => ended.resolve(undefined),
+  };
+}
+
+/** Runs what it is given one after the other. */
+function takingTurns(): <T>(run: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (run) => {
+    const turn = last.then(run, run);
+    last = turn;
+    return turn;
+  };
+}

@@ -1,0 +1,64 @@
+// Who asks the members for this process: the client of their APIs, and the discovery that says which they are. Made anew when
+// the cluster's section of the configuration changes.
+import type { ClusterConfig } from '../config/config.ts';
+import type { ContactSourceEvent } from '../reports/events.ts';
+import type { Clock } from '../model/instant.ts';
+import { createDiscovery } from '../discovery/discover.ts';
+import type { Discovery } from '../discovery/discover.ts';
+import { contactSourceEvent } from '../discovery/source-news.ts';
+import type { MembersSource, MembersSourceOptions } from '../kubernetes/members-source.ts';
+import { createProbe } from '../patroni/probe.ts';
+import type { Probe } from '../patroni/probe.ts';
+import { createReader } from '../patroni/read-documents.ts';
+import { tlsFromFiles } from '../patroni/tls-files.ts';
+
+export interface Clients extends Discovery {
+  readonly probe: Probe;
+  /** Ends what goes on by itself. */
+  readonly close: () => void;
+}
+
+export interface ClientsOptions {
+  readonly clock: Clock;
+  readonly tell: (event: ContactSourceEvent) => void;
+  /** Somebody came or went, or a role label changed: a reason to ask. */
+  readonly onHint: () => void;
+}
+
+export function createClients(cluster: ClusterConfig, { clock, tell, onHint }: ClientsOptions): Clients {
+  const { tls: files, dialect } = cluster.api;
+  const tls = files === undefined ? undefined : tlsFromFiles(files);
+  const { kubernetes } = cluster;
+  const source = kubernetes && openSource({ config: kubernetes, clock, random: Math.random, onNews: onHint });
+  const discovery = createDiscovery({
+    cluster,
+    readCluster: createReader({ tls, dialect }).readCluster,
+    clock,
+    directory: source?.find,
+    random: Math.random,
+    onSource: (source, now) => tell(contactSourceEvent(source, now)),
+  });
+  return { ...discovery, probe: createProbe({ tls }), close: () => source?.close() };
+}
+
+/** Loaded when it is first asked: most have no use for it, and it brings an HTTP client of its own. */
+export function openSource(options: MembersSourceOptions): MembersSource {
+  let opened: Promise<MembersSource> | undefined;
+  let isClosed = false;
+  const open = async (): Promise<MembersSource> => {
+    const { createMembersSource } = await import('../kubernetes/members-source.ts');
+    const source = createMembersSource(options);
+    if (isClosed) source.close();
+    return source;
+  };
+  return {
+    find: async () => {
+      opened ??= open();
+      return await (await opened).find();
+    },
+    close: () => {
+      isClosed = true;
+      void opened?.then((source) => source.close());
+    },
+  };
+}

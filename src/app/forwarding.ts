@@ -1,0 +1,65 @@
+// Who forwards: this process, or several workers that it watches over. The rest of the program sees one proxy either way.
+import { availableParallelism, platform } from 'node:os';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { readKeyPair } from '../config/key-pair.ts';
+import type { Config } from '../config/config.ts';
+import type { ProxyEvent, WorkerEvent } from '../reports/events.ts';
+import type { Clock } from '../model/instant.ts';
+import type { Monitor } from '../monitor/monitor.ts';
+import type { InheritedSocket } from '../proxy/accept/listening-socket.ts';
+import { createProxy } from '../proxy/proxy.ts';
+import type { Proxy } from '../proxy/proxy.ts';
+import type { Room } from '../proxy/accept/descriptor-limit.ts';
+import { createCrew } from '../workers/supervisor.ts';
+import { forker } from '../workers/fork.ts';
+
+export interface ForwardingOptions {
+  readonly config: Config;
+  readonly monitor: Monitor;
+  /** Listening sockets that this process was started with. */
+  readonly inherited: readonly InheritedSocket[] | undefined;
+  readonly onEvent: (event: ProxyEvent | WorkerEvent) => void;
+  readonly clock: Clock;
+  /** What this process has file descriptors for. Undefined: enough. */
+  readonly room: Room | undefined;
+}
+
+/** Others can share a port too, but not deal out its clients. */
+const isLinux = platform() === 'linux';
+
+/** That serve clients. */
+export function processCount({ workers }: Config): number {
+  return workers === 'auto' ? (isLinux ? availableParallelism() : 1) : workers;
+}
+
+export function createForwarding({ config, monitor, inherited, onEvent, clock, room }: ForwardingOptions): Proxy {
+  const size = processCount(config);
+  const seams = {
+    freshen: monitor.freshen.bind(monitor),
+    onSmell: monitor.smell.bind(monitor),
+    onEvent,
+    readKeyPair,
+    clock,
+  };
+  if (size === 1) {
+    return createProxy({ ...config, ...seams, inherited, room, table: () => monitor.table(), random: Math.random });
+  }
+  // The source has a folder for this file, the build has none.
+  const program = extname(import.meta.url) === '.ts' ? '../worker-main.ts' : './worker-main.js';
+  const snapshot = () => monitor.snapshot();
+  return createCrew({
+    ...seams,
+    policy: config,
+    size,
+    startProcess: forker(fileURLToPath(new URL(program, import.meta.url))),
+    snapshot,
+    problem: whyNoWorkers(inherited),
+  });
+}
+
+function whyNoWorkers(inherited: readonly InheritedSocket[] = []): string | undefined {
+  if (!isLinux) return 'several processes on one port need Linux, whose kernel deals its clients out';
+  const [first] = inherited;
+  return first && `the socket that was passed as "${first.name}" is for one process alone`;
+}

@@ -1,0 +1,44 @@
+// The limit on open files: read, and held against the sessions that are configured. Node raises the soft limit to the
+// hard one when it starts, so what is read here is all that this process can have.
+import { readdirSync, readFileSync } from 'node:fs';
+import type { ClientPolicy } from '../model/policy.ts';
+import { LEAST_SESSIONS, roomIn } from '../proxy/accept/descriptor-limit.ts';
+import type { OpenFiles, Room } from '../proxy/accept/descriptor-limit.ts';
+import type { Log } from '../telemetry/log.ts';
+
+/** Undefined where the system does not tell: elsewhere than on Linux. */
+export function readOpenFiles(): OpenFiles | undefined {
+  try {
+    const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+    return soft === undefined ? undefined : { limit: Number(soft), inUse: readdirSync('/proc/self/fd').length };
+  } catch {
+    return undefined;
+  }
+}
+
+export function readRoom(): Room | undefined {
+  const files = readOpenFiles();
+  return files && roomIn(files);
+}
+
+const HOW = 'raise it: LimitNOFILE= in a systemd unit, --ulimit nofile= of a container, ulimit -Hn in a shell';
+
+/** Warns when fewer sessions fit than are configured. Returns why nothing can be served at all; undefined: it can. */
+export function whyNoRoom(
+  room: Room | undefined,
+  { maxSessions }: ClientPolicy,
+  processes: number,
+  log: Log,
+): string | undefined {
+  if (room === undefined) return undefined;
+  const { limit, sessions } = room;
+  if (sessions < Math.min(LEAST_SESSIONS, maxSessions)) {
+    return `the limit on open files is ${limit}, which is too low to serve even ${LEAST_SESSIONS} sessions: ${HOW}`;
+  }
+  const fits = sessions * processes;
+  if (fits < maxSessions) {
+    const text = `the limit on open files (${limit}) has room for ${fits} sessions, which counts instead of client.max_sessions (${maxSessions})`;
+    log.warn({ event: 'open-files-limit', limit, sessions: fits, maxSessions }, `${text}: ${HOW}`);
+  }
+  return undefined;
+}

@@ -1,0 +1,75 @@
+// Reload: another configuration for parts that go on running. First everything that can fail, then one step in which every part
+// changes; nobody sees half of it (G15). What needs a restart is named and left as it is.
+import { isDeepStrictEqual } from 'node:util';
+import type { Clients } from './cluster-access.ts';
+import { reconfigured } from '../config/changes.ts';
+import type { ClusterConfig, Config } from '../config/config.ts';
+import type { Loaded } from '../config/load.ts';
+import { formatProblems } from '../config/problem.ts';
+import type { Monitor } from '../monitor/monitor.ts';
+import type { ListenerChanges } from '../proxy/accept/listeners.ts';
+import type { Proxy } from '../proxy/proxy.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { Recorder } from '../telemetry/record.ts';
+
+/** What a reload replaces; everybody reads it here when it is needed. */
+export interface Running {
+  config: Config;
+  /** Who asks the members. */
+  clients: Clients;
+}
+
+export interface ReloadParts {
+  readonly running: Running;
+  readonly isStopping: () => boolean;
+  readonly connect: (cluster: ClusterConfig) => Clients;
+  readonly proxy: Proxy;
+  readonly monitor: Monitor;
+  readonly metrics: Metrics;
+  readonly recorder: Recorder;
+  readonly log: Log;
+  readonly onListeners: (changes: ListenerChanges) => void;
+}
+
+export type Reloaded =
+  /** `needsRestart`: what was asked for and was not applied. */
+  | { readonly kind: 'reloaded'; readonly changed: readonly string[]; readonly needsRestart: readonly string[] }
+  /** Nothing changed. */
+  | { readonly kind: 'failed'; readonly problems: readonly string[] };
+
+/** One at a time. */
+export async function reload(parts: ReloadParts, loaded: Loaded): Promise<Reloaded> {
+  const { running, isStopping, proxy, recorder } = parts;
+  const failed = (...problems: readonly string[]): Reloaded => {
+    recorder.onReload({ kind: 'config-reload-failed', problems });
+    return { kind: 'failed', problems };
+  };
+  if (isStopping()) return failed('shutting down');
+  if (loaded.kind === 'invalid') return failed(...formatProblems(loaded.problems).split('\n'));
+  const { config, changed, needsRestart } = reconfigured(running.config, loaded.config);
+  const prepared = await proxy.prepare(config);
+  if (prepared.kind === 'failed') return failed(prepared.message);
+  if (isStopping()) {
+    prepared.abandon();
+    return failed('shutting down');
+  }
+  apply(parts, config, prepared.apply);
+  recorder.onReload({ kind: 'config-reloaded', changed, needsRestart });
+  return { kind: 'reloaded', changed, needsRestart };
+}
+
+/** The proxy knows new pools before the table tells it of them; discovery asks by the new rules before it is asked to. */
+function apply(parts: ReloadParts, config: Config, applyToProxy: () => ListenerChanges): void {
+  const { running, connect, monitor, metrics, log, onListeners } = parts;
+  const isSameCluster = isDeepStrictEqual(running.config.cluster, config.cluster);
+  running.config = config;
+  log.level = config.log.level;
+  metrics.learn(config.pools.map(({ name }) => name));
+  onListeners(applyToProxy());
+  monitor.reconfigure(config);
+  if (isSameCluster) return;
+  running.clients.close();
+  running.clients = connect(config.cluster);
+  monitor.rediscover();
+}

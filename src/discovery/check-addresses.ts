@@ -1,0 +1,66 @@
+// A member of a cluster document becomes one of ours, or does not: its addresses are resolved, held against the trust rules,
+// and kept, so that what is contacted later is what was checked.
+import type { Address, ApiEndpoint, Objection } from '../model/member.ts';
+import type { ClusterMember } from '../patroni/cluster-document.ts';
+import type { Place, TrustRules } from './addresses.ts';
+import { parseApiUrl } from './api-url.ts';
+import type { Resolve } from './resolve.ts';
+
+/** What a document's member says about itself, checked. A `…Why` tells why the address is undefined. */
+export interface Vetted {
+  readonly name: string;
+  readonly api: ApiEndpoint | undefined;
+  readonly apiWhy: Objection | undefined;
+  readonly postgres: Address | undefined;
+  readonly postgresWhy: Objection | undefined;
+  /** Whether the document gave a PostgreSQL address at all, good or not. */
+  readonly isPostgresGiven: boolean;
+}
+
+/** Host names as PostgreSQL and DNS know them; a list of hosts, which a connection URL may hold, is none. */
+const HOST = /^(?:[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,252})|[0-9A-Fa-f:.]{2,45})$/;
+
+type Checked<T> =
+  | { readonly found: T; readonly why?: undefined }
+  | { readonly found?: undefined; readonly why: Objection };
+
+async function check(place: Place, rules: TrustRules, resolve: Resolve): Promise<Checked<Address>> {
+  const resolution = await resolve(place.host);
+  if (resolution.kind === 'unresolved') return { why: { reason: 'unresolved', why: resolution.why } };
+  const usable = resolution.addresses.find((address) => rules.refusal(place, address) === undefined);
+  if (usable !== undefined) return { found: { host: usable, port: place.port } };
+  return { why: rules.refusal(place, resolution.addresses[0]) ?? { reason: 'address', why: 'not allowed' } };
+}
+
+function unreadable(why: string): { readonly why: Objection } {
+  return { why: { reason: 'unreadable', why } };
+}
+
+async function checkApi(entry: ClusterMember, rules: TrustRules, resolve: Resolve): Promise<Checked<ApiEndpoint>> {
+  if (entry.apiUrl === undefined) return unreadable('/cluster has no API URL for it');
+  const parsed = parseApiUrl(entry.apiUrl);
+  if (parsed.kind === 'invalid') return unreadable(parsed.why);
+  const { url, host, port } = parsed.api;
+  const { found, why } = await check({ use: 'api', host, port }, rules, resolve);
+  return found === undefined ? { why } : { found: { url, address: found } };
+}
+
+async function checkPostgres(entry: ClusterMember, rules: TrustRules, resolve: Resolve): Promise<Checked<Address>> {
+  const { host, port } = entry;
+  if (host === undefined || port === undefined) return unreadable('/cluster has no host and port for it');
+  if (!HOST.test(host)) return unreadable('its host in /cluster is not one host name or address');
+  return await check({ use: 'postgres', host, port }, rules, resolve);
+}
+
+/** Never rejects. */
+export async function vet(entry: ClusterMember, rules: TrustRules, resolve: Resolve): Promise<Vetted> {
+  const [api, postgres] = await Promise.all([checkApi(entry, rules, resolve), checkPostgres(entry, rules, resolve)]);
+  return {
+    name: entry.name,
+    api: api.found,
+    apiWhy: api.why,
+    postgres: postgres.found,
+    postgresWhy: postgres.why,
+    isPostgresGiven: entry.host !== undefined && entry.port !== undefined,
+  };
+}

@@ -1,0 +1,120 @@
+// The list of members as discovery remembers it: configured ones always, discovered ones until a document has not named them
+// for the grace. A document adds and confirms; only time takes away.
+import type { Instant } from '../model/instant.ts';
+import type { Address, Member, MemberName, MemberRefusal, Objection } from '../model/member.ts';
+import { shown } from '../model/printable.ts';
+import { isSameApi } from './contact-points.ts';
+import type { ContactPoints } from './contact-points.ts';
+import type { Vetted } from './check-addresses.ts';
+
+/** Members at most; documents are hostile bytes. */
+export const MAX_MEMBERS = 100;
+
+export interface Absent {
+  readonly name: MemberName;
+  /** Since the last document that named it. */
+  readonly sinceMs: number;
+}
+
+interface Entry {
+  readonly member: Member;
+  /** Start of the newest read whose document named it. */
+  readonly seenAt: Instant;
+}
+
+export class Roster {
+  readonly #graceMs: number;
+  readonly #discovered = new Map<MemberName, Entry>();
+  /** PostgreSQL addresses of configured members that the configuration does not give. */
+  readonly #learned = new Map<MemberName, Address>();
+
+  constructor(graceMs: number) {
+    this.#graceMs = graceMs;
+  }
+
+  /** Configured members first, then the discovered ones. */
+  members(points: ContactPoints): readonly Member[] {
+    const configured = points.members.map((member) => ({
+      ...member,
+      postgres: member.postgres ?? this.#learned.get(member.name),
+    }));
+    const discovered = [...this.#discovered.values()].map((entry) => entry.member);
+    return [...configured, ...discovered];
+  }
+
+  absent(at: Instant): readonly Absent[] {
+    return [...this.#discovered.values()].flatMap(({ member, seenAt }) =>
+      seenAt < at ? [{ name: member.name, sinceMs: at - seenAt }] : [],
+    );
+  }
+
+  /** Takes in one document's vetted members. `at`: the start of its read. Returns who was not taken, and why. */
+  apply(
+    vetted: readonly Vetted[],
+    points: ContactPoints,
+    isWanted: (one: Vetted) => boolean,
+    at: Instant,
+  ): readonly MemberRefusal[] {
+    const refused: MemberRefusal[] = [];
+    for (const one of vetted) {
+      const objection = this.#take(one, points, isWanted, at);
+      if (objection !== undefined) refused.push({ name: one.name, ...objection });
+    }
+    for (const [name, entry] of this.#discovered) {
+      const isConfigured = points.members.some((member) => member.name === name);
+      if (isConfigured || at - entry.seenAt > this.#graceMs) this.#discovered.delete(name);
+    }
+    return refused;
+  }
+
+  #take(one: Vetted, points: ContactPoints, isWanted: (one: Vetted) => boolean, at: Instant): Objection | undefined {
+    const configured = configuredAs(one, points);
+    if (configured !== undefined) {
+      if (one.postgres !== undefined) this.#learned.set(configured.name, one.postgres);
+      if (configured.name !== one.name) {
+        return { reason: 'duplicate', why: `its API is configured as ${configured.name}` };
+      }
+      return configured.postgres === undefined ? one.postgresWhy : undefined;
+    }
+    if (one.api === undefined) return both(one);
+    if (!isWanted(one)) {
+      return { reason: 'not-configured', why: 'neither a seed nor configured, and discovery is static' };
+    }
+    const known = this.#discovered.get(one.name);
+    if (known === undefined && points.members.length + this.#discovered.size >= MAX_MEMBERS) {
+      return { reason: 'too-many', why: `more than ${MAX_MEMBERS} members` };
+    }
+    const twin = [...this.#discovered.values()].find(
+      ({ member }) => member.name !== one.name && sharesApi(member, one),
+    );
+    if (twin !== undefined && twin.seenAt >= at) {
+      return { reason: 'duplicate', why: `its API is also that of ${shown(twin.member.name)}` };
+    }
+    if (known !== undefined && known.seenAt > at) return undefined;
+    // A member that was renamed: one API is one member.
+    if (twin !== undefined) this.#discovered.delete(twin.member.name);
+    const postgres = one.isPostgresGiven ? one.postgres : known?.member.postgres;
+    this.#discovered.set(one.name, {
+      member: { name: one.name, api: one.api, postgres, origin: 'discovered' },
+      seenAt: at,
+    });
+    return one.postgresWhy;
+  }
+}
+
+/** Every objection in one sentence, so that the operator meets the second not only after the first is gone. */
+function both({ apiWhy, postgresWhy }: Vetted): Objection | undefined {
+  if (apiWhy === undefined || postgresWhy === undefined || apiWhy.why === postgresWhy.why) return apiWhy ?? postgresWhy;
+  return { reason: apiWhy.reason, why: `${apiWhy.why}; ${postgresWhy.why}` };
+}
+
+function sharesApi(member: Member, one: Vetted): boolean {
+  return one.api !== undefined && isSameApi(member.api, one.api);
+}
+
+/** The configured member that a document means: by name, else by its API. */
+export function configuredAs(one: Vetted, points: ContactPoints): Member | undefined {
+  return (
+    points.members.find((member) => member.name === one.name) ?? points.members.find((member) => sharesApi(member, one))
+  );
+}

@@ -1,0 +1,34 @@
+// Since when a pool lives on its fallback, or on members that lag. The table says that it does; since when is history, which a
+// decision does not know.
+import type { Clock, Instant } from '../../model/instant.ts';
+import type { PoolName } from '../../model/policy.ts';
+import type { Route, RoutingTable } from '../../core/routing-table.ts';
+
+export class Degraded {
+  readonly #clock: Clock;
+  readonly #since = new Map<PoolName, Instant>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  tableChanged({ pools }: RoutingTable): void {
+    const now = this.#clock.now();
+    for (const [pool, { route }] of pools) {
+      if (!isDegraded(route)) this.#since.delete(pool);
+      else if (!this.#since.has(pool)) this.#since.set(pool, now);
+    }
+    for (const pool of this.#since.keys()) {
+      if (!pools.has(pool)) this.#since.delete(pool);
+    }
+  }
+
+  /** Undefined while it lives as it should, or not at all. */
+  since(pool: PoolName): Instant | undefined {
+    return this.#since.get(pool);
+  }
+}
+
+function isDegraded(route: Route): boolean {
+  return route.kind === 'open' && (route.fallback !== undefined || route.lagging !== undefined);
+}

@@ -1,0 +1,77 @@
+// One connection attempt to one member under one deadline. Reports exactly once, in the step in which it knows; the caller who
+// aborts hears nothing. Tells the member's faults from our own (G12).
+import { Socket } from 'node:net';
+import type { DialOutcome } from '../../reports/events.ts';
+import type { Clock } from '../../model/instant.ts';
+import type { Address } from '../../model/member.ts';
+import { SOCKET_OPTIONS, ignoreErrors } from '../socket.ts';
+
+export type DialResult =
+  | { readonly kind: 'connected'; readonly socket: Socket }
+  | {
+      readonly kind: 'failed';
+      readonly outcome: Exclude<DialOutcome, 'connected' | 'outraced'>;
+      /** This machine ran out of something: says nothing about the member. */
+      readonly isLocalFault: boolean;
+      /** One clause: `connection refused`. */
+      readonly detail: string;
+    };
+
+export interface DialLimits {
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+}
+
+/** Returns the abort; it is idempotent, and after the result it does nothing. */
+export type Dial = (address: Address, limits: DialLimits, onResult: (result: DialResult) => void) => () => void;
+
+/** ENETUNREACH is our missing route far more often than a router's answer. */
+const LOCAL_FAULTS: ReadonlySet<string> = new Set([
+  'EMFILE',
+  'ENFILE',
+  'EADDRNOTAVAIL',
+  'ENOBUFS',
+  'ENOMEM',
+  'ENETUNREACH',
+  'ENETDOWN',
+]);
+
+const WORDS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection reset',
+  EHOSTUNREACH: 'host unreachable',
+  ETIMEDOUT: 'no answer to the connection attempt',
+};
+
+export const dialTcp: Dial = (address, { clock, timeoutMs }, onResult) => {
+  const socket = new Socket(SOCKET_OPTIONS).connect({ host: address.host, port: address.port });
+  ignoreErrors(socket);
+  let isDone = false;
+  const finish = (result: DialResult | undefined): void => {
+    if (isDone) return;
+    isDone = true;
+    cancelDeadline();
+    socket.off('connect', connected).off('error', failed);
+    if (result?.kind !== 'connected') socket.destroy();
+    if (result !== undefined) onResult(result);
+  };
+  const connected = (): void => finish({ kind: 'connected', socket });
+  const failed = (error: NodeJS.ErrnoException): void => finish(failure(error));
+  const expired = (): void =>
+    finish({ kind: 'failed', outcome: 'timeout', isLocalFault: false, detail: `no connection within ${timeoutMs} ms` });
+  // After a stall timers come first: what the kernel brought about meanwhile is looked at before the verdict.
+  let cancelDeadline = clock.schedule(timeoutMs, () => {
+    cancelDeadline = clock.schedule(0, expired);
+  });
+  socket.on('connect', connected).on('error', failed);
+  return () => finish(undefined);
+};
+
+function failure({ code = '', message }: NodeJS.ErrnoException): DialResult {
+  return {
+    kind: 'failed',
+    outcome: code === 'ECONNREFUSED' ? 'refused' : code === 'ETIMEDOUT' ? 'timeout' : 'failed',
+    isLocalFault: LOCAL_FAULTS.has(code) || code.startsWith('EAI_') || code === 'ENOTFOUND',
+    detail: WORDS[code] ?? (code === '' ? message : code),
+  };
+}

@@ -1,0 +1,53 @@
+// Backends that declined encryption and wait with their clients for the startup message. A spare is asked nothing, so one that
+// speaks or closes is of no use; one whose member is no longer open anywhere is dropped in the step of the decision.
+import type { Socket } from 'node:net';
+import { isSameAddress } from '../../model/member.ts';
+import type { RoutingTable, Target } from '../../core/routing-table.ts';
+
+export interface Spare {
+  /** The socket, to be listened to in this step, if it lives and its member is one of these at that address; else it is dropped. */
+  readonly take: (targets: readonly Target[]) => { readonly target: Target; readonly socket: Socket } | undefined;
+  /** Closes it, unless it was taken; idempotent. */
+  readonly drop: () => void;
+}
+
+interface Entry {
+  readonly target: Target;
+  readonly drop: () => void;
+}
+
+export class Spares {
+  readonly #entries = new Set<Entry>();
+
+  keep(target: Target, socket: Socket): Spare {
+    const release = (): boolean => {
+      socket.off('data', drop).off('end', drop).off('close', drop);
+      return this.#entries.delete(entry);
+    };
+    const drop = (): void => {
+      if (release()) socket.destroy();
+    };
+    const entry: Entry = { target, drop };
+    if (!socket.destroyed) {
+      this.#entries.add(entry);
+      socket.on('data', drop).on('end', drop).on('close', drop);
+    }
+    const take: Spare['take'] = (targets) => {
+      // The server may have reset it in this turn of the event loop, before its `close` tells so.
+      if (socket.destroyed || !isAmong(targets, target)) drop();
+      return release() ? { target, socket } : undefined;
+    };
+    return { take, drop };
+  }
+
+  tableChanged({ pools }: RoutingTable): void {
+    const open = [...pools.values()].flatMap(({ route }) => (route.kind === 'open' ? route.targets : []));
+    for (const { target, drop } of this.#entries) {
+      if (!isAmong(open, target)) drop();
+    }
+  }
+}
+
+export function isAmong(targets: readonly Target[], { member, address }: Target): boolean {
+  return targets.some((target) => target.member === member && isSameAddress(target.address, address));
+}

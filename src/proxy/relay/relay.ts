@@ -1,0 +1,156 @@
+// The byte copy between client and backend, both ways: unaltered, in order, once, with half-close passed on and back-pressure.
+// Owns both sockets from its start until it reports that both are closed, or is stopped. Knows nothing of sessions, tables or
+// PostgreSQL: who wants to read along, or to keep something from the client, taps it.
+import type { Socket } from 'node:net';
+import type { Clock } from '../../model/instant.ts';
+import { ToBackend, ToClient } from './directions.ts';
+import type { DirectionInputs } from './directions.ts';
+import type { Greeted } from '../connect/greeting.ts';
+import type { Lanes } from './stream-pipe.ts';
+import { resetSocket } from '../socket.ts';
+
+export type BackendEnding = 'backend-closed' | 'backend-reset';
+export type RelayEnding = 'client-closed' | 'client-reset' | BackendEnding;
+
+export interface RelayInputs extends DirectionInputs {
+  readonly client: Socket;
+  readonly backend: Socket;
+  /** What goes to the backend first. */
+  readonly packet: Uint8Array | undefined;
+  /** What the client sent besides. */
+  readonly opening: Uint8Array;
+  /** Set when `packet` was sent already. */
+  readonly greeted?: Greeted | undefined;
+  /** The client has half-closed already. */
+  readonly hasClientEnded: boolean;
+  readonly lanes: Lanes;
+  readonly clock: Clock;
+  /** The backend ended before the client did. True: the caller has stopped this relay and ends both sockets. */
+  readonly onBackendEnded: (ending: BackendEnding) => boolean;
+  /** Both sockets are closed; which side began it. */
+  readonly onEnded: (ending: RelayEnding) => void;
+}
+
+/** How long a client may still read what a reset backend had said. */
+const FLUSH_MS = 5_000;
+/** How long a client may take to read what the backend had said before its end. */
+const UNREAD_MS = 60_000;
+/** How long a client that has read that may stay silent, half-open (PostgreSQL itself never half-closes). */
+const HALF_OPEN_MS = 10_000;
+
+const nothing = (): void => {};
+
+export class Relay {
+  readonly #inputs: RelayInputs;
+  readonly #toBackend: ToBackend;
+  readonly #toClient: ToClient;
+  #ending: RelayEnding | undefined;
+  #open = 2;
+  #cancelTimer = nothing;
+  #isStopped = false;
+
+  constructor(inputs: RelayInputs) {
+    this.#inputs = inputs;
+    this.#toBackend = new ToBackend(inputs.lanes.toBackend, inputs);
+    this.#toClient = new ToClient(inputs.lanes.toClient, inputs);
+  }
+
+  /** Call once. */
+  start(): void {
+    const { client, backend, packet, opening, greeted } = this.#inputs;
+    client.on('end', this.#endOfClient).on('error', this.#clientFailed).on('close', this.#clientClosed);
+    backend.on('end', this.#endOfBackend).on('error', this.#backendFailed).on('close', this.#backendClosed);
+    if (packet !== undefined && greeted === undefined) this.#toBackend.send(packet);
+    if (packet !== undefined && greeted !== undefined) this.#toBackend.count(packet.length);
+    if (greeted !== undefined && greeted.words.length > 0) this.#toClient.take(greeted.words);
+    if (opening.length > 0 && !this.#isStopped) this.#toBackend.take(opening);
+    this.#flow();
+  }
+
+  /** Lets go of both sockets, which are the caller's again: nothing more is copied or told. Idempotent. */
+  stop(): void {
+    const { client, backend, lanes } = this.#inputs;
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    this.#toBackend.stop();
+    this.#cancelTimer();
+    client.off('end', this.#endOfClient).off('error', this.#clientFailed).off('close', this.#clientClosed);
+    backend.off('end', this.#endOfBackend).off('error', this.#backendFailed).off('close', this.#backendClosed);
+    // What the client said last goes nowhere any more; what it was told it may read.
+    lanes.toClient.flush();
+    lanes.toClient.leave();
+    lanes.toBackend.leave();
+  }
+
+  #flow(): void {
+    const { lanes, hasClientEnded } = this.#inputs;
+    if (this.#isStopped) return;
+    lanes.toBackend.flow(this.#toBackend);
+    lanes.toClient.flow(this.#toClient);
+    if (hasClientEnded) this.#endOfClient();
+  }
+
+  readonly #endOfClient = (): void => {
+    this.#ending ??= 'client-closed';
+    const { lanes, backend } = this.#inputs;
+    this.#toBackend.whenSent(() => lanes.toBackend.whenFlushed(() => backend.end()));
+  };
+
+  readonly #endOfBackend = (): void => {
+    if (this.#hasBackendEnded('backend-closed')) return;
+    const { client, lanes } = this.#inputs;
+    this.#watch(UNREAD_MS);
+    lanes.toClient.whenFlushed(() => client.end(() => this.#watch(HALF_OPEN_MS)));
+  };
+
+  readonly #clientFailed = (): void => {
+    this.#ending ??= 'client-reset';
+    this.#toBackend.stop();
+    resetSocket(this.#inputs.backend);
+  };
+
+  readonly #backendFailed = (): void => {
+    if (this.#hasBackendEnded('backend-reset')) return;
+    const { client, clock, lanes } = this.#inputs;
+    this.#toBackend.stop();
+    this.#cancelTimer();
+    this.#cancelTimer = clock.schedule(FLUSH_MS, () => client.destroy());
+    lanes.toBackend.discard();
+    lanes.toClient.whenFlushed(() => client.destroySoon());
+  };
+
+  /** True: it is not this relay's matter any more. */
+  #hasBackendEnded(how: BackendEnding): boolean {
+    if (this.#ending !== undefined) return false;
+    this.#ending = how;
+    return this.#inputs.onBackendEnded(how);
+  }
+
+  readonly #clientClosed = (): void => this.#closed(this.#inputs.client, this.#clientFailed);
+  readonly #backendClosed = (): void => this.#closed(this.#inputs.backend, this.#backendFailed);
+
+  /**
+   * The first close ends the other side too: at once if it came without an end, else when what is left has been
+   * written.
+   */
+  #closed(socket: Socket, failed: () => void): void {
+    this.#open -= 1;
+    if (this.#open > 0) return socket.readableEnded ? this.#watch(UNREAD_MS) : failed();
+    this.#cancelTimer();
+    this.#toBackend.stop();
+    this.#inputs.lanes.toBackend.closed();
+    this.#inputs.lanes.toClient.closed();
+    this.#inputs.onEnded(this.#ending ?? 'backend-closed');
+  }
+
+  #watch(limitMs: number): void {
+    const { client, backend, traffic, clock } = this.#inputs;
+    if (this.#isStopped || this.#open === 0) return;
+    const seenBytes = traffic.toBackendBytes;
+    this.#cancelTimer();
+    this.#cancelTimer = clock.schedule(limitMs, () => {
+      if (traffic.toBackendBytes !== seenBytes) return this.#watch(limitMs);
+      for (const socket of [backend, client]) socket.destroy();
+    });
+  }
+}

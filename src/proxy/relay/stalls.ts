@@ -1,0 +1,58 @@
+// After this process stood still: what clients of exclusive pools say waits until the pool's members were asked again.
+// Meanwhile another member may have become the primary, and the kernel has kept the clients' bytes for the old one.
+import type { Instant } from '../../model/instant.ts';
+import type { PoolName, PoolPolicy } from '../../model/policy.ts';
+import type { ProxySeams } from '../options.ts';
+
+/**
+ * To be called before anything of the client is forwarded: reading the table judges what is overdue, and the session
+ * may be over by then. Undefined: the bytes may go on. Else they wait until it resolves.
+ */
+export type Judge = () => Promise<void> | undefined;
+
+type Seams = Pick<ProxySeams, 'table' | 'freshen' | 'clock'>;
+
+export class Stalls {
+  readonly #seams: Seams;
+  readonly #waits = new Map<PoolName, Promise<void>>();
+  readonly #exclusive = new Map<PoolName, Judge>();
+  readonly #shared: Judge;
+
+  constructor(seams: Seams) {
+    this.#seams = seams;
+    this.#shared = () => void seams.table();
+  }
+
+  /** One for all sessions of the pool. */
+  judge({ name, exclusive }: PoolPolicy): Judge {
+    if (!exclusive) return this.#shared;
+    const known = this.#exclusive.get(name) ?? this.#judgeOf(name);
+    this.#exclusive.set(name, known);
+    return known;
+  }
+
+  /** From now on clients of the exclusive ones of `pools` wait, for `limitMs` at most. */
+  stalled(pools: readonly PoolPolicy[], noticedAt: Instant, limitMs: number): void {
+    const { clock, freshen } = this.#seams;
+    for (const { name, exclusive } of pools) {
+      const asked = exclusive ? freshen(name, noticedAt) : undefined;
+      if (asked === undefined) continue;
+      const { promise: wait, resolve } = Promise.withResolvers<void>();
+      this.#waits.set(name, wait);
+      const end = (): void => {
+        cancel();
+        if (this.#waits.get(name) === wait) this.#waits.delete(name);
+        resolve();
+      };
+      const cancel = clock.schedule(limitMs, end);
+      void asked.then(end, end);
+    }
+  }
+
+  #judgeOf(name: PoolName): Judge {
+    return () => {
+      this.#seams.table();
+      return this.#waits.size === 0 ? undefined : this.#waits.get(name);
+    };
+  }
+}

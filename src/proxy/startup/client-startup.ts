@@ -1,0 +1,297 @@
+// What a client says and does before it has a backend: its first packet is recognised and told, and so is its leaving; after a
+// request for encryption the same for the next packet, within one deadline that stands still while the client waits for us.
+// Where TLS is ours such a request is answered here, and the client is the TLS socket from then on. Keeps every byte for who comes
+// next: the relay, a cancel or a refusal. Knows no route and no state of the session.
+import type { Socket } from 'node:net';
+import type { Clock } from '../../model/instant.ts';
+import type { Recognition } from '../../wire/startup.ts';
+import type { Asked } from '../connect/connect-backend.ts';
+import { NOT_SUPPORTED, SUPPORTED } from '../../wire/error-response.ts';
+import { HTTP_ANSWER } from '../ending/refusal-message.ts';
+import type { RefusalReason } from '../ending/refusal-message.ts';
+import { refuse } from './refuse-startup.ts';
+import { readSaid } from './startup-parameters.ts';
+import type { Said } from './startup-parameters.ts';
+import { Intake } from './startup-reader.ts';
+import type { IntakeListener, KeptBytes } from './startup-reader.ts';
+import { shakeHands } from './tls-handshake.ts';
+import type { OwnTls } from './tls-certificate.ts';
+
+export interface OpeningInputs {
+  readonly clock: Clock;
+  /** For everything up to the startup message. */
+  readonly timeoutMs: number;
+  /** Undefined: TLS is its server's. */
+  readonly tls: OwnTls | undefined;
+  readonly kept: KeptBytes;
+  readonly host: OpeningHost;
+}
+
+/** Who has accepted the client, and hears what it wants. */
+export interface OpeningHost {
+  /** It wants a backend, or to agree on encryption with one; once, and again after each `next`. */
+  begin(): void;
+  cancel(request: Uint8Array): void;
+  /** What it says cannot be served, or came too late. `answer`: in its own protocol. */
+  refuse(reason: Unwelcome, detail: string, answer?: Uint8Array): void;
+  /** It left, or cannot be spoken with; nothing it said waits for an answer. */
+  close(how: 'no-startup' | 'client-reset' | 'client-gave-up' | 'tls-failed', detail?: string): void;
+}
+
+type Unwelcome = Extract<
+  RefusalReason,
+  'not-postgres' | 'startup-timeout' | 'tls-required' | 'unsupported-protocol' | 'hold-full'
+>;
+
+export interface HandedOver {
+  /** The first packet as it is to be forwarded, where it can be read. */
+  readonly packet: Uint8Array | undefined;
+  /** What it said besides. */
+  readonly bytes: Uint8Array;
+  /** It half-closed. */
+  readonly hasEnded: boolean;
+  /** The packet begins a stream in plain text of the protocol that is spoken here. */
+  readonly isReadable: boolean;
+}
+
+type Packet = Exclude<Recognition, { kind: 'need-more' }>;
+
+const NONE: ReadonlySet<Recognition['kind']> = new Set();
+const NOTHING = new Uint8Array(0);
+
+export class Opening implements IntakeListener {
+  #client: Socket;
+  readonly #inputs: OpeningInputs;
+  #intake: Intake;
+  #leftMs: number;
+  #packet: Recognition | undefined;
+  /** Read of it when it is first asked for. */
+  #said: Said | undefined;
+  #hasNegotiated = false;
+  /**
+   * Requests that have their answer: none may come twice, or a client could ask for ever. Neither follows a handshake.
+   */
+  #asked: ReadonlySet<Recognition['kind']> = NONE;
+  #isEncrypted = false;
+  #abortHandshake: (() => void) | undefined;
+
+  constructor(client: Socket, inputs: OpeningInputs) {
+    this.#client = client;
+    this.#inputs = inputs;
+    this.#leftMs = inputs.timeoutMs;
+    this.#intake = new Intake(client, inputs.kept, this);
+  }
+
+  /** What to speak with it through: another one after each step in which it may have encrypted. */
+  client(): Socket {
+    return this.#client;
+  }
+
+  /** Returns what ends the deadline, to be called once when the packet is there or not wanted any more. */
+  start(): () => void {
+    const stop = this.#await();
+    this.#intake.start();
+    return stop;
+  }
+
+  /** The request for encryption was answered no: waits for what the client says to that. Returns as `start` does. */
+  next(): () => void {
+    const length = this.#length();
+    if (this.#packet !== undefined) this.#asked = new Set([...this.#asked, this.#packet.kind]);
+    this.#forget();
+    const stop = this.#await();
+    this.#intake.skip(length);
+    return stop;
+  }
+
+  /** What its startup packet says; nothing where encryption or another protocol hides it. */
+  said(): Said | undefined {
+    const packet = this.#packet;
+    if (packet?.kind === 'startup' && packet.major === 3) this.#said ??= readSaid(this.#first());
+    return this.#said;
+  }
+
+  /** What it waits to be answered, as it is to be forwarded, if that is all it has said. */
+  asked(): Asked | undefined {
+    const packet = this.#forwarded();
+    if (packet === undefined || this.#hasPipelined() || this.#intake.hasEnded()) return undefined;
+    return { kind: this.#isNegotiating() ? 'negotiation' : 'startup', packet };
+  }
+
+  /** Everything it said; the socket is the caller's, who listens to it in the same step. */
+  handOver(): HandedOver {
+    const packet = this.#forwarded();
+    const from = packet === undefined ? 0 : this.#length();
+    // An empty view would keep a whole read alive.
+    const bytes = this.#intake.length() === from ? NOTHING : this.#intake.bytes().subarray(from);
+    this.#intake.release();
+    const isReadable = packet !== undefined && !this.#isNegotiating();
+    return { packet, bytes, hasEnded: this.#intake.hasEnded(), isReadable };
+  }
+
+  /** Says no in the client's own terms and parts from it; nothing else is told from here on. Returns the end without courtesy. */
+  refuse(error: Uint8Array, clock: Clock, onClosed: () => void): () => void {
+    if (this.#abortHandshake !== undefined) return this.#cutOff(this.#abortHandshake, onClosed);
+    // The error itself is the answer to a request with something behind it.
+    const packet = this.#isNegotiating() && this.#hasPipelined() ? undefined : this.#packet;
+    return refuse(
+      { client: this.#client, intake: this.#intake, packet, answered: this.#asked },
+      error,
+      clock,
+      onClosed,
+    );
+  }
+
+  onPacket(packet: Packet): void {
+    this.#packet = packet;
+    const { tls, host } = this.#inputs;
+    if (this.#intake.isTooMuch()) return this.#tooMuch();
+    switch (packet.kind) {
+      case 'cancel-request':
+        return host.cancel(this.#first());
+      case 'invalid':
+        return host.refuse('not-postgres', packet.why);
+      case 'http':
+        return host.refuse('not-postgres', 'HTTP', HTTP_ANSWER);
+      case 'ssl-request':
+      case 'gssenc-request':
+        if (!this.#check()) return undefined;
+        if (this.#asked.has(packet.kind)) return host.refuse('unsupported-protocol', answeredText(packet.kind));
+        return tls === undefined ? host.begin() : this.#answer(packet.kind, tls);
+      case 'startup':
+        if (tls?.isRequired !== true || this.#isEncrypted) return host.begin();
+        return host.refuse('tls-required', 'the startup message came in plain text');
+      case 'tls':
+        if (tls === undefined) return host.begin();
+        return this.#isEncrypted ? this.#nested() : this.#encrypt(tls, this.#intake.bytes());
+    }
+  }
+
+  onMore(): void {
+    if (this.#intake.isTooMuch()) this.#tooMuch();
+    else this.#check();
+  }
+
+  onEnd(): void {
+    if (this.#packet === undefined) {
+      if (this.#intake.length() === 0) this.#inputs.host.close(this.#hasNegotiated ? 'client-gave-up' : 'no-startup');
+      else this.#inputs.host.refuse('not-postgres', 'incomplete startup packet');
+    } else if (this.#packet.kind !== 'cancel-request' && !this.#hasPipelined()) {
+      this.#inputs.host.close('client-gave-up');
+    }
+  }
+
+  /** A cancel request is passed on although its sender did not wait. */
+  onClosed(): void {
+    const isFirst = this.#packet === undefined && !this.#hasNegotiated;
+    if (isFirst) this.#inputs.host.close(this.#intake.length() === 0 ? 'no-startup' : 'client-reset');
+    else if (this.#packet?.kind !== 'cancel-request') this.#inputs.host.close('client-gave-up');
+  }
+
+  #await(): () => void {
+    const { clock, timeoutMs, host } = this.#inputs;
+    const since = clock.now();
+    const expired = (): void => host.refuse('startup-timeout', `waited ${timeoutMs} ms`);
+    // After a stall timers run first: what the client said meanwhile is read before the verdict.
+    let cancel = clock.schedule(Math.max(0, this.#leftMs), () => {
+      cancel = clock.schedule(0, expired);
+    });
+    return () => {
+      cancel();
+      this.#leftMs -= clock.now() - since;
+    };
+  }
+
+  #forwarded(): Uint8Array | undefined {
+    if (this.#isNegotiating()) return this.#first();
+    return this.said()?.forwarded;
+  }
+
+  /** A copy: the intake's own room is filled further. */
+  #first(): Uint8Array {
+    return new Uint8Array(this.#intake.bytes().subarray(0, this.#length()));
+  }
+
+  #length(): number {
+    return this.#packet !== undefined && 'length' in this.#packet ? this.#packet.length : 0;
+  }
+
+  #isNegotiating(): boolean {
+    return this.#packet?.kind === 'ssl-request' || this.#packet?.kind === 'gssenc-request';
+  }
+
+  #answer(kind: 'ssl-request' | 'gssenc-request', tls: OwnTls): void {
+    this.#asked = new Set([...this.#asked, kind]);
+    if (kind === 'gssenc-request' || this.#isEncrypted) {
+      this.#client.write(NOT_SUPPORTED);
+      const length = this.#length();
+      this.#forget();
+      return this.#intake.skip(length);
+    }
+    this.#asked = new Set([...this.#asked, 'gssenc-request']);
+    this.#client.write(SUPPORTED);
+    this.#encrypt(tls, undefined);
+  }
+
+  /** `begun`: what it said already, which is the beginning of the handshake. */
+  #encrypt({ context }: OwnTls, begun: Uint8Array | undefined): void {
+    const client = this.#client;
+    client.pause();
+    this.#intake.release();
+    this.#forget();
+    const { socket, abort } = shakeHands({
+      client,
+      context,
+      begun,
+      onSecure: () => {
+        this.#abortHandshake = undefined;
+        this.#isEncrypted = true;
+        this.#intake = new Intake(socket, this.#inputs.kept, this);
+        this.#intake.start();
+      },
+      onFailed: (why) => this.#inputs.host.close('tls-failed', why),
+    });
+    this.#client = socket;
+    this.#abortHandshake = abort;
+  }
+
+  #nested(): void {
+    // To be refused inside the encryption that there is, not as one who has just begun it.
+    this.#packet = undefined;
+    this.#inputs.host.refuse('not-postgres', 'TLS inside TLS');
+  }
+
+  /** Who is in the middle of a handshake cannot be told anything. */
+  #cutOff(abort: () => void, onClosed: () => void): () => void {
+    abort();
+    this.#client.on('close', onClosed);
+    this.#client.destroy();
+    return () => {};
+  }
+
+  #forget(): void {
+    this.#packet = undefined;
+    this.#said = undefined;
+    this.#hasNegotiated = true;
+  }
+
+  #tooMuch(): void {
+    this.#inputs.host.refuse('hold-full', 'clients that wait have sent more than can be kept for them');
+  }
+
+  /** What comes before the answer was not encrypted, and may be another's (CVE-2021-23214). PostgreSQL refuses it too. */
+  #check(): boolean {
+    if (!this.#isNegotiating() || !this.#hasPipelined()) return true;
+    this.#inputs.host.refuse('not-postgres', 'unencrypted data after the encryption request');
+    return false;
+  }
+
+  /** Who asked more than one thing and half-closed still wants the answers; who only knocked has left. */
+  #hasPipelined(): boolean {
+    return this.#length() > 0 && this.#intake.length() > this.#length();
+  }
+}
+
+function answeredText(kind: 'ssl-request' | 'gssenc-request'): string {
+  return `${kind === 'ssl-request' ? 'SSLRequest' : 'GSSENCRequest'} had its answer already`;
+}

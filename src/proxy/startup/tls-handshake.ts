@@ -1,0 +1,73 @@
+// The handshake with a client whose TLS is ours. What was read of the client goes into the handshake and nowhere else, and what comes out
+// of it was encrypted. Reports once; the caller who aborts hears nothing. The deadline is the caller's.
+import type * as Crypto from 'node:crypto';
+import { createRequire } from 'node:module';
+import type { Socket } from 'node:net';
+import type * as Tls from 'node:tls';
+import type { KeyPair } from '../../model/key-pair.ts';
+import { carry, ignoreErrors } from '../socket.ts';
+
+/** Node's TLS keeps 5 MB, which a proxy that passes TLS through has no use for: loaded when there is a certificate. */
+const load = createRequire(import.meta.url);
+
+/** As PostgreSQL has registered it. */
+const PROTOCOL = 'postgresql';
+
+/** As PostgreSQL: no renegotiation, and no tickets for sessions that nobody resumes. */
+export function tlsContext({ cert, key }: KeyPair): Tls.SecureContext {
+  const { constants }: typeof Crypto = load('node:crypto');
+  const { createSecureContext }: typeof Tls = load('node:tls');
+  const secureOptions = constants.SSL_OP_NO_RENEGOTIATION | constants.SSL_OP_NO_TICKET;
+  return createSecureContext({ cert, key, minVersion: 'TLSv1.2', secureOptions });
+}
+
+export interface HandshakeInputs {
+  /** Paused, and nobody else's. */
+  readonly client: Socket;
+  readonly context: Tls.SecureContext;
+  /** Direct TLS: the bytes that were read of it already. Such a client has to name the protocol (ALPN), as PostgreSQL demands. */
+  readonly begun: Uint8Array | undefined;
+  /** The caller listens to the socket in this step. */
+  readonly onSecure: () => void;
+  /** The socket is closed, or to be closed. */
+  readonly onFailed: (why: string) => void;
+}
+
+export interface Handshake {
+  /** Destroying it destroys the client's connection. */
+  readonly socket: Tls.TLSSocket;
+  readonly abort: () => void;
+}
+
+export function shakeHands({ client, context, begun, onSecure, onFailed }: HandshakeInputs): Handshake {
+  const { TLSSocket }: typeof Tls = load('node:tls');
+  // TLSSocket takes what is unread first.
+  if (begun !== undefined) client.unshift(begun);
+  const socket = new TLSSocket(client, { isServer: true, secureContext: context, ALPNProtocols: [PROTOCOL] });
+  carry(socket, client);
+  ignoreErrors(socket);
+  const abort = (): void => {
+    socket.off('secure', secure).off('error', failed).off('end', left).off('close', left);
+  };
+  const fail = (why: string): void => {
+    abort();
+    onFailed(why);
+  };
+  const secure = (): void => {
+    if (begun !== undefined && socket.alpnProtocol !== PROTOCOL) return fail('direct TLS without ALPN postgresql');
+    abort();
+    onSecure();
+  };
+  const failed = (error: Error): void => fail(reason(error));
+  const left = (): void => fail('the client left during the handshake');
+  socket.on('secure', secure).on('error', failed).on('end', left).on('close', left);
+  // Only who reads hears of an end.
+  socket.resume();
+  return { socket, abort };
+}
+
+/** OpenSSL's own words: `tlsv1 alert unknown ca`. */
+function reason(error: Error): string {
+  if ('reason' in error && typeof error.reason === 'string') return error.reason;
+  return 'code' in error && error.code === 'ECONNRESET' ? 'the client left during the handshake' : error.message;
+}

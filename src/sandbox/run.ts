@@ -1,0 +1,183 @@
+// `pointsman sandbox`: the cluster of sandbox/ with a Pointsman before it, in this process, until somebody ends it. Composes and tells;
+// what can be done to the cluster is in sandbox/console, how it works in the rest of that room.
+import { createApp } from '../app/app.ts';
+import type { App } from '../app/app.ts';
+import { EXIT } from '../cli/io.ts';
+import type { AskSandbox, SandboxRequest, SandboxSql } from '../cli/io.ts';
+import { loadConfig } from '../config/load.ts';
+import type { Event } from '../telemetry/record.ts';
+import { banner } from './console/banner.ts';
+import { askToPerform, askWhereabouts } from './console/control-client.ts';
+import { listenForControl } from './console/control-server.ts';
+import type { Controlled } from './console/control-server.ts';
+import { createDeeds } from './console/actions.ts';
+import { firstTaken } from './console/free-addresses.ts';
+import { keysText } from './console/keys.ts';
+import { pointsmanConfig } from './console/pointsman-config.ts';
+import { hasPsql } from './console/psql.ts';
+import { runStatement } from './console/statement.ts';
+import { tableText } from './console/table.ts';
+import type { Sandbox, SandboxOptions } from './sandbox.ts';
+import { eventText } from './console/event-text.ts';
+import { startSandbox } from './start-sandbox.ts';
+import { createLog } from '../telemetry/log.ts';
+import { createNarration } from '../telemetry/narration.ts';
+
+export interface Terminal {
+  readonly write: (text: string) => void;
+  /** Calls with each key from now on; undefined where nobody types. */
+  readonly onKey: ((listener: (key: string) => void) => void) | undefined;
+  /** Calls when the process is told to end. */
+  readonly onEnd: (listener: () => void) => void;
+}
+
+export interface RunSandboxOptions {
+  readonly request: SandboxRequest;
+  readonly terminal: Terminal;
+  readonly version: string;
+  readonly nodeVersion: string;
+  /** How this program is called from a second terminal: `pointsman sandbox`. */
+  readonly command: string;
+}
+
+/** The application's table: every row says which member wrote it. */
+const TABLE = `create table visits (
+  id bigint generated always as identity primary key,
+  at timestamptz not null default clock_timestamp(),
+  written_on text not null default current_setting('cluster_name')
+)`;
+
+const ELSEWHERE = '--write, --read and --admin choose other addresses (pointsman sandbox --help)';
+
+/** Members answer within a second and the pools open at the first round; more than this is a fault worth telling. */
+const OPEN_WITHIN_MS = 15_000;
+
+/** Resolves with the exit code when everything has ended and nothing is left. */
+export async function runSandbox(options: RunSandboxOptions): Promise<number> {
+  const { request, terminal } = options;
+  const ending = Promise.withResolvers<undefined>();
+  terminal.onEnd(() => ending.resolve(undefined));
+  const tell = (line: string): void => terminal.write(`${new Date().toTimeString().slice(0, 8)}  ${line}\n`);
+  let controlled: Controlled | undefined;
+  const closing: (() => Promise<void>)[] = [];
+  try {
+    const control = await listenForControl(request.control, () => controlled);
+    if (control.kind === 'failed') throw new Error(control.why);
+    closing.push(control.close);
+    const taken = await firstTaken([request.write, request.read, request.admin]);
+    if (taken !== undefined) throw new Error(`${taken} is taken: ${ELSEWHERE}`);
+    const up = await startAll(options, tell, closing);
+    const deeds = createDeeds({ ...up, tell, end: () => ending.resolve(undefined) });
+    controlled = { whereabouts: { scope: up.sandbox.scope, write: up.write, read: up.read }, perform: deeds.perform };
+    terminal.write(`${up.banner}\n`);
+    if (terminal.onKey !== undefined) {
+      terminal.onKey(deeds.onKey);
+      terminal.write(`${keysText()}\n\n`);
+    }
+    await ending.promise;
+    tell('ending');
+    return EXIT.ok;
+  } catch (error) {
+    terminal.write(`pointsman: ${error instanceof Error ? error.message : String(error)}\n`);
+    return EXIT.failure;
+  } finally {
+    for (const close of closing.toReversed()) await close();
+  }
+}
+
+interface Up {
+  readonly sandbox: Sandbox;
+  /** Connection URLs through Pointsman. */
+  readonly write: string;
+  readonly read: string;
+  readonly banner: string;
+}
+
+/** The cluster, then Pointsman, then the table. What is open at a failure is in `closing`, to be closed from the end. */
+async function startAll(
+  options: RunSandboxOptions,
+  tell: (line: string) => void,
+  closing: (() => Promise<void>)[],
+): Promise<Up> {
+  const { request } = options;
+  const startedAt = performance.now();
+  const sandbox = await startSandbox({
+    members: request.members,
+    dialect: request.dialect,
+    postgres: placeOf(request.postgres),
+    onEvent: (event) => tell(eventText(event)),
+  });
+  closing.push(() => sandbox.stop());
+  const app = await putBefore(sandbox, options, tell);
+  closing.push(() => app.stop());
+  const { user, password, database } = sandbox.app;
+  const url = (address: string): string => `postgresql://${user}:${password}@${address}/${database}`;
+  const urls = { write: url(request.write), read: url(request.read) };
+  await runStatement(urls.write, TABLE);
+  const { rows } = await runStatement(urls.write, 'show server_version');
+  const facts = {
+    ...urls,
+    members: sandbox.members,
+    leader: sandbox.leader()?.name,
+    postgresVersion: String(rows[0]?.['server_version']),
+    tookMs: performance.now() - startedAt,
+    admin: request.admin,
+    command: options.command,
+    hasPsql: hasPsql(),
+  };
+  return { sandbox, ...urls, banner: banner(facts) };
+}
+
+/** Pointsman as it is run anywhere, but that it tells this terminal what happens. Rejects when it cannot start. */
+async function putBefore(sandbox: Sandbox, options: RunSandboxOptions, tell: (line: string) => void): Promise<App> {
+  const { request, terminal } = options;
+  const text = pointsmanConfig(sandbox.scope, sandbox.members, request);
+  const loaded = loadConfig({ file: 'pointsman.yaml', env: {}, readFile: () => text });
+  if (loaded.kind === 'invalid') throw new Error(loaded.problems.map(({ message }) => message).join('; '));
+  const opened = Promise.withResolvers<undefined>();
+  const tellEvent = createNarration({ tell, later: setImmediate });
+  const narrate = (event: Event): void => {
+    if (event.kind === 'route-changed' && event.pool === 'write' && event.to.kind === 'open') opened.resolve(undefined);
+    tellEvent(event);
+  };
+  const { log } = createLog({
+    level: 'error',
+    format: 'pretty',
+    isTerminal: terminal.onKey !== undefined,
+    destination: { write: terminal.write },
+  });
+  const app = createApp({ ...options, config: loaded.config, log, narrate });
+  const started = await app.start();
+  if (started.kind === 'failed') throw new Error(started.why);
+  const tooLong = setTimeout(() => opened.reject(new Error('the write pool did not open in time')), OPEN_WITHIN_MS);
+  try {
+    await opened.promise;
+    return app;
+  } catch (error) {
+    await app.stop();
+    throw error;
+  } finally {
+    clearTimeout(tooLong);
+  }
+}
+
+function placeOf(postgres: string): NonNullable<SandboxOptions['postgres']> {
+  return postgres === 'embedded' || postgres === 'system' ? postgres : { binaries: postgres };
+}
+
+export const askSandbox: AskSandbox = async (control, verb, target) => {
+  const { kind, text } = await askToPerform(control, verb, target);
+  return { ok: kind === 'done', text };
+};
+
+export const sandboxSql: SandboxSql = async (control, pool, statement) => {
+  const found = await askWhereabouts(control);
+  if ('kind' in found) return { ok: false, text: found.text };
+  try {
+    const { command, rowCount, rows, tookMs } = await runStatement(found[pool], statement);
+    const table = rows.length === 0 ? '' : tableText(rows);
+    return { ok: true, text: `${table}${command} ${rowCount} (${Math.round(tookMs)} ms, with the connect)` };
+  } catch (error) {
+    return { ok: false, text: error instanceof Error ? error.message : String(error) };
+  }
+};

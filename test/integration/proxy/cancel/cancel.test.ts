@@ -1,0 +1,251 @@
+// A cancel request reaches the server whose session has its key, and no other (G17).
+import { connect } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startFakeBackend } from '../../../support/fake-backend.ts';
+import type { BackendConnection, FakeBackend } from '../../../support/fake-backend.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { AUTHENTICATION_OK, backendKeyData, readyForQuery } from '../../../support/messages.ts';
+import { SSL_REQUEST, aCancelOf, aStartup } from '../../../support/packets.ts';
+import { startProxyLab } from '../../../support/proxy-lab.ts';
+import type { ProxyLab } from '../../../support/proxy-lab.ts';
+import { NO_PEERS } from '../../../../src/proxy/peers.ts';
+import type { CancelOutcome, Peers } from '../../../../src/proxy/peers.ts';
+import { connectRaw, watch } from '../../../support/raw-client.ts';
+import type { RawClient } from '../../../support/raw-client.ts';
+import { until } from '../../../support/until.ts';
+
+let lab: ProxyLab;
+let one: FakeBackend;
+let two: FakeBackend;
+let clock: ManualClock;
+
+const SECRET = Buffer.from([1, 2, 3, 4]);
+
+beforeEach(async () => {
+  [one, two] = await Promise.all([startFakeBackend('silent'), startFakeBackend('silent')]);
+  clock = new ManualClock();
+  const table = { write: { open: { 'pg-1': one.address } }, read: { open: { 'pg-2': two.address } } };
+  lab = await startProxyLab({ clock, table });
+});
+
+afterEach(async () => {
+  lab.proxy.close();
+  await until('no timer left', () => clock.pending() === 0);
+  await Promise.all([one.stop(), two.stop()]);
+});
+
+/** A session whose client has read its key. */
+async function aSession(backend: FakeBackend, key: Uint8Array, opening = aStartup()): Promise<RawClient> {
+  const client = await connectRaw(lab.address(backend === one ? 'write' : 'read'));
+  const before = backend.connections.length;
+  client.socket.write(opening);
+  await until('the session', () => backend.connections.length === before + 1 && backend.last().chunks.length > 0);
+  const answer = Buffer.concat([AUTHENTICATION_OK, key, readyForQuery('I')]);
+  // Cut in the key.
+  backend.last().socket.write(answer.subarray(0, 14));
+  await until('a part', () => client.received().length === 14);
+  backend.last().socket.write(answer.subarray(14));
+  await until('the rest', () => client.received().length === answer.length);
+  return client;
+}
+
+async function cancel(pool: string, request: Uint8Array): Promise<RawClient> {
+  const client = await connectRaw(lab.address(pool));
+  client.socket.write(request);
+  return client;
+}
+
+function whoHeard(request: Uint8Array): readonly string[] {
+  const has = (connection: BackendConnection): boolean => connection.received().equals(request);
+  return [...one.connections.filter(has).map(() => 'pg-1'), ...two.connections.filter(has).map(() => 'pg-2')];
+}
+
+function told() {
+  return lab.events.flatMap((event) => (event.kind === 'cancel-forwarded' ? [event] : []));
+}
+
+test.each([4, 32, 256])('scenario 35: a key of %i bytes finds its session, whatever the listener', async (length) => {
+  const secret = Buffer.alloc(length, 9);
+  await aSession(one, backendKeyData(42, SECRET));
+  await aSession(two, backendKeyData(42, secret));
+  const request = aCancelOf(42, secret);
+  await cancel('write', request);
+  await until('the request', () => whoHeard(request).length > 0);
+  expect(whoHeard(request)).toEqual(['pg-2']);
+  expect(told()).toMatchObject([{ pool: 'write', key: 'known', members: ['pg-2'] }]);
+  two.last().socket.end();
+  await until('the end', () => lab.reasons().length === 1);
+  expect(one.connections).toHaveLength(1);
+});
+
+test('scenario 35: a key that nobody has goes to the listener’s own pool', async () => {
+  await aSession(one, backendKeyData(42, SECRET));
+  await aSession(two, backendKeyData(43, SECRET));
+  const request = aCancelOf(43, Buffer.from([1, 2, 3, 5]));
+  await cancel('write', request);
+  await until('the request', () => whoHeard(request).length > 0);
+  expect(whoHeard(request)).toEqual(['pg-1']);
+  expect(told()).toMatchObject([{ pool: 'write', key: 'unknown', members: ['pg-1'] }]);
+});
+
+test('scenario 35: replay after the end: the key of a session that is gone is unknown', async () => {
+  const session = await aSession(two, backendKeyData(43, SECRET));
+  session.socket.end();
+  two.last().socket.end();
+  await until('the end', () => lab.reasons().length === 1);
+  const request = aCancelOf(43, SECRET);
+  await cancel('write', request);
+  await until('the request', () => whoHeard(request).length > 0);
+  expect(whoHeard(request)).toEqual(['pg-1']);
+  expect(told()).toMatchObject([{ pool: 'write', key: 'unknown' }]);
+});
+
+test('scenario 35: a key of another proxy’s session goes to the pool’s members, though they have no session of ours', async () => {
+  const three = await startFakeBackend('silent');
+  lab.decide({ write: {}, read: { open: { 'pg-2': two.address, 'pg-3': three.address } } });
+  await aSession(two, backendKeyData(43, SECRET));
+  const request = aCancelOf(44, SECRET);
+  const canceller = await cancel('read', request);
+  await until('both', () => told().length === 1 && three.connections.length === 1 && two.connections.length === 2);
+  await until('the request', () => whoHeard(request).length === 1 && three.last().received().equals(request));
+  expect(told()).toMatchObject([{ pool: 'read', key: 'unknown', members: ['pg-2', 'pg-3'] }]);
+  const nobody = await cancel('write', request);
+  await until('the end', () => nobody.hasEnded);
+  expect(lab.closed()).toMatchObject([{ reason: 'cancel-failed', detail: 'nobody to pass it on to in this pool' }]);
+  expect(one.connections).toHaveLength(0);
+  canceller.socket.destroy();
+  await three.stop();
+});
+
+test('scenario 35: at most eight members hear a key that nobody has', async () => {
+  const many = await Promise.all(Array.from({ length: 10 }, () => startFakeBackend('gone')));
+  lab.decide({ read: { open: Object.fromEntries(many.map(({ address }, index) => [`pg-${index}`, address])) } });
+  const canceller = await cancel('read', aCancelOf(44, SECRET));
+  await until('the end', () => canceller.hasEnded);
+  expect(many.flatMap(({ connections }) => connections)).toHaveLength(8);
+  await Promise.all(many.map((backend) => backend.stop()));
+});
+
+test('scenario 35: a key that passes inside an opaque stream is not read', async () => {
+  const client = await connectRaw(lab.address('read'));
+  client.socket.write(SSL_REQUEST);
+  await until('the request', () => two.connections.length === 1 && two.last().chunks.length > 0);
+  two.last().socket.write('S');
+  await until('S', () => client.received().length === 1);
+  two.last().socket.write(Buffer.concat([AUTHENTICATION_OK, backendKeyData(43, SECRET)]));
+  await until('the key', () => client.received().length > 20);
+  const request = aCancelOf(43, SECRET);
+  await cancel('write', request);
+  await until('the request', () => whoHeard(request).length > 0);
+  expect(whoHeard(request)).toEqual(['pg-1']);
+});
+
+test('scenario 35: guesses are rationed by listener; who knows the key is not', async () => {
+  await aSession(one, backendKeyData(42, SECRET));
+  const guess = aCancelOf(42, Buffer.from([0, 0, 0, 0]));
+  for (let count = 0; count < 21; count += 1) await cancel('write', guess);
+  await until('the last', () => lab.reasons().length === 1);
+  expect(lab.closed()).toMatchObject([{ reason: 'cancel-failed', detail: 'dropped: too many with unknown keys' }]);
+  await until('the others', () => whoHeard(guess).length === 20);
+  const request = aCancelOf(42, SECRET);
+  await cancel('write', request);
+  await until('the request', () => whoHeard(request).length === 1);
+  await clock.advance(50);
+  await cancel('write', guess);
+  await until('one more', () => whoHeard(guess).length === 21);
+});
+
+test('scenario 35: a hundred at once, each to its own server', async () => {
+  const requests: Buffer[] = [];
+  for (let id = 0; id < 100; id += 1) {
+    await aSession(id % 2 === 0 ? one : two, backendKeyData(id, SECRET));
+    requests.push(aCancelOf(id, SECRET));
+  }
+  await Promise.all(requests.map((request) => cancel('read', request)));
+  await until('all of them', () => requests.every((request) => whoHeard(request).length > 0));
+  for (const [id, request] of requests.entries()) expect(whoHeard(request)).toEqual([id % 2 === 0 ? 'pg-1' : 'pg-2']);
+});
+
+test('scenario 35: a cancel whose server cannot be reached has failed, and is not counted as passed on', async () => {
+  await one.refuseConnections();
+  const canceller = await cancel('write', aCancelOf(42, SECRET));
+  await until('the end', () => canceller.hasEnded);
+  expect(lab.closed().at(-1)).toMatchObject({ reason: 'cancel-failed', detail: 'pg-1: connection refused' });
+  expect(told()).toEqual([]);
+});
+
+test('scenario 35: of several members those that were reached are told', async () => {
+  const three = await startFakeBackend('gone');
+  await two.refuseConnections();
+  lab.decide({ read: { open: { 'pg-2': two.address, 'pg-3': three.address } } });
+  const canceller = await cancel('read', aCancelOf(44, SECRET));
+  await until('the end', () => canceller.hasEnded);
+  expect(told()).toMatchObject([{ members: ['pg-3'] }]);
+  expect(lab.reasons()).toEqual(['cancel-forwarded']);
+  await three.stop();
+});
+
+test('scenario 35: an address that guesses without end does not shut out another one', async () => {
+  const guess = aCancelOf(42, Buffer.from([0, 0, 0, 0]));
+  for (let count = 0; count < 30; count += 1) await cancel('write', guess);
+  await until('the ration', () => lab.reasons().length === 10);
+  const { host, port } = lab.address('write');
+  const other = watch(connect({ host, port, localAddress: '127.0.0.2' }));
+  const request = aCancelOf(43, SECRET);
+  other.socket.write(request);
+  await until('the request', () => whoHeard(request).length === 1);
+  await until('the others', () => whoHeard(guess).length === 20);
+});
+
+/** Another process that shares the ports; its answers are given by hand. */
+async function withPeers(): Promise<((outcome: CancelOutcome) => void)[]> {
+  lab.proxy.close();
+  const answers: ((outcome: CancelOutcome) => void)[] = [];
+  const peers: Peers = {
+    ...NO_PEERS,
+    processes: 2,
+    passOnCancel: () => new Promise((resolve) => answers.push(resolve)),
+  };
+  lab = await startProxyLab({ clock, peers, table: { write: { open: { 'pg-1': one.address } } } });
+  return answers;
+}
+
+test('scenario 35: the ration of guesses is shared by the processes', async () => {
+  const answers = await withPeers();
+  const guess = aCancelOf(42, SECRET);
+  for (let count = 1; count <= 21; count += 1) {
+    await cancel('write', guess);
+    await until('the question', () => answers.length === count);
+  }
+  for (const answer of answers) answer({ kind: 'unknown' });
+  await until('the others', () => lab.reasons().length === 11);
+  await until('the guesses', () => whoHeard(guess).length === 10);
+});
+
+test('scenario 35: what another process has passed on is done when that says so, with what came of it', async () => {
+  const answers = await withPeers();
+  const first = await cancel('write', aCancelOf(42, SECRET));
+  await until('the question', () => answers.length === 1);
+  expect(first.hasEnded).toBe(false);
+  answers[0]?.({ kind: 'done' });
+  await until('the end', () => first.hasEnded);
+  const second = await cancel('write', aCancelOf(42, SECRET));
+  await until('the question', () => answers.length === 2);
+  answers[1]?.({ kind: 'done', problem: 'pg-1: connection refused' });
+  await until('the end', () => second.hasEnded);
+  expect(lab.closed()).toMatchObject([
+    { reason: 'cancel-forwarded', detail: undefined },
+    { reason: 'cancel-failed', detail: 'pg-1: connection refused' },
+  ]);
+  expect(one.connections).toHaveLength(0);
+});
+
+test('scenario 35: an answer of another process that comes after the end of this one starts nothing', async () => {
+  const answers = await withPeers();
+  await cancel('write', aCancelOf(42, SECRET));
+  await until('the question', () => answers.length === 1);
+  lab.proxy.close();
+  answers[0]?.({ kind: 'unknown' });
+  await clock.advance(0);
+  expect([clock.pending(), one.connections.length]).toEqual([0, 0]);
+});

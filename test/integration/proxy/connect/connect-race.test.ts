@@ -1,0 +1,194 @@
+// A member that does not answer a connect is raced by the next one: its client loses the delay, and neither a seat nor a count.
+import { Socket } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startFakeBackend } from '../../../support/fake-backend.ts';
+import type { FakeBackend } from '../../../support/fake-backend.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { aStartup } from '../../../support/packets.ts';
+import { startProxyLab } from '../../../support/proxy-lab.ts';
+import type { ProxyLab, ProxyLabOptions } from '../../../support/proxy-lab.ts';
+import { connectRaw } from '../../../support/raw-client.ts';
+import type { RawClient } from '../../../support/raw-client.ts';
+import type { PoolPicture } from '../../../support/tables.ts';
+import { until } from '../../../support/until.ts';
+import { dialTcp } from '../../../../src/proxy/connect/dial.ts';
+import type { Dial, DialResult } from '../../../../src/proxy/connect/dial.ts';
+
+let lab: ProxyLab;
+let one: FakeBackend;
+let two: FakeBackend;
+let clock: ManualClock;
+/** Connects to pg-1 that are under way: the test says how they end. */
+let unanswered: Map<number, (result: DialResult) => void>;
+
+beforeEach(async () => {
+  [one, two] = await Promise.all([startFakeBackend('silent'), startFakeBackend('silent')]);
+  clock = new ManualClock();
+  unanswered = new Map();
+});
+
+afterEach(async () => {
+  lab.proxy.close();
+  await until('no timer left', () => clock.pending() === 0);
+  expect(unanswered.size).toBe(0);
+  const counts = lab.proxy.counts().get('read');
+  expect({ accepted: counts?.accepted, seated: counts?.members.size }).toEqual({
+    accepted: lab.closed().length,
+    seated: 0,
+  });
+  await Promise.all([one.stop(), two.stop()]);
+});
+
+let dialed = 0;
+
+/** As if packets to pg-1 were dropped. */
+const withoutAnswer: Dial = (address, limits, onResult) => {
+  if (address.port !== one.address.port) return dialTcp(address, limits, onResult);
+  const id = (dialed += 1);
+  const cancel = limits.clock.schedule(limits.timeoutMs, () =>
+    finish({ kind: 'failed', outcome: 'timeout', isLocalFault: false, detail: 'no connection' }),
+  );
+  const finish = (result: DialResult): void => {
+    cancel();
+    if (unanswered.delete(id)) onResult(result);
+  };
+  unanswered.set(id, finish);
+  return () => {
+    cancel();
+    unanswered.delete(id);
+  };
+};
+
+async function start(options: ProxyLabOptions = {}): Promise<void> {
+  lab = await startProxyLab({ clock, dial: withoutAnswer, table: { read: both() }, ...options });
+}
+
+function both(): PoolPicture {
+  return { open: { 'pg-1': one.address, 'pg-2': two.address } };
+}
+
+async function aClient(): Promise<RawClient> {
+  const client = await connectRaw(lab.address('read'));
+  client.socket.write(aStartup());
+  await until('the connect', () => unanswered.size > 0);
+  return client;
+}
+
+function dials(): readonly string[] {
+  return lab.events.flatMap((event) => (event.kind === 'dial-finished' ? [`${event.member} ${event.outcome}`] : []));
+}
+
+function seats(): Readonly<Record<string, number>> {
+  return Object.fromEntries(lab.proxy.counts().get('read')?.members ?? []);
+}
+
+test('after attempt_delay the next member is tried too; the connect that loses is given up and its member is asked soon', async () => {
+  await start();
+  await aClient();
+  expect(seats()).toEqual({ 'pg-1': 1 });
+  await clock.advance(249);
+  expect(dials()).toEqual([]);
+  await clock.advance(1);
+  await until('the session', () => two.connections.length === 1 && two.last().chunks.length > 0);
+  expect(dials()).toEqual(['pg-1 outraced', 'pg-2 connected']);
+  expect(unanswered.size).toBe(0);
+  expect(lab.smells).toEqual([{ kind: 'connect-slow', member: 'pg-1' }]);
+  expect(seats()).toEqual({ 'pg-2': 1 });
+});
+
+test('the first member may still win; the second is not held to be slow', async () => {
+  await two.refuseConnections();
+  await start({
+    dial: (address, limits, onResult) => withoutAnswer({ ...address, port: one.address.port }, limits, onResult),
+  });
+  await aClient();
+  await clock.advance(250);
+  expect([unanswered.size, seats()]).toEqual([2, { 'pg-2': 1 }]);
+  const socket = new Socket().connect({ host: one.address.host, port: one.address.port });
+  await until('a connection', () => !socket.connecting);
+  const [first] = unanswered.values();
+  first?.({ kind: 'connected', socket });
+  await until('the session', () => one.connections.length === 1 && one.last().chunks.length > 0);
+  expect(dials()).toEqual(['pg-2 outraced', 'pg-1 connected']);
+  expect([lab.smells, seats()]).toEqual([[], { 'pg-1': 1 }]);
+  await two.listenAgain();
+});
+
+test('when the second refuses, the first goes on until its own deadline', async () => {
+  await two.refuseConnections();
+  await start();
+  await aClient();
+  await clock.advance(250);
+  await until('the refusal', () => dials().length === 1);
+  expect(unanswered.size).toBe(1);
+  await clock.advance(2749);
+  expect(dials()).toEqual(['pg-2 refused']);
+  await clock.advance(1);
+  expect(dials()).toEqual(['pg-2 refused', 'pg-1 timeout']);
+  expect(lab.proxy.counts().get('read')?.states).toMatchObject({ holding: 1 });
+  expect(seats()).toEqual({});
+  await two.listenAgain();
+  await clock.advance(100);
+  await clock.advance(250);
+  await until('the session', () => two.connections.length === 1);
+});
+
+test('a client that leaves in the middle ends every connect of it', async () => {
+  await start({
+    dial: (address, limits, onResult) => withoutAnswer({ ...address, port: one.address.port }, limits, onResult),
+  });
+  const client = await aClient();
+  await clock.advance(250);
+  expect(unanswered.size).toBe(2);
+  client.socket.destroy();
+  await until('the end', () => lab.reasons().length === 1);
+  expect([lab.reasons(), unanswered.size, seats()]).toEqual([['client-gave-up'], 0, {}]);
+});
+
+test('a member that leaves during the race is not used, although it wins', async () => {
+  await start();
+  await aClient();
+  lab.decide({ read: { open: { 'pg-1': one.address } } });
+  await clock.advance(250);
+  expect(two.connections).toHaveLength(0);
+  lab.decide({ read: { open: { 'pg-2': two.address } } });
+  await until('the session', () => two.connections.length === 1 && two.last().chunks.length > 0);
+  expect(seats()).toEqual({ 'pg-2': 1 });
+});
+
+test('a member that is found gone when the race would begin: its client is routed again, with one connect', async () => {
+  const news: (() => void)[] = [];
+  await start({ onTableRead: () => news.shift()?.() });
+  await aClient();
+  news.push(() => lab.decide({ read: { open: { 'pg-2': two.address } } }));
+  await clock.advance(250);
+  await until('the session', () => two.connections.length > 0 && two.last().chunks.length > 0);
+  expect([two.connections.length, unanswered.size]).toEqual([1, 0]);
+  expect(dials()).toEqual(['pg-2 connected']);
+});
+
+test('at most `attempts` connects at once, and none is raced where that is off or nobody else is there', async () => {
+  await start({ backend: { attempts: 1 } });
+  await aClient();
+  await clock.advance(2999);
+  expect(unanswered.size).toBe(1);
+  lab.proxy.close();
+  await start({ backend: { attemptDelayMs: undefined } });
+  await aClient();
+  await clock.advance(2999);
+  expect(unanswered.size).toBe(1);
+  expect(two.connections).toHaveLength(0);
+});
+
+test('a member that missed a probe gets new clients only when nobody else can', async () => {
+  const suspect = { 'pg-1': { isSuspect: true } } as const;
+  await start({ table: { read: { ...both(), sharing: suspect } } });
+  for (let count = 1; count <= 3; count += 1) {
+    const client = await connectRaw(lab.address('read'));
+    client.socket.write(aStartup());
+    await until('a session on pg-2', () => two.connections.length === count);
+  }
+  await until('the seats', () => seats()['pg-2'] === 3);
+  lab.decide({ read: { open: { 'pg-1': one.address }, sharing: suspect } });
+  await aClient();
+});

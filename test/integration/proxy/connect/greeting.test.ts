@@ -1,0 +1,102 @@
+// A primary that shuts down in the moment of a connect: the client is held for the next one instead of reading about it.
+import { afterEach, expect, test } from 'vitest';
+import { startFakeBackend } from '../../../support/fake-backend.ts';
+import type { FakeBackend } from '../../../support/fake-backend.ts';
+import { aStartup, errorFields } from '../../../support/packets.ts';
+import { startProxyLab } from '../../../support/proxy-lab.ts';
+import type { ProxyLab } from '../../../support/proxy-lab.ts';
+import { connectRaw } from '../../../support/raw-client.ts';
+import { DEMOTED } from '../../../support/tables.ts';
+import { until } from '../../../support/until.ts';
+
+let lab: ProxyLab;
+let old: FakeBackend;
+let next: FakeBackend;
+/** What the probe after the refusal finds out: the primary stops, or nothing new. */
+let isStopping: boolean;
+let asked = 0;
+
+async function start(behaviour: FakeBackend['behaviour'], pool: 'write' | 'read' = 'write'): Promise<void> {
+  [old, next] = await Promise.all([startFakeBackend(behaviour), startFakeBackend('echo')]);
+  asked = 0;
+  lab = await startProxyLab({
+    table: { [pool]: { open: { 'pg-1': old.address } } },
+    freshen: () => {
+      asked += 1;
+      if (isStopping && asked === 2)
+        lab.decide({ write: { others: { 'pg-1': { address: old.address, standing: DEMOTED } } } });
+      return Promise.resolve();
+    },
+  });
+}
+
+afterEach(async () => {
+  lab.proxy.close();
+  await Promise.all([old.stop(), next.stop()]);
+});
+
+test.each(['stopping', 'gone'] as const)(
+  'a backend that is %s: the client is held and served by the next primary',
+  async (how) => {
+    isStopping = true;
+    await start(how);
+    const client = await connectRaw(lab.address('write'));
+    client.socket.write(aStartup());
+    await until('the hold', () => lab.proxy.counts().get('write')?.states.holding === 1);
+    expect(client.received().length).toBe(0);
+    lab.decide({ write: { open: { 'pg-2': next.address } } });
+    await until('the echo', () => client.received().equals(Buffer.from(aStartup())));
+    expect(next.last().received().equals(Buffer.from(aStartup()))).toBe(true);
+    expect(old.connections).toHaveLength(1);
+    expect(lab.smells).toContainEqual({ kind: 'backend-closed', member: 'pg-1' });
+    expect(lab.proxy.counts().get('write')).toMatchObject({ toBackendBytes: aStartup().length });
+  },
+);
+
+test('scenario 38: 57P03 of a member that is still the primary is relayed as it is', async () => {
+  isStopping = false;
+  await start('stopping');
+  const client = await connectRaw(lab.address('write'));
+  client.socket.write(aStartup());
+  const error = await until('the error', () => errorFields(client.received()));
+  expect(error).toMatchObject({ C: '57P03', M: 'the database system is shutting down' });
+  await until('the end', () => client.hasEnded);
+  client.socket.end();
+  await until('the close', () => lab.closed().length === 1);
+  expect(old.connections).toHaveLength(2);
+  expect(lab.closed()).toMatchObject([{ reason: 'backend-closed', member: 'pg-1' }]);
+});
+
+test('in a pool of several members the backend is relayed from its first word', async () => {
+  isStopping = false;
+  await start('stopping', 'read');
+  const client = await connectRaw(lab.address('read'));
+  client.socket.write(aStartup());
+  const error = await until('the error', () => errorFields(client.received()));
+  expect(error).toMatchObject({ C: '57P03' });
+  expect(old.connections).toHaveLength(1);
+});
+
+test('a client that leaves before the backend speaks leaves nothing behind', async () => {
+  isStopping = false;
+  await start('silent');
+  const client = await connectRaw(lab.address('write'));
+  client.socket.write(aStartup());
+  await until('the packet', () => old.connections.length === 1 && old.last().chunks.length === 1);
+  client.socket.destroy();
+  await until('the end', () => old.last().hasEnded && lab.reasons().length === 1);
+  expect(lab.reasons()).toEqual(['client-gave-up']);
+});
+
+test('a primary that is demoted before it speaks is left, and the client is held', async () => {
+  isStopping = false;
+  await start('silent');
+  const client = await connectRaw(lab.address('write'));
+  client.socket.write(aStartup());
+  await until('the packet', () => old.connections.length === 1 && old.last().chunks.length === 1);
+  lab.decide({ write: { others: { 'pg-1': { address: old.address, standing: DEMOTED } } } });
+  expect(lab.proxy.counts().get('write')?.states.holding).toBe(1);
+  lab.decide({ write: { open: { 'pg-2': next.address } } });
+  await until('the echo', () => client.received().equals(Buffer.from(aStartup())));
+  await until('the end', () => old.last().hasEnded);
+});

@@ -1,0 +1,267 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startFakeBackend } from '../../../support/fake-backend.ts';
+import type { FakeBackend } from '../../../support/fake-backend.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { SSL_REQUEST, aStartup, errorFields } from '../../../support/packets.ts';
+import { startProxyLab } from '../../../support/proxy-lab.ts';
+import type { ProxyLab, ProxyLabOptions } from '../../../support/proxy-lab.ts';
+import { connectRaw } from '../../../support/raw-client.ts';
+import type { RawClient } from '../../../support/raw-client.ts';
+import { DEMOTED } from '../../../support/tables.ts';
+import { standstill } from '../../../support/standstill.ts';
+import { until } from '../../../support/until.ts';
+
+let lab: ProxyLab;
+let backend: FakeBackend;
+let clock: ManualClock;
+
+beforeEach(async () => {
+  backend = await startFakeBackend('silent');
+  clock = new ManualClock();
+});
+
+afterEach(async () => {
+  lab.proxy.close();
+  await until('no timer left', () => clock.pending() === 0);
+  await backend.stop();
+});
+
+async function start(options: ProxyLabOptions = {}): Promise<void> {
+  lab = await startProxyLab({ clock, ...options });
+}
+
+async function aHeldClient(first: Uint8Array = aStartup()): Promise<RawClient> {
+  const before = held();
+  const client = await connectRaw(lab.address('write'));
+  client.socket.write(first);
+  await until('the hold', () => held() === before + 1);
+  return client;
+}
+
+function held(): number {
+  return lab.proxy.counts().get('write')?.states.holding ?? 0;
+}
+
+function open(): void {
+  lab.decide({ write: { open: { 'pg-1': backend.address } } });
+}
+
+function outcomes(): readonly string[] {
+  return lab.events.flatMap((event) => (event.kind === 'hold-ended' ? [event.outcome] : []));
+}
+
+test('a client that waits is let go when the route opens, with what it had said', async () => {
+  await start();
+  await aHeldClient();
+  expect(backend.connections.length).toBe(0);
+  open();
+  await until('the session', () => backend.connections.length === 1 && backend.last().chunks.length > 0);
+  expect(backend.last().received().equals(aStartup())).toBe(true);
+  expect(outcomes()).toEqual(['released']);
+});
+
+test('a client held behind its SSLRequest is simply forwarded', async () => {
+  await start();
+  const client = await aHeldClient(SSL_REQUEST);
+  open();
+  await until('the request', () => backend.connections.length === 1 && backend.last().chunks.length > 0);
+  expect(backend.last().received().equals(SSL_REQUEST)).toBe(true);
+  expect(client.received().length).toBe(0);
+});
+
+test('G13: nobody is let through before the first complete round', async () => {
+  await start({ table: { write: { otherwise: 'starting' } } });
+  await aHeldClient();
+  expect(lab.events.find((event) => event.kind === 'hold-started')).toMatchObject({ cause: 'starting' });
+});
+
+test('after max_wait the client is told what is known and how long it waited', async () => {
+  const others = { 'pg-2': { address: backend.address, standing: DEMOTED } };
+  await start({ table: { write: { others } }, hold: { maxWaitMs: 5_000 } });
+  const client = await aHeldClient();
+  await clock.advance(5_000);
+  const error = await until('the error', () => errorFields(client.received()));
+  expect(error).toMatchObject({
+    S: 'FATAL',
+    V: 'FATAL',
+    C: '57P03',
+    M: 'pointsman: no primary to route to in pool "write" (hold-timeout)',
+    D: 'members seen: pg-2 (role does not fit the check: role replica); waited 5 s',
+  });
+  client.socket.end();
+  await until('the close', () => lab.reasons().length === 1);
+  expect(lab.reasons()).toEqual(['hold-timeout']);
+  expect(outcomes()).toEqual(['timeout']);
+});
+
+test('a client that leaves while it waits is noticed', async () => {
+  await start();
+  const client = await aHeldClient();
+  client.socket.end();
+  await until('the close', () => lab.reasons().length === 1);
+  expect(lab.reasons()).toEqual(['client-gave-up']);
+  expect(outcomes()).toEqual(['gave-up']);
+  const rude = await aHeldClient();
+  rude.socket.resetAndDestroy();
+  await until('the close', () => lab.reasons().length === 2);
+  expect(lab.reasons()).toEqual(['client-gave-up', 'client-gave-up']);
+});
+
+test('G11: what a held client sends is bounded, and all of it arrives in the end', async () => {
+  await start();
+  const client = await aHeldClient();
+  const flood = Buffer.alloc(32 * 1024 * 1024, 7);
+  client.socket.write(flood);
+  await standstill(() => client.socket.writableLength);
+  expect(client.socket.writableLength).toBeGreaterThan(flood.length / 2);
+  open();
+  await until('all of it', () => lab.proxy.counts().get('write')?.toBackendBytes === aStartup().length + flood.length);
+});
+
+const isRefused = (client: RawClient): boolean => errorFields(client.received()) !== undefined;
+
+test('G11: clients that say much while they wait are refused when all together said too much; the others wait on', async () => {
+  await start({ hold: { maxSessions: 1_000 } });
+  const quiet = await aHeldClient();
+  const flood = Buffer.concat([aStartup(), Buffer.alloc(256 * 1024, 7)]);
+  const loud: RawClient[] = [];
+  while (!loud.some(isRefused) && loud.length < 1_000) {
+    const client = await connectRaw(lab.address('write'));
+    client.socket.write(flood);
+    loud.push(client);
+  }
+  const refused = await until('a refusal', () => loud.map((one) => errorFields(one.received())).find((one) => one));
+  expect(refused).toMatchObject({
+    C: '53300',
+    M: expect.stringContaining('(hold-full)'),
+    D: expect.stringContaining('clients that wait have sent more than can be kept for them'),
+  });
+  // 16 MB, and no more than 80 kB of each.
+  expect(loud.length).toBeGreaterThan(200);
+  expect(quiet.received().length).toBe(0);
+  for (const { socket } of loud) socket.destroy();
+  await clock.advance(30_000);
+  await until('the end of their wait', () => held() === 0);
+  // What was kept for them is free again.
+  const another = await aHeldClient(flood);
+  expect(another.received().length).toBe(0);
+});
+
+test('one over the number is refused at once', async () => {
+  await start({ hold: { maxSessions: 2 } });
+  await aHeldClient();
+  await aHeldClient();
+  const third = await connectRaw(lab.address('write'));
+  third.socket.write(aStartup());
+  const error = await until('the error', () => errorFields(third.received()));
+  expect(error).toMatchObject({
+    C: '53300',
+    M: 'pointsman: too many clients wait for a route in pool "write" (hold-full)',
+    D: '2 clients wait already; members seen: none',
+    H: 'Connect again in a few seconds.',
+  });
+  expect(held()).toBe(2);
+});
+
+test('once the pool has been without a route for max_failover, who waits and who comes is refused; a route resets it', async () => {
+  await start({ hold: { maxWaitMs: 30_000, maxFailoverMs: 60_000 } });
+  await clock.advance(45_000);
+  const waiting = await aHeldClient();
+  await clock.advance(15_000);
+  expect(await until('the error', () => errorFields(waiting.received()))).toMatchObject({
+    C: '57P03',
+    M: 'pointsman: no primary to route to in pool "write" (hold-timeout)',
+    D: 'members seen: none; waited 15 s',
+    H: expect.stringMatching(/^Connect again in a few seconds/),
+  });
+  const late = await connectRaw(lab.address('write'));
+  late.socket.write(aStartup());
+  const error = await until('the error', () => errorFields(late.received()));
+  expect(error).toMatchObject({
+    C: '57P03',
+    M: 'pointsman: no primary to route to in pool "write" (no-route)',
+    D: 'no route for 60 s; members seen: none',
+  });
+  open();
+  lab.decide({});
+  await aHeldClient();
+});
+
+test('a route that closes for good turns away who waits', async () => {
+  await start();
+  const client = await aHeldClient();
+  lab.decide({ write: { otherwise: 'closed' } });
+  const error = await until('the error', () => errorFields(client.received()));
+  expect(error).toMatchObject({ C: '57P03', M: expect.stringContaining('(no-route)') });
+  expect(outcomes()).toEqual(['refused']);
+});
+
+function released(): readonly number[] {
+  return lab.events.flatMap((event) => (event.kind === 'hold-ended' ? [event.session] : []));
+}
+
+test('G20: those who wait are let go in order at the release rate', async () => {
+  await start({ hold: { releasePerSecond: 100 } });
+  for (let count = 0; count < 6; count += 1) await aHeldClient();
+  open();
+  expect(released()).toEqual([1, 2]);
+  await clock.advance(10);
+  expect(released()).toEqual([1, 2, 3]);
+  await clock.advance(20);
+  expect(released()).toEqual([1, 2, 3, 4, 5]);
+});
+
+test('a route that closes during the release stops it', async () => {
+  await start({ hold: { releasePerSecond: 10 } });
+  for (let count = 0; count < 3; count += 1) await aHeldClient();
+  open();
+  lab.decide({});
+  await clock.advance(1_000);
+  const outcomes = lab.events.flatMap((event) => (event.kind === 'hold-ended' ? [event.outcome] : []));
+  expect(outcomes).toEqual(['released']);
+  expect(held()).toBe(3);
+});
+
+test('waiting clients are smelled when they come and each second while they wait', async () => {
+  await start();
+  await aHeldClient();
+  expect(lab.smells).toEqual([{ kind: 'clients-held', pool: 'write' }]);
+  await clock.advance(3_000);
+  expect(lab.smells.length).toBe(4);
+  open();
+  await clock.advance(3_000);
+  expect(lab.smells.length).toBe(4);
+});
+
+test('a client held for what the operator wants is told so at the end of its wait', async () => {
+  const standing = { kind: 'leave', cause: 'operator', why: { code: 'drained', since: 1_000 } } as const;
+  const others = { 'pg-1': { address: backend.address, standing } };
+  await start({ table: { write: { others } }, hold: { maxWaitMs: 5_000 } });
+  const client = await aHeldClient();
+  await clock.advance(5_000);
+  expect(await until('the error', () => errorFields(client.received()))).toMatchObject({
+    C: '57P03',
+    D: 'members seen: pg-1 (drained by the operator 5 s ago); waited 5 s',
+  });
+});
+
+test('who comes just before max_failover ends waits no longer than until then', async () => {
+  await start({ hold: { maxWaitMs: 30_000, maxFailoverMs: 60_000 } });
+  await clock.advance(59_000);
+  const client = await aHeldClient();
+  await clock.advance(999);
+  expect(held()).toBe(1);
+  await clock.advance(1);
+  expect(await until('the error', () => errorFields(client.received()))).toMatchObject({
+    C: '57P03',
+    D: 'members seen: none; waited 1 s',
+  });
+});
+
+test('a place in the line that becomes free is for the next who comes', async () => {
+  await start({ hold: { maxSessions: 1 } });
+  const first = await aHeldClient();
+  first.socket.end();
+  await until('the close', () => lab.reasons().length === 1);
+  await aHeldClient();
+});

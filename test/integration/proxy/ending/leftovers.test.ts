@@ -1,0 +1,110 @@
+// Sessions whose listener or pool a reload took away, where their stream can be read: told between two transactions, by rate.
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Address } from '../../../../src/model/member.ts';
+import type { ProxyPolicy } from '../../../../src/proxy/options.ts';
+import { aPool } from '../../../support/builders.ts';
+import { startFakeBackend } from '../../../support/fake-backend.ts';
+import type { FakeBackend } from '../../../support/fake-backend.ts';
+import { GreetedSession } from '../../../support/greeted-session.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { LAB_POLICY, startProxyLab } from '../../../support/proxy-lab.ts';
+import type { ProxyLab } from '../../../support/proxy-lab.ts';
+import { until } from '../../../support/until.ts';
+
+const ANYWHERE: Address = { host: '127.0.0.1', port: 0 };
+const OTHER = aPool({ name: 'other', drainMs: 60_000 });
+const READ = aPool({ drainMs: 60_000 });
+
+let lab: ProxyLab;
+let backend: FakeBackend;
+let clock: ManualClock;
+
+beforeEach(async () => {
+  backend = await startFakeBackend('silent');
+  clock = new ManualClock();
+  lab = await startProxyLab({ clock, pools: [READ, OTHER], table: { read: { open: { 'pg-2': backend.address } } } });
+});
+
+afterEach(async () => {
+  lab.proxy.close();
+  await until('no timer left', () => clock.pending() === 0);
+  await backend.stop();
+});
+
+async function apply(changes: Partial<ProxyPolicy>): Promise<void> {
+  const prepared = await lab.proxy.prepare({
+    pools: [READ, OTHER],
+    listeners: [{ address: ANYWHERE, pool: 'other' }],
+    ...LAB_POLICY,
+    ...changes,
+  });
+  if (prepared.kind === 'failed') throw new Error(prepared.message);
+  prepared.apply();
+}
+
+function relaying(): number | undefined {
+  return lab.proxy.counts().get('read')?.states.relaying;
+}
+
+/** Its client has had time for a first statement. */
+async function aSession(): Promise<GreetedSession> {
+  const session = await GreetedSession.open(lab.address('read'), backend);
+  await clock.advance(100);
+  return session;
+}
+
+test('a listener is gone: idle sessions are told at once, a busy one when it is done, nobody is cut off', async () => {
+  const idle = await aSession();
+  const busy = await aSession();
+  await busy.ask();
+  const { port } = lab.address('read');
+  await apply({});
+  const told = {
+    C: '57P01',
+    M: expect.stringContaining('(evicted-removed)'),
+    D: `listener 127.0.0.1:${port} is no longer configured`,
+  };
+  expect(await idle.lastWords()).toMatchObject(told);
+  await clock.advance(59_000);
+  expect(relaying()).toBe(1);
+  await busy.answer('I');
+  expect(await busy.lastWords()).toMatchObject(told);
+  await until('both ends', () => lab.reasons().length === 2);
+  expect(clock.pending()).toBe(1);
+});
+
+test('a pool is gone: its idle sessions are told so', async () => {
+  const idle = await aSession();
+  await apply({ pools: [OTHER] });
+  expect(await idle.lastWords()).toMatchObject({ C: '57P01', D: expect.stringContaining('is no longer configured') });
+});
+
+test('a listener that is back keeps the sessions that were busy meanwhile', async () => {
+  const busy = await aSession();
+  await busy.ask();
+  await apply({});
+  await apply({ listeners: [{ address: lab.address('read'), pool: 'read' }] });
+  await busy.answer('I');
+  await busy.ask();
+  await busy.answer('I');
+  await clock.advance(120_000);
+  expect(relaying()).toBe(1);
+});
+
+test('not more than drain_rate of them in a second', async () => {
+  for (let count = 0; count < 4; count += 1) await aSession();
+  await apply({
+    client: {
+      startupTimeoutMs: 10_000,
+      maxSessions: 1_000,
+      drainPerSecond: 2,
+      directIo: 'auto',
+      tls: { mode: 'passthrough' },
+    },
+  });
+  expect(relaying()).toBe(2);
+  await clock.advance(500);
+  expect(relaying()).toBe(1);
+  await clock.advance(500);
+  expect(relaying()).toBe(0);
+});

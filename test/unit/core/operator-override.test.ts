@@ -1,0 +1,171 @@
+// Members that an operator sets aside, whatever they answer: drained ones are out of every pool, a leader that is about to hand over
+// gets no new sessions. Nobody takes their place in an exclusive pool.
+import { describe, expect, test } from 'vitest';
+import { planActions } from '../../../src/core/actions.ts';
+import { decideRoutes } from '../../../src/core/decide-routes.ts';
+import { describeStanding } from '../../../src/core/describe.ts';
+import type { Observation } from '../../../src/model/observation.ts';
+import type { RoutingTable } from '../../../src/core/routing-table.ts';
+import { withDrained, withResumed } from '../../../src/core/snapshot.ts';
+import {
+  aList,
+  answered,
+  aPolicy,
+  aPool,
+  aSnapshot,
+  aWritePool,
+  isPrimary,
+  isReplica,
+  openIn,
+  poolOf,
+  refused,
+  routeOf,
+  standingIn,
+} from '../../support/builders.ts';
+
+const POLICY = aPolicy({ pools: [aWritePool(), aPool({ fallback: { pool: 'write', maxSessions: 50 } })] });
+const ROUND = [aList(0, 'pg-1', 'pg-2', 'pg-3'), isPrimary('pg-1', 0), isReplica('pg-2', 0), isReplica('pg-3', 0)];
+
+function drained(now: number, members: readonly string[], ...news: readonly Observation[]): RoutingTable {
+  const snapshot = aSnapshot(POLICY, ...ROUND, ...news);
+  return decideRoutes(
+    POLICY,
+    members.reduce((known, name) => withDrained(known, name, 500), snapshot),
+    now,
+  );
+}
+
+describe('a drained replica', () => {
+  test('takes no sessions, the others do', () => {
+    const table = drained(1000, ['pg-2']);
+    expect(openIn(table, 'read')).toEqual(['pg-3']);
+    expect(standingIn(table, 'read', 'pg-2')).toBe('leave operator drained');
+  });
+
+  test('says so, since when and until when', () => {
+    const standing = poolOf(drained(1000, ['pg-2']), 'read').standings.get('pg-2');
+    expect(standing && describeStanding(standing, 1000)).toBe(
+      'drained by the operator 500 ms ago; answered 200 to /replica?lag=16MB 1 s ago; no new sessions until it is resumed',
+    );
+  });
+
+  test('its live sessions are drained, and the step back asks for nothing', () => {
+    const before = drained(1000, []);
+    const after = drained(1000, ['pg-2']);
+    const actions = planActions(POLICY, before, after).map(({ pool, member, cause, mode }) => [
+      pool,
+      member,
+      cause,
+      mode,
+    ]);
+    expect(actions).toEqual([['read', 'pg-2', 'operator', 'drain']]);
+    expect(planActions(POLICY, after, before)).toEqual([]);
+  });
+
+  test('the last of them: the pool falls back as when it had none', () => {
+    const table = drained(1000, ['pg-2', 'pg-3']);
+    expect(routeOf(table, 'read')).toMatchObject({ kind: 'open', fallback: { pool: 'write' } });
+    expect(openIn(table, 'read')).toEqual(['pg-1']);
+  });
+
+  test('death asks more of its sessions than the operator does', () => {
+    const table = drained(1100, ['pg-2'], refused({ member: 'pg-2', at: 1000 }));
+    expect(standingIn(table, 'read', 'pg-2')).toBe('leave dead refused');
+    const back = drained(1300, ['pg-2'], refused({ member: 'pg-2', at: 1000 }), isReplica('pg-2', 1200));
+    expect(standingIn(back, 'read', 'pg-2')).toBe('leave operator drained');
+  });
+});
+
+describe('a drained primary', () => {
+  test('new clients of its pool wait: they are never sent elsewhere', () => {
+    const table = drained(1000, ['pg-1']);
+    expect(routeOf(table, 'write')).toEqual({ kind: 'hold', cause: 'drained' });
+    expect(standingIn(table, 'write', 'pg-1')).toBe('leave operator drained');
+  });
+
+  test('the next proven primary opens the pool, and the drained one stays out as a replica', () => {
+    const next = isPrimary('pg-2', 1000, { timeline: 2 });
+    const table = drained(1200, ['pg-1'], next, isReplica('pg-1', 1100, { timeline: 2 }));
+    expect(openIn(table, 'write')).toEqual(['pg-2']);
+    expect(standingIn(table, 'read', 'pg-1')).toBe('leave operator drained');
+  });
+
+  test('a no from it closes its sessions as ever (G3)', () => {
+    const table = drained(1100, ['pg-1'], answered({ at: 1000, status: 503 }));
+    const policy = aPolicy({ pools: [aWritePool({ onLeave: { ...aWritePool().onLeave, operator: 'drain' } })] });
+    const snapshot = aSnapshot(policy, ...ROUND, answered({ at: 1000, status: 503 }));
+    const decided = decideRoutes(policy, withDrained(snapshot, 'pg-1', 500), 1100);
+    expect(standingIn(decided, 'write', 'pg-1')).toBe('leave demoted not-holding-the-check');
+    expect(openIn(table, 'write')).toEqual([]);
+  });
+
+  test('is lent to nobody', () => {
+    const table = drained(1000, ['pg-1', 'pg-2', 'pg-3']);
+    expect(routeOf(table, 'read')).toEqual({ kind: 'hold', cause: 'drained' });
+  });
+});
+
+test('resumed, everything is as it was; drained twice, it is drained since the first time', () => {
+  const snapshot = aSnapshot(POLICY, ...ROUND);
+  const twice = withDrained(withDrained(snapshot, 'pg-2', 500), 'pg-2', 900);
+  expect(twice.drained.get('pg-2')).toBe(500);
+  expect(decideRoutes(POLICY, withResumed(twice, 'pg-2'), 1000)).toEqual(decideRoutes(POLICY, snapshot, 1000));
+});
+
+describe('a scheduled switchover with hold.before_switchover 2s', () => {
+  const policy = aPolicy({ beforeSwitchoverMs: 2000, pools: POLICY.pools });
+  const scheduled: Observation = { ...aList(9000, 'pg-1', 'pg-2', 'pg-3'), switchover: { at: 20_000, leader: 'pg-1' } };
+
+  function at(now: number, ...news: readonly Observation[]): RoutingTable {
+    const fresh = [isPrimary('pg-1', now - 100), isReplica('pg-2', now - 100), isReplica('pg-3', now - 100)];
+    return decideRoutes(policy, aSnapshot(policy, ...ROUND, scheduled, ...fresh, ...news), now);
+  }
+
+  test('until shortly before nothing changes, and the table knows when it will', () => {
+    expect(openIn(at(17_000), 'write')).toEqual(['pg-1']);
+    expect(at(17_000).validUntil).toBe(18_000);
+  });
+
+  test.each([18_000, 20_000, 34_999])('at %d new clients wait, live sessions stay', (now) => {
+    expect(routeOf(at(now), 'write')).toEqual({ kind: 'hold', cause: 'switchover' });
+    expect(standingIn(at(now), 'write', 'pg-1')).toBe('keep switchover-due');
+    expect(planActions(policy, at(17_000), at(now))).toEqual([]);
+    expect(openIn(at(now), 'read')).toEqual(['pg-2', 'pg-3']);
+  });
+
+  test.each([
+    [
+      18_500,
+      'scheduled to hand over in 1.5 s; answered 200 to /primary 100 ms ago; new clients wait for the next primary',
+    ],
+    [
+      21_000,
+      'scheduled to hand over 1 s ago; answered 200 to /primary 100 ms ago; new clients wait for the next primary',
+    ],
+  ])('at %d it says so', (now, sentence) => {
+    const standing = poolOf(at(now), 'write').standings.get('pg-1');
+    expect(standing && describeStanding(standing, now)).toBe(sentence);
+  });
+
+  test('another primary ends the wait at once', () => {
+    expect(openIn(at(20_500, isPrimary('pg-2', 20_450, { timeline: 2 })), 'write')).toEqual(['pg-2']);
+  });
+
+  test('a leader that still serves 15 s after the time takes sessions again', () => {
+    expect(openIn(at(35_000), 'write')).toEqual(['pg-1']);
+  });
+
+  test('taken back, it is as if it had never been; a list without a document says nothing of it', () => {
+    expect(openIn(at(18_500, { ...aList(18_450, 'pg-1', 'pg-2', 'pg-3'), switchover: 'none' }), 'write')).toEqual([
+      'pg-1',
+    ]);
+    expect(openIn(at(18_500, aList(18_450, 'pg-1', 'pg-2', 'pg-3')), 'write')).toEqual([]);
+  });
+
+  test("another member's switchover is no business of this one, nor is any without the option", () => {
+    const other: Observation = { ...aList(18_450, 'pg-1'), switchover: { at: 20_000, leader: 'pg-9' } };
+    expect(openIn(at(18_500, other), 'write')).toEqual(['pg-1']);
+    const without = aSnapshot(POLICY, ...ROUND, scheduled, isPrimary('pg-1', 18_400));
+    expect(openIn(decideRoutes(POLICY, without, 18_500), 'write')).toEqual(['pg-1']);
+  });
+});

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { CancelKeys } from '../../../../src/proxy/cancel/cancel-keys.ts';
+import type { Target } from '../../../../src/core/routing-table.ts';
+
+function aKey(processId: number, ...secret: readonly number[]) {
+  return { processId, secret: String.fromCharCode(...secret) };
+}
+
+function at(member: string): Target {
+  return { member, address: { host: member, port: 5432 } };
+}
+
+test('G17: finds the session of a key among several of one process id, and only by the whole key', () => {
+  const keys = new CancelKeys();
+  keys.add(aKey(7, 1, 2, 3, 4), at('pg-1'));
+  keys.add(aKey(7, 1, 2, 3, 5), at('pg-2'));
+  expect(keys.find(aKey(7, 1, 2, 3, 4))).toEqual(at('pg-1'));
+  expect(keys.find(aKey(7, 1, 2, 3, 5))).toEqual(at('pg-2'));
+  expect(keys.find(aKey(7, 1, 2, 3, 6))).toBeUndefined();
+  expect(keys.find(aKey(7, 1, 2, 3, 4, 5))).toBeUndefined();
+  expect(keys.find(aKey(8, 1, 2, 3, 4))).toBeUndefined();
+});
+
+test('what was forgotten is not found, others stay, and nothing is left in the end', () => {
+  const keys = new CancelKeys();
+  const [first, second, third] = ['pg-1', 'pg-2', 'pg-3'].map((member) => keys.add(aKey(7, 1, 2, 3, 4), at(member)));
+  if (first === undefined || second === undefined || third === undefined) throw new Error('unreachable');
+  keys.remove(second);
+  keys.remove(second);
+  expect(keys.find(aKey(7, 1, 2, 3, 4))).toEqual(at('pg-1'));
+  keys.remove(first);
+  expect(keys.find(aKey(7, 1, 2, 3, 4))).toEqual(at('pg-3'));
+  keys.remove(third);
+  expect(keys.size()).toBe(0);
+});

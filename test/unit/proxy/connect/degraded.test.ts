@@ -1,0 +1,36 @@
+// Scenario 24: since when a fallback is in use.
+import { expect, test } from 'vitest';
+import { Degraded } from '../../../../src/proxy/connect/degraded.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { aTableOf } from '../../../support/tables.ts';
+import type { PoolPicture } from '../../../support/tables.ts';
+
+const A = { host: 'a', port: 5432 };
+const OWN: PoolPicture = { open: { A } };
+const LENT: PoolPicture = { open: { A }, fallback: { pool: 'write', maxSessions: 1 } };
+const LATE: PoolPicture = { open: { A }, lagging: { maxSessions: 1 } };
+
+test.each([LENT, LATE])('from the first table that says so to the first that does not: %j', async (picture) => {
+  const clock = new ManualClock(1000);
+  const degraded = new Degraded(clock);
+  const decide = (read: PoolPicture): void => degraded.tableChanged(aTableOf({ read }));
+  decide(OWN);
+  expect(degraded.since('read')).toBeUndefined();
+  decide(picture);
+  await clock.advance(500);
+  decide(picture);
+  expect(degraded.since('read')).toBe(1000);
+  decide(OWN);
+  expect(degraded.since('read')).toBeUndefined();
+  decide(picture);
+  expect(degraded.since('read')).toBe(1500);
+  decide({ otherwise: 'closed' });
+  expect(degraded.since('read')).toBeUndefined();
+});
+
+test('a pool that is no more is forgotten', () => {
+  const degraded = new Degraded(new ManualClock());
+  degraded.tableChanged(aTableOf({ read: LENT }));
+  degraded.tableChanged(aTableOf({}));
+  expect(degraded.since('read')).toBeUndefined();
+});

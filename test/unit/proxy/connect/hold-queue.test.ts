@@ -1,0 +1,122 @@
+// The line of held clients by itself: when each one may go, whatever the others do.
+import { expect, test } from 'vitest';
+import type { Address } from '../../../../src/model/member.ts';
+import type { HoldPolicy } from '../../../../src/model/policy.ts';
+import { Holding } from '../../../../src/proxy/connect/hold-queue.ts';
+import type { HoldAnswer, Waiting } from '../../../../src/proxy/connect/hold-queue.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { LAB_POLICY } from '../../../support/proxy-lab.ts';
+import { aTableOf } from '../../../support/tables.ts';
+
+const PG_1: Address = { host: '10.0.0.1', port: 5432 };
+const PG_2: Address = { host: '10.0.0.2', port: 5432 };
+
+interface Lab {
+  readonly clock: ManualClock;
+  readonly holding: Holding;
+  /** The pool leads to this address from now on; to nobody without one. */
+  readonly decide: (address?: Address) => void;
+  /** A client begins to wait. `onRelease` runs when it is let go. */
+  readonly enter: (id: number, pauseMs: number, onRelease?: () => void) => HoldAnswer;
+  readonly released: readonly number[];
+  readonly expired: readonly number[];
+}
+
+function start(policy: Partial<HoldPolicy> = {}, heldElsewhere = (): number => 0): Lab {
+  const clock = new ManualClock();
+  let table = aTableOf({ write: {} });
+  const released: number[] = [];
+  const expired: number[] = [];
+  const holding = new Holding({
+    policy: () => ({ ...LAB_POLICY.hold, maxSessions: 10_000, ...policy }),
+    table: () => table,
+    clock,
+    onEvent: () => {},
+    onSmell: () => {},
+    heldElsewhere,
+  });
+  holding.learn(['write']);
+  holding.tableChanged();
+  const enter: Lab['enter'] = (id, pauseMs, onRelease = () => {}) => {
+    const since = clock.now();
+    const leave = (list: number[]): void => {
+      if (answer.kind === 'held') answer.leave();
+      list.push(id);
+    };
+    const waiting: Waiting = {
+      id,
+      pool: 'write',
+      release: () => {
+        leave(released);
+        onRelease();
+      },
+      expire: () => leave(expired),
+      turnAway: () => leave([]),
+    };
+    const answer = holding.enter(waiting, { cause: 'no-member', since, pauseMs });
+    return answer;
+  };
+  return {
+    clock,
+    holding,
+    enter,
+    released,
+    expired,
+    decide: (address) => {
+      table = aTableOf({ write: address === undefined ? {} : { open: { 'pg-1': address } } });
+      holding.tableChanged();
+    },
+  };
+}
+
+test('clients that come back to wait do not put off the release of one that waits already', async () => {
+  const { clock, decide, enter, released, expired, holding } = start();
+  decide(PG_1);
+  enter(0, 100);
+  for (let id = 1; id <= 20; id += 1) {
+    await clock.advance(50);
+    enter(id, 100);
+  }
+  expect(released[0], 'after its own pause').toBe(0);
+  expect(expired).toEqual([]);
+  await clock.advance(200);
+  expect(released).toHaveLength(21);
+  holding.stop();
+});
+
+test('G20: failing connects do not slow the release of the line below its rate', async () => {
+  const { clock, decide, enter, released, holding } = start({ releasePerSecond: 200 });
+  // Every fifth connect fails, 50 ms after the release, and its client waits out a pause of 100 ms.
+  for (let id = 0; id < 800; id += 1) {
+    const isFailing = id % 5 === 0;
+    enter(id, 0, () => {
+      if (isFailing) clock.schedule(50, () => enter(id, 100));
+    });
+  }
+  decide(PG_1);
+  // 960 releases at 200 a second.
+  await clock.advance(5_000);
+  expect(released.length).toBeGreaterThan(950);
+  await clock.advance(200);
+  expect(released).toHaveLength(960);
+  holding.stop();
+});
+
+test('clients that wait at other processes count under the bound', () => {
+  const { enter, holding } = start({ maxSessions: 3 }, () => 2);
+  expect(enter(1, 0).kind).toBe('held');
+  expect(enter(2, 0)).toMatchObject({ kind: 'refused', reason: 'hold-full' });
+  holding.stop();
+});
+
+test('a pause ends when the route changes, and not when the same route is decided again', async () => {
+  const { clock, decide, enter, released, holding } = start();
+  decide(PG_1);
+  enter(1, 100);
+  decide(PG_1);
+  await clock.advance(99);
+  expect(released).toEqual([]);
+  decide(PG_2);
+  expect(released).toEqual([1]);
+  holding.stop();
+});

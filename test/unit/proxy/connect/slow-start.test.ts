@@ -1,0 +1,66 @@
+// Scenario 26, slow start: who is a newcomer, and for how long.
+import { expect, test } from 'vitest';
+import { Newcomers } from '../../../../src/proxy/connect/slow-start.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { aTableOf } from '../../../support/tables.ts';
+import type { PoolPicture } from '../../../support/tables.ts';
+
+const POOL = { name: 'read', slowStartMs: 10_000 };
+const A = { host: 'a', port: 5432 };
+const B = { host: 'b', port: 5432 };
+
+function lab() {
+  const clock = new ManualClock();
+  const newcomers = new Newcomers(clock);
+  return {
+    clock,
+    decide: (read: PoolPicture | undefined) => newcomers.tableChanged(aTableOf(read === undefined ? {} : { read })),
+    share: (member: string) => newcomers.share(POOL, { member }),
+    ramping: () => newcomers.ramping(POOL),
+  };
+}
+
+test('who opens with the first complete round has its whole part at once', async () => {
+  const { clock, decide, share } = lab();
+  decide({ otherwise: 'starting' });
+  await clock.advance(700);
+  decide({ open: { a: A, b: B } });
+  expect([share('a'), share('b')]).toEqual([1, 1]);
+});
+
+test('who opens later ramps up, and keeps its instant while tables follow each other', async () => {
+  const { clock, decide, share, ramping } = lab();
+  decide({ open: { a: A } });
+  decide({ open: { a: A, b: B } });
+  expect([share('a'), share('b')]).toEqual([1, 0.01]);
+  await clock.advance(2_500);
+  decide({ open: { a: A, b: B } });
+  expect(share('b')).toBe(0.25);
+  expect([...ramping()]).toEqual([['b', 0.25]]);
+  await clock.advance(7_500);
+  expect(share('b')).toBe(1);
+  expect([...ramping()]).toEqual([]);
+});
+
+test('who left, or moved to another address, begins anew', async () => {
+  const { clock, decide, share } = lab();
+  decide({ open: { a: A, b: B } });
+  decide({ open: { a: A } });
+  await clock.advance(60_000);
+  decide({ open: { a: A, b: B } });
+  expect(share('b')).toBe(0.01);
+  await clock.advance(60_000);
+  decide({ open: { a: A, b: { host: 'elsewhere', port: 1 } } });
+  expect(share('b')).toBe(0.01);
+});
+
+test('a pool that a reload adds begins with everybody whom its first round finds', async () => {
+  const { clock, decide, share } = lab();
+  decide(undefined);
+  await clock.advance(60_000);
+  const unasked = { kind: 'keep', why: { code: 'never-answered' } } as const;
+  decide({ open: { a: A }, others: { b: { address: B, standing: unasked } } });
+  await clock.advance(10);
+  decide({ open: { a: A, b: B } });
+  expect([share('a'), share('b')]).toEqual([1, 1]);
+});

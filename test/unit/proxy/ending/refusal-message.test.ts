@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { refusalText } from '../../../../src/proxy/ending/refusal-message.ts';
+import type { RefusalReason } from '../../../../src/proxy/ending/refusal-message.ts';
+import { aPool, aWritePool } from '../../../support/builders.ts';
+import { DEMOTED, aDecision } from '../../../support/tables.ts';
+
+const address = { host: '10.0.0.7', port: 5432 };
+const facts = {
+  pool: aWritePool(),
+  decision: aDecision({ others: { 'pg-2': { address, standing: DEMOTED } } }),
+  now: 0,
+  waitedMs: 0,
+  detail: undefined,
+};
+
+test.each<[RefusalReason, string]>([
+  ['startup-timeout', '08P01'],
+  ['not-postgres', '08P01'],
+  ['unsupported-protocol', '0A000'],
+  ['tls-required', '28000'],
+  ['unknown-target', '3D000'],
+  ['too-many-sessions', '53300'],
+  ['hold-full', '53300'],
+  ['hold-timeout', '57P03'],
+  ['no-route', '57P03'],
+  ['connect-failed', '08006'],
+  ['shutdown', '57P03'],
+  ['internal-error', 'XX000'],
+])('%s has its SQLSTATE, its own word in the message, a hint, and no address', (reason, sqlState) => {
+  const text = refusalText(reason, facts);
+  expect(text.sqlState).toBe(sqlState);
+  expect(text.message).toMatch(new RegExp(`^pointsman: .* \\(${reason}\\)$`));
+  expect(text.hint).not.toBe('');
+  expect(JSON.stringify(text)).not.toContain(address.host);
+});
+
+test('a pool of reads lacks a member, not a primary', () => {
+  expect(refusalText('no-route', { ...facts, pool: aPool() }).message).toBe(
+    'pointsman: no member to route to in pool "read" (no-route)',
+  );
+});
+
+test('the detail says who was seen, and how long the client waited', () => {
+  expect(refusalText('hold-timeout', { ...facts, waitedMs: 30_049 }).detail).toBe(
+    'members seen: pg-2 (role does not fit the check: role replica); waited 30 s',
+  );
+  expect(refusalText('hold-timeout', { ...facts, waitedMs: 450 }).detail).toContain('; waited 450 ms');
+});
+
+test.each([
+  ['database', 'What follows the last @ of a database name is a pool.'],
+  ['parameter', 'in the startup parameter pointsman.pool of the client.'],
+  ['options', 'in the startup options of the client: -c pointsman.pool=NAME.'],
+] as const)('the hint about an unknown pool says where the client named it: %s', (targetFrom, words) => {
+  expect(refusalText('unknown-target', { ...facts, targetFrom }).hint).toContain(words);
+});

@@ -1,0 +1,137 @@
+import { expect, test } from 'vitest';
+import { SoftEnds } from '../../../../src/proxy/ending/when-idle.ts';
+import type { Leaver } from '../../../../src/proxy/ending/when-idle.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+
+class FakeSession implements Leaver {
+  idle: boolean;
+  settledAt = -Infinity;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(idle: boolean) {
+    this.idle = idle;
+  }
+
+  isIdle(): boolean {
+    return this.idle;
+  }
+
+  settlesInMs(): number {
+    return Math.max(0, this.settledAt - clock.now());
+  }
+
+  onIdle(run: () => void): () => void {
+    this.#listeners.add(run);
+    return () => this.#listeners.delete(run);
+  }
+
+  becomeIdle(): void {
+    this.idle = true;
+    for (const run of this.#listeners) run();
+  }
+}
+
+const clock = new ManualClock();
+let ended: string[] = [];
+
+function wish(softEnds: SoftEnds, session: FakeSession, name = 'it'): () => void {
+  return softEnds.whenIdle(session, () => {
+    session.idle = false;
+    ended.push(name);
+  });
+}
+
+test('who is idle ends in the step, who is not at its next idle moment, each once', () => {
+  ended = [];
+  const softEnds = new SoftEnds(clock, 50);
+  const busy = new FakeSession(false);
+  wish(softEnds, new FakeSession(true), 'idle');
+  wish(softEnds, busy, 'busy');
+  expect(ended).toEqual(['idle']);
+  busy.becomeIdle();
+  expect(ended).toEqual(['idle', 'busy']);
+});
+
+test('a wish taken back is not fulfilled', () => {
+  ended = [];
+  const softEnds = new SoftEnds(clock, 50);
+  const session = new FakeSession(false);
+  const takeBack = wish(softEnds, session);
+  takeBack();
+  takeBack();
+  session.becomeIdle();
+  expect(ended).toEqual([]);
+});
+
+test('fifty at once, then fifty in a second; who is busy when its turn comes waits for its next idle moment', async () => {
+  ended = [];
+  const softEnds = new SoftEnds(clock, 50);
+  const sessions = Array.from({ length: 53 }, () => new FakeSession(true));
+  for (const [index, session] of sessions.entries()) wish(softEnds, session, `${index}`);
+  expect(ended.length).toBe(50);
+  const next = sessions[50];
+  if (next === undefined) throw new Error('no such session');
+  next.idle = false;
+  await clock.advance(20);
+  expect(ended.slice(50)).toEqual(['51']);
+  await clock.advance(20);
+  expect(ended.slice(50)).toEqual(['51', '52']);
+  await clock.advance(20);
+  next.becomeIdle();
+  expect(ended.at(-1)).toBe('50');
+  expect(clock.pending()).toBe(0);
+});
+
+test('another rate counts at once for who waits', async () => {
+  ended = [];
+  const softEnds = new SoftEnds(clock, 1);
+  for (let count = 0; count < 4; count += 1) wish(softEnds, new FakeSession(true), `${count}`);
+  expect(ended).toEqual(['0']);
+  softEnds.pace(2);
+  expect(ended).toEqual(['0', '1', '2']);
+  softEnds.pace(2);
+  await clock.advance(499);
+  expect(ended.length).toBe(3);
+  await clock.advance(1);
+  expect(ended.length).toBe(4);
+  expect(clock.pending()).toBe(0);
+});
+
+test('stopped, it ends nobody and leaves no timer', async () => {
+  ended = [];
+  const softEnds = new SoftEnds(clock, 50);
+  for (let count = 0; count < 51; count += 1) wish(softEnds, new FakeSession(true));
+  softEnds.stop();
+  expect(clock.pending()).toBe(0);
+  await clock.advance(1_000);
+  expect(ended.length).toBe(50);
+});
+
+test('a session that has just begun is left alone until its client has had time for a first statement', async () => {
+  ended = [];
+  const softEnds = new SoftEnds(clock, 50);
+  const [quiet, quick, spared] = [new FakeSession(true), new FakeSession(true), new FakeSession(true)];
+  for (const session of [quiet, quick, spared]) session.settledAt = clock.now() + 100;
+  wish(softEnds, quiet, 'quiet');
+  wish(softEnds, quick, 'quick');
+  const takeBack = wish(softEnds, spared, 'spared');
+  takeBack();
+  await clock.advance(99);
+  expect(ended).toEqual([]);
+  quick.idle = false;
+  await clock.advance(1);
+  expect(ended).toEqual(['quiet']);
+  quick.becomeIdle();
+  expect(ended).toEqual(['quiet', 'quick']);
+  expect(clock.pending()).toBe(0);
+});
+
+test('stopped, it leaves no timer for those that have just begun', () => {
+  ended = [];
+  const softEnds = new SoftEnds(clock, 50);
+  const session = new FakeSession(true);
+  session.settledAt = clock.now() + 100;
+  wish(softEnds, session);
+  softEnds.stop();
+  expect(clock.pending()).toBe(0);
+});

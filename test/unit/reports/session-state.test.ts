@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import { nextSessionState, SESSION_EVENTS, SESSION_STATES } from '../../../src/reports/session-state.ts';
+import type { SessionEvent, SessionState } from '../../../src/reports/session-state.ts';
+
+describe('the steps of a session', () => {
+  test.each<[SessionState, Partial<Record<SessionEvent, SessionState>>]>([
+    ['startup', { hold: 'holding', dial: 'dialing', refuse: 'refusing', close: 'closed' }],
+    ['holding', { dial: 'dialing', refuse: 'refusing', close: 'closed' }],
+    [
+      'dialing',
+      {
+        hold: 'holding',
+        dial: 'dialing',
+        answer: 'startup',
+        relay: 'relaying',
+        refuse: 'refusing',
+        close: 'closed',
+      },
+    ],
+    ['relaying', { refuse: 'refusing', close: 'closed' }],
+    ['refusing', { refuse: 'refusing', close: 'closed' }],
+    [
+      'closed',
+      { hold: 'closed', dial: 'closed', answer: 'closed', relay: 'closed', refuse: 'closed', close: 'closed' },
+    ],
+  ])('from %s', (state, steps) => {
+    const possible = SESSION_EVENTS.flatMap((event) => {
+      const next = nextSessionState(state, event);
+      return next === undefined ? [] : [[event, next]];
+    });
+    expect(Object.fromEntries(possible)).toEqual(steps);
+  });
+
+  test('every session state reaches `closed`, in one step', () => {
+    for (const state of SESSION_STATES) expect(nextSessionState(state, 'close')).toBe('closed');
+  });
+
+  test('`closed` absorbs', () => {
+    for (const event of SESSION_EVENTS) expect(nextSessionState('closed', event)).toBe('closed');
+  });
+
+  test('only a dialed session relays, and nothing is dialed again once it did', () => {
+    expect(SESSION_STATES.filter((state) => nextSessionState(state, 'relay') === 'relaying')).toEqual(['dialing']);
+    expect(nextSessionState('relaying', 'dial')).toBeUndefined();
+    expect(nextSessionState('relaying', 'hold')).toBeUndefined();
+    expect(nextSessionState('relaying', 'answer')).toBeUndefined();
+  });
+});
