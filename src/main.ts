@@ -36,7 +36,7 @@ const runApp: RunApp = async (config, warnings, reload) => {
     pid: process.pid,
     clock: systemClock,
     sockets: inherited,
-    onTrouble: (why) => log.warn({ event: 'systemd-not-told' }, why),
+    onTrouble: (why) => log.warn({ event: 'systemd_not_told' }, why),
   });
   process.on('SIGHUP', () => void hangUp(app, log, reload, systemd));
   // What loading and the configuration left behind: 3 MB, which V8 would come to long after, in some 50 ms that now nobody waits for.
@@ -78,7 +78,7 @@ async function hangUp(app: App, log: Log, reload: Reload, systemd: Systemd): Pro
   systemd.reloading();
   try {
     const loaded = reload();
-    if (loaded.kind === 'no-file') return log.warn('SIGHUP: nothing to read again, there is no configuration file');
+    if (loaded.kind === 'no_file') return log.warn('SIGHUP: nothing to read again, there is no configuration file');
     if (loaded.kind === 'ok') for (const warning of loaded.warnings) log.warn(formatProblems([warning]));
     await app.reload(loaded);
   } catch (error) {

@@ -15,7 +15,7 @@ const load = createRequire(import.meta.url);
 /** What came of it: `result` is told as it is. */
 export type Outcome =
   | { readonly kind: 'done'; readonly result: Readonly<Record<string, unknown>> }
-  | { readonly kind: 'unknown-member'; readonly known: readonly MemberName[] }
+  | { readonly kind: 'unknown_member'; readonly known: readonly MemberName[] }
   /** Not now, or not like this; nothing changed. */
   | { readonly kind: 'refused'; readonly why: string; readonly problems?: readonly string[] };
 
@@ -76,7 +76,7 @@ export async function operate(
   switch (outcome.kind) {
     case 'done':
       return json(200, outcome.result);
-    case 'unknown-member':
+    case 'unknown_member':
       return failure(404, `no such member: known are ${outcome.known.join(', ') || 'none'}`);
     case 'refused':
       return json(409, {

@@ -78,7 +78,7 @@ async function respond(options: AdminOptions, request: IncomingMessage, response
   response.writeHead(status, {
     'content-type': type,
     'content-length': Buffer.byteLength(body),
-    'cache-control': 'no-store',
+    'cache-control': 'no_store',
     'x-content-type-options': 'nosniff',
     connection: 'close',
     ...headers,

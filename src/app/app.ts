@@ -70,7 +70,7 @@ export interface App {
 }
 
 export function createApp(options: AppOptions): App {
-  const { config, log, inherited, clock = systemClock, load = () => ({ kind: 'no-file' }) } = options;
+  const { config, log, inherited, clock = systemClock, load = () => ({ kind: 'no_file' }) } = options;
   const startedAt = clock.now();
   const tell = (event: MonitorEvent): void => recorder.onMonitorEvent(event);
   const connect = (cluster: ClusterConfig): Clients =>
@@ -231,7 +231,7 @@ async function listenAll(config: Config, { admin, room }: Control, proxy: Proxy,
   const why = whyNoRoom(room, config.client, processCount(config), log);
   if (why !== undefined) return { kind: 'failed', why };
   const token = await readAdminToken(config.admin);
-  if (token.kind === 'unusable') log.warn({ event: 'token-unusable' }, `operations are off: ${token.why}`);
+  if (token.kind === 'unusable') log.warn({ event: 'token_unusable' }, `operations are off: ${token.why}`);
   const own = await admin.listen();
   if (own.kind === 'failed') return { kind: 'failed', why: own.detail };
   const bound = await proxy.listen();
@@ -245,7 +245,7 @@ function tellListeners(log: Log, { added, removed }: ListenerChanges): void {
   const tell = (event: string, text: string, { pool, address }: BoundListener): void =>
     log.info({ event, pool, address: addressText(address) }, text);
   for (const listener of added) tell('listening', 'listening', listener);
-  for (const listener of removed) tell('not-listening', 'no longer listening', listener);
+  for (const listener of removed) tell('not_listening', 'no longer listening', listener);
 }
 
 /** A wait that may be ended before its time. */

@@ -38,7 +38,7 @@ export function whyNoRoom(
   const fits = sessions * processes;
   if (fits < maxSessions) {
     const text = `the limit on open files (${limit}) has room for ${fits} sessions, which counts instead of client.max_sessions (${maxSessions})`;
-    log.warn({ event: 'open-files-limit', limit, sessions: fits, maxSessions }, `${text}: ${HOW}`);
+    log.warn({ event: 'open_files_limit', limit, sessions: fits, maxSessions }, `${text}: ${HOW}`);
   }
   return undefined;
 }

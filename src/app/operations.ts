@@ -11,7 +11,7 @@ import type { Reloaded } from './reload.ts';
 import type { Log } from '../telemetry/log.ts';
 
 /** Reads the configuration again, from where it came; without a file there is nothing that could have changed. */
-export type Load = () => Loaded | { readonly kind: 'no-file' };
+export type Load = () => Loaded | { readonly kind: 'no_file' };
 
 export interface OperateOptions {
   readonly monitor: Monitor;
@@ -27,7 +27,7 @@ export function createOperations({ monitor, load, reload, log }: OperateOptions)
     const before = isDrained ? {} : { was_drained: monitor.snapshot().drained.has(member) };
     return change(member)
       ? { kind: 'done', result: { member, drained: isDrained, ...before, pools: routes() } }
-      : { kind: 'unknown-member', known: [...monitor.snapshot().members.keys()] };
+      : { kind: 'unknown_member', known: [...monitor.snapshot().members.keys()] };
   };
   return {
     refresh: () => ({ kind: 'done', result: { asked: monitor.refresh() } }),
@@ -41,7 +41,7 @@ export function createOperations({ monitor, load, reload, log }: OperateOptions)
     },
     async reload() {
       const loaded = load();
-      if (loaded.kind === 'no-file') return { kind: 'refused', why: 'there is no configuration file to read again' };
+      if (loaded.kind === 'no_file') return { kind: 'refused', why: 'there is no configuration file to read again' };
       const warnings = loaded.kind === 'ok' ? loaded.warnings.map((warning) => formatProblems([warning])) : [];
       for (const warning of warnings) log.warn(warning);
       const reloaded = await reload(loaded);

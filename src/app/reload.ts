@@ -42,7 +42,7 @@ export type Reloaded =
 export async function reload(parts: ReloadParts, loaded: Loaded): Promise<Reloaded> {
   const { running, isStopping, proxy, recorder } = parts;
   const failed = (...problems: readonly string[]): Reloaded => {
-    recorder.onReload({ kind: 'config-reload-failed', problems });
+    recorder.onReload({ kind: 'config_reload_failed', problems });
     return { kind: 'failed', problems };
   };
   if (isStopping()) return failed('shutting down');
@@ -55,7 +55,7 @@ export async function reload(parts: ReloadParts, loaded: Loaded): Promise<Reload
     return failed('shutting down');
   }
   apply(parts, config, prepared.apply);
-  recorder.onReload({ kind: 'config-reloaded', changed, needsRestart });
+  recorder.onReload({ kind: 'config_reloaded', changed, needsRestart });
   return { kind: 'reloaded', changed, needsRestart };
 }
 

@@ -48,7 +48,7 @@ function liveProblem(found: readonly Found[]): string | undefined {
   }
   const isUsable = found.some(({ members }) => members.some(({ postgres }) => postgres !== undefined));
   if (!isUsable) return 'no member can be used: Pointsman would have nowhere to route';
-  const refused = found.flatMap((report) => report.refused.filter(({ reason }) => reason !== 'contact-point'));
+  const refused = found.flatMap((report) => report.refused.filter(({ reason }) => reason !== 'contact_point'));
   const names = [...new Set(refused.map(({ name }) => name))];
   if (names.length === 0) return undefined;
   return `${names.length === 1 ? '1 member is' : `${names.length} members are`} not used: ${names.join(', ')}`;

@@ -15,7 +15,7 @@ export interface CliIo {
 }
 
 /** Reads the same file and environment again. Without a file there is nothing that could have changed. */
-export type Reload = () => Loaded | { readonly kind: 'no-file' };
+export type Reload = () => Loaded | { readonly kind: 'no_file' };
 
 /** Runs the proxy until it is told to stop; resolves with the exit code. Warnings are for its log. */
 export type RunApp = (config: Config, warnings: readonly Problem[], reload: Reload) => Promise<number>;

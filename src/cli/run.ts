@@ -8,7 +8,7 @@ export async function run(options: ConfigOptions, io: CliIo, runApp: RunApp): Pr
   const loaded = configFor(options, io);
   if (loaded === undefined) return EXIT.usage;
   try {
-    const reload: Reload = () => (loaded.file === undefined ? { kind: 'no-file' } : load(options, io));
+    const reload: Reload = () => (loaded.file === undefined ? { kind: 'no_file' } : load(options, io));
     return await runApp(loaded.config, loaded.warnings, reload);
   } catch (error) {
     io.stderr(`pointsman: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);

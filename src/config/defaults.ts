@@ -36,11 +36,11 @@ export const SHARED_ON_LEAVE: Readonly<Record<LeaveCause, LeaveMode>> = {
   removed: 'drain',
   operator: 'drain',
   fallback_over: 'drain',
-  lagging: 'drain-idle',
+  lagging: 'drain_idle',
   demoted: 'keep',
 };
 
-/** Of a pool of several members. A replica that comes back is cold, and by `least-sessions` it would be given every new session. */
+/** Of a pool of several members. A replica that comes back is cold, and by `least_sessions` it would be given every new session. */
 export const SLOW_START_MS = 30_000;
 
 /** Of those accepted: a handshake under way costs memory, and reconnecting clients come a thousand at a time. */

@@ -76,7 +76,7 @@ const probe = z.strictObject({
   vouching: flag.default(true),
 });
 
-const leaveMode = choice(['close', 'drain', 'drain-idle', 'keep']);
+const leaveMode = choice(['close', 'drain', 'drain_idle', 'keep']);
 const onLeave = z.strictObject({
   dead: z
     .literal('close', { error: 'sessions of a dead member are always closed: write close, or leave it out' })
@@ -94,7 +94,7 @@ const onLeave = z.strictObject({
 const pool = z.strictObject({
   check,
   exclusive: flag.optional(),
-  balance: choice(['least-sessions', 'round-robin', 'random', 'client-address']).default('least-sessions'),
+  balance: choice(['least_sessions', 'round_robin', 'random', 'client_address']).default('least_sessions'),
   weight_tag: nonEmpty.optional(),
   zone_tag: nonEmpty.optional(),
   slow_start: duration(0).optional(),
@@ -104,7 +104,7 @@ const pool = z.strictObject({
       error: 'expected { pool: NAME, max_sessions: 100 }, or none',
     })
     .optional(),
-  when_all_lagging: choice(['refuse', 'least-lagging', 'fallback']).optional(),
+  when_all_lagging: choice(['refuse', 'least_lagging', 'fallback']).optional(),
   max_lagging_sessions: count(1, MOST).optional(),
   on_leave: onLeave.prefault({}),
   drain: duration(0).default(30_000),

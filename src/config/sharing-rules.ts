@@ -54,11 +54,11 @@ function lagRules(pool: ParsedPool, path: (key: string) => Path): readonly Findi
     findings.push(error(why, path('when_all_lagging'), path('check')));
   }
   if (policy === 'fallback' && (fallback === undefined || fallback === 'none')) {
-    const why = 'the pool has no fallback: give one, or write refuse or least-lagging';
+    const why = 'the pool has no fallback: give one, or write refuse or least_lagging';
     findings.push(error(why, path('when_all_lagging'), path('fallback')));
   }
-  if (cap !== undefined && policy !== 'least-lagging') {
-    const why = 'only with when_all_lagging: least-lagging do sessions go to members that lag';
+  if (cap !== undefined && policy !== 'least_lagging') {
+    const why = 'only with when_all_lagging: least_lagging do sessions go to members that lag';
     findings.push(error(why, path('max_lagging_sessions'), path('when_all_lagging')));
   }
   return findings;

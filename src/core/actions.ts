@@ -20,7 +20,7 @@ export interface Action {
   readonly why: Why;
 }
 
-const REMOVED: Standing = { kind: 'leave', cause: 'removed', why: { code: 'never-answered' } };
+const REMOVED: Standing = { kind: 'leave', cause: 'removed', why: { code: 'never_answered' } };
 
 interface Departure {
   readonly cause: LeaveCause;
@@ -36,8 +36,8 @@ function departed(pool: PoolPolicy, route: Route | undefined, cause: LeaveCause,
 
 /** The member could go on with these sessions: they drain because another one serves them better. */
 function isRelocation({ cause, mode, why }: Departure): boolean {
-  if (mode !== 'drain' && mode !== 'drain-idle') return false;
-  const isPrimaryNow = why.code === 'exclusive-elsewhere' || why.code === 'fallback';
+  if (mode !== 'drain' && mode !== 'drain_idle') return false;
+  const isPrimaryNow = why.code === 'exclusive_elsewhere' || why.code === 'fallback';
   return cause === 'lagging' || cause === 'fallback_over' || (cause === 'promoted' && isPrimaryNow);
 }
 

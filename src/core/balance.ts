@@ -31,13 +31,13 @@ type Targets = readonly [Target, ...Target[]];
 export function pickTarget(balance: Balance, targets: Targets, inputs: PickInputs): Pick {
   const candidates = without(without(targets, 'isSuspect'), 'isFar');
   switch (balance) {
-    case 'round-robin':
+    case 'round_robin':
       return inTurn(candidates, inputs);
     case 'random':
       return { target: byChance(candidates, inputs), credits: inputs.credits };
-    case 'least-sessions':
+    case 'least_sessions':
       return { target: leastLoaded(candidates, inputs), credits: inputs.credits };
-    case 'client-address':
+    case 'client_address':
       return { target: byAddress(candidates, inputs.clientAddress), credits: inputs.credits };
   }
 }

@@ -85,7 +85,7 @@ function naming(
   return new Map(
     [...standings].map(([name, standing]) => {
       const { why } = standing;
-      const pool = why.code === 'exclusive-elsewhere' ? served.get(name) : undefined;
+      const pool = why.code === 'exclusive_elsewhere' ? served.get(name) : undefined;
       return [name, pool === undefined ? standing : { ...standing, why: { ...why, detail: `pool ${pool}` } }];
     }),
   );
@@ -131,12 +131,12 @@ function idleRoute(
     // A winner that is not open is set aside; whoever waits for it is not sent elsewhere.
     const code = exclusive.winner && standings.get(exclusive.winner)?.why.code;
     if (code === 'drained') return { kind: 'hold', cause: 'drained' };
-    if (code === 'switchover-due') return { kind: 'hold', cause: 'switchover' };
+    if (code === 'switchover_due') return { kind: 'hold', cause: 'switchover' };
     return exclusive.isStandbyCluster ? { kind: 'closed' } : { kind: 'hold', cause: exclusive.cause };
   }
   const isDefinite = isSettled && [...standings.values()].every((standing) => standing.kind === 'leave');
   if (isDefinite) return { kind: 'closed' };
-  return { kind: 'hold', cause: isComplete ? 'no-member' : 'starting' };
+  return { kind: 'hold', cause: isComplete ? 'no_member' : 'starting' };
 }
 
 /**
@@ -166,7 +166,7 @@ function withFallback(
  * A member that is out for serving the lending pool is named as the fallback that it is; another reason outweighs that.
  */
 function onStandBy(standing: Standing, why: Why): Standing {
-  return standing.why.code === 'exclusive-elsewhere' ? { kind: 'leave', cause: 'fallback_over', why } : standing;
+  return standing.why.code === 'exclusive_elsewhere' ? { kind: 'leave', cause: 'fallback_over', why } : standing;
 }
 
 /** It stands on what the lending pool knows of it. */

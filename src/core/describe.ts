@@ -12,42 +12,42 @@ import type { PoolDecision, Route, Standing, Why, WhyCode } from './routing-tabl
 /** What is so; CHECK stands for the pool's. */
 const WORDS: Readonly<Record<WhyCode, string>> = {
   positive: 'answers CHECK',
-  'odd-weight': 'its weight is no number from 0.001 to 1000000 and counts as 1',
+  odd_weight: 'its weight is no number from 0.001 to 1000000 and counts as 1',
   vouched: 'API silent, PostgreSQL accepts and another member names it leader',
   fallback: 'stands in for the pool by fallback',
-  'least-lagging': 'lags least, while every member lags too far behind',
-  'never-answered': 'has not answered yet',
-  'no-answer': 'no answer',
+  least_lagging: 'lags least, while every member lags too far behind',
+  never_answered: 'has not answered yet',
+  no_answer: 'no answer',
   vanished: 'no answer from the API and the PostgreSQL port',
   refused: 'API and PostgreSQL refuse the connection',
-  'other-cluster': 'answers for another cluster',
-  'no-postgres-address': 'PostgreSQL address unknown',
-  'not-holding-the-check': 'answers no to CHECK',
+  other_cluster: 'answers for another cluster',
+  no_postgres_address: 'PostgreSQL address unknown',
+  not_holding_the_check: 'answers no to CHECK',
   promoting: 'holds the leader lock, promotion not finished',
-  'not-running': 'PostgreSQL is not running',
-  'wrong-role': 'role does not fit CHECK',
-  'tagged-out': 'excluded by its tags',
+  not_running: 'PostgreSQL is not running',
+  wrong_role: 'role does not fit CHECK',
+  tagged_out: 'excluded by its tags',
   lagging: 'lags too far behind',
-  'other-timeline': "not on the primary's timeline",
+  other_timeline: "not on the primary's timeline",
   superseded: 'another primary is proven on a higher timeline',
-  'two-primaries': 'two members answer as primary on one timeline',
-  'exclusive-elsewhere': 'serves an exclusive pool',
+  two_primaries: 'two members answer as primary on one timeline',
+  exclusive_elsewhere: 'serves an exclusive pool',
   rising: 'answers CHECK again, not yet often enough',
   drained: 'drained by the operator',
-  'switchover-due': 'scheduled to hand over',
+  switchover_due: 'scheduled to hand over',
 };
 
 /** For a client that has not authenticated: no address, no port. */
-const REFUSED_WORDS: Readonly<Record<Exclude<MemberRefusalReason, 'contact-point'>, string>> = {
-  'api-port': 'API port not allowed by cluster.allow.ports',
-  'postgres-port': 'PostgreSQL port not allowed by cluster.allow.ports',
+const REFUSED_WORDS: Readonly<Record<Exclude<MemberRefusalReason, 'contact_point'>, string>> = {
+  api_port: 'API port not allowed by cluster.allow.ports',
+  postgres_port: 'PostgreSQL port not allowed by cluster.allow.ports',
   address: 'address not allowed by cluster.allow',
-  'forbidden-address': 'address that is never contacted',
+  forbidden_address: 'address that is never contacted',
   unresolved: 'host name cannot be resolved',
   unreadable: 'entry in /cluster cannot be used',
   duplicate: 'name or API of another member',
-  'too-many': 'too many members',
-  'not-configured': 'not configured, and discovery is static',
+  too_many: 'too many members',
+  not_configured: 'not configured, and discovery is static',
 };
 
 /** Refused members that one sentence names. */
@@ -85,7 +85,7 @@ export function describeMembers(decision: PoolDecision | undefined, now: Instant
 
 function describeRefused(refused: readonly MemberRefusal[]): string | undefined {
   const named = refused.flatMap(({ name, reason }) =>
-    reason === 'contact-point' ? [] : [`${name} (${REFUSED_WORDS[reason]})`],
+    reason === 'contact_point' ? [] : [`${name} (${REFUSED_WORDS[reason]})`],
   );
   if (named.length === 0) return undefined;
   const others = named.length - MOST_REFUSED_NAMED;
@@ -150,7 +150,7 @@ function since(at: Instant, now: Instant): string {
 }
 
 /** Of these the answer itself says it all. */
-const SAID_BY_THE_ANSWER: readonly WhyCode[] = ['positive', 'rising', 'not-holding-the-check'];
+const SAID_BY_THE_ANSWER: readonly WhyCode[] = ['positive', 'rising', 'not_holding_the_check'];
 
 function reason({ kind, why }: Standing, now: Instant): string | undefined {
   if (why.evidence?.answer !== undefined && SAID_BY_THE_ANSWER.includes(why.code)) return undefined;
@@ -168,7 +168,7 @@ function reason({ kind, why }: Standing, now: Instant): string | undefined {
 /** A switchover may lie ahead. */
 function ageText(code: WhyCode, at: Instant, now: Instant): string {
   if (code === 'drained') return ` ${since(at, now)} ago`;
-  if (code !== 'switchover-due') return ` for ${since(at, now)}`;
+  if (code !== 'switchover_due') return ` for ${since(at, now)}`;
   return at > now ? ` in ${durationText(at - now)}` : ` ${since(at, now)} ago`;
 }
 
@@ -182,9 +182,9 @@ function evidence({ code, evidence: known }: Why, now: Instant): string | undefi
   const { vouch, mismatchAt, yesAt, answer, check } = known;
   if (code === 'vouched')
     return vouch === undefined ? undefined : `named leader and running ${since(vouch.at, now)} ago`;
-  if (code === 'other-cluster')
+  if (code === 'other_cluster')
     return mismatchAt === undefined ? undefined : `it said so ${since(mismatchAt, now)} ago`;
-  if (code === 'no-answer' || code === 'vanished') {
+  if (code === 'no_answer' || code === 'vanished') {
     return yesAt === undefined ? `never a yes to ${check}` : `last yes to ${check} ${since(yesAt, now)} ago`;
   }
   return answer === undefined ? undefined : answerText(answer, now);
@@ -197,40 +197,40 @@ function rule(standing: Standing, now: Instant): string | undefined {
   const grace = `live ones end at ${durationText(known.graceMs)}`;
   switch (code) {
     case 'positive':
-    case 'odd-weight':
+    case 'odd_weight':
       return whyOpen(known, now);
     case 'vouched':
       return `counts as a yes for ${durationText(known.freshMs)}`;
-    case 'no-answer':
+    case 'no_answer':
       return standing.kind === 'leave' ? `sessions end at ${durationText(known.graceMs)}` : clocks(known);
     case 'vanished':
       return 'sessions end because another member answers';
     case 'drained':
       return 'no new sessions until it is resumed';
-    case 'switchover-due':
+    case 'switchover_due':
       return 'new clients wait for the next primary';
     case 'refused':
       return 'dead until it answers again';
     case 'lagging':
-    case 'least-lagging':
+    case 'least_lagging':
       return known.lag === undefined ? undefined : lagText(known.lag);
-    case 'not-running':
+    case 'not_running':
       return standing.kind === 'keep' ? 'live sessions are left to PostgreSQL' : undefined;
-    case 'two-primaries':
+    case 'two_primaries':
       return `no new sessions until one yields, ${grace}`;
     case 'rising':
       return known.streak && `${known.streak.count} of ${known.streak.needed} in a row that bring it in`;
     case 'fallback':
-    case 'never-answered':
-    case 'other-cluster':
-    case 'no-postgres-address':
-    case 'not-holding-the-check':
+    case 'never_answered':
+    case 'other_cluster':
+    case 'no_postgres_address':
+    case 'not_holding_the_check':
     case 'promoting':
-    case 'wrong-role':
-    case 'tagged-out':
-    case 'other-timeline':
+    case 'wrong_role':
+    case 'tagged_out':
+    case 'other_timeline':
     case 'superseded':
-    case 'exclusive-elsewhere':
+    case 'exclusive_elsewhere':
       return undefined;
   }
 }

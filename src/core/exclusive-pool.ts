@@ -50,7 +50,7 @@ export function decideExclusive(
     if (isHolder(standing, record.checks.get(pool.check.text))) holders.push(name);
   }
   const isOpen = contest.winner !== undefined && standings.get(contest.winner)?.kind === 'open';
-  const cause = !snapshot.complete ? 'starting' : contest.rivals.size > 0 ? 'two-primaries' : 'no-member';
+  const cause = !snapshot.complete ? 'starting' : contest.rivals.size > 0 ? 'two_primaries' : 'no_member';
   return {
     standings,
     holders,
@@ -62,8 +62,8 @@ export function decideExclusive(
 
 /** Silence makes a holder only of who has held the check: of a member that never said yes there is nothing to fear. */
 function isHolder({ kind, why }: Standing, check: CheckRecord | undefined): boolean {
-  const isUnheard = kind === 'keep' && why.code === 'no-answer' && check !== undefined;
-  return kind === 'open' || isUnheard || why.code === 'two-primaries';
+  const isUnheard = kind === 'keep' && why.code === 'no_answer' && check !== undefined;
+  return kind === 'open' || isUnheard || why.code === 'two_primaries';
 }
 
 /** The newest instant at which the member was known to hold the check, by its own word or another's. */
@@ -134,21 +134,21 @@ function standingOf(
     return leave('demoted', { code: 'superseded', detail: `timeline ${timeline}, seen ${contest.floor}` });
   }
   if (isLeftToPostgres) return { kind: 'keep', why: check.verdict.why };
-  if (check.verdict.kind === 'not-now') {
+  if (check.verdict.kind === 'not_now') {
     return untilGrace(isKeptSince(record.answeredAt, record, probe, ages), check.verdict.why);
   }
   const isKept = isKeptSince(heldAt(record, check, probe), record, probe, ages);
   if (record.mismatch !== undefined) {
-    return untilGrace(isKept, { code: 'other-cluster', detail: record.mismatch.detail });
+    return untilGrace(isKept, { code: 'other_cluster', detail: record.mismatch.detail });
   }
   if (contest.rivals.has(record.member.name)) {
     return untilGrace(ages.isYoung(contest.rivalsSince, probe.silenceGraceMs), {
-      code: 'two-primaries',
+      code: 'two_primaries',
       detail: `timeline ${timeline ?? 'unknown'}`,
     });
   }
   if (contest.winner !== record.member.name) return untilGrace(isKept, silence(record));
-  if (record.member.postgres === undefined) return { kind: 'keep', why: { code: 'no-postgres-address' } };
+  if (record.member.postgres === undefined) return { kind: 'keep', why: { code: 'no_postgres_address' } };
   return { kind: 'open', why: openWhy(record, probe) };
 }
 
@@ -161,7 +161,7 @@ function isOfPrimary({ check }: PoolPolicy): boolean {
  * with words, and its replication connections last, when they have received everything.
  */
 function isShuttingDown(record: MemberRecord, check: CheckRecord, probe: ProbePolicy, ages: Ages): boolean {
-  if (check.verdict.kind !== 'negative' || check.verdict.why.code !== 'not-running') return false;
+  if (check.verdict.kind !== 'negative' || check.verdict.why.code !== 'not_running') return false;
   return record.mismatch === undefined && isKeptSince(heldAt(record, check, probe), record, probe, ages);
 }
 
@@ -199,15 +199,15 @@ export function silence(record: MemberRecord): Why {
   const outcome = record.failure?.outcome;
   const detail = outcome?.kind === 'failed' ? outcome.detail : outcome?.kind === 'refused' ? 'refused' : undefined;
   return {
-    code: 'no-answer',
+    code: 'no_answer',
     ...since(record.failure?.since ?? record.answeredAt),
     ...(detail === undefined ? {} : { detail }),
   };
 }
 
 function neverAnswered(record: MemberRecord): Why {
-  if (record.mismatch !== undefined) return { code: 'other-cluster', detail: record.mismatch.detail };
-  return record.failure === undefined ? { code: 'never-answered' } : silence(record);
+  if (record.mismatch !== undefined) return { code: 'other_cluster', detail: record.mismatch.detail };
+  return record.failure === undefined ? { code: 'never_answered' } : silence(record);
 }
 
 function since(at: Instant | undefined): { readonly since?: Instant } {

@@ -17,7 +17,7 @@ export function isAllLagging(standings: Standings): boolean {
 
 /** The cap while the pool reads from members that lag; empty otherwise. */
 export function laggingCap(pool: PoolPolicy, standings: Standings): { readonly lagging?: { maxSessions: number } } {
-  const isLagging = [...standings.values()].some(({ why }) => why.code === 'least-lagging');
+  const isLagging = [...standings.values()].some(({ why }) => why.code === 'least_lagging');
   return isLagging ? { lagging: { maxSessions: pool.maxLaggingSessions } } : {};
 }
 
@@ -33,7 +33,7 @@ export function withLeastLagging(
   standings: Standings,
   ages: Ages,
 ): Standings {
-  if (pool.whenAllLagging !== 'least-lagging' || !isAllLagging(standings)) return standings;
+  if (pool.whenAllLagging !== 'least_lagging' || !isAllLagging(standings)) return standings;
   const lags = new Map<MemberName, number>();
   for (const [name, record] of snapshot.members) {
     const isOutForLag = standings.get(name)?.why.code === 'lagging';
@@ -46,7 +46,7 @@ export function withLeastLagging(
   for (const [name, standing] of standings) {
     const lag = lags.get(name);
     if (lag !== undefined && Math.floor(lag / unit) === least) {
-      degraded.set(name, { kind: 'open', why: { code: 'least-lagging', detail: `${lag} bytes behind` } });
+      degraded.set(name, { kind: 'open', why: { code: 'least_lagging', detail: `${lag} bytes behind` } });
     } else {
       degraded.set(name, lag === undefined ? standing : { kind: 'keep', why: standing.why });
     }

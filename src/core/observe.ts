@@ -335,7 +335,7 @@ function nextCheckRecord(
 /** A change of role, a server that stopped or is gone and an operator's tag are facts, not flicker. */
 function fallsAtOnce(verdict: Verdict): boolean {
   const { code } = verdict.why;
-  return code === 'wrong-role' || code === 'not-running' || code === 'tagged-out' || code === 'refused';
+  return code === 'wrong_role' || code === 'not_running' || code === 'tagged_out' || code === 'refused';
 }
 
 function nextPositions(positions: readonly Position[], body: MemberStatus, at: Instant): readonly Position[] {

@@ -33,7 +33,7 @@ function wanted({ policy, snapshot, pool, ages }: Setting, name: MemberName, sta
   if (!pool.exclusive || standing.kind !== 'open' || snapshot.switchover?.leader !== name) return standing;
   const { at } = snapshot.switchover;
   return isDue(at, policy.hold.beforeSwitchoverMs, ages)
-    ? { kind: 'keep', why: { code: 'switchover-due', since: at } }
+    ? { kind: 'keep', why: { code: 'switchover_due', since: at } }
     : standing;
 }
 

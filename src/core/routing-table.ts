@@ -25,29 +25,29 @@ export interface Target {
 
 export type WhyCode =
   | 'positive'
-  | 'odd-weight'
+  | 'odd_weight'
   | 'vouched'
   | 'fallback'
-  | 'least-lagging'
-  | 'never-answered'
-  | 'no-answer'
+  | 'least_lagging'
+  | 'never_answered'
+  | 'no_answer'
   | 'vanished'
   | 'refused'
-  | 'other-cluster'
-  | 'no-postgres-address'
-  | 'not-holding-the-check'
+  | 'other_cluster'
+  | 'no_postgres_address'
+  | 'not_holding_the_check'
   | 'promoting'
-  | 'not-running'
-  | 'wrong-role'
-  | 'tagged-out'
+  | 'not_running'
+  | 'wrong_role'
+  | 'tagged_out'
   | 'lagging'
-  | 'other-timeline'
+  | 'other_timeline'
   | 'superseded'
-  | 'two-primaries'
-  | 'exclusive-elsewhere'
+  | 'two_primaries'
+  | 'exclusive_elsewhere'
   | 'rising'
   | 'drained'
-  | 'switchover-due';
+  | 'switchover_due';
 
 /** Why a member stands as it does. Ages are rendered from `since` when shown, so the decision itself stays constant. */
 export interface Why {
@@ -74,7 +74,7 @@ export type Standing =
     };
 
 /** `drained`, `switchover`: an operator's wish keeps clients from the only member there is. */
-export type HoldCause = 'starting' | 'no-member' | 'two-primaries' | 'drained' | 'switchover';
+export type HoldCause = 'starting' | 'no_member' | 'two_primaries' | 'drained' | 'switchover';
 
 /** A pool's part of the table. */
 export type Route =

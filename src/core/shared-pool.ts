@@ -24,7 +24,7 @@ export function decideShared(
   const standings = new Map<MemberName, Standing>();
   for (const [name, record] of snapshot.members) {
     const standing = exclusiveMembers.has(name)
-      ? leave('promoted', { code: 'exclusive-elsewhere' })
+      ? leave('promoted', { code: 'exclusive_elsewhere' })
       : standingOf(snapshot, record, pool, probe, primary, ages);
     standings.set(name, standing);
   }
@@ -44,7 +44,7 @@ function standingOf(
     return leave('dead', { code: 'refused', ...(at === undefined ? {} : { since: at }) });
   }
   const { mismatch } = record;
-  if (mismatch !== undefined) return leave('removed', { code: 'other-cluster', detail: mismatch.detail });
+  if (mismatch !== undefined) return leave('removed', { code: 'other_cluster', detail: mismatch.detail });
   const check = record.checks.get(pool.check.text);
   if (check === undefined) return notAsked(record, probe, ages);
   if (!isKeptSince(record.answeredAt, record, probe, ages)) return leave('silent', silence(record));
@@ -52,23 +52,23 @@ function standingOf(
   if (!ages.isYoung(check.positiveAt, probe.readFreshMs)) return { kind: 'keep', why: silence(record) };
   const why = behind(snapshot, record, pool, probe, primary);
   if (why !== undefined) return leave('lagging', why);
-  if (record.member.postgres === undefined) return { kind: 'keep', why: { code: 'no-postgres-address' } };
+  if (record.member.postgres === undefined) return { kind: 'keep', why: { code: 'no_postgres_address' } };
   return { kind: 'open', why: openWhy(pool, record) };
 }
 
 function openWhy(pool: PoolPolicy, { status }: MemberRecord): Why {
   const odd = oddWeight(pool, status);
-  return odd === undefined ? { code: 'positive' } : { code: 'odd-weight', detail: odd };
+  return odd === undefined ? { code: 'positive' } : { code: 'odd_weight', detail: odd };
 }
 
 /** Out after rise and fall: what the newest answer says decides what becomes of live sessions. */
 function down(check: CheckRecord): Standing {
   const { verdict } = check;
   if (verdict.kind === 'positive') return { kind: 'keep', why: { code: 'rising', detail: `${check.streak} times` } };
-  if (verdict.kind === 'not-now' || verdict.why.code === 'not-running') return { kind: 'keep', why: verdict.why };
+  if (verdict.kind === 'not_now' || verdict.why.code === 'not_running') return { kind: 'keep', why: verdict.why };
   if (verdict.why.code === 'refused') return leave('dead', verdict.why);
-  if (verdict.why.code === 'wrong-role') return leave('promoted', verdict.why);
-  if (verdict.why.code === 'tagged-out') return leave('tagged_out', verdict.why);
+  if (verdict.why.code === 'wrong_role') return leave('promoted', verdict.why);
+  if (verdict.why.code === 'tagged_out') return leave('tagged_out', verdict.why);
   return leave('lagging', verdict.why);
 }
 
@@ -83,7 +83,7 @@ function behind(
   const timeline = record.status?.timeline;
   const { highestTimeline } = snapshot;
   if (timeline !== undefined && highestTimeline !== undefined && timeline < highestTimeline) {
-    return { code: 'other-timeline', detail: `timeline ${timeline}, the primary's is ${highestTimeline}` };
+    return { code: 'other_timeline', detail: `timeline ${timeline}, the primary's is ${highestTimeline}` };
   }
   const bound = pool.check.lagBytes;
   if (bound === undefined) return undefined;

@@ -31,7 +31,7 @@ export function withoutVanished(
   for (const [name, standing] of standings) {
     const record = snapshot.members.get(name);
     // An exclusive pool decides by its own clocks about the member that serves it.
-    const isDecidedHere = record !== undefined && standing.why.code !== 'exclusive-elsewhere';
+    const isDecidedHere = record !== undefined && standing.why.code !== 'exclusive_elsewhere';
     const hasVanished = isDecidedHere && (record.failure?.silentProbes ?? 0) >= silentProbes;
     left.set(
       name,

@@ -7,12 +7,12 @@ import type { MemberStatus } from '../model/member-status.ts';
 import type { Why } from './routing-table.ts';
 
 /**
- * `not-now`: the API says yes while the body says that PostgreSQL is not there yet or any more (promoting, starting,
+ * `not_now`: the API says yes while the body says that PostgreSQL is not there yet or any more (promoting, starting,
  * stopping, crashed): no new session, and live ones are PostgreSQL's to end.
  */
 export type Verdict =
   | { readonly kind: 'positive'; readonly why: Why }
-  | { readonly kind: 'not-now'; readonly why: Why }
+  | { readonly kind: 'not_now'; readonly why: Why }
   | { readonly kind: 'negative'; readonly why: Why };
 
 /** Judges an answer to `check` itself. */
@@ -20,15 +20,15 @@ export function judge(check: Check, status: 200 | 503, body: MemberStatus | unde
   const ruledOut = body === undefined ? undefined : ruleOut(check, body);
   if (status === 503) return ruledOut ?? refusal(check, body);
   if (check.family === 'primary' && body?.role !== undefined && body.role !== 'primary') {
-    return { kind: 'not-now', why: { code: 'promoting', detail: `role ${body.role}` } };
+    return { kind: 'not_now', why: { code: 'promoting', detail: `role ${body.role}` } };
   }
-  if (ruledOut !== undefined && ruledOut.why.code !== 'not-running') return ruledOut;
+  if (ruledOut !== undefined && ruledOut.why.code !== 'not_running') return ruledOut;
   if (check.family === 'primary' && hasStarted(body)) return { kind: 'positive', why: { code: 'positive' } };
   if (body?.state !== undefined && body.state !== 'running') {
-    return { kind: 'not-now', why: { code: 'not-running', detail: `state ${body.state}` } };
+    return { kind: 'not_now', why: { code: 'not_running', detail: `state ${body.state}` } };
   }
   if (check.lagBytes !== undefined && body?.replayed === 'invalid') {
-    return { kind: 'not-now', why: { code: 'lagging', detail: 'replayed position unknown' } };
+    return { kind: 'not_now', why: { code: 'lagging', detail: 'replayed position unknown' } };
   }
   return { kind: 'positive', why: { code: 'positive' } };
 }
@@ -41,18 +41,18 @@ export function judge(check: Check, status: 200 | 503, body: MemberStatus | unde
 export function ruleOut(check: Check, body: MemberStatus): Verdict | undefined {
   switch (check.family) {
     case 'primary':
-      return isPlainlyNotPrimary(body) ? no('wrong-role', `role ${body.role}`) : undefined;
+      return isPlainlyNotPrimary(body) ? no('wrong_role', `role ${body.role}`) : undefined;
     case 'standby-leader':
-      return body.role === 'primary' ? no('wrong-role', 'role primary') : undefined;
+      return body.role === 'primary' ? no('wrong_role', 'role primary') : undefined;
     case 'replica':
-      if (body.role === 'primary') return no('wrong-role', 'role primary');
+      if (body.role === 'primary') return no('wrong_role', 'role primary');
       return ruleOutReader(check, body);
     case 'read-only':
       return ruleOutReader(check, body);
     case 'health':
       return body.state === undefined || body.state === 'running'
         ? undefined
-        : no('not-running', `state ${body.state}`);
+        : no('not_running', `state ${body.state}`);
     case 'leader':
     case 'liveness':
     case 'readiness':
@@ -75,24 +75,24 @@ export function isPlainlyNotPrimary(body: MemberStatus): boolean {
 }
 
 function ruleOutReader(check: Check, body: MemberStatus): Verdict | undefined {
-  if (body.state !== undefined && body.state !== 'running') return no('not-running', `state ${body.state}`);
-  if (body.noloadbalance === true && body.role !== 'primary') return no('tagged-out', 'noloadbalance');
+  if (body.state !== undefined && body.state !== 'running') return no('not_running', `state ${body.state}`);
+  if (body.noloadbalance === true && body.role !== 'primary') return no('tagged_out', 'noloadbalance');
   if (body.tags === undefined) return undefined;
   for (const [key, wanted] of check.tags) {
     const actual = body.tags.get(key);
-    if (actual !== wanted) return no('tagged-out', `tag ${key} is ${shown(actual ?? 'absent')}, not ${wanted}`);
+    if (actual !== wanted) return no('tagged_out', `tag ${key} is ${shown(actual ?? 'absent')}, not ${wanted}`);
   }
   return undefined;
 }
 
 /** A 503 whose body names no cause of its own. */
 function refusal(check: Check, body: MemberStatus | undefined): Verdict {
-  if (body?.state !== undefined && body.state !== 'running') return no('not-running', `state ${body.state}`);
+  if (body?.state !== undefined && body.state !== 'running') return no('not_running', `state ${body.state}`);
   if (check.tags.size > 0 && body?.tags === undefined) {
-    return no('tagged-out', `no tags; the check asks for ${[...check.tags].map(([k, v]) => `${k}=${v}`).join(', ')}`);
+    return no('tagged_out', `no tags; the check asks for ${[...check.tags].map(([k, v]) => `${k}=${v}`).join(', ')}`);
   }
   if (check.lagBytes !== undefined) return no('lagging', `by its own account, over ${sizeText(check.lagBytes)}`);
-  return no('not-holding-the-check', check.path);
+  return no('not_holding_the_check', check.path);
 }
 
 function no(code: Why['code'], detail: string): Verdict {

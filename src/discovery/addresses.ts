@@ -138,11 +138,11 @@ export function createTrustRules(
     refusal({ use, host, port }, address) {
       const never = neverContacted(address);
       if (never !== undefined) {
-        return { reason: 'forbidden-address', why: `${never}: no setting allows contact with it` };
+        return { reason: 'forbidden_address', why: `${never}: no setting allows contact with it` };
       }
       if (!ports[use].has(port)) {
         const why = `${USE_TEXT[use]} port ${port} is not allowed: add ${port} to cluster.allow.ports to allow it`;
-        return { reason: `${use}-port`, why };
+        return { reason: `${use}_port`, why };
       }
       const normal = normalizeAddress(address) ?? address;
       if (isAllowed(host, normal)) return undefined;

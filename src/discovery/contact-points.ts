@@ -64,7 +64,7 @@ async function locate(use: Use, host: string, port: number, resolve: Resolve): P
   const { addresses } = resolution;
   const usable = addresses.find((address) => neverContacted(address) === undefined);
   if (usable === undefined) {
-    const why: Objection = { reason: 'forbidden-address', why: neverContacted(addresses[0]) ?? 'not allowed' };
+    const why: Objection = { reason: 'forbidden_address', why: neverContacted(addresses[0]) ?? 'not allowed' };
     return { point: { use, host, port, addresses: [] }, address: { host, port }, why };
   }
   return { point: { use, host, port, addresses }, address: { host: usable, port }, why: undefined };
@@ -126,7 +126,7 @@ export async function findContactPoints(config: ClusterConfig, directories: Dire
     seeds: seeds.flatMap((one) => one.seeds),
     members: members.flatMap((one) => one.member ?? []),
     refused: [
-      ...seeds.flatMap(({ refused }) => refused.map((one) => ({ ...one, reason: 'contact-point' as const }))),
+      ...seeds.flatMap(({ refused }) => refused.map((one) => ({ ...one, reason: 'contact_point' as const }))),
       ...members.flatMap((one) => one.refused),
     ],
     sources: seeds.flatMap((one) => one.source ?? []),

@@ -78,11 +78,11 @@ export class Roster {
     }
     if (one.api === undefined) return both(one);
     if (!isWanted(one)) {
-      return { reason: 'not-configured', why: 'neither a seed nor configured, and discovery is static' };
+      return { reason: 'not_configured', why: 'neither a seed nor configured, and discovery is static' };
     }
     const known = this.#discovered.get(one.name);
     if (known === undefined && points.members.length + this.#discovered.size >= MAX_MEMBERS) {
-      return { reason: 'too-many', why: `more than ${MAX_MEMBERS} members` };
+      return { reason: 'too_many', why: `more than ${MAX_MEMBERS} members` };
     }
     const twin = [...this.#discovered.values()].find(
       ({ member }) => member.name !== one.name && sharesApi(member, one),

@@ -27,7 +27,7 @@ export function firstOfEachName(cluster: ClusterDocument): {
   for (const [index, entry] of cluster.members.entries()) {
     if (byName.size >= MAX_MEMBERS) {
       const name = `${cluster.members.length - index} others`;
-      refused.push({ name, reason: 'too-many', why: `more than ${MAX_MEMBERS} members` });
+      refused.push({ name, reason: 'too_many', why: `more than ${MAX_MEMBERS} members` });
       break;
     }
     if (byName.has(entry.name)) {

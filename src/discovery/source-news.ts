@@ -33,7 +33,7 @@ export function createSourceNews(onChange: (source: Source) => void): SourceNews
 
 export function contactSourceEvent({ name, contactPoints, failing }: Source, now: Instant): ContactSourceEvent {
   const known = {
-    kind: 'contact-source-changed',
+    kind: 'contact_source_changed',
     source: name,
     contactPoints: contactPoints.map(addressText),
   } as const;

@@ -24,60 +24,60 @@ interface CloseReasonFacts {
 
 export const CLOSE_REASONS = {
   /** The client ended the session and the backend followed (an ordinary end). */
-  'client-closed': { sqlState: undefined, side: 'client' },
-  'client-reset': { sqlState: undefined, side: 'client' },
+  client_closed: { sqlState: undefined, side: 'client' },
+  client_reset: { sqlState: undefined, side: 'client' },
   /**
    * The backend ended the session; what it said was relayed. Without a word of it the SQLSTATE tells how far the
    * session was.
    */
-  'backend-closed': { sqlState: undefined, side: 'backend' },
-  'backend-reset': { sqlState: undefined, side: 'backend' },
+  backend_closed: { sqlState: undefined, side: 'backend' },
+  backend_reset: { sqlState: undefined, side: 'backend' },
   /** The client left while it waited on hold or for a dial. */
-  'client-gave-up': { sqlState: undefined, side: 'client' },
+  client_gave_up: { sqlState: undefined, side: 'client' },
   /** Connected and left without a byte: a load balancer's probe. */
-  'no-startup': { sqlState: undefined, side: 'client' },
-  'startup-timeout': { sqlState: '08P01', side: 'pointsman' },
-  'not-postgres': { sqlState: '08P01', side: 'client' },
+  no_startup: { sqlState: undefined, side: 'client' },
+  startup_timeout: { sqlState: '08P01', side: 'pointsman' },
+  not_postgres: { sqlState: '08P01', side: 'client' },
   /** It asked again for what had been answered, which PostgreSQL takes for a version that nobody speaks. */
-  'unsupported-protocol': { sqlState: '0A000', side: 'client' },
+  unsupported_protocol: { sqlState: '0A000', side: 'client' },
   /** Plain text where TLS is required. */
-  'tls-required': { sqlState: '28000', side: 'pointsman' },
+  tls_required: { sqlState: '28000', side: 'pointsman' },
   /** No TLS came about, so there is nothing in which it could be told. */
-  'tls-failed': { sqlState: undefined, side: 'client' },
+  tls_failed: { sqlState: undefined, side: 'client' },
   /** It asked for a pool by a name that none has. */
-  'unknown-target': { sqlState: '3D000', side: 'client' },
+  unknown_target: { sqlState: '3D000', side: 'client' },
   /** A CancelRequest was passed on; such connections carry nothing else. */
-  'cancel-forwarded': { sqlState: undefined, side: 'pointsman' },
+  cancel_forwarded: { sqlState: undefined, side: 'pointsman' },
   /** A CancelRequest reached nobody. */
-  'cancel-failed': { sqlState: undefined, side: 'pointsman' },
-  'too-many-sessions': { sqlState: '53300', side: 'pointsman' },
-  'hold-full': { sqlState: '53300', side: 'pointsman' },
-  'hold-timeout': { sqlState: '57P03', side: 'pointsman' },
-  'no-route': { sqlState: '57P03', side: 'pointsman' },
-  'connect-failed': { sqlState: '08006', side: 'pointsman' },
+  cancel_failed: { sqlState: undefined, side: 'pointsman' },
+  too_many_sessions: { sqlState: '53300', side: 'pointsman' },
+  hold_full: { sqlState: '53300', side: 'pointsman' },
+  hold_timeout: { sqlState: '57P03', side: 'pointsman' },
+  no_route: { sqlState: '57P03', side: 'pointsman' },
+  connect_failed: { sqlState: '08006', side: 'pointsman' },
   /** A server said at the session's start that it takes no writes. */
-  'landed-on-standby': { sqlState: '57P03', side: 'pointsman' },
-  'evicted-dead': { sqlState: '57P01', side: 'pointsman' },
-  'evicted-demoted': { sqlState: '57P01', side: 'pointsman' },
-  'evicted-silent': { sqlState: '57P01', side: 'pointsman' },
-  'evicted-promoted': { sqlState: '57P01', side: 'pointsman' },
-  'evicted-lagging': { sqlState: '57P01', side: 'pointsman' },
-  'evicted-tagged_out': { sqlState: '57P01', side: 'pointsman' },
-  'evicted-removed': { sqlState: '57P01', side: 'pointsman' },
-  'evicted-operator': { sqlState: '57P01', side: 'pointsman' },
-  'evicted-fallback_over': { sqlState: '57P01', side: 'pointsman' },
+  landed_on_standby: { sqlState: '57P03', side: 'pointsman' },
+  evicted_dead: { sqlState: '57P01', side: 'pointsman' },
+  evicted_demoted: { sqlState: '57P01', side: 'pointsman' },
+  evicted_silent: { sqlState: '57P01', side: 'pointsman' },
+  evicted_promoted: { sqlState: '57P01', side: 'pointsman' },
+  evicted_lagging: { sqlState: '57P01', side: 'pointsman' },
+  evicted_tagged_out: { sqlState: '57P01', side: 'pointsman' },
+  evicted_removed: { sqlState: '57P01', side: 'pointsman' },
+  evicted_operator: { sqlState: '57P01', side: 'pointsman' },
+  evicted_fallback_over: { sqlState: '57P01', side: 'pointsman' },
   /** It reached its pool's `max_session_age`, and was between two transactions. */
-  'too-old': { sqlState: '57P01', side: 'pointsman' },
+  too_old: { sqlState: '57P01', side: 'pointsman' },
   /** The process stops: refused before a backend (with 57P03, as a starting session), or ended in the drain. */
   shutdown: { sqlState: '57P01', side: 'pointsman' },
   /** The worker process that served it ended; its sockets ended with it. */
-  'worker-died': { sqlState: undefined, side: 'pointsman' },
+  worker_died: { sqlState: undefined, side: 'pointsman' },
   /** An invariant of ours broke; the session was ended rather than trusted. */
-  'internal-error': { sqlState: 'XX000', side: 'pointsman' },
+  internal_error: { sqlState: 'XX000', side: 'pointsman' },
 } as const satisfies Record<string, CloseReasonFacts>;
 
 export type CloseReason = keyof typeof CLOSE_REASONS;
 
-export function evictionReason(cause: LeaveCause): `evicted-${LeaveCause}` {
-  return `evicted-${cause}`;
+export function evictionReason(cause: LeaveCause): `evicted_${LeaveCause}` {
+  return `evicted_${cause}`;
 }

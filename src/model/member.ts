@@ -29,19 +29,19 @@ export interface Member {
 
 /** Why a member that a /cluster document lists is not used, or only in part. A closed list: it is a metric's label. */
 export const REFUSAL_REASONS = [
-  'api-port',
-  'postgres-port',
+  'api_port',
+  'postgres_port',
   'address',
   // No setting allows it.
-  'forbidden-address',
+  'forbidden_address',
   'unresolved',
   'unreadable',
   'duplicate',
-  'too-many',
+  'too_many',
   // Neither a seed nor configured, with static discovery.
-  'not-configured',
+  'not_configured',
   // No member: a seed, or what its name or directory gave.
-  'contact-point',
+  'contact_point',
 ] as const;
 
 export type MemberRefusalReason = (typeof REFUSAL_REASONS)[number];

@@ -12,7 +12,7 @@ export type FailureCause =
   | 'malformed'
   | 'oversized'
   | 'redirect'
-  | 'unexpected-status'
+  | 'unexpected_status'
   | 'tls'
   | 'local';
 

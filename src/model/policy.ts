@@ -35,23 +35,23 @@ export type LeaveMode =
   /** End each between two of its transactions, the rest at a deadline; cancelled when the member returns. */
   | 'drain'
   /** As `drain`, without the deadline: a session that is never seen between two transactions stays. */
-  | 'drain-idle'
+  | 'drain_idle'
   /** Leave them alone. */
   | 'keep';
 
 /** How much each mode asks of the sessions. */
 export const LEAVE_FORCE: Readonly<Record<LeaveMode, number>> = {
   keep: 0,
-  'drain-idle': 1,
+  drain_idle: 1,
   drain: 2,
   close: 3,
 };
 
-/** `client-address`: every session of an address to the same member, while the same members are open. */
-export type Balance = 'least-sessions' | 'round-robin' | 'random' | 'client-address';
+/** `client_address`: every session of an address to the same member, while the same members are open. */
+export type Balance = 'least_sessions' | 'round_robin' | 'random' | 'client_address';
 
 /** `fallback`: to the fallback, if there is one. `refuse`: nowhere, even so. */
-export type WhenAllLagging = 'refuse' | 'least-lagging' | 'fallback';
+export type WhenAllLagging = 'refuse' | 'least_lagging' | 'fallback';
 
 export interface PoolPolicy {
   readonly name: PoolName;
@@ -70,7 +70,7 @@ export interface PoolPolicy {
   readonly fallback: { readonly pool: PoolName; readonly maxSessions: number } | undefined;
   /** Where reads go while nobody is open because of lag. */
   readonly whenAllLagging: WhenAllLagging;
-  /** Of `least-lagging`: so many sessions at most that came meanwhile. */
+  /** Of `least_lagging`: so many sessions at most that came meanwhile. */
   readonly maxLaggingSessions: number;
   readonly onLeave: Readonly<Record<LeaveCause, LeaveMode>>;
   /** How long `drain` waits before it closes. */

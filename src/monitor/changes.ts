@@ -14,10 +14,10 @@ export function changesBetween(previous: RoutingTable, next: RoutingTable): read
       const from = before?.standings.get(member);
       if (isSameStanding(from, to)) continue;
       const text = describeStanding(to, next.decidedAt);
-      events.push({ kind: 'standing-changed', pool, member, from: from && bare(from), to: bare(to), text });
+      events.push({ kind: 'standing_changed', pool, member, from: from && bare(from), to: bare(to), text });
     }
     if (!isSameRoute(before?.route, decision.route)) {
-      events.push({ kind: 'route-changed', pool, from: before?.route, to: decision.route });
+      events.push({ kind: 'route_changed', pool, from: before?.route, to: decision.route });
     }
   }
   return events;
@@ -28,7 +28,7 @@ export function evidenceChanges(before: Snapshot, after: Snapshot, observation: 
   if (observation.kind !== 'probe') return [];
   const { member } = observation;
   const isStale = ({ members }: Snapshot): boolean => members.get(member)?.standbyWord?.isStale === true;
-  return isStale(after) && !isStale(before) ? [{ kind: 'standby-word-stale', member }] : [];
+  return isStale(after) && !isStale(before) ? [{ kind: 'standby_word_stale', member }] : [];
 }
 
 /** The sentence says it better. */
@@ -64,7 +64,7 @@ function isSameTarget({ member, address }: Target, other: Target | undefined): b
 }
 
 export function probeEvent({ member, check, outcome }: ProbeObservation, durationMs: number): MonitorEvent {
-  const told = { kind: 'probe-finished', member, check, durationMs } as const;
+  const told = { kind: 'probe_finished', member, check, durationMs } as const;
   switch (outcome.kind) {
     case 'answered':
       return { ...told, outcome: outcome.status === 200 ? 'yes' : 'no', detail: undefined };

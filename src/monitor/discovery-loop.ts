@@ -177,7 +177,7 @@ export class DiscoveryLoop {
     if (era !== this.#era) return;
     this.#isReading = false;
     onEvent({
-      kind: 'discovery-finished',
+      kind: 'discovery_finished',
       source: found.kind === 'found' ? found.by : undefined,
       detail: found.kind === 'failed' ? found.why : undefined,
       members: found.kind === 'found' ? found.members.length : 0,
@@ -222,11 +222,11 @@ export class DiscoveryLoop {
   /** Where no document was read, what the last one listed stays refused. */
   #takeRefused({ kind, refused: said }: Discovered): void {
     const isAnew = (one: MemberRefusal): boolean => said.some(({ name }) => name === one.name);
-    const kept = this.#refused.filter((one) => one.reason !== 'contact-point' && !isAnew(one));
+    const kept = this.#refused.filter((one) => one.reason !== 'contact_point' && !isAnew(one));
     const refused = kind === 'found' ? said : [...said, ...kept];
     if (JSON.stringify(refused) === JSON.stringify(this.#refused)) return;
     this.#refused = refused;
-    this.#options.onEvent({ kind: 'members-refused', refused });
+    this.#options.onEvent({ kind: 'members_refused', refused });
   }
 
   /** Reads once more before anything follows from it: it may have been taken back. */
@@ -237,7 +237,7 @@ export class DiscoveryLoop {
     const { at } = scheduled;
     const watch = (): void => {
       if (clock.now() > at + OVERDUE_MS) return;
-      onSmell('scheduled-switchover');
+      onSmell('scheduled_switchover');
       if (Math.abs(at - this.#confirmedAt) > LEAST_INTERVAL_MS) this.refresh();
       this.#confirmedAt = at;
       this.#cancelScheduled = clock.schedule(LEAST_INTERVAL_MS, watch);

@@ -12,7 +12,7 @@ const PARTS = 4;
 /** An ordinary promotion or start takes less. Milliseconds. */
 const FOR_MS = 2_000;
 
-type Cause = 'promotion' | 'primary-starting';
+type Cause = 'promotion' | 'primary_starting';
 
 export class ImminentPrimary {
   #since: ReadonlyMap<MemberName, Instant> = new Map();
@@ -43,5 +43,5 @@ export class ImminentPrimary {
 function causeOf({ why }: Standing, status: MemberStatus | undefined): Cause | undefined {
   if (why.code === 'promoting') return 'promotion';
   const isStarting = status?.role === 'primary' && status.state === 'starting';
-  return why.code === 'not-running' && isStarting ? 'primary-starting' : undefined;
+  return why.code === 'not_running' && isStarting ? 'primary_starting' : undefined;
 }

@@ -100,7 +100,7 @@ export class Monitor {
     for (const prober of this.#probers.values()) prober.stop();
   }
 
-  /** Decides anew in this step, and asks at once what was not asked before: until then live sessions stay (never-answered). */
+  /** Decides anew in this step, and asks at once what was not asked before: until then live sessions stay (never_answered). */
   reconfigure(policy: RoutingPolicy): void {
     const before = new Set(checksOf(this.#policy).map(({ text }) => text));
     const checks = new Set(checksOf(policy).map(({ text }) => text));
@@ -119,7 +119,7 @@ export class Monitor {
   refresh(): boolean {
     const { clock, onEvent } = this.#options;
     const isMerged = clock.now() - this.#refreshedAt < LEAST_REFRESH_MS;
-    onEvent({ kind: 'refresh-asked', isMerged });
+    onEvent({ kind: 'refresh_asked', isMerged });
     if (isMerged) return false;
     this.#refreshedAt = clock.now();
     this.#smell('refresh', true);
@@ -132,7 +132,7 @@ export class Monitor {
   drain(member: MemberName): boolean {
     if (!this.#snapshot.members.has(member)) return false;
     this.#snapshot = withDrained(this.#snapshot, member, this.#options.clock.now());
-    this.#options.onEvent({ kind: 'member-drained', member });
+    this.#options.onEvent({ kind: 'member_drained', member });
     this.#decider.decide();
     return true;
   }
@@ -141,7 +141,7 @@ export class Monitor {
   resume(member: MemberName): boolean {
     if (!this.#snapshot.members.has(member) && !this.#snapshot.drained.has(member)) return false;
     this.#snapshot = withResumed(this.#snapshot, member);
-    this.#options.onEvent({ kind: 'member-resumed', member });
+    this.#options.onEvent({ kind: 'member_resumed', member });
     this.#decider.decide();
     return true;
   }
@@ -189,17 +189,17 @@ export class Monitor {
   /** Something the proxy met: probe faster for a while. */
   smell(smell: Smell): void {
     switch (smell.kind) {
-      case 'backend-closed':
+      case 'backend_closed':
         return this.#distrust(smell.member);
-      case 'landed-on-standby':
+      case 'landed_on_standby':
         this.#take({ kind: 'landing', member: smell.member, startedAt: this.#options.clock.now() });
         this.#distrust(smell.member);
         return this.#smell(smell.kind);
-      case 'connect-slow':
+      case 'connect_slow':
         return this.#probers.get(smell.member)?.soon(this.#policy.probe.urgent.intervalMs);
-      case 'backend-reset':
-      case 'dial-failed':
-      case 'clients-held':
+      case 'backend_reset':
+      case 'dial_failed':
+      case 'clients_held':
         return this.#smell(smell.kind);
     }
   }
@@ -265,7 +265,7 @@ export class Monitor {
   #tellDecided(previous: RoutingTable, next: RoutingTable): void {
     for (const change of changesBetween(previous, next)) {
       this.#options.onEvent(change);
-      if (change.kind === 'route-changed') this.#discovery.refresh();
+      if (change.kind === 'route_changed') this.#discovery.refresh();
     }
     this.#sniffRoutes(next);
   }
@@ -277,7 +277,7 @@ export class Monitor {
   #sniffRoutes(table: RoutingTable): void {
     const imminent = this.#imminent.read(this.#policy, table, this.#snapshot);
     if (!this.#snapshot.complete) return;
-    if (this.#sought().size > 0) this.#smell(imminent ?? 'no-primary', imminent !== undefined);
+    if (this.#sought().size > 0) this.#smell(imminent ?? 'no_primary', imminent !== undefined);
   }
 
   /** An answer other than yes from the member a write pool uses. */
@@ -288,7 +288,7 @@ export class Monitor {
       if (!pool.exclusive || record === undefined || standing === undefined || standing.kind === 'leave') continue;
       const isYes = record.failure === undefined && standing.kind === 'open';
       if (isYes) continue;
-      this.#smell('primary-not-positive');
+      this.#smell('primary_not_positive');
       this.#discovery.seekVouch(record);
     }
   }
@@ -304,7 +304,7 @@ export class Monitor {
       this.#probers.set(name, prober);
       prober.start();
     }
-    if (added.length + removed.length > 0) this.#options.onEvent({ kind: 'members-changed', added, removed });
+    if (added.length + removed.length > 0) this.#options.onEvent({ kind: 'members_changed', added, removed });
   }
 
   /** Checks of exclusive pools that have nobody at the moment. */

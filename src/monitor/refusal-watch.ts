@@ -40,7 +40,7 @@ export class RefusalWatch {
     const { accepted } = next;
     if (accepted !== undefined && accepted !== previous.accepted) {
       const { member, kind: refusal, by, detail } = accepted;
-      this.#options.onEvent({ kind: 'primary-accepted', member, refusal, by, detail });
+      this.#options.onEvent({ kind: 'primary_accepted', member, refusal, by, detail });
     }
     const refused = this.refused(next);
     for (const one of refused) {
@@ -66,7 +66,7 @@ export class RefusalWatch {
     const { member, kind: refusal } = refused;
     const ends = refusalEnds(refused, this.#options.clock.now()).join(', or ');
     const text = `${member} ${describeRefusal(refused)}: it is refused, and no other primary is known; what ends that: ${ends}`;
-    this.#options.onEvent({ kind: 'primary-refused', member, refusal, text });
+    this.#options.onEvent({ kind: 'primary_refused', member, refusal, text });
   }
 
   /** So often that one failed read does not break the agreement, which lets a document count for `silenceGraceMs`. */

@@ -46,6 +46,6 @@ export class Alert {
     const isOn = isUrgent(this.#urgency, this.#options.clock.now());
     if (isOn === this.#isOn) return;
     this.#isOn = isOn;
-    this.#options.onEvent({ kind: 'urgent-probing', on: isOn, smells: [...this.#smells] });
+    this.#options.onEvent({ kind: 'urgent_probing', on: isOn, smells: [...this.#smells] });
   }
 }

@@ -63,7 +63,7 @@ const WORDS: Readonly<Record<FailureCause, string>> = {
   malformed: 'not an HTTP answer',
   oversized: 'answer too large',
   redirect: 'redirected',
-  'unexpected-status': 'unexpected status',
+  unexpected_status: 'unexpected status',
   tls: 'TLS failed',
   local: 'fault on this side',
 };

@@ -61,7 +61,7 @@ export function createProbe(options: ProbeOptions = {}): Probe {
 
 function judge(check: Check, status: number, body: string): ProbeOutcome {
   if (status >= 300 && status < 400) return failed('redirect', `status ${status}, which is not followed`);
-  if (status !== 200 && status !== 503) return failed('unexpected-status', `status ${status}`);
+  if (status !== 200 && status !== 503) return failed('unexpected_status', `status ${status}`);
   if (body === '' && BODILESS.includes(check.path)) return { kind: 'answered', status, body: undefined };
   const parsed = parseNodeStatus(body);
   if (parsed.kind === 'invalid') return failed('malformed', `status ${status}, body ${parsed.why}`);

@@ -93,7 +93,7 @@ export function createReader(options: ReaderOptions = {}): Reader {
 
 /** The member answered, and not with a status document. */
 function isOtherDialect(read: StatusRead): boolean {
-  return read.kind === 'failed' && (read.cause === 'unexpected-status' || read.cause === 'malformed');
+  return read.kind === 'failed' && (read.cause === 'unexpected_status' || read.cause === 'malformed');
 }
 
 async function readStatus(request: Request): Promise<StatusRead> {
@@ -113,7 +113,7 @@ async function readJson(request: Request, statuses: readonly number[]): Promise<
   if (result.kind !== 'answered') return result;
   const { status, body } = result;
   if (statuses.includes(status)) return { kind: 'json', json: parseJson(body) };
-  const cause = status >= 300 && status < 400 ? 'redirect' : 'unexpected-status';
+  const cause = status >= 300 && status < 400 ? 'redirect' : 'unexpected_status';
   return { kind: 'failed', cause, detail: `${request.path} answered status ${status}` };
 }
 

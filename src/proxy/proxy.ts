@@ -159,7 +159,7 @@ class RunningProxy implements LocalProxy {
         if (policy !== undefined) new Session(this.#lastId, { policy, listener, client }, this.#around).start();
       },
       inherited: options.inherited,
-      onFailure: (pool, detail) => onEvent({ kind: 'listener-failed', pool, detail }),
+      onFailure: (pool, detail) => onEvent({ kind: 'listener_failed', pool, detail }),
       isShared: peers !== undefined,
     });
     this.#around = {

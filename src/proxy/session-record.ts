@@ -39,7 +39,7 @@ export class SessionRecord {
   }
 
   accepted(pool: PoolName): void {
-    this.#tellers.onEvent({ kind: 'client-accepted', pool, session: this.#session, client: this.#client });
+    this.#tellers.onEvent({ kind: 'client_accepted', pool, session: this.#session, client: this.#client });
   }
 
   loggedIn(login: Login): void {
@@ -63,7 +63,7 @@ export class SessionRecord {
 
   opened(pool: PoolName, member: MemberName): void {
     this.reached(member);
-    this.#tellers.onEvent({ kind: 'session-opened', ...this.#who(pool), member });
+    this.#tellers.onEvent({ kind: 'session_opened', ...this.#who(pool), member });
   }
 
   /** Why it is told to go: what happens while it lingers changes nothing. */
@@ -74,7 +74,7 @@ export class SessionRecord {
   closed(pool: PoolName, reason: CloseReason, detail: string | undefined): void {
     const { clock, onEvent } = this.#tellers;
     onEvent({
-      kind: 'session-closed',
+      kind: 'session_closed',
       ...this.#who(pool),
       member: this.#member,
       ...(this.#verdict ?? { reason, detail }),

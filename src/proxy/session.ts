@@ -57,7 +57,7 @@ export class Session implements Seated, Waiting, OpeningHost {
     this.#record = new SessionRecord(id, client, around.seams);
     this.#seat = around.admission.admit(this.#record.address(), {
       bytesRead: () => client.bytesRead,
-      drop: () => this.close('startup-timeout', 'silent while others needed the room'),
+      drop: () => this.close('startup_timeout', 'silent while others needed the room'),
     });
     this.#arrival = arrive(client, this, around);
   }
@@ -69,8 +69,8 @@ export class Session implements Seated, Waiting, OpeningHost {
     this.#record.accepted(this.#pool);
     if (this.#seat.kind === 'none') {
       // Unasked, and without waiting for whether it arrives: most clients read it all the same.
-      opening.client().write(this.#refusal('too-many-sessions', this.#seat.full));
-      return this.close('too-many-sessions', `${this.#seat.full}: cut off`);
+      opening.client().write(this.#refusal('too_many_sessions', this.#seat.full));
+      return this.close('too_many_sessions', `${this.#seat.full}: cut off`);
     }
     this.#leave = opening.start();
   }
@@ -88,11 +88,11 @@ export class Session implements Seated, Waiting, OpeningHost {
   }
 
   expire(): void {
-    this.#giveUp('hold-timeout');
+    this.#giveUp('hold_timeout');
   }
 
   turnAway(): void {
-    this.refuse('no-route');
+    this.refuse('no_route');
   }
 
   isIdle(): boolean {
@@ -120,7 +120,7 @@ export class Session implements Seated, Waiting, OpeningHost {
     // Members that change faster than a connect takes keep nobody for ever (G10).
     const { clock } = this.#around.seams;
     const isLate = clock.now() - this.#record.heldSince() > this.#around.policy().hold.maxWaitMs;
-    if (isLate) this.#giveUp('hold-timeout');
+    if (isLate) this.#giveUp('hold_timeout');
     else this.#route();
   }
 
@@ -129,8 +129,8 @@ export class Session implements Seated, Waiting, OpeningHost {
   }
 
   dismiss(detail: string): void {
-    if (this.#state === 'relaying') this.end('evicted-removed', detail);
-    else if (this.#state !== 'refusing') this.refuse('no-route', detail);
+    if (this.#state === 'relaying') this.end('evicted_removed', detail);
+    else if (this.#state !== 'refusing') this.refuse('no_route', detail);
   }
 
   /** At once and from every state; later calls do nothing. */
@@ -138,7 +138,7 @@ export class Session implements Seated, Waiting, OpeningHost {
     if (!this.#move('close')) return;
     this.#seat.leave();
     if (this.#served === undefined) closeSocket(this.#arriving().opening.client());
-    else this.#served.cut(reason.startsWith('evicted-') || reason === 'landed-on-standby');
+    else this.#served.cut(reason.startsWith('evicted-') || reason === 'landed_on_standby');
     this.#record.closed(this.#pool, reason, detail);
   }
 
@@ -148,7 +148,7 @@ export class Session implements Seated, Waiting, OpeningHost {
     const to = nextSessionState(from, event);
     if (from === 'closed') return false;
     if (to === undefined) {
-      this.close('internal-error', `no step "${event}" from "${from}"`);
+      this.close('internal_error', `no step "${event}" from "${from}"`);
       return false;
     }
     const leave = this.#leave;
@@ -175,9 +175,9 @@ export class Session implements Seated, Waiting, OpeningHost {
     const said = opening.said();
     if (said !== undefined) this.#record.loggedIn(said.login);
     const { pools } = this.#around.policy();
-    if (this.#seat.kind !== 'session') return this.refuse('too-many-sessions', this.#seat.full);
+    if (this.#seat.kind !== 'session') return this.refuse('too_many_sessions', this.#seat.full);
     const chosen = choosePool(said?.target?.name, this.#pool, pools);
-    if (chosen.kind === 'unknown') return this.refuse('unknown-target', chosen.detail);
+    if (chosen.kind === 'unknown') return this.refuse('unknown_target', chosen.detail);
     this.#around.registry.transfer(this, this.#state, chosen.pool);
     this.#pool = chosen.pool;
     this.#route();
@@ -189,7 +189,7 @@ export class Session implements Seated, Waiting, OpeningHost {
     this.#seat.becomeVisitor();
     this.#seat.starts(false);
     const onDone = (problem?: string): void =>
-      this.close(problem === undefined ? 'cancel-forwarded' : 'cancel-failed', problem);
+      this.close(problem === undefined ? 'cancel_forwarded' : 'cancel_failed', problem);
     const { pool, listener } = this;
     const address = this.#record.address();
     this.#leave = this.#around.cancels.passOn({ packet, pool, listener, address, onDone });
@@ -216,13 +216,13 @@ export class Session implements Seated, Waiting, OpeningHost {
     this.#policy = this.#around.pool(this.pool) ?? this.#policy;
     const route = this.#decision()?.route;
     if (this.#around.isStopping()) return this.refuse('shutdown');
-    if (route === undefined || route.kind === 'closed') return this.refuse('no-route');
+    if (route === undefined || route.kind === 'closed') return this.refuse('no_route');
     if (route.kind === 'hold') return this.#hold(route.cause, 0);
     // The bounds are of the other sessions.
     this.#leavePlace();
     const full = fullRoute(this.#around.registry, this.#pool, route);
     if (full === undefined) this.#dial();
-    else this.refuse('too-many-sessions', full);
+    else this.refuse('too_many_sessions', full);
   }
 
   #hold(cause: HoldCause, pauseMs: number): void {
@@ -241,7 +241,7 @@ export class Session implements Seated, Waiting, OpeningHost {
     const failure =
       openRoute(this.#around.seams, this.#pool) === undefined ? undefined : this.#arriving().attempts.lastFailure();
     if (failure === undefined) this.refuse(reason, detail);
-    else this.refuse('connect-failed', failure);
+    else this.refuse('connect_failed', failure);
   }
 
   #dial(): void {
@@ -264,11 +264,11 @@ export class Session implements Seated, Waiting, OpeningHost {
       onClosed: ({ member }) => {
         this.#record.reached(member);
         // An error that answers a request for encryption is shown to nobody.
-        if (opening.said() === undefined) this.close('backend-closed');
-        else this.refuse('backend-closed', describeEnd(member, 'backend-closed', undefined));
+        if (opening.said() === undefined) this.close('backend_closed');
+        else this.refuse('backend_closed', describeEnd(member, 'backend_closed', undefined));
       },
       onRouteAgain: () => this.#route(),
-      onUnreachable: (pauseMs) => this.#hold('no-member', pauseMs),
+      onUnreachable: (pauseMs) => this.#hold('no_member', pauseMs),
     });
     // With a spare it may be over by now.
     if (this.#state === 'dialing') this.#leave = abort;
@@ -286,7 +286,7 @@ export class Session implements Seated, Waiting, OpeningHost {
   #relay(target: Target, backend: Socket, greeted: Greeted | undefined): void {
     const { opening } = this.#arriving();
     // A client that was reset in this turn of the event loop has not had its `close` yet.
-    if (opening.client().destroyed) this.close('client-gave-up');
+    if (opening.client().destroyed) this.close('client_gave_up');
     if (!this.#move('relay')) return void backend.destroy();
     this.#leave = this.#around.ages.watch(this, this.#policy.maxSessionAgeMs);
     this.#record.opened(this.#pool, target.member);
@@ -302,7 +302,7 @@ export class Session implements Seated, Waiting, OpeningHost {
       around: this.#around,
       onEnded: (ending) => this.close(ending),
       onLost: (ending, detail, lastWords) => this.#lose(ending, detail, lastWords),
-      onLanded: (isTellable) => this.#part('landed-on-standby', `${target.member}: in_hot_standby is on`, isTellable),
+      onLanded: (isTellable) => this.#part('landed_on_standby', `${target.member}: in_hot_standby is on`, isTellable),
     });
     this.#arrival = undefined;
     this.#served.start();

@@ -137,7 +137,7 @@ async function putBefore(sandbox: Sandbox, options: RunSandboxOptions, tell: (li
   const opened = Promise.withResolvers<undefined>();
   const tellEvent = createNarration({ tell, later: setImmediate });
   const narrate = (event: Event): void => {
-    if (event.kind === 'route-changed' && event.pool === 'write' && event.to.kind === 'open') opened.resolve(undefined);
+    if (event.kind === 'route_changed' && event.pool === 'write' && event.to.kind === 'open') opened.resolve(undefined);
     tellEvent(event);
   };
   const { log } = createLog({

@@ -149,7 +149,7 @@ export class RunningSandbox implements Sandbox {
     const told = JSON.stringify([leader, timeline]);
     if (this.#told === told) return;
     this.#told = told;
-    this.#tell({ kind: 'leader-changed', leader, timeline });
+    this.#tell({ kind: 'leader_changed', leader, timeline });
   }
 
   #tell(event: SandboxEvent): void {

@@ -29,8 +29,8 @@ export interface SandboxMember {
 
 export type SandboxEvent =
   | { readonly kind: 'progress'; readonly text: string }
-  | { readonly kind: 'leader-changed'; readonly leader: string | undefined; readonly timeline: number | undefined }
-  | { readonly kind: 'member-state'; readonly member: string; readonly text: string }
+  | { readonly kind: 'leader_changed'; readonly leader: string | undefined; readonly timeline: number | undefined }
+  | { readonly kind: 'member_state'; readonly member: string; readonly text: string }
   | { readonly kind: 'warning'; readonly text: string };
 
 export interface Sandbox {

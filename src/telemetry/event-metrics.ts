@@ -15,7 +15,7 @@ import { NETWORK_BUCKETS, createTimedOutcomes } from './timed-outcomes.ts';
 type Event = ProxyEvent | WorkerEvent | MonitorEvent | ReloadEvent;
 
 const CANCEL_KEYS: readonly CancelKeyKnowledge[] = ['known', 'unknown'];
-const HOLD_OUTCOMES = ['released', 'timeout', 'gave-up', 'refused'];
+const HOLD_OUTCOMES = ['released', 'timeout', 'gave_up', 'refused'];
 const DISCOVERY_OUTCOMES = ['found', 'failed'];
 const ACCEPTED_BY: readonly Acceptance['by'][] = ['agreement', 'operator'];
 const REFRESH_OUTCOMES = ['asked', 'merged'];
@@ -60,53 +60,53 @@ function counting(counted: Counted): EventMetrics['count'] {
   const { pool, probes, dials, cluster, members, discoveries, reloads } = counted;
   return (event) => {
     switch (event.kind) {
-      case 'session-closed':
+      case 'session_closed':
         pool.closed.inc({ pool: event.pool, reason: event.reason });
         return pool.sessionSeconds.observe({ pool: event.pool }, event.durationMs / 1000);
-      case 'hold-ended':
+      case 'hold_ended':
         pool.holds.inc({ pool: event.pool, outcome: event.outcome });
         return pool.holdSeconds.observe({ pool: event.pool }, event.waitedMs / 1000);
-      case 'cancel-forwarded':
+      case 'cancel_forwarded':
         return pool.cancels.inc({ pool: event.pool, key: event.key });
-      case 'listener-failed':
+      case 'listener_failed':
         return pool.listenerFailures.inc({ pool: event.pool });
-      case 'direct-io-chosen':
+      case 'direct_io_chosen':
         return cluster.directIo.set(event.isOn ? 1 : 0);
-      case 'route-changed':
+      case 'route_changed':
         return pool.routeChanges.inc({ pool: event.pool });
-      case 'probe-finished':
+      case 'probe_finished':
         return probes.record(event.member, event.outcome, event.durationMs);
-      case 'dial-finished':
+      case 'dial_finished':
         return dials.record(event.member, event.outcome, event.durationMs);
-      case 'discovery-finished':
+      case 'discovery_finished':
         return discoveries.record(event.detail === undefined, event.durationMs);
-      case 'members-refused':
+      case 'members_refused':
         return countRefused(cluster.refused, event.refused);
-      case 'members-changed':
+      case 'members_changed':
         return members.changed(event);
-      case 'primary-accepted':
+      case 'primary_accepted':
         return cluster.accepted.inc({ reason: event.refusal, by: event.by });
-      case 'refresh-asked':
+      case 'refresh_asked':
         return cluster.refreshes.inc({ outcome: event.isMerged ? 'merged' : 'asked' });
-      case 'urgent-probing':
+      case 'urgent_probing':
         return cluster.urgent.set(event.on ? 1 : 0);
-      case 'config-reloaded':
-      case 'config-reload-failed':
-        return reloads.record(event.kind === 'config-reloaded');
+      case 'config_reloaded':
+      case 'config_reload_failed':
+        return reloads.record(event.kind === 'config_reloaded');
       // Counted elsewhere: in the proxy's own counts, as part of another event, or read at the scrape.
-      case 'client-accepted':
-      case 'worker-started':
-      case 'worker-ended':
-      case 'certificate-loaded':
-      case 'certificate-refused':
-      case 'hold-started':
-      case 'session-opened':
-      case 'contact-source-changed':
-      case 'primary-refused':
-      case 'member-drained':
-      case 'member-resumed':
-      case 'standby-word-stale':
-      case 'standing-changed':
+      case 'client_accepted':
+      case 'worker_started':
+      case 'worker_ended':
+      case 'certificate_loaded':
+      case 'certificate_refused':
+      case 'hold_started':
+      case 'session_opened':
+      case 'contact_source_changed':
+      case 'primary_refused':
+      case 'member_drained':
+      case 'member_resumed':
+      case 'standby_word_stale':
+      case 'standing_changed':
         return undefined;
     }
   };
@@ -131,7 +131,7 @@ function discoveryRecord({ discoveries, discoverySeconds }: ReturnType<typeof cl
   };
 }
 
-type MembersChanged = Extract<Event, { kind: 'members-changed' }>;
+type MembersChanged = Extract<Event, { kind: 'members_changed' }>;
 
 interface Retaining extends Pick<EventMetrics, 'retain'> {
   readonly changed: (event: MembersChanged) => void;

@@ -21,60 +21,60 @@ type Event = ProxyEvent | WorkerEvent | MonitorEvent | ReloadEvent;
 /** `isNews` is false when the event before it of this kind went the same way (only discovery repeats itself). */
 export function logLine(event: Event, isNews: boolean): LogLine {
   switch (event.kind) {
-    case 'client-accepted':
+    case 'client_accepted':
       return { level: 'trace', text: () => `session ${event.session}: ${event.client} accepted, pool ${event.pool}` };
-    case 'hold-started':
+    case 'hold_started':
       return { level: 'debug', text: () => `session ${event.session}: waits for pool ${event.pool} (${event.cause})` };
-    case 'hold-ended':
+    case 'hold_ended':
       return { level: 'debug', text: () => holdText(event) };
-    case 'dial-finished':
+    case 'dial_finished':
       return dialLine(event);
-    case 'session-opened':
+    case 'session_opened':
       return { level: 'debug', text: () => openedText(event) };
-    case 'session-closed':
+    case 'session_closed':
       return closeLine(event);
-    case 'cancel-forwarded':
+    case 'cancel_forwarded':
       return { level: 'debug', text: () => cancelText(event) };
-    case 'direct-io-chosen':
+    case 'direct_io_chosen':
       return { level: 'info', text: () => directIoText(event) };
-    case 'listener-failed':
+    case 'listener_failed':
       return { level: 'error', text: () => `pool ${event.pool}: listener failed: ${event.detail}` };
-    case 'worker-started':
+    case 'worker_started':
       return { level: 'info', text: () => `worker ${event.worker} accepts clients, pid ${event.pid}` };
-    case 'worker-ended':
+    case 'worker_ended':
       return { level: 'error', text: () => workerText(event) };
-    case 'certificate-loaded':
+    case 'certificate_loaded':
       return { level: 'info', text: () => `TLS certificate ${event.file}, valid until ${dateText(event.expiresAt)}` };
-    case 'certificate-refused':
+    case 'certificate_refused':
       return { level: 'error', text: () => `the new TLS certificate cannot be used, the old one stays: ${event.why}` };
-    case 'probe-finished':
+    case 'probe_finished':
       return probeLine(event);
-    case 'discovery-finished':
+    case 'discovery_finished':
       return discoveryLine(event, isNews);
-    case 'members-changed':
+    case 'members_changed':
       return { level: 'info', text: () => membersText(event.added, event.removed) };
-    case 'members-refused':
+    case 'members_refused':
       return refusedLine(event.refused);
-    case 'route-changed':
+    case 'route_changed':
       return routeLine(event);
-    case 'standing-changed':
+    case 'standing_changed':
       return standingLine(event);
-    case 'primary-refused':
-    case 'primary-accepted':
-    case 'member-drained':
-    case 'member-resumed':
+    case 'primary_refused':
+    case 'primary_accepted':
+    case 'member_drained':
+    case 'member_resumed':
       return memberLine(event);
-    case 'standby-word-stale':
+    case 'standby_word_stale':
       return { level: 'warn', text: () => staleWordText(event.member) };
-    case 'contact-source-changed':
+    case 'contact_source_changed':
       return sourceLine(event);
-    case 'refresh-asked':
+    case 'refresh_asked':
       return refreshLine(event.isMerged);
-    case 'urgent-probing':
+    case 'urgent_probing':
       return { level: 'info', text: () => urgentText(event.on, event.smells) };
-    case 'config-reloaded':
+    case 'config_reloaded':
       return reloadLine(event);
-    case 'config-reload-failed':
+    case 'config_reload_failed':
       return { level: 'error', text: () => `reload failed, nothing changed: ${event.problems.join('; ')}` };
   }
 }
@@ -91,12 +91,12 @@ export interface RepeatText {
 
 /** A client that never reached a member, and a connect that failed. */
 export function repeatText(event: Event): RepeatText | undefined {
-  if (event.kind === 'session-closed' && event.member === undefined) {
+  if (event.kind === 'session_closed' && event.member === undefined) {
     const { pool, reason } = event;
     const text = (count: number): string => `pool ${pool}: ${count} more clients ended within 1 s: ${reason}`;
     return { key: `pool ${pool} ${reason}`, fields: { pool, reason }, text };
   }
-  if (event.kind === 'dial-finished') {
+  if (event.kind === 'dial_finished') {
     const { member, outcome } = event;
     const text = (count: number): string => `${member}: ${count} more connects ${outcome} within 1 s`;
     return { key: `member ${member} ${outcome}`, fields: { member, outcome }, text };
@@ -104,14 +104,14 @@ export function repeatText(event: Event): RepeatText | undefined {
   return undefined;
 }
 
-function workerText({ worker, pid, why, sessions, replacedInMs }: Extract<Event, { kind: 'worker-ended' }>): string {
+function workerText({ worker, pid, why, sessions, replacedInMs }: Extract<Event, { kind: 'worker_ended' }>): string {
   const died = `worker ${worker}${pid === undefined ? '' : ` (pid ${pid})`} ended: ${why}`;
   const took = `${sessions === 1 ? '1 session' : `${sessions} sessions`} ended with it`;
   const next = replacedInMs === undefined ? '' : `; the next one starts in ${durationText(replacedInMs)}`;
   return `${died}; ${took}${next}`;
 }
 
-function openedText({ session, client, member }: Extract<Event, { kind: 'session-opened' }>): string {
+function openedText({ session, client, member }: Extract<Event, { kind: 'session_opened' }>): string {
   return `session ${session}: ${client} is connected to ${member}`;
 }
 
@@ -122,23 +122,23 @@ function staleWordText(member: string): string {
 
 type MemberEvent = Extract<
   Event,
-  { kind: 'primary-refused' | 'primary-accepted' | 'member-drained' | 'member-resumed' }
+  { kind: 'primary_refused' | 'primary_accepted' | 'member_drained' | 'member_resumed' }
 >;
 
 function memberLine(event: MemberEvent): LogLine {
   switch (event.kind) {
-    case 'primary-refused':
+    case 'primary_refused':
       return { level: 'error', text: () => event.text };
-    case 'primary-accepted':
+    case 'primary_accepted':
       return { level: 'warn', text: () => acceptedText(event) };
-    case 'member-drained':
+    case 'member_drained':
       return { level: 'warn', text: () => drainedText(event.member) };
-    case 'member-resumed':
+    case 'member_resumed':
       return { level: 'info', text: () => `${event.member}: resumed by the operator` };
   }
 }
 
-function acceptedText({ member, by, detail }: Extract<Event, { kind: 'primary-accepted' }>): string {
+function acceptedText({ member, by, detail }: Extract<Event, { kind: 'primary_accepted' }>): string {
   const why = by === 'operator' ? 'the operator said so' : `all members agreed for ${durationText(AGREEMENT_MS)}`;
   return `${member}: believed as the primary from now on with ${detail}: ${why}`;
 }
@@ -147,17 +147,17 @@ function drainedText(member: string): string {
   return `${member}: drained by the operator, until it is resumed or this process ends`;
 }
 
-function cancelText({ pool, key, members }: Extract<Event, { kind: 'cancel-forwarded' }>): string {
+function cancelText({ pool, key, members }: Extract<Event, { kind: 'cancel_forwarded' }>): string {
   return `pool ${pool}: cancel request of ${key} key sent to ${members.join(', ')}`;
 }
 
-function reloadLine({ changed, needsRestart }: Extract<Event, { kind: 'config-reloaded' }>): LogLine {
+function reloadLine({ changed, needsRestart }: Extract<Event, { kind: 'config_reloaded' }>): LogLine {
   const text = (): string => `configuration reloaded: ${changed.length === 0 ? 'nothing changed' : changed.join(', ')}`;
   if (needsRestart.length === 0) return { level: 'info', text };
   return { level: 'warn', text: () => `${text()}; not applied without a restart: ${needsRestart.join(', ')}` };
 }
 
-function dialLine(event: Extract<Event, { kind: 'dial-finished' }>): LogLine {
+function dialLine(event: Extract<Event, { kind: 'dial_finished' }>): LogLine {
   const { session, member, outcome, durationMs } = event;
   const isConnected = outcome === 'connected';
   const what = isConnected ? 'connected' : `connect ${outcome}`;
@@ -172,15 +172,15 @@ function dateText(at: number): string {
 }
 
 /** What keeps clients away and may be ours to mend, whoever ended it. */
-const LOUD: readonly CloseReason[] = ['tls-failed'];
+const LOUD: readonly CloseReason[] = ['tls_failed'];
 
 /** Ordinary ends, those of old age too, and what every client that merely probes the port would write, stay out of the way. */
-const QUIET: readonly CloseReason[] = ['cancel-forwarded', 'startup-timeout', 'too-old'];
+const QUIET: readonly CloseReason[] = ['cancel_forwarded', 'startup_timeout', 'too_old'];
 
-function closeLine(event: Extract<Event, { kind: 'session-closed' }>): LogLine {
+function closeLine(event: Extract<Event, { kind: 'session_closed' }>): LogLine {
   const { session, client, member, reason, detail, durationMs } = event;
   const isOurs = (CLOSE_REASONS[reason].side === 'pointsman' || LOUD.includes(reason)) && !QUIET.includes(reason);
-  const level = reason === 'internal-error' ? 'error' : isOurs ? 'info' : 'debug';
+  const level = reason === 'internal_error' ? 'error' : isOurs ? 'info' : 'debug';
   const text = (): string => {
     const where = member === undefined ? '' : ` on ${member}`;
     const more = detail === undefined ? '' : `: ${detail}`;
@@ -189,7 +189,7 @@ function closeLine(event: Extract<Event, { kind: 'session-closed' }>): LogLine {
   return { level, text };
 }
 
-function probeLine(event: Extract<Event, { kind: 'probe-finished' }>): LogLine {
+function probeLine(event: Extract<Event, { kind: 'probe_finished' }>): LogLine {
   const { member, check, outcome, detail, durationMs } = event;
   const level = outcome === 'yes' || outcome === 'no' ? 'trace' : 'debug';
   const text = (): string =>
@@ -197,7 +197,7 @@ function probeLine(event: Extract<Event, { kind: 'probe-finished' }>): LogLine {
   return { level, text };
 }
 
-function discoveryLine(event: Extract<Event, { kind: 'discovery-finished' }>, isNews: boolean): LogLine {
+function discoveryLine(event: Extract<Event, { kind: 'discovery_finished' }>, isNews: boolean): LogLine {
   const { source, detail, members } = event;
   if (detail !== undefined) return { level: isNews ? 'warn' : 'debug', text: () => `discovery failed: ${detail}` };
   const text = (): string =>
@@ -218,9 +218,9 @@ function refusedLine(refused: readonly MemberRefusal[]): LogLine {
   return { level: 'warn', text: () => `not used: ${refused.map(({ name, why }) => `${name} (${why})`).join(', ')}` };
 }
 
-function routeLine({ pool, from, to }: Extract<Event, { kind: 'route-changed' }>): LogLine {
+function routeLine({ pool, from, to }: Extract<Event, { kind: 'route_changed' }>): LogLine {
   const text = (): string => `pool ${pool}: ${describeRoute(to)}`;
-  if (to.kind === 'hold' && to.cause === 'two-primaries') return { level: 'error', text };
+  if (to.kind === 'hold' && to.cause === 'two_primaries') return { level: 'error', text };
   const isPlanned = to.kind === 'hold' && (to.cause === 'switchover' || to.cause === 'drained');
   const isLoss = from?.kind === 'open' && to.kind !== 'open' && !isPlanned;
   const isDegraded = to.kind === 'open' && to.lagging !== undefined;
@@ -229,16 +229,16 @@ function routeLine({ pool, from, to }: Extract<Event, { kind: 'route-changed' }>
 
 /** A member that left for one of these is in trouble; the other ways out are somebody's decision. */
 const TROUBLE: readonly WhyCode[] = [
-  'no-answer',
+  'no_answer',
   'vanished',
   'refused',
-  'other-cluster',
-  'not-running',
-  'two-primaries',
+  'other_cluster',
+  'not_running',
+  'two_primaries',
   'superseded',
 ];
 
-function standingLine({ pool, member, from, to, text }: Extract<Event, { kind: 'standing-changed' }>): LogLine {
+function standingLine({ pool, member, from, to, text }: Extract<Event, { kind: 'standing_changed' }>): LogLine {
   const isTrouble = from?.kind === 'open' && TROUBLE.includes(to.why.code);
   const isMove = from?.kind === 'open' || to.kind === 'open';
   return {
@@ -248,7 +248,7 @@ function standingLine({ pool, member, from, to, text }: Extract<Event, { kind: '
 }
 
 /** A source that has given something and gives nothing new is worth a warning: what it gave grows old. */
-function sourceLine({ source, contactPoints, failing }: Extract<Event, { kind: 'contact-source-changed' }>): LogLine {
+function sourceLine({ source, contactPoints, failing }: Extract<Event, { kind: 'contact_source_changed' }>): LogLine {
   const list = contactPoints.length === 0 ? 'no contact point' : `contact points ${contactPoints.join(', ')}`;
   if (failing === undefined) return { level: 'info', text: () => `${source}: ${list}` };
   const { why, forMs } = failing;
@@ -262,11 +262,11 @@ function refreshLine(isMerged: boolean): LogLine {
   return { level: 'info', text: () => 'refresh asked for: every member is asked at once' };
 }
 
-function holdText({ session, outcome, waitedMs }: Extract<Event, { kind: 'hold-ended' }>): string {
+function holdText({ session, outcome, waitedMs }: Extract<Event, { kind: 'hold_ended' }>): string {
   return `session ${session}: ${outcome} after ${durationText(waitedMs)}`;
 }
 
-function directIoText({ isOn, why }: Extract<Event, { kind: 'direct-io-chosen' }>): string {
+function directIoText({ isOn, why }: Extract<Event, { kind: 'direct_io_chosen' }>): string {
   if (isOn) return 'bytes are relayed past the streams of Node';
   return `bytes are relayed through the streams of Node, which costs more: ${why ?? 'unknown'}`;
 }

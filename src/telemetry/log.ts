@@ -51,7 +51,7 @@ export function createLog({ level, format, isTerminal, destination, onFailing = 
   };
   const log = pino(options, isPretty ? prettily(stream, isTerminal) : stream);
   const tell = (lines: number): void =>
-    log.warn({ event: 'log-dropped', lines }, 'lines of the log were lost: it could not be written');
+    log.warn({ event: 'log_dropped', lines }, 'lines of the log were lost: it could not be written');
   return {
     log,
     flush: () => standard?.flush() ?? Promise.resolve(),

@@ -22,7 +22,7 @@ interface Waiting {
 }
 
 /** These end sessions in the ordinary course of things. */
-const ORDINARY: readonly CloseReason[] = ['cancel-forwarded', 'startup-timeout'];
+const ORDINARY: readonly CloseReason[] = ['cancel_forwarded', 'startup_timeout'];
 
 export function createNarration(options: NarrationOptions): (event: Event) => void {
   const holds = createHolds(options);
@@ -33,42 +33,42 @@ export function createNarration(options: NarrationOptions): (event: Event) => vo
   };
   return (event) => {
     switch (event.kind) {
-      case 'hold-started':
+      case 'hold_started':
         return holds.started(event.pool);
-      case 'hold-ended':
+      case 'hold_ended':
         return holds.ended(event.pool, event.outcome === 'released', event.waitedMs);
-      case 'session-closed':
+      case 'session_closed':
         return endings.ended(event.member, event.reason);
-      case 'standing-changed':
+      case 'standing_changed':
         // The route says it, and in which pool's place.
         if (event.to.why.code === 'fallback') return;
         return tellAsLogged(event);
-      case 'route-changed':
-      case 'members-changed':
-      case 'primary-refused':
-      case 'primary-accepted':
-      case 'member-drained':
-      case 'member-resumed':
-      case 'standby-word-stale':
-      case 'members-refused':
-      case 'contact-source-changed':
-      case 'listener-failed':
-      case 'worker-started':
-      case 'worker-ended':
-      case 'certificate-loaded':
-      case 'certificate-refused':
+      case 'route_changed':
+      case 'members_changed':
+      case 'primary_refused':
+      case 'primary_accepted':
+      case 'member_drained':
+      case 'member_resumed':
+      case 'standby_word_stale':
+      case 'members_refused':
+      case 'contact_source_changed':
+      case 'listener_failed':
+      case 'worker_started':
+      case 'worker_ended':
+      case 'certificate_loaded':
+      case 'certificate_refused':
         return tellAsLogged(event);
-      case 'direct-io-chosen':
-      case 'client-accepted':
-      case 'dial-finished':
-      case 'session-opened':
-      case 'cancel-forwarded':
-      case 'probe-finished':
-      case 'discovery-finished':
-      case 'refresh-asked':
-      case 'urgent-probing':
-      case 'config-reloaded':
-      case 'config-reload-failed':
+      case 'direct_io_chosen':
+      case 'client_accepted':
+      case 'dial_finished':
+      case 'session_opened':
+      case 'cancel_forwarded':
+      case 'probe_finished':
+      case 'discovery_finished':
+      case 'refresh_asked':
+      case 'urgent_probing':
+      case 'config_reloaded':
+      case 'config_reload_failed':
         return;
     }
   };

@@ -43,13 +43,13 @@ export function createRecorder({ log, clock, count, narrate }: RecorderOptions):
   const record = (event: Event): void => {
     try {
       count(event);
-      const isDiscovered = event.kind === 'discovery-finished' ? event.detail === undefined : wasDiscovered;
+      const isDiscovered = event.kind === 'discovery_finished' ? event.detail === undefined : wasDiscovered;
       const line = logLine(event, isDiscovered !== wasDiscovered);
       wasDiscovered = isDiscovered;
       write(event, line);
       narrate?.(event);
     } catch (error) {
-      log.error({ event: 'record-failed', of: event.kind, err: error }, 'an event could not be recorded');
+      log.error({ event: 'record_failed', of: event.kind, err: error }, 'an event could not be recorded');
     }
   };
   return { onProxyEvent: record, onMonitorEvent: record, onReload: record, stop: () => repeats.stop() };

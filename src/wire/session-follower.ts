@@ -10,7 +10,7 @@ import { ClientFollower } from './client-follower.ts';
  * under way, or a request not wholly answered: a query, a COPY, replication, extended-protocol messages without their Sync.
  * Else the session waits for the client, as the backend's latest ReadyForQuery says: in no transaction, in one, in a failed one.
  */
-export type Activity = 'unknown' | 'starting' | 'busy' | 'idle' | 'in-transaction' | 'in-failed-transaction';
+export type Activity = 'unknown' | 'starting' | 'busy' | 'idle' | 'in_transaction' | 'in_failed_transaction';
 
 /**
  * An error that came unasked and crossed a request on its way is taken for the answer: that request's answer is still
@@ -54,9 +54,9 @@ export class SessionFollower {
       case 'idle':
         return 'idle';
       case 'open':
-        return 'in-transaction';
+        return 'in_transaction';
       case 'failed':
-        return 'in-failed-transaction';
+        return 'in_failed_transaction';
     }
   }
 

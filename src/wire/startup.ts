@@ -33,22 +33,22 @@ const HTTP_OPENINGS: ReadonlySet<string> = new Set([
 /** A packet that begins a session; `length` is what it takes of the bytes. */
 export type OpeningPacket =
   | { readonly kind: 'startup'; readonly length: number; readonly major: number; readonly minor: number }
-  | { readonly kind: 'ssl-request'; readonly length: number }
-  | { readonly kind: 'gssenc-request'; readonly length: number }
+  | { readonly kind: 'ssl_request'; readonly length: number }
+  | { readonly kind: 'gssenc_request'; readonly length: number }
   /** Direct TLS: nothing after the first byte is ours to read. */
   | { readonly kind: 'tls' };
 
 export type Recognition =
-  | { readonly kind: 'need-more' }
+  | { readonly kind: 'need_more' }
   | OpeningPacket
-  | { readonly kind: 'cancel-request'; readonly length: number }
+  | { readonly kind: 'cancel_request'; readonly length: number }
   | { readonly kind: 'http' }
   | { readonly kind: 'invalid'; readonly why: string };
 
 const DECODER = new TextDecoder();
-const NEED_MORE: Recognition = { kind: 'need-more' };
+const NEED_MORE: Recognition = { kind: 'need_more' };
 
-/** What `bytes`, everything received so far, begin with. Once it is not `need-more`, more bytes do not change it. */
+/** What `bytes`, everything received so far, begin with. Once it is not `need_more`, more bytes do not change it. */
 export function recognise(bytes: Uint8Array): Recognition {
   if (bytes[0] === TLS_HANDSHAKE) return { kind: 'tls' };
   if (bytes.length < LENGTH_WORD) return NEED_MORE;
@@ -58,12 +58,12 @@ export function recognise(bytes: Uint8Array): Recognition {
   const code = int32At(bytes, LENGTH_WORD);
   switch (code) {
     case SSL_REQUEST:
-      return { kind: 'ssl-request', length };
+      return { kind: 'ssl_request', length };
     case GSSENC_REQUEST:
-      return { kind: 'gssenc-request', length };
+      return { kind: 'gssenc_request', length };
     case CANCEL_REQUEST:
       return length > CANCEL_KEY_AT && length <= LONGEST_CANCEL
-        ? { kind: 'cancel-request', length }
+        ? { kind: 'cancel_request', length }
         : { kind: 'invalid', why: `invalid length of cancel request: ${length}` };
     default:
       // Unknown versions are startups too: PostgreSQL itself answers which ones it speaks.

@@ -18,13 +18,13 @@ export class LiveSessions {
 
   note(worker: number, event: ProxyEvent, now: Instant): void {
     if (!('session' in event)) return;
-    if (event.kind === 'client-accepted') return this.#add(worker, event, now);
+    if (event.kind === 'client_accepted') return this.#add(worker, event, now);
     const live = this.#byWorker.get(worker)?.get(event.session);
     if (live === undefined) return;
     live.pool = event.pool;
-    if (event.kind === 'session-closed') this.#byWorker.get(worker)?.delete(event.session);
-    else if (event.kind === 'dial-finished') live.member = event.member;
-    else if (event.kind === 'session-opened') opened(live, event);
+    if (event.kind === 'session_closed') this.#byWorker.get(worker)?.delete(event.session);
+    else if (event.kind === 'dial_finished') live.member = event.member;
+    else if (event.kind === 'session_opened') opened(live, event);
   }
 
   /** The worker is no more: how each of its sessions ended. */
@@ -32,13 +32,13 @@ export class LiveSessions {
     const lives = [...(this.#byWorker.get(worker) ?? [])];
     this.#byWorker.delete(worker);
     return lives.map(([session, { client, acceptedAt, pool, member, login }]) => ({
-      kind: 'session-closed',
+      kind: 'session_closed',
       ...login,
       pool,
       session,
       client,
       member,
-      reason: 'worker-died',
+      reason: 'worker_died',
       detail,
       durationMs: now - acceptedAt,
       // Nobody knows any more: they are in the pool's totals as far as the worker had told.
@@ -49,7 +49,7 @@ export class LiveSessions {
 
   #add(
     worker: number,
-    { session, pool, client }: Extract<ProxyEvent, { kind: 'client-accepted' }>,
+    { session, pool, client }: Extract<ProxyEvent, { kind: 'client_accepted' }>,
     now: Instant,
   ): void {
     const sessions = this.#byWorker.get(worker) ?? new Map<number, Live>();
@@ -57,7 +57,7 @@ export class LiveSessions {
   }
 }
 
-function opened(live: Live, { member, user, database }: Extract<ProxyEvent, { kind: 'session-opened' }>): void {
+function opened(live: Live, { member, user, database }: Extract<ProxyEvent, { kind: 'session_opened' }>): void {
   live.member = member;
   live.login = { ...(user === undefined ? {} : { user }), ...(database === undefined ? {} : { database }) };
 }

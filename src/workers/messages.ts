@@ -36,25 +36,25 @@ export type ToWorker =
   /** Answered by `done`, when it is. */
   | { readonly kind: 'do'; readonly id: number; readonly order: Order }
   /**
-   * Another worker has a request whose key it does not know. Answered by `cancel-found`; nothing is sent to a member.
+   * Another worker has a request whose key it does not know. Answered by `cancel_found`; nothing is sent to a member.
    */
-  | { readonly kind: 'find-cancel'; readonly id: number; readonly packet: Uint8Array }
-  /** To the worker that has its session. Answered by `cancel-taken`, when it is over. */
-  | { readonly kind: 'take-cancel'; readonly id: number; readonly packet: Uint8Array; readonly pool: PoolName }
+  | { readonly kind: 'find_cancel'; readonly id: number; readonly packet: Uint8Array }
+  /** To the worker that has its session. Answered by `cancel_taken`, when it is over. */
+  | { readonly kind: 'take_cancel'; readonly id: number; readonly packet: Uint8Array; readonly pool: PoolName }
   | { readonly kind: 'close' }
   | ToWorkerAnswer;
 
 /** `tell`: report now. The others as the proxy's own: stopAccepting, emptied, drain. */
 export type Order =
-  | { readonly what: 'tell' | 'stop-accepting' }
-  | { readonly what: 'become-empty' | 'drain'; readonly limitMs: number };
+  | { readonly what: 'tell' | 'stop_accepting' }
+  | { readonly what: 'become_empty' | 'drain'; readonly limitMs: number };
 
 /** To a worker's question of that id. */
 export type ToWorkerAnswer =
   /** What the question brought was sent before. */
   | { readonly kind: 'fresh'; readonly id: number }
-  | { readonly kind: 'key-pair'; readonly id: number; readonly reading: KeyPairReading }
-  | { readonly kind: 'cancel-passed'; readonly id: number; readonly outcome: CancelOutcome };
+  | { readonly kind: 'key_pair'; readonly id: number; readonly reading: KeyPairReading }
+  | { readonly kind: 'cancel_passed'; readonly id: number; readonly outcome: CancelOutcome };
 
 /** What a worker has and did since its last report: one message, so that its counts and its events always fit each other. */
 export interface Report {
@@ -82,12 +82,12 @@ export type FromWorker =
   /** The last word. */
   | { readonly kind: 'closed' }
   | { readonly kind: 'smell'; readonly smell: Smell }
-  | { readonly kind: 'cancel-found'; readonly id: number; readonly isFound: boolean }
-  | { readonly kind: 'cancel-taken'; readonly id: number; readonly problem: string | undefined }
+  | { readonly kind: 'cancel_found'; readonly id: number; readonly isFound: boolean }
+  | { readonly kind: 'cancel_taken'; readonly id: number; readonly problem: string | undefined }
   | WorkerQuestion;
 
 export type WorkerQuestion =
   /** `since`: the members are to be asked after it. */
   | { readonly kind: 'freshen'; readonly id: number; readonly pool: PoolName; readonly since: Instant | undefined }
-  | { readonly kind: 'read-key-pair'; readonly id: number; readonly files: KeyPairFiles }
-  | { readonly kind: 'pass-cancel'; readonly id: number; readonly packet: Uint8Array; readonly pool: PoolName };
+  | { readonly kind: 'read_key_pair'; readonly id: number; readonly files: KeyPairFiles }
+  | { readonly kind: 'pass_cancel'; readonly id: number; readonly packet: Uint8Array; readonly pool: PoolName };

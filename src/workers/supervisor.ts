@@ -142,11 +142,11 @@ class Crew implements Proxy {
 
   async stopAccepting(): Promise<void> {
     this.#stopReplacing();
-    await this.#order(this.#workers(), { what: 'stop-accepting' }, CLOSE_MS);
+    await this.#order(this.#workers(), { what: 'stop_accepting' }, CLOSE_MS);
   }
 
   async emptied(limitMs: number): Promise<void> {
-    await this.#order(this.#workers(), { what: 'become-empty', limitMs }, limitMs + CLOSE_MS);
+    await this.#order(this.#workers(), { what: 'become_empty', limitMs }, limitMs + CLOSE_MS);
   }
 
   async drain(limitMs: number): Promise<void> {
@@ -221,7 +221,7 @@ class Crew implements Proxy {
     const problem = await worker.begun;
     if (problem !== undefined) worker.kill(problem);
     else if (worker.pid !== undefined)
-      this.#options.onEvent({ kind: 'worker-started', worker: number, pid: worker.pid });
+      this.#options.onEvent({ kind: 'worker_started', worker: number, pid: worker.pid });
   }
 
   #lost(slot: Slot<Handle>, worker: Handle, why: string): void {
@@ -235,7 +235,7 @@ class Crew implements Proxy {
     if (replacedInMs !== undefined) slot.restartIn(replacedInMs, () => !this.#isStopping && !this.#isPreparing);
     const isExpected = this.#closing !== undefined && ended.length === 0;
     if (!isExpected) {
-      onEvent({ kind: 'worker-ended', worker: number, pid: worker.pid, why, sessions: ended.length, replacedInMs });
+      onEvent({ kind: 'worker_ended', worker: number, pid: worker.pid, why, sessions: ended.length, replacedInMs });
     }
   }
 
@@ -246,8 +246,8 @@ class Crew implements Proxy {
       case 'smell':
         return this.#options.onSmell(message.smell);
       case 'freshen':
-      case 'read-key-pair':
-      case 'pass-cancel':
+      case 'read_key_pair':
+      case 'pass_cancel':
         return void this.#answers.answer(worker, message);
     }
   }

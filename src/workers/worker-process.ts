@@ -21,7 +21,7 @@ export interface HandleInputs {
 /** What a worker says by itself. */
 export type Said = Exclude<
   FromWorker,
-  { kind: 'begun' | 'prepared' | 'done' | 'cancel-found' | 'cancel-taken' | 'closed' }
+  { kind: 'begun' | 'prepared' | 'done' | 'cancel_found' | 'cancel_taken' | 'closed' }
 >;
 
 /** Of a beat each second: a worker that misses so many is stuck. A start takes its time on a busy machine. */
@@ -83,7 +83,7 @@ export class Handle {
 
   /** Whether one of its sessions has the request's key. */
   knowsCancel(packet: Uint8Array): Promise<boolean> {
-    return this.#found.ask((id) => this.send({ kind: 'find-cancel', id, packet }));
+    return this.#found.ask((id) => this.send({ kind: 'find_cancel', id, packet }));
   }
 
   /**
@@ -91,7 +91,7 @@ export class Handle {
    * server.
    */
   takeCancel(packet: Uint8Array, pool: PoolName): Promise<string | undefined> {
-    return this.#cancels.ask((id) => this.send({ kind: 'take-cancel', id, packet, pool }));
+    return this.#cancels.ask((id) => this.send({ kind: 'take_cancel', id, packet, pool }));
   }
 
   /** `why`: what its end is told with. */
@@ -120,9 +120,9 @@ export class Handle {
         return this.#prepared.resolve(message.problem);
       case 'done':
         return this.#done.answer(message.id, undefined);
-      case 'cancel-found':
+      case 'cancel_found':
         return this.#found.answer(message.id, message.isFound);
-      case 'cancel-taken':
+      case 'cancel_taken':
         return this.#cancels.answer(message.id, message.problem);
       case 'closed':
         return undefined;
@@ -131,8 +131,8 @@ export class Handle {
         return onMessage(this, message);
       case 'smell':
       case 'freshen':
-      case 'read-key-pair':
-      case 'pass-cancel':
+      case 'read_key_pair':
+      case 'pass_cancel':
         return onMessage(this, message);
     }
   }

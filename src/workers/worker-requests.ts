@@ -20,7 +20,7 @@ export interface AnswersInputs {
   readonly workers: () => readonly Handle[];
 }
 
-type PassCancel = Extract<WorkerQuestion, { kind: 'pass-cancel' }>;
+type PassCancel = Extract<WorkerQuestion, { kind: 'pass_cancel' }>;
 
 /** A worker that does not say by then that it has the session is not asked to pass the request on. Milliseconds. */
 const FIND_MS = 200;
@@ -41,13 +41,13 @@ export class Answers {
         await this.#inputs.freshen(question.pool, question.since);
         this.#inputs.sendSnapshot();
         return worker.send({ kind: 'fresh', id });
-      case 'read-key-pair': {
+      case 'read_key_pair': {
         const reading = await this.#keyPairs.read(question.files, { mayBeOlder: !worker.hasBegun });
-        return worker.send({ kind: 'key-pair', id, reading });
+        return worker.send({ kind: 'key_pair', id, reading });
       }
-      case 'pass-cancel': {
+      case 'pass_cancel': {
         const outcome = await this.#passOn(worker, question);
-        return worker.send({ kind: 'cancel-passed', id, outcome });
+        return worker.send({ kind: 'cancel_passed', id, outcome });
       }
     }
   }

@@ -77,7 +77,7 @@ export class Worker {
       freshen: (pool, since) => this.#fresh.ask((id) => send({ kind: 'freshen', id, pool, since })),
       onSmell: (smell) => send({ kind: 'smell', smell }),
       onEvent: (event) => this.#reporter.happened(event),
-      readKeyPair: (files) => this.#keyPairs.ask((id) => send({ kind: 'read-key-pair', id, files })),
+      readKeyPair: (files) => this.#keyPairs.ask((id) => send({ kind: 'read_key_pair', id, files })),
       clock,
       random,
       room: options.room,
@@ -109,15 +109,15 @@ export class Worker {
         return this.#others.tell(message.tally);
       case 'fresh':
         return this.#fresh.answer(message.id, undefined);
-      case 'key-pair':
+      case 'key_pair':
         return this.#keyPairs.answer(message.id, message.reading);
-      case 'cancel-passed':
+      case 'cancel_passed':
         return this.#cancels.answer(message.id, message.outcome);
-      case 'find-cancel':
-        return send({ kind: 'cancel-found', id: message.id, isFound: this.#proxy.knowsCancel(message.packet) });
-      case 'take-cancel':
+      case 'find_cancel':
+        return send({ kind: 'cancel_found', id: message.id, isFound: this.#proxy.knowsCancel(message.packet) });
+      case 'take_cancel':
         return this.#proxy.passOnCancel(message.packet, message.pool, (problem) =>
-          send({ kind: 'cancel-taken', id: message.id, problem }),
+          send({ kind: 'cancel_taken', id: message.id, problem }),
         );
       case 'do':
         return void this.#do(message.id, message.order);
@@ -152,7 +152,7 @@ export class Worker {
 
   async #askToCancel(packet: Uint8Array, pool: string): Promise<CancelOutcome> {
     const { send, clock } = this.#options;
-    const outcome = this.#cancels.ask((id) => send({ kind: 'pass-cancel', id, packet, pool }));
+    const outcome = this.#cancels.ask((id) => send({ kind: 'pass_cancel', id, packet, pool }));
     return (await within(clock, CANCEL_MS, outcome)) ?? { kind: 'done', problem: 'no answer from the main process' };
   }
 
@@ -166,9 +166,9 @@ export class Worker {
     switch (order.what) {
       case 'tell':
         return Promise.resolve();
-      case 'stop-accepting':
+      case 'stop_accepting':
         return this.#proxy.stopAccepting();
-      case 'become-empty':
+      case 'become_empty':
         return this.#proxy.emptied(order.limitMs);
       case 'drain':
         return this.#proxy.drain(order.limitMs);

@@ -38,7 +38,7 @@ describeOnEveryCluster('a frozen management API', (on) => {
       `frozen API on ${on.kind}: sessions ended ${Math.round(Math.min(...ends))} to ${Math.round(Math.max(...ends))} ms after the new primary said so`,
     );
     // A member that does not answer is `demoted` only by the proof of another primary.
-    const sample = 'pointsman_sessions_closed_total{pool="write",reason="evicted-demoted"}';
+    const sample = 'pointsman_sessions_closed_total{pool="write",reason="evicted_demoted"}';
     await lab.pointsman.waitFor('the reason', async () => (await lab.pointsman.metric(sample)) === all.length);
     expect(Math.max(...ends)).toBeLessThan(GENEROUS_MS);
 

@@ -19,7 +19,7 @@ describeOnEveryCluster('a replica that lags', (on) => {
   ]);
   const lab = on.clusterWithPointsman({
     pointsman: {
-      pools: { ...Object.fromEntries(pools), late: { check: CHECK, when_all_lagging: 'least-lagging', slow_start: 0 } },
+      pools: { ...Object.fromEntries(pools), late: { check: CHECK, when_all_lagging: 'least_lagging', slow_start: 0 } },
       listeners: [...POLICIES, 'late'].map((pool) => ({ address: '127.0.0.1:0', pool })),
     },
   });

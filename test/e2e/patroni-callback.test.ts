@@ -43,8 +43,8 @@ describeOnPatroni('a callback of Patroni', () => {
   it('has Pointsman follow a switchover long before its next probe', async () => {
     const next = await cluster.switchover();
     await pointsman.waitFor('the next primary', () =>
-      pointsman.lines.some(({ event, msg }) => event === 'route-changed' && msg === `pool write: open on ${next.name}`),
+      pointsman.lines.some(({ event, msg }) => event === 'route_changed' && msg === `pool write: open on ${next.name}`),
     );
-    expect(pointsman.lines.map(({ event }) => event)).toContain('refresh-asked');
+    expect(pointsman.lines.map(({ event }) => event)).toContain('refresh_asked');
   });
 });

@@ -37,7 +37,7 @@ describeOnEveryCluster('a replica that returns', (on) => {
     expect(counted.get(serverName(other))).toBe(CLIENTS / 2);
 
     const tooOld = await pointsman.waitFor('ends by age', () => {
-      const ends = pointsman.lines.filter(({ event, reason }) => event === 'session-closed' && reason === 'too-old');
+      const ends = pointsman.lines.filter(({ event, reason }) => event === 'session_closed' && reason === 'too_old');
       return ends.length > 0 ? ends : undefined;
     });
     expect(tooOld.every(({ detail }) => String(detail).includes('max_session_age is 5 s'))).toBe(true);
@@ -46,7 +46,7 @@ describeOnEveryCluster('a replica that returns', (on) => {
     expect(busy.endedAtMs).toBeUndefined();
     await busy.client.query('commit');
     await pointsman.waitFor('its end, too', () => busy.endedAtMs !== undefined);
-    expect(busy.endedWith).toContain('(too-old)');
+    expect(busy.endedWith).toContain('(too_old)');
     await Promise.all(clients.map((client) => client.close()));
   });
 });

@@ -31,7 +31,7 @@ describeOnSandbox('a standby cluster', (on) => {
     // At once: in a standby cluster no primary is to be expected, so nobody is held.
     const told = {
       code: '57P03',
-      message: expect.stringContaining('no-route'),
+      message: expect.stringContaining('no_route'),
       detail: expect.stringMatching(/standby.?leader/),
     };
     await expect(HeldSession.open(ports.write, cluster.app)).rejects.toMatchObject(told);

@@ -114,7 +114,7 @@ export class AppLab {
     const lab = new AppLab(app, lines, file);
     const started = await lab.app.start();
     if (started.kind === 'failed') throw new Error(started.why);
-    await until('readiness', () => lab.said('route-changed').some(({ pool }) => pool === 'read'));
+    await until('readiness', () => lab.said('route_changed').some(({ pool }) => pool === 'read'));
     return lab;
   }
 
@@ -153,7 +153,7 @@ export class AppLab {
 
   /** Reasons of the sessions that ended, oldest first; info and above, so ordinary ends are not among them. */
   reasons(): readonly unknown[] {
-    return this.said('session-closed').map(({ reason }) => reason);
+    return this.said('session_closed').map(({ reason }) => reason);
   }
 }
 

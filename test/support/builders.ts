@@ -56,7 +56,7 @@ export function aPool({ check = READ_CHECK, ...overrides }: PoolOverrides = {}):
     name: 'read',
     check: aCheck(check),
     exclusive: false,
-    balance: 'least-sessions',
+    balance: 'least_sessions',
     weightTag: undefined,
     zoneTag: undefined,
     slowStartMs: 0,
@@ -221,7 +221,7 @@ export function routeOf(table: RoutingTable, pool: string): Route {
   return poolOf(table, pool).route;
 }
 
-/** `open positive`, `keep no-answer`, `leave demoted superseded`: kind, cause and reason in one phrase. */
+/** `open positive`, `keep no_answer`, `leave demoted superseded`: kind, cause and reason in one phrase. */
 export function standingIn(table: RoutingTable, pool: string, member: MemberName): string {
   const standing: Standing | undefined = poolOf(table, pool).standings.get(member);
   if (standing === undefined) return 'unknown';

@@ -26,5 +26,5 @@ export async function shownMembers(pointsman: PointsmanProcess): Promise<Readonl
 
 /** How often routes changed since it started. */
 export function routeChanges(pointsman: PointsmanProcess): number {
-  return pointsman.lines.filter((line) => line['event'] === 'route-changed').length;
+  return pointsman.lines.filter((line) => line['event'] === 'route_changed').length;
 }

@@ -33,7 +33,7 @@ export interface ProxyLabOptions {
   readonly table?: Readonly<Record<string, PoolPicture>>;
 }
 
-type Closed = Extract<ProxyEvent, { kind: 'session-closed' }>;
+type Closed = Extract<ProxyEvent, { kind: 'session_closed' }>;
 
 export interface ProxyLab {
   readonly proxy: LocalProxy;
@@ -88,7 +88,7 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
   const bound = await proxy.listen();
   if (bound.kind === 'failed') throw new Error(bound.message);
   const addresses = new Map(bound.listeners.map(({ pool, address }) => [pool, address]));
-  const closed = (): readonly Closed[] => events.filter((event) => event.kind === 'session-closed');
+  const closed = (): readonly Closed[] => events.filter((event) => event.kind === 'session_closed');
   return {
     proxy,
     events,

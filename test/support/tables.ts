@@ -19,7 +19,7 @@ export interface PoolPicture {
 export const DEMOTED: Standing = {
   kind: 'leave',
   cause: 'demoted',
-  why: { code: 'wrong-role', detail: 'role replica' },
+  why: { code: 'wrong_role', detail: 'role replica' },
 };
 
 export function aDecision({
@@ -50,7 +50,7 @@ export function aDecision({
 
 function idle(otherwise: 'hold' | 'starting' | 'closed'): Route {
   if (otherwise === 'closed') return { kind: 'closed' };
-  return { kind: 'hold', cause: otherwise === 'hold' ? 'no-member' : 'starting' };
+  return { kind: 'hold', cause: otherwise === 'hold' ? 'no_member' : 'starting' };
 }
 
 /** A table of these pools; the others hold. */

@@ -35,7 +35,7 @@ class TlsLab {
     await Promise.all([this.one.stop(), this.two.stop()]);
     const { states } = proxy.counts().get('write') ?? {};
     expect(Object.values(states ?? {})).toEqual([0, 0, 0, 0, 0]);
-    expect(this.lab.reasons()).not.toContain('internal-error');
+    expect(this.lab.reasons()).not.toContain('internal_error');
   }
 
   get lab(): ProxyLab {

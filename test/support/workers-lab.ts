@@ -58,7 +58,7 @@ export class WorkersLab {
   /** 1, 2, and further for those that came in the place of others. */
   async workerOf(client: RawClient): Promise<number> {
     const line = await this.pointsman.waitFor('its line in the log', () => {
-      const accepted = this.said('client-accepted').find((one) => one['client'] === nameOf(client));
+      const accepted = this.said('client_accepted').find((one) => one['client'] === nameOf(client));
       return accepted ?? undefined;
     });
     return workerIn(line);

@@ -109,7 +109,7 @@ export class Cancels {
   ): () => void {
     const { seams, dial } = this.#inputs;
     const onSent = (members: readonly MemberName[]): void =>
-      seams.onEvent({ kind: 'cancel-forwarded', pool, key, members });
+      seams.onEvent({ kind: 'cancel_forwarded', pool, key, members });
     return forward({ packet, targets, dial, clock: seams.clock, onSent, onDone });
   }
 

@@ -135,8 +135,8 @@ function connectToMember(inputs: ApproachInputs): () => void {
     next: (tried) => (tried.size < attemptsLeft ? another(inputs, tried) : undefined),
     onBegin: sit,
     onFinished: ({ member }, outcome, durationMs) =>
-      seams.onEvent({ kind: 'dial-finished', pool: pool.name, session: inputs.session, member, outcome, durationMs }),
-    onSlow: ({ member }) => seams.onSmell({ kind: 'connect-slow', member }),
+      seams.onEvent({ kind: 'dial_finished', pool: pool.name, session: inputs.session, member, outcome, durationMs }),
+    onSlow: ({ member }) => seams.onSmell({ kind: 'connect_slow', member }),
     onConnected: (target, socket) => {
       if (target !== seated) sit(target);
       abort = handOver(inputs, target, socket);
@@ -175,7 +175,7 @@ function handOver(inputs: ApproachInputs, target: Target, backend: Socket): () =
   // is its whole conversation so far. The second server's answer is relayed whatever it is.
   const mayTurnAway = pool.exclusive && !attempts.wasTurnedAway();
   const turnedAway = (): void => {
-    seams.onSmell({ kind: 'backend-closed', member: target.member });
+    seams.onSmell({ kind: 'backend_closed', member: target.member });
     if (!mayTurnAway) return inputs.onClosed(target);
     attempts.turnedAway();
     inputs.onRouteAgain();
@@ -207,7 +207,7 @@ function failed(
 ): void {
   const { attempts, pool } = inputs;
   const { seams } = inputs.around;
-  if (!result.isLocalFault) seams.onSmell({ kind: 'dial-failed', member });
+  if (!result.isLocalFault) seams.onSmell({ kind: 'dial_failed', member });
   const route = openRoute(seams, pool.name);
   const pauseMs = attempts.failed(member, result.detail, result.isLocalFault, route?.targets ?? []);
   if (!isLast) return;

@@ -31,7 +31,7 @@ export interface HoldRequest {
 export type HoldAnswer =
   /** `leave` must be called once, when the client leaves the line for whatever reason. */
   | { readonly kind: 'held'; readonly leave: () => void }
-  | { readonly kind: 'refused'; readonly reason: 'hold-full' | 'hold-timeout' | 'no-route'; readonly detail: string };
+  | { readonly kind: 'refused'; readonly reason: 'hold_full' | 'hold_timeout' | 'no_route'; readonly detail: string };
 
 export interface HoldingInputs {
   readonly policy: () => HoldPolicy;
@@ -92,22 +92,22 @@ export class Holding {
     const now = clock.now();
     const lostForMs = line.lostAt === undefined ? 0 : now - line.lostAt;
     if (lostForMs >= policy.maxFailoverMs) {
-      return { kind: 'refused', reason: 'no-route', detail: `no route for ${Math.round(lostForMs / 1000)} s` };
+      return { kind: 'refused', reason: 'no_route', detail: `no route for ${Math.round(lostForMs / 1000)} s` };
     }
     if (this.#held + heldElsewhere() >= policy.maxSessions) {
-      return { kind: 'refused', reason: 'hold-full', detail: `${policy.maxSessions} clients wait already` };
+      return { kind: 'refused', reason: 'hold_full', detail: `${policy.maxSessions} clients wait already` };
     }
     const waitMs = Math.min(since + policy.maxWaitMs - now, policy.maxFailoverMs - lostForMs);
-    if (waitMs <= 0) return { kind: 'refused', reason: 'hold-timeout', detail: 'no time left to wait' };
+    if (waitMs <= 0) return { kind: 'refused', reason: 'hold_timeout', detail: 'no time left to wait' };
 
-    const entry: Entry = { waiting, enteredAt: now, notBefore: now + pauseMs, outcome: 'gave-up' };
+    const entry: Entry = { waiting, enteredAt: now, notBefore: now + pauseMs, outcome: 'gave_up' };
     const cancelDeadline = clock.schedule(waitMs, () => {
       entry.outcome = 'timeout';
       waiting.expire();
     });
     line.entries.add(entry);
     this.#held += 1;
-    onEvent({ kind: 'hold-started', pool: line.pool, session: waiting.id, cause });
+    onEvent({ kind: 'hold_started', pool: line.pool, session: waiting.id, cause });
     this.#smell(line);
     if (line.lastRoute?.kind === 'open') this.#pumpIn(line, pauseMs);
     return {
@@ -181,14 +181,14 @@ export class Holding {
       line.cancelSmell();
     }
     const waitedMs = clock.now() - entry.enteredAt;
-    onEvent({ kind: 'hold-ended', pool: line.pool, session: entry.waiting.id, outcome: entry.outcome, waitedMs });
+    onEvent({ kind: 'hold_ended', pool: line.pool, session: entry.waiting.id, outcome: entry.outcome, waitedMs });
   }
 
   #smell(line: Line): void {
     const { clock, onSmell } = this.#inputs;
     line.cancelSmell();
     line.cancelSmell = clock.schedule(SMELL_EVERY_MS, () => this.#smell(line));
-    onSmell({ kind: 'clients-held', pool: line.pool });
+    onSmell({ kind: 'clients_held', pool: line.pool });
   }
 
   #line(pool: PoolName): Line {

@@ -63,5 +63,5 @@ function arrivals({ route }: PoolDecision, known: Arrivals | undefined, now: Ins
 }
 
 function isAsked({ standings }: PoolDecision): boolean {
-  return [...standings.values()].every(({ why }) => why.code !== 'never-answered');
+  return [...standings.values()].every(({ why }) => why.code !== 'never_answered');
 }

@@ -12,7 +12,7 @@ import type { BackendEnding } from '../relay/relay.ts';
 /** The reasons for which a served session is ended with words. */
 export type PartingReason = Extract<
   CloseReason,
-  `evicted-${LeaveCause}` | 'landed-on-standby' | 'too-old' | 'shutdown'
+  `evicted_${LeaveCause}` | 'landed_on_standby' | 'too_old' | 'shutdown'
 >;
 
 export function partingText(reason: PartingReason, pool: PoolName, detail: string | undefined): ErrorFields {
@@ -39,8 +39,8 @@ export function lossText({ ending, activity, pool, detail }: Loss): ErrorFields 
     case 'idle':
       return { sqlState: '57P01', message, detail, hint: hint(ending) };
     case 'busy':
-    case 'in-transaction':
-    case 'in-failed-transaction':
+    case 'in_transaction':
+    case 'in_failed_transaction':
       return { sqlState: '08006', message, detail, hint: UNKNOWN_OUTCOME };
   }
 }
@@ -48,21 +48,21 @@ export function lossText({ ending, activity, pool, detail }: Loss): ErrorFields 
 /** DETAIL of it: how the member's server ended. `fatal`: the SQLSTATE that it gave. */
 export function describeEnd(member: MemberName, ending: BackendEnding, fatal: string | undefined): string {
   if (fatal !== undefined) return `${member}: FATAL ${fatal}`;
-  return `${member}: ${ending === 'backend-reset' ? 'the connection was reset' : 'the connection ended without a word'}`;
+  return `${member}: ${ending === 'backend_reset' ? 'the connection was reset' : 'the connection ended without a word'}`;
 }
 
 const UNKNOWN_OUTCOME =
   'A statement or a transaction was under way. Find out whether it took effect before you repeat it.';
 
-/** DETAIL of `too-old`. */
+/** DETAIL of `too_old`. */
 export function describeAge(ageMs: number, maxAgeMs: number): string {
   return `it was open for ${durationText(ageMs)}; max_session_age is ${durationText(maxAgeMs)}, give or take a tenth`;
 }
 
 function sentence(reason: PartingReason, pool: PoolName): string {
   if (reason === 'shutdown') return 'the proxy is shutting down';
-  if (reason === 'landed-on-standby') return `the member of pool "${pool}" turned out to be a standby`;
-  if (reason === 'too-old') return `the session has reached the age at which pool "${pool}" ends sessions`;
+  if (reason === 'landed_on_standby') return `the member of pool "${pool}" turned out to be a standby`;
+  if (reason === 'too_old') return `the session has reached the age at which pool "${pool}" ends sessions`;
   return `the session's member left pool "${pool}"`;
 }
 

@@ -1,5 +1,5 @@
 // Carries out what the change of the table asks of live sessions. `close` acts in the same step; `drain` ends each
-// between two transactions, and at its deadline the rest, unless the member has come back by then; `drain-idle` has no
+// between two transactions, and at its deadline the rest, unless the member has come back by then; `drain_idle` has no
 // deadline. Dials to a member that left are given up whatever the mode: nothing was forwarded.
 import { isOver } from '../../core/actions.ts';
 import type { Action } from '../../core/actions.ts';
@@ -54,7 +54,7 @@ export class Evictions {
     }
     const key = keyOf(action);
     if (action.mode !== 'keep') this.#forget(key);
-    if (action.mode === 'drain' || action.mode === 'drain-idle') this.#begin(key, action);
+    if (action.mode === 'drain' || action.mode === 'drain_idle') this.#begin(key, action);
   }
 
   #begin(key: string, action: Action): void {
@@ -79,7 +79,7 @@ export class Evictions {
       this.#forget(key);
       if (!isOver(action, table())) this.#perform({ ...action, mode: 'close' });
     };
-    const cancelDeadline = action.mode === 'drain-idle' ? nothing : clock.schedule(drainMs(action.pool), deadline);
+    const cancelDeadline = action.mode === 'drain_idle' ? nothing : clock.schedule(drainMs(action.pool), deadline);
     const cancel = (): void => {
       for (const run of [cancelDeadline, ...cancels]) run();
     };
@@ -88,7 +88,7 @@ export class Evictions {
 
   #end(session: Seated, { member, cause, why }: Action): void {
     const now = this.#inputs.clock.now();
-    const isGone = cause === 'removed' && why.code === 'never-answered';
+    const isGone = cause === 'removed' && why.code === 'never_answered';
     const because = isGone ? 'is no longer there' : describeStanding({ kind: 'leave', cause, why }, now);
     session.end(evictionReason(cause), `${member}: ${because}`);
   }

@@ -36,7 +36,7 @@ export class SessionAges {
     const { clock, softEnds, random } = this.#inputs;
     const startedAt = clock.now();
     const ageMs = maxAgeMs * (1 - JITTER + 2 * JITTER * random());
-    const end = (): void => session.end('too-old', describeAge(clock.now() - startedAt, maxAgeMs));
+    const end = (): void => session.end('too_old', describeAge(clock.now() - startedAt, maxAgeMs));
     let forget = nothing;
     const wait = (): void => {
       const leftMs = startedAt + ageMs - clock.now();

@@ -13,19 +13,19 @@ import type { Target } from '../../wire/target.ts';
 /** The reasons for which a client is answered before it reaches a backend. */
 export type RefusalReason = Extract<
   CloseReason,
-  | 'startup-timeout'
-  | 'not-postgres'
-  | 'unsupported-protocol'
-  | 'tls-required'
-  | 'unknown-target'
-  | 'too-many-sessions'
-  | 'hold-full'
-  | 'hold-timeout'
-  | 'no-route'
-  | 'connect-failed'
-  | 'backend-closed'
+  | 'startup_timeout'
+  | 'not_postgres'
+  | 'unsupported_protocol'
+  | 'tls_required'
+  | 'unknown_target'
+  | 'too_many_sessions'
+  | 'hold_full'
+  | 'hold_timeout'
+  | 'no_route'
+  | 'connect_failed'
+  | 'backend_closed'
   | 'shutdown'
-  | 'internal-error'
+  | 'internal_error'
 >;
 
 export interface RefusalFacts {
@@ -44,7 +44,7 @@ export interface RefusalFacts {
 const CANNOT_CONNECT_NOW = '57P03';
 
 export function refusalText(reason: RefusalReason, facts: RefusalFacts): ErrorFields {
-  const isForNow = reason === 'shutdown' || reason === 'backend-closed';
+  const isForNow = reason === 'shutdown' || reason === 'backend_closed';
   const sqlState = isForNow ? CANNOT_CONNECT_NOW : CLOSE_REASONS[reason].sqlState;
   return { sqlState, message: `pointsman: ${sentence(reason, facts.pool)} (${reason})`, ...advice(reason, facts) };
 }
@@ -56,7 +56,7 @@ export function encodeRefusal(reason: RefusalReason, facts: RefusalFacts): Uint8
 
 /** The answer to a browser, a health check or a scraper on this port. */
 export const HTTP_ANSWER: Uint8Array = httpAnswer(
-  'pointsman: this port speaks the PostgreSQL protocol, not HTTP (not-postgres).\n' +
+  'pointsman: this port speaks the PostgreSQL protocol, not HTTP (not_postgres).\n' +
     'Health, metrics and status are on the admin address.\n',
 );
 
@@ -72,30 +72,30 @@ function httpAnswer(text: string): Uint8Array {
 
 function sentence(reason: RefusalReason, pool: PoolPolicy): string {
   switch (reason) {
-    case 'startup-timeout':
+    case 'startup_timeout':
       return 'no complete startup message in time';
-    case 'not-postgres':
+    case 'not_postgres':
       return 'this is not the PostgreSQL protocol';
-    case 'unsupported-protocol':
+    case 'unsupported_protocol':
       return 'unsupported frontend protocol';
-    case 'tls-required':
+    case 'tls_required':
       return 'connections without TLS are not accepted here';
-    case 'unknown-target':
+    case 'unknown_target':
       return 'the client asks for a pool that is not there';
-    case 'too-many-sessions':
+    case 'too_many_sessions':
       return 'too many sessions';
-    case 'hold-full':
+    case 'hold_full':
       return `too many clients wait for a route in pool "${pool.name}"`;
-    case 'hold-timeout':
-    case 'no-route':
+    case 'hold_timeout':
+    case 'no_route':
       return `no ${pool.check.family === 'primary' ? 'primary' : 'member'} to route to in pool "${pool.name}"`;
-    case 'connect-failed':
+    case 'connect_failed':
       return `could not connect to a member of pool "${pool.name}"`;
-    case 'backend-closed':
+    case 'backend_closed':
       return `the server of pool "${pool.name}" ended the session`;
     case 'shutdown':
       return 'the proxy is shutting down';
-    case 'internal-error':
+    case 'internal_error':
       return 'an invariant of the proxy broke';
   }
 }
@@ -105,45 +105,45 @@ function advice(reason: RefusalReason, facts: RefusalFacts): Pick<ErrorFields, '
   const waited = waitedMs > 0 ? `waited ${durationText(waitedMs)}` : undefined;
   const members = (): string => describeMembers(facts.decision, facts.now);
   switch (reason) {
-    case 'startup-timeout':
+    case 'startup_timeout':
       return { detail, hint: 'Connect with a PostgreSQL client; what connects and says nothing is cut off.' };
-    case 'not-postgres':
+    case 'not_postgres':
       return {
         detail,
         hint: 'Connect with a PostgreSQL client. What it says first, all parameters included, may have 10000 bytes.',
       };
-    case 'unsupported-protocol':
+    case 'unsupported_protocol':
       return { detail, hint: 'Ask for encryption once, then send the startup message.' };
-    case 'tls-required':
+    case 'tls_required':
       return {
         detail,
         hint: 'Connect with TLS: sslmode=require, or verify-full with the certificate of the authority.',
       };
-    case 'unknown-target':
+    case 'unknown_target':
       return { detail, hint: targetHint(facts.targetFrom) };
-    case 'too-many-sessions':
+    case 'too_many_sessions':
       return {
         detail,
         hint: 'Close idle connections, put a connection pool between, or raise max_sessions in the configuration of the proxy.',
       };
-    case 'hold-full':
+    case 'hold_full':
       return { detail: join(detail, members()), hint: 'Connect again in a few seconds.' };
-    case 'hold-timeout':
-    case 'no-route':
+    case 'hold_timeout':
+    case 'no_route':
       return {
         detail: join(detail, members(), waited),
         hint: 'Connect again in a few seconds. If it stays so, /status on the admin address of the proxy says more.',
       };
-    case 'connect-failed':
+    case 'connect_failed':
       return {
         detail: join(detail, members(), waited),
         hint: "Connect again in a few seconds. If it stays so, check that PostgreSQL accepts connections from the proxy's host.",
       };
-    case 'backend-closed':
+    case 'backend_closed':
       return { detail, hint: 'The session had not begun. Connect again in a few seconds.' };
     case 'shutdown':
       return { detail, hint: 'Connect to another proxy, or again in a few seconds.' };
-    case 'internal-error':
+    case 'internal_error':
       return { detail, hint: 'Please report this.' };
   }
 }

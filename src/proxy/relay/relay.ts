@@ -9,8 +9,8 @@ import type { Greeted } from '../connect/greeting.ts';
 import type { Lanes } from './stream-pipe.ts';
 import { resetSocket } from '../socket.ts';
 
-export type BackendEnding = 'backend-closed' | 'backend-reset';
-export type RelayEnding = 'client-closed' | 'client-reset' | BackendEnding;
+export type BackendEnding = 'backend_closed' | 'backend_reset';
+export type RelayEnding = 'client_closed' | 'client_reset' | BackendEnding;
 
 export interface RelayInputs extends DirectionInputs {
   readonly client: Socket;
@@ -91,26 +91,26 @@ export class Relay {
   }
 
   readonly #endOfClient = (): void => {
-    this.#ending ??= 'client-closed';
+    this.#ending ??= 'client_closed';
     const { lanes, backend } = this.#inputs;
     this.#toBackend.whenSent(() => lanes.toBackend.whenFlushed(() => backend.end()));
   };
 
   readonly #endOfBackend = (): void => {
-    if (this.#hasBackendEnded('backend-closed')) return;
+    if (this.#hasBackendEnded('backend_closed')) return;
     const { client, lanes } = this.#inputs;
     this.#watch(UNREAD_MS);
     lanes.toClient.whenFlushed(() => client.end(() => this.#watch(HALF_OPEN_MS)));
   };
 
   readonly #clientFailed = (): void => {
-    this.#ending ??= 'client-reset';
+    this.#ending ??= 'client_reset';
     this.#toBackend.stop();
     resetSocket(this.#inputs.backend);
   };
 
   readonly #backendFailed = (): void => {
-    if (this.#hasBackendEnded('backend-reset')) return;
+    if (this.#hasBackendEnded('backend_reset')) return;
     const { client, clock, lanes } = this.#inputs;
     this.#toBackend.stop();
     this.#cancelTimer();
@@ -140,7 +140,7 @@ export class Relay {
     this.#toBackend.stop();
     this.#inputs.lanes.toBackend.closed();
     this.#inputs.lanes.toClient.closed();
-    this.#inputs.onEnded(this.#ending ?? 'backend-closed');
+    this.#inputs.onEnded(this.#ending ?? 'backend_closed');
   }
 
   #watch(limitMs: number): void {

@@ -72,7 +72,7 @@ export class Served implements Taps {
       poolTraffic: around.registry.traffic(pool.name),
       clock: around.seams.clock,
       onBackendEnded: (ending) => this.#backendEnded(ending),
-      onEnded: (ending) => inputs.onEnded(this.#isGoodbye() ? 'client-closed' : ending),
+      onEnded: (ending) => inputs.onEnded(this.#isGoodbye() ? 'client_closed' : ending),
     });
   }
 
@@ -156,7 +156,7 @@ export class Served implements Taps {
     follower.fromBackend(chunk);
     const isPrimaryWanted = pool.exclusive && pool.check.family === 'primary';
     if (isPrimaryWanted && follower.isInHotStandby() === true && target.isStandbyWordStale !== true) {
-      around.seams.onSmell({ kind: 'landed-on-standby', member: target.member });
+      around.seams.onSmell({ kind: 'landed_on_standby', member: target.member });
       onLanded(isTellable);
       return true;
     }

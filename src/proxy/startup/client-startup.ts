@@ -35,12 +35,12 @@ export interface OpeningHost {
   /** What it says cannot be served, or came too late. `answer`: in its own protocol. */
   refuse(reason: Unwelcome, detail: string, answer?: Uint8Array): void;
   /** It left, or cannot be spoken with; nothing it said waits for an answer. */
-  close(how: 'no-startup' | 'client-reset' | 'client-gave-up' | 'tls-failed', detail?: string): void;
+  close(how: 'no_startup' | 'client_reset' | 'client_gave_up' | 'tls_failed', detail?: string): void;
 }
 
 type Unwelcome = Extract<
   RefusalReason,
-  'not-postgres' | 'startup-timeout' | 'tls-required' | 'unsupported-protocol' | 'hold-full'
+  'not_postgres' | 'startup_timeout' | 'tls_required' | 'unsupported_protocol' | 'hold_full'
 >;
 
 export interface HandedOver {
@@ -54,7 +54,7 @@ export interface HandedOver {
   readonly isReadable: boolean;
 }
 
-type Packet = Exclude<Recognition, { kind: 'need-more' }>;
+type Packet = Exclude<Recognition, { kind: 'need_more' }>;
 
 const NONE: ReadonlySet<Recognition['kind']> = new Set();
 const NOTHING = new Uint8Array(0);
@@ -147,20 +147,20 @@ export class Opening implements IntakeListener {
     const { tls, host } = this.#inputs;
     if (this.#intake.isTooMuch()) return this.#tooMuch();
     switch (packet.kind) {
-      case 'cancel-request':
+      case 'cancel_request':
         return host.cancel(this.#first());
       case 'invalid':
-        return host.refuse('not-postgres', packet.why);
+        return host.refuse('not_postgres', packet.why);
       case 'http':
-        return host.refuse('not-postgres', 'HTTP', HTTP_ANSWER);
-      case 'ssl-request':
-      case 'gssenc-request':
+        return host.refuse('not_postgres', 'HTTP', HTTP_ANSWER);
+      case 'ssl_request':
+      case 'gssenc_request':
         if (!this.#check()) return undefined;
-        if (this.#asked.has(packet.kind)) return host.refuse('unsupported-protocol', answeredText(packet.kind));
+        if (this.#asked.has(packet.kind)) return host.refuse('unsupported_protocol', answeredText(packet.kind));
         return tls === undefined ? host.begin() : this.#answer(packet.kind, tls);
       case 'startup':
         if (tls?.isRequired !== true || this.#isEncrypted) return host.begin();
-        return host.refuse('tls-required', 'the startup message came in plain text');
+        return host.refuse('tls_required', 'the startup message came in plain text');
       case 'tls':
         if (tls === undefined) return host.begin();
         return this.#isEncrypted ? this.#nested() : this.#encrypt(tls, this.#intake.bytes());
@@ -174,24 +174,24 @@ export class Opening implements IntakeListener {
 
   onEnd(): void {
     if (this.#packet === undefined) {
-      if (this.#intake.length() === 0) this.#inputs.host.close(this.#hasNegotiated ? 'client-gave-up' : 'no-startup');
-      else this.#inputs.host.refuse('not-postgres', 'incomplete startup packet');
-    } else if (this.#packet.kind !== 'cancel-request' && !this.#hasPipelined()) {
-      this.#inputs.host.close('client-gave-up');
+      if (this.#intake.length() === 0) this.#inputs.host.close(this.#hasNegotiated ? 'client_gave_up' : 'no_startup');
+      else this.#inputs.host.refuse('not_postgres', 'incomplete startup packet');
+    } else if (this.#packet.kind !== 'cancel_request' && !this.#hasPipelined()) {
+      this.#inputs.host.close('client_gave_up');
     }
   }
 
   /** A cancel request is passed on although its sender did not wait. */
   onClosed(): void {
     const isFirst = this.#packet === undefined && !this.#hasNegotiated;
-    if (isFirst) this.#inputs.host.close(this.#intake.length() === 0 ? 'no-startup' : 'client-reset');
-    else if (this.#packet?.kind !== 'cancel-request') this.#inputs.host.close('client-gave-up');
+    if (isFirst) this.#inputs.host.close(this.#intake.length() === 0 ? 'no_startup' : 'client_reset');
+    else if (this.#packet?.kind !== 'cancel_request') this.#inputs.host.close('client_gave_up');
   }
 
   #await(): () => void {
     const { clock, timeoutMs, host } = this.#inputs;
     const since = clock.now();
-    const expired = (): void => host.refuse('startup-timeout', `waited ${timeoutMs} ms`);
+    const expired = (): void => host.refuse('startup_timeout', `waited ${timeoutMs} ms`);
     // After a stall timers run first: what the client said meanwhile is read before the verdict.
     let cancel = clock.schedule(Math.max(0, this.#leftMs), () => {
       cancel = clock.schedule(0, expired);
@@ -217,18 +217,18 @@ export class Opening implements IntakeListener {
   }
 
   #isNegotiating(): boolean {
-    return this.#packet?.kind === 'ssl-request' || this.#packet?.kind === 'gssenc-request';
+    return this.#packet?.kind === 'ssl_request' || this.#packet?.kind === 'gssenc_request';
   }
 
-  #answer(kind: 'ssl-request' | 'gssenc-request', tls: OwnTls): void {
+  #answer(kind: 'ssl_request' | 'gssenc_request', tls: OwnTls): void {
     this.#asked = new Set([...this.#asked, kind]);
-    if (kind === 'gssenc-request' || this.#isEncrypted) {
+    if (kind === 'gssenc_request' || this.#isEncrypted) {
       this.#client.write(NOT_SUPPORTED);
       const length = this.#length();
       this.#forget();
       return this.#intake.skip(length);
     }
-    this.#asked = new Set([...this.#asked, 'gssenc-request']);
+    this.#asked = new Set([...this.#asked, 'gssenc_request']);
     this.#client.write(SUPPORTED);
     this.#encrypt(tls, undefined);
   }
@@ -249,7 +249,7 @@ export class Opening implements IntakeListener {
         this.#intake = new Intake(socket, this.#inputs.kept, this);
         this.#intake.start();
       },
-      onFailed: (why) => this.#inputs.host.close('tls-failed', why),
+      onFailed: (why) => this.#inputs.host.close('tls_failed', why),
     });
     this.#client = socket;
     this.#abortHandshake = abort;
@@ -258,7 +258,7 @@ export class Opening implements IntakeListener {
   #nested(): void {
     // To be refused inside the encryption that there is, not as one who has just begun it.
     this.#packet = undefined;
-    this.#inputs.host.refuse('not-postgres', 'TLS inside TLS');
+    this.#inputs.host.refuse('not_postgres', 'TLS inside TLS');
   }
 
   /** Who is in the middle of a handshake cannot be told anything. */
@@ -276,13 +276,13 @@ export class Opening implements IntakeListener {
   }
 
   #tooMuch(): void {
-    this.#inputs.host.refuse('hold-full', 'clients that wait have sent more than can be kept for them');
+    this.#inputs.host.refuse('hold_full', 'clients that wait have sent more than can be kept for them');
   }
 
   /** What comes before the answer was not encrypted, and may be another's (CVE-2021-23214). PostgreSQL refuses it too. */
   #check(): boolean {
     if (!this.#isNegotiating() || !this.#hasPipelined()) return true;
-    this.#inputs.host.refuse('not-postgres', 'unencrypted data after the encryption request');
+    this.#inputs.host.refuse('not_postgres', 'unencrypted data after the encryption request');
     return false;
   }
 
@@ -292,6 +292,6 @@ export class Opening implements IntakeListener {
   }
 }
 
-function answeredText(kind: 'ssl-request' | 'gssenc-request'): string {
-  return `${kind === 'ssl-request' ? 'SSLRequest' : 'GSSENCRequest'} had its answer already`;
+function answeredText(kind: 'ssl_request' | 'gssenc_request'): string {
+  return `${kind === 'ssl_request' ? 'SSLRequest' : 'GSSENCRequest'} had its answer already`;
 }

@@ -74,7 +74,7 @@ export function refuse(refused: Refused, error: Uint8Array, clock: Clock, onClos
     onClosed();
   };
   const answer = (packet: Recognition | undefined): void => {
-    const isNegotiation = packet?.kind === 'ssl-request' || packet?.kind === 'gssenc-request';
+    const isNegotiation = packet?.kind === 'ssl_request' || packet?.kind === 'gssenc_request';
     if (isNegotiation && !answered.has(packet.kind) && !intake.hasEnded()) {
       answered.add(packet.kind);
       client.write(NOT_SUPPORTED);

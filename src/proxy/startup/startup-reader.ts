@@ -33,7 +33,7 @@ export class KeptBytes {
 
 export interface IntakeListener {
   /** The first packet is known; called once, and again after each `skip`. Bytes behind it may have arrived too. */
-  readonly onPacket: (packet: Exclude<Recognition, { kind: 'need-more' }>) => void;
+  readonly onPacket: (packet: Exclude<Recognition, { kind: 'need_more' }>) => void;
   /** More bytes behind the first packet. */
   readonly onMore?: () => void;
   /** The client sends no more (FIN). */
@@ -130,7 +130,7 @@ export class Intake {
 
   #look(): void {
     const packet = recognise(this.bytes());
-    if (packet.kind === 'need-more') return;
+    if (packet.kind === 'need_more') return;
     this.#isRecognised = true;
     this.#listener.onPacket(packet);
   }

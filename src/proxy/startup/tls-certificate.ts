@@ -103,7 +103,7 @@ export class TlsIdentity {
     if (this.#identity !== identity) return;
     if (reading.kind === 'unusable') {
       const problem = problemText(identity.files, reading);
-      if (problem !== identity.problem) this.#inputs.onEvent({ kind: 'certificate-refused', why: problem });
+      if (problem !== identity.problem) this.#inputs.onEvent({ kind: 'certificate_refused', why: problem });
       identity.problem = problem;
     } else {
       identity.problem = undefined;
@@ -119,7 +119,7 @@ export class TlsIdentity {
   }
 
   #tellLoaded({ files, pair: { expiresAt } }: Identity): void {
-    this.#inputs.onEvent({ kind: 'certificate-loaded', file: files.cert, expiresAt });
+    this.#inputs.onEvent({ kind: 'certificate_loaded', file: files.cert, expiresAt });
   }
 }
 

@@ -8,14 +8,14 @@ export type OperationEnd =
   | 'accepted'
   | 'reloaded'
   | 'invalid'
-  | 'bad-schedule'
+  | 'bad_schedule'
   | 'refused'
   /** Possible, were the cluster not paused. */
   | 'paused'
-  | 'restart-refused'
-  | 'reinitialize-refused'
-  | 'nothing-scheduled'
-  | 'already-scheduled'
+  | 'restart_refused'
+  | 'reinitialize_refused'
+  | 'nothing_scheduled'
+  | 'already_scheduled'
   | 'failed';
 
 export interface Dialect {
@@ -59,13 +59,13 @@ const MANAGER: Dialect = {
     reloaded: 200,
     accepted: 202,
     invalid: 400,
-    'bad-schedule': 400,
+    bad_schedule: 400,
     refused: 412,
     paused: 412,
-    'restart-refused': 412,
-    'reinitialize-refused': 412,
-    'nothing-scheduled': 412,
-    'already-scheduled': 412,
+    restart_refused: 412,
+    reinitialize_refused: 412,
+    nothing_scheduled: 412,
+    already_scheduled: 412,
     failed: 503,
   },
 };
@@ -85,11 +85,11 @@ const PATRONI: Dialect = {
     ...MANAGER.statusOf,
     reloaded: 202,
     paused: 400,
-    'bad-schedule': 422,
-    'restart-refused': 503,
-    'reinitialize-refused': 503,
-    'nothing-scheduled': 404,
-    'already-scheduled': 409,
+    bad_schedule: 422,
+    restart_refused: 503,
+    reinitialize_refused: 503,
+    nothing_scheduled: 404,
+    already_scheduled: 409,
   },
 };
 

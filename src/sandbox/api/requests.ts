@@ -8,7 +8,7 @@ import { parseSchedule } from './schedule.ts';
 import type { ParsedSchedule, Schedule } from './schedule.ts';
 
 interface Bad {
-  readonly kind: 'invalid' | 'bad-schedule';
+  readonly kind: 'invalid' | 'bad_schedule';
   readonly text: string;
 }
 

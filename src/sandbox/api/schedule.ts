@@ -8,8 +8,8 @@ export interface Schedule {
 
 export type ParsedSchedule =
   | { readonly kind: 'schedule'; readonly schedule: Schedule }
-  /** `invalid`: the offset is missing; `bad-schedule`: no timestamp, or gone by. Real Patroni tells them apart. */
-  | { readonly kind: 'invalid' | 'bad-schedule'; readonly text: string };
+  /** `invalid`: the offset is missing; `bad_schedule`: no timestamp, or gone by. Real Patroni tells them apart. */
+  | { readonly kind: 'invalid' | 'bad_schedule'; readonly text: string };
 
 const TIMESTAMP = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(\.\d{1,9})?(?: ?(Z|[+-]\d\d(?::?\d\d)?))?$/i;
 
@@ -24,7 +24,7 @@ export function parseSchedule(given: string, action: 'switchover' | 'restart', n
   const text = `${wallClock}${fraction}${fullOffset(offset)}`;
   const date = new Date(text);
   if (!isWallClock(wallClock) || Number.isNaN(date.getTime())) return notTimestamp(given);
-  if (date <= now) return { kind: 'bad-schedule', text: `Cannot schedule ${action} in the past` };
+  if (date <= now) return { kind: 'bad_schedule', text: `Cannot schedule ${action} in the past` };
   return { kind: 'schedule', schedule: { text, date } };
 }
 
@@ -44,7 +44,7 @@ function fullOffset(offset: string): string {
 function notTimestamp(given: string): ParsedSchedule {
   const shown = JSON.stringify(given.slice(0, 100));
   return {
-    kind: 'bad-schedule',
+    kind: 'bad_schedule',
     text: `Unable to parse scheduled timestamp ${shown}. It should be in an unambiguous format, e.g. ISO 8601`,
   };
 }

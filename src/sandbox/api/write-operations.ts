@@ -70,13 +70,13 @@ async function restart(operations: Operations, body: string): Promise<Outcome> {
   if (parsed.kind !== 'valid') return parsed;
   const { conditions, schedule } = parsed.value;
   if (schedule !== undefined) return operations.scheduleRestart(conditions, schedule);
-  return as('restart-refused', 'refused', await operations.restart(conditions));
+  return as('restart_refused', 'refused', await operations.restart(conditions));
 }
 
 async function reinitialize(operations: Operations, body: string): Promise<Outcome> {
   const parsed = parseReinitialize(body);
   if (parsed.kind !== 'valid') return parsed;
-  return as('reinitialize-refused', 'refused', await operations.reinitialize(parsed.value));
+  return as('reinitialize_refused', 'refused', await operations.reinitialize(parsed.value));
 }
 
 /** The end by its more exact name. */

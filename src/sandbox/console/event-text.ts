@@ -5,12 +5,12 @@ export function eventText(event: SandboxEvent): string {
   switch (event.kind) {
     case 'progress':
       return event.text;
-    case 'leader-changed': {
+    case 'leader_changed': {
       const { leader, timeline } = event;
       if (leader === undefined) return 'cluster: nobody holds the leader lock';
       return `cluster: ${leader} holds the leader lock${timeline === undefined ? '' : `, timeline ${timeline}`}`;
     }
-    case 'member-state':
+    case 'member_state':
       return `cluster: ${event.member}: ${event.text}`;
     case 'warning':
       return `cluster: ${event.text}`;

@@ -44,7 +44,7 @@ export type Step =
       readonly upstream: Upstream | undefined;
       readonly why: string;
     }
-  | { readonly kind: 'hand-over' }
+  | { readonly kind: 'hand_over' }
   /** Compare with the others, then try to get the lock. */
   | { readonly kind: 'compete' }
   /** Try to get the lock without comparing. */
@@ -83,11 +83,11 @@ function decideWithLock(situation: Situation): Step {
   const mayHandOver = situation.isSwitchoverDue && isMineToCarryOut(situation);
   if (standbyCluster === undefined) {
     if (server === 'standby') return { kind: 'promote' };
-    return { kind: mayHandOver ? 'hand-over' : 'lead' };
+    return { kind: mayHandOver ? 'hand_over' : 'lead' };
   }
   const upstream = remote(standbyCluster);
   if (server === 'primary') return { kind: 'demote', mode: 'fast', upstream, why: 'this is a standby cluster now' };
-  if (mayHandOver) return { kind: 'hand-over' };
+  if (mayHandOver) return { kind: 'hand_over' };
   return isSameUpstream(situation.upstream, upstream) ? { kind: 'lead' } : { kind: 'follow', upstream };
 }
 

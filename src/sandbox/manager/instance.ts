@@ -161,7 +161,7 @@ export class Instance {
     let used = parameters;
     for (let attempt = 0; ; attempt += 1) {
       const outcome = await this.server.start(role, used, timeoutMs);
-      const isTooLow = outcome.kind === 'failed' && outcome.reason === 'insufficient-parameters';
+      const isTooLow = outcome.kind === 'failed' && outcome.reason === 'insufficient_parameters';
       if (!isTooLow || attempt >= MAX_RAISES || this.#isAbandoned) return { outcome, used };
       const raised = raisedToPrimary(used, this.#running, outcome.log);
       if (raised === undefined) return { outcome, used };

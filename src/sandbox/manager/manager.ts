@@ -43,7 +43,7 @@ export interface ManagerOptions {
 }
 
 export type ManagerEvent =
-  | { readonly kind: 'member-state'; readonly member: string; readonly text: string }
+  | { readonly kind: 'member_state'; readonly member: string; readonly text: string }
   /** It is the leader now, or on another timeline than before. */
   | { readonly kind: 'leads'; readonly member: string; readonly timeline: number }
   | { readonly kind: 'warning'; readonly text: string };
@@ -155,7 +155,7 @@ export class Manager {
   tell(text: string): void {
     if (this.#isAbandoned || this.#told === text) return;
     this.#told = text;
-    this.options.onEvent?.({ kind: 'member-state', member: this.name, text });
+    this.options.onEvent?.({ kind: 'member_state', member: this.name, text });
   }
 
   warn(text: string): void {

@@ -13,8 +13,8 @@ export interface OperationOutcome {
     | 'invalid'
     | 'refused'
     | 'paused'
-    | 'nothing-scheduled'
-    | 'already-scheduled'
+    | 'nothing_scheduled'
+    | 'already_scheduled'
     | 'failed';
   readonly text: string;
 }

@@ -44,7 +44,7 @@ export async function scheduleRestart(
 ): Promise<OperationOutcome> {
   const { postmasterStartTime } = await manager.look();
   if (manager.scheduledRestart !== undefined) {
-    return { kind: 'already-scheduled', text: 'Another restart is already scheduled' };
+    return { kind: 'already_scheduled', text: 'Another restart is already scheduled' };
   }
   manager.scheduledRestart = { ...conditions, schedule, postmasterStartTime };
   manager.publish();
@@ -53,7 +53,7 @@ export async function scheduleRestart(
 }
 
 export function cancelRestart(manager: Manager): OperationOutcome {
-  if (manager.scheduledRestart === undefined) return { kind: 'nothing-scheduled', text: 'no restarts are scheduled' };
+  if (manager.scheduledRestart === undefined) return { kind: 'nothing_scheduled', text: 'no restarts are scheduled' };
   manager.scheduledRestart = undefined;
   manager.publish();
   return { kind: 'done', text: 'scheduled restart deleted' };

@@ -32,7 +32,7 @@ export async function carryOut(step: Step, manager: Manager): Promise<void> {
       return;
     case 'demote':
       return begin(manager, 'demote', () => demote(manager, step));
-    case 'hand-over':
+    case 'hand_over':
       return begin(manager, 'hand over', () => handOver(manager));
     case 'compete':
       return compete(manager);

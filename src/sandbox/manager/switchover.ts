@@ -42,7 +42,7 @@ export async function failover(manager: Manager, candidate: string): Promise<Ope
 export function cancelSwitchover({ session, store }: Manager): OperationOutcome {
   if (!session.read()) return NO_STORE;
   if (session.cluster()?.switchover?.at === undefined) {
-    return { kind: 'nothing-scheduled', text: 'no switchover is scheduled' };
+    return { kind: 'nothing_scheduled', text: 'no switchover is scheduled' };
   }
   return store.writeSwitchover(undefined) ? { kind: 'done', text: 'scheduled switchover deleted' } : NO_STORE;
 }

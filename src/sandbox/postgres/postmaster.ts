@@ -68,7 +68,7 @@ export async function untilReady(
 /** `log` is what it wrote in this life. The words are PostgreSQL's (RecoveryRequiresIntParameter). */
 export function startFailure(end: 'exited' | 'timeout', log: string): StartOutcome {
   const isInsufficient = end === 'exited' && log.includes('insufficient parameter settings');
-  return { kind: 'failed', reason: isInsufficient ? 'insufficient-parameters' : end, log };
+  return { kind: 'failed', reason: isInsufficient ? 'insufficient_parameters' : end, log };
 }
 
 export async function logSize(logFile: string): Promise<number> {

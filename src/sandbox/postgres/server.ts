@@ -19,10 +19,10 @@ export type StartOutcome =
   | {
       readonly kind: 'failed';
       /**
-       * `insufficient-parameters`: a standby whose max_connections or one of its four kin is lower than the primary's (PostgreSQL, "Hot
+       * `insufficient_parameters`: a standby whose max_connections or one of its four kin is lower than the primary's (PostgreSQL, "Hot
        * Standby", Administrator's Overview) ends itself; `exited`: any other end; `timeout`: it lives but does not take connections.
        */
-      readonly reason: 'insufficient-parameters' | 'exited' | 'timeout';
+      readonly reason: 'insufficient_parameters' | 'exited' | 'timeout';
       /** The last lines of the server's log. */
       readonly log: string;
     };

@@ -82,7 +82,7 @@ describe('done', () => {
   });
 
   test('a member that nobody knows: the known ones', async () => {
-    outcome = { kind: 'unknown-member', known: ['pg-1', 'pg-2'] };
+    outcome = { kind: 'unknown_member', known: ['pg-1', 'pg-2'] };
     const { status, body } = await ask('/members/pg-9/drain');
     expect([status, body]).toEqual([404, { error: 'no such member: known are pg-1, pg-2' }]);
   });

@@ -107,7 +107,7 @@ describe('paths', () => {
   test('every answer ends its connection and is not to be cached', async () => {
     const { url } = await start();
     const { headers } = await fetch(`${url}/livez`);
-    expect([headers.get('connection'), headers.get('cache-control')]).toEqual(['close', 'no-store']);
+    expect([headers.get('connection'), headers.get('cache-control')]).toEqual(['close', 'no_store']);
   });
 
   test('HEAD is GET without the body', async () => {

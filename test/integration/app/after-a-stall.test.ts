@@ -51,7 +51,7 @@ async function stoppedMeanwhile(change: () => void): Promise<void> {
 }
 
 function workerPids(): readonly number[] {
-  return pointsman.lines.filter(({ event }) => event === 'worker-started').map(({ pid }) => Number(pid));
+  return pointsman.lines.filter(({ event }) => event === 'worker_started').map(({ pid }) => Number(pid));
 }
 
 function stateOf(pid: number): string | undefined {

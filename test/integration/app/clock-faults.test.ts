@@ -62,7 +62,7 @@ test('scenario 41: the event loop stands still for five seconds: no session ends
   while (performance.now() < ends);
   await stillThere();
   await twoMoreRounds();
-  expect(lab.said('session-closed')).toEqual([]);
+  expect(lab.said('session_closed')).toEqual([]);
   const text = JSON.stringify(lab.lines.slice(told));
   expect(text).not.toMatch(/demoted|"leave"|refused/);
   sessions = [await aSession('write'), await aSession('read')];

@@ -55,7 +55,7 @@ test('scenario 28: a member that moves: new sessions find it, those at the old a
       ...fileFor([], { probe: PROBE, pools: { read: { drain: '100ms' } } }),
       cluster: { seeds: [first.api.url], allow: { ports: [...apis, ...servers] } },
     });
-    await until('the replica', () => lab.said('route-changed').some(({ to }) => JSON.stringify(to).includes('pg-2')));
+    await until('the replica', () => lab.said('route_changed').some(({ to }) => JSON.stringify(to).includes('pg-2')));
     const live = await echoSession(lab.address('read'));
     list(moved);
     // A change of route is an occasion to read the list again.
@@ -64,7 +64,7 @@ test('scenario 28: a member that moves: new sessions find it, those at the old a
     first.api.set({ state: 'running' });
     await echoSession(lab.address('read'));
     expect([sessionsOn(second.postgres), sessionsOn(moved)]).toEqual([1, 1]);
-    expect(lab.reasons()).toEqual(['evicted-removed']);
+    expect(lab.reasons()).toEqual(['evicted_removed']);
   } finally {
     await moved.stop();
   }

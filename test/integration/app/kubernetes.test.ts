@@ -78,7 +78,7 @@ test('scenario 28: a pod is replaced: its sessions end, those of the others live
   await run('pg-0', '127.0.0.11', 0, 'primary');
   await run('pg-1', '127.0.0.12', 1, 'replica');
   const started = await startLab();
-  await until('the replica', () => started.said('route-changed').some(({ to }) => JSON.stringify(to).includes('pg-1')));
+  await until('the replica', () => started.said('route_changed').some(({ to }) => JSON.stringify(to).includes('pg-1')));
   const [writer, reader] = [await echoSession(started.address('write')), await echoSession(started.address('read'))];
   await run('pg-1', '127.0.0.13', 2, 'replica');
   await until('the end of the old session', () => isOver(reader), 15_000);
@@ -127,7 +127,7 @@ test('/status tells for how long Kubernetes has been silent, and the members sta
   kubernetes.cutWatches();
   const line = await until(
     'the warning',
-    () => started.said('contact-source-changed').find(({ level }) => level === 'warn'),
+    () => started.said('contact_source_changed').find(({ level }) => level === 'warn'),
     20_000,
   );
   expect(line['msg']).toMatch(

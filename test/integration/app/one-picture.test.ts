@@ -79,8 +79,8 @@ test('G21: after every change of primary the status, the metrics and a new sessi
       api.set({ role: isPrimary ? 'primary' : 'replica', hasLock: isPrimary, timeline: 1 + change });
     }
     const name = `pg-${next + 1}`;
-    const isTold = () => lab.said('route-changed').at(-1);
-    const writes = () => lab.said('route-changed').filter(({ pool }) => pool === 'write');
+    const isTold = () => lab.said('route_changed').at(-1);
+    const writes = () => lab.said('route_changed').filter(({ pool }) => pool === 'write');
     await until(
       `${name} told open`,
       () => isTold() !== undefined && JSON.stringify(writes().at(-1)?.['to']).includes(name),

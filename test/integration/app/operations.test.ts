@@ -75,7 +75,7 @@ test('a drained replica: its sessions end, new ones are told who drained it, unt
     },
   });
   await until('the end of the session', () => reader.isClosed);
-  expect(lab.reasons()).toEqual(['evicted-operator']);
+  expect(lab.reasons()).toEqual(['evicted_operator']);
   expect(writer.isClosed).toBe(false);
 
   const refused = await connectRaw(reads);
@@ -102,7 +102,7 @@ test('a drained primary: new clients wait and are served once it is resumed', as
   await post('/members/pg-1/drain');
   const client = await connectRaw(writes);
   client.socket.write(aStartup());
-  await until('the hold', () => lab.said('route-changed').some(({ to }) => JSON.stringify(to).includes('drained')));
+  await until('the hold', () => lab.said('route_changed').some(({ to }) => JSON.stringify(to).includes('drained')));
   expect(cluster.replica.postgres.connections.length).toBe(0);
   await post('/members/pg-1/resume');
   await until('the session', () => client.received().length === aStartup().length);
@@ -134,7 +134,7 @@ test('unknown members, wrong tokens, a rotated token', async () => {
 test('a token file that is not there is told when the program starts', async () => {
   await lab.app.stop();
   lab = await AppLab.start(file({ admin: { address: '127.0.0.1:0', token_file: join(directory, 'gone') } }));
-  expect(lab.said('token-unusable')).toMatchObject([
+  expect(lab.said('token_unusable')).toMatchObject([
     {
       level: 'warn',
       msg: expect.stringMatching(
@@ -190,11 +190,11 @@ test('a primary on a lower timeline is refused and shown, until an operator acce
   });
   cluster.primary.api.set({ role: 'replica', hasLock: false, timeline: 2 });
   cluster.replica.api.set({ role: 'primary', hasLock: true, timeline: 2 });
-  await until('the switchover', () => lab.said('route-changed').some(({ msg }) => msg === 'pool write: open on pg-2'));
+  await until('the switchover', () => lab.said('route_changed').some(({ msg }) => msg === 'pool write: open on pg-2'));
   cluster.replica.api.set({ role: 'replica', hasLock: false });
   cluster.primary.api.set({ role: 'primary', hasLock: true, timeline: 1 });
   const [line] = await until('the refusal', () => {
-    const lines = lab.said('primary-refused');
+    const lines = lab.said('primary_refused');
     return lines.length > 0 ? lines : undefined;
   });
   expect(line).toMatchObject({ level: 'error', member: 'pg-1', refusal: 'timeline' });
@@ -226,5 +226,5 @@ test('a primary on a lower timeline is refused and shown, until an operator acce
   client.socket.destroy();
   expect(await lab.metric('pointsman_primary_refused{reason="timeline"}')).toBe(0);
   expect(await lab.metric('pointsman_primary_acceptances_total{reason="timeline",by="operator"}')).toBe(1);
-  expect(lab.said('primary-accepted')).toMatchObject([{ level: 'warn', by: 'operator' }]);
+  expect(lab.said('primary_accepted')).toMatchObject([{ level: 'warn', by: 'operator' }]);
 });

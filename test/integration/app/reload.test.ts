@@ -72,7 +72,7 @@ test('G15, scenario 39: an invalid file changes nothing, is logged, and shows in
   await stillEchoes(reader);
   await expect(connectRaw(spare)).rejects.toThrow('ECONNREFUSED');
   await aSession(writes);
-  expect(lab.said('config-reload-failed')).toHaveLength(1);
+  expect(lab.said('config_reload_failed')).toHaveLength(1);
   expect(await lab.metric('pointsman_config_last_reload_successful')).toBe(0);
   expect(await lab.metric('pointsman_config_reloads_total{outcome="failed"}')).toBe(1);
 
@@ -111,10 +111,10 @@ test('sessions of a listener that is gone drain: at the deadline they are ended,
   const writer = await aSession(writes);
   await lab.reload(file({ pools: { read: { drain: '1ms' } }, listeners: [listener(writes, 'write')] }));
   await until('the end', () => reader.isClosed);
-  expect(lab.said('session-closed')).toEqual([
+  expect(lab.said('session_closed')).toEqual([
     expect.objectContaining({
       pool: 'read',
-      reason: 'evicted-removed',
+      reason: 'evicted_removed',
       detail: `listener 127.0.0.1:${reads.port} is no longer configured`,
     }),
   ]);
@@ -186,7 +186,7 @@ test('a pool that is gone: sessions of a shared one drain, those of an exclusive
   });
   await lab.reload(file());
   await until('the ends', () => admin.isClosed && waiting.hasEnded);
-  expect(waiting.received().toString()).toContain('(no-route)');
+  expect(waiting.received().toString()).toContain('(no_route)');
   await stillEchoes(report);
   await stillEchoes(writer);
   expect(await lab.metric('pointsman_pool_route{pool="reports",kind="open"}')).toBeUndefined();
@@ -224,12 +224,12 @@ test('what needs a restart is named and not applied; the rest is', async () => {
     changed: ['log.level info -> debug'],
     needsRestart: ['admin.address 127.0.0.1:0 -> 127.0.0.1:1'],
   });
-  expect(lab.said('config-reloaded')).toMatchObject([
+  expect(lab.said('config_reloaded')).toMatchObject([
     { level: 'warn', needsRestart: ['admin.address 127.0.0.1:0 -> 127.0.0.1:1'] },
   ]);
   expect(await lab.metric('pointsman_config_last_reload_successful')).toBe(1);
   await aSession(reads);
-  await until('lines of level debug', () => lab.said('session-opened').length > 0);
+  await until('lines of level debug', () => lab.said('session_opened').length > 0);
 });
 
 test('a member that is no longer configured leaves, although it answers; its sessions go as on_leave says', async () => {
@@ -239,8 +239,8 @@ test('a member that is no longer configured leaves, although it answers; its ses
   const reloaded = await lab.reload(file({ pools, cluster: cluster.section(cluster.primary) }));
   expect(reloaded).toEqual({ kind: 'reloaded', changed: ['cluster.members'], needsRestart: [] });
   await until('the end', () => reader.isClosed);
-  expect(lab.reasons()).toEqual(['evicted-removed']);
-  expect(lab.said('members-changed').at(-1)).toMatchObject({ added: [], removed: ['pg-2'] });
+  expect(lab.reasons()).toEqual(['evicted_removed']);
+  expect(lab.said('members_changed').at(-1)).toMatchObject({ added: [], removed: ['pg-2'] });
   await stillEchoes(writer);
   await aSession(reads);
   expect(cluster.primary.postgres.open(), 'reads fall back').toBe(2);

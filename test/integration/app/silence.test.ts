@@ -28,12 +28,12 @@ async function beforeABlackHole(silenceGrace: string) {
   return { gone: hole, other, app: lab };
 }
 
-/** What the log says of the write pool, oldest first: `hold`, then `evicted-silent`. */
+/** What the log says of the write pool, oldest first: `hold`, then `evicted_silent`. */
 function told(app: AppLab): readonly unknown[] {
   return app.lines.flatMap(({ event, pool, to, reason }) => {
     if (pool !== 'write') return [];
-    if (event === 'route-changed') return [to instanceof Object && 'kind' in to ? to.kind : to];
-    return event === 'session-closed' ? [reason] : [];
+    if (event === 'route_changed') return [to instanceof Object && 'kind' in to ? to.kind : to];
+    return event === 'session_closed' ? [reason] : [];
   });
 }
 
@@ -42,7 +42,7 @@ test('scenario 7, G4: a primary in a black hole: nobody new once its evidence is
   const live = await echoSession(app.address('write'));
   await gone.swallow();
   await until('the end of the session', () => isOver(live), 10_000);
-  expect(told(app)).toEqual(['open', 'hold', 'evicted-silent']);
+  expect(told(app)).toEqual(['open', 'hold', 'evicted_silent']);
 });
 
 test('scenario 7, G4: sessions with a black hole end as soon as another primary is proven, and who waited is served', async () => {
@@ -55,7 +55,7 @@ test('scenario 7, G4: sessions with a black hole end as soon as another primary 
   other.api.set({ role: 'primary', hasLock: true, timeline: 2 });
   await until('the session', () => isServed(waiting));
   await until('the end of the old one', () => isOver(live));
-  expect(told(app)).toEqual(['open', 'hold', 'evicted-demoted', 'open']);
+  expect(told(app)).toEqual(['open', 'hold', 'evicted_demoted', 'open']);
 });
 
 test('G2, G4: all APIs silent at once, while PostgreSQL is fine: nobody is let in on stale evidence, live sessions stay until the grace', async () => {

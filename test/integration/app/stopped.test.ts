@@ -60,7 +60,7 @@ const STALE = 'written while the proxy stood still';
 const SHORT = { interval: '200ms', timeout: '200ms', write_fresh: '1s', read_fresh: '1s', silence_grace: '1s' };
 
 function changesSince(at: number): readonly unknown[] {
-  const changes = ['standing-changed', 'route-changed', 'session-closed'];
+  const changes = ['standing_changed', 'route_changed', 'session_closed'];
   return pointsman.lines.slice(at).filter(({ event }) => changes.includes(String(event)));
 }
 
@@ -78,7 +78,7 @@ itUnless(
     await until('the end of the session', () => session.hasEnded || session.isClosed);
     const heard = cluster.primary.postgres.connections.map((connection) => connection.received().toString());
     expect(heard.some((bytes) => bytes.includes(STALE))).toBe(false);
-    await pointsman.waitFor('why', () => changesSince(0).some((line) => /evicted-silent/.test(JSON.stringify(line))));
+    await pointsman.waitFor('why', () => changesSince(0).some((line) => /evicted_silent/.test(JSON.stringify(line))));
     // And the next one is let in: nobody is worse off than before.
     expect((await aSession('write')).isClosed).toBe(false);
   },
@@ -107,7 +107,7 @@ itUnless(
     const before = pointsman.lines.length;
     limitFiles(readdirSync(`/proc/${pointsman.pid}/fd`).length - 1);
     await pointsman.waitFor('a probe that could not be made', () =>
-      pointsman.lines.slice(before).some(({ event, outcome }) => event === 'probe-finished' && outcome === 'local'),
+      pointsman.lines.slice(before).some(({ event, outcome }) => event === 'probe_finished' && outcome === 'local'),
     );
     for (const { socket } of sessions) socket.write(STALE);
     await until('the echoes', () => sessions.every((session) => session.received().includes(STALE)));
@@ -127,11 +127,11 @@ itUnless(
     // Lower numbers are all in use.
     limitFiles(8);
     const unsent = (): readonly unknown[] =>
-      pointsman.lines.slice(before).filter(({ event, outcome }) => event === 'probe-finished' && outcome === 'local');
+      pointsman.lines.slice(before).filter(({ event, outcome }) => event === 'probe_finished' && outcome === 'local');
     await pointsman.waitFor('probes that could not be sent for three times the grace', () => unsent().length >= 30);
     for (const { socket } of sessions) socket.write(STALE);
     await until('the echoes', () => sessions.every((session) => session.received().includes(STALE)));
-    expect(pointsman.lines.slice(before).filter(({ event }) => event === 'session-closed')).toEqual([]);
+    expect(pointsman.lines.slice(before).filter(({ event }) => event === 'session_closed')).toEqual([]);
     limitFiles(1_000);
     expect((await aSession('write')).isClosed).toBe(false);
   },

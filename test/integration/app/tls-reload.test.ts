@@ -81,7 +81,7 @@ test('scenario 47: a reload reads the certificate again, and a live session stay
   });
   expect(await nameNow()).toBe('pg-b.test');
   await stillEchoes(session);
-  expect(lab.said('certificate-loaded')).toHaveLength(2);
+  expect(lab.said('certificate_loaded')).toHaveLength(2);
 });
 
 test('a pair that cannot be used: the reload changes nothing and says which file and why', async () => {

@@ -63,7 +63,7 @@ test('live sessions on a replica in a black hole end long before silence_grace; 
   const gapMs = Math.round(performance.now() - swallowedAt);
   console.log(`the live session ended after ${gapMs} ms`);
   expect(gapMs).toBeLessThan(9000);
-  expect(app.reasons()).toEqual(['evicted-silent']);
+  expect(app.reasons()).toEqual(['evicted_silent']);
   for (const session of live) if (session !== gone) await stillEchoes(session);
 });
 

@@ -42,7 +42,7 @@ test('scenario 4: while the promotion goes on its clients wait; they are let in 
   const { first, second, app } = await started({ role: 'primary' }, {});
   first.api.set({ role: 'replica', hasLock: false });
   second.api.set({ hasLock: true });
-  await until('nobody', () => app.said('route-changed').some(({ to }) => JSON.stringify(to).includes('hold')));
+  await until('nobody', () => app.said('route_changed').some(({ to }) => JSON.stringify(to).includes('hold')));
   const waiting = await askingClient(app.address('write'));
   await probed(second, 20);
   expect(waiting.received()).toHaveLength(0);
@@ -57,12 +57,12 @@ test('scenario 3: sessions of a primary that stops are left to PostgreSQL until 
   const { first, second, app } = await started({ role: 'primary' }, {});
   const live = await echoSession(app.address('write'));
   first.api.set({ hasLock: false, state: 'stopping' });
-  await until('nobody', () => app.said('route-changed').some(({ to }) => JSON.stringify(to).includes('hold')));
+  await until('nobody', () => app.said('route_changed').some(({ to }) => JSON.stringify(to).includes('hold')));
   await probed(first, 5);
   await stillEchoes(live);
   second.api.set({ role: 'primary', hasLock: true, timeline: 2 });
   await until('its end', () => isOver(live));
-  expect(app.reasons()).toEqual(['evicted-demoted']);
+  expect(app.reasons()).toEqual(['evicted_demoted']);
 });
 
 test('scenario 9: of two members that say yes the one on the higher timeline wins; the sessions of the other end', async () => {
@@ -70,7 +70,7 @@ test('scenario 9: of two members that say yes the one on the higher timeline win
   const live = await echoSession(app.address('write'));
   second.api.set({ role: 'primary', hasLock: true, timeline: 2 });
   await until('its end', () => isOver(live));
-  expect(app.reasons()).toEqual(['evicted-demoted']);
+  expect(app.reasons()).toEqual(['evicted_demoted']);
   const [old] = first.postgres.connections.filter((connection) => connection.received().length > 0);
   const sent = old?.received().length;
   await echoSession(app.address('write'));
@@ -82,7 +82,7 @@ test('scenario 9: on equal timelines nobody new is let in, live sessions stay, a
   const { first, second, app } = await started({ role: 'primary' }, {});
   const live = await echoSession(app.address('write'));
   second.api.set({ role: 'primary', hasLock: true });
-  const alarm = () => app.lines.find(({ level, msg }) => level === 'error' && String(msg).includes('two-primaries'));
+  const alarm = () => app.lines.find(({ level, msg }) => level === 'error' && String(msg).includes('two_primaries'));
   await until('the alarm', alarm);
   const waiting = await askingClient(app.address('write'));
   await probed(first, 5);
@@ -133,7 +133,7 @@ test('scenario 16: members of 3.x and of 4.x together, upgraded one after the ot
   const { first, second, app } = await started({ role: 'master', ...old }, old);
   const writer = await echoSession(app.address('write'));
   const reader = await echoSession(app.address('read'));
-  const routes = app.said('route-changed').length;
+  const routes = app.said('route_changed').length;
   for (const upgrade of [
     () => second.api.set(young),
     () => first.api.set({ ...young, role: 'primary' }),
@@ -147,6 +147,6 @@ test('scenario 16: members of 3.x and of 4.x together, upgraded one after the ot
   }
   await stillEchoes(writer);
   await stillEchoes(reader);
-  expect(app.said('route-changed')).toHaveLength(routes);
+  expect(app.said('route_changed')).toHaveLength(routes);
   expect([sessionsOn(first), sessionsOn(second)]).toEqual([4, 4]);
 });

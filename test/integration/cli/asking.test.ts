@@ -107,7 +107,7 @@ describe('explain', () => {
     expect(out.split('\n')).toEqual([
       `cluster lab, timeline 1, as seen by ${address}, up for 6 s`,
       '',
-      'pool write (/primary): no member, clients wait (no-member)',
+      'pool write (/primary): no member, clients wait (no_member)',
       '  pg-1       takes no new sessions, keeps its live ones  no answer for 5 s: no answer within 800 ms; last yes to /primary 6 s ago; new sessions stop at 5 s, live ones end at 15 s',
       '  replica-2  is not the primary                          role does not fit /primary: role replica; answered 200 to /replica?lag=16MB 500 ms ago',
       '',
@@ -132,7 +132,7 @@ describe('explain', () => {
       waitedMs: 0,
       detail: undefined,
     };
-    expect(refusalText('hold-timeout', facts).detail).toContain(`pg-1 (${words})`);
+    expect(refusalText('hold_timeout', facts).detail).toContain(`pg-1 (${words})`);
     const changes = changesBetween(decideRoutes(POLICY, BEFORE, 100), TABLE).map((event) =>
       logLine(event, true).text(),
     );
@@ -142,7 +142,7 @@ describe('explain', () => {
   test('below the pools which members are not used, and which setting would allow it', async () => {
     const why = 'PostgreSQL port 5433 is not allowed: add 5433 to cluster.allow.ports to allow it';
     const refused = [
-      { name: 'pg-3', reason: 'postgres-port' as const, why },
+      { name: 'pg-3', reason: 'postgres_port' as const, why },
       { name: 'replica-4', reason: 'unreadable' as const, why: '/cluster has no API URL for it' },
     ];
     status = { ...STATUS, refused_members: refused };
@@ -303,7 +303,7 @@ describe('operations', () => {
   test('turned away: in the words of who was asked, exit code 1', async () => {
     const wrong = await cli(['refresh', '--admin', await serve()], '', { POINTSMAN_ADMIN_TOKEN: `${TOKEN}x` });
     expect([wrong.code, wrong.err]).toEqual([1, 'pointsman: this is not the token\n']);
-    const address = await serve(undefined, { kind: 'unknown-member', known: ['pg-1'] });
+    const address = await serve(undefined, { kind: 'unknown_member', known: ['pg-1'] });
     const unknown = await cli(['drain', 'pg-9', '--admin', address], '', { POINTSMAN_ADMIN_TOKEN: TOKEN });
     expect([unknown.code, unknown.err]).toEqual([1, 'pointsman: no such member: known are pg-1\n']);
   });

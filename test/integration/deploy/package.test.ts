@@ -133,7 +133,7 @@ describeUnless(whatIsMissing(), 'the npm package', () => {
     const ended = new Promise((resolve) => npx.once('exit', resolve));
     try {
       // Behind the start, when signals are its own.
-      await until('a decision', () => said.some((line) => line.includes('"route-changed"')), 30_000);
+      await until('a decision', () => said.some((line) => line.includes('"route_changed"')), 30_000);
       expect(said.filter((line) => line.includes('"listening"'))).toHaveLength(2);
     } finally {
       process.kill(-pid, 'SIGTERM');

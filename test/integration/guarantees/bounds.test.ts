@@ -73,9 +73,9 @@ test('G11: sockets and timers are bounded by the configuration, and none is left
   }
   await until(
     'every client accepted',
-    () => lab.events.filter(({ kind }) => kind === 'client-accepted').length === CLIENTS,
+    () => lab.events.filter(({ kind }) => kind === 'client_accepted').length === CLIENTS,
   );
-  expect(lab.reasons()).toContain('too-many-sessions');
+  expect(lab.reasons()).toContain('too_many_sessions');
 
   for (const { socket } of clients) socket.destroy();
   await until('the end of everybody', () => {
@@ -84,5 +84,5 @@ test('G11: sockets and timers are bounded by the configuration, and none is left
   });
   await until('no socket left', () => sockets() <= socketsBefore);
   expect(clock.pending()).toBe(timersBefore);
-  expect(lab.events.filter(({ kind }) => kind === 'session-closed')).toHaveLength(CLIENTS);
+  expect(lab.events.filter(({ kind }) => kind === 'session_closed')).toHaveLength(CLIENTS);
 });

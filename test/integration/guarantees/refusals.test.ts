@@ -28,27 +28,27 @@ function asks(client: RawClient): void {
 
 async function waits(client: RawClient): Promise<void> {
   asks(client);
-  await until('the hold', () => lab.events.some(({ kind }) => kind === 'hold-started'));
+  await until('the hold', () => lab.events.some(({ kind }) => kind === 'hold_started'));
 }
 
 const CASES: Partial<Record<CloseReason, Case>> = {
-  'startup-timeout': { provoke: () => clock.advance(10_000) },
-  'not-postgres': { provoke: ({ socket }) => void socket.write('hello, is anybody there?') },
-  'tls-required': { options: { client: { tls: { mode: 'require', ...SERVER } } }, provoke: asks },
-  'unknown-target': {
+  startup_timeout: { provoke: () => clock.advance(10_000) },
+  not_postgres: { provoke: ({ socket }) => void socket.write('hello, is anybody there?') },
+  tls_required: { options: { client: { tls: { mode: 'require', ...SERVER } } }, provoke: asks },
+  unknown_target: {
     options: { table: OPEN },
     provoke: ({ socket }) => void socket.write(aStartup({ user: 'app', database: 'shop@nowhere' })),
   },
-  'too-many-sessions': { options: { client: { maxSessions: 0 } }, provoke: asks },
-  'hold-full': { options: { hold: { maxSessions: 0 } }, provoke: asks },
-  'hold-timeout': {
+  too_many_sessions: { options: { client: { maxSessions: 0 } }, provoke: asks },
+  hold_full: { options: { hold: { maxSessions: 0 } }, provoke: asks },
+  hold_timeout: {
     provoke: async (client) => {
       await waits(client);
       await clock.advance(30_000);
     },
   },
-  'no-route': { options: { table: CLOSED }, provoke: asks },
-  'connect-failed': {
+  no_route: { options: { table: CLOSED }, provoke: asks },
+  connect_failed: {
     options: {
       table: OPEN,
       hold: { maxWaitMs: 50 },
@@ -59,7 +59,7 @@ const CASES: Partial<Record<CloseReason, Case>> = {
     },
     provoke: async (client) => {
       asks(client);
-      await until('the dial', () => clock.pending() > 0 && lab.events.some(({ kind }) => kind === 'client-accepted'));
+      await until('the dial', () => clock.pending() > 0 && lab.events.some(({ kind }) => kind === 'client_accepted'));
       await until('the answer', () => {
         void clock.advance(10);
         return client.received().length > 0;
@@ -78,10 +78,10 @@ const CASES: Partial<Record<CloseReason, Case>> = {
 function isOfServed(reason: string): boolean {
   return (
     reason.startsWith('evicted-') ||
-    reason === 'landed-on-standby' ||
-    reason === 'too-old' ||
-    reason === 'unsupported-protocol' ||
-    reason === 'internal-error'
+    reason === 'landed_on_standby' ||
+    reason === 'too_old' ||
+    reason === 'unsupported_protocol' ||
+    reason === 'internal_error'
   );
 }
 
@@ -102,7 +102,7 @@ describe('each reason', () => {
     clock = new ManualClock();
     lab = await startProxyLab({ ...options, clock });
     const client = await connectRaw(lab.address('write'));
-    await until('the accept', () => lab.events.some(({ kind }) => kind === 'client-accepted'));
+    await until('the accept', () => lab.events.some(({ kind }) => kind === 'client_accepted'));
     await provoke(client);
     const fields = await until('the error', () => errorFields(client.received()));
     const facts = Object.entries(CLOSE_REASONS).find(([known]) => known === reason)?.[1];

@@ -92,7 +92,7 @@ test.each(SCRIPTS)('G10: %s: an answer within the bounds', async (_, { route, sa
     dial: (_address, { clock: own, timeoutMs }, onResult) => own.schedule(timeoutMs, () => onResult(TIMES_OUT)),
   });
   const client = await connectRaw(lab.address('write'));
-  await until('the accept', () => lab.events.some(({ kind }) => kind === 'client-accepted'));
+  await until('the accept', () => lab.events.some(({ kind }) => kind === 'client_accepted'));
   for (let sinceMs = 0; sinceMs <= BOUND_MS; sinceMs += STEP_MS) {
     const picture = route(sinceMs);
     if (picture !== undefined) lab.decide({ write: picture });

@@ -34,7 +34,7 @@ describe('reading documents', () => {
 
   test('a 503 with a status document is no cluster document', async () => {
     const { api } = (await start('n1')).member();
-    expect(await reader.readCluster(api, 1000)).toMatchObject({ kind: 'failed', cause: 'unexpected-status' });
+    expect(await reader.readCluster(api, 1000)).toMatchObject({ kind: 'failed', cause: 'unexpected_status' });
   });
 
   test('scenario 12: a store that hangs, or ends without an answer', async () => {
@@ -62,7 +62,7 @@ describe('the dialect', () => {
   test('a server that does not know the path at all is asked for the other', async () => {
     const reader = createReader();
     const member = await start('n1', { raw: 'HTTP/1.0 404 Not Found\r\n\r\n' });
-    expect(await reader.readNodeStatus(member.member().api, 1000)).toMatchObject({ cause: 'unexpected-status' });
+    expect(await reader.readNodeStatus(member.member().api, 1000)).toMatchObject({ cause: 'unexpected_status' });
     expect(member.requests).toEqual(['GET /patroni', 'GET /manager']);
   });
 

@@ -157,10 +157,10 @@ describe('no evidence', () => {
       { raw: 'HTTP/1.0 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n{"role":"primary"}' },
       'redirect',
     ],
-    ['401', { raw: 'HTTP/1.0 401 Unauthorized\r\nWWW-Authenticate: Basic realm="x"\r\n\r\n{}' }, 'unexpected-status'],
-    ['404', { raw: 'HTTP/1.0 404 Not Found\r\n\r\n{}' }, 'unexpected-status'],
-    ['204', { raw: 'HTTP/1.0 204 No Content\r\n\r\n' }, 'unexpected-status'],
-    ['500', { raw: 'HTTP/1.0 500 Oops\r\n\r\n{}' }, 'unexpected-status'],
+    ['401', { raw: 'HTTP/1.0 401 Unauthorized\r\nWWW-Authenticate: Basic realm="x"\r\n\r\n{}' }, 'unexpected_status'],
+    ['404', { raw: 'HTTP/1.0 404 Not Found\r\n\r\n{}' }, 'unexpected_status'],
+    ['204', { raw: 'HTTP/1.0 204 No Content\r\n\r\n' }, 'unexpected_status'],
+    ['500', { raw: 'HTTP/1.0 500 Oops\r\n\r\n{}' }, 'unexpected_status'],
   ])('%s', async (_, knobs, cause) => {
     const member = await start({ role: 'primary', ...knobs });
     expect(await ask(member)).toMatchObject({ kind: 'failed', cause, detail: expect.any(String) });

@@ -42,16 +42,16 @@ itUnless(
     await log.close();
     const said = (): Promise<string> => readFile(file, 'utf8');
     const times = async (event: string): Promise<number> => (await said()).split(`"event":"${event}"`).length - 1;
-    await running.waitFor('readiness in the log', async () => (await times('route-changed')) >= 2);
+    await running.waitFor('readiness in the log', async () => (await times('route_changed')) >= 2);
 
     limitFileSize(running.pid, String(statSync(file).size));
     running.signal('SIGHUP');
     await running.waitFor('a word on stderr', () => running.stderr.join('').includes('the log cannot be written'));
     running.signal('SIGHUP');
-    expect(await times('config-reloaded')).toBe(0);
+    expect(await times('config_reloaded')).toBe(0);
 
     limitFileSize(running.pid, 'unlimited');
-    await running.waitFor('both reloads in the log', async () => (await times('config-reloaded')) === 2);
+    await running.waitFor('both reloads in the log', async () => (await times('config_reloaded')) === 2);
     expect(running.stderr.join('').split('the log cannot be written').length - 1).toBe(1);
     const metrics = await (await fetch(`http://${address}/metrics`)).text();
     expect(metrics).toContain('\npointsman_log_dropped_lines_total 0\n');

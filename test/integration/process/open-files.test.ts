@@ -72,7 +72,7 @@ describeUnless(NO_PRLIMIT, 'the limit on open files', () => {
       expect(files.in_use).toBeLessThan(LIMIT);
       expect(files.most_sessions).toBeLessThan((workers * LIMIT) / 2);
       expect(await running.metric('process_max_fds')).toBe(LIMIT);
-      expect(running.lines.filter(({ event }) => event === 'open-files-limit')).toEqual([
+      expect(running.lines.filter(({ event }) => event === 'open_files_limit')).toEqual([
         expect.objectContaining({ level: 'warn', limit: LIMIT, sessions: files.most_sessions, maxSessions: 5000 }),
       ]);
     }, 60_000);
@@ -87,6 +87,6 @@ describeUnless(NO_PRLIMIT, 'the limit on open files', () => {
   it('that has room for all is not spoken of', async () => {
     const running = await start(1024, { client: { max_sessions: 100 } });
     await running.waitUntilReady();
-    expect(running.lines.some(({ event }) => event === 'open-files-limit')).toBe(false);
+    expect(running.lines.some(({ event }) => event === 'open_files_limit')).toBe(false);
   });
 });

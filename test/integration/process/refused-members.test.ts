@@ -48,15 +48,15 @@ test.each([1, 2])(
       hold: { max_wait: '200ms' },
     });
     const told = await pointsman.waitFor('the warning', () =>
-      pointsman.lines.find((line) => line['event'] === 'members-refused'),
+      pointsman.lines.find((line) => line['event'] === 'members_refused'),
     );
     expect(told).toMatchObject({ level: 'warn', msg: expect.stringContaining(`pg-2 (${POSTGRES_PORT})`) });
     expect(told['msg']).toMatch(/pg-9 .*169\.254\.169\.254/);
     expect(told['msg']).not.toContain('pg-1');
 
-    expect(await pointsman.metric('pointsman_refused_members{reason="postgres-port"}')).toBe(1);
-    expect(await pointsman.metric('pointsman_refused_members{reason="forbidden-address"}')).toBe(1);
-    expect(await pointsman.metric('pointsman_refused_members{reason="api-port"}')).toBe(0);
+    expect(await pointsman.metric('pointsman_refused_members{reason="postgres_port"}')).toBe(1);
+    expect(await pointsman.metric('pointsman_refused_members{reason="forbidden_address"}')).toBe(1);
+    expect(await pointsman.metric('pointsman_refused_members{reason="api_port"}')).toBe(0);
 
     await pointsman.waitUntilReady();
     const status: unknown = JSON.parse((await pointsman.admin('/status')).text);
@@ -66,8 +66,8 @@ test.each([1, 2])(
         { name: 'pg-2', postgres: null },
       ],
       refused_members: [
-        { name: 'pg-2', reason: 'postgres-port', why: POSTGRES_PORT },
-        { name: 'pg-9', reason: 'forbidden-address' },
+        { name: 'pg-2', reason: 'postgres_port', why: POSTGRES_PORT },
+        { name: 'pg-9', reason: 'forbidden_address' },
       ],
     });
 

@@ -68,7 +68,7 @@ test.each([
   await until('the end', () => session.client.hasEnded);
   await closed(session.client);
   expect(session.client.received()).toEqual(GREETING);
-  expect(lab.reasons()).toEqual(['client-closed']);
+  expect(lab.reasons()).toEqual(['client_closed']);
   expect(lab.smells).toEqual([]);
 });
 
@@ -80,7 +80,7 @@ test.each(['28P01', '28000', '3D000', '53300', '42501', '0A000', '08P01', '22023
     await until('the end', () => client.hasEnded);
     expect(client.received()).toEqual(fatal(sqlState));
     await closed(client);
-    expect(lab.closed()).toMatchObject([{ reason: 'backend-closed', detail: `pg-1: FATAL ${sqlState}` }]);
+    expect(lab.closed()).toMatchObject([{ reason: 'backend_closed', detail: `pg-1: FATAL ${sqlState}` }]);
     expect(lab.smells).toEqual([]);
   },
 );
@@ -89,9 +89,9 @@ test.each(['57P01', '57P02', '53200', '58030', 'XX000'])('FATAL %s is the server
   const { client, server } = await aSession();
   server.socket.end(fatal(sqlState));
   await until('the words', () => client.received().equals(Buffer.concat([GREETING, fatal(sqlState)])));
-  expect(lab.smells).toEqual([{ kind: 'backend-closed', member: 'pg-1' }]);
+  expect(lab.smells).toEqual([{ kind: 'backend_closed', member: 'pg-1' }]);
   await closed(client);
-  expect(lab.reasons()).toEqual(['backend-closed']);
+  expect(lab.reasons()).toEqual(['backend_closed']);
 });
 
 test('what a server said last is read in peace, although its member leaves the pool meanwhile', async () => {
@@ -105,7 +105,7 @@ test('what a server said last is read in peace, although its member leaves the p
   expect(client.received()).toEqual(Buffer.concat([GREETING, fatal('57P01')]));
   await closed(client);
   expect(client.wasReset).toBe(false);
-  expect(lab.reasons()).toEqual(['backend-closed']);
+  expect(lab.reasons()).toEqual(['backend_closed']);
 });
 
 test('a session that its server has ended takes no place, and ends when its client does not notice', async () => {
@@ -121,8 +121,8 @@ test('a session that its server has ended takes no place, and ends when its clie
 });
 
 const ENDS = [
-  ['ends', 'backend-closed', 'the connection ended without a word'],
-  ['is reset', 'backend-reset', 'the connection was reset'],
+  ['ends', 'backend_closed', 'the connection ended without a word'],
+  ['is reset', 'backend_reset', 'the connection was reset'],
 ] as const;
 const UNKNOWN = 'A statement or a transaction was under way. Find out whether it took effect before you repeat it.';
 
@@ -137,7 +137,7 @@ test.each(
   if (moment !== '') await session.ask();
   if (moment === 'transaction') await session.answer('T');
   const relayed = session.client.received().length;
-  if (ending === 'backend-closed') session.server.socket.end();
+  if (ending === 'backend_closed') session.server.socket.end();
   else session.server.socket.resetAndDestroy();
   expect(await until('the error', () => errorFields(session.client.received().subarray(relayed)))).toEqual({
     S: 'FATAL',
@@ -157,7 +157,7 @@ test.each(ENDS)('a server that %s while its client authenticates: the client may
   const client = await aStartingClient();
   backend.last().socket.write(AUTHENTICATION_SASL);
   await until('the question', () => client.received().equals(AUTHENTICATION_SASL));
-  if (ending === 'backend-closed') backend.last().socket.end();
+  if (ending === 'backend_closed') backend.last().socket.end();
   else backend.last().socket.resetAndDestroy();
   const error = await until('the error', () => errorFields(client.received().subarray(AUTHENTICATION_SASL.length)));
   expect(error).toMatchObject({ C: '57P03', D: `pg-1: ${how}` });
@@ -171,7 +171,7 @@ test.each(ENDS)('a server that %s in the middle of a message: nothing is put bet
   const part = DATA_ROW.subarray(0, DATA_ROW.length - 1);
   session.server.socket.write(part);
   await until('a part', () => session.client.received().length === GREETING.length + part.length);
-  if (ending === 'backend-closed') session.server.socket.end();
+  if (ending === 'backend_closed') session.server.socket.end();
   else session.server.socket.resetAndDestroy();
   await until('the end', () => session.client.hasEnded);
   await closed(session.client);
@@ -192,7 +192,7 @@ test('what cannot be read ends as its server does, and an eviction after that re
   await closed(client);
   expect(client.wasReset).toBe(false);
   expect(client.received().toString()).toBe('Ssealed');
-  expect(lab.reasons()).toEqual(['backend-closed']);
+  expect(lab.reasons()).toEqual(['backend_closed']);
 });
 
 test('two servers that leave a starting client without a word: it reads 57P03', async () => {
@@ -201,10 +201,10 @@ test('two servers that leave a starting client without a word: it reads 57P03', 
   client.socket.write(aStartup());
   expect(await until('the error', () => errorFields(client.received()))).toMatchObject({
     C: '57P03',
-    M: 'pointsman: the server of pool "write" ended the session (backend-closed)',
+    M: 'pointsman: the server of pool "write" ended the session (backend_closed)',
     D: 'pg-1: the connection ended without a word',
   });
   await closed(client);
   expect(backend.connections).toHaveLength(2);
-  expect(lab.reasons()).toEqual(['backend-closed']);
+  expect(lab.reasons()).toEqual(['backend_closed']);
 });

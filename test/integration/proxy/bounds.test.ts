@@ -96,8 +96,8 @@ test.each([
     await until('its session', () => (relaying() ?? 0) >= count);
   }
   await until('the oldest is gone', () => silent[0]?.isClosed === true || silent[0]?.hasEnded === true);
-  expect(lab.closed()[0]).toMatchObject({ reason: expect.stringMatching(/^(startup-timeout|too-many-sessions)$/) });
+  expect(lab.closed()[0]).toMatchObject({ reason: expect.stringMatching(/^(startup_timeout|too_many_sessions)$/) });
   expect(lab.closed()).toContainEqual(
-    expect.objectContaining({ reason: 'startup-timeout', detail: 'silent while others needed the room' }),
+    expect.objectContaining({ reason: 'startup_timeout', detail: 'silent while others needed the room' }),
   );
 });

@@ -99,7 +99,7 @@ describe.each(['auto', 'off'] as const)('direct_io: %s', (directIo) => {
     backend = await startFakeBackend('silent');
     lab = await startProxyLab({ table: { read: { open: { 'pg-1': backend.address } } }, client: { directIo } });
     const isOn = directIo === 'auto';
-    expect(lab.events).toContainEqual(expect.objectContaining({ kind: 'direct-io-chosen', isOn }));
+    expect(lab.events).toContainEqual(expect.objectContaining({ kind: 'direct_io_chosen', isOn }));
   });
 
   test('G7: what waits for an end that does not read is not overwritten by what comes behind it', async () => {

@@ -111,6 +111,6 @@ describe.each(WAYS)('G11: %s', (_, client, firstSeed) => {
       await until('nothing', () => JSON.stringify(left()) === JSON.stringify(before)).catch(() => undefined);
       expect({ seed, ...left(), seats: seats() }).toEqual({ seed, ...before, seats: 0 });
     }
-    expect(lab.reasons()).not.toContain('internal-error');
+    expect(lab.reasons()).not.toContain('internal_error');
   }, 120_000);
 });

@@ -35,7 +35,7 @@ async function aClient(pool: string): Promise<RawClient> {
 }
 
 function dials(): readonly string[] {
-  return lab.events.flatMap((event) => (event.kind === 'dial-finished' ? [`${event.member} ${event.outcome}`] : []));
+  return lab.events.flatMap((event) => (event.kind === 'dial_finished' ? [`${event.member} ${event.outcome}`] : []));
 }
 
 const unanswered: Dial = (_, { clock, timeoutMs }, onResult) =>
@@ -52,7 +52,7 @@ test('a refused dial goes to another member, and the one that refused is smelled
   await aClient('read');
   await until('the session', () => two.connections.length === 1 && two.last().chunks.length > 0);
   expect(dials()).toEqual(['pg-1 refused', 'pg-2 connected']);
-  expect(lab.smells).toEqual([{ kind: 'dial-failed', member: 'pg-1' }]);
+  expect(lab.smells).toEqual([{ kind: 'dial_failed', member: 'pg-1' }]);
   await one.listenAgain();
 });
 
@@ -93,7 +93,7 @@ test('when the last thing was a failed connect, the client is told so at the bou
   });
   expect(error).toMatchObject({
     C: '08006',
-    M: 'pointsman: could not connect to a member of pool "write" (connect-failed)',
+    M: 'pointsman: could not connect to a member of pool "write" (connect_failed)',
     D: expect.stringMatching(/^pg-1: connection refused; members seen: pg-1 \(answers the check\); waited /),
   });
   await one.listenAgain();
@@ -120,7 +120,7 @@ test('G12, scenario 41: a fault of this machine is no member’s fault', async (
   await until('the dial', () => lab.proxy.counts().get('read')?.states.dialing === 1);
   await clock.advance(0);
   expect(dials()).toEqual(['pg-1 failed']);
-  expect(lab.smells.filter(({ kind }) => kind === 'dial-failed')).toEqual([]);
+  expect(lab.smells.filter(({ kind }) => kind === 'dial_failed')).toEqual([]);
   expect(lab.proxy.counts().get('read')?.states.holding).toBe(1);
 });
 
@@ -185,7 +185,7 @@ test('G6: sessions by fallback are counted and capped', async () => {
   const error = await until('the error', () => errorFields(third.received()));
   expect(error).toMatchObject({
     C: '53300',
-    M: 'pointsman: too many sessions (too-many-sessions)',
+    M: 'pointsman: too many sessions (too_many_sessions)',
     D: 'pool "read" lives on the members of pool "write", where its bound is 2 sessions',
   });
   lab.decide({ read: { open: { 'pg-2': two.address } } });

@@ -63,7 +63,7 @@ test('G3: a demoted primary is reset in the same step, and not a byte follows', 
   const received = one.last().received().length;
   client.socket.write('never to arrive');
   lab.decide({ write: demoted() });
-  expect(lab.reasons()).toEqual(['evicted-demoted']);
+  expect(lab.reasons()).toEqual(['evicted_demoted']);
   expect(lab.proxy.counts().get('write')?.members.size).toBe(0);
   await until('the reset', () => one.last().isClosed && client.isClosed);
   expect(one.last().wasReset).toBe(true);
@@ -76,7 +76,7 @@ test('a session is evicted once, and the sessions of other pools and members sta
   const reader = await aSession('read');
   lab.decide({ write: demoted(), read: firstOpen() });
   lab.decide({ write: demoted(), read: firstOpen() });
-  expect(lab.reasons()).toEqual(['evicted-demoted']);
+  expect(lab.reasons()).toEqual(['evicted_demoted']);
   reader.socket.write('still here');
   await until('the reader', () => one.connections.some((connection) => connection.received().includes('still here')));
 });
@@ -88,7 +88,7 @@ test('an eviction while the backend is slow to read leaves no handle behind', as
   client.socket.end(Buffer.concat([aStartup(), Buffer.alloc(8 * 1024 * 1024)]));
   await until('a full pipe', () => (lab.proxy.counts().get('write')?.toBackendBytes ?? 0) > 100_000);
   lab.decide({ write: demoted() });
-  expect(lab.reasons()).toEqual(['evicted-demoted']);
+  expect(lab.reasons()).toEqual(['evicted_demoted']);
   one.last().socket.resume();
   await until('the end', () => one.last().isClosed);
 });
@@ -102,7 +102,7 @@ test('drain lets sessions be until its deadline', async () => {
   await clock.advance(59_999);
   expect(lab.reasons()).toEqual([]);
   await clock.advance(1);
-  expect(lab.reasons()).toEqual(['evicted-tagged_out']);
+  expect(lab.reasons()).toEqual(['evicted_tagged_out']);
 });
 
 test('a member that returns while it drains keeps its sessions, and a later departure drains anew', async () => {
@@ -117,7 +117,7 @@ test('a member that returns while it drains keeps its sessions, and a later depa
   await clock.advance(59_999);
   expect(lab.reasons()).toEqual([]);
   await clock.advance(1);
-  expect(lab.reasons()).toEqual(['evicted-tagged_out']);
+  expect(lab.reasons()).toEqual(['evicted_tagged_out']);
 });
 
 test('keep keeps; when the member then dies its sessions are closed', async () => {
@@ -127,14 +127,14 @@ test('keep keeps; when the member then dies its sessions are closed', async () =
   await clock.advance(1_000_000);
   expect(lab.reasons()).toEqual([]);
   lab.decide({ read: leaving('dead') });
-  expect(lab.reasons()).toEqual(['evicted-dead']);
+  expect(lab.reasons()).toEqual(['evicted_dead']);
 });
 
 test('scenario 28: a member whose address changes is another server: sessions at the old one are removed', async () => {
   await start({ pools: [aWritePool(), aPool()] });
   await aSession('write');
   lab.decide({ write: { open: { 'pg-1': two.address } } });
-  expect(lab.reasons()).toEqual(['evicted-removed']);
+  expect(lab.reasons()).toEqual(['evicted_removed']);
 });
 
 /** Connects, and keeps the result to itself until told. */
@@ -191,7 +191,7 @@ test('G3: a connect that succeeds after its member ceased to be open forwards no
   client.socket.write(aStartup());
   await until('the dial', () => held.waiting() === 1);
   // `keep` is no eviction: only the check in the step of the connect stands in the way.
-  const kept = { address: one.address, standing: { kind: 'keep', why: { code: 'no-answer' } } } as const;
+  const kept = { address: one.address, standing: { kind: 'keep', why: { code: 'no_answer' } } } as const;
   lab.decide({ write: { others: { 'pg-1': kept } } });
   held.deliver();
   await until('the hold', () => lab.proxy.counts().get('write')?.states.holding === 1);

@@ -28,7 +28,7 @@ beforeEach(async () => {
   [one, two] = await Promise.all([startFakeBackend('silent'), startFakeBackend('silent')]);
   clock = new ManualClock();
   onTableRead = () => undefined;
-  const read = aPool({ fallback: FALLBACK, onLeave: { ...aPool().onLeave, lagging: 'drain-idle' } });
+  const read = aPool({ fallback: FALLBACK, onLeave: { ...aPool().onLeave, lagging: 'drain_idle' } });
   lab = await startProxyLab({
     clock,
     pools: [aWritePool(), read],
@@ -70,7 +70,7 @@ test('a lagging member: idle sessions drain after drain_after, busy ones when th
   await busy.answer('I');
   expect(await busy.lastWords()).toMatchObject({ C: '57P01' });
   await until('two closes', () => lab.reasons().length === 2);
-  expect(lab.reasons()).toEqual(['evicted-lagging', 'evicted-lagging']);
+  expect(lab.reasons()).toEqual(['evicted_lagging', 'evicted_lagging']);
 });
 
 test('a short lag moves nobody', async () => {
@@ -113,7 +113,7 @@ test('the end of a fallback: its sessions drain, and what is busy at the deadlin
   await until('one close', () => lab.reasons().length === 1);
   await clock.advance(1);
   await until('two closes', () => lab.reasons().length === 2);
-  expect(lab.reasons()).toEqual(['evicted-fallback_over', 'evicted-fallback_over']);
+  expect(lab.reasons()).toEqual(['evicted_fallback_over', 'evicted_fallback_over']);
 });
 
 test('a member that was promoted: its readers drain to a replica', async () => {
@@ -122,7 +122,7 @@ test('a member that was promoted: its readers drain to a replica', async () => {
   await clock.advance(3000);
   await session.lastWords();
   await until('the close', () => lab.reasons().length === 1);
-  expect(lab.reasons()).toEqual(['evicted-promoted']);
+  expect(lab.reasons()).toEqual(['evicted_promoted']);
 });
 
 test('a drain ends when nobody else is eligible any more: a session that is idle only then stays', async () => {
@@ -143,7 +143,7 @@ test('what is found out when a drain would begin replaces it, and ends with the 
   lab.decide({ read: onTwo(LAGGING) });
   onTableRead = () => {
     onTableRead = () => undefined;
-    lab.decide({ read: onTwo({ kind: 'leave', cause: 'tagged_out', why: { code: 'tagged-out' } }) });
+    lab.decide({ read: onTwo({ kind: 'leave', cause: 'tagged_out', why: { code: 'tagged_out' } }) });
   };
   await clock.advance(3000);
   lab.decide({ read: onOne() });

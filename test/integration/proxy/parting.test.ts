@@ -48,7 +48,7 @@ function demoted(): PoolPicture {
 
 /** For reads: drained, not closed. */
 function taggedOut(): PoolPicture {
-  const standing = { kind: 'leave', cause: 'tagged_out', why: { code: 'tagged-out' } } as const;
+  const standing = { kind: 'leave', cause: 'tagged_out', why: { code: 'tagged_out' } } as const;
   return { others: { 'pg-1': { address: backend.address, standing } } };
 }
 
@@ -93,7 +93,7 @@ test('an idle session of a demoted primary is told why, in that step, and its se
     S: 'FATAL',
     V: 'FATAL',
     C: '57P01',
-    M: 'pointsman: the session\'s member left pool "write" (evicted-demoted)',
+    M: 'pointsman: the session\'s member left pool "write" (evicted_demoted)',
     D: 'pg-1: role does not fit the check: role replica',
     H: 'No transaction was open. Connect again: the next session goes where the pool is then.',
   });
@@ -103,7 +103,7 @@ test('an idle session of a demoted primary is told why, in that step, and its se
   session.client.socket.end();
   await until('the close', () => lab.reasons().length === 1);
   expect(lab.closed()).toMatchObject([
-    { reason: 'evicted-demoted', member: 'pg-1', detail: 'pg-1: role does not fit the check: role replica' },
+    { reason: 'evicted_demoted', member: 'pg-1', detail: 'pg-1: role does not fit the check: role replica' },
   ]);
 });
 
@@ -115,7 +115,7 @@ test.each([
   await prepare(session);
   const received = session.client.received().length;
   lab.decide({ write: demoted() });
-  expect(lab.reasons()).toEqual(['evicted-demoted']);
+  expect(lab.reasons()).toEqual(['evicted_demoted']);
   await until('both resets', () => session.client.isClosed && session.backend.isClosed);
   expect(session.client.wasReset).toBe(true);
   expect(session.backend.wasReset).toBe(true);
@@ -147,7 +147,7 @@ test('drain: idle sessions end at once, busy ones when they are done, the rest a
   await clock.advance(59_999);
   expect(lab.reasons().length).toBe(2);
   await clock.advance(1);
-  expect(lab.reasons()).toEqual(Array.from({ length: 3 }, () => 'evicted-tagged_out'));
+  expect(lab.reasons()).toEqual(Array.from({ length: 3 }, () => 'evicted_tagged_out'));
   expect(open.client.received().length).toBe(relayed);
 });
 

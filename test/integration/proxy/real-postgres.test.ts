@@ -115,6 +115,6 @@ describeUnless(missingForSandbox, 'a real PostgreSQL behind the proxy', () => {
   test('a wrong password is said by the server itself, and nobody is blamed', async () => {
     await expect(connect({ password: 'wrong' })).rejects.toMatchObject({ code: '28P01' });
     await expect(connect({ database: 'nowhere' })).rejects.toMatchObject({ code: '3D000' });
-    expect(lab.reasons().filter((reason) => reason === 'internal-error')).toEqual([]);
+    expect(lab.reasons().filter((reason) => reason === 'internal_error')).toEqual([]);
   });
 });

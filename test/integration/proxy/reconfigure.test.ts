@@ -75,7 +75,7 @@ test('a listener is gone: its sessions end at the deadline of its pool, not befo
   await clock.advance(59_999);
   expect(lab.reasons()).toEqual([]);
   await clock.advance(1);
-  expect(lab.reasons()).toEqual(['evicted-removed']);
+  expect(lab.reasons()).toEqual(['evicted_removed']);
   await until('the end', () => reader.isClosed);
   expect(reader.wasReset).toBe(true);
 });

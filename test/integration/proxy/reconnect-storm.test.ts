@@ -45,7 +45,7 @@ async function aClient(): Promise<RawClient> {
 }
 
 const states = () => lab.proxy.counts().get('write')?.states;
-const released = (): number => lab.events.filter(({ kind }) => kind === 'hold-ended').length;
+const released = (): number => lab.events.filter(({ kind }) => kind === 'hold_ended').length;
 
 test(
   'scenario 42: as many wait as may, the rest is told 53300, and who waited is let go at the rate',

@@ -52,7 +52,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'no member to route to': {
     start: () => startProxyLab({ table: { write: { otherwise: 'closed', ...replica } } }),
     code: '57P03',
-    message: 'pointsman: no primary to route to in pool "write" (no-route)',
+    message: 'pointsman: no primary to route to in pool "write" (no_route)',
     detail: /^members seen: pg-2 \(role does not fit the check: role replica\)$/,
     hint: lateButSoon,
     movesOn: true,
@@ -61,7 +61,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'no member within the hold': {
     start: () => startProxyLab({ hold: { maxWaitMs: 20 }, table: { write: replica } }),
     code: '57P03',
-    message: 'pointsman: no primary to route to in pool "write" (hold-timeout)',
+    message: 'pointsman: no primary to route to in pool "write" (hold_timeout)',
     detail: /^members seen: pg-2 \(role does not fit the check: role replica\); waited \d+ ms$/,
     hint: lateButSoon,
     movesOn: true,
@@ -87,7 +87,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'a connect that fails': {
     start: () => startProxyLab({ hold: { maxWaitMs: 20 }, table: { write: { open: { 'pg-1': nobody } } } }),
     code: '08006',
-    message: 'pointsman: could not connect to a member of pool "write" (connect-failed)',
+    message: 'pointsman: could not connect to a member of pool "write" (connect_failed)',
     detail: /^pg-1: connection refused; members seen: pg-1 \(answers the check\); waited \d+ ms$/,
     hint: lateButSoon,
     movesOn: false,
@@ -96,7 +96,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'too many sessions': {
     start: () => startProxyLab({ client: { maxSessions: 0 }, table: open() }),
     code: '53300',
-    message: 'pointsman: too many sessions (too-many-sessions)',
+    message: 'pointsman: too many sessions (too_many_sessions)',
     detail: /^the bound of 0 sessions is reached$/,
     hint: /max_sessions/,
     movesOn: false,
@@ -105,7 +105,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'too many who wait': {
     start: () => startProxyLab({ hold: { maxSessions: 0 }, table: { write: replica } }),
     code: '53300',
-    message: 'pointsman: too many clients wait for a route in pool "write" (hold-full)',
+    message: 'pointsman: too many clients wait for a route in pool "write" (hold_full)',
     detail: /^0 clients wait already; members seen: pg-2/,
     hint: lateButSoon,
     movesOn: false,
@@ -115,7 +115,7 @@ const CASES: Readonly<Record<string, Case>> = {
     database: 'shop@nowhere',
     start: () => startProxyLab({ pools: [aWritePool(), aPool()], table: open() }),
     code: '3D000',
-    message: 'pointsman: the client asks for a pool that is not there (unknown-target)',
+    message: 'pointsman: the client asks for a pool that is not there (unknown_target)',
     detail: /^"nowhere" is none of write, read, rw \(write\), ro \(read\)$/,
     hint: /^What follows the last @ of a database name is a pool\./,
     movesOn: false,
@@ -125,7 +125,7 @@ const CASES: Readonly<Record<string, Case>> = {
     database: 'x'.repeat(10_000),
     start: () => startProxyLab({ table: open() }),
     code: '08P01',
-    message: 'pointsman: this is not the PostgreSQL protocol (not-postgres)',
+    message: 'pointsman: this is not the PostgreSQL protocol (not_postgres)',
     detail: /^invalid length of startup packet: 10\d\d\d$/,
     hint: /10000 bytes/,
     movesOn: false,

@@ -46,7 +46,7 @@ test.each([
     expect(error).toBeInstanceOf(DatabaseError);
     expect(error).toMatchObject({
       code: '57P03',
-      message: 'pointsman: no primary to route to in pool "write" (no-route)',
+      message: 'pointsman: no primary to route to in pool "write" (no_route)',
       detail: 'members seen: none',
     });
   } else {
@@ -93,7 +93,7 @@ test('a refused client that goes on talking still gets to read why, and is cut o
   expect(errorFields(client.received())).toMatchObject({ C: '57P03' });
   expect(lab.reasons()).toEqual([]);
   await clock.advance(5_000);
-  expect(lab.reasons()).toEqual(['no-route']);
+  expect(lab.reasons()).toEqual(['no_route']);
 });
 
 test('scenario 34: HTTP is told what this port is', async () => {
@@ -102,7 +102,7 @@ test('scenario 34: HTTP is told what this port is', async () => {
   expect(answer.status).toBe(400);
   expect(await answer.text()).toContain('PostgreSQL protocol');
   await until('the close', () => lab.reasons().length === 1);
-  expect(lab.reasons()).toEqual(['not-postgres']);
+  expect(lab.reasons()).toEqual(['not_postgres']);
 });
 
 test.each([
@@ -116,7 +116,7 @@ test.each([
   await until('the end', () => client.isClosed);
   expect(errorFields(client.received())).toMatchObject({
     C: '08P01',
-    M: expect.stringContaining('(not-postgres)'),
+    M: expect.stringContaining('(not_postgres)'),
     D: expect.stringContaining('invalid length'),
   });
 });
@@ -137,7 +137,7 @@ test('scenario 34: a load balancer’s probe is silent', async () => {
   const rude = await connectRaw(lab.address('write'));
   rude.socket.resetAndDestroy();
   await until('the close', () => lab.reasons().length === 2);
-  expect(lab.reasons()).toEqual(['no-startup', 'no-startup']);
+  expect(lab.reasons()).toEqual(['no_startup', 'no_startup']);
   expect(polite.received().length).toBe(0);
   expect(backend.connections.length).toBe(0);
 });
@@ -152,7 +152,7 @@ test('scenario 33: one deadline covers the startup, however busily it drips', as
   expect(client.received().length).toBe(0);
   await clock.advance(1_000);
   const error = await until('the error', () => errorFields(client.received()));
-  expect(error).toMatchObject({ C: '08P01', M: expect.stringContaining('(startup-timeout)') });
+  expect(error).toMatchObject({ C: '08P01', M: expect.stringContaining('(startup_timeout)') });
 });
 
 test('over the cap: told so once the startup message is there, and a slot that comes free is used', async () => {
@@ -167,7 +167,7 @@ test('over the cap: told so once the startup message is there, and a slot that c
   const error = await until('the error', () => errorFields(second.received().subarray(1)));
   expect(error).toMatchObject({ C: '53300', D: 'the bound of 1 sessions is reached' });
   first.socket.resetAndDestroy();
-  await until('the end', () => lab.reasons().includes('client-reset'));
+  await until('the end', () => lab.reasons().includes('client_reset'));
   const third = await connectRaw(lab.address('write'));
   third.socket.write(aStartup());
   await until('the session', () => backend.open() === 1);
@@ -178,7 +178,7 @@ test('scenario 42: far over the cap: who is not heard any more is told all the s
   const clients: RawClient[] = [];
   for (let count = 0; count < 260; count += 1) clients.push(await connectRaw(lab.address('write')));
   await until('those cut off', () => lab.reasons().length === 3);
-  expect(new Set(lab.reasons())).toEqual(new Set(['too-many-sessions']));
+  expect(new Set(lab.reasons())).toEqual(new Set(['too_many_sessions']));
   expect(lab.proxy.counts().get('write')).toMatchObject({ accepted: 260, closed: 3 });
   const told = await until('their errors', () => {
     const errors = clients.map((client) => errorFields(client.received())).filter((error) => error !== undefined);

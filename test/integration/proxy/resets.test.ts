@@ -71,7 +71,7 @@ async function expectNothingLeft(pool: Pool, clients = CLIENTS): Promise<void> {
     closed: clients,
     servers: 0,
   });
-  expect(lab.reasons()).not.toContain('internal-error');
+  expect(lab.reasons()).not.toContain('internal_error');
 }
 
 /** What a client does before it is reset. Those that take turns are reset in as many different moments. */

@@ -68,12 +68,12 @@ test('old and idle: told its age; nobody before', async () => {
     S: 'FATAL',
     V: 'FATAL',
     C: '57P01',
-    M: 'pointsman: the session has reached the age at which pool "read" ends sessions (too-old)',
+    M: 'pointsman: the session has reached the age at which pool "read" ends sessions (too_old)',
     D: 'it was open for 90 s; max_session_age is 100 s, give or take a tenth',
     H: 'No transaction was open. Connect again: the next session goes where the pool is then.',
   });
   await until('the close', () => lab.reasons().length === 1);
-  expect(lab.closed()).toMatchObject([{ reason: 'too-old', member: 'first' }]);
+  expect(lab.closed()).toMatchObject([{ reason: 'too_old', member: 'first' }]);
 });
 
 test('old and in a transaction: it ends when that is done, however long it takes', async () => {
@@ -84,7 +84,7 @@ test('old and in a transaction: it ends when that is done, however long it takes
   expect(relaying()).toBe(1);
   await session.ask();
   await session.answer('I');
-  expect(await session.lastWords()).toMatchObject({ C: '57P01', M: expect.stringContaining('too-old') });
+  expect(await session.lastWords()).toMatchObject({ C: '57P01', M: expect.stringContaining('too_old') });
 });
 
 test('TLS, whose transactions nobody sees, is left alone', async () => {
@@ -111,6 +111,6 @@ test('scenario 26: a replica returns; when every session has reached its age the
     await aSession();
   }
   await until('every end', () => lab.reasons().length === old.length);
-  expect(new Set(lab.reasons())).toEqual(new Set(['too-old']));
+  expect(new Set(lab.reasons())).toEqual(new Set(['too_old']));
   expect(shares()).toEqual([10, 10]);
 });

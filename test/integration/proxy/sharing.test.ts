@@ -40,7 +40,7 @@ async function openSessions(at: ProxyLab, count: number): Promise<void> {
   }
 }
 
-test.each<Balance>(['least-sessions', 'round-robin'])(
+test.each<Balance>(['least_sessions', 'round_robin'])(
   '%s: three times the weight, three times the sessions',
   async (balance) => {
     const [one, other] = await twoBackends();
@@ -95,9 +95,9 @@ test('scenario 26: a replica returns to a loaded pool and is not given every new
   expect([one.open(), other.open()]).toEqual([16, 16]);
 });
 
-test('client-address: sessions and cancels of an address that are hidden in TLS come to one member', async () => {
+test('client_address: sessions and cancels of an address that are hidden in TLS come to one member', async () => {
   const [one, other] = await twoBackends();
-  const pool = aPool({ balance: 'client-address' });
+  const pool = aPool({ balance: 'client_address' });
   lab = await startProxyLab({ pools: [pool], table: { read: opens(one, other) } });
   const { host, port } = lab.address('read');
   for (let address = 1; address <= 12; address += 1) {

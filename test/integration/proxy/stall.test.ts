@@ -10,7 +10,7 @@ import type { RawClient } from '../../support/raw-client.ts';
 import { until } from '../../support/until.ts';
 import type { Standing } from '../../../src/core/routing-table.ts';
 
-const SILENT: Standing = { kind: 'leave', cause: 'silent', why: { code: 'no-answer' } };
+const SILENT: Standing = { kind: 'leave', cause: 'silent', why: { code: 'no_answer' } };
 
 let lab: ProxyLab;
 let backend: FakeBackend;
@@ -73,7 +73,7 @@ test.each([
   isOverdue = true;
   client.socket.write('of a time when nobody looked');
   await until('the end', () => backend.last().isClosed && lab.reasons().length === 1);
-  expect(lab.reasons()).toEqual(['evicted-silent']);
+  expect(lab.reasons()).toEqual(['evicted_silent']);
   expect(backend.last().received().equals(opening)).toBe(true);
 });
 
@@ -84,7 +84,7 @@ test('scenario 41: a client that spoke in time is served, although the deadline 
     client: { startupTimeoutMs: 500 },
   });
   const client = await connectRaw(lab.address('write'));
-  await until('the accept', () => lab.events.some(({ kind }) => kind === 'client-accepted'));
+  await until('the accept', () => lab.events.some(({ kind }) => kind === 'client_accepted'));
   client.socket.write(aStartup());
   const end = performance.now() + 700;
   while (performance.now() < end);

@@ -24,7 +24,7 @@ let clock: ManualClock;
 
 const KEY = backendKeyData(7, Buffer.from([1, 2, 3, 4]));
 const STANDBY = parameterStatus('in_hot_standby', 'on');
-const LANDED = { kind: 'landed-on-standby', member: 'pg-1' };
+const LANDED = { kind: 'landed_on_standby', member: 'pg-1' };
 
 beforeEach(async () => {
   backend = await startFakeBackend('silent');
@@ -57,7 +57,7 @@ test('the client reads that instead of the server’s answer, and the member is 
   expect(error).toMatchObject({
     S: 'FATAL',
     C: '57P03',
-    M: 'pointsman: the member of pool "write" turned out to be a standby (landed-on-standby)',
+    M: 'pointsman: the member of pool "write" turned out to be a standby (landed_on_standby)',
     D: 'pg-1: in_hot_standby is on',
   });
   expect(lab.smells).toContainEqual(LANDED);
@@ -66,7 +66,7 @@ test('the client reads that instead of the server’s answer, and the member is 
   expect(lab.proxy.counts().get('write')).toMatchObject({ members: new Map(), states: { refusing: 1 } });
   client.socket.end();
   await until('the close', () => lab.reasons().length === 1);
-  expect(lab.closed()).toMatchObject([{ reason: 'landed-on-standby', member: 'pg-1', toClientBytes: 0 }]);
+  expect(lab.closed()).toMatchObject([{ reason: 'landed_on_standby', member: 'pg-1', toClientBytes: 0 }]);
 });
 
 test('the same after an authentication, of which every message was relayed', async () => {
@@ -89,7 +89,7 @@ test('a client that has half a message cannot be told', async () => {
   await until('a part', () => client.received().length === 15);
   backend.last().socket.write(answer.subarray(15));
   await until('the end', () => client.isClosed || client.hasEnded);
-  expect(lab.reasons()).toEqual(['landed-on-standby']);
+  expect(lab.reasons()).toEqual(['landed_on_standby']);
   expect(client.received().length).toBe(15);
   expect(lab.smells).toContainEqual(LANDED);
 });

@@ -54,7 +54,7 @@ test.each([
   const expected = aStartup(forwarded);
   await until('the packet', () => replica.connections.length === 1 && replica.last().received().equals(expected));
   expect(primary.connections.length).toBe(0);
-  expect(lab.events.find(({ kind }) => kind === 'session-opened')).toMatchObject({
+  expect(lab.events.find(({ kind }) => kind === 'session_opened')).toMatchObject({
     pool: 'read',
     database: forwarded.database,
   });
@@ -66,7 +66,7 @@ test('a session belongs to the pool it asked for: counted there, evicted there, 
   expect(lab.proxy.counts().get('read')).toMatchObject({ accepted: 1, closed: 0, states: { startup: 0, relaying: 0 } });
   expect(lab.proxy.counts().get('write')).toMatchObject({ accepted: 0, members: new Map([['pg-1', 1]]) });
   lab.decide({ write: { others: { 'pg-1': { address: primary.address, standing: DEMOTED } } } });
-  expect(lab.closed()).toMatchObject([{ pool: 'write', reason: 'evicted-demoted', database: 'app' }]);
+  expect(lab.closed()).toMatchObject([{ pool: 'write', reason: 'evicted_demoted', database: 'app' }]);
   expect(lab.proxy.counts().get('write')).toMatchObject({ closed: 1, states: { relaying: 0 } });
 });
 
@@ -91,12 +91,12 @@ test('an unknown target is refused, and the answer says what there is', async ()
   const error = await until('the error', () => errorFields(client.received()));
   expect(error).toMatchObject({
     C: '3D000',
-    M: 'pointsman: the client asks for a pool that is not there (unknown-target)',
+    M: 'pointsman: the client asks for a pool that is not there (unknown_target)',
     D: '"foo" is none of write, read, analytics, rw (write), ro (read)',
   });
   client.socket.end();
   await until('the close', () => lab.reasons().length === 1);
-  expect(lab.closed()).toMatchObject([{ pool: 'read', reason: 'unknown-target', database: 'app' }]);
+  expect(lab.closed()).toMatchObject([{ pool: 'read', reason: 'unknown_target', database: 'app' }]);
 });
 
 test.each([

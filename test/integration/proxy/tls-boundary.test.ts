@@ -58,7 +58,7 @@ test.each(CUTS)('scenario 32: a startup message behind the request, in plain tex
   client.socket.end();
   await until('the end', () => lab.reasons().length === 1);
   expect(lab.closed()[0]).toMatchObject(
-    isInTime ? { reason: 'not-postgres' } : { reason: 'tls-failed', detail: 'wrong version number' },
+    isInTime ? { reason: 'not_postgres' } : { reason: 'tls_failed', detail: 'wrong version number' },
   );
   expect(lab.closed()[0]).not.toHaveProperty('user');
   expect(backend.connections).toHaveLength(0);
@@ -74,7 +74,7 @@ test.each(CUTS.filter((cut) => cut <= 16))('scenario 32: both requests in one, c
   if (!isInTime) await until('S', () => client.received().toString() === 'NS');
   client.socket.end();
   await until('the end', () => lab.reasons().length === 1);
-  expect(lab.closed()[0]?.reason).toBe(isInTime ? 'not-postgres' : 'tls-failed');
+  expect(lab.closed()[0]?.reason).toBe(isInTime ? 'not_postgres' : 'tls_failed');
 });
 
 /** A go-between that hands the client's bytes on as `change` says, chunk by chunk, and the answers as they are. */
@@ -108,7 +108,7 @@ test('G18: what somebody slips in before the handshake reaches nobody', async ()
   await until('S', () => carrier.received().toString() === 'S');
   const client = over(carrier);
   await until('the end', () => lab.reasons().length === 1);
-  expect(lab.closed()[0]).toMatchObject({ reason: 'tls-failed', detail: 'wrong version number' });
+  expect(lab.closed()[0]).toMatchObject({ reason: 'tls_failed', detail: 'wrong version number' });
   expect(client.received()).toHaveLength(0);
   expect(backend.connections).toHaveLength(0);
   await middle.stop();
@@ -152,5 +152,5 @@ test('G18: after S nothing goes out in plain text, whatever becomes of the clien
   // At most an alert: a record of TLS.
   const rest = client.received().subarray(1);
   if (rest.length > 0) expect(rest[0]).toBe(0x15);
-  expect(lab.reasons()).toEqual(['tls-failed']);
+  expect(lab.reasons()).toEqual(['tls_failed']);
 });

@@ -60,7 +60,7 @@ test('G11: handshakes that come to nothing leave nothing', async () => {
   await until('no socket more than before', () => sockets() === before);
   await until('no timer more than before', () => clock.pending() === timers);
   expect(backend.connections).toHaveLength(0);
-  expect(lab.reasons()).not.toContain('internal-error');
+  expect(lab.reasons()).not.toContain('internal_error');
   lab.proxy.close();
   await backend.stop();
 });

@@ -146,7 +146,7 @@ describeUnless(missingForSandbox, 'TLS before and behind a real PostgreSQL', () 
     const { rows } = await client.query<{ back: string }>('select $1::text as back', [big]);
     expect(rows[0]?.back === big).toBe(true);
     expect(lab('terminate').events).toContainEqual(
-      expect.objectContaining({ kind: 'session-opened', pool: 'read', database }),
+      expect.objectContaining({ kind: 'session_opened', pool: 'read', database }),
     );
   });
 
@@ -162,7 +162,7 @@ describeUnless(missingForSandbox, 'TLS before and behind a real PostgreSQL', () 
     const canceller = await connectTls(lab('terminate').address('write'));
     canceller.socket.write(aPacket(80877102, key));
     await ended;
-    expect(lab('terminate').events).toContainEqual(expect.objectContaining({ kind: 'cancel-forwarded', key: 'known' }));
+    expect(lab('terminate').events).toContainEqual(expect.objectContaining({ kind: 'cancel_forwarded', key: 'known' }));
   });
 
   test('postgres.js', async () => {
@@ -189,7 +189,7 @@ describeUnless(missingForSandbox, 'TLS before and behind a real PostgreSQL', () 
     client.on('error', () => {});
     await expect(client.connect()).rejects.toMatchObject({
       code: '28000',
-      message: 'pointsman: connections without TLS are not accepted here (tls-required)',
+      message: 'pointsman: connections without TLS are not accepted here (tls_required)',
       hint: expect.stringContaining('sslmode=require'),
     });
   });
@@ -245,7 +245,7 @@ describeUnless(missingForSandbox, 'TLS before and behind a real PostgreSQL', () 
 
     itUnless(psql, 'require: plain text is told what to do, prefer gets TLS', async () => {
       await expect(ask('require', 'sslmode=disable')).rejects.toThrow(
-        /connections without TLS are not accepted here \(tls-required\)[^]*HINT:.*sslmode=require/,
+        /connections without TLS are not accepted here \(tls_required\)[^]*HINT:.*sslmode=require/,
       );
       expect(await ask('require', 'sslmode=prefer', servers)).toBe('f');
     });
@@ -255,7 +255,7 @@ describeUnless(missingForSandbox, 'TLS before and behind a real PostgreSQL', () 
     await Promise.all(clients.map((client) => client.end().catch(() => {})));
     for (const one of labs.values()) {
       await until('every session closed', () => (one.proxy.counts().get('write')?.states.relaying ?? 0) === 0);
-      expect(one.reasons()).not.toContain('internal-error');
+      expect(one.reasons()).not.toContain('internal_error');
     }
   });
 });

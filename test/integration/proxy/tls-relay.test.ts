@@ -66,7 +66,7 @@ test('scenario 36: half-close of the client with 300 kB in flight: every byte co
   await until('the end', () => client.hasEnded);
   expect(client.received().subarray(aStartup().length).equals(bytes)).toBe(true);
   await until('the close', () => lab.reasons().length === 1);
-  expect(lab.reasons()).toEqual(['client-closed']);
+  expect(lab.reasons()).toEqual(['client_closed']);
 });
 
 test('scenario 36: half-close of the backend with 300 kB in flight: the client has every byte and may still speak', async () => {
@@ -79,7 +79,7 @@ test('scenario 36: half-close of the backend with 300 kB in flight: the client h
   client.socket.end('still here');
   await until('its last words', () => backend.last().received().toString().endsWith('still here'));
   await until('the close', () => lab.reasons().length === 1);
-  expect(lab.reasons()).toEqual(['backend-closed']);
+  expect(lab.reasons()).toEqual(['backend_closed']);
 });
 
 test('scenario 36: a reset of the client reaches the backend', async () => {
@@ -88,7 +88,7 @@ test('scenario 36: a reset of the client reaches the backend', async () => {
   await until('the reset', () => backend.last().isClosed);
   expect(backend.last().wasReset).toBe(true);
   await until('the close', () => lab.reasons().length === 1);
-  expect(lab.reasons()).toEqual(['client-reset']);
+  expect(lab.reasons()).toEqual(['client_reset']);
 });
 
 test('scenario 36: a reset of the backend ends the client', async () => {
@@ -97,7 +97,7 @@ test('scenario 36: a reset of the backend ends the client', async () => {
   await until('the end', () => client.hasEnded || client.isClosed);
   client.socket.destroy();
   await until('the close', () => lab.reasons().length === 1);
-  expect(lab.reasons()).toEqual(['backend-reset']);
+  expect(lab.reasons()).toEqual(['backend_reset']);
 });
 
 test('scenario 37: a client that does not read stops the backend', async () => {

@@ -30,7 +30,7 @@ test('G17: a cancel request reaches its session by key, in TLS or in plain text,
   tls.one.last().socket.end();
   // libpq takes anything but an orderly end of TLS for a failure.
   await until('the end', () => client.hasEnded);
-  expect(tls.lab.events.filter(({ kind }) => kind === 'cancel-forwarded')).toMatchObject([
+  expect(tls.lab.events.filter(({ kind }) => kind === 'cancel_forwarded')).toMatchObject([
     { key: 'known' },
     { key: 'known' },
   ]);
@@ -40,7 +40,7 @@ test('a cancel request that leads to nobody ends in order too', async () => {
   await tls.start('terminate', { table: {} });
   const client = await connectTls(tls.at());
   client.socket.write(aCancelRequest());
-  expect(await tls.reasonOf(client)).toEqual(['cancel-failed', 'nobody to pass it on to in this pool']);
+  expect(await tls.reasonOf(client)).toEqual(['cancel_failed', 'nobody to pass it on to in this pool']);
 });
 
 test('a client in TLS is held for a route, and told why there is none', async () => {
@@ -68,7 +68,7 @@ test('a session in TLS whose server ends without a word is told so, and TLS ends
   await until('the end', () => client.hasEnded);
   client.socket.end();
   await until('the close', () => tls.lab.reasons().length === 1);
-  expect(tls.lab.reasons()).toEqual(['backend-closed']);
+  expect(tls.lab.reasons()).toEqual(['backend_closed']);
 });
 
 test('a session in TLS that is between transactions is told why it ends', async () => {
@@ -96,5 +96,5 @@ test('a session in TLS in the middle of something is reset', async () => {
   tls.lab.decide({ write: { others: { 'pg-1': { address: tls.one.address, standing: DEMOTED } } } });
   await until('the reset', () => client.isClosed);
   expect(client.wasReset).toBe(true);
-  expect(tls.lab.reasons()).toEqual(['evicted-demoted']);
+  expect(tls.lab.reasons()).toEqual(['evicted_demoted']);
 });

@@ -21,7 +21,7 @@ test('SSLRequest: the handshake is ours, and what is inside is read: the target 
   await untilHeard(tls.two, aStartup({ user: 'u', database: 'app' }));
   tls.two.last().socket.write('and so on');
   await until('the answer', () => client.received().toString() === 'and so on');
-  expect(tls.lab.events.find(({ kind }) => kind === 'session-opened')).toMatchObject({ user: 'u', database: 'app' });
+  expect(tls.lab.events.find(({ kind }) => kind === 'session_opened')).toMatchObject({ user: 'u', database: 'app' });
 });
 
 test('direct TLS with ALPN', async () => {
@@ -43,7 +43,7 @@ test('TLS 1.2 is the least, and is enough', async () => {
 test('direct TLS without ALPN is refused after the handshake, as PostgreSQL does', async () => {
   await tls.start();
   const client = await connectDirect(tls.at(), { ALPNProtocols: [] });
-  expect(await tls.reasonOf(client)).toEqual(['tls-failed', 'direct TLS without ALPN postgresql']);
+  expect(await tls.reasonOf(client)).toEqual(['tls_failed', 'direct TLS without ALPN postgresql']);
   expect(client.received()).toHaveLength(0);
 });
 
@@ -60,14 +60,14 @@ test.each([
     ...options,
     ...('ALPNProtocols' in options ? { ALPNProtocols: ['h2'] } : {}),
   });
-  expect(await tls.reasonOf(client)).toEqual(['tls-failed', why]);
+  expect(await tls.reasonOf(client)).toEqual(['tls_failed', why]);
 });
 
 test('a client that does not trust the certificate says so or leaves', async () => {
   await tls.start();
   const client = await beginTls(tls.at(), { ca: tlsText('other-ca.pem') });
   expect(await tls.reasonOf(client)).toEqual([
-    'tls-failed',
+    'tls_failed',
     expect.stringMatching(/unknown ca|left during the handshake/),
   ]);
 });
@@ -81,7 +81,7 @@ test.each([
   client.socket.write(SSL_REQUEST);
   await until('S', () => client.received().toString() === 'S');
   leaves(client);
-  expect(await tls.reasonOf(client)).toEqual(['tls-failed', 'the client left during the handshake']);
+  expect(await tls.reasonOf(client)).toEqual(['tls_failed', 'the client left during the handshake']);
 });
 
 test('the end of the process ends a handshake under way', async () => {
@@ -98,14 +98,14 @@ test('a client that leaves after the handshake without a word is none that faile
   await tls.start();
   const client = await connectTls(tls.at());
   client.socket.end();
-  expect(await tls.reasonOf(client)).toEqual(['client-gave-up', undefined]);
+  expect(await tls.reasonOf(client)).toEqual(['client_gave_up', undefined]);
 });
 
 test('scenario 34: a probe that connects and leaves is silent as ever', async () => {
   await tls.start();
   const client = await connectRaw(tls.at());
   client.socket.end();
-  expect(await tls.reasonOf(client)).toEqual(['no-startup', undefined]);
+  expect(await tls.reasonOf(client)).toEqual(['no_startup', undefined]);
 });
 
 test('plain text is accepted still, and may ask for GSS first', async () => {
@@ -138,7 +138,7 @@ test('scenario 31: GSSENCRequest twice is an unsupported protocol', async () => 
   await until('N', () => client.received().toString() === 'N');
   client.socket.write(GSSENC_REQUEST);
   const error = await until('the error', () => errorFields(client.received().subarray(1)));
-  expect(error).toMatchObject({ C: '0A000', M: expect.stringContaining('(unsupported-protocol)') });
+  expect(error).toMatchObject({ C: '0A000', M: expect.stringContaining('(unsupported_protocol)') });
 });
 
 test.each([
@@ -189,11 +189,11 @@ test('require: plain text is refused with what to do', async () => {
   expect(await until('the error', () => errorFields(client.received()))).toMatchObject({
     S: 'FATAL',
     C: '28000',
-    M: 'pointsman: connections without TLS are not accepted here (tls-required)',
+    M: 'pointsman: connections without TLS are not accepted here (tls_required)',
     H: expect.stringContaining('sslmode=require'),
   });
   client.socket.end();
-  expect(await tls.reasonOf(client)).toEqual(['tls-required', 'the startup message came in plain text']);
+  expect(await tls.reasonOf(client)).toEqual(['tls_required', 'the startup message came in plain text']);
   expect(tls.one.connections).toHaveLength(0);
 });
 
@@ -218,11 +218,11 @@ test('one deadline covers request, handshake and startup message', async () => {
   expect(shaking.received().toString()).toBe('S');
   expect(await until('the error', () => errorFields(silent.received()))).toMatchObject({
     C: '08P01',
-    M: expect.stringContaining('(startup-timeout)'),
+    M: expect.stringContaining('(startup_timeout)'),
   });
   silent.socket.end();
   await until('both', () => tls.lab.reasons().length === 2);
-  expect(tls.lab.reasons()).toEqual(['startup-timeout', 'startup-timeout']);
+  expect(tls.lab.reasons()).toEqual(['startup_timeout', 'startup_timeout']);
 });
 
 test('a client that stands still in its handshake makes room for the next one', async () => {
@@ -240,5 +240,5 @@ test('a client that stands still in its handshake makes room for the next one', 
   client.socket.write(aStartup());
   await untilHeard(tls.one, aStartup());
   await until('the end', () => still.hasEnded || still.isClosed);
-  expect(tls.lab.reasons()).toEqual(['too-many-sessions', 'startup-timeout']);
+  expect(tls.lab.reasons()).toEqual(['too_many_sessions', 'startup_timeout']);
 });

@@ -11,7 +11,7 @@ import type { ProxyLab } from '../../support/proxy-lab.ts';
 import type { RawClient } from '../../support/raw-client.ts';
 import { until } from '../../support/until.ts';
 
-const DEMOTED: Standing = { kind: 'leave', cause: 'demoted', why: { code: 'wrong-role' } };
+const DEMOTED: Standing = { kind: 'leave', cause: 'demoted', why: { code: 'wrong_role' } };
 
 describe.each(['auto', 'off'] as const)('direct_io: %s', (directIo) => {
   let lab: ProxyLab;

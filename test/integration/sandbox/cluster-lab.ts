@@ -109,7 +109,7 @@ export class ClusterLab {
   /** What was told of a member since an instant of `events.length`. */
   toldOf(name: string, since: number): string {
     const told = this.events.slice(since).flatMap((event) => {
-      return event.kind === 'member-state' && event.member === name ? [event.text] : [];
+      return event.kind === 'member_state' && event.member === name ? [event.text] : [];
     });
     return told.join('; ');
   }

@@ -13,12 +13,12 @@ let lab: WorkersLab;
 afterEach(() => lab.stop());
 
 async function reload(changes: Parameters<WorkersLab['file']>[0]): Promise<void> {
-  const before = lab.said('config-reloaded').length + lab.said('config-reload-failed').length;
+  const before = lab.said('config_reloaded').length + lab.said('config_reload_failed').length;
   await lab.pointsman.configure(lab.file(changes));
   lab.pointsman.signal('SIGHUP');
   await lab.pointsman.waitFor(
     'the reload',
-    () => lab.said('config-reloaded').length + lab.said('config-reload-failed').length > before,
+    () => lab.said('config_reloaded').length + lab.said('config_reload_failed').length > before,
   );
 }
 
@@ -30,7 +30,7 @@ test('G15: a reload adds a listener on both workers, and takes it away; sessions
   const [added] = await freeAddresses(1);
   if (added === undefined) throw new Error('no free port');
   await reload({ listeners: [...LISTENERS, { address: `127.0.0.1:${added.port}`, pool: 'read' }] });
-  expect(lab.said('config-reload-failed')).toEqual([]);
+  expect(lab.said('config_reload_failed')).toEqual([]);
   const more = await lab.onBoth('read', () => echoSession(added));
   for (const client of [...sessions.flat(), ...more.flat()]) await stillEchoes(client);
   await reload({ listeners: LISTENERS });
@@ -50,7 +50,7 @@ test('G15: an address that is taken changes nothing at any worker', async () => 
   } finally {
     await close(server);
   }
-  expect(lab.said('config-reload-failed')).toMatchObject([
+  expect(lab.said('config_reload_failed')).toMatchObject([
     { problems: [expect.stringContaining(`127.0.0.1:${taken} is in use by another process`)] },
   ]);
   if (free !== undefined) expect(await isFree(free)).toBe(true);
@@ -79,9 +79,9 @@ test('G14: signals to the workers change nothing; SIGTERM drains both, and nothi
   await lab.pointsman.waitFor('the end of listening', () => isFree(writes));
   expect(await lab.pointsman.exited()).toBe(0);
   await lab.pointsman.waitFor('the ends', () => sessions.flat().every(isOver) && !pids.some(isRunning));
-  expect(lab.said('worker-ended')).toEqual([]);
+  expect(lab.said('worker_ended')).toEqual([]);
   // The question whether the port is free is a client, too.
-  const reasons = lab.said('session-closed').flatMap(({ reason }) => (reason === 'no-startup' ? [] : [reason]));
+  const reasons = lab.said('session_closed').flatMap(({ reason }) => (reason === 'no_startup' ? [] : [reason]));
   expect(reasons).toEqual(sessions.flat().map(() => 'shutdown'));
 });
 

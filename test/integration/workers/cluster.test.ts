@@ -23,15 +23,15 @@ test('G1, G3: a switchover: the sessions of both workers end, new clients of bot
   primary.api.set({ role: 'replica', hasLock: false });
   await lab.pointsman.waitFor('the evictions', () => sessions.flat().every(isOver));
   const ends = await lab.pointsman.waitFor('their lines', () => {
-    const lines = lab.said('session-closed');
+    const lines = lab.said('session_closed');
     return lines.length === sessions.flat().length && lines;
   });
-  expect(new Set(ends.map(({ reason }) => reason))).toEqual(new Set(['evicted-demoted']));
+  expect(new Set(ends.map(({ reason }) => reason))).toEqual(new Set(['evicted_demoted']));
   expect(new Set(ends.map(workerIn))).toEqual(new Set([1, 2]));
 
   const waiting = await lab.onBoth('write');
-  await lab.pointsman.waitFor('the holds', () => lab.said('hold-started').length === waiting.flat().length);
-  expect(new Set(lab.said('hold-started').map(workerIn))).toEqual(new Set([1, 2]));
+  await lab.pointsman.waitFor('the holds', () => lab.said('hold_started').length === waiting.flat().length);
+  expect(new Set(lab.said('hold_started').map(workerIn))).toEqual(new Set([1, 2]));
   const before = primary.postgres.connections.length;
   replica.api.set({ role: 'primary', hasLock: true, timeline: 2 });
   await lab.pointsman.waitFor('the release', () => waiting.flat().every(isServed));
@@ -97,13 +97,13 @@ test('G17: a cancel that comes to another worker than its session finds it there
     if (connection.received().equals(request)) connection.socket.end();
   }
   await lab.pointsman.waitFor('the ends', () => cancels.flat().every(({ hasEnded }) => hasEnded));
-  await lab.pointsman.waitFor('the log', () => lab.said('cancel-forwarded').length === heard());
-  expect(new Set(lab.said('cancel-forwarded').map(({ key }) => key))).toEqual(new Set(['known']));
+  await lab.pointsman.waitFor('the log', () => lab.said('cancel_forwarded').length === heard());
+  expect(new Set(lab.said('cancel_forwarded').map(({ key }) => key))).toEqual(new Set(['known']));
 
   const unknown = await connectRaw(await lab.at('write'));
   unknown.socket.write(aCancelOf(7, Buffer.from('none')));
   const guess = await lab.pointsman.waitFor('the guess', () =>
-    lab.said('cancel-forwarded').find(({ key }) => key === 'unknown'),
+    lab.said('cancel_forwarded').find(({ key }) => key === 'unknown'),
   );
   expect(guess['members']).toEqual(['pg-1']);
 });
@@ -112,7 +112,7 @@ test('a fallback is over: the sessions of both workers leave the primary', async
   lab = await WorkersLab.start({ pools: { read: { drain_after: '100ms', drain: '100ms' } } });
   const { primary, replica } = lab.cluster;
   const readsFrom = (to: string) =>
-    lab.pointsman.waitFor(`reads on ${to}`, () => JSON.stringify(lab.said('route-changed').at(-1)).includes(to));
+    lab.pointsman.waitFor(`reads on ${to}`, () => JSON.stringify(lab.said('route_changed').at(-1)).includes(to));
   replica.api.set({ tags: { noloadbalance: true } });
   await readsFrom('by fallback');
   const sessions = await lab.sessionsOnBoth('read');
@@ -120,10 +120,10 @@ test('a fallback is over: the sessions of both workers leave the primary', async
   replica.api.set({ tags: {} });
   await lab.pointsman.waitFor('the end of the sessions', () => sessions.flat().every(isOver));
   const ends = await lab.pointsman.waitFor('their lines', () => {
-    const lines = lab.said('session-closed');
+    const lines = lab.said('session_closed');
     return lines.length === sessions.flat().length && lines;
   });
-  expect(new Set(ends.map(({ reason }) => reason))).toEqual(new Set(['evicted-fallback_over']));
+  expect(new Set(ends.map(({ reason }) => reason))).toEqual(new Set(['evicted_fallback_over']));
   expect(new Set(ends.map(workerIn))).toEqual(new Set([1, 2]));
 });
 
@@ -143,7 +143,7 @@ test('a primary that calls itself a standby: what the main process has found out
   const first = await connectRaw(at);
   first.socket.write(aStartup());
   await lab.pointsman.waitFor('its refusal', () => errorFields(first.received()));
-  await lab.pointsman.waitFor('the line', () => lab.said('standby-word-stale').length === 1);
+  await lab.pointsman.waitFor('the line', () => lab.said('standby_word_stale').length === 1);
   const served = await lab.onBoth('write', async () => {
     const client = await connectRaw(at);
     client.socket.write(aStartup());

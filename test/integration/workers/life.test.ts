@@ -39,14 +39,14 @@ test('kill -9 of a worker: its sessions end, the others do not notice, another t
     const pids = await lab.pids();
     return pids.length === 2 && !pids.includes(first);
   });
-  const ends = lab.said('session-closed');
-  expect(ends.map(({ reason }) => reason)).toEqual(doomed.map(() => 'worker-died'));
+  const ends = lab.said('session_closed');
+  expect(ends.map(({ reason }) => reason)).toEqual(doomed.map(() => 'worker_died'));
   expect(ends[0]?.['detail']).toBe(`worker 1 (pid ${first}): killed by SIGKILL`);
   expect(ends[0]).toMatchObject({ user: 'app', database: 'shop', member: 'pg-1' });
-  expect(lab.said('worker-ended')).toMatchObject([{ worker: 1, pid: first, sessions: doomed.length }]);
+  expect(lab.said('worker_ended')).toMatchObject([{ worker: 1, pid: first, sessions: doomed.length }]);
   expect(await lab.pointsman.metric('pointsman_clients_accepted_total{pool="write"}')).toBe(accepted);
   expect(await lab.pointsman.metric('pointsman_sessions{pool="write",state="relaying"}')).toBe(others.length);
-  expect(await lab.pointsman.metric('pointsman_sessions_closed_total{pool="write",reason="worker-died"}')).toBe(
+  expect(await lab.pointsman.metric('pointsman_sessions_closed_total{pool="write",reason="worker_died"}')).toBe(
     doomed.length,
   );
   expect(await lab.pointsman.metric('pointsman_worker_restarts_total{worker="1"}')).toBe(1);
@@ -82,7 +82,7 @@ test('a worker that is stuck is replaced', async () => {
   lab = await WorkersLab.start();
   const [, second = 0] = await lab.pids();
   freeze(second);
-  const ended = await lab.pointsman.waitFor('its end', () => lab.said('worker-ended')[0], 40_000);
+  const ended = await lab.pointsman.waitFor('its end', () => lab.said('worker_ended')[0], 40_000);
   expect(ended).toMatchObject({ worker: 2, pid: second, why: expect.stringContaining('stuck: said nothing for') });
   await lab.pointsman.waitFor('the next one', async () => (await lab.pids()).length === 2);
 });

@@ -26,12 +26,12 @@ test('one worker that dies again and again: not ready, and why; the other serves
       return first?.ready === true && first.pid !== null && first.pid;
     });
     process.kill(pid, 'SIGKILL');
-    await lab.pointsman.waitFor('its end', () => lab.said('worker-ended').length === death);
+    await lab.pointsman.waitFor('its end', () => lab.said('worker_ended').length === death);
   }
   const { status, text } = await lab.pointsman.admin('/readyz');
   expect(status).toBe(503);
   expect(text).toContain('worker 1 ends again and again: killed by SIGKILL');
-  expect(lab.said('worker-ended').map(({ replacedInMs }) => replacedInMs)).toEqual([100, 200, 400, 800, 1600]);
+  expect(lab.said('worker_ended').map(({ replacedInMs }) => replacedInMs)).toEqual([100, 200, 400, 800, 1600]);
   expect((await lab.status()).workers[1]?.ready).toBe(true);
 });
 
@@ -41,12 +41,12 @@ test('TLS of ours: told once, and a worker that begins while the files are of no
   await copyFile(SERVER.cert, files.cert);
   await copyFile(SERVER.key, files.key);
   lab = await WorkersLab.start({ client: { tls: { mode: 'require', ...files } } });
-  expect(lab.said('certificate-loaded')).toHaveLength(1);
+  expect(lab.said('certificate_loaded')).toHaveLength(1);
   await writeFile(files.cert, 'nothing of use');
   const pids = await lab.pids();
   for (const pid of pids) process.kill(pid, 'SIGKILL');
   await lab.pointsman.waitFor('the next two', async () => (await lab.pids()).length === 2);
   const clients = await lab.onBoth('write', async (at) => (await connectTls(at)).carrier);
   for (const { socket } of clients.flat()) socket.destroy();
-  await lab.pointsman.waitFor('the complaint', () => lab.said('certificate-refused').length === 1);
+  await lab.pointsman.waitFor('the complaint', () => lab.said('certificate_refused').length === 1);
 });

@@ -9,13 +9,13 @@ import { emptySnapshot } from '../../../src/core/snapshot.ts';
 import { momentsOf, worlds } from './histories.ts';
 import type { World } from './histories.ts';
 
-const STRENGTH: Readonly<Record<LeaveMode, number>> = { keep: 0, 'drain-idle': 1, drain: 2, close: 3 };
+const STRENGTH: Readonly<Record<LeaveMode, number>> = { keep: 0, drain_idle: 1, drain: 2, close: 3 };
 
 /** Sessions that a member could go on with drain only where another member of the pool itself may take them. */
 function wantedOf(pool: PoolPolicy, { route }: PoolDecision, standing: Extract<Standing, { kind: 'leave' }>): number {
   const mode = pool.onLeave[standing.cause];
   const couldGoOn =
-    standing.cause === 'lagging' || standing.cause === 'fallback_over' || standing.why.code === 'exclusive-elsewhere';
+    standing.cause === 'lagging' || standing.cause === 'fallback_over' || standing.why.code === 'exclusive_elsewhere';
   const isServed =
     route.kind === 'open' &&
     route.fallback === undefined &&
@@ -106,7 +106,7 @@ test('sessions drain from a member that lags, or was promoted, only to a member 
         if (previous === undefined) continue;
         for (const { pool, cause, mode, afterMs } of planActions(world.policy, previous, next)) {
           if (cause !== 'lagging' && cause !== 'fallback_over') continue;
-          if (mode !== 'drain' && mode !== 'drain-idle') continue;
+          if (mode !== 'drain' && mode !== 'drain_idle') continue;
           expect(next.pools.get(pool)?.route).toMatchObject({ kind: 'open', fallback: undefined });
           expect(afterMs).toBeGreaterThan(0);
         }

@@ -12,7 +12,7 @@ interface Place {
   readonly isFar: boolean;
 }
 
-const BALANCES: readonly Balance[] = ['least-sessions', 'random', 'round-robin', 'client-address'];
+const BALANCES: readonly Balance[] = ['least_sessions', 'random', 'round_robin', 'client_address'];
 const chances = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const weights = fc.oneof(fc.integer({ min: 1, max: 10 }), fc.double({ min: 0.01, max: 100, noNaN: true }));
 const places = fc.array(fc.record({ weight: weights, load: fc.nat({ max: 20 }), isFar: fc.boolean() }), {
@@ -66,7 +66,7 @@ test('by least sessions nobody would be less loaded for its weight', () => {
     fc.property(places, chances, (given, chance) => {
       const near = given.some(({ isFar }) => !isFar) ? given.filter(({ isFar }) => !isFar) : given;
       const loads = near.map(({ load, weight }) => load / weight);
-      const picked = given[Number(pick('least-sessions', given, chance).target.member)];
+      const picked = given[Number(pick('least_sessions', given, chance).target.member)];
       expect((picked?.load ?? 0) / (picked?.weight ?? 1)).toBe(Math.min(...loads));
     }),
   );
@@ -95,7 +95,7 @@ test('more load never makes a pick more likely', () => {
 test('sessions that stay are shared out by weight: nobody is off by more than one session of each other member', () => {
   const near = places.map((given) => given.map((place) => ({ ...place, isFar: false })));
   fc.assert(
-    fc.property(fc.constantFrom('least-sessions' as const, 'round-robin' as const), near, (balance, given) => {
+    fc.property(fc.constantFrom('least_sessions' as const, 'round_robin' as const), near, (balance, given) => {
       const count = 300;
       const loads = fill(balance, given, count, () => 0);
       const sum = given.reduce((total, { weight }) => total + weight, 0);
@@ -120,7 +120,7 @@ test('by chance each has its part of the chances', () => {
   );
 });
 
-test('round-robin of equals gives each the same number of turns, whoever joined or left before', () => {
+test('round_robin of equals gives each the same number of turns, whoever joined or left before', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 5 }), (sizes) => {
       let credits: Credits = new Map();
@@ -128,7 +128,7 @@ test('round-robin of equals gives each the same number of turns, whoever joined 
         const given = Array.from({ length: size }, () => ({ weight: 1, load: 0, isFar: false }));
         const turns: string[] = [];
         for (let turn = 0; turn < size * 4; turn += 1) {
-          const picked = pick('round-robin', given, 0, credits);
+          const picked = pick('round_robin', given, 0, credits);
           credits = picked.credits;
           turns.push(picked.target.member);
         }

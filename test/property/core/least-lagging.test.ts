@@ -31,13 +31,13 @@ function standingsOf(table: RoutingTable): readonly (readonly [string, Standing]
   return [...poolOf(table, 'read').standings];
 }
 
-test('least-lagging opens nobody who is out for more than lag, and nobody while somebody is open', () => {
+test('least_lagging opens nobody who is out for more than lag, and nobody while somebody is open', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       for (const { snapshot, now } of momentsOf(world)) {
         const usual = new Map(standingsOf(decideRoutes(reading(world.policy, 'refuse'), snapshot, now)));
-        const table = decideRoutes(reading(world.policy, 'least-lagging'), snapshot, now);
-        const opened = standingsOf(table).filter(([, { why }]) => why.code === 'least-lagging');
+        const table = decideRoutes(reading(world.policy, 'least_lagging'), snapshot, now);
+        const opened = standingsOf(table).filter(([, { why }]) => why.code === 'least_lagging');
         if ([...usual.values()].some(({ kind }) => kind === 'open')) expect(new Map(standingsOf(table))).toEqual(usual);
         for (const [member] of opened) {
           expect(usual.get(member)?.why.code).toBe('lagging');
@@ -52,10 +52,10 @@ test('least-lagging opens nobody who is out for more than lag, and nobody while 
   );
 });
 
-test('the decision with least-lagging is constant on [decidedAt, validUntil)', () => {
+test('the decision with least_lagging is constant on [decidedAt, validUntil)', () => {
   fc.assert(
     fc.property(worlds, fc.integer({ min: 0, max: 99 }), (world, percent) => {
-      const policy = reading(world.policy, 'least-lagging');
+      const policy = reading(world.policy, 'least_lagging');
       for (const { snapshot, now } of momentsOf(world)) {
         const table = decideRoutes(policy, snapshot, now);
         const span = Math.min(table.validUntil - now, 1_000_000);
@@ -77,7 +77,7 @@ test('of two that lag those are open that lag least, in whole bounds; while one 
   const names = ['pg-2', 'pg-3'];
   fc.assert(
     fc.property(positions, (ticks) => {
-      const policy = aPolicy({ pools: [aWritePool(), aPool({ whenAllLagging: 'least-lagging' })] });
+      const policy = aPolicy({ pools: [aWritePool(), aPool({ whenAllLagging: 'least_lagging' })] });
       const history = ticks.flatMap((replayed, index): readonly Observation[] => [
         isPrimary('pg-1', index * 1000, { location: 200 * MB }),
         ...names.map((name, i) => isReplica(name, index * 1000, { replayed: (replayed[i] ?? 0) * MB })),

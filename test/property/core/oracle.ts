@@ -237,12 +237,12 @@ export function whyWritesWait(
   { policy, history }: World,
   seen: number,
   now: Instant,
-): 'starting' | 'two-primaries' | 'no-member' | 'settled' {
+): 'starting' | 'two_primaries' | 'no_member' | 'settled' {
   const told = tell(history.slice(0, seen).map(({ observation }) => observation));
   const [only, ...others] = theRace(told, policy.probe.vouching, now);
   if (!told.complete) return 'starting';
-  if (others.length > 0) return 'two-primaries';
-  return only?.hasAddress === true ? 'settled' : 'no-member';
+  if (others.length > 0) return 'two_primaries';
+  return only?.hasAddress === true ? 'settled' : 'no_member';
 }
 
 /** Unheard for a while, or one of two: it may still be the primary, so it is no replica. */

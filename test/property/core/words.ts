@@ -5,7 +5,7 @@ import type { MemberStatus } from '../../../src/model/member-status.ts';
 import { READ_CHECK, WRITE_CHECK } from '../../support/builders.ts';
 import { ZONE_CHECK } from './histories.ts';
 
-export type Word = 'yes' | 'no' | 'not-now' | undefined;
+export type Word = 'yes' | 'no' | 'not_now' | undefined;
 
 export function bodyOf(probe: ProbeObservation | undefined): MemberStatus | undefined {
   return probe?.outcome.kind === 'answered' ? probe.outcome.body : undefined;
@@ -22,12 +22,12 @@ export function aboutWriting(probe: ProbeObservation): Word {
   const isRole = body?.role === undefined || body.role === 'primary';
   const isRunning = body?.state === undefined || body.state === 'running';
   const hasStarted = body?.role === 'primary' && body.state === 'starting' && typeof body.location === 'number';
-  return (isRole && isRunning) || hasStarted ? 'yes' : 'not-now';
+  return (isRole && isRunning) || hasStarted ? 'yes' : 'not_now';
 }
 
 export function isPromoting(probe: ProbeObservation): boolean {
   const role = bodyOf(probe)?.role;
-  return aboutWriting(probe) === 'not-now' && role !== undefined && role !== 'primary';
+  return aboutWriting(probe) === 'not_now' && role !== undefined && role !== 'primary';
 }
 
 /** What a probe says about a pool of replicas: `never` takes out at once, `no` after `fall` of them. */

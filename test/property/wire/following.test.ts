@@ -174,5 +174,5 @@ test('scenario 37: one-byte slices of a long message, either way, take time in p
     Buffer.concat([COMMAND_COMPLETE, readyForQuery('I'), aMessage('D', long), COMMAND_COMPLETE, readyForQuery('T')]),
     (slice) => follower.fromBackend(slice),
   );
-  expect(follower.activity()).toBe('in-transaction');
+  expect(follower.activity()).toBe('in_transaction');
 });

@@ -134,7 +134,7 @@ test('a driver that waits for its answers is idle whenever its server is, COPY b
           dialogue.settle();
         }
         expect(dialogue.follower.activity() === 'idle').toBe(dialogue.server.isIdle());
-        expect(dialogue.follower.activity()).toMatch(/^(?:idle|in-transaction|in-failed-transaction)$/);
+        expect(dialogue.follower.activity()).toMatch(/^(?:idle|in_transaction|in_failed_transaction)$/);
       }
     }),
     { numRuns: 1000 },

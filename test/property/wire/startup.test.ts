@@ -29,7 +29,7 @@ test('once an opening is recognised, more bytes never change what it is: every s
       const whole = recognise(bytes);
       for (let length = 0; length <= bytes.length; length += 1) {
         const soFar = recognise(bytes.subarray(0, length));
-        if (soFar.kind !== 'need-more') expect(soFar).toEqual(whole);
+        if (soFar.kind !== 'need_more') expect(soFar).toEqual(whole);
       }
     }),
   );
@@ -41,7 +41,7 @@ test('no packet is recognised before it is whole, nor longer than PostgreSQL tak
       const packet = recognise(bytes);
       if ('length' in packet) {
         expect(packet.length).toBeLessThanOrEqual(Math.min(bytes.length, 10_004));
-        expect(recognise(bytes.subarray(0, packet.length - 1)).kind).toBe('need-more');
+        expect(recognise(bytes.subarray(0, packet.length - 1)).kind).toBe('need_more');
       }
     }),
   );

@@ -234,7 +234,7 @@ describe('status', () => {
   });
 
   test('G6: everybody lags and somebody is used all the same', () => {
-    const pools = [aWritePool(), aPool({ whenAllLagging: 'least-lagging', maxLaggingSessions: 7 })];
+    const pools = [aWritePool(), aPool({ whenAllLagging: 'least_lagging', maxLaggingSessions: 7 })];
     const late = [3600, 3700].map((at) => isReplica('pg-2', at, { replayed: 10 * MB }));
     const table = aTable(aPolicy({ pools }), NOW, ...both, ...late);
     const [, read] = statusOf([], { pools, table }).pools;

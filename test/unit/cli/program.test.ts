@@ -22,7 +22,7 @@ const survey: Survey = ({ scope, seeds }) =>
             leader: 'pg-1',
             contactPoints: ['10.0.0.11:8008', '10.0.0.12:8008'],
             members: [{ name: 'pg-1', postgres: { host: '10.0.0.11', port: 5432 } }],
-            refused: [{ name: 'pg-3', reason: 'postgres-port', why: 'port 22 is not allowed' }],
+            refused: [{ name: 'pg-3', reason: 'postgres_port', why: 'port 22 is not allowed' }],
           }
         : { kind: 'failed', url, why: `${url}: connection refused` },
     ),
@@ -72,7 +72,7 @@ describe('check', () => {
       'good.yaml: ok',
       '  cluster     batman, from http://pg1:8008, http://pg2:8008 (members from /cluster)',
       '  pool write  /primary, one member',
-      '  pool read   /replica?lag=16MB, least-sessions, falls back to write (at most 100 sessions)',
+      '  pool read   /replica?lag=16MB, least_sessions, falls back to write (at most 100 sessions)',
       '  listener    127.0.0.1:6432 -> write',
       '  listener    127.0.0.1:6433 -> read',
       '  client TLS  passthrough: a TLS client gets the pool of its listener, app@POOL and pointsman.pool cannot be read',
@@ -181,7 +181,7 @@ describe('run', () => {
       reloaded.push(reload());
       return Promise.resolve(0);
     });
-    expect(reloaded).toEqual([{ kind: 'no-file' }]);
+    expect(reloaded).toEqual([{ kind: 'no_file' }]);
   });
 
   test('a bad file starts nothing', async () => {

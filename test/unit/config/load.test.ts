@@ -69,7 +69,7 @@ describe('defaults', () => {
       name: 'write',
       check: { text: '/primary', family: 'primary' },
       exclusive: true,
-      balance: 'least-sessions',
+      balance: 'least_sessions',
       fallback: undefined,
       drainMs: 30_000,
       onLeave: {
@@ -94,7 +94,7 @@ describe('defaults', () => {
       onLeave: {
         dead: 'close',
         silent: 'close',
-        lagging: 'drain-idle',
+        lagging: 'drain_idle',
         demoted: 'keep',
         tagged_out: 'drain',
         promoted: 'drain',

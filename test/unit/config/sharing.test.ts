@@ -50,8 +50,8 @@ describe('options', () => {
   test('when everybody lags a pool goes to its fallback, where it has one', () => {
     expect(read('')).toMatchObject({ whenAllLagging: 'fallback', maxLaggingSessions: 100 });
     expect(read('when_all_lagging: refuse')?.whenAllLagging).toBe('refuse');
-    const capped = read('when_all_lagging: least-lagging, max_lagging_sessions: 7');
-    expect(capped).toMatchObject({ whenAllLagging: 'least-lagging', maxLaggingSessions: 7 });
+    const capped = read('when_all_lagging: least_lagging, max_lagging_sessions: 7');
+    expect(capped).toMatchObject({ whenAllLagging: 'least_lagging', maxLaggingSessions: 7 });
   });
 });
 
@@ -75,18 +75,18 @@ describe('errors', () => {
       'pools: { write: { when_all_lagging: refuse } }',
       'pools.write.when_all_lagging: an exclusive pool has at most one',
     ],
-    ['pools: { read: { when_all_lagging: never } }', 'expected refuse, least-lagging or fallback, not "never"'],
+    ['pools: { read: { when_all_lagging: never } }', 'expected refuse, least_lagging or fallback, not "never"'],
     [
       'pools: { read: { check: /replica, when_all_lagging: refuse } }',
       'pools.read.when_all_lagging: nobody lags in a pool whose check has no bound: write one, such as /replica?lag=16MB',
     ],
     [
       'pools: { read: { fallback: none, when_all_lagging: fallback } }',
-      'pools.read.when_all_lagging: the pool has no fallback: give one, or write refuse or least-lagging',
+      'pools.read.when_all_lagging: the pool has no fallback: give one, or write refuse or least_lagging',
     ],
     [
       'pools: { read: { max_lagging_sessions: 7 } }',
-      'pools.read.max_lagging_sessions: only with when_all_lagging: least-lagging do sessions go to members that lag',
+      'pools.read.max_lagging_sessions: only with when_all_lagging: least_lagging do sessions go to members that lag',
     ],
     ['pools: { read: { weight_tag: "" } }', 'pools.read.weight_tag: is empty'],
     ['pools: { read: { slow_start: 30 } }', 'pools.read.slow_start: 30 has no unit'],

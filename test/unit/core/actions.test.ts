@@ -69,7 +69,7 @@ describe('what the step to the next table asks for', () => {
 
   test('the action carries the reason for the log', () => {
     const [action] = planActions(POLICY, BEFORE, aTable(POLICY, 1100, ...ROUND, answered({ at: 1000, status: 503 })));
-    expect(action?.why).toMatchObject({ code: 'not-holding-the-check', detail: '/primary' });
+    expect(action?.why).toMatchObject({ code: 'not_holding_the_check', detail: '/primary' });
   });
 
   test('a pool that the next table does not have lets its members go', () => {
@@ -106,7 +106,7 @@ describe('a member that is out already', () => {
 describe('sessions that another member should have', () => {
   const POOLS = [
     aWritePool(),
-    aPool({ fallback: { pool: 'write', maxSessions: 9 }, onLeave: { ...aPool().onLeave, lagging: 'drain-idle' } }),
+    aPool({ fallback: { pool: 'write', maxSessions: 9 }, onLeave: { ...aPool().onLeave, lagging: 'drain_idle' } }),
   ];
   const THREE = aPolicy({ pools: POOLS });
   const ALL = [aList(0, 'pg-1', 'pg-2', 'pg-3'), isPrimary('pg-1', 0), isReplica('pg-2', 0), isReplica('pg-3', 0)];
@@ -121,14 +121,14 @@ describe('sessions that another member should have', () => {
   }
 
   test('drain from a member that lags, when that has lasted and another one is eligible', () => {
-    expect(after([], ...lagging)).toEqual(['pg-2 lagging drain-idle after 3000']);
+    expect(after([], ...lagging)).toEqual(['pg-2 lagging drain_idle after 3000']);
   });
 
   test('stay while only the fallback is left, and drain as soon as a member is eligible', () => {
     expect(after([isGone], ...lagging)).toEqual(['pg-2 lagging keep after 0']);
     expect(after([...lagging, isGone], isReplica('pg-3', 4000))).toEqual([
       'pg-1 fallback_over drain after 3000',
-      'pg-2 lagging drain-idle after 3000',
+      'pg-2 lagging drain_idle after 3000',
     ]);
   });
 

@@ -33,14 +33,14 @@ function pick(balance: Balance, targets: Targets, load: Load = {}, chance = 0): 
 function turns(targets: Targets, count: number, credits: Credits = new Map()): string {
   let word = '';
   for (let turn = 0; turn < count; turn += 1) {
-    const picked = pickTarget('round-robin', targets, inputs({}, 0, credits));
+    const picked = pickTarget('round_robin', targets, inputs({}, 0, credits));
     credits = picked.credits;
     word += picked.target.member;
   }
   return word;
 }
 
-describe('round-robin takes turns', () => {
+describe('round_robin takes turns', () => {
   test('of equals each has its own', () => {
     expect(turns(THREE, 7)).toBe('abcabca');
   });
@@ -50,7 +50,7 @@ describe('round-robin takes turns', () => {
   });
 
   test('who joins is owed nothing', () => {
-    const { credits } = pickTarget('round-robin', [target('a'), target('b')], inputs());
+    const { credits } = pickTarget('round_robin', [target('a'), target('b')], inputs());
     expect(turns(THREE, 3, credits)).toBe('bca');
   });
 });
@@ -76,7 +76,7 @@ describe('random goes by chance and weight alone', () => {
   });
 });
 
-describe('least-sessions takes the least loaded, and chance decides a tie', () => {
+describe('least_sessions takes the least loaded, and chance decides a tie', () => {
   test.each<[Load, number, string]>([
     [{ a: 3, b: 1, c: 2 }, 0.999, 'b'],
     [{ a: 3, b: 2, c: 1 }, 0, 'c'],
@@ -86,7 +86,7 @@ describe('least-sessions takes the least loaded, and chance decides a tie', () =
     [{ a: 9, b: 1, c: 1 }, 0.5, 'c'],
     [{ a: 0, b: 0, c: 0 }, 0.5, 'b'],
   ])('%j with chance %d is %s', (load, chance, member) => {
-    expect(pick('least-sessions', THREE, load, chance)).toBe(member);
+    expect(pick('least_sessions', THREE, load, chance)).toBe(member);
   });
 
   test.each<[Load, string]>([
@@ -95,7 +95,7 @@ describe('least-sessions takes the least loaded, and chance decides a tie', () =
     [{ a: 3, b: 0, c: 1 }, 'b'],
     [{ a: 6, b: 1, c: 2 }, 'b'],
   ])('load counts for its weight: %j is %s', (load, member) => {
-    expect(pick('least-sessions', HEAVY, load)).toBe(member);
+    expect(pick('least_sessions', HEAVY, load)).toBe(member);
   });
 
   test.each<[Load, number, string]>([
@@ -106,16 +106,16 @@ describe('least-sessions takes the least loaded, and chance decides a tie', () =
     [{ a: 0, b: 0 }, 0.92, 'b'],
   ])('a tenth of the weight is a tenth of the sessions, and of the chances of a tie: %j with %d is %s', (...row) => {
     const [load, chance, member] = row;
-    expect(pick('least-sessions', [target('a'), target('b', { weight: 0.1 })], load, chance)).toBe(member);
+    expect(pick('least_sessions', [target('a'), target('b', { weight: 0.1 })], load, chance)).toBe(member);
   });
 });
 
 /** Whatever the load and chance. */
 function memberOf(targets: Targets, clientAddress: string): string {
-  return pickTarget('client-address', targets, { ...inputs({ a: 1_000 }, 0.5), clientAddress }).target.member;
+  return pickTarget('client_address', targets, { ...inputs({ a: 1_000 }, 0.5), clientAddress }).target.member;
 }
 
-describe('client-address sends an address to one member', () => {
+describe('client_address sends an address to one member', () => {
   const ADDRESSES = Array.from({ length: 4_000 }, (_, index) => `10.1.${index >> 8}.${index & 255}`);
   const countOf = (targets: Targets, member: string): number =>
     ADDRESSES.filter((address) => memberOf(targets, address) === member).length;
@@ -142,13 +142,13 @@ describe('client-address sends an address to one member', () => {
   test('slow start moves nobody', () => {
     const ramped = { ...inputs(), weightOf: ({ member }: Target) => (member === 'a' ? 0.01 : 1) };
     for (const clientAddress of ADDRESSES.slice(0, 100)) {
-      const { member } = pickTarget('client-address', THREE, { ...ramped, clientAddress }).target;
+      const { member } = pickTarget('client_address', THREE, { ...ramped, clientAddress }).target;
       expect(member).toBe(memberOf(THREE, clientAddress));
     }
   });
 });
 
-describe.each(['round-robin', 'random', 'least-sessions', 'client-address'] as const)('%s', (balance) => {
+describe.each(['round_robin', 'random', 'least_sessions', 'client_address'] as const)('%s', (balance) => {
   test('the only target is the one', () => {
     expect(pick(balance, [target('a')], {}, 0.99)).toBe('a');
   });
@@ -175,7 +175,7 @@ test('no slow start: the whole at once', () => {
   expect(rampedShare(0, 0)).toBe(1);
 });
 
-test.each(['least-sessions', 'round-robin', 'random', 'client-address'] as const)(
+test.each(['least_sessions', 'round_robin', 'random', 'client_address'] as const)(
   '%s: a member that missed a probe comes last',
   (balance) => {
     const [a, b] = [target('a'), target('b')] as const;

@@ -41,8 +41,8 @@ describe('scenarios 1, 2: cold start', () => {
   test('all APIs down: the round is complete and clients are held', () => {
     const table = aTable(POLICY, 100, LIST, silent({ member: 'pg-1' }), refused({ member: 'pg-2' }));
     expect(table.complete).toBe(true);
-    expect(routeOf(table, 'write')).toEqual({ kind: 'hold', cause: 'no-member' });
-    expect(routeOf(table, 'read')).toEqual({ kind: 'hold', cause: 'no-member' });
+    expect(routeOf(table, 'write')).toEqual({ kind: 'hold', cause: 'no_member' });
+    expect(routeOf(table, 'read')).toEqual({ kind: 'hold', cause: 'no_member' });
   });
 });
 
@@ -53,13 +53,13 @@ describe('scenario 3: planned switchover, statuses as captured', () => {
   test('while the old primary shuts down it gets nobody new and keeps whom it has', () => {
     const table = aTable(POLICY, 1100, ...ROUND, stopping);
     expect(openIn(table, 'write')).toEqual([]);
-    expect(routeOf(table, 'write')).toEqual({ kind: 'hold', cause: 'no-member' });
-    expect(standingIn(table, 'write', 'pg-1')).toBe('keep not-running');
+    expect(routeOf(table, 'write')).toEqual({ kind: 'hold', cause: 'no_member' });
+    expect(standingIn(table, 'write', 'pg-1')).toBe('keep not_running');
   });
 
   test('its 503 closes its sessions in the same step', () => {
     const table = aTable(POLICY, 2100, ...ROUND, stopping, demoted);
-    expect(standingIn(table, 'write', 'pg-1')).toBe('leave demoted wrong-role');
+    expect(standingIn(table, 'write', 'pg-1')).toBe('leave demoted wrong_role');
   });
 
   test('the new primary opens on its own yes', () => {
@@ -73,7 +73,7 @@ describe('scenario 4: 200 to /primary with role replica is a promotion not finis
 
   test('it is never routed, however long it lasts', () => {
     const table = aTable(POLICY, 30_100, ...ROUND, promoting);
-    expect(routeOf(table, 'write')).toEqual({ kind: 'hold', cause: 'no-member' });
+    expect(routeOf(table, 'write')).toEqual({ kind: 'hold', cause: 'no_member' });
     expect(standingIn(table, 'write', 'pg-2')).toBe('keep promoting');
   });
 
@@ -83,7 +83,7 @@ describe('scenario 4: 200 to /primary with role replica is a promotion not finis
     expect(standingIn(table, 'write', 'pg-2')).toBe('keep promoting');
     const lostTheLock = answered({ member: 'pg-2', at: 30_020, status: 503, body: { role: 'replica' } });
     const lost = aTable(POLICY, 30_100, ...ROUND, promoting, reads, lostTheLock);
-    expect(standingIn(lost, 'write', 'pg-2')).toBe('leave demoted wrong-role');
+    expect(standingIn(lost, 'write', 'pg-2')).toBe('leave demoted wrong_role');
   });
 
   test('it is routed as soon as the role flips', () => {
@@ -102,7 +102,7 @@ describe('scenario 5: 200 with a PostgreSQL that does not run is "not now"', () 
   test.each(['stopping', 'starting', 'crashed', 'unknown', 'restarting'])('state %s', (state) => {
     const table = aTable(POLICY, 1100, ...ROUND, answered({ at: 1000, body: { role: 'primary', state, timeline: 1 } }));
     expect(openIn(table, 'write')).toEqual([]);
-    expect(standingIn(table, 'write', 'pg-1')).toBe('keep not-running');
+    expect(standingIn(table, 'write', 'pg-1')).toBe('keep not_running');
   });
 
   test('after an in-place restart it is open again', () => {
@@ -113,8 +113,8 @@ describe('scenario 5: 200 with a PostgreSQL that does not run is "not now"', () 
   test('its live sessions end by the clock when it falls silent on top', () => {
     const crashed = answered({ at: 1000, body: { role: 'primary', state: 'crashed' } });
     const history = [...ROUND, crashed, silent({ at: 2000 })];
-    expect(standingIn(aTable(POLICY, 15_999, ...history), 'write', 'pg-1')).toBe('keep not-running');
-    expect(standingIn(aTable(POLICY, 16_000, ...history), 'write', 'pg-1')).toBe('leave silent not-running');
+    expect(standingIn(aTable(POLICY, 15_999, ...history), 'write', 'pg-1')).toBe('keep not_running');
+    expect(standingIn(aTable(POLICY, 16_000, ...history), 'write', 'pg-1')).toBe('leave silent not_running');
   });
 });
 
@@ -122,7 +122,7 @@ describe('scenario 6: the host of the primary crashes', () => {
   test('both ports refuse: out at once', () => {
     const table = aTable(POLICY, 1100, ...ROUND, refused({ at: 1000 }));
     expect(standingIn(table, 'write', 'pg-1')).toBe('leave dead refused');
-    expect(routeOf(table, 'write')).toEqual({ kind: 'hold', cause: 'no-member' });
+    expect(routeOf(table, 'write')).toEqual({ kind: 'hold', cause: 'no_member' });
   });
 
   test.each([
@@ -168,9 +168,9 @@ describe('scenario 7: a black hole acts through clocks, counted from the start o
 
   test.each([
     [4999, 'open positive'],
-    [5000, 'keep no-answer'],
-    [14_999, 'keep no-answer'],
-    [15_000, 'leave silent no-answer'],
+    [5000, 'keep no_answer'],
+    [14_999, 'keep no_answer'],
+    [15_000, 'leave silent no_answer'],
   ])('at %i ms it is %s', (now, standing) => {
     expect(standingIn(aTable(POLICY, now, ...hole), 'write', 'pg-1')).toBe(standing);
   });
@@ -183,8 +183,8 @@ describe('scenario 7: a black hole acts through clocks, counted from the start o
 
   test('losing sight of everything at once closes nothing before the grace', () => {
     const table = aTable(POLICY, 14_999, ...hole, silent({ member: 'pg-2', at: 1000 }));
-    expect(standingIn(table, 'write', 'pg-1')).toBe('keep no-answer');
-    expect(standingIn(table, 'read', 'pg-2')).toBe('keep no-answer');
+    expect(standingIn(table, 'write', 'pg-1')).toBe('keep no_answer');
+    expect(standingIn(table, 'read', 'pg-2')).toBe('keep no_answer');
   });
 });
 
@@ -195,7 +195,7 @@ describe('scenario 8: a frozen API with a PostgreSQL that accepts', () => {
   test('it stays open while another member names it leader', () => {
     const table = aTable(POLICY, 25_099, ...ROUND, frozen, vouch);
     expect(standingIn(table, 'write', 'pg-1')).toBe('open vouched');
-    expect(standingIn(aTable(POLICY, 25_100, ...ROUND, frozen, vouch), 'write', 'pg-1')).toBe('keep no-answer');
+    expect(standingIn(aTable(POLICY, 25_100, ...ROUND, frozen, vouch), 'write', 'pg-1')).toBe('keep no_answer');
   });
 
   test.each([
@@ -215,7 +215,7 @@ describe('scenario 8: a frozen API with a PostgreSQL that accepts', () => {
     const table = aTable(POLICY, 20_300, ...ROUND, frozen, vouch, stalled);
     expect(standingIn(table, 'write', 'pg-1')).toBe('open vouched');
     expect(standingIn(aTable(POLICY, 25_100, ...ROUND, frozen, vouch, stalled), 'write', 'pg-1')).toBe(
-      'keep no-answer',
+      'keep no_answer',
     );
   });
 
@@ -229,8 +229,8 @@ describe('scenario 8: a frozen API with a PostgreSQL that accepts', () => {
 
   test('live sessions of a member that lost its vouch stay for the grace', () => {
     const history = [...ROUND, frozen, vouch, isReplica('pg-2', 20_150, { clusterUnlocked: true })];
-    expect(standingIn(aTable(POLICY, 35_099, ...history), 'write', 'pg-1')).toBe('keep no-answer');
-    expect(standingIn(aTable(POLICY, 35_100, ...history), 'write', 'pg-1')).toBe('leave silent no-answer');
+    expect(standingIn(aTable(POLICY, 35_099, ...history), 'write', 'pg-1')).toBe('keep no_answer');
+    expect(standingIn(aTable(POLICY, 35_100, ...history), 'write', 'pg-1')).toBe('leave silent no_answer');
   });
 
   test('a new primary on a higher timeline ends it whoever vouches', () => {
@@ -243,7 +243,7 @@ describe('scenario 8: a frozen API with a PostgreSQL that accepts', () => {
 describe('scenarios 10, 11, 13: the configuration store', () => {
   test('down: demoted, held, and the demoted member reads on when it answers as a replica', () => {
     const table = aTable(POLICY, 1100, ...ROUND, isReplica('pg-1', 1000));
-    expect(routeOf(table, 'write')).toEqual({ kind: 'hold', cause: 'no-member' });
+    expect(routeOf(table, 'write')).toEqual({ kind: 'hold', cause: 'no_member' });
     expect(openIn(table, 'read')).toEqual(['pg-1', 'pg-2']);
   });
 
@@ -275,7 +275,7 @@ describe('scenario 15: a standby cluster', () => {
   test('after the promotion the write pool opens by itself and the other one closes its sessions', () => {
     const table = aTable(policy, 1100, LIST, standbyLeader, yes, replica, isPrimary('pg-1', 1000, { timeline: 2 }));
     expect(openIn(table, 'write')).toEqual(['pg-1']);
-    expect(standingIn(table, 'standby', 'pg-1')).toBe('leave demoted wrong-role');
+    expect(standingIn(table, 'standby', 'pg-1')).toBe('leave demoted wrong_role');
   });
 });
 
@@ -292,8 +292,8 @@ describe('scenario 28: a reused address', () => {
 
   test('it gets nobody new; live sessions are kept until the grace', () => {
     expect(openIn(aTable(POLICY, 1100, ...ROUND, other), 'write')).toEqual([]);
-    expect(standingIn(aTable(POLICY, 14_999, ...ROUND, other), 'write', 'pg-1')).toBe('keep other-cluster');
-    expect(standingIn(aTable(POLICY, 15_000, ...ROUND, other), 'write', 'pg-1')).toBe('leave silent other-cluster');
+    expect(standingIn(aTable(POLICY, 14_999, ...ROUND, other), 'write', 'pg-1')).toBe('keep other_cluster');
+    expect(standingIn(aTable(POLICY, 15_000, ...ROUND, other), 'write', 'pg-1')).toBe('leave silent other_cluster');
   });
 
   test('its timeline raises no floor', () => {
@@ -306,7 +306,7 @@ test('a primary whose PostgreSQL address is unknown is not routed to', () => {
   const list = aList(0, aMember('pg-1', { postgres: undefined }));
   const table = aTable(POLICY, 100, list, isPrimary('pg-1', 0), answered({ check: READ_CHECK, at: 10, status: 503 }));
   expect(openIn(table, 'write')).toEqual([]);
-  expect(standingIn(table, 'write', 'pg-1')).toBe('keep no-postgres-address');
+  expect(standingIn(table, 'write', 'pg-1')).toBe('keep no_postgres_address');
   expect([...poolOf(table, 'write').addresses]).toEqual([]);
 });
 

@@ -29,7 +29,7 @@ const FIRST_ROUND = [
 ] as const;
 
 function policy(pool: Partial<Omit<PoolPolicy, 'check'>> = {}) {
-  return aPolicy({ pools: [aWritePool(), aPool({ whenAllLagging: 'least-lagging', maxLaggingSessions: 7, ...pool })] });
+  return aPolicy({ pools: [aWritePool(), aPool({ whenAllLagging: 'least_lagging', maxLaggingSessions: 7, ...pool })] });
 }
 
 /** Two rounds in which the primary is at 200 MB: what each replica has replayed, in MB. */
@@ -49,12 +49,12 @@ function primary(timeline: number): Observation {
   return isPrimary('pg-1', 1000, { timeline, location: 200 * MB });
 }
 
-describe('least-lagging', () => {
+describe('least_lagging', () => {
   test('opens who lags least, says why, and is capped; the other keeps its sessions', () => {
     const degraded = table({}, ...lagging(150, 100));
     expect(openIn(degraded, 'read')).toEqual(['pg-2']);
     expect(routeOf(degraded, 'read')).toMatchObject({ fallback: undefined, lagging: { maxSessions: 7 } });
-    expect(standingIn(degraded, 'read', 'pg-2')).toBe('open least-lagging');
+    expect(standingIn(degraded, 'read', 'pg-2')).toBe('open least_lagging');
     expect(degraded.pools.get('read')?.standings.get('pg-2')?.why.detail).toBe(`${50 * MB} bytes behind`);
     expect(standingIn(degraded, 'read', 'pg-3')).toBe('keep lagging');
   });

@@ -35,7 +35,7 @@ describe('the member list', () => {
     expect(recordOf(after, 'pg-1')).toEqual({ ...newRecord(moved), answeredAt: 100 });
     const write = (now: number) => decideRoutes(POLICY, after, now).pools.get('write');
     expect(write(600)?.route.kind).toBe('hold');
-    expect(write(600)?.standings.get('pg-1')).toMatchObject({ kind: 'keep', why: { code: 'never-answered' } });
+    expect(write(600)?.standings.get('pg-1')).toMatchObject({ kind: 'keep', why: { code: 'never_answered' } });
   });
 
   test('a member at a new API address that stays silent keeps its sessions for the silence grace', () => {

@@ -48,14 +48,14 @@ describe('what one answer teaches', () => {
     const snapshot = aSnapshot(POLICY, aList(0, 'pg-1'), isPrimary('pg-1', 100));
     expect(verdictsOf(snapshot, 'pg-1')).toEqual({
       [WRITE_CHECK]: 'positive positive',
-      [READ_CHECK]: 'negative wrong-role',
+      [READ_CHECK]: 'negative wrong_role',
     });
   });
 
   test('a replica says yes to /replica and so no to /primary', () => {
     const snapshot = aSnapshot(POLICY, aList(0, 'pg-1'), isReplica('pg-1', 100));
     expect(verdictsOf(snapshot, 'pg-1')).toEqual({
-      [WRITE_CHECK]: 'negative wrong-role',
+      [WRITE_CHECK]: 'negative wrong_role',
       [READ_CHECK]: 'positive positive',
     });
   });

@@ -95,7 +95,7 @@ describe('a drained primary', () => {
     const policy = aPolicy({ pools: [aWritePool({ onLeave: { ...aWritePool().onLeave, operator: 'drain' } })] });
     const snapshot = aSnapshot(policy, ...ROUND, answered({ at: 1000, status: 503 }));
     const decided = decideRoutes(policy, withDrained(snapshot, 'pg-1', 500), 1100);
-    expect(standingIn(decided, 'write', 'pg-1')).toBe('leave demoted not-holding-the-check');
+    expect(standingIn(decided, 'write', 'pg-1')).toBe('leave demoted not_holding_the_check');
     expect(openIn(table, 'write')).toEqual([]);
   });
 
@@ -128,7 +128,7 @@ describe('a scheduled switchover with hold.before_switchover 2s', () => {
 
   test.each([18_000, 20_000, 34_999])('at %d new clients wait, live sessions stay', (now) => {
     expect(routeOf(at(now), 'write')).toEqual({ kind: 'hold', cause: 'switchover' });
-    expect(standingIn(at(now), 'write', 'pg-1')).toBe('keep switchover-due');
+    expect(standingIn(at(now), 'write', 'pg-1')).toBe('keep switchover_due');
     expect(planActions(policy, at(17_000), at(now))).toEqual([]);
     expect(openIn(at(now), 'read')).toEqual(['pg-2', 'pg-3']);
   });

@@ -198,7 +198,7 @@ test('of one moment the DETAIL of a refusal, of a parting, /status and the log s
 
   const decision = poolOf(table, 'write');
   const facts = { pool: aWritePool(), decision, now, waitedMs: 0, detail: undefined };
-  expect(refusalText('no-route', facts).detail).toContain(`pg-1 (${words})`);
+  expect(refusalText('no_route', facts).detail).toContain(`pg-1 (${words})`);
 
   const [action] = planActions(POLICY, previous, table);
   expect(action && describeStanding({ ...action, kind: 'leave' }, now)).toBe(words);

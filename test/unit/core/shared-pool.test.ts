@@ -69,7 +69,7 @@ describe('who reads', () => {
     const others = ['pg-2', 'pg-3'].map((member) => isReplica(member, 10, {}, '/read-only'));
     const table = aTable(withReads(pool), 100, ...ROUND, yes, ...others);
     expect(openIn(table, 'any')).toEqual(['pg-2', 'pg-3']);
-    expect(standingIn(table, 'any', 'pg-1')).toBe('leave promoted exclusive-elsewhere');
+    expect(standingIn(table, 'any', 'pg-1')).toBe('leave promoted exclusive_elsewhere');
   });
 
   test('a reader that never said a word about /primary stays one when its API falls silent', () => {
@@ -85,7 +85,7 @@ describe('who reads', () => {
     expect([openIn(during, 'write'), openIn(during, 'read')]).toEqual([['pg-1'], ['pg-2', 'pg-3']]);
     const after = aTable(ALONE, 1300, ...ROUND, ...both, isPrimary('pg-2', 1200, { timeline: 2 }));
     expect(openIn(after, 'write')).toEqual(['pg-2']);
-    expect(standingIn(after, 'read', 'pg-2')).toBe('leave promoted exclusive-elsewhere');
+    expect(standingIn(after, 'read', 'pg-2')).toBe('leave promoted exclusive_elsewhere');
   });
 
   test('replicas of an older timeline than the primary do not', () => {
@@ -97,7 +97,7 @@ describe('who reads', () => {
       isReplica('pg-2', 1000, { timeline: 2 }),
     );
     expect(openIn(table, 'read')).toEqual(['pg-2']);
-    expect(standingIn(table, 'read', 'pg-3')).toBe('leave lagging other-timeline');
+    expect(standingIn(table, 'read', 'pg-3')).toBe('leave lagging other_timeline');
   });
 });
 
@@ -191,7 +191,7 @@ test('scenario 21: streaming, running and in archive recovery are eligible on th
 describe('scenario 22: noloadbalance', () => {
   test('out at once, as tagged out; back when it is removed', () => {
     const tagged = [...ROUND, says({ noloadbalance: true }, 1000)];
-    expect(standingIn(aTable(ALONE, 1100, ...tagged), 'read', 'pg-2')).toBe('leave tagged_out tagged-out');
+    expect(standingIn(aTable(ALONE, 1100, ...tagged), 'read', 'pg-2')).toBe('leave tagged_out tagged_out');
     expect(openIn(aTable(ALONE, 2100, ...tagged, isReplica('pg-2', 2000)), 'read')).toContain('pg-2');
   });
 });
@@ -217,7 +217,7 @@ describe('scenario 23: a tag filter without a match', () => {
 
   test('without a primary it holds: the picture may still change', () => {
     const table = aTable(withReads(aPool(), zone(undefined)), 5100, ...ROUND, ...noMatch);
-    expect(routeOf(table, 'zone')).toEqual({ kind: 'hold', cause: 'no-member' });
+    expect(routeOf(table, 'zone')).toEqual({ kind: 'hold', cause: 'no_member' });
   });
 
   test('a fallback of a fallback is followed to the end', () => {
@@ -263,12 +263,12 @@ describe('scenarios 24, 25: replicas gone', () => {
 
   test('fallback on but no primary either: held', () => {
     const table = aTable(WITH_FALLBACK, 1100, ...ROUND, ...dead, refused({ at: 1000 }));
-    expect(routeOf(table, 'read')).toEqual({ kind: 'hold', cause: 'no-member' });
+    expect(routeOf(table, 'read')).toEqual({ kind: 'hold', cause: 'no_member' });
   });
 
   test('two primaries are no fallback', () => {
     const table = aTable(WITH_FALLBACK, 1200, ...ROUND, ...dead, isPrimary('pg-2', 1100));
-    expect(routeOf(table, 'read')).toEqual({ kind: 'hold', cause: 'two-primaries' });
+    expect(routeOf(table, 'read')).toEqual({ kind: 'hold', cause: 'two_primaries' });
   });
 });
 
@@ -277,7 +277,7 @@ describe('scenario 21: a replica that becomes the primary', () => {
   const isPromoted = answered({ member: 'pg-2', check: READ_CHECK, at: 1100, status: 503, body: { role: 'primary' } });
 
   test('told by the read check first, its sessions stay: it is about to stand in for the pool', () => {
-    expect(standingIn(aTable(WITH_FALLBACK, 1150, ...ROUND, dead, isPromoted), 'read', 'pg-2')).toBe('keep wrong-role');
+    expect(standingIn(aTable(WITH_FALLBACK, 1150, ...ROUND, dead, isPromoted), 'read', 'pg-2')).toBe('keep wrong_role');
     const proven = isPrimary('pg-2', 1200, { timeline: 2 });
     const table = aTable(WITH_FALLBACK, 1250, ...ROUND, dead, isPromoted, proven);
     expect(standingIn(table, 'read', 'pg-2')).toBe('open fallback');
@@ -285,10 +285,10 @@ describe('scenario 21: a replica that becomes the primary', () => {
 
   test('without a fallback they go, and where another primary is proven', () => {
     expect(standingIn(aTable(ALONE, 1150, ...ROUND, dead, isPromoted), 'read', 'pg-2')).toBe(
-      'leave promoted wrong-role',
+      'leave promoted wrong_role',
     );
     const table = aTable(WITH_FALLBACK, 1150, ...ROUND, isPromoted, isPrimary('pg-1', 1120));
-    expect(standingIn(table, 'read', 'pg-2')).toBe('leave promoted wrong-role');
+    expect(standingIn(table, 'read', 'pg-2')).toBe('leave promoted wrong_role');
   });
 });
 
@@ -297,9 +297,9 @@ describe('silence acts through clocks', () => {
 
   test.each([
     [9999, 'open positive'],
-    [10_000, 'keep no-answer'],
-    [14_999, 'keep no-answer'],
-    [15_000, 'leave silent no-answer'],
+    [10_000, 'keep no_answer'],
+    [14_999, 'keep no_answer'],
+    [15_000, 'leave silent no_answer'],
   ])('at %i ms a silent replica is %s', (now, standing) => {
     expect(standingIn(aTable(ALONE, now, ...ROUND, hole), 'read', 'pg-2')).toBe(standing);
   });
@@ -309,20 +309,20 @@ describe('scenario 27: joining', () => {
   const joined = aList(500, 'pg-1', 'pg-2', 'pg-3', 'pg-4');
 
   test('a member that joins gets traffic with its first yes', () => {
-    expect(standingIn(aTable(ALONE, 600, ...ROUND, joined), 'read', 'pg-4')).toBe('keep never-answered');
+    expect(standingIn(aTable(ALONE, 600, ...ROUND, joined), 'read', 'pg-4')).toBe('keep never_answered');
     expect(openIn(aTable(ALONE, 700, ...ROUND, joined, isReplica('pg-4', 650)), 'read')).toContain('pg-4');
   });
 
   test('a member without a PostgreSQL address waits for one', () => {
     const noAddress = aList(500, 'pg-1', aMember('pg-2', { postgres: undefined }), 'pg-3');
     const table = aTable(ALONE, 700, ...ROUND, noAddress, isReplica('pg-2', 600));
-    expect(standingIn(table, 'read', 'pg-2')).toBe('keep no-postgres-address');
+    expect(standingIn(table, 'read', 'pg-2')).toBe('keep no_postgres_address');
     expect(openIn(table, 'read')).toEqual(['pg-3']);
   });
 });
 
 test('scenario 28: a reused address that answers for another cluster leaves as removed', () => {
   const table = aTable(ALONE, 1100, ...ROUND, isReplica('pg-2', 1000, { scope: 'billing' }));
-  expect(standingIn(table, 'read', 'pg-2')).toBe('leave removed other-cluster');
+  expect(standingIn(table, 'read', 'pg-2')).toBe('leave removed other_cluster');
   expect(openIn(table, 'read')).toEqual(['pg-3']);
 });

@@ -22,10 +22,10 @@ test('a 503 of a server that stops leaves the sessions to PostgreSQL, until sile
   const history = [...ROUND, isPrimary('pg-1', 1000), stops];
   const table = aTable(POLICY, 2100, ...history);
   expect(openIn(table, 'write')).toEqual([]);
-  expect(routeOf(table, 'write')).toEqual({ kind: 'hold', cause: 'no-member' });
-  expect(standingIn(table, 'write', 'pg-1')).toBe('keep not-running');
-  expect(standingIn(aTable(POLICY, 15_999, ...history, stopped), 'write', 'pg-1')).toBe('keep not-running');
-  expect(standingIn(aTable(POLICY, 16_000, ...history, stopped), 'write', 'pg-1')).toBe('leave demoted not-running');
+  expect(routeOf(table, 'write')).toEqual({ kind: 'hold', cause: 'no_member' });
+  expect(standingIn(table, 'write', 'pg-1')).toBe('keep not_running');
+  expect(standingIn(aTable(POLICY, 15_999, ...history, stopped), 'write', 'pg-1')).toBe('keep not_running');
+  expect(standingIn(aTable(POLICY, 16_000, ...history, stopped), 'write', 'pg-1')).toBe('leave demoted not_running');
 });
 
 test('another proven primary ends them at once, also when the 503 comes later', () => {
@@ -41,5 +41,5 @@ test('another proven primary ends them at once, also when the 503 comes later', 
 
 test('a 503 of a server that stops and has never been the primary keeps nobody', () => {
   const stops = answered({ member: 'pg-2', at: 2000, status: 503, body: { state: 'stopping' } });
-  expect(standingIn(aTable(POLICY, 2100, LIST, stops), 'write', 'pg-2')).toBe('leave demoted not-running');
+  expect(standingIn(aTable(POLICY, 2100, LIST, stops), 'write', 'pg-2')).toBe('leave demoted not_running');
 });

@@ -47,11 +47,11 @@ describe('scenario 9: two members say yes', () => {
     const seconds = [1000, 5000, 9000, 13_000, 15_900];
     const both = [...history, ...seconds.flatMap((at) => [yes('pg-1', at, first), yes('pg-2', at, second)])];
     const during = aTable(POLICY, 15_999, ...both);
-    expect(routeOf(during, 'write')).toEqual({ kind: 'hold', cause: 'two-primaries' });
-    expect(standingIn(during, 'write', 'pg-1')).toBe('keep two-primaries');
+    expect(routeOf(during, 'write')).toEqual({ kind: 'hold', cause: 'two_primaries' });
+    expect(standingIn(during, 'write', 'pg-1')).toBe('keep two_primaries');
     const after = aTable(POLICY, 16_000, ...both);
-    expect(standingIn(after, 'write', 'pg-1')).toBe('leave silent two-primaries');
-    expect(standingIn(after, 'write', 'pg-2')).toBe('leave silent two-primaries');
+    expect(standingIn(after, 'write', 'pg-1')).toBe('leave silent two_primaries');
+    expect(standingIn(after, 'write', 'pg-2')).toBe('leave silent two_primaries');
   });
 
   test('the grace begins with the rivalry, not with what a rival once was', () => {
@@ -64,7 +64,7 @@ describe('scenario 9: two members say yes', () => {
       yes('pg-1', 66_000),
     ];
     const table = aTable(POLICY, 67_100, ...past, ...taken, yes('pg-2', 67_000));
-    expect(standingIn(table, 'write', 'pg-1')).toBe('keep two-primaries');
+    expect(standingIn(table, 'write', 'pg-1')).toBe('keep two_primaries');
   });
 
   test('the grace begins when the second reaches the timeline, however long it was a primary on a lower one', () => {
@@ -73,8 +73,8 @@ describe('scenario 9: two members say yes', () => {
     const higher = seconds.slice(1).map((at) => yes('pg-2', at, 2));
     const history = [...lower, ...higher].toSorted((a, b) => a.startedAt - b.startedAt);
     const table = aTable(POLICY, 20_100, LIST, silent({ member: 'pg-2' }), ...history, yes('pg-1', 20_000, 2));
-    expect(standingIn(table, 'write', 'pg-2')).toBe('keep two-primaries');
-    expect(standingIn(table, 'write', 'pg-1')).toBe('keep two-primaries');
+    expect(standingIn(table, 'write', 'pg-2')).toBe('keep two_primaries');
+    expect(standingIn(table, 'write', 'pg-1')).toBe('keep two_primaries');
   });
 
   test('when one yields the other opens', () => {

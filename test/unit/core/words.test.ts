@@ -15,29 +15,29 @@ import { aDecision } from '../../support/tables.ts';
 
 describe('SQLSTATEs', () => {
   test.each<[CloseReason, string | undefined]>([
-    ['no-route', '57P03'],
-    ['hold-timeout', '57P03'],
-    ['connect-failed', '08006'],
-    ['too-many-sessions', '53300'],
-    ['not-postgres', '08P01'],
-    ['startup-timeout', '08P01'],
-    ['unsupported-protocol', '0A000'],
-    ['tls-required', '28000'],
-    ['tls-failed', undefined],
-    ['unknown-target', '3D000'],
-    ['landed-on-standby', '57P03'],
-    ['too-old', '57P01'],
+    ['no_route', '57P03'],
+    ['hold_timeout', '57P03'],
+    ['connect_failed', '08006'],
+    ['too_many_sessions', '53300'],
+    ['not_postgres', '08P01'],
+    ['startup_timeout', '08P01'],
+    ['unsupported_protocol', '0A000'],
+    ['tls_required', '28000'],
+    ['tls_failed', undefined],
+    ['unknown_target', '3D000'],
+    ['landed_on_standby', '57P03'],
+    ['too_old', '57P01'],
     ['shutdown', '57P01'],
-    ['internal-error', 'XX000'],
-    ['evicted-demoted', '57P01'],
-    ['client-closed', undefined],
-    ['client-reset', undefined],
-    ['client-gave-up', undefined],
-    ['backend-closed', undefined],
-    ['backend-reset', undefined],
-    ['no-startup', undefined],
-    ['cancel-forwarded', undefined],
-    ['cancel-failed', undefined],
+    ['internal_error', 'XX000'],
+    ['evicted_demoted', '57P01'],
+    ['client_closed', undefined],
+    ['client_reset', undefined],
+    ['client_gave_up', undefined],
+    ['backend_closed', undefined],
+    ['backend_reset', undefined],
+    ['no_startup', undefined],
+    ['cancel_forwarded', undefined],
+    ['cancel_failed', undefined],
   ])('%s: %s', (reason, sqlState) => {
     expect(CLOSE_REASONS[reason].sqlState).toBe(sqlState);
   });
@@ -61,12 +61,12 @@ describe('SQLSTATEs', () => {
 describe('sentences', () => {
   test.each([
     [{ code: 'positive' } as const, 'answers the check'],
-    [{ code: 'no-answer', since: 1000 } as const, 'no answer for 4 s'],
-    [{ code: 'no-answer', since: 4600 } as const, 'no answer for 400 ms'],
-    [{ code: 'no-answer', since: 9000 } as const, 'no answer for 0 ms'],
-    [{ code: 'wrong-role', detail: 'role replica' } as const, 'role does not fit the check: role replica'],
+    [{ code: 'no_answer', since: 1000 } as const, 'no answer for 4 s'],
+    [{ code: 'no_answer', since: 4600 } as const, 'no answer for 400 ms'],
+    [{ code: 'no_answer', since: 9000 } as const, 'no answer for 0 ms'],
+    [{ code: 'wrong_role', detail: 'role replica' } as const, 'role does not fit the check: role replica'],
     [
-      { code: 'no-answer', since: 1000, detail: 'no answer within 800 ms' } as const,
+      { code: 'no_answer', since: 1000, detail: 'no answer within 800 ms' } as const,
       'no answer for 4 s: no answer within 800 ms',
     ],
   ])('%j at 5 s reads %j', (why, text) => {
@@ -116,10 +116,10 @@ describe('sentences', () => {
     const notUsed = REFUSAL_REASONS.map((reason) => ({ name: reason, reason, why: '10.0.0.7 port 22' }));
     const named = describeMembers({ ...aDecision({}), refused: notUsed }, 0);
     expect(named).toMatch(
-      /^members seen: none; not used: api-port \(API port not allowed by cluster\.allow\.ports\), .* and 4 others$/,
+      /^members seen: none; not used: api_port \(API port not allowed by cluster\.allow\.ports\), .* and 4 others$/,
     );
     // No address for a client that has not authenticated, and a contact point is no member.
-    expect(named).not.toMatch(/10\.0\.0\.7|contact-point/);
+    expect(named).not.toMatch(/10\.0\.0\.7|contact_point/);
     expect(describeMembers(undefined, 0)).toBe('members seen: none');
     expect(describeMembers(poolOf(aTable(aPolicy(), 0), 'write'), 0)).toBe('members seen: none');
   });

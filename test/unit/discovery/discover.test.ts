@@ -249,7 +249,7 @@ describe('static', () => {
     const result = await cluster.discovery.discover();
     expect(names(result)).toEqual(['pg-1', 'pg-2']);
     expect(result.refused).toEqual([
-      { name: 'pg-3', reason: 'not-configured', why: 'neither a seed nor configured, and discovery is static' },
+      { name: 'pg-3', reason: 'not_configured', why: 'neither a seed nor configured, and discovery is static' },
     ]);
   });
 });

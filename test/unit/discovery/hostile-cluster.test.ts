@@ -67,7 +67,7 @@ test('ten thousand members: a hundred are taken and the rest is told in one line
   const many = Array.from({ length: 10_000 }, (_, n) => entryOf(`pg-${n}`, `10.1.${n >> 8}.${n & 255}`));
   const { cluster, result } = await discoverWith(...many);
   expect(result.members).toHaveLength(100);
-  expect(result.refused).toEqual([{ name: '9900 others', reason: 'too-many', why: 'more than 100 members' }]);
+  expect(result.refused).toEqual([{ name: '9900 others', reason: 'too_many', why: 'more than 100 members' }]);
   expect(cluster.reads).toHaveLength(1);
 });
 
@@ -121,12 +121,12 @@ describe('G19: only a seed teaches a port, and only of its own host', () => {
     ['no API', entryOf('seed', SEED_HOST, { api_url: null, port: 6379 })],
     ['a member that is no seed', entryOf('seed', '10.0.0.2', { port: 6379 })],
   ])('%s', async (_, entry) => {
-    expect(await refusalsOf(entry, other)).toContain('other postgres-port');
+    expect(await refusalsOf(entry, other)).toContain('other postgres_port');
   });
 
   test('of two entries for one seed the first counts', async () => {
     const twin = entryOf('twin', SEED_HOST, { port: 6379 });
-    expect(await refusalsOf(entryOf('seed', SEED_HOST, { port: 5433 }), twin, other)).toContain('other postgres-port');
+    expect(await refusalsOf(entryOf('seed', SEED_HOST, { port: 5433 }), twin, other)).toContain('other postgres_port');
   });
 
   test('a port that is trusted opens no other network', async () => {
@@ -134,7 +134,7 @@ describe('G19: only a seed teaches a port, and only of its own host', () => {
     const metadata = entryOf('metadata', '10.0.0.4', { host: '169.254.169.254', port: 5433 });
     expect(await refusalsOf(entryOf('seed', SEED_HOST, { port: 5433 }), stranger, metadata)).toEqual([
       'stranger address',
-      'metadata forbidden-address',
+      'metadata forbidden_address',
     ]);
   });
 
@@ -147,8 +147,8 @@ describe('G19: only a seed teaches a port, and only of its own host', () => {
     cluster.documents.set('10.0.0.2:8008', { members: [{ ...own, port: 6379 }, GOOD, other] });
     const result = await cluster.discovery.discover();
     expect(result.refused.map(({ name, reason }) => `${name} ${reason}`)).toEqual([
-      'seed postgres-port',
-      'other postgres-port',
+      'seed postgres_port',
+      'other postgres_port',
     ]);
   });
 });
@@ -171,7 +171,7 @@ test('a member whose two addresses are refused is refused with both reasons', as
   expect(result.refused).toEqual([
     {
       name: 'bad',
-      reason: 'api-port',
+      reason: 'api_port',
       why:
         'API port 9009 is not allowed: add 9009 to cluster.allow.ports to allow it; ' +
         'PostgreSQL port 6379 is not allowed: add 6379 to cluster.allow.ports to allow it',

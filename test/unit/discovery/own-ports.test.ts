@@ -54,5 +54,5 @@ test('the port stays trusted while the seed is away, and another one takes its p
   cluster.documents.delete('10.0.0.2:8008');
   cluster.documents.set('10.0.0.1:8008', { members: [moved[0], ON_5433[1]] });
   const { refused } = await cluster.discovery.discover();
-  expect(refused).toMatchObject([{ name: 'pg-2', reason: 'postgres-port' }]);
+  expect(refused).toMatchObject([{ name: 'pg-2', reason: 'postgres_port' }]);
 });

@@ -101,7 +101,7 @@ describe('SRV records', () => {
     const { refused } = await cluster.discovery.discover();
     expect(cluster.reads).toEqual([]);
     expect(refused).toEqual([
-      { name: `${address}:${port}`, reason: 'contact-point', why: `${why}, named by http+srv://${SRV}` },
+      { name: `${address}:${port}`, reason: 'contact_point', why: `${why}, named by http+srv://${SRV}` },
     ]);
   });
 

@@ -22,10 +22,10 @@ test.each<[string, PoolPicture]>([
   ['members used although all lag', { open: { A }, lagging: { maxSessions: 1 } }],
   ['nobody', { otherwise: 'closed' }],
 ])('%s is', (_, after) => {
-  expect(news({ open: { A } }, after)).toEqual(['route-changed']);
+  expect(news({ open: { A } }, after)).toEqual(['route_changed']);
 });
 
 test('one member more is, and one fewer', () => {
-  expect(news({ open: { A } }, { open: { A, B } })).toContain('route-changed');
-  expect(news({ open: { A, B } }, { open: { A } })).toContain('route-changed');
+  expect(news({ open: { A } }, { open: { A, B } })).toContain('route_changed');
+  expect(news({ open: { A, B } }, { open: { A } })).toContain('route_changed');
 });

@@ -24,7 +24,7 @@ test('G2, G4: evidence runs out where it is used: new sessions hold, live ones e
   const { clock, decider, actions } = await aDecider();
   expect(decider.table().pools.get('write')?.route.kind).toBe('open');
   await clock.advance(5000);
-  expect(decider.table().pools.get('write')?.route).toEqual({ kind: 'hold', cause: 'no-member' });
+  expect(decider.table().pools.get('write')?.route).toEqual({ kind: 'hold', cause: 'no_member' });
   expect(actions).toEqual([]);
   await clock.advance(10_000);
   expect(actions.map(({ pool, member, cause, mode }) => [pool, member, cause, mode])).toContainEqual([

@@ -34,7 +34,7 @@ it('scenario 14, G20: three members flap at every probe: never two, no storm of 
   }
   expect(open.filter((route) => route.includes(','))).toEqual([]);
   expect(open).toContain('pg-2');
-  const changes = lab.events.filter((event) => event.kind === 'route-changed' && event.pool === 'write');
+  const changes = lab.events.filter((event) => event.kind === 'route_changed' && event.pool === 'write');
   expect(lab.evictions('write').length).toBeLessThanOrEqual(changes.length);
   expect(changes.length).toBeLessThanOrEqual(2 * ROUNDS);
   const urgentRounds = (ROUNDS * ROUND_MS) / 90;

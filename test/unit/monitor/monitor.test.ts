@@ -76,7 +76,7 @@ it('freshen believes no evidence from before a session was ended by the server',
   const lab = await new LabMonitor().started();
   await lab.clock.advance(200);
   lab.set('pg-1', { role: 'replica' });
-  lab.monitor.smell({ kind: 'backend-closed', member: 'pg-1' });
+  lab.monitor.smell({ kind: 'backend_closed', member: 'pg-1' });
   expect(lab.writeRoute()).toBe('pg-1');
   await lab.monitor.freshen('write');
   expect(lab.writeRoute()).toBe('hold');
@@ -86,11 +86,11 @@ it('a session for writes that met a standby: no evidence from before counts, and
   const lab = await new LabMonitor().started();
   await lab.clock.advance(5000);
   const from = lab.clock.now();
-  lab.monitor.smell({ kind: 'landed-on-standby', member: 'pg-1' });
+  lab.monitor.smell({ kind: 'landed_on_standby', member: 'pg-1' });
   await lab.clock.advance(1000);
   expect(lab.askedSince('pg-1', from)).toBeGreaterThanOrEqual(5);
   lab.set('pg-1', { role: 'replica' });
-  lab.monitor.smell({ kind: 'landed-on-standby', member: 'pg-1' });
+  lab.monitor.smell({ kind: 'landed_on_standby', member: 'pg-1' });
   const asked = lab.monitor.freshen('write');
   await lab.clock.advance(100);
   await asked;
@@ -101,12 +101,12 @@ it('a server that calls itself a standby while its API proves it the primary: sa
   const lab = await new LabMonitor().started();
   await lab.clock.advance(5000);
   for (let times = 0; times < 3; times += 1) {
-    lab.monitor.smell({ kind: 'landed-on-standby', member: 'pg-1' });
+    lab.monitor.smell({ kind: 'landed_on_standby', member: 'pg-1' });
     await lab.clock.advance(1000);
   }
   expect(lab.monitor.table().pools.get('write')?.route).toMatchObject({ targets: [{ isStandbyWordStale: true }] });
-  const said = lab.events.filter(({ kind }) => kind === 'standby-word-stale');
-  expect(said).toEqual([{ kind: 'standby-word-stale', member: 'pg-1' }]);
+  const said = lab.events.filter(({ kind }) => kind === 'standby_word_stale');
+  expect(said).toEqual([{ kind: 'standby_word_stale', member: 'pg-1' }]);
 });
 
 it('holds new clients of the primary before a scheduled switchover, having read once more whether it stands', async () => {
@@ -142,7 +142,7 @@ it('does not hold for a switchover that was taken back in time', async () => {
   await lab.clock.advance(10_000);
   expect(
     lab.events.some(
-      (event) => event.kind === 'route-changed' && event.to.kind === 'hold' && event.to.cause === 'switchover',
+      (event) => event.kind === 'route_changed' && event.to.kind === 'hold' && event.to.cause === 'switchover',
     ),
   ).toBe(false);
 });
@@ -154,7 +154,7 @@ it('a drain acts in its step, survives that the member is gone for a while, and 
   expect(lab.monitor.drain('pg-1')).toBe(true);
   expect(lab.evictions('write')).toEqual(['pg-1 operator close']);
   expect(lab.monitor.table().pools.get('write')?.route).toEqual({ kind: 'hold', cause: 'drained' });
-  expect(lab.events).toContainEqual({ kind: 'member-drained', member: 'pg-1' });
+  expect(lab.events).toContainEqual({ kind: 'member_drained', member: 'pg-1' });
   const was = lab.members.get('pg-1');
   lab.members.delete('pg-1');
   await lab.clock.advance(60_000);
@@ -168,10 +168,10 @@ it('a drain acts in its step, survives that the member is gone for a while, and 
 
 it('tells of members that may not be contacted, once per change', async () => {
   const lab = await new LabMonitor().started();
-  const told = () => lab.events.flatMap((event) => (event.kind === 'members-refused' ? [event.refused] : []));
+  const told = () => lab.events.flatMap((event) => (event.kind === 'members_refused' ? [event.refused] : []));
   await lab.clock.advance(25_000);
   expect(told()).toEqual([]);
-  lab.refused = [{ name: 'pg-9', reason: 'postgres-port', why: 'port 22 is not allowed' }];
+  lab.refused = [{ name: 'pg-9', reason: 'postgres_port', why: 'port 22 is not allowed' }];
   await lab.clock.advance(25_000);
   expect(told()).toEqual([lab.refused]);
   lab.refused = [];
@@ -184,10 +184,10 @@ it('scenario 27: probes a member that joins, and no more one that leaves', async
   lab.set('pg-3', { role: 'replica' });
   await lab.clock.advance(11_000);
   expect(lab.asked.has('pg-3')).toBe(true);
-  expect(lab.events).toContainEqual({ kind: 'members-changed', added: ['pg-3'], removed: [] });
+  expect(lab.events).toContainEqual({ kind: 'members_changed', added: ['pg-3'], removed: [] });
   lab.members.delete('pg-3');
   await lab.clock.advance(40_000);
-  expect(lab.events).toContainEqual({ kind: 'members-changed', added: [], removed: ['pg-3'] });
+  expect(lab.events).toContainEqual({ kind: 'members_changed', added: [], removed: ['pg-3'] });
   const from = lab.clock.now();
   await lab.clock.advance(5000);
   expect(lab.askedSince('pg-3', from)).toBe(0);

@@ -21,7 +21,7 @@ it('a new check evicts nobody before it was asked, and is asked at once', async 
   lab.monitor.reconfigure(aPolicy({ pools: [aWritePool(), read] }));
   expect(lab.monitor.table().pools.get('read')?.standings.get('pg-2')).toMatchObject({
     kind: 'keep',
-    why: { code: 'never-answered' },
+    why: { code: 'never_answered' },
   });
   expect(lab.actions).toEqual([]);
   await lab.clock.advance(1);

@@ -7,8 +7,8 @@ import { DiscoveryLoop } from '../../../src/monitor/discovery-loop.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
-const MEMBER: MemberRefusal = { name: 'pg-9', reason: 'postgres-port', why: 'port 22 is not allowed' };
-const SEED: MemberRefusal = { name: 'http://pg1:8008', reason: 'contact-point', why: 'could not be resolved' };
+const MEMBER: MemberRefusal = { name: 'pg-9', reason: 'postgres_port', why: 'port 22 is not allowed' };
+const SEED: MemberRefusal = { name: 'http://pg1:8008', reason: 'contact_point', why: 'could not be resolved' };
 
 test('a member that the last document listed stays refused; what concerns seeds is as new as the read', async () => {
   const clock = new ManualClock();
@@ -31,7 +31,7 @@ test('a member that the last document listed stays refused; what concerns seeds 
     onObservation: (one: Observation) => void (one.kind === 'members' && observed.push(one.refused)),
     onNewList: () => {},
     onSmell: () => {},
-    onEvent: (event: MonitorEvent) => void (event.kind === 'members-refused' && told.push(event.refused)),
+    onEvent: (event: MonitorEvent) => void (event.kind === 'members_refused' && told.push(event.refused)),
   });
   loop.start();
   const step = async (kind: 'found' | 'failed', said: readonly MemberRefusal[]) => {

@@ -25,9 +25,9 @@ it('is led to without a restart once everybody has agreed on it for 30 s', async
   const lab = await takenBack('replica');
   await lab.clock.advance(29_000);
   expect(lab.writeRoute()).toBe('hold');
-  expect(told(lab, 'primary-refused')).toEqual([
+  expect(told(lab, 'primary_refused')).toEqual([
     {
-      kind: 'primary-refused',
+      kind: 'primary_refused',
       member: 'pg-1',
       refusal: 'timeline',
       text: expect.stringMatching(
@@ -37,9 +37,9 @@ it('is led to without a restart once everybody has agreed on it for 30 s', async
   ]);
   await lab.clock.advance(10_000);
   expect(lab.writeRoute()).toBe('pg-1');
-  expect(told(lab, 'primary-accepted')).toEqual([
+  expect(told(lab, 'primary_accepted')).toEqual([
     {
-      kind: 'primary-accepted',
+      kind: 'primary_accepted',
       member: 'pg-1',
       refusal: 'timeline',
       by: 'agreement',
@@ -68,7 +68,7 @@ it('is led to at once when an operator says so, and nothing is accepted that is 
   expect(lab.writeRoute()).toBe('hold');
   expect(lab.monitor.accept('timeline')).toMatchObject({ kind: 'accepted', acceptance: { by: 'operator' } });
   expect(lab.writeRoute()).toBe('pg-1');
-  expect(told(lab, 'primary-accepted')).toMatchObject([{ member: 'pg-1', by: 'operator' }]);
+  expect(told(lab, 'primary_accepted')).toMatchObject([{ member: 'pg-1', by: 'operator' }]);
   expect(lab.monitor.accept('timeline')).toEqual({ kind: 'impossible', refused: [] });
 });
 

@@ -7,10 +7,10 @@ test('members that left the cluster leave no series behind, though nobody scrape
   const metrics = createEventMetrics({ registry, now: () => 0 });
   const names = Array.from({ length: 300 }, (_, index) => `member-${index}`);
   for (const member of names) {
-    metrics.count({ kind: 'members-changed', added: [member], removed: [] });
-    const dial = { kind: 'dial-finished', pool: 'write', session: 1, outcome: 'refused', durationMs: 2 } as const;
+    metrics.count({ kind: 'members_changed', added: [member], removed: [] });
+    const dial = { kind: 'dial_finished', pool: 'write', session: 1, outcome: 'refused', durationMs: 2 } as const;
     metrics.count({ ...dial, member });
-    metrics.count({ kind: 'members-changed', added: [], removed: [member] });
+    metrics.count({ kind: 'members_changed', added: [], removed: [member] });
     // A connect that was under way ends after its member has left.
     metrics.count({ ...dial, member });
   }

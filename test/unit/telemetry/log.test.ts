@@ -36,7 +36,7 @@ describe('format', () => {
   test('one event is one line, whatever its text holds', () => {
     const lines = linesOf({ format: 'pretty', level: 'trace' }, (log) =>
       createRecorder({ log, clock: new ManualClock(), count: () => {} }).onMonitorEvent({
-        kind: 'probe-finished',
+        kind: 'probe_finished',
         member: 'pg-1',
         check: '/primary',
         outcome: 'malformed',
@@ -63,15 +63,15 @@ const target = { member: 'pg-1', address: { host: '10.0.0.1', port: 5432 } };
 const open = { kind: 'open', targets: [target], fallback: undefined } as const;
 const late = { ...open, lagging: { maxSessions: 9 } } as const;
 const lent = { kind: 'open', targets: [target], fallback: { pool: 'write', maxSessions: 9 } } as const;
-const hold = { kind: 'hold', cause: 'no-member' } as const;
+const hold = { kind: 'hold', cause: 'no_member' } as const;
 const isOpen = { kind: 'open', why: { code: 'positive' } } as const;
 const closed = {
-  kind: 'session-closed',
+  kind: 'session_closed',
   pool: 'write',
   session: 7,
   member: 'pg-1',
   client: '10.1.1.1:5000',
-  reason: 'client-closed',
+  reason: 'client_closed',
   detail: undefined,
   durationMs: 1500,
   toBackendBytes: 1,
@@ -80,71 +80,71 @@ const closed = {
 
 describe('lines', () => {
   const cases: readonly (readonly [ProxyEvent | MonitorEvent, string])[] = [
-    [{ kind: 'route-changed', pool: 'write', from: undefined, to: open }, 'info pool write: open on pg-1'],
+    [{ kind: 'route_changed', pool: 'write', from: undefined, to: open }, 'info pool write: open on pg-1'],
     [
-      { kind: 'route-changed', pool: 'read', from: open, to: lent },
+      { kind: 'route_changed', pool: 'read', from: open, to: lent },
       'info pool read: open on pg-1, by fallback to pool write',
     ],
     [
-      { kind: 'route-changed', pool: 'read', from: open, to: late },
+      { kind: 'route_changed', pool: 'read', from: open, to: late },
       'warn pool read: open on pg-1, although every member lags',
     ],
     [
-      { kind: 'route-changed', pool: 'write', from: open, to: hold },
-      'warn pool write: no member, clients wait (no-member)',
+      { kind: 'route_changed', pool: 'write', from: open, to: hold },
+      'warn pool write: no member, clients wait (no_member)',
     ],
-    [{ kind: 'route-changed', pool: 'write', from: undefined, to: hold }, 'info pool write: no member, clients wait'],
+    [{ kind: 'route_changed', pool: 'write', from: undefined, to: hold }, 'info pool write: no member, clients wait'],
     [
-      { kind: 'route-changed', pool: 'write', from: hold, to: { kind: 'hold', cause: 'two-primaries' } },
-      'error pool write: no member, clients wait (two-primaries)',
+      { kind: 'route_changed', pool: 'write', from: hold, to: { kind: 'hold', cause: 'two_primaries' } },
+      'error pool write: no member, clients wait (two_primaries)',
     ],
     [
-      { kind: 'route-changed', pool: 'write', from: open, to: { kind: 'closed' } },
+      { kind: 'route_changed', pool: 'write', from: open, to: { kind: 'closed' } },
       'warn pool write: no member, clients',
     ],
     [
       {
-        kind: 'standing-changed',
+        kind: 'standing_changed',
         pool: 'write',
         member: 'pg-1',
         from: isOpen,
-        to: { kind: 'keep', why: { code: 'no-answer' } },
+        to: { kind: 'keep', why: { code: 'no_answer' } },
         text: 'no answer for 5 s',
       },
       'warn pool write: pg-1 takes no new sessions, keeps its live ones: no answer for 5 s',
     ],
     [
       {
-        kind: 'standing-changed',
+        kind: 'standing_changed',
         pool: 'write',
         member: 'pg-1',
         from: isOpen,
-        to: { kind: 'leave', cause: 'demoted', why: { code: 'wrong-role' } },
+        to: { kind: 'leave', cause: 'demoted', why: { code: 'wrong_role' } },
         text: 'role replica',
       },
       'info pool write: pg-1 is out (demoted): role replica',
     ],
     [
-      { kind: 'route-changed', pool: 'write', from: open, to: { kind: 'hold', cause: 'switchover' } },
+      { kind: 'route_changed', pool: 'write', from: open, to: { kind: 'hold', cause: 'switchover' } },
       'info pool write: no member, clients wait (switchover)',
     ],
     [
-      { kind: 'route-changed', pool: 'write', from: open, to: { kind: 'hold', cause: 'drained' } },
+      { kind: 'route_changed', pool: 'write', from: open, to: { kind: 'hold', cause: 'drained' } },
       'info pool write: no member, clients wait (drained)',
     ],
     [
-      { kind: 'member-drained', member: 'pg-2' },
+      { kind: 'member_drained', member: 'pg-2' },
       'warn pg-2: drained by the operator, until it is resumed or this process ends',
     ],
-    [{ kind: 'member-resumed', member: 'pg-2' }, 'info pg-2: resumed by the operator'],
-    [{ kind: 'refresh-asked', isMerged: false }, 'info refresh asked for: every member is asked at once'],
+    [{ kind: 'member_resumed', member: 'pg-2' }, 'info pg-2: resumed by the operator'],
+    [{ kind: 'refresh_asked', isMerged: false }, 'info refresh asked for: every member is asked at once'],
     [
-      { kind: 'contact-source-changed', source: 'http://pg:8008', contactPoints: ['10.0.0.1:8008', '10.0.0.2:8008'] },
+      { kind: 'contact_source_changed', source: 'http://pg:8008', contactPoints: ['10.0.0.1:8008', '10.0.0.2:8008'] },
       'info http://pg:8008: contact points 10.0.0.1:8008, 10.0.0.2:8008',
     ],
     [
       {
-        kind: 'contact-source-changed',
+        kind: 'contact_source_changed',
         source: 'http://pg:8008',
         contactPoints: ['10.0.0.1:8008'],
         failing: { why: 'ETIMEOUT', forMs: 2000 },
@@ -152,22 +152,22 @@ describe('lines', () => {
       'warn http://pg:8008: nothing new for 2 s (ETIMEOUT), as before: contact points 10.0.0.1:8008',
     ],
     [
-      { kind: 'contact-source-changed', source: 'http://pg:8008', contactPoints: [], failing: { why: 'ENOTFOUND' } },
+      { kind: 'contact_source_changed', source: 'http://pg:8008', contactPoints: [], failing: { why: 'ENOTFOUND' } },
       'warn http://pg:8008: no contact point: ENOTFOUND',
     ],
-    [{ kind: 'refresh-asked', isMerged: true }, 'debug refresh asked for again: probing is urgent already'],
-    [{ kind: 'members-changed', added: ['a'], removed: ['b', 'c'] }, 'info members changed: added a; removed b, c'],
+    [{ kind: 'refresh_asked', isMerged: true }, 'debug refresh asked for again: probing is urgent already'],
+    [{ kind: 'members_changed', added: ['a'], removed: ['b', 'c'] }, 'info members changed: added a; removed b, c'],
     [
       {
-        kind: 'members-refused',
-        refused: [{ name: 'pg-3', reason: 'postgres-port', why: 'PostgreSQL port 5433 is not allowed' }],
+        kind: 'members_refused',
+        refused: [{ name: 'pg-3', reason: 'postgres_port', why: 'PostgreSQL port 5433 is not allowed' }],
       },
       'warn not used: pg-3 (PostgreSQL port 5433 is not allowed)',
     ],
-    [{ kind: 'members-refused', refused: [] }, 'info every member of the document is used'],
+    [{ kind: 'members_refused', refused: [] }, 'info every member of the document is used'],
     [
       {
-        kind: 'probe-finished',
+        kind: 'probe_finished',
         member: 'pg-1',
         check: '/primary',
         outcome: 'timeout',
@@ -177,51 +177,51 @@ describe('lines', () => {
       'debug pg-1 /primary: timeout in 801 ms: no answer within 800 ms',
     ],
     [
-      { kind: 'probe-finished', member: 'a', check: '/primary', outcome: 'no', detail: undefined, durationMs: 2 },
+      { kind: 'probe_finished', member: 'a', check: '/primary', outcome: 'no', detail: undefined, durationMs: 2 },
       'trace a /primary: no in 2 ms',
     ],
-    [closed, 'debug session 7: 10.1.1.1:5000 on pg-1 ended after 1.5 s: client-closed'],
+    [closed, 'debug session 7: 10.1.1.1:5000 on pg-1 ended after 1.5 s: client_closed'],
     [
-      { ...closed, reason: 'evicted-demoted' },
-      'info session 7: 10.1.1.1:5000 on pg-1 ended after 1.5 s: evicted-demoted',
+      { ...closed, reason: 'evicted_demoted' },
+      'info session 7: 10.1.1.1:5000 on pg-1 ended after 1.5 s: evicted_demoted',
     ],
     [
-      { ...closed, reason: 'hold-timeout', member: undefined, detail: 'members seen: none' },
-      'info session 7: 10.1.1.1:5000 ended after 1.5 s: hold-timeout: members seen: none',
+      { ...closed, reason: 'hold_timeout', member: undefined, detail: 'members seen: none' },
+      'info session 7: 10.1.1.1:5000 ended after 1.5 s: hold_timeout: members seen: none',
     ],
-    [{ ...closed, reason: 'cancel-forwarded' }, 'debug session 7'],
-    [{ ...closed, reason: 'cancel-failed', detail: 'x' }, 'info session 7'],
-    [{ ...closed, reason: 'internal-error' }, 'error session 7'],
-    [{ ...closed, reason: 'tls-required', member: undefined }, 'info session 7'],
+    [{ ...closed, reason: 'cancel_forwarded' }, 'debug session 7'],
+    [{ ...closed, reason: 'cancel_failed', detail: 'x' }, 'info session 7'],
+    [{ ...closed, reason: 'internal_error' }, 'error session 7'],
+    [{ ...closed, reason: 'tls_required', member: undefined }, 'info session 7'],
     [
-      { ...closed, reason: 'tls-failed', member: undefined, detail: 'tlsv1 alert unknown ca' },
-      'info session 7: 10.1.1.1:5000 ended after 1.5 s: tls-failed: tlsv1 alert unknown ca',
+      { ...closed, reason: 'tls_failed', member: undefined, detail: 'tlsv1 alert unknown ca' },
+      'info session 7: 10.1.1.1:5000 ended after 1.5 s: tls_failed: tlsv1 alert unknown ca',
     ],
     [
-      { kind: 'certificate-loaded', file: '/a.crt', expiresAt: 0 },
+      { kind: 'certificate_loaded', file: '/a.crt', expiresAt: 0 },
       'info TLS certificate /a.crt, valid until 1970-01-01T00:00:00.000Z',
     ],
     [
-      { kind: 'certificate-refused', why: '/a.key is not the key of cert' },
+      { kind: 'certificate_refused', why: '/a.key is not the key of cert' },
       'error the new TLS certificate cannot be used, the old one stays: /a.key is not the key of cert',
     ],
-    [{ kind: 'direct-io-chosen', isOn: true }, 'info bytes are relayed past the streams of Node'],
+    [{ kind: 'direct_io_chosen', isOn: true }, 'info bytes are relayed past the streams of Node'],
     [
-      { kind: 'direct-io-chosen', isOn: false, why: 'x' },
+      { kind: 'direct_io_chosen', isOn: false, why: 'x' },
       'info bytes are relayed through the streams of Node, which costs more: x',
     ],
-    [{ kind: 'listener-failed', pool: 'read', detail: 'EMFILE' }, 'error pool read: listener failed: EMFILE'],
+    [{ kind: 'listener_failed', pool: 'read', detail: 'EMFILE' }, 'error pool read: listener failed: EMFILE'],
     [
-      { kind: 'standby-word-stale', member: 'pg-1' },
+      { kind: 'standby_word_stale', member: 'pg-1' },
       'warn pg-1: new sessions read in_hot_standby=on, but its API proves that it is the primary',
     ],
-    [{ kind: 'urgent-probing', on: true, smells: ['clients-held'] }, 'info urgent probing on: clients-held'],
+    [{ kind: 'urgent_probing', on: true, smells: ['clients_held'] }, 'info urgent probing on: clients_held'],
     [
-      { kind: 'client-accepted', pool: 'read', session: 7, client: '10.0.0.1:5' },
+      { kind: 'client_accepted', pool: 'read', session: 7, client: '10.0.0.1:5' },
       'trace session 7: 10.0.0.1:5 accepted',
     ],
     [
-      { kind: 'dial-finished', pool: 'read', session: 1, member: 'a', outcome: 'refused', durationMs: 3 },
+      { kind: 'dial_finished', pool: 'read', session: 1, member: 'a', outcome: 'refused', durationMs: 3 },
       'info session 1: a: connect refused in 3 ms',
     ],
   ];
@@ -232,7 +232,7 @@ describe('lines', () => {
 });
 
 const discovered = (detail: string | undefined): MonitorEvent => ({
-  kind: 'discovery-finished',
+  kind: 'discovery_finished',
   source: 'pg-1',
   detail,
   members: 3,
@@ -249,10 +249,10 @@ describe('recorder', () => {
       const { onMonitorEvent } = createRecorder({ log, clock: new ManualClock(), count: () => {} });
       for (const detail of [undefined, undefined, 'nobody answers', 'nobody answers', undefined]) {
         onMonitorEvent(discovered(detail));
-        onMonitorEvent({ kind: 'urgent-probing', on: false, smells: [] });
+        onMonitorEvent({ kind: 'urgent_probing', on: false, smells: [] });
       }
     });
-    const told = lines.map((line) => JSON.parse(line)).filter(({ event }) => event === 'discovery-finished');
+    const told = lines.map((line) => JSON.parse(line)).filter(({ event }) => event === 'discovery_finished');
     expect(told.map(({ level, msg }) => `${level} ${msg}`)).toEqual([
       'info discovery: 3 members, from pg-1',
       'warn discovery failed: nobody answers',
@@ -264,18 +264,18 @@ describe('recorder', () => {
     const [line = ''] = linesOf({}, (log) => {
       createRecorder({ log, clock: new ManualClock(), count: () => {} }).onProxyEvent({
         ...closed,
-        reason: 'evicted-dead',
+        reason: 'evicted_dead',
       });
     });
     const { time: _, msg: __, ...fields } = JSON.parse(line);
     expect(fields).toEqual({
       level: 'info',
-      event: 'session-closed',
+      event: 'session_closed',
       pool: 'write',
       session: 7,
       member: 'pg-1',
       client: '10.1.1.1:5000',
-      reason: 'evicted-dead',
+      reason: 'evicted_dead',
       durationMs: 1500,
       toBackendBytes: 1,
       toClientBytes: 2,
@@ -286,6 +286,6 @@ describe('recorder', () => {
     const lines = linesOf({}, (log) => {
       createRecorder({ log, clock: new ManualClock(), count: failToCount }).onProxyEvent(closed);
     });
-    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 'error', event: 'record-failed', of: 'session-closed' });
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 'error', event: 'record_failed', of: 'session_closed' });
   });
 });

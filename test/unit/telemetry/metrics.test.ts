@@ -41,14 +41,14 @@ async function samples(metrics: Metrics, name: string): Promise<readonly string[
   return (await metrics.text()).split('\n').filter((line) => line.startsWith(name));
 }
 
-function sessionClosed(overrides: Partial<Extract<ProxyEvent, { kind: 'session-closed' }>> = {}): ProxyEvent {
+function sessionClosed(overrides: Partial<Extract<ProxyEvent, { kind: 'session_closed' }>> = {}): ProxyEvent {
   return {
-    kind: 'session-closed',
+    kind: 'session_closed',
     pool: 'write',
     session: 1,
     member: 'pg-1',
     client: 'c',
-    reason: 'client-closed',
+    reason: 'client_closed',
     detail: undefined,
     durationMs: 500,
     toBackendBytes: 0,
@@ -163,9 +163,9 @@ describe('by event', () => {
 
   test('a close counts by pool and reason, and its length is measured', async () => {
     const metrics = metricsWith();
-    metrics.count(sessionClosed({ reason: 'evicted-dead' }));
-    expect(await samples(metrics, 'pointsman_sessions_closed_total{pool="write",reason="evicted-dead"}')).toEqual([
-      'pointsman_sessions_closed_total{pool="write",reason="evicted-dead"} 1',
+    metrics.count(sessionClosed({ reason: 'evicted_dead' }));
+    expect(await samples(metrics, 'pointsman_sessions_closed_total{pool="write",reason="evicted_dead"}')).toEqual([
+      'pointsman_sessions_closed_total{pool="write",reason="evicted_dead"} 1',
     ]);
     expect(await samples(metrics, 'pointsman_session_duration_seconds_sum')).toContain(
       'pointsman_session_duration_seconds_sum{pool="write"} 0.5',
@@ -174,11 +174,11 @@ describe('by event', () => {
 
   test('holds by outcome, with their wait', async () => {
     const metrics = metricsWith();
-    metrics.count({ kind: 'hold-ended', pool: 'read', session: 1, outcome: 'gave-up', waitedMs: 2500 });
+    metrics.count({ kind: 'hold_ended', pool: 'read', session: 1, outcome: 'gave_up', waitedMs: 2500 });
     expect(await samples(metrics, 'pointsman_holds_ended_total{pool="read"')).toEqual([
       'pointsman_holds_ended_total{pool="read",outcome="released"} 0',
       'pointsman_holds_ended_total{pool="read",outcome="timeout"} 0',
-      'pointsman_holds_ended_total{pool="read",outcome="gave-up"} 1',
+      'pointsman_holds_ended_total{pool="read",outcome="gave_up"} 1',
       'pointsman_holds_ended_total{pool="read",outcome="refused"} 0',
     ]);
     expect(await samples(metrics, 'pointsman_hold_wait_seconds_sum{pool="read"}')).toEqual([
@@ -189,7 +189,7 @@ describe('by event', () => {
   test('probes and dials by member and outcome, with their duration', async () => {
     const metrics = metricsWith();
     metrics.count({
-      kind: 'probe-finished',
+      kind: 'probe_finished',
       member: 'pg-1',
       check: '/',
       outcome: 'yes',
@@ -197,7 +197,7 @@ describe('by event', () => {
       durationMs: 4,
     });
     metrics.count({
-      kind: 'dial-finished',
+      kind: 'dial_finished',
       pool: 'write',
       session: 1,
       member: 'pg-2',
@@ -218,7 +218,7 @@ describe('by event', () => {
   test('a member that left the cluster leaves no series behind', async () => {
     const metrics = metricsWith();
     metrics.count({
-      kind: 'probe-finished',
+      kind: 'probe_finished',
       member: 'gone',
       check: '/',
       outcome: 'yes',
@@ -226,7 +226,7 @@ describe('by event', () => {
       durationMs: 4,
     });
     metrics.count({
-      kind: 'probe-finished',
+      kind: 'probe_finished',
       member: 'gone',
       check: '/',
       outcome: 'no',
@@ -234,7 +234,7 @@ describe('by event', () => {
       durationMs: 4,
     });
     metrics.count({
-      kind: 'dial-finished',
+      kind: 'dial_finished',
       pool: 'write',
       session: 1,
       member: 'gone',
@@ -248,7 +248,7 @@ describe('by event', () => {
     let now = 1000;
     const metrics = metricsWith({ now: () => now });
     const discovered = (detail: string | undefined): void =>
-      metrics.count({ kind: 'discovery-finished', source: 'a', detail, members: 1, durationMs: 20 });
+      metrics.count({ kind: 'discovery_finished', source: 'a', detail, members: 1, durationMs: 20 });
     discovered('nobody answers');
     expect(await samples(metrics, 'pointsman_discovery_age_seconds')).toEqual([]);
     discovered(undefined);
@@ -264,14 +264,14 @@ describe('by event', () => {
   });
 
   test.each([
-    [{ kind: 'urgent-probing', on: true, smells: [] }, 'pointsman_urgent_probing 1'],
+    [{ kind: 'urgent_probing', on: true, smells: [] }, 'pointsman_urgent_probing 1'],
     [
-      { kind: 'cancel-forwarded', pool: 'read', key: 'known', members: ['a'] },
+      { kind: 'cancel_forwarded', pool: 'read', key: 'known', members: ['a'] },
       'pointsman_cancels_forwarded_total{pool="read",key="known"} 1',
     ],
-    [{ kind: 'listener-failed', pool: 'read', detail: 'x' }, 'pointsman_listener_failures_total{pool="read"} 1'],
+    [{ kind: 'listener_failed', pool: 'read', detail: 'x' }, 'pointsman_listener_failures_total{pool="read"} 1'],
     [
-      { kind: 'route-changed', pool: 'read', from: undefined, to: { kind: 'closed' } },
+      { kind: 'route_changed', pool: 'read', from: undefined, to: { kind: 'closed' } },
       'pointsman_route_changes_total{pool="read"} 1',
     ],
   ] as const)('%j', async (event, expected) => {
@@ -305,8 +305,8 @@ describe('the exposition', () => {
   test('two programs in one process do not share a registry', async () => {
     const [one, other] = [metricsWith(), metricsWith()];
     one.count(sessionClosed());
-    expect(await samples(other, 'pointsman_sessions_closed_total{pool="write",reason="client-closed"}')).toEqual([
-      'pointsman_sessions_closed_total{pool="write",reason="client-closed"} 0',
+    expect(await samples(other, 'pointsman_sessions_closed_total{pool="write",reason="client_closed"}')).toEqual([
+      'pointsman_sessions_closed_total{pool="write",reason="client_closed"} 0',
     ]);
   });
 

@@ -22,7 +22,7 @@ function narrate(): Narrated {
 function closed(member: string | undefined, reason: CloseReason) {
   const counts = { durationMs: 5, toBackendBytes: 0, toClientBytes: 0 };
   return {
-    kind: 'session-closed',
+    kind: 'session_closed',
     pool: 'write',
     session: 1,
     client: 'c',
@@ -38,12 +38,12 @@ describe('held clients', () => {
 
   test('the first is told at once, all of them when the last is through', () => {
     const { lines, tell } = narrate();
-    tell({ kind: 'hold-started', ...held, cause: 'no-member' });
-    tell({ kind: 'hold-started', ...held, session: 2, cause: 'no-member' });
+    tell({ kind: 'hold_started', ...held, cause: 'no_member' });
+    tell({ kind: 'hold_started', ...held, session: 2, cause: 'no_member' });
     expect(lines).toEqual(['pool write: a client waits']);
-    tell({ kind: 'hold-ended', ...held, outcome: 'released', waitedMs: 4812 });
+    tell({ kind: 'hold_ended', ...held, outcome: 'released', waitedMs: 4812 });
     expect(lines).toHaveLength(1);
-    tell({ kind: 'hold-ended', ...held, session: 2, outcome: 'released', waitedMs: 90 });
+    tell({ kind: 'hold_ended', ...held, session: 2, outcome: 'released', waitedMs: 90 });
     expect(lines[1]).toBe('pool write: 2 clients were held, the longest for 4.8 s, then served');
   });
 
@@ -52,8 +52,8 @@ describe('held clients', () => {
     [['timeout', 'released'], '2 clients were held, the longest for 1 s, 1 served, 1 not'],
   ] as const)('%s', (outcomes, text) => {
     const { lines, tell } = narrate();
-    for (const _ of outcomes) tell({ kind: 'hold-started', ...held, cause: 'no-member' });
-    for (const outcome of outcomes) tell({ kind: 'hold-ended', ...held, outcome, waitedMs: 1000 });
+    for (const _ of outcomes) tell({ kind: 'hold_started', ...held, cause: 'no_member' });
+    for (const outcome of outcomes) tell({ kind: 'hold_ended', ...held, outcome, waitedMs: 1000 });
     expect(lines[1]).toBe(`pool write: ${text}`);
   });
 });
@@ -61,18 +61,18 @@ describe('held clients', () => {
 describe('ended sessions', () => {
   test('those of one step and one reason are one line', () => {
     const { lines, tell, flush } = narrate();
-    tell(closed('pg-1', 'evicted-dead'));
-    tell(closed('pg-1', 'evicted-dead'));
-    tell(closed('pg-2', 'backend-reset'));
+    tell(closed('pg-1', 'evicted_dead'));
+    tell(closed('pg-1', 'evicted_dead'));
+    tell(closed('pg-2', 'backend_reset'));
     expect(lines).toEqual([]);
     flush();
-    expect(lines).toEqual(['2 sessions ended on pg-1: evicted-dead', '1 session ended on pg-2: backend-reset']);
-    tell(closed('pg-1', 'evicted-dead'));
+    expect(lines).toEqual(['2 sessions ended on pg-1: evicted_dead', '1 session ended on pg-2: backend_reset']);
+    tell(closed('pg-1', 'evicted_dead'));
     flush();
     expect(lines).toHaveLength(3);
   });
 
-  test.each(['client-closed', 'client-reset', 'cancel-forwarded'] as const)('%s is nothing to tell', (reason) => {
+  test.each(['client_closed', 'client_reset', 'cancel_forwarded'] as const)('%s is nothing to tell', (reason) => {
     const { lines, tell, flush } = narrate();
     tell(closed('pg-1', reason));
     flush();
@@ -82,13 +82,13 @@ describe('ended sessions', () => {
 
 test('a changed route is told in the words of the log', () => {
   const { lines, tell } = narrate();
-  tell({ kind: 'route-changed', pool: 'write', from: undefined, to: { kind: 'hold', cause: 'no-member' } });
-  expect(lines).toEqual(['pool write: no member, clients wait (no-member)']);
+  tell({ kind: 'route_changed', pool: 'write', from: undefined, to: { kind: 'hold', cause: 'no_member' } });
+  expect(lines).toEqual(['pool write: no member, clients wait (no_member)']);
 });
 
 test('that a member stands in by fallback is left to the line about the route', () => {
   const { lines, tell } = narrate();
-  const event = { kind: 'standing-changed', pool: 'read', member: 'pg-1', from: undefined, text: 'why' } as const;
+  const event = { kind: 'standing_changed', pool: 'read', member: 'pg-1', from: undefined, text: 'why' } as const;
   tell({ ...event, to: { kind: 'open', why: { code: 'fallback' } } });
   expect(lines).toEqual([]);
   tell({ ...event, to: { kind: 'open', why: { code: 'positive' } } });

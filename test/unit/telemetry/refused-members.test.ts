@@ -24,10 +24,10 @@ test('every reason has a series from the start, and counts its members', async (
   };
   expect(await refused()).toEqual(new Map(REFUSAL_REASONS.map((reason) => [reason, 0])));
   const stranger: MemberRefusal = { name: 'pg-"9\n', reason: 'address', why: 'x' };
-  metrics.count({ kind: 'members-refused', refused: [stranger, stranger, { ...stranger, reason: 'duplicate' }] });
+  metrics.count({ kind: 'members_refused', refused: [stranger, stranger, { ...stranger, reason: 'duplicate' }] });
   expect(await refused()).toEqual(
     new Map(REFUSAL_REASONS.map((reason) => [reason, reason === 'address' ? 2 : reason === 'duplicate' ? 1 : 0])),
   );
-  metrics.count({ kind: 'members-refused', refused: [] });
+  metrics.count({ kind: 'members_refused', refused: [] });
   expect((await refused()).get('address')).toBe(0);
 });

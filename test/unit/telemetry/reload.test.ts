@@ -23,13 +23,13 @@ test.each([
   [[], [], 'info', 'configuration reloaded: nothing changed'],
   [[], ['log.format'], 'warn', 'configuration reloaded: nothing changed; not applied without a restart: log.format'],
 ])('changed %j, needs a restart %j', (changed, needsRestart, level, text) => {
-  const line = logLine({ kind: 'config-reloaded', changed, needsRestart }, true);
+  const line = logLine({ kind: 'config_reloaded', changed, needsRestart }, true);
   expect({ level: line.level, text: line.text() }).toEqual({ level, text });
 });
 
 test('a failed reload is an error that says why', () => {
   const { level, text } = logLine(
-    { kind: 'config-reload-failed', problems: ['p.yaml:1: bad', 'p.yaml:2: worse'] },
+    { kind: 'config_reload_failed', problems: ['p.yaml:1: bad', 'p.yaml:2: worse'] },
     true,
   );
   expect(level).toBe('error');
@@ -40,9 +40,9 @@ test('the gauge says how the last one went, the counter how many', async () => {
   const { count, text } = metrics();
   expect(await text()).toContain('pointsman_config_last_reload_successful 1\n');
   expect(await text()).toContain('pointsman_config_reloads_total{outcome="applied"} 0\n');
-  count({ kind: 'config-reload-failed', problems: ['bad'] });
+  count({ kind: 'config_reload_failed', problems: ['bad'] });
   expect(await text()).toContain('pointsman_config_last_reload_successful 0\n');
-  count({ kind: 'config-reloaded', changed: [], needsRestart: [] });
+  count({ kind: 'config_reloaded', changed: [], needsRestart: [] });
   const exposition = await text();
   expect(exposition).toContain('pointsman_config_last_reload_successful 1\n');
   expect(exposition).toContain('pointsman_config_reloads_total{outcome="applied"} 1\n');
@@ -51,7 +51,7 @@ test('the gauge says how the last one went, the counter how many', async () => {
 
 test('a pool that is learnt later has its series from then on; one known already keeps its counts', async () => {
   const { count, learn, text } = metrics();
-  count({ kind: 'cancel-forwarded', pool: 'write', key: 'unknown', members: [] });
+  count({ kind: 'cancel_forwarded', pool: 'write', key: 'unknown', members: [] });
   learn(['write', 'reports']);
   const exposition = await text();
   expect(exposition).toContain('pointsman_cancels_forwarded_total{pool="write",key="unknown"} 1\n');
@@ -60,8 +60,8 @@ test('a pool that is learnt later has its series from then on; one known already
 
 test('the gauge says how clients are read', async () => {
   const { count, text } = metrics();
-  count({ kind: 'direct-io-chosen', isOn: true });
+  count({ kind: 'direct_io_chosen', isOn: true });
   expect(await text()).toContain('pointsman_direct_io 1\n');
-  count({ kind: 'direct-io-chosen', isOn: false, why: 'direct_io is off' });
+  count({ kind: 'direct_io_chosen', isOn: false, why: 'direct_io is off' });
   expect(await text()).toContain('pointsman_direct_io 0\n');
 });

@@ -16,20 +16,20 @@ function start(level: LogOptions['level'] = 'info') {
   return { lines, clock, recorder, counted, told: () => lines.map(({ msg }) => msg) };
 }
 
-const refused: Extract<ProxyEvent, { kind: 'session-closed' }> = {
-  kind: 'session-closed',
+const refused: Extract<ProxyEvent, { kind: 'session_closed' }> = {
+  kind: 'session_closed',
   pool: 'write',
   session: 7,
   member: undefined,
   client: '10.1.1.1:5000',
-  reason: 'no-route',
+  reason: 'no_route',
   detail: undefined,
   durationMs: 1500,
   toBackendBytes: 0,
   toClientBytes: 0,
 };
 const failed: ProxyEvent = {
-  kind: 'dial-finished',
+  kind: 'dial_finished',
   pool: 'read',
   session: 7,
   member: 'pg-1',
@@ -40,20 +40,20 @@ const failed: ProxyEvent = {
 test('the first refusal is written whole, then one line a second with a count, and all of them are counted', async () => {
   const { lines, told, clock, recorder, counted } = start();
   for (let count = 0; count < 1_000; count += 1) recorder.onProxyEvent(refused);
-  expect(told()).toEqual(['session 7: 10.1.1.1:5000 ended after 1.5 s: no-route']);
+  expect(told()).toEqual(['session 7: 10.1.1.1:5000 ended after 1.5 s: no_route']);
   await clock.advance(1_000);
   for (let count = 0; count < 10; count += 1) recorder.onProxyEvent(refused);
   await clock.advance(1_000);
   expect(told().slice(1)).toEqual([
-    'pool write: 999 more clients ended within 1 s: no-route',
-    'pool write: 10 more clients ended within 1 s: no-route',
+    'pool write: 999 more clients ended within 1 s: no_route',
+    'pool write: 10 more clients ended within 1 s: no_route',
   ]);
   expect(lines[1]).toMatchObject({
     level: 'info',
     event: 'repeated',
-    of: 'session-closed',
+    of: 'session_closed',
     pool: 'write',
-    reason: 'no-route',
+    reason: 'no_route',
     count: 999,
   });
   expect(counted).toHaveLength(1_010);
@@ -69,7 +69,7 @@ test('each kind has a line of its own: pools, reasons, and connects that fail', 
   const kinds: readonly ProxyEvent[] = [
     refused,
     { ...refused, pool: 'read' },
-    { ...refused, reason: 'tls-failed', detail: 'wrong version number' },
+    { ...refused, reason: 'tls_failed', detail: 'wrong version number' },
     failed,
     { ...failed, outcome: 'timeout' },
     { ...failed, member: 'pg-2' },
@@ -82,7 +82,7 @@ test('each kind has a line of its own: pools, reasons, and connects that fail', 
 });
 
 test('a session that had a member ends with a line of its own, and at level debug everybody does', () => {
-  const served = { ...refused, member: 'pg-1', reason: 'evicted-dead' } as const;
+  const served = { ...refused, member: 'pg-1', reason: 'evicted_dead' } as const;
   const { told, recorder } = start();
   for (let count = 0; count < 3; count += 1) recorder.onProxyEvent(served);
   expect(told()).toHaveLength(3);

@@ -49,7 +49,7 @@ test('metrics: how many serve, and each by its place', async () => {
 });
 
 const ended: WorkerEvent = {
-  kind: 'worker-ended',
+  kind: 'worker_ended',
   worker: 2,
   pid: 50,
   why: 'killed by SIGKILL',
@@ -58,7 +58,7 @@ const ended: WorkerEvent = {
 };
 
 test.each<[WorkerEvent, string]>([
-  [{ kind: 'worker-started', worker: 2, pid: 50 }, 'info worker 2 accepts clients, pid 50'],
+  [{ kind: 'worker_started', worker: 2, pid: 50 }, 'info worker 2 accepts clients, pid 50'],
   [ended, 'error worker 2 (pid 50) ended: killed by SIGKILL; 12 sessions ended with it; the next one starts in 100 ms'],
   [
     { ...ended, pid: undefined, sessions: 1, replacedInMs: undefined },

@@ -79,9 +79,9 @@ test('simple queries, and the transactions they open', () => {
     ['C', [QUERY.subarray(0, 3)], 'busy'],
     ['C', [QUERY.subarray(3)], 'busy'],
     ['B', [DATA_ROW, COMMAND_COMPLETE], 'busy'],
-    ['B', [readyForQuery('T')], 'in-transaction'],
+    ['B', [readyForQuery('T')], 'in_transaction'],
     ['C', [QUERY], 'busy'],
-    ['B', [ERROR, readyForQuery('E')], 'in-failed-transaction'],
+    ['B', [ERROR, readyForQuery('E')], 'in_failed_transaction'],
     ['C', [QUERY], 'busy'],
     ['B', [COMMAND_COMPLETE, READY], 'idle'],
   ]);

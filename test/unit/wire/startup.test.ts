@@ -10,11 +10,11 @@ function ofLength(length: number): Buffer {
 }
 
 test.each([
-  ['SSLRequest', SSL_REQUEST, { kind: 'ssl-request', length: 8 }],
-  ['GSSENCRequest', GSSENC_REQUEST, { kind: 'gssenc-request', length: 8 }],
-  ['CancelRequest with a key of 4 bytes', aCancelRequest(4), { kind: 'cancel-request', length: 16 }],
-  ['CancelRequest with a key of 32 bytes (3.2)', aCancelRequest(32), { kind: 'cancel-request', length: 44 }],
-  ['CancelRequest with a key of 256 bytes', aCancelRequest(256), { kind: 'cancel-request', length: 268 }],
+  ['SSLRequest', SSL_REQUEST, { kind: 'ssl_request', length: 8 }],
+  ['GSSENCRequest', GSSENC_REQUEST, { kind: 'gssenc_request', length: 8 }],
+  ['CancelRequest with a key of 4 bytes', aCancelRequest(4), { kind: 'cancel_request', length: 16 }],
+  ['CancelRequest with a key of 32 bytes (3.2)', aCancelRequest(32), { kind: 'cancel_request', length: 44 }],
+  ['CancelRequest with a key of 256 bytes', aCancelRequest(256), { kind: 'cancel_request', length: 268 }],
   ['CancelRequest without a key', aCancelRequest(0), { kind: 'invalid', why: 'invalid length of cancel request: 12' }],
   [
     'CancelRequest with a key too long',
@@ -27,7 +27,7 @@ test.each([
   [
     'a packet and more behind it',
     Buffer.concat([SSL_REQUEST, Buffer.from('more')]),
-    { kind: 'ssl-request', length: 8 },
+    { kind: 'ssl_request', length: 8 },
   ],
   ['direct TLS', Buffer.from([0x16]), { kind: 'tls' }],
   ['HTTP', Buffer.from('GET / HTTP/1.1\r\n'), { kind: 'http' }],
@@ -37,9 +37,9 @@ test.each([
     Buffer.from('SELECT 1'),
     { kind: 'invalid', why: 'invalid length of startup packet: 1397050437' },
   ],
-  ['nothing', Buffer.alloc(0), { kind: 'need-more' }],
-  ['three bytes', Buffer.from([0, 0, 0]), { kind: 'need-more' }],
-  ['all but the last byte', aStartup().subarray(0, -1), { kind: 'need-more' }],
+  ['nothing', Buffer.alloc(0), { kind: 'need_more' }],
+  ['three bytes', Buffer.from([0, 0, 0]), { kind: 'need_more' }],
+  ['all but the last byte', aStartup().subarray(0, -1), { kind: 'need_more' }],
 ])('%s', (_, bytes, expected) => {
   expect(recognise(bytes)).toEqual(expected);
 });
@@ -62,7 +62,7 @@ test.each([
 
 test('a packet inside a larger buffer is read at its own offset', () => {
   const inside = Buffer.concat([Buffer.alloc(3, 0xff), SSL_REQUEST]).subarray(3);
-  expect(recognise(inside)).toEqual({ kind: 'ssl-request', length: 8 });
+  expect(recognise(inside)).toEqual({ kind: 'ssl_request', length: 8 });
 });
 
 test('parameters are read by name, empty values included', () => {

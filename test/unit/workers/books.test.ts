@@ -65,22 +65,22 @@ test('a worker that is gone takes nothing back: accepted = closed + live before 
 });
 
 const who = { session: 7, client: '10.0.0.1:5000' };
-const accepted: ProxyEvent = { kind: 'client-accepted', pool: 'write', ...who };
+const accepted: ProxyEvent = { kind: 'client_accepted', pool: 'write', ...who };
 const dialed: ProxyEvent = {
-  kind: 'dial-finished',
+  kind: 'dial_finished',
   pool: 'read',
   session: 7,
   member: 'pg-2',
   outcome: 'connected',
   durationMs: 1,
 };
-const opened: ProxyEvent = { kind: 'session-opened', pool: 'read', ...who, member: 'pg-2', user: 'app' };
+const opened: ProxyEvent = { kind: 'session_opened', pool: 'read', ...who, member: 'pg-2', user: 'app' };
 const closed: ProxyEvent = {
-  kind: 'session-closed',
+  kind: 'session_closed',
   pool: 'read',
   ...who,
   member: 'pg-2',
-  reason: 'client-closed',
+  reason: 'client_closed',
   detail: undefined,
   durationMs: 5,
   toBackendBytes: 1,
@@ -96,9 +96,9 @@ test.each<[string, ProxyEvent[], object]>([
   for (const event of events) books.enter(1, aReport({}, { events: [event] }), 1000);
   expect(books.close(1, 'worker 1 (pid 5): killed by SIGKILL', 3500)).toEqual([
     {
-      kind: 'session-closed',
+      kind: 'session_closed',
       ...who,
-      reason: 'worker-died',
+      reason: 'worker_died',
       detail: 'worker 1 (pid 5): killed by SIGKILL',
       durationMs: 2500,
       toBackendBytes: 0,

@@ -59,8 +59,8 @@ function start() {
     readKeyPair: () => Promise.reject(new Error('not asked for')),
     workers: () => [asking, one, two].map(({ handle }) => handle),
   });
-  const done = answers.answer(asking.handle, { kind: 'pass-cancel', id: 9, packet: PACKET, pool: 'write' });
-  const outcome = (): unknown => asking.heard.find(({ kind }) => kind === 'cancel-passed');
+  const done = answers.answer(asking.handle, { kind: 'pass_cancel', id: 9, packet: PACKET, pool: 'write' });
+  const outcome = (): unknown => asking.heard.find(({ kind }) => kind === 'cancel_passed');
   return { clock, one, two, done, outcome };
 }
 
@@ -68,30 +68,30 @@ const asked = ({ heard }: Played): readonly string[] => heard.map(({ kind }) => 
 
 test('the worker that has the session is asked to send it, and the outcome waits until that is over', async () => {
   const { clock, one, two, done, outcome } = start();
-  one.say({ kind: 'cancel-found', id: 1, isFound: false });
-  two.say({ kind: 'cancel-found', id: 1, isFound: true });
+  one.say({ kind: 'cancel_found', id: 1, isFound: false });
+  two.say({ kind: 'cancel_found', id: 1, isFound: true });
   await clock.advance(4_000);
-  expect([asked(one), asked(two)]).toEqual([['find-cancel'], ['find-cancel', 'take-cancel']]);
+  expect([asked(one), asked(two)]).toEqual([['find_cancel'], ['find_cancel', 'take_cancel']]);
   expect(outcome()).toBeUndefined();
-  two.say({ kind: 'cancel-taken', id: 1, problem: undefined });
+  two.say({ kind: 'cancel_taken', id: 1, problem: undefined });
   await done;
-  expect(outcome()).toEqual({ kind: 'cancel-passed', id: 9, outcome: { kind: 'done', problem: undefined } });
+  expect(outcome()).toEqual({ kind: 'cancel_passed', id: 9, outcome: { kind: 'done', problem: undefined } });
 });
 
 test('a worker that answers too late does not send it: the one that asked guesses by then', async () => {
   const { clock, one, two, done, outcome } = start();
-  one.say({ kind: 'cancel-found', id: 1, isFound: false });
+  one.say({ kind: 'cancel_found', id: 1, isFound: false });
   await clock.advance(200);
   await done;
-  expect(outcome()).toEqual({ kind: 'cancel-passed', id: 9, outcome: { kind: 'unknown' } });
-  two.say({ kind: 'cancel-found', id: 1, isFound: true });
+  expect(outcome()).toEqual({ kind: 'cancel_passed', id: 9, outcome: { kind: 'unknown' } });
+  two.say({ kind: 'cancel_found', id: 1, isFound: true });
   await clock.advance(10_000);
-  expect(asked(two)).toEqual(['find-cancel']);
+  expect(asked(two)).toEqual(['find_cancel']);
 });
 
 test('a worker that dies with the request is a failure, not another guess', async () => {
   const { two, done, outcome, clock } = start();
-  two.say({ kind: 'cancel-found', id: 1, isFound: true });
+  two.say({ kind: 'cancel_found', id: 1, isFound: true });
   await clock.advance(0);
   two.die();
   await done;

@@ -5,7 +5,7 @@ import type { Report } from '../../../src/workers/messages.ts';
 import { Reporter } from '../../../src/workers/reporter.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
-const event: ProxyEvent = { kind: 'listener-failed', pool: 'read', detail: 'EMFILE' };
+const event: ProxyEvent = { kind: 'listener_failed', pool: 'read', detail: 'EMFILE' };
 
 function aReporter() {
   const clock = new ManualClock();

@@ -46,7 +46,7 @@ export class DirectIo {
     const { clock, onEvent } = this.#inputs;
     const why = wanted === 'off' ? 'direct_io is off' : await proveDirectIo(directLanes(), clock);
     this.#isOn = why === undefined;
-    onEvent({ kind: 'direct-io-chosen', isOn: this.#isOn, why });
+    onEvent({ kind: 'direct_io_chosen', isOn: this.#isOn, why });
   }
 
   /** What is said in TLS is known to Node alone. */

@@ -61,7 +61,7 @@ function whoHeard(request: Uint8Array): readonly string[] {
 }
 
 function told() {
-  return lab.events.flatMap((event) => (event.kind === 'cancel-forwarded' ? [event] : []));
+  return lab.events.flatMap((event) => (event.kind === 'cancel_forwarded' ? [event] : []));
 }
 
 test.each([4, 32, 256])('scenario 35: a key of %i bytes finds its session, whatever the listener', async (length) => {
@@ -111,7 +111,7 @@ test('scenario 35: a key of another proxy’s session goes to the pool’s membe
   expect(told()).toMatchObject([{ pool: 'read', key: 'unknown', members: ['pg-2', 'pg-3'] }]);
   const nobody = await cancel('write', request);
   await until('the end', () => nobody.hasEnded);
-  expect(lab.closed()).toMatchObject([{ reason: 'cancel-failed', detail: 'nobody to pass it on to in this pool' }]);
+  expect(lab.closed()).toMatchObject([{ reason: 'cancel_failed', detail: 'nobody to pass it on to in this pool' }]);
   expect(one.connections).toHaveLength(0);
   canceller.socket.destroy();
   await three.stop();
@@ -145,7 +145,7 @@ test('scenario 35: guesses are rationed by listener; who knows the key is not', 
   const guess = aCancelOf(42, Buffer.from([0, 0, 0, 0]));
   for (let count = 0; count < 21; count += 1) await cancel('write', guess);
   await until('the last', () => lab.reasons().length === 1);
-  expect(lab.closed()).toMatchObject([{ reason: 'cancel-failed', detail: 'dropped: too many with unknown keys' }]);
+  expect(lab.closed()).toMatchObject([{ reason: 'cancel_failed', detail: 'dropped: too many with unknown keys' }]);
   await until('the others', () => whoHeard(guess).length === 20);
   const request = aCancelOf(42, SECRET);
   await cancel('write', request);
@@ -170,7 +170,7 @@ test('scenario 35: a cancel whose server cannot be reached has failed, and is no
   await one.refuseConnections();
   const canceller = await cancel('write', aCancelOf(42, SECRET));
   await until('the end', () => canceller.hasEnded);
-  expect(lab.closed().at(-1)).toMatchObject({ reason: 'cancel-failed', detail: 'pg-1: connection refused' });
+  expect(lab.closed().at(-1)).toMatchObject({ reason: 'cancel_failed', detail: 'pg-1: connection refused' });
   expect(told()).toEqual([]);
 });
 
@@ -181,7 +181,7 @@ test('scenario 35: of several members those that were reached are told', async (
   const canceller = await cancel('read', aCancelOf(44, SECRET));
   await until('the end', () => canceller.hasEnded);
   expect(told()).toMatchObject([{ members: ['pg-3'] }]);
-  expect(lab.reasons()).toEqual(['cancel-forwarded']);
+  expect(lab.reasons()).toEqual(['cancel_forwarded']);
   await three.stop();
 });
 
@@ -234,8 +234,8 @@ test('scenario 35: what another process has passed on is done when that says so,
   answers[1]?.({ kind: 'done', problem: 'pg-1: connection refused' });
   await until('the end', () => second.hasEnded);
   expect(lab.closed()).toMatchObject([
-    { reason: 'cancel-forwarded', detail: undefined },
-    { reason: 'cancel-failed', detail: 'pg-1: connection refused' },
+    { reason: 'cancel_forwarded', detail: undefined },
+    { reason: 'cancel_failed', detail: 'pg-1: connection refused' },
   ]);
   expect(one.connections).toHaveLength(0);
 });

@@ -75,7 +75,7 @@ async function aClient(): Promise<RawClient> {
 }
 
 function dials(): readonly string[] {
-  return lab.events.flatMap((event) => (event.kind === 'dial-finished' ? [`${event.member} ${event.outcome}`] : []));
+  return lab.events.flatMap((event) => (event.kind === 'dial_finished' ? [`${event.member} ${event.outcome}`] : []));
 }
 
 function seats(): Readonly<Record<string, number>> {
@@ -92,7 +92,7 @@ test('after attempt_delay the next member is tried too; the connect that loses i
   await until('the session', () => two.connections.length === 1 && two.last().chunks.length > 0);
   expect(dials()).toEqual(['pg-1 outraced', 'pg-2 connected']);
   expect(unanswered.size).toBe(0);
-  expect(lab.smells).toEqual([{ kind: 'connect-slow', member: 'pg-1' }]);
+  expect(lab.smells).toEqual([{ kind: 'connect_slow', member: 'pg-1' }]);
   expect(seats()).toEqual({ 'pg-2': 1 });
 });
 
@@ -142,7 +142,7 @@ test('a client that leaves in the middle ends every connect of it', async () => 
   expect(unanswered.size).toBe(2);
   client.socket.destroy();
   await until('the end', () => lab.reasons().length === 1);
-  expect([lab.reasons(), unanswered.size, seats()]).toEqual([['client-gave-up'], 0, {}]);
+  expect([lab.reasons(), unanswered.size, seats()]).toEqual([['client_gave_up'], 0, {}]);
 });
 
 test('a member that leaves during the race is not used, although it wins', async () => {

@@ -48,7 +48,7 @@ test.each(['stopping', 'gone'] as const)(
     await until('the echo', () => client.received().equals(Buffer.from(aStartup())));
     expect(next.last().received().equals(Buffer.from(aStartup()))).toBe(true);
     expect(old.connections).toHaveLength(1);
-    expect(lab.smells).toContainEqual({ kind: 'backend-closed', member: 'pg-1' });
+    expect(lab.smells).toContainEqual({ kind: 'backend_closed', member: 'pg-1' });
     expect(lab.proxy.counts().get('write')).toMatchObject({ toBackendBytes: aStartup().length });
   },
 );
@@ -64,7 +64,7 @@ test('scenario 38: 57P03 of a member that is still the primary is relayed as it 
   client.socket.end();
   await until('the close', () => lab.closed().length === 1);
   expect(old.connections).toHaveLength(2);
-  expect(lab.closed()).toMatchObject([{ reason: 'backend-closed', member: 'pg-1' }]);
+  expect(lab.closed()).toMatchObject([{ reason: 'backend_closed', member: 'pg-1' }]);
 });
 
 test('in a pool of several members the backend is relayed from its first word', async () => {
@@ -85,7 +85,7 @@ test('a client that leaves before the backend speaks leaves nothing behind', asy
   await until('the packet', () => old.connections.length === 1 && old.last().chunks.length === 1);
   client.socket.destroy();
   await until('the end', () => old.last().hasEnded && lab.reasons().length === 1);
-  expect(lab.reasons()).toEqual(['client-gave-up']);
+  expect(lab.reasons()).toEqual(['client_gave_up']);
 });
 
 test('a primary that is demoted before it speaks is left, and the client is held', async () => {

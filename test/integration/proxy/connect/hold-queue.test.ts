@@ -47,7 +47,7 @@ function open(): void {
 }
 
 function outcomes(): readonly string[] {
-  return lab.events.flatMap((event) => (event.kind === 'hold-ended' ? [event.outcome] : []));
+  return lab.events.flatMap((event) => (event.kind === 'hold_ended' ? [event.outcome] : []));
 }
 
 test('a client that waits is let go when the route opens, with what it had said', async () => {
@@ -72,7 +72,7 @@ test('a client held behind its SSLRequest is simply forwarded', async () => {
 test('G13: nobody is let through before the first complete round', async () => {
   await start({ table: { write: { otherwise: 'starting' } } });
   await aHeldClient();
-  expect(lab.events.find((event) => event.kind === 'hold-started')).toMatchObject({ cause: 'starting' });
+  expect(lab.events.find((event) => event.kind === 'hold_started')).toMatchObject({ cause: 'starting' });
 });
 
 test('after max_wait the client is told what is known and how long it waited', async () => {
@@ -85,12 +85,12 @@ test('after max_wait the client is told what is known and how long it waited', a
     S: 'FATAL',
     V: 'FATAL',
     C: '57P03',
-    M: 'pointsman: no primary to route to in pool "write" (hold-timeout)',
+    M: 'pointsman: no primary to route to in pool "write" (hold_timeout)',
     D: 'members seen: pg-2 (role does not fit the check: role replica); waited 5 s',
   });
   client.socket.end();
   await until('the close', () => lab.reasons().length === 1);
-  expect(lab.reasons()).toEqual(['hold-timeout']);
+  expect(lab.reasons()).toEqual(['hold_timeout']);
   expect(outcomes()).toEqual(['timeout']);
 });
 
@@ -99,12 +99,12 @@ test('a client that leaves while it waits is noticed', async () => {
   const client = await aHeldClient();
   client.socket.end();
   await until('the close', () => lab.reasons().length === 1);
-  expect(lab.reasons()).toEqual(['client-gave-up']);
-  expect(outcomes()).toEqual(['gave-up']);
+  expect(lab.reasons()).toEqual(['client_gave_up']);
+  expect(outcomes()).toEqual(['gave_up']);
   const rude = await aHeldClient();
   rude.socket.resetAndDestroy();
   await until('the close', () => lab.reasons().length === 2);
-  expect(lab.reasons()).toEqual(['client-gave-up', 'client-gave-up']);
+  expect(lab.reasons()).toEqual(['client_gave_up', 'client_gave_up']);
 });
 
 test('G11: what a held client sends is bounded, and all of it arrives in the end', async () => {
@@ -133,7 +133,7 @@ test('G11: clients that say much while they wait are refused when all together s
   const refused = await until('a refusal', () => loud.map((one) => errorFields(one.received())).find((one) => one));
   expect(refused).toMatchObject({
     C: '53300',
-    M: expect.stringContaining('(hold-full)'),
+    M: expect.stringContaining('(hold_full)'),
     D: expect.stringContaining('clients that wait have sent more than can be kept for them'),
   });
   // 16 MB, and no more than 80 kB of each.
@@ -156,7 +156,7 @@ test('one over the number is refused at once', async () => {
   const error = await until('the error', () => errorFields(third.received()));
   expect(error).toMatchObject({
     C: '53300',
-    M: 'pointsman: too many clients wait for a route in pool "write" (hold-full)',
+    M: 'pointsman: too many clients wait for a route in pool "write" (hold_full)',
     D: '2 clients wait already; members seen: none',
     H: 'Connect again in a few seconds.',
   });
@@ -170,7 +170,7 @@ test('once the pool has been without a route for max_failover, who waits and who
   await clock.advance(15_000);
   expect(await until('the error', () => errorFields(waiting.received()))).toMatchObject({
     C: '57P03',
-    M: 'pointsman: no primary to route to in pool "write" (hold-timeout)',
+    M: 'pointsman: no primary to route to in pool "write" (hold_timeout)',
     D: 'members seen: none; waited 15 s',
     H: expect.stringMatching(/^Connect again in a few seconds/),
   });
@@ -179,7 +179,7 @@ test('once the pool has been without a route for max_failover, who waits and who
   const error = await until('the error', () => errorFields(late.received()));
   expect(error).toMatchObject({
     C: '57P03',
-    M: 'pointsman: no primary to route to in pool "write" (no-route)',
+    M: 'pointsman: no primary to route to in pool "write" (no_route)',
     D: 'no route for 60 s; members seen: none',
   });
   open();
@@ -192,12 +192,12 @@ test('a route that closes for good turns away who waits', async () => {
   const client = await aHeldClient();
   lab.decide({ write: { otherwise: 'closed' } });
   const error = await until('the error', () => errorFields(client.received()));
-  expect(error).toMatchObject({ C: '57P03', M: expect.stringContaining('(no-route)') });
+  expect(error).toMatchObject({ C: '57P03', M: expect.stringContaining('(no_route)') });
   expect(outcomes()).toEqual(['refused']);
 });
 
 function released(): readonly number[] {
-  return lab.events.flatMap((event) => (event.kind === 'hold-ended' ? [event.session] : []));
+  return lab.events.flatMap((event) => (event.kind === 'hold_ended' ? [event.session] : []));
 }
 
 test('G20: those who wait are let go in order at the release rate', async () => {
@@ -217,7 +217,7 @@ test('a route that closes during the release stops it', async () => {
   open();
   lab.decide({});
   await clock.advance(1_000);
-  const outcomes = lab.events.flatMap((event) => (event.kind === 'hold-ended' ? [event.outcome] : []));
+  const outcomes = lab.events.flatMap((event) => (event.kind === 'hold_ended' ? [event.outcome] : []));
   expect(outcomes).toEqual(['released']);
   expect(held()).toBe(3);
 });
@@ -225,7 +225,7 @@ test('a route that closes during the release stops it', async () => {
 test('waiting clients are smelled when they come and each second while they wait', async () => {
   await start();
   await aHeldClient();
-  expect(lab.smells).toEqual([{ kind: 'clients-held', pool: 'write' }]);
+  expect(lab.smells).toEqual([{ kind: 'clients_held', pool: 'write' }]);
   await clock.advance(3_000);
   expect(lab.smells.length).toBe(4);
   open();

@@ -75,8 +75,8 @@ test('after N the startup message goes to the backend that said so, without its 
   one.last().socket.write('and so on');
   await until('the answer', () => client.received().toString() === 'Nand so on');
   expect(one.connections).toHaveLength(1);
-  expect(lab.events.filter(({ kind }) => kind === 'dial-finished')).toHaveLength(1);
-  expect(lab.events.find(({ kind }) => kind === 'session-opened')).toMatchObject({ user: 'u', database: 'app' });
+  expect(lab.events.filter(({ kind }) => kind === 'dial_finished')).toHaveLength(1);
+  expect(lab.events.find(({ kind }) => kind === 'session_opened')).toMatchObject({ user: 'u', database: 'app' });
   expect(lab.proxy.counts().get('write')?.toBackendBytes).toBe(startup.length);
 });
 
@@ -147,7 +147,7 @@ test.each(Array.from({ length: 10 }, (_, index) => index))(
     expect(error).toMatchObject({ C: '08P01', D: 'unencrypted data after the encryption request' });
     client.socket.end();
     await until('the close', () => lab.reasons().length === 1);
-    expect(lab.reasons()).toEqual(['not-postgres']);
+    expect(lab.reasons()).toEqual(['not_postgres']);
     expect(one.connections.every((connection) => connection.received().length <= 8)).toBe(true);
   },
 );
@@ -194,7 +194,7 @@ test.each([
   await start();
   leaves(await aDeclinedClient());
   await until('the close', () => lab.reasons().length === 1);
-  expect(lab.reasons()).toEqual(['client-gave-up']);
+  expect(lab.reasons()).toEqual(['client_gave_up']);
   await until('the end of the spare', () => one.last().hasEnded || one.last().isClosed);
   expect(states()).toMatchObject({ startup: 0, dialing: 0 });
 });
@@ -244,7 +244,7 @@ test('one deadline covers all that the client takes, before and after the answer
   expect(client.received().toString()).toBe('N');
   await clock.advance(1);
   const error = await until('the error', () => errorFields(client.received().subarray(1)));
-  expect(error).toMatchObject({ C: '08P01', M: expect.stringContaining('(startup-timeout)') });
+  expect(error).toMatchObject({ C: '08P01', M: expect.stringContaining('(startup_timeout)') });
   await until('the end of the spare', () => one.last().hasEnded || one.last().isClosed);
 });
 
@@ -275,7 +275,7 @@ test('a cancel request after N is passed on, and the spare is closed', async () 
   await until('the end of the spare', () => spare.hasEnded || spare.isClosed);
   one.last().socket.destroy();
   await until('the close', () => lab.reasons().length === 1);
-  expect(lab.reasons()).toEqual(['cancel-forwarded']);
+  expect(lab.reasons()).toEqual(['cancel_forwarded']);
 });
 
 test('a backend that closes without an answer: in an exclusive pool the client gets one more chance', async () => {
@@ -285,8 +285,8 @@ test('a backend that closes without an answer: in an exclusive pool the client g
   client.socket.write(SSL_REQUEST);
   await until('the close', () => lab.reasons().length === 1);
   expect(one.connections).toHaveLength(2);
-  expect(lab.closed()).toMatchObject([{ reason: 'backend-closed', member: 'pg-1' }]);
-  expect(lab.smells).toContainEqual({ kind: 'backend-closed', member: 'pg-1' });
+  expect(lab.closed()).toMatchObject([{ reason: 'backend_closed', member: 'pg-1' }]);
+  expect(lab.smells).toContainEqual({ kind: 'backend_closed', member: 'pg-1' });
   await until('the end', () => client.hasEnded);
 });
 
@@ -326,7 +326,7 @@ test('a member that leaves before it has answered: the next one is asked, and th
 
 test('a client takes one turn of a round, however often it asks', async () => {
   const open = { 'pg-1': one.address, 'pg-2': two.address };
-  await start({ pools: [aWritePool(), aPool({ balance: 'round-robin' })], table: { read: { open } } });
+  await start({ pools: [aWritePool(), aPool({ balance: 'round_robin' })], table: { read: { open } } });
   for (const backend of [one, two, one]) {
     const client = await aDeclinedClient(backend, 'read');
     client.socket.write(aStartup());

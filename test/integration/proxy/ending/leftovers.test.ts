@@ -61,7 +61,7 @@ test('a listener is gone: idle sessions are told at once, a busy one when it is 
   await apply({});
   const told = {
     C: '57P01',
-    M: expect.stringContaining('(evicted-removed)'),
+    M: expect.stringContaining('(evicted_removed)'),
     D: `listener 127.0.0.1:${port} is no longer configured`,
   };
   expect(await idle.lastWords()).toMatchObject(told);

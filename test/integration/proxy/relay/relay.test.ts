@@ -53,7 +53,7 @@ test('scenario 36: a client that half-closes with 300 kB in flight gets every by
   expect(client.received().equals(sent)).toBe(true);
   await until('the close', () => lab.reasons().length === 1);
   expect(lab.closed()[0]).toMatchObject({
-    reason: 'client-closed',
+    reason: 'client_closed',
     member: 'pg-1',
     user: 'app',
     database: 'shop',
@@ -81,7 +81,7 @@ test('scenario 36: a backend that half-closes with 300 kB in flight still gets w
       .received()
       .equals(Buffer.concat([aStartup(), toBackend])),
   ).toBe(true);
-  expect(lab.reasons()).toEqual(['backend-closed']);
+  expect(lab.reasons()).toEqual(['backend_closed']);
 });
 
 test('scenario 37: a slow reader slows the backend: what is in between stays bounded', async () => {
@@ -121,7 +121,7 @@ test('scenario 36: a reset by the client resets the backend', async () => {
   client.socket.resetAndDestroy();
   await until('the close', () => backend.last().isClosed && lab.reasons().length === 1);
   expect(backend.last().wasReset).toBe(true);
-  expect(lab.reasons()).toEqual(['client-reset']);
+  expect(lab.reasons()).toEqual(['client_reset']);
   expect(lab.smells).toEqual([]);
 });
 
@@ -134,8 +134,8 @@ test('scenario 36: a reset by the backend ends the client after what was said, a
   await until('last words', () => client.received().toString() === 'last words');
   backend.last().socket.resetAndDestroy();
   await until('the close', () => client.hasEnded && lab.reasons().length === 1);
-  expect(lab.reasons()).toEqual(['backend-reset']);
-  expect(lab.smells).toEqual([{ kind: 'backend-reset', member: 'pg-1' }]);
+  expect(lab.reasons()).toEqual(['backend_reset']);
+  expect(lab.smells).toEqual([{ kind: 'backend_reset', member: 'pg-1' }]);
 });
 
 test('every session is counted once while it lives and never after', async () => {

@@ -58,7 +58,7 @@ async function rotateTo(name: string): Promise<void> {
   await rename(join(folder, '..next'), join(folder, '..data'));
 }
 
-function told(kind: 'certificate-loaded' | 'certificate-refused') {
+function told(kind: 'certificate_loaded' | 'certificate_refused') {
   return lab.events.filter((event) => event.kind === kind);
 }
 
@@ -94,15 +94,15 @@ test('scenario 47: files that change count for new handshakes, by themselves; li
   expect(await nameNow()).toBe('pg-b.test');
   session.socket.write('still here');
   await until('the echo', () => session.received().toString().endsWith('still here'));
-  expect(told('certificate-loaded')).toHaveLength(2);
+  expect(told('certificate_loaded')).toHaveLength(2);
   expect(lab.proxy.counts().get('write')?.states.relaying).toBe(1);
 });
 
 test('files that stay the same are not news', async () => {
   await reread();
   await reread();
-  expect(told('certificate-loaded')).toHaveLength(1);
-  expect(told('certificate-refused')).toEqual([]);
+  expect(told('certificate_loaded')).toHaveLength(1);
+  expect(told('certificate_refused')).toEqual([]);
 });
 
 test('a pair that cannot be used leaves the old one, is told once, and shows until it is mended', async () => {
@@ -111,13 +111,13 @@ test('a pair that cannot be used leaves the old one, is told once, and shows unt
   await reread();
   await reread();
   expect(await nameNow()).toBe('pg-a.test');
-  expect(told('certificate-refused')).toEqual([
-    { kind: 'certificate-refused', why: `${files.key} is not the key of cert` },
+  expect(told('certificate_refused')).toEqual([
+    { kind: 'certificate_refused', why: `${files.key} is not the key of cert` },
   ]);
   expect(lab.proxy.certificate()).toMatchObject({ isCurrent: false, file: files.cert });
   await rm(files.cert);
   await reread();
-  expect(told('certificate-refused')[1]).toMatchObject({ why: `${files.cert} cannot be read: there is no such file` });
+  expect(told('certificate_refused')[1]).toMatchObject({ why: `${files.cert} cannot be read: there is no such file` });
   await copyFile(OTHER.cert, files.cert);
   await rm(files.key);
   await copyFile(OTHER.key, files.key);
@@ -134,7 +134,7 @@ test('a file that is empty for a moment while it is written is no end', async ()
   await copyFile(SERVER.cert, files.cert);
   await reread();
   expect(lab.proxy.certificate()).toMatchObject({ isCurrent: true });
-  expect(told('certificate-loaded')).toHaveLength(1);
+  expect(told('certificate_loaded')).toHaveLength(1);
 });
 
 test('an expired certificate is shown with its date', async () => {

@@ -156,8 +156,8 @@ const CODES: readonly (readonly [OperationOutcome['kind'], number])[] = [
   ['accepted', 202],
   ['invalid', 400],
   ['refused', 412],
-  ['nothing-scheduled', 412],
-  ['already-scheduled', 412],
+  ['nothing_scheduled', 412],
+  ['already_scheduled', 412],
   ['failed', 503],
 ];
 

@@ -130,10 +130,10 @@ const ENDS: readonly (readonly [
 ])[] = [
   ['POST', '/switchover', { leader: 'n1' }, { done: 200, accepted: 202, invalid: 400, refused: 412, failed: 503 }],
   ['POST', '/failover', { candidate: 'n2' }, { done: 200, refused: 412, failed: 503 }],
-  ['DELETE', '/switchover', undefined, { done: 200, 'nothing-scheduled': 404, failed: 503 }],
+  ['DELETE', '/switchover', undefined, { done: 200, nothing_scheduled: 404, failed: 503 }],
   ['POST', '/restart', {}, { done: 200, refused: 503, failed: 503 }],
-  ['POST', '/restart', { schedule: '2199-01-01T00:00:00Z' }, { accepted: 202, 'already-scheduled': 409 }],
-  ['DELETE', '/restart', undefined, { done: 200, 'nothing-scheduled': 404 }],
+  ['POST', '/restart', { schedule: '2199-01-01T00:00:00Z' }, { accepted: 202, already_scheduled: 409 }],
+  ['DELETE', '/restart', undefined, { done: 200, nothing_scheduled: 404 }],
   ['POST', '/reload', undefined, { done: 202, failed: 503 }],
   ['POST', '/reinitialize', undefined, { done: 200, refused: 503, failed: 503 }],
 ];

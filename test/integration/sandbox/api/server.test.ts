@@ -174,7 +174,7 @@ describe.each(['manager', 'patroni'] as const)('%s', (dialect) => {
     expect(await reader.readHistory(api, 2_000)).toEqual({ kind: 'history', entries: [], skipped: 0 });
     expect(await reader.readConfig(api, 2_000)).toMatchObject({ kind: 'config', config: { ttl: 5, loopWait: 1 } });
     lab.operations.cluster = undefined;
-    expect(await reader.readCluster(api, 2_000)).toMatchObject({ kind: 'failed', cause: 'unexpected-status' });
+    expect(await reader.readCluster(api, 2_000)).toMatchObject({ kind: 'failed', cause: 'unexpected_status' });
   });
 });
 

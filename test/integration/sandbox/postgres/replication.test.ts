@@ -76,7 +76,7 @@ test('a standby with less than its primary has says so', { timeout: 60_000 }, as
   await startReplication(first);
   const standby = { kind: 'standby', upstream: addressOf(first) } as const;
   const outcome = await second.start(standby, { max_connections: '20' });
-  expect(outcome).toMatchObject({ kind: 'failed', reason: 'insufficient-parameters' });
+  expect(outcome).toMatchObject({ kind: 'failed', reason: 'insufficient_parameters' });
   expect(outcome.kind === 'failed' && outcome.log).toContain('max_connections = 20 is a lower setting');
   await waitUntil('it has ended', async () => !second.isAlive(), { timeoutMs: 5_000 });
   expect(await second.start(standby, { max_connections: '100' })).toEqual({ kind: 'started' });

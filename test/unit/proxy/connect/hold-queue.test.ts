@@ -53,7 +53,7 @@ function start(policy: Partial<HoldPolicy> = {}, heldElsewhere = (): number => 0
       expire: () => leave(expired),
       turnAway: () => leave([]),
     };
-    const answer = holding.enter(waiting, { cause: 'no-member', since, pauseMs });
+    const answer = holding.enter(waiting, { cause: 'no_member', since, pauseMs });
     return answer;
   };
   return {
@@ -105,7 +105,7 @@ test('G20: failing connects do not slow the release of the line below its rate',
 test('clients that wait at other processes count under the bound', () => {
   const { enter, holding } = start({ maxSessions: 3 }, () => 2);
   expect(enter(1, 0).kind).toBe('held');
-  expect(enter(2, 0)).toMatchObject({ kind: 'refused', reason: 'hold-full' });
+  expect(enter(2, 0)).toMatchObject({ kind: 'refused', reason: 'hold_full' });
   holding.stop();
 });
 

@@ -58,7 +58,7 @@ test('a pool that a reload adds begins with everybody whom its first round finds
   const { clock, decide, share } = lab();
   decide(undefined);
   await clock.advance(60_000);
-  const unasked = { kind: 'keep', why: { code: 'never-answered' } } as const;
+  const unasked = { kind: 'keep', why: { code: 'never_answered' } } as const;
   decide({ open: { a: A }, others: { b: { address: B, standing: unasked } } });
   await clock.advance(10);
   decide({ open: { a: A, b: B } });

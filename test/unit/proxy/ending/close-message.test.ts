@@ -3,9 +3,9 @@ import { partingText } from '../../../../src/proxy/ending/close-message.ts';
 import type { PartingReason } from '../../../../src/proxy/ending/close-message.ts';
 
 test.each<[PartingReason, string, string]>([
-  ['evicted-demoted', '57P01', 'the session\'s member left pool "write"'],
-  ['landed-on-standby', '57P03', 'the member of pool "write" turned out to be a standby'],
-  ['too-old', '57P01', 'the session has reached the age at which pool "write" ends sessions'],
+  ['evicted_demoted', '57P01', 'the session\'s member left pool "write"'],
+  ['landed_on_standby', '57P03', 'the member of pool "write" turned out to be a standby'],
+  ['too_old', '57P01', 'the session has reached the age at which pool "write" ends sessions'],
   ['shutdown', '57P01', 'the proxy is shutting down'],
 ])('%s has its SQLSTATE, its own word, the detail and a hint', (reason, sqlState, sentence) => {
   expect(partingText(reason, 'write', 'why')).toEqual({

@@ -26,7 +26,7 @@ test('an age above what one timer can wait is reached, and not before', async ()
   await clock.advance(Math.floor(ageMs));
   expect(ended).toEqual([]);
   await clock.advance(1);
-  expect(ended).toEqual(['too-old']);
+  expect(ended).toEqual(['too_old']);
   expect(clock.pending()).toBe(0);
 });
 

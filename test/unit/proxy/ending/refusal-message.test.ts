@@ -14,18 +14,18 @@ const facts = {
 };
 
 test.each<[RefusalReason, string]>([
-  ['startup-timeout', '08P01'],
-  ['not-postgres', '08P01'],
-  ['unsupported-protocol', '0A000'],
-  ['tls-required', '28000'],
-  ['unknown-target', '3D000'],
-  ['too-many-sessions', '53300'],
-  ['hold-full', '53300'],
-  ['hold-timeout', '57P03'],
-  ['no-route', '57P03'],
-  ['connect-failed', '08006'],
+  ['startup_timeout', '08P01'],
+  ['not_postgres', '08P01'],
+  ['unsupported_protocol', '0A000'],
+  ['tls_required', '28000'],
+  ['unknown_target', '3D000'],
+  ['too_many_sessions', '53300'],
+  ['hold_full', '53300'],
+  ['hold_timeout', '57P03'],
+  ['no_route', '57P03'],
+  ['connect_failed', '08006'],
   ['shutdown', '57P03'],
-  ['internal-error', 'XX000'],
+  ['internal_error', 'XX000'],
 ])('%s has its SQLSTATE, its own word in the message, a hint, and no address', (reason, sqlState) => {
   const text = refusalText(reason, facts);
   expect(text.sqlState).toBe(sqlState);
@@ -35,16 +35,16 @@ test.each<[RefusalReason, string]>([
 });
 
 test('a pool of reads lacks a member, not a primary', () => {
-  expect(refusalText('no-route', { ...facts, pool: aPool() }).message).toBe(
-    'pointsman: no member to route to in pool "read" (no-route)',
+  expect(refusalText('no_route', { ...facts, pool: aPool() }).message).toBe(
+    'pointsman: no member to route to in pool "read" (no_route)',
   );
 });
 
 test('the detail says who was seen, and how long the client waited', () => {
-  expect(refusalText('hold-timeout', { ...facts, waitedMs: 30_049 }).detail).toBe(
+  expect(refusalText('hold_timeout', { ...facts, waitedMs: 30_049 }).detail).toBe(
     'members seen: pg-2 (role does not fit the check: role replica); waited 30 s',
   );
-  expect(refusalText('hold-timeout', { ...facts, waitedMs: 450 }).detail).toContain('; waited 450 ms');
+  expect(refusalText('hold_timeout', { ...facts, waitedMs: 450 }).detail).toContain('; waited 450 ms');
 });
 
 test.each([
@@ -52,5 +52,5 @@ test.each([
   ['parameter', 'in the startup parameter pointsman.pool of the client.'],
   ['options', 'in the startup options of the client: -c pointsman.pool=NAME.'],
 ] as const)('the hint about an unknown pool says where the client named it: %s', (targetFrom, words) => {
-  expect(refusalText('unknown-target', { ...facts, targetFrom }).hint).toContain(words);
+  expect(refusalText('unknown_target', { ...facts, targetFrom }).hint).toContain(words);
 });

@@ -104,15 +104,15 @@ describe('after its server’s end', () => {
     await clock.advance(1);
     expect([client.destroyed, backend.destroyed]).toEqual([true, true]);
     await until('the end', () => endings.length > 0);
-    expect(endings).toEqual(['backend-closed']);
+    expect(endings).toEqual(['backend_closed']);
     expect(clock.pending()).toBe(0);
   });
 });
 
 describe('the first close ends the other side', () => {
   test.each([
-    ['client', 'client-reset'],
-    ['backend', 'backend-reset'],
+    ['client', 'client_reset'],
+    ['backend', 'backend_reset'],
   ] as const)('at once when it came without an end or an error: of the %s', async (side, ending) => {
     start();
     (side === 'client' ? client : backend).destroy();
@@ -133,7 +133,7 @@ describe('the first close ends the other side', () => {
     expect(second.destroyed).toBe(false);
     await clock.advance(UNREAD_MS);
     await until('the end', () => endings.length > 0);
-    expect(endings).toEqual([`${side}-closed`]);
+    expect(endings).toEqual([`${side}_closed`]);
     expect(clock.pending()).toBe(0);
   });
 

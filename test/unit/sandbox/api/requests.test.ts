@@ -112,7 +112,7 @@ describe('/switchover and /failover', () => {
 
   test('a time that has gone by is told apart', () => {
     expect(switchover({ leader: 'n1', scheduled_at: '2026-07-01T12:00:00Z' })).toEqual({
-      kind: 'bad-schedule',
+      kind: 'bad_schedule',
       text: 'Cannot schedule switchover in the past',
     });
   });
@@ -194,16 +194,16 @@ describe('schedules', () => {
   });
 
   const BAD = [
-    ['presently', 'bad-schedule'],
-    ['', 'bad-schedule'],
-    ['2027-02-29T00:00:00Z', 'bad-schedule'],
-    ['2027-13-01T00:00:00Z', 'bad-schedule'],
-    ['2027-01-01T25:00:00Z', 'bad-schedule'],
-    ['2027-01-01T00:00:00+99:00', 'bad-schedule'],
-    ['2026-07-01T12:00:00Z', 'bad-schedule'],
-    ['2026-07-01T13:59:59+02:00', 'bad-schedule'],
+    ['presently', 'bad_schedule'],
+    ['', 'bad_schedule'],
+    ['2027-02-29T00:00:00Z', 'bad_schedule'],
+    ['2027-13-01T00:00:00Z', 'bad_schedule'],
+    ['2027-01-01T25:00:00Z', 'bad_schedule'],
+    ['2027-01-01T00:00:00+99:00', 'bad_schedule'],
+    ['2026-07-01T12:00:00Z', 'bad_schedule'],
+    ['2026-07-01T13:59:59+02:00', 'bad_schedule'],
     ['2020-01-01T00:00:00', 'invalid'],
-    ['2027-01-01', 'bad-schedule'],
+    ['2027-01-01', 'bad_schedule'],
   ] as const;
   test.each(BAD)('%s: %s', (given, kind) => {
     expect(parseSchedule(given, 'restart', NOW).kind).toBe(kind);

@@ -49,10 +49,10 @@ describe('with the lock', () => {
   it('a switchover from it, or from whoever leads, is carried out when it is due', () => {
     const primary = { ...leader, server: 'primary' } as const;
     const switchover = { from: 'pg-1', to: 'pg-2', at: undefined };
-    expect(step({ ...primary, switchover, isSwitchoverDue: true })).toEqual({ kind: 'hand-over' });
+    expect(step({ ...primary, switchover, isSwitchoverDue: true })).toEqual({ kind: 'hand_over' });
     expect(step({ ...primary, switchover, isSwitchoverDue: false })).toEqual({ kind: 'lead' });
     const failover = { from: undefined, to: 'pg-2', at: undefined };
-    expect(step({ ...primary, switchover: failover, isSwitchoverDue: true })).toEqual({ kind: 'hand-over' });
+    expect(step({ ...primary, switchover: failover, isSwitchoverDue: true })).toEqual({ kind: 'hand_over' });
     const others = { from: 'pg-3', to: undefined, at: undefined };
     expect(step({ ...primary, switchover: others, isSwitchoverDue: true })).toEqual({ kind: 'lead' });
   });
@@ -77,7 +77,7 @@ describe('in a standby cluster the leader', () => {
   it('hands the lock over like any other', () => {
     const switchover = { from: 'pg-1', to: 'pg-2', at: undefined };
     const due = { ...leader, server: 'standby', upstream: REMOTE, switchover, isSwitchoverDue: true } as const;
-    expect(step(due)).toEqual({ kind: 'hand-over' });
+    expect(step(due)).toEqual({ kind: 'hand_over' });
   });
 });
 

@@ -58,7 +58,7 @@ const STANDBY = { kind: 'standby', upstream: undefined } as const;
 
 function tooLow(name: string, value: number): StartOutcome {
   const log = `${name} = 1 is a lower setting than on the primary server, where its value was ${value}.`;
-  return { kind: 'failed', reason: 'insufficient-parameters', log };
+  return { kind: 'failed', reason: 'insufficient_parameters', log };
 }
 
 it('starts a standby whose values are too low with its original ones, and leaves the new ones pending', async () => {

@@ -6,7 +6,7 @@ import { logSince, logSize, startFailure } from '../../../../src/sandbox/postgre
 
 test('only a server that ended for lack of parameters is said to have', () => {
   const log = 'FATAL:  recovery aborted because of insufficient parameter settings';
-  expect(startFailure('exited', log)).toEqual({ kind: 'failed', reason: 'insufficient-parameters', log });
+  expect(startFailure('exited', log)).toEqual({ kind: 'failed', reason: 'insufficient_parameters', log });
   // A standby that runs only pauses, with the same words in its warning.
   expect(startFailure('timeout', log)).toMatchObject({ reason: 'timeout' });
   expect(startFailure('exited', 'FATAL:  something else')).toMatchObject({ reason: 'exited' });
