@@ -120,6 +120,7 @@ export default defineConfig({
     {
       files: ['test/**/*.ts', '*.config.ts'],
       rules: {
+        'max-lines': ['error', size(320)],
         'max-lines-per-function': 'off',
         'no-restricted-globals': 'off',
         'import/no-default-export': 'off',

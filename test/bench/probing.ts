@@ -12,7 +12,7 @@ import { Evictions } from '../../src/proxy/ending/evictions.ts';
 import type { Registry } from '../../src/proxy/session-registry.ts';
 import { SoftEnds } from '../../src/proxy/ending/when-idle.ts';
 import { systemClock } from '../../src/app/system-clock.ts';
-import { median } from '../support/median.ts';
+import { median } from '../support/values/median.ts';
 import { poolsOf, sessionsOn, startMembers } from './probing/cluster.ts';
 
 const MEMBERS = [3, 10, 50];

@@ -9,7 +9,7 @@ import { pingPong } from '../bench/data-path/parts/ping-pong.ts';
 import { summarise } from '../bench/data-path/sample.ts';
 import { tables } from '../bench/data-path/table.ts';
 import { findHaproxy } from '../bench/failover/haproxy.ts';
-import { describeUnless } from '../support/unless-missing.ts';
+import { describeUnless } from '../support/runner/unless-missing.ts';
 
 const TRIES = 3;
 

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { expect, it } from 'vitest';
-import { runTool, startTool } from '../support/client-tools.ts';
-import { clusterWithPointsman } from '../support/cluster-with-pointsman.ts';
+import { runTool, startTool } from '../support/applications/client-tools.ts';
+import { clusterWithPointsman } from '../support/clusters/cluster-with-pointsman.ts';
 import { describeOnPatroni } from '../support/patroni/describe-on-patroni.ts';
 import { startPatroniCluster } from '../support/patroni/start-cluster.ts';
 

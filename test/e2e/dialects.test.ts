@@ -4,9 +4,9 @@ import { expect, it } from 'vitest';
 import { describeOnSandbox } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
 import { ask } from '../support/patroni/http.ts';
-import { HeldSession } from '../support/held-session.ts';
-import { shownMembers } from '../support/pointsman-status.ts';
-import { replicasOf, waitForMembers } from '../support/pool-members.ts';
+import { HeldSession } from '../support/applications/held-session.ts';
+import { shownMembers } from '../support/processes/pointsman-status.ts';
+import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts';
 
 describeOnSandbox('dialects of the management API', (on) => {
   const labs = {

@@ -7,15 +7,21 @@ import { Client, DatabaseError } from 'pg';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { describeOnSandbox } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
-import { type Driver, drivers, type DriverTarget, runCases, WorkingDriver } from '../support/driver-programs.ts';
-import { HeldSession } from '../support/held-session.ts';
+import {
+  type Driver,
+  drivers,
+  type DriverTarget,
+  runCases,
+  WorkingDriver,
+} from '../support/applications/driver-programs.ts';
+import { HeldSession } from '../support/applications/held-session.ts';
 import type { Credentials } from '../support/patroni/settings.ts';
-import { configFor } from '../support/pointsman-config.ts';
-import { type PointsmanProcess, startPointsman } from '../support/pointsman-process.ts';
-import { replicasOf, waitForMembers } from '../support/pool-members.ts';
-import { switchOnTls } from '../support/switch-on-tls.ts';
-import { SERVER } from '../support/tls-files.ts';
-import { itUnless } from '../support/unless-missing.ts';
+import { configFor } from '../support/processes/pointsman-config.ts';
+import { type PointsmanProcess, startPointsman } from '../support/processes/pointsman-process.ts';
+import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts';
+import { switchOnTls } from '../support/clusters/switch-on-tls.ts';
+import { SERVER } from '../support/values/tls-files.ts';
+import { itUnless } from '../support/runner/unless-missing.ts';
 
 const VALUES = {
   connect: '1',

@@ -3,9 +3,9 @@
 import { expect, it } from 'vitest';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
-import { GENEROUS_MS } from '../support/failover-figures.ts';
-import { HeldSession } from '../support/held-session.ts';
-import { waitForMembers } from '../support/pool-members.ts';
+import { GENEROUS_MS } from '../support/applications/failover-figures.ts';
+import { HeldSession } from '../support/applications/held-session.ts';
+import { waitForMembers } from '../support/clusters/pool-members.ts';
 
 const SESSIONS = 20;
 

@@ -2,12 +2,12 @@
 // meanwhile are held, and the same connect succeeds when the promotion is done.
 import { Client } from 'pg';
 import { expect, it } from 'vitest';
-import { rounds } from '../support/ci.ts';
+import { rounds } from '../support/runner/ci.ts';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
-import { CREATE_WRITES, startConnectLoad, WRITE_ROW } from '../support/connect-load.ts';
-import { assertOnlyPrimariesWrote, firstWriteOn, GENEROUS_MS } from '../support/failover-figures.ts';
-import { median } from '../support/median.ts';
+import { CREATE_WRITES, startConnectLoad, WRITE_ROW } from '../support/applications/connect-load.ts';
+import { assertOnlyPrimariesWrote, firstWriteOn, GENEROUS_MS } from '../support/applications/failover-figures.ts';
+import { median } from '../support/values/median.ts';
 import { monotonicMs } from '../support/patroni/wait.ts';
 
 const DEATHS = { sandbox: rounds(1, 3), Patroni: rounds(1, 5) };

@@ -4,7 +4,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { whyNoContainers } from '../support/containers/engine.ts';
 import { startContainerLab } from '../support/containers/lab.ts';
 import type { ContainerLab } from '../support/containers/lab.ts';
-import { describeUnless } from '../support/unless-missing.ts';
+import { describeUnless } from '../support/runner/unless-missing.ts';
 import { describeImageInCluster } from './image/in-cluster.ts';
 import { describeImageItself } from './image/itself.ts';
 

@@ -1,11 +1,11 @@
 // Scenario 27: a member that joins and leaves a running cluster, as a reader sees it. The sandbox's members are fixed at its start.
 import { expect, it } from 'vitest';
-import { clusterWithPointsman } from '../support/cluster-with-pointsman.ts';
+import { clusterWithPointsman } from '../support/clusters/cluster-with-pointsman.ts';
 import { serverName } from '../support/clusters/server-name.ts';
-import { countByServer, HeldSession } from '../support/held-session.ts';
+import { countByServer, HeldSession } from '../support/applications/held-session.ts';
 import { describeOnPatroni } from '../support/patroni/describe-on-patroni.ts';
 import { startPatroniCluster } from '../support/patroni/start-cluster.ts';
-import { replicasOf, waitForMembers } from '../support/pool-members.ts';
+import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts';
 
 describeOnPatroni('a member that joins, on Patroni', () => {
   const lab = clusterWithPointsman(() => startPatroniCluster(), {

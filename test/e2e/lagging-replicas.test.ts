@@ -2,11 +2,11 @@
 import { expect, it } from 'vitest';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
-import { countByServer, HeldSession } from '../support/held-session.ts';
+import { countByServer, HeldSession } from '../support/applications/held-session.ts';
 import { ask } from '../support/patroni/http.ts';
-import { shownMembers } from '../support/pointsman-status.ts';
-import { replicasOf, waitForMembers } from '../support/pool-members.ts';
-import { writeWal } from '../support/write-wal.ts';
+import { shownMembers } from '../support/processes/pointsman-status.ts';
+import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts';
+import { writeWal } from '../support/clusters/write-wal.ts';
 
 const CHECK = '/replica?lag=16MB';
 const MORE_THAN_THE_BOUND_MB = 32;

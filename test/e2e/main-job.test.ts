@@ -2,11 +2,11 @@
 // and bytes that arrive as they were sent.
 import { Client } from 'pg';
 import { expect, it } from 'vitest';
-import { runTool, whyNoTool } from '../support/client-tools.ts';
+import { runTool, whyNoTool } from '../support/applications/client-tools.ts';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
-import { HeldSession } from '../support/held-session.ts';
-import { itUnless } from '../support/unless-missing.ts';
+import { HeldSession } from '../support/applications/held-session.ts';
+import { itUnless } from '../support/runner/unless-missing.ts';
 
 describeOnEveryCluster('the main job', (on) => {
   const lab = on.clusterWithPointsman();

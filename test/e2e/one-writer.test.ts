@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
-import { CREATE_KEYS, reigns, startUniqueWriters } from '../support/unique-writers.ts';
+import { CREATE_KEYS, reigns, startUniqueWriters } from '../support/applications/unique-writers.ts';
 
 const WRITERS = 20;
 const EVERY_MS = 50;

@@ -8,9 +8,9 @@ import type { PatroniCluster } from '../support/patroni/cluster.ts';
 import { describeOnPatroni } from '../support/patroni/describe-on-patroni.ts';
 import { findFreePorts } from '../support/patroni/ports.ts';
 import { startPatroniCluster } from '../support/patroni/start-cluster.ts';
-import { configFor } from '../support/pointsman-config.ts';
-import { startPointsman } from '../support/pointsman-process.ts';
-import type { PointsmanProcess } from '../support/pointsman-process.ts';
+import { configFor } from '../support/processes/pointsman-config.ts';
+import { startPointsman } from '../support/processes/pointsman-process.ts';
+import type { PointsmanProcess } from '../support/processes/pointsman-process.ts';
 
 const RARELY = { interval: '60s', write_fresh: '90s', read_fresh: '90s', silence_grace: '120s' };
 

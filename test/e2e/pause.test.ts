@@ -2,9 +2,9 @@
 import { expect, it } from 'vitest';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
-import { HeldSession } from '../support/held-session.ts';
-import { routeChanges, shownMembers } from '../support/pointsman-status.ts';
-import { replicasOf, waitForMembers } from '../support/pool-members.ts';
+import { HeldSession } from '../support/applications/held-session.ts';
+import { routeChanges, shownMembers } from '../support/processes/pointsman-status.ts';
+import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts';
 
 /** `probe.fall` is 2. */
 const MORE_THAN_FALL = 3;

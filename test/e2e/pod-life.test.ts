@@ -16,8 +16,8 @@ import type { Played } from '../support/deploy/pod-player.ts';
 import { CHART, createChartRenderer, missingHelm } from '../support/deploy/render-chart.ts';
 import { missingKustomize, renderKustomization } from '../support/deploy/render-kustomize.ts';
 import { waitUntil } from '../support/patroni/wait.ts';
-import { startPointsman } from '../support/pointsman-process.ts';
-import { describeUnless } from '../support/unless-missing.ts';
+import { startPointsman } from '../support/processes/pointsman-process.ts';
+import { describeUnless } from '../support/runner/unless-missing.ts';
 
 const APPLICATION = new URL('../support/deploy/application-main.ts', import.meta.url).pathname;
 const LONG_MS = 60_000;

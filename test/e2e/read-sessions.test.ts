@@ -4,9 +4,9 @@ import { expect, it } from 'vitest';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
 import { monotonicMs } from '../support/patroni/wait.ts';
-import { replicasOf, waitForMembers } from '../support/pool-members.ts';
-import { SteadyReaders } from '../support/steady-readers.ts';
-import { writeWal } from '../support/write-wal.ts';
+import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts';
+import { SteadyReaders } from '../support/applications/steady-readers.ts';
+import { writeWal } from '../support/clusters/write-wal.ts';
 
 const READERS = 6;
 const MORE_THAN_THE_BOUND_MB = 32;

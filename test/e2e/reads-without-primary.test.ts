@@ -2,10 +2,10 @@
 // stream no more, are merely `running`, and go on serving reads.
 import { expect, it } from 'vitest';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
-import { READ_ROW, startConnectLoad } from '../support/connect-load.ts';
-import { HeldSession } from '../support/held-session.ts';
+import { READ_ROW, startConnectLoad } from '../support/applications/connect-load.ts';
+import { HeldSession } from '../support/applications/held-session.ts';
 import { monotonicMs } from '../support/patroni/wait.ts';
-import { replicasOf, waitForMembers } from '../support/pool-members.ts';
+import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts';
 
 describeOnEveryCluster('reads while there is no primary', (on) => {
   const lab = on.clusterWithPointsman();

@@ -2,12 +2,12 @@
 import { expect, it } from 'vitest';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
-import { READ_ROW, startConnectLoad } from '../support/connect-load.ts';
-import { failedAfter } from '../support/failover-figures.ts';
-import { countByServer, HeldSession } from '../support/held-session.ts';
+import { READ_ROW, startConnectLoad } from '../support/applications/connect-load.ts';
+import { failedAfter } from '../support/applications/failover-figures.ts';
+import { countByServer, HeldSession } from '../support/applications/held-session.ts';
 import type { MemberAddress } from '../support/patroni/member.ts';
 import { monotonicMs } from '../support/patroni/wait.ts';
-import { replicasOf, waitForMembers } from '../support/pool-members.ts';
+import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts';
 
 describeOnEveryCluster('reads', (on) => {
   const lab = on.clusterWithPointsman({

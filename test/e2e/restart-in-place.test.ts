@@ -1,13 +1,13 @@
 // The primary's PostgreSQL is restarted in place (POST /restart): it stays the primary. Clients that connect meanwhile wait and succeed on it,
 // about as soon as a client that asks its server directly.
 import { expect, it } from 'vitest';
-import { rounds } from '../support/ci.ts';
+import { rounds } from '../support/runner/ci.ts';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
-import { CREATE_WRITES, startConnectLoad, WRITE_ROW } from '../support/connect-load.ts';
-import { failedAfter, GENEROUS_MS } from '../support/failover-figures.ts';
-import { HeldSession } from '../support/held-session.ts';
-import { median } from '../support/median.ts';
+import { CREATE_WRITES, startConnectLoad, WRITE_ROW } from '../support/applications/connect-load.ts';
+import { failedAfter, GENEROUS_MS } from '../support/applications/failover-figures.ts';
+import { HeldSession } from '../support/applications/held-session.ts';
+import { median } from '../support/values/median.ts';
 
 const RESTARTS = rounds(2, 5);
 

@@ -3,8 +3,8 @@
 import { expect, it } from 'vitest';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
-import { countByServer, HeldSession } from '../support/held-session.ts';
-import { replicasOf, waitForMembers } from '../support/pool-members.ts';
+import { countByServer, HeldSession } from '../support/applications/held-session.ts';
+import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts';
 
 const CLIENTS = 10;
 

@@ -8,12 +8,12 @@
 import { expect, it } from 'vitest';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
-import { CREATE_WRITES, READ_ROW, WRITE_ROW, type Attempt } from '../support/connect-load.ts';
+import { CREATE_WRITES, READ_ROW, WRITE_ROW, type Attempt } from '../support/applications/connect-load.ts';
 import type { MemberAddress } from '../support/patroni/member.ts';
 import { monotonicMs } from '../support/patroni/wait.ts';
-import { replicasOf, waitForMembers } from '../support/pool-members.ts';
-import { ReconnectingClients } from '../support/reconnecting-clients.ts';
-import { type FailedConnect, WorkingSession } from '../support/working-session.ts';
+import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts';
+import { ReconnectingClients } from '../support/applications/reconnecting-clients.ts';
+import { type FailedConnect, WorkingSession } from '../support/applications/working-session.ts';
 
 const CLIENTS_EACH = 50;
 const SESSIONS_EACH = 25;

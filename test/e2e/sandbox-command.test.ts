@@ -2,7 +2,7 @@
 // happened; Ctrl-C leaves nothing.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runStatement } from '../../src/sandbox/console/statement.ts';
-import { SandboxProcess } from '../support/sandbox-process.ts';
+import { SandboxProcess } from '../support/processes/sandbox-process.ts';
 
 const WRITE = 'insert into visits default values returning written_on';
 

@@ -11,9 +11,9 @@ import { z } from 'zod';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import { missingForSandbox } from '../support/clusters/sandbox-availability.ts';
-import { listening, processesOf, segmentsMadeBy } from '../support/leftovers.ts';
+import { listening, processesOf, segmentsMadeBy } from '../support/processes/leftovers.ts';
 import { waitUntil } from '../support/patroni/wait.ts';
-import { describeUnless, itUnless } from '../support/unless-missing.ts';
+import { describeUnless, itUnless } from '../support/runner/unless-missing.ts';
 
 const ROUNDS = Number(process.env['POINTSMAN_ROUNDS'] ?? 5);
 const ROUND_TIMEOUT_MS = 60_000;

@@ -2,10 +2,10 @@
 import { expect, it } from 'vitest';
 import { describeOnSandbox } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
-import { CREATE_WRITES } from '../support/connect-load.ts';
-import { HeldSession } from '../support/held-session.ts';
-import { shownMembers } from '../support/pointsman-status.ts';
-import { waitForMembers } from '../support/pool-members.ts';
+import { CREATE_WRITES } from '../support/applications/connect-load.ts';
+import { HeldSession } from '../support/applications/held-session.ts';
+import { shownMembers } from '../support/processes/pointsman-status.ts';
+import { waitForMembers } from '../support/clusters/pool-members.ts';
 
 /** The cluster that it would follow: nobody listens there. */
 const REMOTE = { host: '127.0.0.1', port: 1 };

@@ -2,11 +2,11 @@
 import { expect, it } from 'vitest';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
-import { CREATE_WRITES, READ_ROW, startConnectLoad, WRITE_ROW } from '../support/connect-load.ts';
-import { HeldSession } from '../support/held-session.ts';
+import { CREATE_WRITES, READ_ROW, startConnectLoad, WRITE_ROW } from '../support/applications/connect-load.ts';
+import { HeldSession } from '../support/applications/held-session.ts';
 import { ask } from '../support/patroni/http.ts';
-import { routeChanges, shownMembers } from '../support/pointsman-status.ts';
-import { replicasOf, waitForMembers } from '../support/pool-members.ts';
+import { routeChanges, shownMembers } from '../support/processes/pointsman-status.ts';
+import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts';
 
 const PER_SECOND = 20;
 /** `probe.write_fresh`: older evidence is none. */

@@ -2,20 +2,20 @@
 // primary, no write gets a read-only error, no write reaches a member that is not primary.
 import { Client } from 'pg';
 import { expect, it } from 'vitest';
-import { rounds } from '../support/ci.ts';
+import { rounds } from '../support/runner/ci.ts';
 import type { ClusterUnderTest } from '../support/clusters/cluster-under-test.ts';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { SERVER_NAME, type Server, serverName } from '../support/clusters/server-name.ts';
-import { CREATE_WRITES, startConnectLoad, WRITE_ROW } from '../support/connect-load.ts';
+import { CREATE_WRITES, startConnectLoad, WRITE_ROW } from '../support/applications/connect-load.ts';
 import {
   assertOnlyPrimariesWrote,
   cutByTheFault,
   failedAfter,
   firstWriteOn,
   GENEROUS_MS,
-} from '../support/failover-figures.ts';
-import { HeldSession } from '../support/held-session.ts';
-import { median } from '../support/median.ts';
+} from '../support/applications/failover-figures.ts';
+import { HeldSession } from '../support/applications/held-session.ts';
+import { median } from '../support/values/median.ts';
 
 const SWITCHOVERS = { sandbox: rounds(2, 5), Patroni: rounds(2, 7) };
 

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { describeOnEveryCluster, describeOnSandbox } from '../support/clusters/describe-on-clusters.ts';
 import type { MemberAddress } from '../support/patroni/member.ts';
-import { membersOf, replicasOf, waitForMembers } from '../support/pool-members.ts';
+import { membersOf, replicasOf, waitForMembers } from '../support/clusters/pool-members.ts';
 
 const POOLS = { sync: { check: '/synchronous' }, async: { check: '/asynchronous' }, quorum: { check: '/quorum' } };
 

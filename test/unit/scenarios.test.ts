@@ -1,8 +1,8 @@
 // The list of scenarios and guarantees and the titles of the tests agree: each is named, on Patroni where that is asked for, and no
 // title names what does not exist.
 import { expect, test } from 'vitest';
-import { GUARANTEES, NOT_YET, SCENARIOS } from '../support/scenarios.ts';
-import { misnamed, namingTitles, switchedOff, titlesIn } from '../support/test-titles.ts';
+import { GUARANTEES, NOT_YET, SCENARIOS } from '../support/runner/scenarios.ts';
+import { misnamed, namingTitles, switchedOff, titlesIn } from '../support/runner/test-titles.ts';
 
 const TITLES = namingTitles();
 

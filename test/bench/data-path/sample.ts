@@ -1,5 +1,5 @@
 // One figure of one peer in one round, and what rounds amount to.
-import { median } from '../../support/median.ts';
+import { median } from '../../support/values/median.ts';
 
 export interface Sample {
   readonly part: string;

@@ -1,5 +1,5 @@
 // What one scene did to the clients of one peer, counted from their attempts. The definitions that the table's legend tells.
-import type { Attempt } from '../../support/connect-load.ts';
+import type { Attempt } from '../../support/applications/connect-load.ts';
 
 /** When what happened, by monotonicMs(), and which servers may take a write. */
 export interface SceneFacts {

@@ -1,7 +1,7 @@
 // libpq with all members in its connection string, as one of the peers: no proxy, the client's library finds the server. psycopg2 is
 // libpq's client, because node-postgres knows one host only.
 import { z } from 'zod';
-import type { Attempt } from '../../support/connect-load.ts';
+import type { Attempt } from '../../support/applications/connect-load.ts';
 import type { PatroniCluster } from '../../support/patroni/cluster.ts';
 import { LibpqWorker } from './libpq-worker.ts';
 import { LONG_QUERY, type KeptSession, type LongQuery, type Peer } from './peer.ts';

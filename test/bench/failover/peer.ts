@@ -1,5 +1,5 @@
 // What the benchmark asks of each way to reach the cluster: write as one client, keep sessions, cancel a query.
-import type { Attempt } from '../../support/connect-load.ts';
+import type { Attempt } from '../../support/applications/connect-load.ts';
 import type { MemberAddress } from '../../support/patroni/member.ts';
 
 /** A session that was opened for writes and is watched for its end. */

@@ -1,9 +1,9 @@
 // Pointsman as one of the peers: its own process, with the configuration of README's ten lines on free ports.
 import type { PatroniCluster } from '../../support/patroni/cluster.ts';
 import type { MemberAddress } from '../../support/patroni/member.ts';
-import { configFor } from '../../support/pointsman-config.ts';
-import { startPointsman } from '../../support/pointsman-process.ts';
-import { membersOf } from '../../support/pool-members.ts';
+import { configFor } from '../../support/processes/pointsman-config.ts';
+import { startPointsman } from '../../support/processes/pointsman-process.ts';
+import { membersOf } from '../../support/clusters/pool-members.ts';
 import type { Peer } from './peer.ts';
 import { ProxyClients } from './proxied.ts';
 

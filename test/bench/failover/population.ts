@@ -1,7 +1,7 @@
 // The clients of one peer while something happens to the cluster: a steady population that never repeats an attempt, from which failures
 // are counted, and one impatient client that tries again at once, so that the delay is not blurred by the population's pace.
 import { setTimeout as delay } from 'node:timers/promises';
-import { startLoad, type Attempt, type ConnectLoad } from '../../support/connect-load.ts';
+import { startLoad, type Attempt, type ConnectLoad } from '../../support/applications/connect-load.ts';
 import type { Peer } from './peer.ts';
 
 const AFTER_A_FAILURE_MS = 20;

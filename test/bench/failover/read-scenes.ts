@@ -3,8 +3,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { serverName } from '../../support/clusters/server-name.ts';
 import { monotonicMs } from '../../support/patroni/wait.ts';
-import { SteadyReaders } from '../../support/steady-readers.ts';
-import { writeWal } from '../../support/write-wal.ts';
+import { SteadyReaders } from '../../support/applications/steady-readers.ts';
+import { writeWal } from '../../support/clusters/write-wal.ts';
 import type { Lab } from './lab.ts';
 import { dropPackets } from './network.ts';
 

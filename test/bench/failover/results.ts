@@ -1,5 +1,5 @@
 // What a whole run found, and whether Pointsman kept what it promises.
-import { median } from '../../support/median.ts';
+import { median } from '../../support/values/median.ts';
 import type { FrozenFigures } from './frozen-manager.ts';
 import { type Counts, NOTHING, sum } from './judgement.ts';
 import type { RoleChangeFigures } from './role-change.ts';

@@ -1,6 +1,6 @@
 // The primary changes under load, by a switchover or because its host dies, or is restarted and stays the primary. Every peer's clients live through the same change.
 import { serverName } from '../../support/clusters/server-name.ts';
-import { HeldSession } from '../../support/held-session.ts';
+import { HeldSession } from '../../support/applications/held-session.ts';
 import type { FirstDirectWrite } from '../../support/patroni/floor.ts';
 import type { MemberAddress } from '../../support/patroni/member.ts';
 import { count, type Counts } from './judgement.ts';

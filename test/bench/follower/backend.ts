@@ -2,9 +2,9 @@
 // proxy cannot know it does not read), and answers each query with its reply.
 import { createServer } from 'node:net';
 import type { Socket } from 'node:net';
-import { listen } from '../../support/listen.ts';
-import { AUTHENTICATION_OK, backendKeyData, readyForQuery } from '../../support/messages.ts';
-import { SSL_REQUEST } from '../../support/packets.ts';
+import { listen } from '../../support/fakes/listen.ts';
+import { AUTHENTICATION_OK, backendKeyData, readyForQuery } from '../../support/sockets/messages.ts';
+import { SSL_REQUEST } from '../../support/sockets/packets.ts';
 import { EXCHANGES } from './exchange.ts';
 
 const LENGTH = EXCHANGES[0]?.query.length ?? 0;

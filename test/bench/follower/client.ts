@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
-import { SSL_REQUEST, aStartup } from '../../support/packets.ts';
+import { SSL_REQUEST, aStartup } from '../../support/sockets/packets.ts';
 import type { Exchange } from './exchange.ts';
 
 export type Kind = 'readable' | 'opaque';

@@ -1,5 +1,5 @@
 // What the benchmark's client and server say to each other: two exchanges of the simple query protocol, one small, one of many rows.
-import { COMMAND_COMPLETE, aMessage, readyForQuery } from '../../support/messages.ts';
+import { COMMAND_COMPLETE, aMessage, readyForQuery } from '../../support/sockets/messages.ts';
 
 const ROW_DESCRIPTION = aMessage('T', Buffer.concat([Buffer.from([0, 1]), Buffer.from('one\0'), Buffer.alloc(18)]));
 const SMALL_ROW = aMessage('D', Buffer.from([0, 1, 0, 0, 0, 1, 0x31]));

@@ -1,5 +1,5 @@
 // The benchmark's proxy, a process of its own: the real one before a fixed table. Tells what processor time it has used.
-import { startProxyLab } from '../../support/proxy-lab.ts';
+import { startProxyLab } from '../../support/labs/proxy-lab.ts';
 
 process.on('disconnect', () => process.exit());
 const lab = await startProxyLab({

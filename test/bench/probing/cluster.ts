@@ -6,7 +6,7 @@ import type { Member } from '../../../src/model/member.ts';
 import type { RoutingPolicy } from '../../../src/model/policy.ts';
 import { Registry } from '../../../src/proxy/session-registry.ts';
 import type { Seated } from '../../../src/proxy/session-registry.ts';
-import { aPolicy, aPool, aWritePool } from '../../support/builders.ts';
+import { aPolicy, aPool, aWritePool } from '../../support/values/builders.ts';
 
 const told = z.array(z.object({ name: z.string(), port: z.number() }));
 const HOST = '127.0.0.1';

@@ -1,5 +1,5 @@
 // The benchmark's members, a process of their own: one primary and its replicas. Tells where their management APIs are.
-import { FakeMember } from '../../support/fake-member.ts';
+import { FakeMember } from '../../support/fakes/fake-member.ts';
 
 const count = Number(process.argv[2]);
 process.on('disconnect', () => process.exit());

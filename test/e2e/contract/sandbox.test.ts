@@ -2,7 +2,7 @@
 import { missingForSandbox } from '../../support/clusters/sandbox-availability.ts';
 import { registerContract } from '../../support/contract/register.ts';
 import { startSandboxTarget } from '../../support/contract/sandbox-target.ts';
-import { describeUnless } from '../../support/unless-missing.ts';
+import { describeUnless } from '../../support/runner/unless-missing.ts';
 import { SUITE } from './suite.ts';
 
 describeUnless(missingForSandbox, 'spec 1 on the sandbox', () =>

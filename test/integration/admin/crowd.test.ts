@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createAdmin } from '../../../src/admin/server.ts';
 import type { Admin, AdminOptions } from '../../../src/admin/server.ts';
 import type { StatusDocument } from '../../../src/admin/status-document.ts';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/waiting/until.ts';
 
 const TOKEN = '0123456789abcdef';
 const done = () => ({ kind: 'done', result: {} }) as const;

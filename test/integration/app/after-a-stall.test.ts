@@ -3,15 +3,15 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { freeze } from '../../support/freeze.ts';
-import { FakeCluster, fileFor } from '../../support/app-lab.ts';
-import type { ConfigFile } from '../../support/app-lab.ts';
-import { echoSession, isOver } from '../../support/echo-session.ts';
-import { startPointsman } from '../../support/pointsman-process.ts';
-import type { PointsmanProcess } from '../../support/pointsman-process.ts';
-import type { RawClient } from '../../support/raw-client.ts';
-import { describeUnless } from '../../support/unless-missing.ts';
-import { until } from '../../support/until.ts';
+import { freeze } from '../../support/processes/freeze.ts';
+import { FakeCluster, fileFor } from '../../support/labs/app-lab.ts';
+import type { ConfigFile } from '../../support/labs/app-lab.ts';
+import { echoSession, isOver } from '../../support/sockets/echo-session.ts';
+import { startPointsman } from '../../support/processes/pointsman-process.ts';
+import type { PointsmanProcess } from '../../support/processes/pointsman-process.ts';
+import type { RawClient } from '../../support/sockets/raw-client.ts';
+import { describeUnless } from '../../support/runner/unless-missing.ts';
+import { until } from '../../support/waiting/until.ts';
 
 const NO_PROC = existsSync('/proc/self/stat') ? undefined : 'Linux, with /proc';
 const WRITERS = 50;

@@ -1,11 +1,11 @@
 // Scenario 38: a server that says no speaks for itself: its words are relayed, and what it is good for is judged by its API.
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { AppLab, FakeCluster } from '../../support/app-lab.ts';
-import { TERMINATE } from '../../support/messages.ts';
-import { aStartup, errorFields } from '../../support/packets.ts';
-import { connectRaw } from '../../support/raw-client.ts';
-import type { RawClient } from '../../support/raw-client.ts';
-import { until } from '../../support/until.ts';
+import { AppLab, FakeCluster } from '../../support/labs/app-lab.ts';
+import { TERMINATE } from '../../support/sockets/messages.ts';
+import { aStartup, errorFields } from '../../support/sockets/packets.ts';
+import { connectRaw } from '../../support/sockets/raw-client.ts';
+import type { RawClient } from '../../support/sockets/raw-client.ts';
+import { until } from '../../support/waiting/until.ts';
 
 let cluster: FakeCluster;
 let lab: AppLab;

@@ -1,10 +1,10 @@
 // Scenario 41: the wall clock jumps, the event loop stands still. Neither is a fault of a member.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { AppLab, FakeCluster } from '../../support/app-lab.ts';
-import { aStartup } from '../../support/packets.ts';
-import { connectRaw } from '../../support/raw-client.ts';
-import type { RawClient } from '../../support/raw-client.ts';
-import { until } from '../../support/until.ts';
+import { AppLab, FakeCluster } from '../../support/labs/app-lab.ts';
+import { aStartup } from '../../support/sockets/packets.ts';
+import { connectRaw } from '../../support/sockets/raw-client.ts';
+import type { RawClient } from '../../support/sockets/raw-client.ts';
+import { until } from '../../support/waiting/until.ts';
 
 let cluster: FakeCluster;
 let lab: AppLab;

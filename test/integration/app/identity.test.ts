@@ -1,11 +1,11 @@
 // Addresses are not members: one that answers for another cluster is nobody of ours, and a member that moves is reached where it is now.
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { AppLab, fileFor, startFakeServer, stopServers } from '../../support/app-lab.ts';
-import type { FakeServer } from '../../support/app-lab.ts';
-import { echoSession, isOver, stillEchoes } from '../../support/echo-session.ts';
-import { startFakeBackend } from '../../support/fake-backend.ts';
-import type { FakeBackend } from '../../support/fake-backend.ts';
-import { until } from '../../support/until.ts';
+import { AppLab, fileFor, startFakeServer, stopServers } from '../../support/labs/app-lab.ts';
+import type { FakeServer } from '../../support/labs/app-lab.ts';
+import { echoSession, isOver, stillEchoes } from '../../support/sockets/echo-session.ts';
+import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
+import type { FakeBackend } from '../../support/fakes/fake-backend.ts';
+import { until } from '../../support/waiting/until.ts';
 
 const PROBE = { interval: '50ms', timeout: '1s', urgent: { interval: '20ms', for: '30s' } };
 

@@ -1,13 +1,13 @@
 // Pointsman before a cluster of pods: they are replaced, with other addresses each time, and it goes on by what Kubernetes says of them.
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { AppLab, fileFor } from '../../support/app-lab.ts';
-import { echoSession, isOver, stillEchoes } from '../../support/echo-session.ts';
-import { startFakeBackend } from '../../support/fake-backend.ts';
-import type { FakeBackend } from '../../support/fake-backend.ts';
-import { FakeMember } from '../../support/fake-member.ts';
-import { FakeApiServer } from '../../support/kubernetes/api-server.ts';
-import { aPod, PODS } from '../../support/kubernetes/objects.ts';
-import { until } from '../../support/until.ts';
+import { AppLab, fileFor } from '../../support/labs/app-lab.ts';
+import { echoSession, isOver, stillEchoes } from '../../support/sockets/echo-session.ts';
+import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
+import type { FakeBackend } from '../../support/fakes/fake-backend.ts';
+import { FakeMember } from '../../support/fakes/fake-member.ts';
+import { FakeApiServer } from '../../support/fakes/kubernetes/api-server.ts';
+import { aPod, PODS } from '../../support/fakes/kubernetes/objects.ts';
+import { until } from '../../support/waiting/until.ts';
 
 const PROBE = { interval: '50ms', timeout: '1s', urgent: { interval: '20ms', for: '30s' } };
 

@@ -2,10 +2,10 @@
 // itself at any moment of a cluster that flaps.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
-import { AppLab, fileFor, startFakeServer, stopServers } from '../../support/app-lab.ts';
-import type { FakeServer } from '../../support/app-lab.ts';
-import { echoSession } from '../../support/echo-session.ts';
-import { until } from '../../support/until.ts';
+import { AppLab, fileFor, startFakeServer, stopServers } from '../../support/labs/app-lab.ts';
+import type { FakeServer } from '../../support/labs/app-lab.ts';
+import { echoSession } from '../../support/sockets/echo-session.ts';
+import { until } from '../../support/waiting/until.ts';
 
 const PROBE = { interval: '50ms', timeout: '1s', urgent: { interval: '20ms', for: '30s' } };
 const CHANGES = 8;

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { addressText } from '../../../src/model/member.ts';
 import type { Address } from '../../../src/model/member.ts';
-import { AppLab, FakeCluster, freeAddresses } from '../../support/app-lab.ts';
-import type { ConfigFile } from '../../support/app-lab.ts';
-import { aStartup, errorFields } from '../../support/packets.ts';
-import { connectRaw } from '../../support/raw-client.ts';
-import type { RawClient } from '../../support/raw-client.ts';
-import { until } from '../../support/until.ts';
+import { AppLab, FakeCluster, freeAddresses } from '../../support/labs/app-lab.ts';
+import type { ConfigFile } from '../../support/labs/app-lab.ts';
+import { aStartup, errorFields } from '../../support/sockets/packets.ts';
+import { connectRaw } from '../../support/sockets/raw-client.ts';
+import type { RawClient } from '../../support/sockets/raw-client.ts';
+import { until } from '../../support/waiting/until.ts';
 
 const TOKEN = 'an operator keeps this to himself'.replaceAll(' ', '-');
 let cluster: FakeCluster;

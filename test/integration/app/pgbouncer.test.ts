@@ -2,11 +2,11 @@
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
 import { missingForSandbox } from '../../support/clusters/sandbox-availability.ts';
-import { AppLab, fileFor } from '../../support/app-lab.ts';
-import { FakeMember } from '../../support/fake-member.ts';
-import { missingForPgbouncer, startPgbouncer } from '../../support/pgbouncer.ts';
+import { AppLab, fileFor } from '../../support/labs/app-lab.ts';
+import { FakeMember } from '../../support/fakes/fake-member.ts';
+import { missingForPgbouncer, startPgbouncer } from '../../support/processes/pgbouncer.ts';
 import { prepareServers, startReplication, untilStreaming } from '../../support/sandbox/postgres.ts';
-import { describeUnless } from '../../support/unless-missing.ts';
+import { describeUnless } from '../../support/runner/unless-missing.ts';
 import type { Address } from '../../../src/model/member.ts';
 
 async function answerAt(at: Address, statement: string): Promise<unknown> {

@@ -2,13 +2,13 @@
 import { createServer } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Address } from '../../../src/model/member.ts';
-import { AppLab, FakeCluster, freeAddresses } from '../../support/app-lab.ts';
-import type { ConfigFile } from '../../support/app-lab.ts';
+import { AppLab, FakeCluster, freeAddresses } from '../../support/labs/app-lab.ts';
+import type { ConfigFile } from '../../support/labs/app-lab.ts';
 import { waitUntil } from '../../support/patroni/wait.ts';
-import { aStartup } from '../../support/packets.ts';
-import { connectRaw } from '../../support/raw-client.ts';
-import type { RawClient } from '../../support/raw-client.ts';
-import { until } from '../../support/until.ts';
+import { aStartup } from '../../support/sockets/packets.ts';
+import { connectRaw } from '../../support/sockets/raw-client.ts';
+import type { RawClient } from '../../support/sockets/raw-client.ts';
+import { until } from '../../support/waiting/until.ts';
 
 let cluster: FakeCluster;
 let lab: AppLab;

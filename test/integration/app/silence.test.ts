@@ -1,11 +1,11 @@
 // What silence does to writes: the whole program before a primary whose host vanishes, and before APIs that no longer answer.
 import { afterEach, expect, test } from 'vitest';
-import { AppLab, fileFor, startFakeServer, stopServers } from '../../support/app-lab.ts';
-import type { FakeServer } from '../../support/app-lab.ts';
-import { startBlackHole } from '../../support/black-hole.ts';
-import type { BlackHole } from '../../support/black-hole.ts';
-import { askingClient, echoSession, isOver, isServed, stillEchoes } from '../../support/echo-session.ts';
-import { until } from '../../support/until.ts';
+import { AppLab, fileFor, startFakeServer, stopServers } from '../../support/labs/app-lab.ts';
+import type { FakeServer } from '../../support/labs/app-lab.ts';
+import { startBlackHole } from '../../support/fakes/black-hole.ts';
+import type { BlackHole } from '../../support/fakes/black-hole.ts';
+import { askingClient, echoSession, isOver, isServed, stillEchoes } from '../../support/sockets/echo-session.ts';
+import { until } from '../../support/waiting/until.ts';
 
 const PROBE = { interval: '100ms', timeout: '200ms', urgent: { interval: '50ms', for: '30s' }, write_fresh: '1s' };
 

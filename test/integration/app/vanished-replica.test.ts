@@ -1,11 +1,11 @@
 // A replica whose packets are dropped without a word: what a client that connects anew, and one that keeps its session, lose by it.
 import { afterEach, expect, test } from 'vitest';
-import { AppLab, fileFor, startFakeServer, stopServers } from '../../support/app-lab.ts';
-import type { FakeServer } from '../../support/app-lab.ts';
-import { startBlackHole } from '../../support/black-hole.ts';
-import type { BlackHole } from '../../support/black-hole.ts';
-import { askingClient, echoSession, isOver, isServed, stillEchoes } from '../../support/echo-session.ts';
-import { until } from '../../support/until.ts';
+import { AppLab, fileFor, startFakeServer, stopServers } from '../../support/labs/app-lab.ts';
+import type { FakeServer } from '../../support/labs/app-lab.ts';
+import { startBlackHole } from '../../support/fakes/black-hole.ts';
+import type { BlackHole } from '../../support/fakes/black-hole.ts';
+import { askingClient, echoSession, isOver, isServed, stillEchoes } from '../../support/sockets/echo-session.ts';
+import { until } from '../../support/waiting/until.ts';
 
 let lab: AppLab | undefined;
 const holes: BlackHole[] = [];

@@ -1,12 +1,12 @@
 // Where writes go when members contradict each other, change their words or take long to be promoted: the whole program on real
 // sockets, before APIs and servers that are fakes.
 import { afterEach, expect, test } from 'vitest';
-import { AppLab, fileFor, startFakeServer, stopServers } from '../../support/app-lab.ts';
-import type { FakeServer } from '../../support/app-lab.ts';
-import { askingClient, echoSession, isOver, isServed, stillEchoes } from '../../support/echo-session.ts';
-import type { FakeMemberKnobs } from '../../support/fake-member.ts';
+import { AppLab, fileFor, startFakeServer, stopServers } from '../../support/labs/app-lab.ts';
+import type { FakeServer } from '../../support/labs/app-lab.ts';
+import { askingClient, echoSession, isOver, isServed, stillEchoes } from '../../support/sockets/echo-session.ts';
+import type { FakeMemberKnobs } from '../../support/fakes/fake-member.ts';
 import { waitUntil } from '../../support/patroni/wait.ts';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/waiting/until.ts';
 
 const QUICK = { probe: { interval: '50ms', timeout: '1s', urgent: { interval: '20ms', for: '30s' } } };
 

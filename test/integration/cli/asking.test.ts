@@ -11,7 +11,16 @@ import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { changesBetween } from '../../../src/monitor/changes.ts';
 import { refusalText } from '../../../src/proxy/ending/refusal-message.ts';
 import { logLine } from '../../../src/telemetry/log-lines.ts';
-import { aList, aPolicy, aSnapshot, isPrimary, isReplica, poolOf, silent, aWritePool } from '../../support/builders.ts';
+import {
+  aList,
+  aPolicy,
+  aSnapshot,
+  isPrimary,
+  isReplica,
+  poolOf,
+  silent,
+  aWritePool,
+} from '../../support/values/builders.ts';
 
 const TOKEN = '0123456789abcdef-operator';
 const NOW = 6000;

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { SandboxParts } from '../../../src/cli/io.ts';
 import { runCli } from '../../../src/cli/program.ts';
-import { close, listen } from '../../support/listen.ts';
+import { close, listen } from '../../support/fakes/listen.ts';
 
 const TOKEN = '0123456789abcdef-operator';
 const asked: string[] = [];

@@ -11,7 +11,7 @@ import { createAdmin } from '../../../src/admin/server.ts';
 import type { Readiness } from '../../../src/admin/status.ts';
 import { healthcheck } from '../../../src/cli/healthcheck.ts';
 import type { HealthcheckOptions } from '../../../src/cli/healthcheck.ts';
-import { listen } from '../../support/listen.ts';
+import { listen } from '../../support/fakes/listen.ts';
 
 const PROGRAM = new URL('../../../src/healthcheck-main.ts', import.meta.url).pathname;
 const NOT_READY: Readiness = { ready: false, why: 'no complete probe round yet' };

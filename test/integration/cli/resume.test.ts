@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import type { SandboxParts } from '../../../src/cli/io.ts';
 import { runCli } from '../../../src/cli/program.ts';
-import { close, listen } from '../../support/listen.ts';
+import { close, listen } from '../../support/fakes/listen.ts';
 
 const never = (): Promise<never> => Promise.reject(new Error('not asked'));
 const sandbox: SandboxParts = { verbs: [], run: never, ask: never, sql: never };

@@ -8,9 +8,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
 import { CLOSE_REASONS } from '../../../src/model/close-reason.ts';
-import { startPointsman } from '../../support/pointsman-process.ts';
-import { SERVER } from '../../support/tls-files.ts';
-import { describeUnless } from '../../support/unless-missing.ts';
+import { startPointsman } from '../../support/processes/pointsman-process.ts';
+import { SERVER } from '../../support/values/tls-files.ts';
+import { describeUnless } from '../../support/runner/unless-missing.ts';
 
 const run = promisify(execFile);
 const FILE = new URL('../../../deploy/kubernetes/chart/files/alerts.yaml', import.meta.url).pathname;

@@ -7,7 +7,7 @@ import type { Manifest } from '../../support/deploy/manifests.ts';
 import { CHART, createChartRenderer, missingHelm } from '../../support/deploy/render-chart.ts';
 import type { ChartRenderer } from '../../support/deploy/render-chart.ts';
 import { missingKustomize, renderKustomization } from '../../support/deploy/render-kustomize.ts';
-import { describeUnless } from '../../support/unless-missing.ts';
+import { describeUnless } from '../../support/runner/unless-missing.ts';
 
 const NAMING = new Set(['labels', 'matchLabels', 'annotations', 'metadata', 'selector']);
 /** Of the pod, held by tests of their own: configuration, security settings, shutdown times. */

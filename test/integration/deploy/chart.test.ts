@@ -9,7 +9,7 @@ import { manifestOf, parseManifests, podSpecOf, pointsmanIn } from '../../suppor
 import type { Manifest } from '../../support/deploy/manifests.ts';
 import { CHART, createChartRenderer, missingHelm, RELEASE, valueSets } from '../../support/deploy/render-chart.ts';
 import type { ChartRenderer, Rendered } from '../../support/deploy/render-chart.ts';
-import { describeUnless } from '../../support/unless-missing.ts';
+import { describeUnless } from '../../support/runner/unless-missing.ts';
 
 const sets = await valueSets();
 let chart: ChartRenderer;

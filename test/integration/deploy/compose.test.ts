@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { loadConfig } from '../../../src/config/load.ts';
-import { describeUnless } from '../../support/unless-missing.ts';
+import { describeUnless } from '../../support/runner/unless-missing.ts';
 
 const DIRECTORY = new URL('../../../deploy/compose/', import.meta.url).pathname;
 const MEMBERS = ['pg-1', 'pg-2', 'pg-3'];

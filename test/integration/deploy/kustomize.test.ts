@@ -4,7 +4,7 @@ import { holdManifests, loadedBy } from '../../support/deploy/hold-manifests.ts'
 import { manifestOf, podSpecOf } from '../../support/deploy/manifests.ts';
 import type { Manifest, PodSpec } from '../../support/deploy/manifests.ts';
 import { missingKustomize, renderKustomization } from '../../support/deploy/render-kustomize.ts';
-import { describeUnless } from '../../support/unless-missing.ts';
+import { describeUnless } from '../../support/runner/unless-missing.ts';
 
 const RENDERED = ['standalone', 'examples/standalone', 'examples/deployment', 'examples/job'];
 

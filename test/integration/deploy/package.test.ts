@@ -9,9 +9,9 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import { freeAddresses } from '../../support/app-lab.ts';
-import { describeUnless } from '../../support/unless-missing.ts';
-import { until } from '../../support/until.ts';
+import { freeAddresses } from '../../support/labs/app-lab.ts';
+import { describeUnless } from '../../support/runner/unless-missing.ts';
+import { until } from '../../support/waiting/until.ts';
 
 const run = promisify(execFile);
 const TOP = new URL('../../../', import.meta.url).pathname;

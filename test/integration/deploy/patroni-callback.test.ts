@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { describeUnless } from '../../support/unless-missing.ts';
+import { describeUnless } from '../../support/runner/unless-missing.ts';
 
 const SCRIPT = new URL('../../../deploy/patroni-callback.sh', import.meta.url).pathname;
 const TOKEN = '0123456789abcdef-callback';

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
 import { addressText } from '../../../src/model/member.ts';
 import { findExecutable } from '../../support/patroni/availability.ts';
-import { describeUnless } from '../../support/unless-missing.ts';
+import { describeUnless } from '../../support/runner/unless-missing.ts';
 
 const run = promisify(execFile);
 const UNITS = new URL('../../../deploy/systemd/', import.meta.url).pathname;

@@ -5,9 +5,9 @@ import type { Discovery } from '../../../src/discovery/discover.ts';
 import { createNameServer } from '../../../src/discovery/name-server.ts';
 import { createReader } from '../../../src/patroni/read-documents.ts';
 import { systemClock } from '../../../src/app/system-clock.ts';
-import { seed, srvSeed } from '../../support/discovery.ts';
-import { FakeDns } from '../../support/fake-dns.ts';
-import { FakeMember } from '../../support/fake-member.ts';
+import { seed, srvSeed } from '../../support/labs/discovery.ts';
+import { FakeDns } from '../../support/fakes/fake-dns.ts';
+import { FakeMember } from '../../support/fakes/fake-member.ts';
 
 let dns: FakeDns;
 

@@ -1,14 +1,14 @@
 // However many clients come and however they behave, the proxy has as many sockets and timers as its configuration allows; when they have
 // gone it has none.
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { startFakeBackend } from '../../support/fake-backend.ts';
-import type { FakeBackend } from '../../support/fake-backend.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { SSL_REQUEST, aCancelRequest, aStartup } from '../../support/packets.ts';
-import { startProxyLab } from '../../support/proxy-lab.ts';
-import type { ProxyLab } from '../../support/proxy-lab.ts';
-import { connectRaw } from '../../support/raw-client.ts';
-import { until } from '../../support/until.ts';
+import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
+import type { FakeBackend } from '../../support/fakes/fake-backend.ts';
+import { ManualClock } from '../../support/waiting/manual-clock.ts';
+import { SSL_REQUEST, aCancelRequest, aStartup } from '../../support/sockets/packets.ts';
+import { startProxyLab } from '../../support/labs/proxy-lab.ts';
+import type { ProxyLab } from '../../support/labs/proxy-lab.ts';
+import { connectRaw } from '../../support/sockets/raw-client.ts';
+import { until } from '../../support/waiting/until.ts';
 
 const MAX_SESSIONS = 60;
 const MAX_HELD = 10;

@@ -2,14 +2,14 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { CLOSE_REASONS } from '../../../src/model/close-reason.ts';
 import type { CloseReason } from '../../../src/model/close-reason.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { aStartup, errorFields } from '../../support/packets.ts';
-import { startProxyLab } from '../../support/proxy-lab.ts';
-import type { ProxyLab, ProxyLabOptions } from '../../support/proxy-lab.ts';
-import { connectRaw } from '../../support/raw-client.ts';
-import type { RawClient } from '../../support/raw-client.ts';
-import { SERVER } from '../../support/tls-files.ts';
-import { until } from '../../support/until.ts';
+import { ManualClock } from '../../support/waiting/manual-clock.ts';
+import { aStartup, errorFields } from '../../support/sockets/packets.ts';
+import { startProxyLab } from '../../support/labs/proxy-lab.ts';
+import type { ProxyLab, ProxyLabOptions } from '../../support/labs/proxy-lab.ts';
+import { connectRaw } from '../../support/sockets/raw-client.ts';
+import type { RawClient } from '../../support/sockets/raw-client.ts';
+import { SERVER } from '../../support/values/tls-files.ts';
+import { until } from '../../support/waiting/until.ts';
 
 let lab: ProxyLab;
 let clock: ManualClock;

@@ -1,14 +1,14 @@
 // Nobody waits without an answer longer than the configured bounds add up to, whatever members and routes do meanwhile.
 import { afterEach, expect, test } from 'vitest';
 import type { DialResult } from '../../../src/proxy/connect/dial.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { SSL_REQUEST, aStartup } from '../../support/packets.ts';
-import { startProxyLab } from '../../support/proxy-lab.ts';
-import type { ProxyLab } from '../../support/proxy-lab.ts';
-import { connectRaw } from '../../support/raw-client.ts';
-import type { RawClient } from '../../support/raw-client.ts';
-import type { PoolPicture } from '../../support/tables.ts';
-import { until } from '../../support/until.ts';
+import { ManualClock } from '../../support/waiting/manual-clock.ts';
+import { SSL_REQUEST, aStartup } from '../../support/sockets/packets.ts';
+import { startProxyLab } from '../../support/labs/proxy-lab.ts';
+import type { ProxyLab } from '../../support/labs/proxy-lab.ts';
+import { connectRaw } from '../../support/sockets/raw-client.ts';
+import type { RawClient } from '../../support/sockets/raw-client.ts';
+import type { PoolPicture } from '../../support/values/tables.ts';
+import { until } from '../../support/waiting/until.ts';
 
 const STARTUP_MS = 10_000;
 const CONNECT_MS = 3000;

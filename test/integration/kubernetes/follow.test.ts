@@ -6,11 +6,11 @@ import { addressText } from '../../../src/model/member.ts';
 import { createMembersSource } from '../../../src/kubernetes/members-source.ts';
 import type { KubernetesConfig, MembersSource } from '../../../src/kubernetes/members-source.ts';
 import { systemClock } from '../../../src/app/system-clock.ts';
-import { FakeApiServer } from '../../support/kubernetes/api-server.ts';
-import { aPod, aSlice, PODS, SLICES } from '../../support/kubernetes/objects.ts';
-import { OTHER } from '../../support/tls-files.ts';
+import { FakeApiServer } from '../../support/fakes/kubernetes/api-server.ts';
+import { aPod, aSlice, PODS, SLICES } from '../../support/fakes/kubernetes/objects.ts';
+import { OTHER } from '../../support/values/tls-files.ts';
 import { readFileSync } from 'node:fs';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/waiting/until.ts';
 
 let api: FakeApiServer;
 let source: MembersSource | undefined;

@@ -8,10 +8,10 @@ import type { Check } from '../../../src/model/check.ts';
 import type { Member } from '../../../src/model/member.ts';
 import type { ProbeOutcome } from '../../../src/model/observation.ts';
 import { createProbe } from '../../../src/patroni/probe.ts';
-import { startBlackHole } from '../../support/black-hole.ts';
-import { FakeMember } from '../../support/fake-member.ts';
-import type { FakeMemberKnobs } from '../../support/fake-member.ts';
-import { close, listen } from '../../support/listen.ts';
+import { startBlackHole } from '../../support/fakes/black-hole.ts';
+import { FakeMember } from '../../support/fakes/fake-member.ts';
+import type { FakeMemberKnobs } from '../../support/fakes/fake-member.ts';
+import { close, listen } from '../../support/fakes/listen.ts';
 
 const probe = createProbe();
 const members: FakeMember[] = [];

@@ -9,8 +9,8 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { get } from '../../../src/patroni/http.ts';
 import { tlsFromFiles } from '../../../src/patroni/tls-files.ts';
-import { FakeMember } from '../../support/fake-member.ts';
-import { close, listen } from '../../support/listen.ts';
+import { FakeMember } from '../../support/fakes/fake-member.ts';
+import { close, listen } from '../../support/fakes/listen.ts';
 
 const FILES = new URL('../../fixtures/tls/', import.meta.url);
 const file = (name: string): string => fileURLToPath(new URL(name, FILES));

@@ -1,12 +1,12 @@
 // Bad input, as the person at the command line meets it: a clear error that says where, a non-zero exit, nothing bound.
 import { createServer } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { listen } from '../../support/listen.ts';
-import { aStartup, errorFields } from '../../support/packets.ts';
-import { checkConfig, startPointsman } from '../../support/pointsman-process.ts';
-import type { PointsmanProcess } from '../../support/pointsman-process.ts';
-import { connectRaw } from '../../support/raw-client.ts';
-import { OTHER, SERVER } from '../../support/tls-files.ts';
+import { listen } from '../../support/fakes/listen.ts';
+import { aStartup, errorFields } from '../../support/sockets/packets.ts';
+import { checkConfig, startPointsman } from '../../support/processes/pointsman-process.ts';
+import type { PointsmanProcess } from '../../support/processes/pointsman-process.ts';
+import { connectRaw } from '../../support/sockets/raw-client.ts';
+import { OTHER, SERVER } from '../../support/values/tls-files.ts';
 
 let pointsman: PointsmanProcess;
 

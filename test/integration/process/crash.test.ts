@@ -1,11 +1,11 @@
 // The process dies without a word and is started again: nothing that it knew is needed, and nothing is routed before it has asked anew.
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { FakeCluster, fileFor, freeAddresses } from '../../support/app-lab.ts';
-import type { ConfigFile } from '../../support/app-lab.ts';
-import { askingClient, echoSession, isOver, isServed } from '../../support/echo-session.ts';
-import { startPointsman } from '../../support/pointsman-process.ts';
-import type { PointsmanProcess } from '../../support/pointsman-process.ts';
-import { until } from '../../support/until.ts';
+import { FakeCluster, fileFor, freeAddresses } from '../../support/labs/app-lab.ts';
+import type { ConfigFile } from '../../support/labs/app-lab.ts';
+import { askingClient, echoSession, isOver, isServed } from '../../support/sockets/echo-session.ts';
+import { startPointsman } from '../../support/processes/pointsman-process.ts';
+import type { PointsmanProcess } from '../../support/processes/pointsman-process.ts';
+import { until } from '../../support/waiting/until.ts';
 
 const CLIENTS = 20;
 

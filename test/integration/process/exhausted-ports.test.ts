@@ -2,7 +2,7 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
-import { itUnless } from '../../support/unless-missing.ts';
+import { itUnless } from '../../support/runner/unless-missing.ts';
 
 const IN_A_NETWORK_OF_ITS_OWN = ['-rn', 'sh', '-c'];
 const TWO_PORTS = 'ip link set lo up && echo "50000 50001" > /proc/sys/net/ipv4/ip_local_port_range';

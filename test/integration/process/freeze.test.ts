@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, expect } from 'vitest';
-import { itUnless } from '../../support/unless-missing.ts';
+import { itUnless } from '../../support/runner/unless-missing.ts';
 
 const children: ReturnType<typeof spawn>[] = [];
 
@@ -24,7 +24,7 @@ itUnless(
   async () => {
     const frozen = node('process.stdin.resume()');
     const ended = once(frozen, 'exit');
-    const freeze = new URL('../../support/freeze.ts', import.meta.url).href;
+    const freeze = new URL('../../support/processes/freeze.ts', import.meta.url).href;
     const holder = node(
       `import { freeze } from '${freeze}'; freeze(${frozen.pid}); console.log('done'); process.stdin.resume()`,
     );

@@ -5,10 +5,10 @@ import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect } from 'vitest';
-import { FakeCluster, fileFor, freeAddresses } from '../../support/app-lab.ts';
-import { startPointsman } from '../../support/pointsman-process.ts';
-import type { PointsmanProcess } from '../../support/pointsman-process.ts';
-import { itUnless } from '../../support/unless-missing.ts';
+import { FakeCluster, fileFor, freeAddresses } from '../../support/labs/app-lab.ts';
+import { startPointsman } from '../../support/processes/pointsman-process.ts';
+import type { PointsmanProcess } from '../../support/processes/pointsman-process.ts';
+import { itUnless } from '../../support/runner/unless-missing.ts';
 
 const NO_PRLIMIT = existsSync('/proc/self/fd') ? undefined : 'Linux, with prlimit';
 

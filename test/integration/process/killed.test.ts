@@ -1,14 +1,14 @@
 // Scenario 40: kill -9 and a restart. Nothing is kept, so nothing can be wrong with it.
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { FakeCluster, freeAddresses } from '../../support/app-lab.ts';
-import type { ConfigFile } from '../../support/app-lab.ts';
+import { FakeCluster, freeAddresses } from '../../support/labs/app-lab.ts';
+import type { ConfigFile } from '../../support/labs/app-lab.ts';
 import type { Address } from '../../../src/model/member.ts';
-import { aStartup } from '../../support/packets.ts';
-import { startPointsman } from '../../support/pointsman-process.ts';
-import type { PointsmanProcess } from '../../support/pointsman-process.ts';
-import { connectRaw } from '../../support/raw-client.ts';
-import type { RawClient } from '../../support/raw-client.ts';
-import { until } from '../../support/until.ts';
+import { aStartup } from '../../support/sockets/packets.ts';
+import { startPointsman } from '../../support/processes/pointsman-process.ts';
+import type { PointsmanProcess } from '../../support/processes/pointsman-process.ts';
+import { connectRaw } from '../../support/sockets/raw-client.ts';
+import type { RawClient } from '../../support/sockets/raw-client.ts';
+import { until } from '../../support/waiting/until.ts';
 
 let cluster: FakeCluster;
 let pointsman: PointsmanProcess;

@@ -1,8 +1,8 @@
 // A member that was down when Pointsman started is as visible to an alert as one that fell silent later.
 import { afterEach, expect, test } from 'vitest';
-import { FakeMember } from '../../support/fake-member.ts';
-import { startPointsman } from '../../support/pointsman-process.ts';
-import type { PointsmanProcess } from '../../support/pointsman-process.ts';
+import { FakeMember } from '../../support/fakes/fake-member.ts';
+import { startPointsman } from '../../support/processes/pointsman-process.ts';
+import type { PointsmanProcess } from '../../support/processes/pointsman-process.ts';
 
 let pointsman: PointsmanProcess;
 let primary: FakeMember;

@@ -3,7 +3,7 @@ import { execFile, execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildPointsman } from '../../bench/data-path/peers/pointsman-build.ts';
 import type { Build } from '../../bench/data-path/peers/pointsman-build.ts';
-import { describeUnless } from '../../support/unless-missing.ts';
+import { describeUnless } from '../../support/runner/unless-missing.ts';
 
 let build: Build;
 beforeAll(async () => {

@@ -1,15 +1,15 @@
 // The limit on open files: what fits is found at the start, and no number of clients uses up what probes and the admin port need.
 import { existsSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { FakeCluster, fileFor } from '../../support/app-lab.ts';
-import type { ConfigFile } from '../../support/app-lab.ts';
-import { askingClient, echoSession, isOver, isServed, stillEchoes } from '../../support/echo-session.ts';
-import { errorFields } from '../../support/packets.ts';
-import { startPointsman } from '../../support/pointsman-process.ts';
-import type { PointsmanProcess } from '../../support/pointsman-process.ts';
-import type { RawClient } from '../../support/raw-client.ts';
-import { describeUnless } from '../../support/unless-missing.ts';
-import { until } from '../../support/until.ts';
+import { FakeCluster, fileFor } from '../../support/labs/app-lab.ts';
+import type { ConfigFile } from '../../support/labs/app-lab.ts';
+import { askingClient, echoSession, isOver, isServed, stillEchoes } from '../../support/sockets/echo-session.ts';
+import { errorFields } from '../../support/sockets/packets.ts';
+import { startPointsman } from '../../support/processes/pointsman-process.ts';
+import type { PointsmanProcess } from '../../support/processes/pointsman-process.ts';
+import type { RawClient } from '../../support/sockets/raw-client.ts';
+import { describeUnless } from '../../support/runner/unless-missing.ts';
+import { until } from '../../support/waiting/until.ts';
 
 const NO_PRLIMIT = existsSync('/proc/self/limits') ? undefined : 'Linux, with /proc and prlimit';
 const LIMIT = 256;

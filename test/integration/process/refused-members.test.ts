@@ -1,10 +1,10 @@
 // A member that the document names and the trust rules do not let us use: everybody who may ask reads which one, and why.
 import { afterEach, expect, test } from 'vitest';
-import { FakeMember } from '../../support/fake-member.ts';
-import { aStartup, errorFields } from '../../support/packets.ts';
-import { checkConfig, startPointsman } from '../../support/pointsman-process.ts';
-import type { PointsmanProcess } from '../../support/pointsman-process.ts';
-import { connectRaw } from '../../support/raw-client.ts';
+import { FakeMember } from '../../support/fakes/fake-member.ts';
+import { aStartup, errorFields } from '../../support/sockets/packets.ts';
+import { checkConfig, startPointsman } from '../../support/processes/pointsman-process.ts';
+import type { PointsmanProcess } from '../../support/processes/pointsman-process.ts';
+import { connectRaw } from '../../support/sockets/raw-client.ts';
 
 let pointsman: PointsmanProcess;
 const members: FakeMember[] = [];

@@ -6,13 +6,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { addressText } from '../../../src/model/member.ts';
 import type { Address } from '../../../src/model/member.ts';
-import { FakeCluster, freeAddresses } from '../../support/app-lab.ts';
-import { echoSession, stillEchoes } from '../../support/echo-session.ts';
+import { FakeCluster, freeAddresses } from '../../support/labs/app-lab.ts';
+import { echoSession, stillEchoes } from '../../support/sockets/echo-session.ts';
 import { findExecutable } from '../../support/patroni/availability.ts';
-import { SocketHolder } from '../../support/socket-holder.ts';
+import { SocketHolder } from '../../support/processes/socket-holder.ts';
 import { waitUntil } from '../../support/patroni/wait.ts';
-import { describeUnless } from '../../support/unless-missing.ts';
-import { until } from '../../support/until.ts';
+import { describeUnless } from '../../support/runner/unless-missing.ts';
+import { until } from '../../support/waiting/until.ts';
 
 const missing = findExecutable('python3') === undefined ? 'python3: apt-get install python3' : undefined;
 const AT_A_TIME = 8;

@@ -1,15 +1,15 @@
 // Scenario 37: two hundred clients that do not read, ten at a time, before servers that send as fast as they can.
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect } from 'vitest';
-import { itUnless } from '../../support/unless-missing.ts';
-import { FakeCluster } from '../../support/app-lab.ts';
-import { aStartup } from '../../support/packets.ts';
-import { startPointsman } from '../../support/pointsman-process.ts';
-import type { PointsmanProcess } from '../../support/pointsman-process.ts';
-import { connectRaw } from '../../support/raw-client.ts';
-import type { RawClient } from '../../support/raw-client.ts';
-import type { BackendConnection } from '../../support/fake-backend.ts';
-import { until } from '../../support/until.ts';
+import { itUnless } from '../../support/runner/unless-missing.ts';
+import { FakeCluster } from '../../support/labs/app-lab.ts';
+import { aStartup } from '../../support/sockets/packets.ts';
+import { startPointsman } from '../../support/processes/pointsman-process.ts';
+import type { PointsmanProcess } from '../../support/processes/pointsman-process.ts';
+import { connectRaw } from '../../support/sockets/raw-client.ts';
+import type { RawClient } from '../../support/sockets/raw-client.ts';
+import type { BackendConnection } from '../../support/fakes/fake-backend.ts';
+import { until } from '../../support/waiting/until.ts';
 
 const ROUNDS = 20;
 const AT_A_TIME = 10;

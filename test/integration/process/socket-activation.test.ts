@@ -8,12 +8,12 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { addressText } from '../../../src/model/member.ts';
 import type { Address } from '../../../src/model/member.ts';
-import { FakeCluster, freeAddresses } from '../../support/app-lab.ts';
-import type { ConfigFile } from '../../support/app-lab.ts';
-import { askingClient, isServed } from '../../support/echo-session.ts';
+import { FakeCluster, freeAddresses } from '../../support/labs/app-lab.ts';
+import type { ConfigFile } from '../../support/labs/app-lab.ts';
+import { askingClient, isServed } from '../../support/sockets/echo-session.ts';
 import { findExecutable } from '../../support/patroni/availability.ts';
-import { describeUnless } from '../../support/unless-missing.ts';
-import { until } from '../../support/until.ts';
+import { describeUnless } from '../../support/runner/unless-missing.ts';
+import { until } from '../../support/waiting/until.ts';
 
 const missing =
   findExecutable('systemd-socket-activate') === undefined

@@ -2,14 +2,14 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createSystemd } from '../../../src/systemd/notify.ts';
 import type { Systemd } from '../../../src/systemd/notify.ts';
-import { FakeCluster } from '../../support/app-lab.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { NotifySocket } from '../../support/notify-socket.ts';
+import { FakeCluster } from '../../support/labs/app-lab.ts';
+import { ManualClock } from '../../support/waiting/manual-clock.ts';
+import { NotifySocket } from '../../support/processes/notify-socket.ts';
 import { findExecutable } from '../../support/patroni/availability.ts';
-import { startPointsman } from '../../support/pointsman-process.ts';
-import type { PointsmanProcess } from '../../support/pointsman-process.ts';
-import { describeUnless } from '../../support/unless-missing.ts';
-import { until } from '../../support/until.ts';
+import { startPointsman } from '../../support/processes/pointsman-process.ts';
+import type { PointsmanProcess } from '../../support/processes/pointsman-process.ts';
+import { describeUnless } from '../../support/runner/unless-missing.ts';
+import { until } from '../../support/waiting/until.ts';
 
 const missing =
   findExecutable('systemd-notify') === undefined || findExecutable('python3') === undefined

@@ -5,14 +5,14 @@ import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { FakeCluster } from '../../support/app-lab.ts';
-import { aCancelOf, aStartup, SSL_REQUEST } from '../../support/packets.ts';
+import { FakeCluster } from '../../support/labs/app-lab.ts';
+import { aCancelOf, aStartup, SSL_REQUEST } from '../../support/sockets/packets.ts';
 import { monotonicMs } from '../../support/patroni/wait.ts';
-import { type PointsmanProcess, startPointsman } from '../../support/pointsman-process.ts';
-import { connectRaw, type RawClient } from '../../support/raw-client.ts';
-import { SERVER } from '../../support/tls-files.ts';
-import { describeUnless } from '../../support/unless-missing.ts';
-import { until } from '../../support/until.ts';
+import { type PointsmanProcess, startPointsman } from '../../support/processes/pointsman-process.ts';
+import { connectRaw, type RawClient } from '../../support/sockets/raw-client.ts';
+import { SERVER } from '../../support/values/tls-files.ts';
+import { describeUnless } from '../../support/runner/unless-missing.ts';
+import { until } from '../../support/waiting/until.ts';
 
 const STARTUP_TIMEOUT_MS = 1000;
 /** At one time, where many connect: what waits to be accepted is bounded by the system. */

@@ -1,17 +1,17 @@
 // A server that ends a session: what its client reads, what the end is called, and whether it casts doubt on the member.
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { startFakeBackend } from '../../support/fake-backend.ts';
-import type { FakeBackend } from '../../support/fake-backend.ts';
-import { GREETING, GreetedSession } from '../../support/greeted-session.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { AUTHENTICATION_SASL, DATA_ROW, TERMINATE, errorOf } from '../../support/messages.ts';
-import { SSL_REQUEST, aStartup, errorFields } from '../../support/packets.ts';
-import { startProxyLab } from '../../support/proxy-lab.ts';
-import type { ProxyLab } from '../../support/proxy-lab.ts';
-import { connectRaw } from '../../support/raw-client.ts';
-import type { RawClient } from '../../support/raw-client.ts';
-import { DEMOTED } from '../../support/tables.ts';
-import { until } from '../../support/until.ts';
+import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
+import type { FakeBackend } from '../../support/fakes/fake-backend.ts';
+import { GREETING, GreetedSession } from '../../support/sockets/greeted-session.ts';
+import { ManualClock } from '../../support/waiting/manual-clock.ts';
+import { AUTHENTICATION_SASL, DATA_ROW, TERMINATE, errorOf } from '../../support/sockets/messages.ts';
+import { SSL_REQUEST, aStartup, errorFields } from '../../support/sockets/packets.ts';
+import { startProxyLab } from '../../support/labs/proxy-lab.ts';
+import type { ProxyLab } from '../../support/labs/proxy-lab.ts';
+import { connectRaw } from '../../support/sockets/raw-client.ts';
+import type { RawClient } from '../../support/sockets/raw-client.ts';
+import { DEMOTED } from '../../support/values/tables.ts';
+import { until } from '../../support/waiting/until.ts';
 
 let lab: ProxyLab;
 let backend: FakeBackend;

@@ -2,18 +2,18 @@
 // descriptor, no read buffer, no timer.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Dice, RudeClients, RudeServers } from '../../support/chaos.ts';
-import { openDescriptors } from '../../support/descriptors.ts';
-import { startFakeBackend } from '../../support/fake-backend.ts';
-import type { FakeBackend } from '../../support/fake-backend.ts';
-import { freeReadBuffers } from '../../support/free-read-buffers.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { startProxyLab } from '../../support/proxy-lab.ts';
-import type { ProxyLab, ProxyLabOptions } from '../../support/proxy-lab.ts';
-import { DEMOTED } from '../../support/tables.ts';
-import type { PoolPicture } from '../../support/tables.ts';
-import { SERVER } from '../../support/tls-files.ts';
-import { until } from '../../support/until.ts';
+import { Dice, RudeClients, RudeServers } from '../../support/sockets/chaos.ts';
+import { openDescriptors } from '../../support/processes/descriptors.ts';
+import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
+import type { FakeBackend } from '../../support/fakes/fake-backend.ts';
+import { freeReadBuffers } from '../../support/sockets/free-read-buffers.ts';
+import { ManualClock } from '../../support/waiting/manual-clock.ts';
+import { startProxyLab } from '../../support/labs/proxy-lab.ts';
+import type { ProxyLab, ProxyLabOptions } from '../../support/labs/proxy-lab.ts';
+import { DEMOTED } from '../../support/values/tables.ts';
+import type { PoolPicture } from '../../support/values/tables.ts';
+import { SERVER } from '../../support/values/tls-files.ts';
+import { until } from '../../support/waiting/until.ts';
 
 const SEEDS = 100;
 const ACTS = 80;

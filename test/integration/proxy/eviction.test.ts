@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { aPool, aWritePool } from '../../support/builders.ts';
-import { startFakeBackend } from '../../support/fake-backend.ts';
-import type { FakeBackend } from '../../support/fake-backend.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { aStartup } from '../../support/packets.ts';
-import { startProxyLab } from '../../support/proxy-lab.ts';
-import type { ProxyLab, ProxyLabOptions } from '../../support/proxy-lab.ts';
-import { connectRaw } from '../../support/raw-client.ts';
-import type { RawClient } from '../../support/raw-client.ts';
-import { DEMOTED } from '../../support/tables.ts';
-import type { PoolPicture } from '../../support/tables.ts';
-import { until } from '../../support/until.ts';
+import { aPool, aWritePool } from '../../support/values/builders.ts';
+import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
+import type { FakeBackend } from '../../support/fakes/fake-backend.ts';
+import { ManualClock } from '../../support/waiting/manual-clock.ts';
+import { aStartup } from '../../support/sockets/packets.ts';
+import { startProxyLab } from '../../support/labs/proxy-lab.ts';
+import type { ProxyLab, ProxyLabOptions } from '../../support/labs/proxy-lab.ts';
+import { connectRaw } from '../../support/sockets/raw-client.ts';
+import type { RawClient } from '../../support/sockets/raw-client.ts';
+import { DEMOTED } from '../../support/values/tables.ts';
+import type { PoolPicture } from '../../support/values/tables.ts';
+import { until } from '../../support/waiting/until.ts';
 import type { Dial } from '../../../src/proxy/connect/dial.ts';
 import { dialTcp } from '../../../src/proxy/connect/dial.ts';
 

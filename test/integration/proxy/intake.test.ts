@@ -4,10 +4,10 @@ import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { SOCKET_OPTIONS } from '../../../src/proxy/socket.ts';
 import { Intake, KeptBytes } from '../../../src/proxy/startup/startup-reader.ts';
-import { close, listen } from '../../support/listen.ts';
-import { aStartup } from '../../support/packets.ts';
-import { connectRaw } from '../../support/raw-client.ts';
-import { until } from '../../support/until.ts';
+import { close, listen } from '../../support/fakes/listen.ts';
+import { aStartup } from '../../support/sockets/packets.ts';
+import { connectRaw } from '../../support/sockets/raw-client.ts';
+import { until } from '../../support/waiting/until.ts';
 
 const KB = 1024;
 

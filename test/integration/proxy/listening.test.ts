@@ -4,9 +4,9 @@ import { afterEach, expect, test } from 'vitest';
 import type { Address } from '../../../src/model/member.ts';
 import { Listeners } from '../../../src/proxy/accept/listeners.ts';
 import type { PreparedListeners } from '../../../src/proxy/accept/listeners.ts';
-import { freeAddresses } from '../../support/app-lab.ts';
-import { connectRaw } from '../../support/raw-client.ts';
-import { until } from '../../support/until.ts';
+import { freeAddresses } from '../../support/labs/app-lab.ts';
+import { connectRaw } from '../../support/sockets/raw-client.ts';
+import { until } from '../../support/waiting/until.ts';
 
 const labs: Lab[] = [];
 

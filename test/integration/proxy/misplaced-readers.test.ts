@@ -1,15 +1,15 @@
 // Read sessions on a member that lags, was promoted or served as the fallback: they drain when that has lasted and another member of
 // the pool is there, and never before.
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { aPool, aWritePool } from '../../support/builders.ts';
-import { startFakeBackend } from '../../support/fake-backend.ts';
-import type { FakeBackend } from '../../support/fake-backend.ts';
-import { GreetedSession } from '../../support/greeted-session.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { startProxyLab } from '../../support/proxy-lab.ts';
-import type { ProxyLab } from '../../support/proxy-lab.ts';
-import type { PoolPicture } from '../../support/tables.ts';
-import { until } from '../../support/until.ts';
+import { aPool, aWritePool } from '../../support/values/builders.ts';
+import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
+import type { FakeBackend } from '../../support/fakes/fake-backend.ts';
+import { GreetedSession } from '../../support/sockets/greeted-session.ts';
+import { ManualClock } from '../../support/waiting/manual-clock.ts';
+import { startProxyLab } from '../../support/labs/proxy-lab.ts';
+import type { ProxyLab } from '../../support/labs/proxy-lab.ts';
+import type { PoolPicture } from '../../support/values/tables.ts';
+import { until } from '../../support/waiting/until.ts';
 import type { Standing } from '../../../src/core/routing-table.ts';
 
 const LAGGING: Standing = { kind: 'leave', cause: 'lagging', why: { code: 'lagging' } };

@@ -3,14 +3,14 @@ import { PassThrough } from 'node:stream';
 import { Client } from 'pg';
 import postgres from 'postgres';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { runTool, startTool, whyNoTool } from '../../support/client-tools.ts';
-import { startFakeBackend } from '../../support/fake-backend.ts';
-import type { FakeBackend } from '../../support/fake-backend.ts';
-import { startProxyLab } from '../../support/proxy-lab.ts';
-import type { ProxyLab } from '../../support/proxy-lab.ts';
-import { DEMOTED } from '../../support/tables.ts';
-import { until } from '../../support/until.ts';
-import { itUnless } from '../../support/unless-missing.ts';
+import { runTool, startTool, whyNoTool } from '../../support/applications/client-tools.ts';
+import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
+import type { FakeBackend } from '../../support/fakes/fake-backend.ts';
+import { startProxyLab } from '../../support/labs/proxy-lab.ts';
+import type { ProxyLab } from '../../support/labs/proxy-lab.ts';
+import { DEMOTED } from '../../support/values/tables.ts';
+import { until } from '../../support/waiting/until.ts';
+import { itUnless } from '../../support/runner/unless-missing.ts';
 
 const AS = { user: 'app', password: 'secret', database: 'shop' };
 

@@ -7,13 +7,13 @@ import { z } from 'zod';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.ts';
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import { missingForSandbox } from '../../support/clusters/sandbox-availability.ts';
-import { aPacket } from '../../support/packets.ts';
+import { aPacket } from '../../support/sockets/packets.ts';
 import { waitUntil } from '../../support/patroni/wait.ts';
-import { startProxyLab } from '../../support/proxy-lab.ts';
-import type { ProxyLab } from '../../support/proxy-lab.ts';
-import { connectRaw } from '../../support/raw-client.ts';
-import { until } from '../../support/until.ts';
-import { describeUnless } from '../../support/unless-missing.ts';
+import { startProxyLab } from '../../support/labs/proxy-lab.ts';
+import type { ProxyLab } from '../../support/labs/proxy-lab.ts';
+import { connectRaw } from '../../support/sockets/raw-client.ts';
+import { until } from '../../support/waiting/until.ts';
+import { describeUnless } from '../../support/runner/unless-missing.ts';
 
 const SLEEPING = "select 1 from pg_stat_activity where query = 'select pg_sleep(60)'";
 

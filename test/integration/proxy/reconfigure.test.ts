@@ -2,17 +2,17 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Address } from '../../../src/model/member.ts';
 import type { ProxyPolicy } from '../../../src/proxy/options.ts';
-import { aPool, aWritePool } from '../../support/builders.ts';
-import { freeAddresses } from '../../support/app-lab.ts';
-import { startFakeBackend } from '../../support/fake-backend.ts';
-import type { FakeBackend } from '../../support/fake-backend.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { aStartup, errorFields } from '../../support/packets.ts';
-import { LAB_POLICY, startProxyLab } from '../../support/proxy-lab.ts';
-import type { ProxyLab } from '../../support/proxy-lab.ts';
-import { connectRaw } from '../../support/raw-client.ts';
-import type { RawClient } from '../../support/raw-client.ts';
-import { until } from '../../support/until.ts';
+import { aPool, aWritePool } from '../../support/values/builders.ts';
+import { freeAddresses } from '../../support/labs/app-lab.ts';
+import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
+import type { FakeBackend } from '../../support/fakes/fake-backend.ts';
+import { ManualClock } from '../../support/waiting/manual-clock.ts';
+import { aStartup, errorFields } from '../../support/sockets/packets.ts';
+import { LAB_POLICY, startProxyLab } from '../../support/labs/proxy-lab.ts';
+import type { ProxyLab } from '../../support/labs/proxy-lab.ts';
+import { connectRaw } from '../../support/sockets/raw-client.ts';
+import type { RawClient } from '../../support/sockets/raw-client.ts';
+import { until } from '../../support/waiting/until.ts';
 
 let lab: ProxyLab;
 let backend: FakeBackend;

@@ -5,15 +5,15 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startFakeBackend } from '../../support/fake-backend.ts';
-import type { FakeBackend } from '../../support/fake-backend.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { SSL_REQUEST, aStartup } from '../../support/packets.ts';
-import { startProxyLab } from '../../support/proxy-lab.ts';
-import type { ProxyLab, ProxyLabOptions } from '../../support/proxy-lab.ts';
-import { beginTls, connectTls } from '../../support/tls-client.ts';
-import { SERVER } from '../../support/tls-files.ts';
-import { until } from '../../support/until.ts';
+import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
+import type { FakeBackend } from '../../support/fakes/fake-backend.ts';
+import { ManualClock } from '../../support/waiting/manual-clock.ts';
+import { SSL_REQUEST, aStartup } from '../../support/sockets/packets.ts';
+import { startProxyLab } from '../../support/labs/proxy-lab.ts';
+import type { ProxyLab, ProxyLabOptions } from '../../support/labs/proxy-lab.ts';
+import { beginTls, connectTls } from '../../support/sockets/tls-client.ts';
+import { SERVER } from '../../support/values/tls-files.ts';
+import { until } from '../../support/waiting/until.ts';
 
 const CLIENTS = 500;
 /** At work at the same time. */

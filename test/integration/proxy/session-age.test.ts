@@ -1,15 +1,15 @@
 // Scenario 26: with a maximum session age the counts even out after a replica's return, and only between transactions.
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { aPool } from '../../support/builders.ts';
-import { startFakeBackend } from '../../support/fake-backend.ts';
-import type { FakeBackend } from '../../support/fake-backend.ts';
-import { GreetedSession } from '../../support/greeted-session.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { startProxyLab } from '../../support/proxy-lab.ts';
-import type { ProxyLab } from '../../support/proxy-lab.ts';
-import { connectRaw } from '../../support/raw-client.ts';
-import type { PoolPicture } from '../../support/tables.ts';
-import { until } from '../../support/until.ts';
+import { aPool } from '../../support/values/builders.ts';
+import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
+import type { FakeBackend } from '../../support/fakes/fake-backend.ts';
+import { GreetedSession } from '../../support/sockets/greeted-session.ts';
+import { ManualClock } from '../../support/waiting/manual-clock.ts';
+import { startProxyLab } from '../../support/labs/proxy-lab.ts';
+import type { ProxyLab } from '../../support/labs/proxy-lab.ts';
+import { connectRaw } from '../../support/sockets/raw-client.ts';
+import type { PoolPicture } from '../../support/values/tables.ts';
+import { until } from '../../support/waiting/until.ts';
 
 /** As much of one as tells it from PostgreSQL's own packets. */
 const CLIENT_HELLO = Buffer.from([0x16, 3, 1, 0, 5, 1, 0, 0, 1, 0]);

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { resetSocket } from '../../../src/proxy/socket.ts';
-import { close, listen } from '../../support/listen.ts';
-import { until } from '../../support/until.ts';
+import { close, listen } from '../../support/fakes/listen.ts';
+import { until } from '../../support/waiting/until.ts';
 
 let server: ReturnType<typeof createServer>;
 let near: Socket;

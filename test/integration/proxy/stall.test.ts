@@ -1,13 +1,13 @@
 // Scenario 41: this process stood still, and what became known or stale meanwhile counts before anything that clients said meanwhile.
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { startFakeBackend } from '../../support/fake-backend.ts';
-import type { FakeBackend } from '../../support/fake-backend.ts';
-import { SSL_REQUEST, aStartup, errorFields } from '../../support/packets.ts';
-import { startProxyLab } from '../../support/proxy-lab.ts';
-import type { ProxyLab } from '../../support/proxy-lab.ts';
-import { connectRaw } from '../../support/raw-client.ts';
-import type { RawClient } from '../../support/raw-client.ts';
-import { until } from '../../support/until.ts';
+import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
+import type { FakeBackend } from '../../support/fakes/fake-backend.ts';
+import { SSL_REQUEST, aStartup, errorFields } from '../../support/sockets/packets.ts';
+import { startProxyLab } from '../../support/labs/proxy-lab.ts';
+import type { ProxyLab } from '../../support/labs/proxy-lab.ts';
+import { connectRaw } from '../../support/sockets/raw-client.ts';
+import type { RawClient } from '../../support/sockets/raw-client.ts';
+import { until } from '../../support/waiting/until.ts';
 import type { Standing } from '../../../src/core/routing-table.ts';
 
 const SILENT: Standing = { kind: 'leave', cause: 'silent', why: { code: 'no_answer' } };

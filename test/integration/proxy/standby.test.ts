@@ -1,22 +1,22 @@
 // A session for writes that meets a server which says it is in recovery: whatever its member's API said, it is not the primary.
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { aPool } from '../../support/builders.ts';
-import { startFakeBackend } from '../../support/fake-backend.ts';
-import type { FakeBackend } from '../../support/fake-backend.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { aPool } from '../../support/values/builders.ts';
+import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
+import type { FakeBackend } from '../../support/fakes/fake-backend.ts';
+import { ManualClock } from '../../support/waiting/manual-clock.ts';
 import {
   AUTHENTICATION_OK,
   AUTHENTICATION_SASL,
   backendKeyData,
   parameterStatus,
   readyForQuery,
-} from '../../support/messages.ts';
-import { aStartup, errorFields } from '../../support/packets.ts';
-import { startProxyLab } from '../../support/proxy-lab.ts';
-import type { ProxyLab } from '../../support/proxy-lab.ts';
-import { connectRaw } from '../../support/raw-client.ts';
-import type { RawClient } from '../../support/raw-client.ts';
-import { until } from '../../support/until.ts';
+} from '../../support/sockets/messages.ts';
+import { aStartup, errorFields } from '../../support/sockets/packets.ts';
+import { startProxyLab } from '../../support/labs/proxy-lab.ts';
+import type { ProxyLab } from '../../support/labs/proxy-lab.ts';
+import { connectRaw } from '../../support/sockets/raw-client.ts';
+import type { RawClient } from '../../support/sockets/raw-client.ts';
+import { until } from '../../support/waiting/until.ts';
 
 let lab: ProxyLab;
 let backend: FakeBackend;

@@ -1,16 +1,16 @@
 // `app@ro`: which pool a client is served by is its own to say, whatever listener it comes to.
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { aPool, aWritePool } from '../../support/builders.ts';
-import { startFakeBackend } from '../../support/fake-backend.ts';
-import type { FakeBackend } from '../../support/fake-backend.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { aPacket, aStartup, errorFields } from '../../support/packets.ts';
-import { startProxyLab } from '../../support/proxy-lab.ts';
-import type { ProxyLab } from '../../support/proxy-lab.ts';
-import { connectRaw } from '../../support/raw-client.ts';
-import type { RawClient } from '../../support/raw-client.ts';
-import { DEMOTED } from '../../support/tables.ts';
-import { until } from '../../support/until.ts';
+import { aPool, aWritePool } from '../../support/values/builders.ts';
+import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
+import type { FakeBackend } from '../../support/fakes/fake-backend.ts';
+import { ManualClock } from '../../support/waiting/manual-clock.ts';
+import { aPacket, aStartup, errorFields } from '../../support/sockets/packets.ts';
+import { startProxyLab } from '../../support/labs/proxy-lab.ts';
+import type { ProxyLab } from '../../support/labs/proxy-lab.ts';
+import { connectRaw } from '../../support/sockets/raw-client.ts';
+import type { RawClient } from '../../support/sockets/raw-client.ts';
+import { DEMOTED } from '../../support/values/tables.ts';
+import { until } from '../../support/waiting/until.ts';
 
 let lab: ProxyLab;
 let primary: FakeBackend;

@@ -2,15 +2,15 @@
 import type { Socket } from 'node:net';
 import { getActiveResourcesInfo } from 'node:process';
 import { expect, test } from 'vitest';
-import { startFakeBackend } from '../../support/fake-backend.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { SSL_REQUEST } from '../../support/packets.ts';
-import { startProxyLab } from '../../support/proxy-lab.ts';
-import { connectRaw } from '../../support/raw-client.ts';
-import { beginTls, connectDirect, connectTls } from '../../support/tls-client.ts';
-import { SERVER, tlsText } from '../../support/tls-files.ts';
+import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
+import { ManualClock } from '../../support/waiting/manual-clock.ts';
+import { SSL_REQUEST } from '../../support/sockets/packets.ts';
+import { startProxyLab } from '../../support/labs/proxy-lab.ts';
+import { connectRaw } from '../../support/sockets/raw-client.ts';
+import { beginTls, connectDirect, connectTls } from '../../support/sockets/tls-client.ts';
+import { SERVER, tlsText } from '../../support/values/tls-files.ts';
 import type { Address } from '../../../src/model/member.ts';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/waiting/until.ts';
 
 const ROUNDS = 20;
 

@@ -1,16 +1,16 @@
 // The relay of a client whose TLS is ours: every byte once, half-close, back-pressure and resets as without.
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { startFakeBackend } from '../../support/fake-backend.ts';
-import type { FakeBackend } from '../../support/fake-backend.ts';
-import { aStartup } from '../../support/packets.ts';
-import { startProxyLab } from '../../support/proxy-lab.ts';
-import type { ProxyLab } from '../../support/proxy-lab.ts';
-import { aPool, aWritePool } from '../../support/builders.ts';
-import { connectTls } from '../../support/tls-client.ts';
-import type { TlsClient } from '../../support/tls-client.ts';
-import { SERVER } from '../../support/tls-files.ts';
-import { until } from '../../support/until.ts';
+import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
+import type { FakeBackend } from '../../support/fakes/fake-backend.ts';
+import { aStartup } from '../../support/sockets/packets.ts';
+import { startProxyLab } from '../../support/labs/proxy-lab.ts';
+import type { ProxyLab } from '../../support/labs/proxy-lab.ts';
+import { aPool, aWritePool } from '../../support/values/builders.ts';
+import { connectTls } from '../../support/sockets/tls-client.ts';
+import type { TlsClient } from '../../support/sockets/tls-client.ts';
+import { SERVER } from '../../support/values/tls-files.ts';
+import { until } from '../../support/waiting/until.ts';
 
 let lab: ProxyLab;
 let backend: FakeBackend;

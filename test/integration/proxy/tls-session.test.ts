@@ -1,12 +1,12 @@
 // A session whose TLS is ours is a session like any other: it is held, told, reset, and cancelled by key.
 import { expect, test } from 'vitest';
-import { AUTHENTICATION_OK, backendKeyData, readyForQuery } from '../../support/messages.ts';
-import { aCancelOf, aCancelRequest, aStartup, errorFields } from '../../support/packets.ts';
-import { connectRaw } from '../../support/raw-client.ts';
-import { DEMOTED } from '../../support/tables.ts';
-import { connectTls } from '../../support/tls-client.ts';
-import { tlsLab, untilHeard } from '../../support/tls-lab.ts';
-import { until } from '../../support/until.ts';
+import { AUTHENTICATION_OK, backendKeyData, readyForQuery } from '../../support/sockets/messages.ts';
+import { aCancelOf, aCancelRequest, aStartup, errorFields } from '../../support/sockets/packets.ts';
+import { connectRaw } from '../../support/sockets/raw-client.ts';
+import { DEMOTED } from '../../support/values/tables.ts';
+import { connectTls } from '../../support/sockets/tls-client.ts';
+import { tlsLab, untilHeard } from '../../support/labs/tls-lab.ts';
+import { until } from '../../support/waiting/until.ts';
 
 const tls = tlsLab();
 

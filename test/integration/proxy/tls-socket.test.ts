@@ -7,12 +7,12 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { TLSSocket } from 'node:tls';
 import { closeSocket, ignoreErrors, resetSocket } from '../../../src/proxy/socket.ts';
 import { shakeHands, tlsContext } from '../../../src/proxy/startup/tls-handshake.ts';
-import { close, listen } from '../../support/listen.ts';
-import { connectRaw } from '../../support/raw-client.ts';
-import { over } from '../../support/tls-client.ts';
-import type { TlsClient } from '../../support/tls-client.ts';
-import { tlsText } from '../../support/tls-files.ts';
-import { until } from '../../support/until.ts';
+import { close, listen } from '../../support/fakes/listen.ts';
+import { connectRaw } from '../../support/sockets/raw-client.ts';
+import { over } from '../../support/sockets/tls-client.ts';
+import type { TlsClient } from '../../support/sockets/tls-client.ts';
+import { tlsText } from '../../support/values/tls-files.ts';
+import { until } from '../../support/waiting/until.ts';
 
 const context = tlsContext({ cert: tlsText('server.pem'), key: tlsText('server.key'), expiresAt: 0 });
 

@@ -1,13 +1,13 @@
 // Client-side TLS that is ours: who asks gets a handshake, and from there on it is a client like any other.
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { GSSENC_REQUEST, SSL_REQUEST, aPacket, aStartup, errorFields } from '../../support/packets.ts';
-import { connectRaw } from '../../support/raw-client.ts';
-import type { RawClient } from '../../support/raw-client.ts';
-import { beginTls, connectDirect, connectTls, over } from '../../support/tls-client.ts';
-import { tlsText } from '../../support/tls-files.ts';
-import { tlsLab, untilHeard } from '../../support/tls-lab.ts';
-import { until } from '../../support/until.ts';
+import { GSSENC_REQUEST, SSL_REQUEST, aPacket, aStartup, errorFields } from '../../support/sockets/packets.ts';
+import { connectRaw } from '../../support/sockets/raw-client.ts';
+import type { RawClient } from '../../support/sockets/raw-client.ts';
+import { beginTls, connectDirect, connectTls, over } from '../../support/sockets/tls-client.ts';
+import { tlsText } from '../../support/values/tls-files.ts';
+import { tlsLab, untilHeard } from '../../support/labs/tls-lab.ts';
+import { until } from '../../support/waiting/until.ts';
 
 const tls = tlsLab();
 

@@ -1,15 +1,15 @@
 // What clients of an exclusive pool say after this process stood still waits until its members were asked again: whole, in order, once.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Standing } from '../../../src/core/routing-table.ts';
-import { echoSession, isOver } from '../../support/echo-session.ts';
-import { startFakeBackend } from '../../support/fake-backend.ts';
-import type { FakeBackend } from '../../support/fake-backend.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { aStartup } from '../../support/packets.ts';
-import { startProxyLab } from '../../support/proxy-lab.ts';
-import type { ProxyLab } from '../../support/proxy-lab.ts';
-import type { RawClient } from '../../support/raw-client.ts';
-import { until } from '../../support/until.ts';
+import { echoSession, isOver } from '../../support/sockets/echo-session.ts';
+import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
+import type { FakeBackend } from '../../support/fakes/fake-backend.ts';
+import { ManualClock } from '../../support/waiting/manual-clock.ts';
+import { aStartup } from '../../support/sockets/packets.ts';
+import { startProxyLab } from '../../support/labs/proxy-lab.ts';
+import type { ProxyLab } from '../../support/labs/proxy-lab.ts';
+import type { RawClient } from '../../support/sockets/raw-client.ts';
+import { until } from '../../support/waiting/until.ts';
 
 const DEMOTED: Standing = { kind: 'leave', cause: 'demoted', why: { code: 'wrong_role' } };
 

@@ -1,9 +1,9 @@
 // Bounds over all workers: kept but for what the others let in within the slack, and never over what one counts alone.
 import { afterEach, expect, test, vi } from 'vitest';
-import { askingClient, isServed } from '../../support/echo-session.ts';
-import { errorFields } from '../../support/packets.ts';
-import type { RawClient } from '../../support/raw-client.ts';
-import { WorkersLab } from '../../support/workers-lab.ts';
+import { askingClient, isServed } from '../../support/sockets/echo-session.ts';
+import { errorFields } from '../../support/sockets/packets.ts';
+import type { RawClient } from '../../support/sockets/raw-client.ts';
+import { WorkersLab } from '../../support/labs/workers-lab.ts';
 
 vi.setConfig({ hookTimeout: 60_000, testTimeout: 60_000 });
 

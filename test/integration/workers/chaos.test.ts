@@ -1,10 +1,10 @@
 // G11 with several processes: clients and servers leave abruptly while the primary changes, and the workers have nothing of it left.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
-import { Dice, RudeClients, RudeServers } from '../../support/chaos.ts';
-import { openDescriptors } from '../../support/descriptors.ts';
-import { SERVER } from '../../support/tls-files.ts';
-import { WorkersLab } from '../../support/workers-lab.ts';
+import { Dice, RudeClients, RudeServers } from '../../support/sockets/chaos.ts';
+import { openDescriptors } from '../../support/processes/descriptors.ts';
+import { SERVER } from '../../support/values/tls-files.ts';
+import { WorkersLab } from '../../support/labs/workers-lab.ts';
 
 // Three processes are started for each test.
 vi.setConfig({ hookTimeout: 60_000, testTimeout: 60_000 });

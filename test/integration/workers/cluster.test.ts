@@ -1,12 +1,12 @@
 // What becomes of the clients of every worker when the cluster changes, and when the main process does not say so.
 import { afterEach, expect, test, vi } from 'vitest';
-import { freeze } from '../../support/freeze.ts';
-import { aCancelOf, aStartup, errorFields } from '../../support/packets.ts';
-import { isOver, isServed, stillEchoes } from '../../support/echo-session.ts';
-import { AUTHENTICATION_OK, backendKeyData, readyForQuery } from '../../support/messages.ts';
-import { connectRaw } from '../../support/raw-client.ts';
-import type { RawClient } from '../../support/raw-client.ts';
-import { WorkersLab, workerIn } from '../../support/workers-lab.ts';
+import { freeze } from '../../support/processes/freeze.ts';
+import { aCancelOf, aStartup, errorFields } from '../../support/sockets/packets.ts';
+import { isOver, isServed, stillEchoes } from '../../support/sockets/echo-session.ts';
+import { AUTHENTICATION_OK, backendKeyData, readyForQuery } from '../../support/sockets/messages.ts';
+import { connectRaw } from '../../support/sockets/raw-client.ts';
+import type { RawClient } from '../../support/sockets/raw-client.ts';
+import { WorkersLab, workerIn } from '../../support/labs/workers-lab.ts';
 
 vi.setConfig({ hookTimeout: 60_000, testTimeout: 60_000 });
 

@@ -1,9 +1,9 @@
 // Several processes on the same ports, as an operator sees them: the real program, real children, fakes for the cluster.
 import { afterEach, expect, test, vi } from 'vitest';
-import { freeze } from '../../support/freeze.ts';
-import { isOver, stillEchoes } from '../../support/echo-session.ts';
-import { startPointsman } from '../../support/pointsman-process.ts';
-import { WorkersLab, isFree, isRunning } from '../../support/workers-lab.ts';
+import { freeze } from '../../support/processes/freeze.ts';
+import { isOver, stillEchoes } from '../../support/sockets/echo-session.ts';
+import { startPointsman } from '../../support/processes/pointsman-process.ts';
+import { WorkersLab, isFree, isRunning } from '../../support/labs/workers-lab.ts';
 
 // Three processes are started for each test.
 vi.setConfig({ hookTimeout: 60_000, testTimeout: 60_000 });

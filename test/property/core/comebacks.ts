@@ -16,7 +16,7 @@ import {
   refused,
   silent,
   WRITE_CHECK,
-} from '../../support/builders.ts';
+} from '../../support/values/builders.ts';
 import { NAMES } from './histories.ts';
 import type { Event, World } from './histories.ts';
 

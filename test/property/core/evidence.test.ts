@@ -16,7 +16,7 @@ import {
   READ_CHECK,
   refused,
   routeOf,
-} from '../../support/builders.ts';
+} from '../../support/values/builders.ts';
 import { NAMES, snapshotAfter, worlds } from './histories.ts';
 import { aboutWriting } from './words.ts';
 import { everyTable } from './tables.ts';

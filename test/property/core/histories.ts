@@ -20,7 +20,7 @@ import {
   READ_CHECK,
   silent,
   WRITE_CHECK,
-} from '../../support/builders.ts';
+} from '../../support/values/builders.ts';
 
 export const ZONE_CHECK = '/replica?tag_zone=a';
 export const NAMES = ['pg-1', 'pg-2', 'pg-3', 'pg-4'] as const;

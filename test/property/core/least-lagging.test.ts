@@ -15,7 +15,7 @@ import {
   MB,
   openIn,
   poolOf,
-} from '../../support/builders.ts';
+} from '../../support/values/builders.ts';
 import type { Observation } from '../../../src/model/observation.ts';
 import { momentsOf, worlds } from './histories.ts';
 

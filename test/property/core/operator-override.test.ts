@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { withDrained } from '../../../src/core/snapshot.ts';
-import { openIn } from '../../support/builders.ts';
+import { openIn } from '../../support/values/builders.ts';
 import { momentsOf, NAMES, worlds } from './histories.ts';
 
 test('a drained member is open in no pool, and draining puts nobody else into an exclusive one', () => {

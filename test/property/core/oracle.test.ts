@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
-import { READ_CHECK } from '../../support/builders.ts';
-import { openIn, routeOf } from '../../support/builders.ts';
+import { READ_CHECK } from '../../support/values/builders.ts';
+import { openIn, routeOf } from '../../support/values/builders.ts';
 import { comebacks } from './comebacks.ts';
 import { momentsOf, snapshotAfter, worlds, ZONE_CHECK } from './histories.ts';
 import { whoIsThere, whoReads, whoWrites, whyWritesWait } from './oracle.ts';

@@ -4,7 +4,7 @@ import type { Instant } from '../../../src/model/instant.ts';
 import type { MemberName } from '../../../src/model/member.ts';
 import type { Observation, ProbeObservation } from '../../../src/model/observation.ts';
 import type { MemberStatus } from '../../../src/model/member-status.ts';
-import { READ_CHECK, WRITE_CHECK } from '../../support/builders.ts';
+import { READ_CHECK, WRITE_CHECK } from '../../support/values/builders.ts';
 import { agreedOn } from './agreement.ts';
 import type { Document } from './agreement.ts';
 import { ZONE_CHECK } from './histories.ts';

@@ -16,7 +16,7 @@ import {
   openIn,
   READ_CHECK,
   routeOf,
-} from '../../support/builders.ts';
+} from '../../support/values/builders.ts';
 import { worlds } from './histories.ts';
 import { everyTable } from './tables.ts';
 

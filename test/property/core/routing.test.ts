@@ -18,7 +18,7 @@ import {
   READ_CHECK,
   refused,
   routeOf,
-} from '../../support/builders.ts';
+} from '../../support/values/builders.ts';
 import { momentsOf, NAMES, renamed, shifted, snapshotAfter, worlds } from './histories.ts';
 import { everyTable } from './tables.ts';
 

@@ -2,7 +2,7 @@
 // nothing with src/core but the types.
 import type { ProbeObservation } from '../../../src/model/observation.ts';
 import type { MemberStatus } from '../../../src/model/member-status.ts';
-import { READ_CHECK, WRITE_CHECK } from '../../support/builders.ts';
+import { READ_CHECK, WRITE_CHECK } from '../../support/values/builders.ts';
 import { ZONE_CHECK } from './histories.ts';
 
 export type Word = 'yes' | 'no' | 'not_now' | undefined;

@@ -12,7 +12,7 @@ import {
   aNumber,
   errorOf,
   readyForQuery,
-} from '../../support/messages.ts';
+} from '../../support/sockets/messages.ts';
 import { backendView, CLIENT_SIZES, parse } from './reference.ts';
 import type { BackendView } from './reference.ts';
 

@@ -3,7 +3,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { SessionFollower } from '../../../src/wire/session-follower.ts';
-import { aMessage, AUTHENTICATION_OK, readyForQuery } from '../../support/messages.ts';
+import { aMessage, AUTHENTICATION_OK, readyForQuery } from '../../support/sockets/messages.ts';
 import { OUTCOMES, ToyServer } from './toy-server.ts';
 import type { Outcome } from './toy-server.ts';
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { recognise, startupParameters } from '../../../src/wire/startup.ts';
-import { GSSENC_REQUEST, SSL_REQUEST, aCancelRequest, aPacket, aStartup } from '../../support/packets.ts';
+import { GSSENC_REQUEST, SSL_REQUEST, aCancelRequest, aPacket, aStartup } from '../../support/sockets/packets.ts';
 
 /** Real packets, packets with lies in them, text, noise; each with something behind it now and then. */
 const openings = fc

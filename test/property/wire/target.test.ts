@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readTarget } from '../../../src/wire/target.ts';
-import { aPacket, aStartup } from '../../support/packets.ts';
+import { aPacket, aStartup } from '../../support/sockets/packets.ts';
 
 const texts = fc.string({ unit: 'binary', maxLength: 20 }).filter((text) => !text.includes('\0'));
 /** What a database may be called that names no target. */

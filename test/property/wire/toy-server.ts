@@ -8,7 +8,7 @@ import {
   DATA_ROW,
   errorOf,
   readyForQuery,
-} from '../../support/messages.ts';
+} from '../../support/sockets/messages.ts';
 
 export const OUTCOMES = ['done', 'rows', 'error', 'begin', 'end', 'copy-in', 'copy-out'] as const;
 export type Outcome = (typeof OUTCOMES)[number];

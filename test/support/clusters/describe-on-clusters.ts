@@ -1,11 +1,11 @@
 // describe() for scenarios that need a cluster: on the sandbox, which is wherever its npm package is, and on real Patroni where that
 // is installed. The tests get a lab that starts the one they are registered for.
-import { clusterWithPointsman, type ClusterWithPointsman, type PointsmanWanted } from '../cluster-with-pointsman.ts';
+import { clusterWithPointsman, type ClusterWithPointsman, type PointsmanWanted } from './cluster-with-pointsman.ts';
 import type { PatroniCluster } from '../patroni/cluster.ts';
 import { describeOnPatroni } from '../patroni/describe-on-patroni.ts';
 import { startPatroniCluster } from '../patroni/start-cluster.ts';
 import type { ClusterOptions } from '../patroni/settings.ts';
-import { describeUnless } from '../unless-missing.ts';
+import { describeUnless } from '../runner/unless-missing.ts';
 import type { ClusterUnderTest } from './cluster-under-test.ts';
 import { missingForSandbox } from './sandbox-availability.ts';
 import { SandboxCluster, type SandboxClusterOptions } from './sandbox-cluster.ts';

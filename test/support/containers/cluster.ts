@@ -1,6 +1,6 @@
 // Three members with real Patroni and an etcd, each in a container of its own on the lab's network. Each verb waits for its effect.
 import { setTimeout as delay } from 'node:timers/promises';
-import { CREATE_WRITES } from '../connect-load.ts';
+import { CREATE_WRITES } from '../applications/connect-load.ts';
 import { ask } from '../patroni/http.ts';
 import type { MemberAddress } from '../patroni/member.ts';
 import { patroniYml } from '../patroni/patroni-config.ts';

@@ -3,7 +3,7 @@
 import { expect } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
 import type { Config } from '../../../src/config/config.ts';
-import { SERVER, tlsFile } from '../tls-files.ts';
+import { SERVER, tlsFile } from '../values/tls-files.ts';
 import { configurationOf, podSpecOf, pointsmanIn } from './manifests.ts';
 import type { Manifest, PodSpec } from './manifests.ts';
 import { sidecarShares, standaloneShares } from './shutdown-rules.ts';

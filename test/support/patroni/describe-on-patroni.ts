@@ -1,5 +1,5 @@
 // describe() for tests that need a real cluster.
-import { describeUnless } from '../unless-missing.ts';
+import { describeUnless } from '../runner/unless-missing.ts';
 import { patroniAvailability } from './availability.ts';
 
 export function describeOnPatroni(name: string, define: () => void): void {

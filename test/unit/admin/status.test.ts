@@ -20,7 +20,7 @@ import {
   isReplica,
   MB,
   silent,
-} from '../../support/builders.ts';
+} from '../../support/values/builders.ts';
 
 const policy = aPolicy();
 const NOW = 4000;

@@ -4,7 +4,7 @@ import { count, NOTHING, type SceneFacts } from '../../bench/failover/judgement.
 import { readOptions } from '../../bench/failover/options.ts';
 import { missedBars, resultOf, type Rounds } from '../../bench/failover/results.ts';
 import { table } from '../../bench/failover/table.ts';
-import type { Attempt } from '../../support/connect-load.ts';
+import type { Attempt } from '../../support/applications/connect-load.ts';
 
 const [OLD, NEW, OTHER] = ['127.0.0.11:5432', '127.0.0.12:5432', '127.0.0.13:5432'];
 const FACTS: SceneFacts = { faultAtMs: 1000, before: OLD, after: NEW, changedAtMs: 2000 };

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
 import { formatProblems } from '../../../src/config/problem.ts';
-import { OTHER, SERVER, tlsFile, tlsText } from '../../support/tls-files.ts';
+import { OTHER, SERVER, tlsFile, tlsText } from '../../support/values/tls-files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'pointsman-api-tls-'));
 afterAll(() => rm(folder, { recursive: true }));

@@ -8,7 +8,7 @@ import { readKeyPair, readKeyPairNow } from '../../../src/config/key-pair.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import type { Loaded } from '../../../src/config/load.ts';
 import { formatProblems } from '../../../src/config/problem.ts';
-import { OTHER, SERVER, tlsFile, tlsText } from '../../support/tls-files.ts';
+import { OTHER, SERVER, tlsFile, tlsText } from '../../support/values/tls-files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'pointsman-client-tls-'));
 afterAll(() => rm(folder, { recursive: true }));

@@ -1,7 +1,7 @@
 // What an operator writes, and what comes of it: the whole way from text and environment to a Config or to problems.
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
-import { SEEDS, configOf, load, problemsOf } from '../../support/loading.ts';
+import { SEEDS, configOf, load, problemsOf } from '../../support/values/loading.ts';
 
 describe('defaults', () => {
   test.each([

@@ -17,7 +17,7 @@ import {
   READ_CHECK,
   refused,
   silent,
-} from '../../support/builders.ts';
+} from '../../support/values/builders.ts';
 
 const POLICY = aPolicy({ pools: [aWritePool(), aPool()] });
 const ROUND = [aList(0, 'pg-1', 'pg-2'), isPrimary('pg-1', 0), isReplica('pg-2', 0)] as const;

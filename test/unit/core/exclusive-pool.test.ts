@@ -18,7 +18,7 @@ import {
   silent,
   standingIn,
   vouched,
-} from '../../support/builders.ts';
+} from '../../support/values/builders.ts';
 
 const POLICY = aPolicy();
 const LIST = aList(0, 'pg-1', 'pg-2');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { aList, answered, aPolicy, aPool, aTable, READ_CHECK, routeOf } from '../../support/builders.ts';
+import { aList, answered, aPolicy, aPool, aTable, READ_CHECK, routeOf } from '../../support/values/builders.ts';
 
 const POLICY = aPolicy({ pools: [aPool(), aPool({ name: 'zone', check: '/replica?tag_zone=a' })] });
 const LAGS = answered({ at: 100, check: READ_CHECK, status: 503, body: { role: 'replica', state: 'running' } });

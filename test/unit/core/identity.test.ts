@@ -14,7 +14,7 @@ import {
   isReplica,
   openIn,
   silent,
-} from '../../support/builders.ts';
+} from '../../support/values/builders.ts';
 
 const POLICY = aPolicy();
 

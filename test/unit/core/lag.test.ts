@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { primaryPositions, recentLags } from '../../../src/core/lag.ts';
 import { newRecord } from '../../../src/core/snapshot.ts';
 import type { Position } from '../../../src/core/snapshot.ts';
-import { aList, aMember, answered, aPolicy, aSnapshot, isPrimary, isReplica } from '../../support/builders.ts';
+import { aList, aMember, answered, aPolicy, aSnapshot, isPrimary, isReplica } from '../../support/values/builders.ts';
 
 function location(at: number, bytes: number): Position {
   return { at, kind: 'location', bytes };

@@ -18,7 +18,7 @@ import {
   routeOf,
   silent,
   standingIn,
-} from '../../support/builders.ts';
+} from '../../support/values/builders.ts';
 
 const FALLBACK = { pool: 'write', maxSessions: 50 };
 const FIRST_ROUND = [

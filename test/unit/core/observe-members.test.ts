@@ -3,7 +3,7 @@ import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { observe } from '../../../src/core/observe.ts';
 import { newRecord } from '../../../src/core/snapshot.ts';
 import type { MemberRecord, Snapshot } from '../../../src/core/snapshot.ts';
-import { aList, aMember, aPolicy, aSnapshot, isPrimary, isReplica, silent } from '../../support/builders.ts';
+import { aList, aMember, aPolicy, aSnapshot, isPrimary, isReplica, silent } from '../../support/values/builders.ts';
 
 const POLICY = aPolicy();
 

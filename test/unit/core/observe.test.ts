@@ -19,7 +19,7 @@ import {
   silent,
   vouched,
   WRITE_CHECK,
-} from '../../support/builders.ts';
+} from '../../support/values/builders.ts';
 
 const POLICY = aPolicy();
 

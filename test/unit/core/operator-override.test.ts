@@ -21,7 +21,7 @@ import {
   refused,
   routeOf,
   standingIn,
-} from '../../support/builders.ts';
+} from '../../support/values/builders.ts';
 
 const POLICY = aPolicy({ pools: [aWritePool(), aPool({ fallback: { pool: 'write', maxSessions: 50 } })] });
 const ROUND = [aList(0, 'pg-1', 'pg-2', 'pg-3'), isPrimary('pg-1', 0), isReplica('pg-2', 0), isReplica('pg-3', 0)];

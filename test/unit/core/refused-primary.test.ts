@@ -19,7 +19,7 @@ import {
   READ_CHECK,
   silent,
   standingIn,
-} from '../../support/builders.ts';
+} from '../../support/values/builders.ts';
 
 const POLICY = aPolicy();
 const NEW: MemberStatus = { scope: 'lab', systemIdentifier: '78' };

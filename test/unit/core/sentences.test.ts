@@ -25,7 +25,7 @@ import {
   refused,
   silent,
   vouched,
-} from '../../support/builders.ts';
+} from '../../support/values/builders.ts';
 
 const POLICY = aPolicy();
 const ROUND = [aList(0, 'pg-1', 'pg-2'), isPrimary('pg-1', 0), isReplica('pg-2', 0)] as const;

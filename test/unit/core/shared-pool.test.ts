@@ -19,7 +19,7 @@ import {
   routeOf,
   silent,
   standingIn,
-} from '../../support/builders.ts';
+} from '../../support/values/builders.ts';
 
 const WITH_FALLBACK = aPolicy();
 const ALONE = aPolicy({ pools: [aWritePool(), aPool()] });

@@ -11,8 +11,8 @@ import {
   refused,
   routeOf,
   silent,
-} from '../../support/builders.ts';
-import { WRITE_CHECK } from '../../support/builders.ts';
+} from '../../support/values/builders.ts';
+import { WRITE_CHECK } from '../../support/values/builders.ts';
 
 const landing = (at: Instant): Observation => ({ kind: 'landing', member: 'pg-1', startedAt: at });
 type Instant = number;

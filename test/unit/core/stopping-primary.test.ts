@@ -10,7 +10,7 @@ import {
   openIn,
   routeOf,
   standingIn,
-} from '../../support/builders.ts';
+} from '../../support/values/builders.ts';
 
 const POLICY = aPolicy();
 const LIST = aList(0, 'pg-1', 'pg-2');

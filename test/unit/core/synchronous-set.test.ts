@@ -4,9 +4,9 @@ import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import type { Observation } from '../../../src/model/observation.ts';
 import type { MemberStatus } from '../../../src/model/member-status.ts';
 import { parseNodeStatus } from '../../../src/patroni/node-status.ts';
-import { aList, answered, aPolicy, aPool, aSnapshot, aWritePool, openIn } from '../../support/builders.ts';
-import { bodyText, readCapture } from '../../support/captures.ts';
-import type { Capture } from '../../support/captures.ts';
+import { aList, answered, aPolicy, aPool, aSnapshot, aWritePool, openIn } from '../../support/values/builders.ts';
+import { bodyText, readCapture } from '../../support/values/captures.ts';
+import type { Capture } from '../../support/values/captures.ts';
 
 /** Who answers yes, as Patroni has it: by the two flags of its own body. */
 const CHECKS: Readonly<Record<string, (status: MemberStatus) => boolean>> = {

@@ -2,7 +2,15 @@
 import { describe, expect, test } from 'vitest';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import type { Observation } from '../../../src/model/observation.ts';
-import { aList, aPolicy, aSnapshot, isPrimary, isReplica, WRITE_CHECK, READ_CHECK } from '../../support/builders.ts';
+import {
+  aList,
+  aPolicy,
+  aSnapshot,
+  isPrimary,
+  isReplica,
+  WRITE_CHECK,
+  READ_CHECK,
+} from '../../support/values/builders.ts';
 
 const POLICY = aPolicy();
 const { silenceGraceMs: GRACE, writeFreshMs: FRESH } = POLICY.probe;

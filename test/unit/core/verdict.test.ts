@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { MemberStatus } from '../../../src/model/member-status.ts';
 import { judge, ruleOut } from '../../../src/core/verdict.ts';
-import { aCheck } from '../../support/builders.ts';
+import { aCheck } from '../../support/values/builders.ts';
 
 const PRIMARY: MemberStatus = { role: 'primary', state: 'running', timeline: 1, location: 71_452_208 };
 const REPLICA: MemberStatus = { role: 'replica', state: 'running', timeline: 1, replayed: 71_452_208 };

@@ -2,7 +2,16 @@
 import { describe, expect, test } from 'vitest';
 import { describeStanding } from '../../../src/core/describe.ts';
 import type { Target } from '../../../src/core/routing-table.ts';
-import { aList, aPolicy, aPool, aTable, aWritePool, isPrimary, isReplica, poolOf } from '../../support/builders.ts';
+import {
+  aList,
+  aPolicy,
+  aPool,
+  aTable,
+  aWritePool,
+  isPrimary,
+  isReplica,
+  poolOf,
+} from '../../support/values/builders.ts';
 
 function tags(entries: Readonly<Record<string, string>>) {
   return { tags: new Map(Object.entries(entries)) };

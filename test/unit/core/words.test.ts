@@ -10,8 +10,17 @@ import {
   standingText,
 } from '../../../src/core/describe.ts';
 import { REFUSAL_REASONS } from '../../../src/model/member.ts';
-import { aList, aPolicy, aTable, isPrimary, isReplica, poolOf, refused, silent } from '../../support/builders.ts';
-import { aDecision } from '../../support/tables.ts';
+import {
+  aList,
+  aPolicy,
+  aTable,
+  isPrimary,
+  isReplica,
+  poolOf,
+  refused,
+  silent,
+} from '../../support/values/builders.ts';
+import { aDecision } from '../../support/values/tables.ts';
 
 describe('SQLSTATEs', () => {
   test.each<[CloseReason, string | undefined]>([

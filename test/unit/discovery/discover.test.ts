@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { DiscoveryResult } from '../../../src/discovery/discover.ts';
-import { configured, entryOf, fakeCluster, seed } from '../../support/discovery.ts';
+import { configured, entryOf, fakeCluster, seed } from '../../support/labs/discovery.ts';
 
 const S1 = 'http://10.0.0.1:8008';
 const S2 = 'http://10.0.0.2:8008';

@@ -1,6 +1,6 @@
 // A /cluster document written by an enemy (scenario 44): nobody it names is contacted, and each refusal is told.
 import { describe, expect, test } from 'vitest';
-import { entryOf, fakeCluster, seed } from '../../support/discovery.ts';
+import { entryOf, fakeCluster, seed } from '../../support/labs/discovery.ts';
 
 const S1 = 'http://10.0.0.1:8008';
 const GOOD = entryOf('good', '10.0.0.2');

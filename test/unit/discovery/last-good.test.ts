@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createLastGood } from '../../../src/discovery/last-good.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/waiting/manual-clock.ts';
 
 test('of more names than it keeps, the one whose last answer is the oldest is forgotten', async () => {
   let isDown = false;

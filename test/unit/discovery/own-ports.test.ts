@@ -1,7 +1,7 @@
 // The database port that a seed reports for itself is trusted as the seed is, and so is the same port on the members that it lists.
 import { expect, test } from 'vitest';
-import { configured, entryOf, fakeCluster, seed } from '../../support/discovery.ts';
-import type { FakeCluster } from '../../support/discovery.ts';
+import { configured, entryOf, fakeCluster, seed } from '../../support/labs/discovery.ts';
+import type { FakeCluster } from '../../support/labs/discovery.ts';
 
 const ON_5433 = ['10.0.0.1', '10.0.0.2', '10.0.0.3'].map((host, n) => entryOf(`pg-${n + 1}`, host, { port: 5433 }));
 const ALL_ON_5433 = ['pg-1 10.0.0.1:5433', 'pg-2 10.0.0.2:5433', 'pg-3 10.0.0.3:5433'];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createResolve } from '../../../src/discovery/resolve.ts';
 import type { Lookup } from '../../../src/discovery/resolve.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/waiting/manual-clock.ts';
 
 function notAsked(): Promise<never> {
   throw new Error('not asked yet');

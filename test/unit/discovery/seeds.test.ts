@@ -1,7 +1,7 @@
 // What becomes of a seed: names with several addresses, SRV records, and what of their answers is not believed.
 import { describe, expect, test } from 'vitest';
 import { addressText } from '../../../src/model/member.ts';
-import { entryOf, fakeCluster, seed, srvSeed } from '../../support/discovery.ts';
+import { entryOf, fakeCluster, seed, srvSeed } from '../../support/labs/discovery.ts';
 
 const DOCUMENT = {
   members: [

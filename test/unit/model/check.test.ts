@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseCheck, parseSize } from '../../../src/model/check.ts';
-import { aCheck } from '../../support/builders.ts';
+import { aCheck } from '../../support/values/builders.ts';
 
 describe('every health endpoint of the API can be a check', () => {
   test.each([

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { MemberStatus } from '../../../src/model/member-status.ts';
 import { judge } from '../../../src/core/verdict.ts';
-import { aCheck, aList, answered, aPolicy, aSnapshot, READ_CHECK } from '../../support/builders.ts';
+import { aCheck, aList, answered, aPolicy, aSnapshot, READ_CHECK } from '../../support/values/builders.ts';
 
 test.each(['scope', 'name', 'systemIdentifier'])(
   'a %s of another cluster is cut and on one line in the sentence',

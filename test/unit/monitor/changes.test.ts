@@ -1,8 +1,8 @@
 // What is news between two tables, and what is not: every piece of news is a log line and asks for the member list anew.
 import { expect, test } from 'vitest';
 import { changesBetween } from '../../../src/monitor/changes.ts';
-import { aTableOf } from '../../support/tables.ts';
-import type { PoolPicture } from '../../support/tables.ts';
+import { aTableOf } from '../../support/values/tables.ts';
+import type { PoolPicture } from '../../support/values/tables.ts';
 
 const A = { host: 'a', port: 5432 };
 const B = { host: 'b', port: 5432 };

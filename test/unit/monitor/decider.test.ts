@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Action } from '../../../src/core/actions.ts';
 import { Decider } from '../../../src/monitor/decider.ts';
-import { aPolicy } from '../../support/builders.ts';
-import { LabMonitor } from '../../support/lab-monitor.ts';
+import { aPolicy } from '../../support/values/builders.ts';
+import { LabMonitor } from '../../support/labs/lab-monitor.ts';
 
 /** A decider of its own over what a monitor knows at this moment, with the same clock; nobody brings it anything new. */
 async function aDecider() {

@@ -1,8 +1,8 @@
 // Members that contradict themselves and each other at every probe: whatever they say, nobody is sent to two of them, no session is
 // ended more often than its member leaves, and no member is asked more often than the urgent pace allows.
 import { expect, it } from 'vitest';
-import { aPolicy } from '../../support/builders.ts';
-import { LabMonitor } from '../../support/lab-monitor.ts';
+import { aPolicy } from '../../support/values/builders.ts';
+import { LabMonitor } from '../../support/labs/lab-monitor.ts';
 
 const NAMES = ['pg-1', 'pg-2', 'pg-3'] as const;
 const ROUND_MS = 1000;

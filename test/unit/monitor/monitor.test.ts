@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { aPolicy } from '../../support/builders.ts';
-import { LabMonitor } from '../../support/lab-monitor.ts';
+import { aPolicy } from '../../support/values/builders.ts';
+import { LabMonitor } from '../../support/labs/lab-monitor.ts';
 
 it('G13: routes nothing before the first complete round, then the primary', async () => {
   const lab = new LabMonitor();

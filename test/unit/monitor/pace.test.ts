@@ -1,7 +1,7 @@
 // How often members and /cluster are asked, and what makes it more often.
 import { expect, it } from 'vitest';
-import { aPolicy } from '../../support/builders.ts';
-import { LabMonitor } from '../../support/lab-monitor.ts';
+import { aPolicy } from '../../support/values/builders.ts';
+import { LabMonitor } from '../../support/labs/lab-monitor.ts';
 
 it('asks a steady member once a round, with one probe interval between rounds', async () => {
   const lab = await new LabMonitor().started();

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { Member } from '../../../src/model/member.ts';
 import type { ProbeObservation, ProbeOutcome } from '../../../src/model/observation.ts';
 import { Prober } from '../../../src/monitor/prober.ts';
-import { aCheck, aMember, WRITE_CHECK } from '../../support/builders.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { aCheck, aMember, WRITE_CHECK } from '../../support/values/builders.ts';
+import { ManualClock } from '../../support/waiting/manual-clock.ts';
 
 const YES: ProbeOutcome = { kind: 'answered', status: 200, body: { role: 'primary', state: 'running' } };
 

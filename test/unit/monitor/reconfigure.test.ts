@@ -1,7 +1,7 @@
 // Another policy while the monitor runs: what was known stays, what was not asked yet is held against nobody.
 import { expect, it } from 'vitest';
-import { aPolicy, aPool, aWritePool } from '../../support/builders.ts';
-import { LabMonitor } from '../../support/lab-monitor.ts';
+import { aPolicy, aPool, aWritePool } from '../../support/values/builders.ts';
+import { LabMonitor } from '../../support/labs/lab-monitor.ts';
 
 it('decides by the new policy in the same step, and probes at the new pace', async () => {
   const lab = await new LabMonitor().started();

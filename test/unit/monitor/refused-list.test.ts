@@ -4,8 +4,8 @@ import type { MonitorEvent } from '../../../src/reports/events.ts';
 import type { MemberRefusal } from '../../../src/model/member.ts';
 import type { Observation } from '../../../src/model/observation.ts';
 import { DiscoveryLoop } from '../../../src/monitor/discovery-loop.ts';
-import { aPolicy } from '../../support/builders.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { aPolicy } from '../../support/values/builders.ts';
+import { ManualClock } from '../../support/waiting/manual-clock.ts';
 
 const MEMBER: MemberRefusal = { name: 'pg-9', reason: 'postgres_port', why: 'port 22 is not allowed' };
 const SEED: MemberRefusal = { name: 'http://pg1:8008', reason: 'contact_point', why: 'could not be resolved' };

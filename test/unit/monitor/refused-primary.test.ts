@@ -1,6 +1,6 @@
 // A primary below what was seen, in the monitor: who is asked about it, what is told, and what an operator's word does.
 import { expect, it } from 'vitest';
-import { LabMonitor } from '../../support/lab-monitor.ts';
+import { LabMonitor } from '../../support/labs/lab-monitor.ts';
 
 /** pg-2 has been the primary on timeline 2; now pg-1 is it on timeline 1, and `follower` says what pg-2 is. */
 async function takenBack(follower: 'replica' | 'silent'): Promise<LabMonitor> {

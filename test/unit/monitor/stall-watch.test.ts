@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { StallWatch } from '../../../src/monitor/stall-watch.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/waiting/manual-clock.ts';
 
 function aWatch(limitMs = 1000) {
   const clock = new ManualClock(0);

@@ -5,8 +5,8 @@ import { parseClusterDocument } from '../../../src/patroni/cluster-document.ts';
 import { parseDynamicConfig } from '../../../src/patroni/dynamic-config.ts';
 import { parseHistory } from '../../../src/patroni/history.ts';
 import { parseNodeStatus } from '../../../src/patroni/node-status.ts';
-import { bodyText, readAllCaptures, readCapture, textOf } from '../../support/captures.ts';
-import type { Capture } from '../../support/captures.ts';
+import { bodyText, readAllCaptures, readCapture, textOf } from '../../support/values/captures.ts';
+import type { Capture } from '../../support/values/captures.ts';
 
 const STATES = [
   'running',

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { NO_TALLY } from '../../../src/reports/tally.ts';
 import type { Tally } from '../../../src/reports/tally.ts';
 import { Admission } from '../../../src/proxy/accept/admission.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/waiting/manual-clock.ts';
 import { NO_PEERS } from '../../../src/proxy/peers.ts';
 import { Registry } from '../../../src/proxy/session-registry.ts';
 import { TokenBucket } from '../../../src/proxy/token-bucket.ts';

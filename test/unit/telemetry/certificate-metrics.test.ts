@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import type { MetricsOptions } from '../../../src/telemetry/metrics.ts';
-import { aPolicy, aTable } from '../../support/builders.ts';
+import { aPolicy, aTable } from '../../support/values/builders.ts';
 
 test('the certificate that clients are answered with, while there is one', async () => {
   let certificate: ReturnType<MetricsOptions['source']['certificate']> = {

@@ -5,7 +5,7 @@ import { logLine } from '../../../src/telemetry/log-lines.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
 import type { LogOptions } from '../../../src/telemetry/log.ts';
 import { createRecorder } from '../../../src/telemetry/record.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/waiting/manual-clock.ts';
 
 function linesOf(options: Partial<LogOptions>, write: (log: ReturnType<typeof createLog>['log']) => void): string[] {
   const lines: string[] = [];

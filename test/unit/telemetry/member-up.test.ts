@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { isAnswering } from '../../../src/core/snapshot.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
-import { aList, aPolicy, aSnapshot, isPrimary, isReplica, silent } from '../../support/builders.ts';
+import { aList, aPolicy, aSnapshot, isPrimary, isReplica, silent } from '../../support/values/builders.ts';
 
 test('a member without an answer is down and has no age, one that fell silent is down and has one', async () => {
   const policy = aPolicy();

@@ -7,7 +7,7 @@ import type { RoutingTable } from '../../../src/core/routing-table.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import type { Metrics } from '../../../src/telemetry/metrics.ts';
 import type { StatusSource } from '../../../src/telemetry/status-metrics.ts';
-import { aList, aPolicy, aTable, isPrimary, isReplica, silent } from '../../support/builders.ts';
+import { aList, aPolicy, aTable, isPrimary, isReplica, silent } from '../../support/values/builders.ts';
 
 const policy = aPolicy();
 const table = aTable(policy, 2000, aList(0, 'pg-1', 'pg-2'), isPrimary('pg-1', 1000), isReplica('pg-2', 1500));

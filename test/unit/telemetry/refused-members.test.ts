@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { REFUSAL_REASONS } from '../../../src/model/member.ts';
 import type { MemberRefusal } from '../../../src/model/member.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
-import { aPolicy, aTable } from '../../support/builders.ts';
+import { aPolicy, aTable } from '../../support/values/builders.ts';
 
 test('every reason has a series from the start, and counts its members', async () => {
   const table = aTable(aPolicy(), 0);

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { logLine } from '../../../src/telemetry/log-lines.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
-import { aPolicy, aTable } from '../../support/builders.ts';
+import { aPolicy, aTable } from '../../support/values/builders.ts';
 
 function metrics() {
   const source = {

@@ -4,7 +4,7 @@ import type { ProxyEvent } from '../../../src/reports/events.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
 import type { LogOptions } from '../../../src/telemetry/log.ts';
 import { createRecorder } from '../../../src/telemetry/record.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/waiting/manual-clock.ts';
 
 function start(level: LogOptions['level'] = 'info') {
   const lines: Record<string, unknown>[] = [];

@@ -1,7 +1,7 @@
 // What the exposition says of a member that is in use although its own API is silent.
 import { expect, test } from 'vitest';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
-import { aList, aPolicy, aTable, isPrimary, isReplica, silent, vouched } from '../../support/builders.ts';
+import { aList, aPolicy, aTable, isPrimary, isReplica, silent, vouched } from '../../support/values/builders.ts';
 
 const UNHEARD = [
   aList(0, 'pg-1', 'pg-2'),

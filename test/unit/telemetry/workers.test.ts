@@ -4,7 +4,7 @@ import type { WorkerStatus } from '../../../src/reports/counts.ts';
 import type { WorkerEvent } from '../../../src/reports/events.ts';
 import { logLine } from '../../../src/telemetry/log-lines.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
-import { aTableOf } from '../../support/tables.ts';
+import { aTableOf } from '../../support/values/tables.ts';
 
 async function samplesOf(workers: readonly WorkerStatus[]): Promise<readonly string[]> {
   const source = {

@@ -12,7 +12,7 @@ import {
   errorOf,
   parameterStatus,
   readyForQuery,
-} from '../../support/messages.ts';
+} from '../../support/sockets/messages.ts';
 
 function after(...messages: readonly Uint8Array[]): BackendFollower {
   const follower = new BackendFollower();

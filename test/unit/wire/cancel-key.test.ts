@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { isSameKey, requestedKey } from '../../../src/wire/cancel-key.ts';
-import { aCancelRequest } from '../../support/packets.ts';
+import { aCancelRequest } from '../../support/sockets/packets.ts';
 
 test.each([4, 32, 256])('a request with a secret of %d bytes', (length) => {
   expect(requestedKey(aCancelRequest(length))).toEqual({ processId: 42, secret: '\x07'.repeat(length) });

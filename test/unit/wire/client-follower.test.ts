@@ -13,7 +13,7 @@ import {
   QUERY,
   SYNC,
   TERMINATE,
-} from '../../support/messages.ts';
+} from '../../support/sockets/messages.ts';
 
 /** After its startup was answered. */
 function after(...messages: readonly Uint8Array[]): ClientFollower {

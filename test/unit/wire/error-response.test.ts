@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { encodeErrorResponse } from '../../../src/wire/error-response.ts';
-import { errorFields } from '../../support/packets.ts';
+import { errorFields } from '../../support/sockets/packets.ts';
 
 test('every field is there, and the length word covers them', () => {
   const bytes = Buffer.from(encodeErrorResponse({ sqlState: '57P03', message: 'no wäy', detail: 'd', hint: 'h' }));

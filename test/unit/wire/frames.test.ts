@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FrameWalker, grammarOf } from '../../../src/wire/frames.ts';
-import { aMessage } from '../../support/messages.ts';
+import { aMessage } from '../../support/sockets/messages.ts';
 
 const GRAMMAR = grammarOf([
   { types: 'dD', longest: 1 << 29 },

@@ -24,7 +24,7 @@ import {
   readyForQuery,
   SYNC,
   TERMINATE,
-} from '../../support/messages.ts';
+} from '../../support/sockets/messages.ts';
 
 type Step = readonly ['C' | 'B', readonly Uint8Array[], string];
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { recognise, startupParameters } from '../../../src/wire/startup.ts';
-import { GSSENC_REQUEST, SSL_REQUEST, aCancelRequest, aPacket, aStartup } from '../../support/packets.ts';
+import { GSSENC_REQUEST, SSL_REQUEST, aCancelRequest, aPacket, aStartup } from '../../support/sockets/packets.ts';
 
 function ofLength(length: number): Buffer {
   const packet = Buffer.alloc(Math.max(8, Math.min(length, 20_000)));

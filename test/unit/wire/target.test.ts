@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readTarget } from '../../../src/wire/target.ts';
-import { aPacket, aStartup } from '../../support/packets.ts';
+import { aPacket, aStartup } from '../../support/sockets/packets.ts';
 
 function forwarded(packet: Uint8Array): Buffer {
   return Buffer.from(readTarget(packet).forwarded);

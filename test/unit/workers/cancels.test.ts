@@ -5,9 +5,9 @@ import { Answers } from '../../../src/workers/worker-requests.ts';
 import type { ChannelListener } from '../../../src/workers/fork.ts';
 import { Handle } from '../../../src/workers/worker-process.ts';
 import type { FromWorker, ToWorker } from '../../../src/workers/messages.ts';
-import { aPolicy } from '../../support/builders.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { LAB_POLICY } from '../../support/proxy-lab.ts';
+import { aPolicy } from '../../support/values/builders.ts';
+import { ManualClock } from '../../support/waiting/manual-clock.ts';
+import { LAB_POLICY } from '../../support/labs/proxy-lab.ts';
 import { emptySnapshot } from '../../../src/core/snapshot.ts';
 
 const PACKET = Uint8Array.of(1, 2, 3);

@@ -3,7 +3,7 @@ import type { ProxyEvent } from '../../../src/reports/events.ts';
 import { NO_TALLY } from '../../../src/reports/tally.ts';
 import type { Report } from '../../../src/workers/messages.ts';
 import { Reporter } from '../../../src/workers/reporter.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/waiting/manual-clock.ts';
 
 const event: ProxyEvent = { kind: 'listener_failed', pool: 'read', detail: 'EMFILE' };
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Slot } from '../../../src/workers/worker-slot.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { ManualClock } from '../../support/waiting/manual-clock.ts';
 
 /** A slot whose workers begin at once. */
 function aSlot() {

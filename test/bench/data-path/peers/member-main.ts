@@ -1,6 +1,6 @@
 // The management API that Pointsman asks, a process of its own: one member, the primary, whose PostgreSQL is at the port given. Tells
 // its URL.
-import { FakeMember } from '../../../support/fake-member.ts';
+import { FakeMember } from '../../../support/fakes/fake-member.ts';
 
 process.stdin.once('close', () => process.exit()).resume();
 const member = await FakeMember.start('pg-1', { role: 'primary' });

@@ -1,18 +1,18 @@
 // A cancel request reaches the server whose session has its key, and no other (G17).
 import { connect } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { startFakeBackend } from '../../../support/fake-backend.ts';
-import type { BackendConnection, FakeBackend } from '../../../support/fake-backend.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
-import { AUTHENTICATION_OK, backendKeyData, readyForQuery } from '../../../support/messages.ts';
-import { SSL_REQUEST, aCancelOf, aStartup } from '../../../support/packets.ts';
-import { startProxyLab } from '../../../support/proxy-lab.ts';
-import type { ProxyLab } from '../../../support/proxy-lab.ts';
+import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
+import type { BackendConnection, FakeBackend } from '../../../support/fakes/fake-backend.ts';
+import { ManualClock } from '../../../support/waiting/manual-clock.ts';
+import { AUTHENTICATION_OK, backendKeyData, readyForQuery } from '../../../support/sockets/messages.ts';
+import { SSL_REQUEST, aCancelOf, aStartup } from '../../../support/sockets/packets.ts';
+import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
+import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
 import { NO_PEERS } from '../../../../src/proxy/peers.ts';
 import type { CancelOutcome, Peers } from '../../../../src/proxy/peers.ts';
-import { connectRaw, watch } from '../../../support/raw-client.ts';
-import type { RawClient } from '../../../support/raw-client.ts';
-import { until } from '../../../support/until.ts';
+import { connectRaw, watch } from '../../../support/sockets/raw-client.ts';
+import type { RawClient } from '../../../support/sockets/raw-client.ts';
+import { until } from '../../../support/waiting/until.ts';
 
 let lab: ProxyLab;
 let one: FakeBackend;

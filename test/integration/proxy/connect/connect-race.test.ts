@@ -1,16 +1,16 @@
 // A member that does not answer a connect is raced by the next one: its client loses the delay, and neither a seat nor a count.
 import { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { startFakeBackend } from '../../../support/fake-backend.ts';
-import type { FakeBackend } from '../../../support/fake-backend.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
-import { aStartup } from '../../../support/packets.ts';
-import { startProxyLab } from '../../../support/proxy-lab.ts';
-import type { ProxyLab, ProxyLabOptions } from '../../../support/proxy-lab.ts';
-import { connectRaw } from '../../../support/raw-client.ts';
-import type { RawClient } from '../../../support/raw-client.ts';
-import type { PoolPicture } from '../../../support/tables.ts';
-import { until } from '../../../support/until.ts';
+import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
+import type { FakeBackend } from '../../../support/fakes/fake-backend.ts';
+import { ManualClock } from '../../../support/waiting/manual-clock.ts';
+import { aStartup } from '../../../support/sockets/packets.ts';
+import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
+import type { ProxyLab, ProxyLabOptions } from '../../../support/labs/proxy-lab.ts';
+import { connectRaw } from '../../../support/sockets/raw-client.ts';
+import type { RawClient } from '../../../support/sockets/raw-client.ts';
+import type { PoolPicture } from '../../../support/values/tables.ts';
+import { until } from '../../../support/waiting/until.ts';
 import { dialTcp } from '../../../../src/proxy/connect/dial.ts';
 import type { Dial, DialResult } from '../../../../src/proxy/connect/dial.ts';
 

@@ -1,13 +1,13 @@
 // A primary that shuts down in the moment of a connect: the client is held for the next one instead of reading about it.
 import { afterEach, expect, test } from 'vitest';
-import { startFakeBackend } from '../../../support/fake-backend.ts';
-import type { FakeBackend } from '../../../support/fake-backend.ts';
-import { aStartup, errorFields } from '../../../support/packets.ts';
-import { startProxyLab } from '../../../support/proxy-lab.ts';
-import type { ProxyLab } from '../../../support/proxy-lab.ts';
-import { connectRaw } from '../../../support/raw-client.ts';
-import { DEMOTED } from '../../../support/tables.ts';
-import { until } from '../../../support/until.ts';
+import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
+import type { FakeBackend } from '../../../support/fakes/fake-backend.ts';
+import { aStartup, errorFields } from '../../../support/sockets/packets.ts';
+import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
+import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
+import { connectRaw } from '../../../support/sockets/raw-client.ts';
+import { DEMOTED } from '../../../support/values/tables.ts';
+import { until } from '../../../support/waiting/until.ts';
 
 let lab: ProxyLab;
 let old: FakeBackend;

@@ -2,14 +2,14 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Address } from '../../../../src/model/member.ts';
 import type { ProxyPolicy } from '../../../../src/proxy/options.ts';
-import { aPool } from '../../../support/builders.ts';
-import { startFakeBackend } from '../../../support/fake-backend.ts';
-import type { FakeBackend } from '../../../support/fake-backend.ts';
-import { GreetedSession } from '../../../support/greeted-session.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
-import { LAB_POLICY, startProxyLab } from '../../../support/proxy-lab.ts';
-import type { ProxyLab } from '../../../support/proxy-lab.ts';
-import { until } from '../../../support/until.ts';
+import { aPool } from '../../../support/values/builders.ts';
+import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
+import type { FakeBackend } from '../../../support/fakes/fake-backend.ts';
+import { GreetedSession } from '../../../support/sockets/greeted-session.ts';
+import { ManualClock } from '../../../support/waiting/manual-clock.ts';
+import { LAB_POLICY, startProxyLab } from '../../../support/labs/proxy-lab.ts';
+import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
+import { until } from '../../../support/waiting/until.ts';
 
 const ANYWHERE: Address = { host: '127.0.0.1', port: 0 };
 const OTHER = aPool({ name: 'other', drainMs: 60_000 });

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
-import { startFakeBackend } from '../../../support/fake-backend.ts';
-import type { FakeBackend } from '../../../support/fake-backend.ts';
-import { SSL_REQUEST, aStartup } from '../../../support/packets.ts';
-import { startProxyLab } from '../../../support/proxy-lab.ts';
-import type { ProxyLab } from '../../../support/proxy-lab.ts';
-import { connectRaw } from '../../../support/raw-client.ts';
-import { standstill } from '../../../support/standstill.ts';
-import { until } from '../../../support/until.ts';
+import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
+import type { FakeBackend } from '../../../support/fakes/fake-backend.ts';
+import { SSL_REQUEST, aStartup } from '../../../support/sockets/packets.ts';
+import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
+import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
+import { connectRaw } from '../../../support/sockets/raw-client.ts';
+import { standstill } from '../../../support/waiting/standstill.ts';
+import { until } from '../../../support/waiting/until.ts';
 
 let lab: ProxyLab;
 let backend: FakeBackend;

@@ -3,17 +3,17 @@ import { copyFile, mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { startFakeBackend } from '../../../support/fake-backend.ts';
-import type { FakeBackend } from '../../../support/fake-backend.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
-import { aStartup } from '../../../support/packets.ts';
-import { startProxyLab } from '../../../support/proxy-lab.ts';
-import type { ProxyLab } from '../../../support/proxy-lab.ts';
-import { connectTls } from '../../../support/tls-client.ts';
-import type { TlsClient } from '../../../support/tls-client.ts';
-import { OTHER, SERVER, tlsFile, tlsText } from '../../../support/tls-files.ts';
-import type { KeyPairPaths } from '../../../support/tls-files.ts';
-import { until } from '../../../support/until.ts';
+import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
+import type { FakeBackend } from '../../../support/fakes/fake-backend.ts';
+import { ManualClock } from '../../../support/waiting/manual-clock.ts';
+import { aStartup } from '../../../support/sockets/packets.ts';
+import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
+import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
+import { connectTls } from '../../../support/sockets/tls-client.ts';
+import type { TlsClient } from '../../../support/sockets/tls-client.ts';
+import { OTHER, SERVER, tlsFile, tlsText } from '../../../support/values/tls-files.ts';
+import type { KeyPairPaths } from '../../../support/values/tls-files.ts';
+import { until } from '../../../support/waiting/until.ts';
 
 const REREAD_MS = 5_000;
 

@@ -1,9 +1,9 @@
 // The API in the dialect of spec 1, over real sockets: every endpoint, every method, every code.
 import { afterEach, describe, expect, test } from 'vitest';
 import type { OperationOutcome } from '../../../../src/sandbox/manager/operations.ts';
-import { startApi } from '../../../support/sandbox-api/api-lab.ts';
-import type { ApiLab, LabOptions, Question } from '../../../support/sandbox-api/api-lab.ts';
-import { aReplica, aReplicasWal, MB } from '../../../support/sandbox-api/views.ts';
+import { startApi } from '../../../support/sandbox/api/api-lab.ts';
+import type { ApiLab, LabOptions, Question } from '../../../support/sandbox/api/api-lab.ts';
+import { aReplica, aReplicasWal, MB } from '../../../support/sandbox/api/views.ts';
 
 const labs: ApiLab[] = [];
 

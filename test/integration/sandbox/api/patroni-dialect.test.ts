@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { connect as connectHalf } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { OperationOutcome } from '../../../../src/sandbox/manager/operations.ts';
-import { received, startApi } from '../../../support/sandbox-api/api-lab.ts';
-import type { ApiLab, LabOptions, Question } from '../../../support/sandbox-api/api-lab.ts';
-import { aReplica, aReplicasWal, MB } from '../../../support/sandbox-api/views.ts';
-import { until } from '../../../support/until.ts';
+import { received, startApi } from '../../../support/sandbox/api/api-lab.ts';
+import type { ApiLab, LabOptions, Question } from '../../../support/sandbox/api/api-lab.ts';
+import { aReplica, aReplicasWal, MB } from '../../../support/sandbox/api/views.ts';
+import { until } from '../../../support/waiting/until.ts';
 
 const labs: ApiLab[] = [];
 

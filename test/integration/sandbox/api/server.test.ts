@@ -3,10 +3,10 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { parseCheck } from '../../../../src/model/check.ts';
 import { createProbe } from '../../../../src/patroni/probe.ts';
 import { createReader } from '../../../../src/patroni/read-documents.ts';
-import { closed, received, startApi } from '../../../support/sandbox-api/api-lab.ts';
-import type { ApiLab, LabOptions } from '../../../support/sandbox-api/api-lab.ts';
-import { aReplica } from '../../../support/sandbox-api/views.ts';
-import { until } from '../../../support/until.ts';
+import { closed, received, startApi } from '../../../support/sandbox/api/api-lab.ts';
+import type { ApiLab, LabOptions } from '../../../support/sandbox/api/api-lab.ts';
+import { aReplica } from '../../../support/sandbox/api/views.ts';
+import { until } from '../../../support/waiting/until.ts';
 
 const labs: ApiLab[] = [];
 

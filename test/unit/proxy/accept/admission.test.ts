@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Admission } from '../../../../src/proxy/accept/admission.ts';
 import type { Seat } from '../../../../src/proxy/accept/admission.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
+import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 
 const HERE = '10.0.0.1';
 const CLIENT = { bytesRead: () => 0, drop: () => {} };

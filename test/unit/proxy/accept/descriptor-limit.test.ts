@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Admission } from '../../../../src/proxy/accept/admission.ts';
 import { roomIn } from '../../../../src/proxy/accept/descriptor-limit.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
+import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 
 test('two descriptors for each session and 1024 besides are enough', () => {
   for (const sessions of [100, 1000, 5000, 50_000]) {

@@ -1,9 +1,9 @@
 // Scenario 24: since when a fallback is in use.
 import { expect, test } from 'vitest';
 import { Degraded } from '../../../../src/proxy/connect/degraded.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
-import { aTableOf } from '../../../support/tables.ts';
-import type { PoolPicture } from '../../../support/tables.ts';
+import { ManualClock } from '../../../support/waiting/manual-clock.ts';
+import { aTableOf } from '../../../support/values/tables.ts';
+import type { PoolPicture } from '../../../support/values/tables.ts';
 
 const A = { host: 'a', port: 5432 };
 const OWN: PoolPicture = { open: { A } };

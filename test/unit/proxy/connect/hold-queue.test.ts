@@ -4,9 +4,9 @@ import type { Address } from '../../../../src/model/member.ts';
 import type { HoldPolicy } from '../../../../src/model/policy.ts';
 import { Holding } from '../../../../src/proxy/connect/hold-queue.ts';
 import type { HoldAnswer, Waiting } from '../../../../src/proxy/connect/hold-queue.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
-import { LAB_POLICY } from '../../../support/proxy-lab.ts';
-import { aTableOf } from '../../../support/tables.ts';
+import { ManualClock } from '../../../support/waiting/manual-clock.ts';
+import { LAB_POLICY } from '../../../support/labs/proxy-lab.ts';
+import { aTableOf } from '../../../support/values/tables.ts';
 
 const PG_1: Address = { host: '10.0.0.1', port: 5432 };
 const PG_2: Address = { host: '10.0.0.2', port: 5432 };

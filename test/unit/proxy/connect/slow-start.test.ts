@@ -1,9 +1,9 @@
 // Scenario 26, slow start: who is a newcomer, and for how long.
 import { expect, test } from 'vitest';
 import { Newcomers } from '../../../../src/proxy/connect/slow-start.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
-import { aTableOf } from '../../../support/tables.ts';
-import type { PoolPicture } from '../../../support/tables.ts';
+import { ManualClock } from '../../../support/waiting/manual-clock.ts';
+import { aTableOf } from '../../../support/values/tables.ts';
+import type { PoolPicture } from '../../../support/values/tables.ts';
 
 const POOL = { name: 'read', slowStartMs: 10_000 };
 const A = { host: 'a', port: 5432 };

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { SessionAges } from '../../../../src/proxy/ending/max-age.ts';
 import type { Ageing } from '../../../../src/proxy/ending/max-age.ts';
 import { SoftEnds } from '../../../../src/proxy/ending/when-idle.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
+import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 
 /** The longest that the configuration takes, and what a timer of Node takes. */
 const LONGEST_MS = 2 ** 31 - 1;

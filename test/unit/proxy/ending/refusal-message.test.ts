@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { refusalText } from '../../../../src/proxy/ending/refusal-message.ts';
 import type { RefusalReason } from '../../../../src/proxy/ending/refusal-message.ts';
-import { aPool, aWritePool } from '../../../support/builders.ts';
-import { DEMOTED, aDecision } from '../../../support/tables.ts';
+import { aPool, aWritePool } from '../../../support/values/builders.ts';
+import { DEMOTED, aDecision } from '../../../support/values/tables.ts';
 
 const address = { host: '10.0.0.7', port: 5432 };
 const facts = {

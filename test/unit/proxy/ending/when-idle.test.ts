@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { SoftEnds } from '../../../../src/proxy/ending/when-idle.ts';
 import type { Leaver } from '../../../../src/proxy/ending/when-idle.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
+import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 
 class FakeSession implements Leaver {
   idle: boolean;

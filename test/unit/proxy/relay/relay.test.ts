@@ -3,8 +3,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { Lane, Taker } from '../../../../src/proxy/relay/stream-pipe.ts';
 import { Relay } from '../../../../src/proxy/relay/relay.ts';
 import type { RelayEnding, RelayInputs } from '../../../../src/proxy/relay/relay.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
-import { until } from '../../../support/until.ts';
+import { ManualClock } from '../../../support/waiting/manual-clock.ts';
+import { until } from '../../../support/waiting/until.ts';
 
 /** Says what it was asked to do. */
 class FakeLane implements Lane {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readSaid } from '../../../../src/proxy/startup/startup-parameters.ts';
-import { aPacket, aStartup } from '../../../support/packets.ts';
+import { aPacket, aStartup } from '../../../support/sockets/packets.ts';
 
 test.each([
   ['both', { user: 'app', database: 'shop@ro' }, { user: 'app', database: 'shop' }, { name: 'ro', from: 'database' }],

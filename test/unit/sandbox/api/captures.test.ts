@@ -4,8 +4,8 @@ import { clusterDocument } from '../../../../src/sandbox/api/cluster-document.ts
 import { dialectOf } from '../../../../src/sandbox/api/dialect.ts';
 import { nodeDocument } from '../../../../src/sandbox/api/node-document.ts';
 import { judgePatroniHealth, judgePatroniReadiness } from '../../../../src/sandbox/api/patroni-health.ts';
-import { readAllCaptures } from '../../../support/captures.ts';
-import { clusterOfNode, holdsLock, memberOf, statusOf } from '../../../support/sandbox-api/captured-views.ts';
+import { readAllCaptures } from '../../../support/values/captures.ts';
+import { clusterOfNode, holdsLock, memberOf, statusOf } from '../../../support/sandbox/api/captured-views.ts';
 
 const PATRONI = dialectOf('patroni');
 const DOCUMENTS = ['/cluster', '/history', '/config', '/failsafe', '/liveness', '/readiness', '/patroni'];

@@ -9,8 +9,8 @@ import { clusterDocument, formatLsn, historyDocument } from '../../../../src/san
 import { dialectOf } from '../../../../src/sandbox/api/dialect.ts';
 import { nodeDocument } from '../../../../src/sandbox/api/node-document.ts';
 import type { ClusterView, MemberView } from '../../../../src/sandbox/manager/view.ts';
-import { aCluster, aPrimary, aPublished, aReplica, aReplicasWal } from '../../../support/sandbox-api/views.ts';
-import { MB, POSITION } from '../../../support/sandbox-api/views.ts';
+import { aCluster, aPrimary, aPublished, aReplica, aReplicasWal } from '../../../support/sandbox/api/views.ts';
+import { MB, POSITION } from '../../../support/sandbox/api/views.ts';
 
 const ABOUT = { version: '1.2.3', scope: 'demo', name: 'n1' };
 const MANAGER = dialectOf('manager');

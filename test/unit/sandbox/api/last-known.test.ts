@@ -4,7 +4,7 @@ import { clusterDocument } from '../../../../src/sandbox/api/cluster-document.ts
 import { dialectOf } from '../../../../src/sandbox/api/dialect.ts';
 import { nodeDocument } from '../../../../src/sandbox/api/node-document.ts';
 import type { PublishedMember } from '../../../../src/sandbox/manager/view.ts';
-import { aCluster, aPublished, aReplica, aReplicasWal, MB, POSITION } from '../../../support/sandbox-api/views.ts';
+import { aCluster, aPublished, aReplica, aReplicasWal, MB, POSITION } from '../../../support/sandbox/api/views.ts';
 
 const ABOUT = { version: '1.2.3', scope: 'demo', name: 'n1' };
 const MANAGER = dialectOf('manager');

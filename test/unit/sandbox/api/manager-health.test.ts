@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { isHealthPath, judgeHealth, judgeLiveness } from '../../../../src/sandbox/api/manager-health.ts';
 import type { MemberView } from '../../../../src/sandbox/manager/view.ts';
-import { aCluster, aPrimary, aPulse, aReplica, aReplicasWal, MB } from '../../../support/sandbox-api/views.ts';
+import { aCluster, aPrimary, aPulse, aReplica, aReplicasWal, MB } from '../../../support/sandbox/api/views.ts';
 
 const PATHS = [
   '/',

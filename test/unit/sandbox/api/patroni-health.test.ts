@@ -6,7 +6,7 @@ import {
   judgePatroniReadiness,
 } from '../../../../src/sandbox/api/patroni-health.ts';
 import type { MemberView } from '../../../../src/sandbox/manager/view.ts';
-import { aCluster, aPrimary, aPulse, aReplica, aReplicasWal, MB } from '../../../support/sandbox-api/views.ts';
+import { aCluster, aPrimary, aPulse, aReplica, aReplicasWal, MB } from '../../../support/sandbox/api/views.ts';
 
 const primary = aPrimary();
 const replica = aReplica({ tags: { zone: 'eu-1' } });

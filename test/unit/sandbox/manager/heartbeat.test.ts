@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Heartbeat } from '../../../../src/sandbox/manager/heartbeat.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
+import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 
 function aHeartbeat(beat: () => Promise<boolean> = () => Promise.resolve(true)) {
   const clock = new ManualClock();

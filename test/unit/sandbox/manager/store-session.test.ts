@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { StoreSession } from '../../../../src/sandbox/manager/store-session.ts';
 import { Store } from '../../../../src/sandbox/manager/store.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
+import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 import { aMember } from './lab.ts';
 
 const nobody = () => Promise.resolve(false);

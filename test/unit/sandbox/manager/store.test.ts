@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Store } from '../../../../src/sandbox/manager/store.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
+import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 import { aMember } from './lab.ts';
 
 const TTL_MS = 5000;

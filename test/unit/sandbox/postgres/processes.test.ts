@@ -9,7 +9,7 @@ import {
   parseStat,
 } from '../../../../src/sandbox/postgres/processes.ts';
 import type { ProcessEntry } from '../../../../src/sandbox/postgres/processes.ts';
-import { itUnless } from '../../../support/unless-missing.ts';
+import { itUnless } from '../../../support/runner/unless-missing.ts';
 
 const of = (pid: number, parent: number): ProcessEntry => ({ pid, parent, isStopped: false });
 

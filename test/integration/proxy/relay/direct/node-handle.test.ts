@@ -3,7 +3,7 @@ import { Socket, connect, createServer } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { DirectSocket } from '../../../../../src/proxy/relay/direct/node-handle.ts';
-import { close, listen } from '../../../../support/listen.ts';
+import { close, listen } from '../../../../support/fakes/listen.ts';
 
 test('a write on a socket that has closed does nothing: its end has been told already', async () => {
   const server = createServer((socket) => socket.resume());

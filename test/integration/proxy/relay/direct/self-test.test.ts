@@ -4,7 +4,7 @@ import { proveDirectIo } from '../../../../../src/proxy/relay/direct/self-test.t
 import type { OpenDirectLane } from '../../../../../src/proxy/relay/direct/self-test.ts';
 import type { Lane } from '../../../../../src/proxy/relay/stream-pipe.ts';
 import { systemClock } from '../../../../../src/app/system-clock.ts';
-import { ManualClock } from '../../../../support/manual-clock.ts';
+import { ManualClock } from '../../../../support/waiting/manual-clock.ts';
 
 /** Reads as it should, and then the bytes go through `spoil`. */
 function spoiledBy(spoil: (bytes: Uint8Array) => Uint8Array): OpenDirectLane {

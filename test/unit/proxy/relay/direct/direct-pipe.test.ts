@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { DirectLane } from '../../../../../src/proxy/relay/direct/direct-pipe.ts';
 import { WriteTurn } from '../../../../../src/proxy/relay/direct/write-batch.ts';
-import { FakeDirectEnd } from '../../../../support/fake-direct-end.ts';
-import { freeReadBuffers } from '../../../../support/free-read-buffers.ts';
+import { FakeDirectEnd } from '../../../../support/fakes/fake-direct-end.ts';
+import { freeReadBuffers } from '../../../../support/sockets/free-read-buffers.ts';
 
 /** As long as a small buffer: it is written at once, and a large buffer is lent for what comes next. */
 const FULL = 1024;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readBuffers } from '../../../../../src/proxy/relay/direct/read-buffers.ts';
-import { freeReadBuffers } from '../../../../support/free-read-buffers.ts';
+import { freeReadBuffers } from '../../../../support/sockets/free-read-buffers.ts';
 
 test('a buffer that came back is lent again, one that was forgotten never', () => {
   const [kept, forgotten] = [readBuffers.large(), readBuffers.large()];

@@ -1,0 +1,58 @@
+// PostgreSQL's own client programs, as a user runs them against one of Pointsman's listeners. They come from the
+// distribution's packages: the npm package of the sandbox has the server only.
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { Readable } from 'node:stream';
+import { findPostgresBinDir } from '../patroni/availability.ts';
+import type { Credentials } from '../patroni/settings.ts';
+
+export type ClientTool = 'psql' | 'pgbench' | 'pg_isready' | 'pg_receivewal' | 'pg_recvlogical';
+
+/** Where it connects to and as whom. */
+export interface ToolTarget {
+  readonly port: number;
+  readonly as: Credentials;
+}
+
+export interface RunningTool {
+  readonly stdout: Readable;
+  /** Rejects, with what it said, when it ends with another code than 0. */
+  readonly done: Promise<void>;
+}
+
+/** For people; undefined when it is there. */
+export function whyNoTool(name: ClientTool): string | undefined {
+  if (findPostgresBinDir(name) !== undefined) return undefined;
+  return `${name}: apt-get install ${name === 'pgbench' ? 'postgresql' : 'postgresql-client'}`;
+}
+
+export function startTool(name: ClientTool, to: ToolTarget, args: readonly string[], input?: Readable): RunningTool {
+  const directory = findPostgresBinDir(name);
+  if (directory === undefined) throw new Error(whyNoTool(name));
+  const child = spawn(join(directory, name), ['-h', '127.0.0.1', '-p', String(to.port), ...args], {
+    env: { PGPASSWORD: to.as.password, PGUSER: to.as.user, PGDATABASE: to.as.database },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const errors: string[] = [];
+  child.stderr.on('data', (chunk: Buffer) => errors.push(chunk.toString()));
+  const done = new Promise<void>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => {
+      if (code === 0) resolve();
+      else reject(new Error(`${name} ended with ${code}: ${errors.join('')}`));
+    });
+  });
+  if (input === undefined) child.stdin.end();
+  else pipeline(input, child.stdin).catch(() => undefined);
+  return { stdout: child.stdout, done };
+}
+
+/** What it printed. */
+export async function runTool(name: ClientTool, to: ToolTarget, args: readonly string[]): Promise<string> {
+  const { stdout, done } = startTool(name, to, args);
+  const chunks: Buffer[] = [];
+  stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+  await done;
+  return Buffer.concat(chunks).toString().trim();
+}

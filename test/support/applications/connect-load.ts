@@ -1,0 +1,110 @@
+// A client population that connects, writes one row, and leaves, at a steady rate: what an application without a
+// pool looks like to a failover. Every attempt is recorded, none is repeated.
+import { Client } from 'pg';
+import { SERVER_NAME } from '../clusters/server-name.ts';
+import { monotonicMs } from '../patroni/wait.ts';
+
+export interface Attempt {
+  /** monotonicMs() of wait.ts. */
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+  /** The server that took the write, `host:port` by its own account; undefined when the attempt failed. */
+  readonly server: string | undefined;
+  readonly rowId: number | undefined;
+  /** SQLSTATE and text of whatever failed. */
+  readonly error: string | undefined;
+  /** The same when it was the connect that failed, rather than a statement on a session that had been opened. */
+  readonly connectError: string | undefined;
+}
+
+export interface AttemptOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  readonly database: string;
+  /** Returns one row with `server` and `id`. */
+  readonly sql: string;
+  /** How long the client waits for its connection; for ever unless told. */
+  readonly connectTimeoutMs?: number;
+}
+
+export interface ConnectLoadOptions extends AttemptOptions {
+  readonly perSecond: number;
+}
+
+export interface ConnectLoad {
+  readonly attempts: readonly Attempt[];
+  /** Starts no more and resolves when every attempt under way has ended. */
+  stop(): Promise<readonly Attempt[]>;
+}
+
+/** What the row says of who took it: the e2e tests create the table. */
+export const WRITE_ROW = `insert into writes (server) values (${SERVER_NAME}) returning id, server`;
+/** A read for such a load; an answer has an id, whatever it is. */
+export const READ_ROW = `select ${SERVER_NAME} as server, 0 as id`;
+export const CREATE_WRITES =
+  'create table if not exists writes (id bigint generated always as identity primary key, server text, at timestamptz default clock_timestamp())';
+
+export function startConnectLoad(options: ConnectLoadOptions): ConnectLoad {
+  return startLoad(() => attemptOnce(options), options.perSecond);
+}
+
+/** The same of any client. An attempt never rejects. */
+export function startLoad(attempt: () => Promise<Attempt>, perSecond: number): ConnectLoad {
+  const attempts: Attempt[] = [];
+  const underWay = new Set<Promise<void>>();
+  const record = async (): Promise<void> => {
+    attempts.push(await attempt());
+  };
+  const begin = (): void => {
+    const one = record();
+    underWay.add(one);
+    void one.finally(() => underWay.delete(one));
+  };
+  const timer = setInterval(begin, 1000 / perSecond);
+  begin();
+  return {
+    attempts,
+    async stop() {
+      clearInterval(timer);
+      await Promise.all(underWay);
+      return attempts;
+    },
+  };
+}
+
+/** Connects, runs the statement, leaves. Never rejects. */
+export async function attemptOnce(options: AttemptOptions): Promise<Attempt> {
+  const { host, port, user, password, database, connectTimeoutMs = 0 } = options;
+  const startedAtMs = monotonicMs();
+  const client = new Client({ host, port, user, password, database, connectionTimeoutMillis: connectTimeoutMs });
+  let isConnected = false;
+  let lost: Error | undefined;
+  client.on('error', (error) => {
+    lost = error;
+  });
+  try {
+    await client.connect();
+    isConnected = true;
+    const { rows } = await client.query<{ id: string; server: string }>(options.sql);
+    const [row] = rows;
+    return {
+      startedAtMs,
+      endedAtMs: monotonicMs(),
+      server: row?.server,
+      rowId: row === undefined ? undefined : Number(row.id),
+      error: undefined,
+      connectError: undefined,
+    };
+  } catch (error) {
+    const known = lost ?? error;
+    const code = known instanceof Error && 'code' in known ? String(known.code) : undefined;
+    const text = known instanceof Error ? known.message : String(known);
+    const told = code === undefined ? text : `${code} ${text}`;
+    const connectError = isConnected ? undefined : told;
+    return { startedAtMs, endedAtMs: monotonicMs(), server: undefined, rowId: undefined, error: told, connectError };
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}

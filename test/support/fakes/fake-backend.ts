@@ -1,0 +1,141 @@
+// A fake PostgreSQL for the proxy's eyes: a TCP server with knobs that keeps what it received and how each connection ended.
+import { createServer } from 'node:net';
+import type { Server, Socket } from 'node:net';
+import { encodeErrorResponse } from '../../../src/wire/error-response.ts';
+import type { Address } from '../../../src/model/member.ts';
+import { close, listen } from './listen.ts';
+import {
+  AUTHENTICATION_OK,
+  COMMAND_COMPLETE,
+  backendKeyData,
+  parameterStatus,
+  readyForQuery,
+} from '../sockets/messages.ts';
+
+export interface BackendConnection {
+  readonly socket: Socket;
+  readonly chunks: Buffer[];
+  received(): Buffer;
+  /** The proxy half-closed. */
+  hasEnded: boolean;
+  isClosed: boolean;
+  /** The proxy reset it. */
+  wasReset: boolean;
+}
+
+export interface FakeBackend {
+  readonly address: Address;
+  /**
+   * `echo`: bytes go back, and so does the half-close. `silent`: reads and says nothing. `polite`: asks for authentication,
+   * then is silent. `stalled`: does not even read. `stopping`: answers that it shuts down. `gone`: closes without a word.
+   * `full`: has no room for one more. `obliging`: lets everybody in and answers every message as a query that selects one. `standby`: the same, and says what it is.
+   */
+  behaviour: 'echo' | 'silent' | 'polite' | 'stalled' | 'stopping' | 'full' | 'gone' | 'obliging' | 'standby';
+  readonly connections: readonly BackendConnection[];
+  /** The only connection, or the newest. */
+  last(): BackendConnection;
+  open(): number;
+  /** Connects are refused until listenAgain(). */
+  refuseConnections(): Promise<void>;
+  listenAgain(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startFakeBackend(
+  behaviour: FakeBackend['behaviour'] = 'echo',
+  at: { readonly backlog?: number } = {},
+): Promise<FakeBackend> {
+  const connections: BackendConnection[] = [];
+  const accept = (socket: Socket): void => {
+    connections.push(serve(socket, backend.behaviour));
+  };
+  let server: Server = createServer({ allowHalfOpen: true }, accept);
+  const port = await listen(server, at);
+  const backend: FakeBackend = {
+    address: { host: '127.0.0.1', port },
+    behaviour,
+    connections,
+    last: () => {
+      const connection = connections.at(-1);
+      if (connection === undefined) throw new Error('nobody connected to this backend');
+      return connection;
+    },
+    open: () => connections.filter((connection) => !connection.isClosed).length,
+    async refuseConnections() {
+      const closing = close(server);
+      for (const { socket } of connections) socket.destroy();
+      await closing;
+    },
+    async listenAgain() {
+      server = createServer({ allowHalfOpen: true }, accept);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      server.listen(port, '127.0.0.1', resolve);
+      await promise;
+    },
+    async stop() {
+      const closing = close(server);
+      for (const { socket } of connections) socket.destroy();
+      await closing;
+    },
+  };
+  return backend;
+}
+
+/** AuthenticationCleartextPassword. */
+const AUTHENTICATE = Uint8Array.of(0x52, 0, 0, 0, 8, 0, 0, 0, 3);
+const SHUTTING_DOWN = encodeErrorResponse({ sqlState: '57P03', message: 'the database system is shutting down' });
+const FULL = encodeErrorResponse({ sqlState: '53300', message: 'sorry, too many clients already' });
+
+const ANSWERS: Partial<Record<FakeBackend['behaviour'], { readonly words: Uint8Array; readonly isLast: boolean }>> = {
+  polite: { words: AUTHENTICATE, isLast: false },
+  stopping: { words: SHUTTING_DOWN, isLast: true },
+  full: { words: FULL, isLast: true },
+  gone: { words: new Uint8Array(0), isLast: true },
+};
+
+function serve(socket: Socket, behaviour: FakeBackend['behaviour']): BackendConnection {
+  const chunks: Buffer[] = [];
+  const connection: BackendConnection = {
+    socket,
+    chunks,
+    received: () => Buffer.concat(chunks),
+    hasEnded: false,
+    isClosed: false,
+    wasReset: false,
+  };
+  socket.on('end', () => (connection.hasEnded = true));
+  socket.on('close', () => (connection.isClosed = true));
+  socket.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'ECONNRESET') connection.wasReset = true;
+  });
+  if (behaviour === 'stalled') return connection;
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  if (behaviour === 'echo') socket.pipe(socket);
+  const welcome = WELCOMES[behaviour];
+  if (welcome !== undefined) {
+    socket.on('data', (chunk: Buffer) => oblige(socket, chunk, welcome)).on('end', () => socket.end());
+  }
+  const answer = ANSWERS[behaviour];
+  if (answer !== undefined)
+    socket.once('data', () => (answer.isLast ? socket.end(answer.words) : socket.write(answer.words)));
+  return connection;
+}
+
+const READY = [backendKeyData(42, Buffer.alloc(4, 7)), readyForQuery('I')];
+
+const WELCOMES: Partial<Record<FakeBackend['behaviour'], Uint8Array>> = {
+  obliging: Buffer.concat([AUTHENTICATION_OK, ...READY]),
+  standby: Buffer.concat([AUTHENTICATION_OK, parameterStatus('in_hot_standby', 'on'), ...READY]),
+};
+
+const DONE = Buffer.concat([COMMAND_COMPLETE, readyForQuery('I')]);
+/** The upper half of the codes of SSLRequest and its kin, that of protocol 3, and the type of Terminate. */
+const [ENCRYPTION, PROTOCOL_3, TERMINATE] = [0x04d2, 0x0003, 0x58];
+
+/** Drivers under test wait for each answer, so a chunk is a message. */
+function oblige(socket: Socket, chunk: Buffer, welcome: Uint8Array): void {
+  if (chunk[0] === TERMINATE) return void socket.end();
+  const code = chunk[0] === 0 && chunk.length >= 8 ? chunk.readUInt16BE(4) : undefined;
+  if (code === ENCRYPTION) socket.write('N');
+  else socket.write(code === PROTOCOL_3 ? welcome : DONE);
+}

@@ -1,0 +1,109 @@
+// A proxy on free ports with a routing table that the test writes: one listener per pool. The actions of each change are
+// those that the core plans, so tests say what the table is and never what should be done about it.
+import { readKeyPair } from '../../../src/config/key-pair.ts';
+import { planActions } from '../../../src/core/actions.ts';
+import type { ProxyEvent, Smell } from '../../../src/reports/events.ts';
+import type { Clock } from '../../../src/model/instant.ts';
+import type { Address } from '../../../src/model/member.ts';
+import type { BackendPolicy, ClientPolicy, HoldPolicy, PoolPolicy } from '../../../src/model/policy.ts';
+import type { RoutingTable } from '../../../src/core/routing-table.ts';
+import type { Dial } from '../../../src/proxy/connect/dial.ts';
+import type { ProxyPolicy } from '../../../src/proxy/options.ts';
+import type { Peers } from '../../../src/proxy/peers.ts';
+import { createProxy } from '../../../src/proxy/proxy.ts';
+import type { LocalProxy } from '../../../src/proxy/proxy.ts';
+import { systemClock } from '../../../src/app/system-clock.ts';
+import { aPolicy, aPool, aWritePool } from '../values/builders.ts';
+import { aTableOf } from '../values/tables.ts';
+import type { PoolPicture } from '../values/tables.ts';
+
+export interface ProxyLabOptions {
+  readonly pools?: readonly PoolPolicy[];
+  readonly client?: Partial<ClientPolicy>;
+  readonly backend?: Partial<BackendPolicy>;
+  readonly hold?: Partial<HoldPolicy>;
+  readonly clock?: Clock;
+  readonly dial?: Dial;
+  /** Other processes on the same ports, as this one hears of them. */
+  readonly peers?: Peers;
+  readonly freshen?: (pool: string) => Promise<void>;
+  /** Called before each reading of the table, as the monitor judges what is overdue by then. */
+  readonly onTableRead?: () => void;
+  /** The table at first; pools not named hold. */
+  readonly table?: Readonly<Record<string, PoolPicture>>;
+}
+
+type Closed = Extract<ProxyEvent, { kind: 'session_closed' }>;
+
+export interface ProxyLab {
+  readonly proxy: LocalProxy;
+  readonly events: readonly ProxyEvent[];
+  readonly smells: readonly Smell[];
+  /** Where clients of a pool connect. */
+  address(pool: string): Address;
+  /** Decides anew: the table, then the actions, in one step, as the monitor does. */
+  decide(pools: Readonly<Record<string, PoolPicture>>): void;
+  closed(): readonly Closed[];
+  reasons(): readonly string[];
+}
+
+/** What a lab's proxy has unless told otherwise, and what a test that gives it another policy begins with. */
+export const LAB_POLICY: Pick<ProxyPolicy, 'client' | 'backend' | 'hold'> = {
+  client: {
+    startupTimeoutMs: 10_000,
+    maxSessions: 1_000,
+    drainPerSecond: 50,
+    directIo: 'auto',
+    tls: { mode: 'passthrough' },
+  },
+  backend: { connectTimeoutMs: 3_000, attemptDelayMs: 250, attempts: 3 },
+  hold: { maxWaitMs: 30_000, maxSessions: 100, maxFailoverMs: 60_000, releasePerSecond: 1_000 },
+};
+
+export async function startProxyLab(options: ProxyLabOptions = {}): Promise<ProxyLab> {
+  const pools = options.pools ?? [aWritePool(), aPool()];
+  const events: ProxyEvent[] = [];
+  const smells: Smell[] = [];
+  const holding = Object.fromEntries(pools.map(({ name }) => [name, {}]));
+  let table: RoutingTable = aTableOf({ ...holding, ...options.table });
+  const proxy = createProxy({
+    pools,
+    listeners: pools.map(({ name }) => ({ address: { host: '127.0.0.1', port: 0 }, pool: name })),
+    client: { ...LAB_POLICY.client, ...options.client },
+    backend: { ...LAB_POLICY.backend, ...options.backend },
+    hold: { ...LAB_POLICY.hold, ...options.hold },
+    table: () => {
+      options.onTableRead?.();
+      return table;
+    },
+    freshen: options.freshen ?? (() => Promise.resolve()),
+    onSmell: (smell) => smells.push(smell),
+    onEvent: (event) => events.push(event),
+    readKeyPair,
+    clock: options.clock ?? systemClock,
+    random: () => 0,
+    ...(options.dial === undefined ? {} : { dial: options.dial }),
+    ...(options.peers === undefined ? {} : { peers: options.peers }),
+  });
+  const bound = await proxy.listen();
+  if (bound.kind === 'failed') throw new Error(bound.message);
+  const addresses = new Map(bound.listeners.map(({ pool, address }) => [pool, address]));
+  const closed = (): readonly Closed[] => events.filter((event) => event.kind === 'session_closed');
+  return {
+    proxy,
+    events,
+    smells,
+    address(pool) {
+      const address = addresses.get(pool);
+      if (address === undefined) throw new Error(`no listener for pool ${pool}`);
+      return address;
+    },
+    decide(pictures) {
+      const previous = table;
+      table = aTableOf({ ...holding, ...pictures });
+      proxy.tableChanged(planActions(aPolicy({ pools }), previous, table));
+    },
+    closed,
+    reasons: () => closed().map(({ reason }) => reason),
+  };
+}

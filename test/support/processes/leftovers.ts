@@ -1,0 +1,60 @@
+// What a cluster on this machine may leave behind, looked for where the kernel tells it: processes, shared memory, listening ports.
+// On a system without /proc only the ports can be seen.
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { refusesConnections } from '../patroni/ports.ts';
+
+interface ProcessFound {
+  readonly pid: number;
+  readonly commandLine: string;
+}
+
+/** Those whose command line or working directory names the directory. */
+export function processesOf(directory: string): readonly ProcessFound[] {
+  const pids = entries('/proc').filter((entry) => /^\d+$/.test(entry));
+  return pids.flatMap((pid) => {
+    const commandLine = read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim();
+    const isOfIt = commandLine.includes(directory) || workingDirectory(pid).startsWith(directory);
+    return isOfIt ? [{ pid: Number(pid), commandLine }] : [];
+  });
+}
+
+/** Ids of the System V segments that one of these processes made: PostgreSQL keeps one per server as a lock. */
+export function segmentsMadeBy(pids: ReadonlySet<number>): readonly string[] {
+  const [header = '', ...rows] = read('/proc/sysvipc/shm').trim().split('\n').map(words);
+  const [id, creator] = [header.indexOf('shmid'), header.indexOf('cpid')];
+  return rows.flatMap((row) => (pids.has(Number(row[creator])) ? (row[id] ?? []) : []));
+}
+
+/** Of these ports on loopback, the ones that somebody listens on. */
+export async function listening(ports: readonly number[]): Promise<readonly number[]> {
+  const refused = await Promise.all(ports.map((port) => refusesConnections('127.0.0.1', port)));
+  return ports.filter((_, index) => refused[index] === false);
+}
+
+function words(line: string): readonly string[] {
+  return line.trim().split(/\s+/);
+}
+
+function entries(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function workingDirectory(pid: string): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,187 @@
+// Pointsman as its users run it: a process of its own, started from the command line with a configuration file, watched
+// through its log lines and its admin port. Ends with the test, by its own id.
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { stringify } from 'yaml';
+import { z } from 'zod';
+import { waitUntil } from '../patroni/wait.ts';
+
+const FILE = 'pointsman.yaml';
+
+const listening = z.looseObject({ msg: z.literal('listening'), pool: z.string(), address: z.string() });
+
+const logLine = z
+  .string()
+  .transform((line, context): unknown => {
+    try {
+      return JSON.parse(line);
+    } catch {
+      context.addIssue('not JSON');
+      return z.NEVER;
+    }
+  })
+  .pipe(z.record(z.string(), z.unknown()));
+
+export type LogLine = Readonly<Record<string, unknown>>;
+
+export class PointsmanProcess {
+  readonly #child: ChildProcess;
+  readonly #directory: string;
+  readonly #exited: Promise<number | string>;
+  readonly lines: LogLine[] = [];
+  readonly stderr: string[] = [];
+
+  constructor(child: ChildProcess, directory: string) {
+    this.#child = child;
+    this.#directory = directory;
+    this.#exited = new Promise((resolve) => {
+      child.once('exit', (code, signal) => resolve(code ?? signal ?? 'unknown'));
+    });
+    if (child.stdout !== null) createInterface({ input: child.stdout }).on('line', (line) => this.#take(line));
+    child.stderr?.on('data', (chunk: Buffer) => this.stderr.push(chunk.toString()));
+  }
+
+  get pid(): number {
+    if (this.#child.pid === undefined) throw new Error('Pointsman did not start');
+    return this.#child.pid;
+  }
+
+  /** Port of the listener for a pool, or of `admin`, as the process said when it was bound. */
+  async port(pool: string): Promise<number> {
+    const address = await this.waitFor(`a listener for ${pool}`, () => {
+      for (const line of this.lines) {
+        const { data } = listening.safeParse(line);
+        if (data?.pool === pool) return data.address;
+      }
+      return undefined;
+    });
+    return Number(address.slice(address.lastIndexOf(':') + 1));
+  }
+
+  async admin(path: string): Promise<{ readonly status: number; readonly text: string }> {
+    const response = await fetch(`http://127.0.0.1:${await this.port('admin')}${path}`);
+    return { status: response.status, text: await response.text() };
+  }
+
+  /** An operation, which must succeed. */
+  async operate(path: string, token: string): Promise<void> {
+    const response = await fetch(`http://127.0.0.1:${await this.port('admin')}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: '{}',
+    });
+    if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
+  }
+
+  async waitUntilReady(): Promise<void> {
+    await this.waitFor('readiness', async () => (await this.admin('/readyz')).status === 200);
+  }
+
+  /** The value of a metric's sample, by its exact name and labels as exposed; undefined when there is none. */
+  async metric(sample: string): Promise<number | undefined> {
+    const { text } = await this.admin('/metrics');
+    const line = text.split('\n').find((candidate) => candidate.startsWith(`${sample} `));
+    return line === undefined ? undefined : Number(line.slice(sample.length + 1));
+  }
+
+  waitFor<T>(what: string, ask: () => T | undefined | false | Promise<T | undefined | false>, timeoutMs = 20_000) {
+    const asked = async (): Promise<T | undefined | false> => await ask();
+    return waitUntil(what, asked, { timeoutMs, everyMs: 20, explain: () => Promise.resolve(this.explain()) });
+  }
+
+  /** What the log says beyond ordinary traffic, for failure messages. */
+  explain(): string {
+    const told = this.lines.filter((line) => line['level'] !== 'debug').slice(-60);
+    const tail = told.map(
+      (line) => `${String(line['time'])} ${String(line['level'])} ${String(line['msg'] ?? line['raw'])}`,
+    );
+    return ['Pointsman said:', ...tail, ...this.stderr].join('\n');
+  }
+
+  /** Writes its configuration file anew; it reads it at a SIGHUP. */
+  async configure(config: unknown): Promise<void> {
+    await writeConfig(this.#directory, config);
+  }
+
+  /** Its configuration file, for tests that do other things to it. */
+  get file(): string {
+    return join(this.#directory, FILE);
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name);
+  }
+
+  /** The exit code, or the signal's name. */
+  exited(): Promise<number | string> {
+    return this.#exited;
+  }
+
+  async stop(): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.#exited;
+    await rm(this.#directory, { recursive: true, force: true });
+  }
+
+  #take(line: string): void {
+    const parsed = logLine.safeParse(line);
+    this.lines.push(parsed.success ? parsed.data : { raw: line });
+  }
+}
+
+async function writeConfig(directory: string, config: unknown): Promise<string> {
+  const file = join(directory, FILE);
+  await writeFile(file, typeof config === 'string' ? config : stringify(config));
+  return file;
+}
+
+/** Ends with whoever started it, however that one ends: its standard input closes then. */
+export const END_WITH_PARENT =
+  'data:text/javascript,process.stdin.once("close", () => process.kill(process.pid, "SIGKILL")).resume()';
+
+export interface ProcessOptions {
+  /** A file for the log, whose lines are not read then. */
+  readonly stdout?: number | 'pipe';
+  /** The limit on them, which it cannot raise. */
+  readonly openFiles?: number;
+}
+
+function startProcess(
+  command: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  directory: string,
+  { stdout = 'pipe', openFiles }: ProcessOptions = {},
+): PointsmanProcess {
+  const main = new URL('../../../src/main.ts', import.meta.url).pathname;
+  const argv = ['--import', END_WITH_PARENT, main, command, ...args];
+  const limited = openFiles === undefined ? [] : ['prlimit', `--nofile=${openFiles}:${openFiles}`];
+  const [program = '', ...rest] = [...limited, process.execPath, ...argv];
+  const child = spawn(program, rest, { stdio: ['pipe', stdout, 'pipe'], env });
+  return new PointsmanProcess(child, directory);
+}
+
+/** Starts `pointsman run` with this configuration; see waitUntilReady(). */
+export async function startPointsman(
+  config: unknown,
+  env: NodeJS.ProcessEnv = {},
+  options?: ProcessOptions,
+): Promise<PointsmanProcess> {
+  const directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
+  return startProcess('run', ['-c', await writeConfig(directory, config)], env, directory, options);
+}
+
+/** Runs `pointsman check` with these arguments behind it. */
+export async function checkConfig(config: unknown, ...args: readonly string[]): Promise<PointsmanProcess> {
+  const directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
+  return startProcess('check', ['-c', await writeConfig(directory, config), ...args], {}, directory);
+}
+
+/** Starts it without a file. */
+export async function startPointsmanFrom(env: NodeJS.ProcessEnv): Promise<PointsmanProcess> {
+  return startProcess('run', [], env, await mkdtemp(join(tmpdir(), 'pointsman-test-')));
+}

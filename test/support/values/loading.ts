@@ -1,0 +1,25 @@
+// What comes of a text and an environment, as the tests of the configuration ask for it.
+import type { Config } from '../../../src/config/config.ts';
+import type { Environment } from '../../../src/config/environment.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import type { Loaded } from '../../../src/config/load.ts';
+import { formatProblems } from '../../../src/config/problem.ts';
+
+export const SEEDS = { POINTSMAN_CLUSTER_SEEDS: 'http://pg1:8008' };
+
+export function load(text: string, env: Environment = SEEDS): Loaded {
+  return loadConfig({ file: 'p.yaml', env, readFile: () => text });
+}
+
+export function configOf(loaded: Loaded): Config {
+  if (loaded.kind === 'invalid') throw new Error(formatProblems(loaded.problems));
+  return loaded.config;
+}
+
+export function problemsOf(loaded: Loaded): readonly string[] {
+  return loaded.kind === 'ok' ? [] : formatProblems(loaded.problems).split('\n');
+}
+
+export function warningsOf(loaded: Loaded): string {
+  return loaded.kind === 'ok' ? formatProblems(loaded.warnings) : formatProblems(loaded.problems);
+}
