@@ -138,7 +138,7 @@ export class Session implements Seated, Waiting, OpeningHost {
     if (!this.#move('close')) return;
     this.#seat.leave();
     if (this.#served === undefined) closeSocket(this.#arriving().opening.client());
-    else this.#served.cut(reason.startsWith('evicted-') || reason === 'landed_on_standby');
+    else this.#served.cut(reason.startsWith('evicted_') || reason === 'landed_on_standby');
     this.#record.closed(this.#pool, reason, detail);
   }
 

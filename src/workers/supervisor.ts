@@ -258,7 +258,7 @@ class Crew implements Proxy {
     // All have the same certificate: one of them tells.
     const isFirst = slot === this.#slots.find((one) => one.worker !== undefined);
     for (const event of report.events) {
-      if (isFirst || !event.kind.startsWith('certificate-')) this.#options.onEvent(event);
+      if (isFirst || !event.kind.startsWith('certificate_')) this.#options.onEvent(event);
     }
   }
 

@@ -77,7 +77,7 @@ const CASES: Partial<Record<CloseReason, Case>> = {
 /** Ends of sessions that were served, not refusals (parting, standby and session-age have their words), and one that tls-startup has. */
 function isOfServed(reason: string): boolean {
   return (
-    reason.startsWith('evicted-') ||
+    reason.startsWith('evicted_') ||
     reason === 'landed_on_standby' ||
     reason === 'too_old' ||
     reason === 'unsupported_protocol' ||
