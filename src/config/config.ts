@@ -25,7 +25,7 @@ export interface ConfiguredMember {
   readonly postgres: Address | undefined;
 }
 
-/** What may be contacted beyond the rules of behaviour: trust. */
+/** What may be contacted beyond the trust rules of guarantees.md. */
 export interface AllowRules {
   /** CIDR ranges or single addresses, as written: `10.20.0.0/16`. */
   readonly networks: readonly string[];

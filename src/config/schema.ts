@@ -24,7 +24,7 @@ import { flag, nonEmpty, secret, seed } from './values.ts';
 
 const MOST = 1_000_000;
 const MOST_WORKERS = 256;
-/** A member's API serves five requests at a time (behaviour: evidence): no cadence may be faster than this. */
+/** A member's API serves five requests at a time: no cadence may be faster than this. */
 const FASTEST_MS = 10;
 
 /** Where contact points come from is not who the members are. */

@@ -1,6 +1,6 @@
 // The decision for an exclusive pool: at most one member, always. A member is open only on fresh positive evidence, alone on
 // the highest timeline ever seen. A negative answer or a proven rival takes its sessions in the same step; silence takes
-// them by the clock (behaviour: evidence, G1-G4).
+// them by the clock (G1 to G4).
 import type { Ages, Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PoolPolicy, ProbePolicy } from '../model/policy.ts';
@@ -76,7 +76,7 @@ function claimedAt(record: MemberRecord, check: CheckRecord, probe: ProbePolicy)
   return record.vouch?.takenBack === true ? check.positiveAt : heldAt(record, check, probe);
 }
 
-/** A vouch stands in for a silent API only while PostgreSQL's own port accepts (behaviour: vouching). */
+/** A vouch stands in for a silent API only while PostgreSQL's own port accepts (guarantees.md: vouching). */
 function isVouched(
   record: MemberRecord,
   probe: ProbePolicy,

@@ -1,5 +1,5 @@
-// What one answer says about one check. The status code is the result the API promises (spec 1, health checks); the body may
-// only tighten it, never loosen it (behaviour: evidence).
+// What one answer says about one check. The status code is the result the API promises (management API); the body may
+// only tighten it, never loosen it.
 import { sizeText } from '../model/check.ts';
 import type { Check } from '../model/check.ts';
 import { shown } from '../model/printable.ts';

@@ -1,4 +1,4 @@
-// The trust rules for addresses (behaviour: trust): which hosts and ports a cluster's own documents may send us to. Pure;
+// The trust rules for addresses (guarantees.md: trust): which hosts and ports a cluster's own documents may send us to. Pure;
 // judges addresses that are already resolved. Some addresses are refused whoever names them, the operator included.
 import { BlockList, isIP } from 'node:net';
 import type { Objection } from '../model/member.ts';

@@ -1,5 +1,5 @@
-// A check: a health endpoint of spec 1 with its parameters, as text in the configuration and as data here. Parameters are
-// validated by us because the real API silently ignores what it cannot parse (P: api.py).
+// A check: a health endpoint of the management API with its parameters, as text in the configuration and as data here. Parameters are
+// validated by us because the real API silently ignores what it cannot parse.
 
 /** Which members an endpoint speaks of: decides which body facts tighten its answer. */
 export type CheckFamily =
@@ -49,7 +49,7 @@ const FAMILIES: Readonly<Record<string, CheckFamily>> = {
 
 export const ENDPOINTS: readonly string[] = Object.keys(FAMILIES);
 
-/** Spec 1, query parameters: the endpoints for which a lag bound is promised. */
+/** The management API, query parameters: the endpoints for which a lag bound is promised. */
 const TAKES_LAG = ['/replica', '/asynchronous', '/async', '/readiness'];
 const IGNORES_TAGS: readonly CheckFamily[] = ['primary', 'leader', 'standby-leader', 'liveness', 'readiness'];
 const UNITS: Readonly<Record<string, number>> = { B: 1, kB: 1024, MB: 1024 ** 2, GB: 1024 ** 3, TB: 1024 ** 4 };

@@ -1,5 +1,5 @@
 // What a member says about itself, in the core's words. patroni/ translates either dialect's document into this.
-// Every field may be missing: spec 1 does not fix the body of a health answer. It may only tighten a verdict.
+// Every field may be missing: the management API does not fix the body of a health answer. It may only tighten a verdict.
 
 /** Role by the body; names of old versions (`master`) and spellings (`standby leader`) are already folded. */
 export type Role = 'primary' | 'replica' | 'standby_leader' | 'demoted' | 'promoted' | 'uninitialized' | 'unknown';
@@ -34,7 +34,7 @@ export interface MemberStatus {
   readonly apiVersion?: string;
   /** Epoch seconds of the member's last contact with its configuration store; shown, never compared with our clock. */
   readonly dcsLastSeen?: number;
-  /** Informational: these three never open or close anything by themselves (behaviour: evidence). */
+  /** Informational: these three never open or close anything by themselves. */
   readonly pause?: boolean;
   readonly clusterUnlocked?: boolean;
   readonly failsafe?: boolean;

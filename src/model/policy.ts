@@ -7,7 +7,7 @@ import type { Address } from './member.ts';
 
 export type PoolName = string;
 
-/** Cadence of probing and the clocks of the evidence model (behaviour: evidence). */
+/** Cadence of probing and the clocks of the evidence model. */
 export interface ProbePolicy {
   readonly intervalMs: number;
   readonly timeoutMs: number;

@@ -56,7 +56,7 @@ export interface DiscoveryLoopOptions {
   readonly onEvent: (event: MonitorEvent) => void;
 }
 
-/** The ordinary beat (behaviour: budget), and the least time between two reads for whatever reason. Milliseconds. */
+/** The ordinary beat, and the least time between two reads for whatever reason. Milliseconds. */
 const INTERVAL_MS = 10_000;
 const LEAST_INTERVAL_MS = 1000;
 /** A scheduled switchover is watched from this long before anything follows from it until it is overdue. Milliseconds. */
@@ -114,7 +114,7 @@ export class DiscoveryLoop {
   }
 
   /**
-   * A frozen API must not become a write outage (behaviour: vouching): while the member's PostgreSQL accepts, another member's
+   * A frozen API must not become a write outage (guarantees.md: vouching): while the member's PostgreSQL accepts, another member's
    * fresh document that names it leader and running counts as its own answer.
    */
   seekVouch(record: MemberRecord): void {

@@ -97,7 +97,7 @@ export async function get(request: Request): Promise<HttpResult> {
   }
 }
 
-/** Contact is made only with addresses that were checked (behaviour: trust); a name is not one. */
+/** Contact is made only with addresses that were checked (guarantees.md: trust); a name is not one. */
 function unresolved(api: ApiEndpoint): Failure {
   return { kind: 'failed', cause: 'local', detail: `the address of ${api.address.host} is not known` };
 }

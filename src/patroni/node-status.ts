@@ -1,4 +1,4 @@
-// The node status document: the body of every health answer and of /patroni (/manager in spec 1). Read into the core's
+// The node status document: the body of every health answer and of /patroni (/manager in the management API). Read into the core's
 // MemberStatus; whatever is not understood is left out or called `unknown`, so that it can only tighten a verdict.
 import { z } from 'zod';
 import type { MemberStatus, Role } from '../model/member-status.ts';
@@ -25,7 +25,7 @@ const ROLES: Readonly<Record<string, Role>> = {
   uninitialized: 'uninitialized',
 };
 
-/** `standby leader` (spec 1), `standby-leader` and `standby_leader` (Patroni) are one spelling here. */
+/** `standby leader` (management API), `standby-leader` and `standby_leader` (Patroni) are one spelling here. */
 export function foldRole(role: string): string {
   return role.replaceAll(/[ -]/g, '_');
 }
@@ -98,7 +98,7 @@ function dialectOf(document: Document): Dialect | undefined {
 }
 
 /**
- * Any JSON object is a status document, also an empty one: spec 1 fixes no field of a health answer. A timeline that no
+ * Any JSON object is a status document, also an empty one: the management API fixes no field of a health answer. A timeline that no
  * server can have makes the document invalid: believed, it would outrank every real primary; ignored, it would count as
  * unknown.
  */

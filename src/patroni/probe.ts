@@ -1,5 +1,5 @@
 // One probe: the GET of a check on one member, read into the core's ProbeOutcome. Says what was answered, never what it
-// means: a redirect, a stranger's error page or half a document is no evidence (behaviour: evidence).
+// means: a redirect, a stranger's error page or half a document is no evidence.
 import type { Check } from '../model/check.ts';
 import type { Member } from '../model/member.ts';
 import type { FailureCause, PortState, ProbeOutcome } from '../model/observation.ts';

@@ -29,7 +29,7 @@ export function parseTags(value: unknown): Tags | undefined {
   };
 }
 
-/** `str(value).lower()` for everything but strings, which compare exactly (P: api.py). */
+/** `str(value).lower()` for everything but strings, which compare exactly. */
 function compared(value: unknown): string {
   if (typeof value === 'string') return value.length > MAX_LENGTH ? '(too long)' : value;
   if (value === null) return 'none';

@@ -8,7 +8,7 @@ export interface SandboxOptions {
   readonly members?: number;
   /** Default `sandbox`. */
   readonly scope?: string;
-  /** How the management API speaks: spec 1 to the letter (`manager`, default) or as real Patroni does. */
+  /** How the management API speaks: its contract to the letter (`manager`, default) or as real Patroni does. */
   readonly dialect?: DialectName;
   /** Where `postgres`, `initdb` and `pg_ctl` are: the npm package (default), the system's, or a directory. */
   readonly postgres?: 'embedded' | 'system' | { readonly binaries: string };
@@ -23,7 +23,7 @@ export interface SandboxMember {
   readonly name: string;
   readonly host: string;
   readonly port: number;
-  /** {base_url} of spec 1. */
+  /** {base_url} of the management API. */
   readonly api: string;
 }
 

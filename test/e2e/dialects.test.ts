@@ -1,4 +1,4 @@
-// Scenario 17: the management API as spec 1 has it and as Patroni speaks it. Pointsman is not told which one it meets, and does the
+// Scenario 17: the management API as its contract has it and as Patroni speaks it. Pointsman is not told which one it meets, and does the
 // same before both.
 import { expect, it } from 'vitest';
 import { describeOnSandbox } from '../support/clusters/describe-on-clusters.ts';

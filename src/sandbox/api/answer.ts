@@ -13,7 +13,7 @@ export function json(status: number, value: unknown): Answer {
 }
 
 /**
- * Spec 1 shows no error bodies. What is read is JSON, so errors of reading are too; operations answer a sentence in plain text either
+ * The management API shows no error bodies. What is read is JSON, so errors of reading are too; operations answer a sentence in plain text either
  * way, as Patroni's do.
  */
 export function refusal(status: number, method: string, text: string, textType: string): Answer {

@@ -42,14 +42,14 @@ function memberEntry(member: PublishedMember, cluster: ClusterView, dialect: Dia
   });
 }
 
-/** Spec 1 writes `standby leader`, Patroni `standby_leader`, which is the one that its tools read. */
+/** The management API writes `standby leader`, Patroni `standby_leader`, which is the one that its tools read. */
 function clusterRole(name: string, { leader, config, synchronous, quorum }: ClusterView): string {
   if (name === leader) return readSettings(config).standbyCluster === undefined ? 'leader' : 'standby_leader';
   if (synchronous.includes(name)) return 'sync_standby';
   return quorum.includes(name) ? 'quorum_standby' : 'replica';
 }
 
-/** Spec 1: "Replicas only". Without a prefix it is the further one of the two. */
+/** The management API: "Replicas only". Without a prefix it is the further one of the two. */
 function lags(member: PublishedMember, leaderPosition: number | undefined, { showsLastKnown }: Dialect): JsonObject {
   const known = showsLastKnown ? lastPositions(member) : member;
   const { received, replayed } = known;
@@ -60,7 +60,7 @@ function lags(member: PublishedMember, leaderPosition: number | undefined, { sho
     ...lag('', furthest === 0 ? undefined : furthest, leaderPosition),
   };
   if (!showsLastKnown) return fields;
-  // Spec 1 has numbers and positions only, so what is not known is left out.
+  // The management API has numbers and positions only, so what is not known is left out.
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== 'unknown'));
 }
 

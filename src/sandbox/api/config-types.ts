@@ -1,4 +1,4 @@
-// The types that spec 1 gives to keys of the dynamic configuration ("Dynamic configuration"). Null removes a key. What
+// The types that the management API gives to keys of the dynamic configuration ("Dynamic configuration"). Null removes a key. What
 // the values mean is judged by the manager.
 import { z } from 'zod';
 import type { JsonObject } from '../manager/view.ts';

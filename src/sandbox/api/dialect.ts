@@ -1,4 +1,4 @@
-// How the API speaks: spec 1 to the letter (`manager`), or as Patroni 4.1 does (`patroni`). What differs only in a word or a number is
+// How the API speaks: its contract to the letter (`manager`), or as Patroni 4.1 does (`patroni`). What differs only in a word or a number is
 // here; what differs in behaviour is in manager-routes.ts and patroni-routes.ts, and in how server.ts writes an answer.
 import type { DialectName } from '../sandbox.ts';
 
@@ -25,17 +25,17 @@ export interface Dialect {
   /** The key in it that carries version and scope. */
   readonly documentKey: 'manager' | 'patroni';
   readonly metricsPrefix: 'manager' | 'patroni';
-  /** Spec 1 lists `tags` and `replication` without a condition; Patroni leaves them out when there are none. */
+  /** The management API lists `tags` and `replication` without a condition; Patroni leaves them out when there are none. */
   readonly showsEmpty: boolean;
-  /** Spec 1 gives types to the keys of /config; Patroni takes whatever it can read as one. */
+  /** The management API gives types to the keys of /config; Patroni takes whatever it can read as one. */
   readonly hasTypedConfig: boolean;
   /**
-   * Spec 1 calls no field optional: while PostgreSQL does not answer, what it last said is shown. Patroni leaves those
+   * The management API calls no field optional: while PostgreSQL does not answer, what it last said is shown. Patroni leaves those
    * fields out.
    */
   readonly showsLastKnown: boolean;
   /**
-   * Spec 1 has `xlog.location` on every node: the end of the WAL that the node has. Patroni has it on a primary alone.
+   * The management API has `xlog.location` on every node: the end of the WAL that the node has. Patroni has it on a primary alone.
    */
   readonly hasLocationAlways: boolean;
   /** Content type of plain text. */
@@ -53,7 +53,7 @@ const MANAGER: Dialect = {
   hasLocationAlways: true,
   showsLastKnown: true,
   textType: 'text/plain; charset=utf-8',
-  // Spec 1, "Errors", knows these five.
+  // The management API, "Errors", knows these five.
   statusOf: {
     done: 200,
     reloaded: 200,
@@ -79,7 +79,7 @@ const PATRONI: Dialect = {
   hasTypedConfig: false,
   hasLocationAlways: false,
   showsLastKnown: false,
-  // Plain words all the same (P: api.py, write_response).
+  // Plain words all the same.
   textType: 'text/html',
   statusOf: {
     ...MANAGER.statusOf,

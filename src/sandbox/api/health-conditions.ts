@@ -4,14 +4,14 @@ import type { MemberView, Tags } from '../manager/view.ts';
 
 export type LagMode = 'apply' | 'write';
 
-/** Spec 1: state is running AND role is replica AND no noloadbalance tag. `noloadbalance: false` is no such tag. */
+/** The management API: state is running AND role is replica AND no noloadbalance tag. `noloadbalance: false` is no such tag. */
 export function isReplica({ state, role, tags }: MemberView): boolean {
   return state === 'running' && role === 'replica' && !isTruthyInPython(tags['noloadbalance']);
 }
 
 /**
  * Against the leader's last WAL position recorded in the store. That position unknown, nobody lags; the member's own unknown, it lags
- * by all there is (both P: api.py, do_GET).
+ * by all there is (both as in Patroni's api.py).
  */
 export function isWithinLag({ wal, cluster }: MemberView, maximumBytes: number, mode: LagMode = 'apply'): boolean {
   const leaderPosition = cluster?.leaderPosition ?? 0;

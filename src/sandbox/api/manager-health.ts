@@ -1,4 +1,4 @@
-// The health checks as spec 1 states them, path by path. Pure. Where it is silent: a parameter that cannot be understood is refused
+// The health checks as the management API states them, path by path. Pure. Where it is silent: a parameter that cannot be understood is refused
 // rather than ignored, because an ignored lag= makes every replica look good.
 import type { Pulse } from '../manager/operations.ts';
 import { readSettings } from '../manager/settings.ts';
@@ -19,7 +19,7 @@ interface HealthCheck {
   readonly holds: (member: MemberView, bounds: Bounds) => boolean;
   readonly takesLag?: true;
   readonly takesMode?: true;
-  /** Spec 1: "Ignored by the leader endpoints". */
+  /** The management API: "Ignored by the leader endpoints". */
   readonly ignoresTags?: true;
 }
 
@@ -95,7 +95,7 @@ export function judgeHealth(path: string, parameters: URLSearchParams, member: M
   return verdict(holds && (check.ignoresTags === true || matchesTags(member.tags, parameters)));
 }
 
-/** 503 when the last heartbeat is older than ttl on a primary, 2*ttl on a replica; a pause is no excuse in spec 1. */
+/** 503 when the last heartbeat is older than ttl on a primary, 2*ttl on a replica; a pause is no excuse in the management API. */
 export function judgeLiveness(pulse: Pulse, parameters: URLSearchParams): HealthVerdict {
   return verdict(hasFreshHeartbeat(pulse) && matchesTags(pulse.member.tags, parameters));
 }

@@ -1,4 +1,4 @@
-// Which answer a request gets in the dialect of spec 1: exact paths and the methods that it gives them. Where it is silent: an unknown
+// Which answer a request gets in the manager dialect: exact paths and the methods that it gives them. Where it is silent: an unknown
 // path is 404, a method that the path does not take 405, and HEAD goes wherever GET does (RFC 9110, 9.3.2).
 import type { Answer } from './answer.ts';
 import { json, refusal } from './answer.ts';

@@ -1,4 +1,4 @@
-// The health checks as Patroni 4.1 answers them (P: api.py, do_GET): any path, recognised by substrings in this order; a lag bound
+// The health checks as Patroni 4.1 answers them: any path, recognised by substrings in this order; a lag bound
 // counts wherever the replica condition does, and one that it cannot parse is ignored. Pure.
 import type { Pulse } from '../manager/operations.ts';
 import { readSettings } from '../manager/settings.ts';

@@ -1,4 +1,4 @@
-// Which answer a request gets from Patroni 4.1 (P: api.py, parse_request): the first segment of the path names a handler, every other
+// Which answer a request gets from Patroni 4.1: the first segment of the path names a handler, every other
 // GET, HEAD and OPTIONS is a health check by substrings, and an unsafe method without a handler is 501.
 import type { Answer } from './answer.ts';
 import { json } from './answer.ts';

@@ -53,7 +53,7 @@ export function parseSwitchover(text: string, now: Date): Parsed<ChangeOfLeader>
   return parseChangeOfLeader(text, 'switchover', now);
 }
 
-/** With a leader it is a switchover (spec 1). */
+/** With a leader it is a switchover (management API). */
 export function parseFailover(text: string, now: Date): Parsed<ChangeOfLeader> {
   return parseChangeOfLeader(text, 'failover', now);
 }
@@ -80,7 +80,7 @@ function parseChangeOfLeader(text: string, action: 'switchover' | 'failover', no
 const ROLES: readonly string[] = ['primary', 'replica', 'standby_leader'];
 const WHICH_ROLES = 'must be primary, replica or standby_leader';
 
-/** Spec 1, "Versioning". */
+/** The management API, "Versioning". */
 const role = z.string('must be a string').check(({ value, issues }) => {
   if (ROLES.includes(value)) return;
   const why = value === 'master' ? `${WHICH_ROLES} (from version 4.0.0 on, primary is the word)` : WHICH_ROLES;
@@ -113,7 +113,7 @@ export function parseRestart(text: string, now: Date): Parsed<RestartRequest> {
   return valid({ conditions, schedule: schedule.value });
 }
 
-/** Spec 1 and Patroni's documentation write `from-leader`, Patroni's code reads `from_leader`. */
+/** The management API and Patroni's documentation write `from-leader`, Patroni's code reads `from_leader`. */
 const reinitialize = z.strictObject({
   force: z.boolean('must be true or false').optional(),
   'from-leader': z.boolean('must be true or false').optional(),

@@ -1,4 +1,4 @@
-// The HTTP server of one member's manager (spec 1), over what the manager can do. It can be frozen: connections are accepted and
+// The HTTP server of one member's manager (management API), over what the manager can do. It can be frozen: connections are accepted and
 // nobody gets an answer, as when the process is stopped by a signal. Holds no state of the cluster.
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';

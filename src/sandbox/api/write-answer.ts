@@ -1,4 +1,4 @@
-// An answer as bytes. The dialect of spec 1 is ordinary HTTP/1.1 with keep-alive; Patroni's is HTTP/1.0 whose body ends with the
+// An answer as bytes. The manager dialect is ordinary HTTP/1.1 with keep-alive; Patroni's is HTTP/1.0 whose body ends with the
 // connection and whose bare status is a status line and nothing else, so it is written on the socket itself.
 import { STATUS_CODES } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';

@@ -1,4 +1,4 @@
-// A switchover asked for as an operator would: POST /switchover of the primary's management API (spec 1, "Write operations").
+// A switchover asked for as an operator would: POST /switchover of the primary's management API.
 import { request } from 'undici';
 import type { SandboxMember } from '../sandbox.ts';
 import type { VerbOutcome } from './verbs.ts';

@@ -9,7 +9,7 @@ export type ConfigChange =
   | { readonly kind: 'valid'; readonly config: JsonObject }
   | { readonly kind: 'invalid'; readonly text: string };
 
-/** PATCH: objects are merged, null removes, everything else replaces (spec 1, "Write operations"). */
+/** PATCH: objects are merged, null removes, everything else replaces (management API). */
 export function patched(config: JsonObject, changes: JsonObject): ConfigChange {
   return check(merge(config, changes));
 }

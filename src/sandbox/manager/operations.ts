@@ -2,7 +2,7 @@
 import type { ClusterView, JsonObject, MemberRole, MemberView, RestartConditions } from './view.ts';
 
 /**
- * How an operation ended, named after what spec 1 ("Errors") distinguishes: `done` 200, `accepted` 202, `invalid` 400,
+ * How an operation ended, named after what the management API ("Errors") distinguishes: `done` 200, `accepted` 202, `invalid` 400,
  * `refused` 412, `failed` 503. `refused` has finer kinds because real Patroni gives them codes of their own. `text` is
  * the body: the reason.
  */

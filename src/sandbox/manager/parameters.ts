@@ -5,7 +5,7 @@ import { CLUSTER_WIDE_DEFAULTS } from '../postgres/settings-files.ts';
 
 /**
  * Standby value must not be lower than primary value, so there is one value for all: changeable only through the dynamic
- * configuration (spec 1, "Limits").
+ * configuration (management API).
  */
 export const CLUSTER_WIDE: readonly string[] = Object.keys(CLUSTER_WIDE_DEFAULTS);
 

@@ -1,4 +1,4 @@
-// What the other members say of themselves, asked over their own management APIs as spec 1 has it: "When the leader lock is free, each
+// What the other members say of themselves, asked over their own management APIs: "When the leader lock is free, each
 // node calls the node status endpoint of the other members".
 import { createReader } from '../../patroni/read-documents.ts';
 import { isNoFailover } from './election.ts';

@@ -1,4 +1,4 @@
-// Whether a restart that was asked for is to happen on this member (spec 1, "POST /restart fields"): every condition given must hold.
+// Whether a restart that was asked for is to happen on this member (management API): every condition given must hold.
 // Pure.
 import type { MemberView, RestartConditions, ScheduledRestart } from './view.ts';
 

@@ -1,5 +1,5 @@
 // What a manager knows of its own member and of the cluster, as plain data: everything the API answers is made from these two. The
-// words are those of spec 1 (node status document, cluster document) with the additions real Patroni makes.
+// words are those of the management API (node status document, cluster document) with the additions real Patroni makes.
 
 export type MemberRole = 'primary' | 'replica' | 'standby_leader' | 'demoted' | 'uninitialized';
 

@@ -43,7 +43,7 @@ export const OWNED_PARAMETERS: readonly string[] = [
   'dynamic_shared_memory_type',
 ];
 
-/** One value for all members, and PostgreSQL's own where nobody gives one (spec 1, "Limits"). */
+/** One value for all members, and PostgreSQL's own where nobody gives one (management API). */
 export const CLUSTER_WIDE_DEFAULTS: Parameters = {
   max_connections: '100',
   max_prepared_transactions: '0',

@@ -5,6 +5,6 @@ import { startSandboxTarget } from '../../support/contract/sandbox-target.ts';
 import { describeUnless } from '../../support/runner/unless-missing.ts';
 import { SUITE } from './suite.ts';
 
-describeUnless(missingForSandbox, "spec 1 on the sandbox, in Patroni's words", () =>
+describeUnless(missingForSandbox, "the management API on the sandbox, in Patroni's words", () =>
   registerContract(SUITE, () => startSandboxTarget('patroni')),
 );

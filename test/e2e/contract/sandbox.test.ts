@@ -1,10 +1,10 @@
-// The contract suite against the sandbox, in the words of spec 1.
+// The contract suite against the sandbox, in the words of the management API.
 import { missingForSandbox } from '../../support/clusters/sandbox-availability.ts';
 import { registerContract } from '../../support/contract/register.ts';
 import { startSandboxTarget } from '../../support/contract/sandbox-target.ts';
 import { describeUnless } from '../../support/runner/unless-missing.ts';
 import { SUITE } from './suite.ts';
 
-describeUnless(missingForSandbox, 'spec 1 on the sandbox', () =>
+describeUnless(missingForSandbox, 'the management API on the sandbox', () =>
   registerContract(SUITE, () => startSandboxTarget('manager')),
 );

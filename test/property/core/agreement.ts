@@ -1,4 +1,4 @@
-// A second opinion on when a refused primary is believed again, read from the prose of behaviour.md §8 over the bare facts: the member
+// A second opinion on when a refused primary is believed again, read from the prose of guarantees.md over the bare facts: the member
 // that showed the higher timeline (or the old identifier) is heard on the new one, every member that answers agrees, another
 // member's document names the leader, and all of it has lasted 30 s. Silence is never agreement. Shares nothing with src/core.
 import type { Instant } from '../../../src/model/instant.ts';

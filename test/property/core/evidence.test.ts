@@ -1,4 +1,4 @@
-// The properties of behaviour.md §7 about whom to believe, over random histories; each title quotes the property it holds the core to.
+// The properties of guarantees.md about whom to believe, over random histories; each title quotes the property it holds the core to.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';

@@ -1,5 +1,5 @@
 // A second opinion, deliberately dumb: who is open, told from the whole list of observations straight from the prose of
-// behaviour.md §1, without a snapshot. Slow on purpose; nothing here is shared with src/core but the types.
+// guarantees.md, without a snapshot. Slow on purpose; nothing here is shared with src/core but the types.
 import type { Instant } from '../../../src/model/instant.ts';
 import type { MemberName } from '../../../src/model/member.ts';
 import type { Observation, ProbeObservation } from '../../../src/model/observation.ts';

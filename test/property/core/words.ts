@@ -1,4 +1,4 @@
-// What one probe says about a check, read from the prose of behaviour.md §1 for the second opinions of this directory. Shares
+// What one probe says about a check, read from the prose of guarantees.md for the second opinions of this directory. Shares
 // nothing with src/core but the types.
 import type { ProbeObservation } from '../../../src/model/observation.ts';
 import type { MemberStatus } from '../../../src/model/member-status.ts';

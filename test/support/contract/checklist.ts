@@ -1,4 +1,4 @@
-// Every endpoint, parameter, status code and rule of spec 1, by name: what the contract suite has to hold. Derived by hand from the
+// Every endpoint, parameter, status code and rule of the management API, by name: what the contract suite has to hold. Derived by hand from the
 // document; the groups are its headings. checklist.test.ts fails when an item is named by no test, or a test names none of these.
 
 const SECTIONS = {
@@ -235,7 +235,7 @@ export function allItems(): readonly string[] {
   return [...sectionOfItem.keys()];
 }
 
-/** The heading of spec 1 under which the item stands; undefined when there is no such item. */
+/** The heading of the management API under which the item stands; undefined when there is no such item. */
 export function sectionOf(item: string): string | undefined {
   return sectionOfItem.get(item);
 }

@@ -1,4 +1,4 @@
-// Where a target is known to answer otherwise than spec 1 says. The difference itself is tested: a target that does as the contract
+// Where a target is known to answer otherwise than the management API says. The difference itself is tested: a target that does as the contract
 // says after all fails too, and its line has to go.
 import type { ItemId } from './checklist.ts';
 import type { TargetName } from './target.ts';

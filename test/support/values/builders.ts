@@ -31,7 +31,7 @@ export function aCheck(text: string): Check {
   return parsed.check;
 }
 
-/** Defaults of behaviour.md. */
+/** Defaults of guarantees.md. */
 export function aProbePolicy(overrides: Partial<ProbePolicy> = {}): ProbePolicy {
   return {
     intervalMs: 1000,

@@ -1,4 +1,4 @@
-// Rows of scenarios.md for the write pool, as far as the core decides them: what is open, what is kept, what leaves and why.
+// Scenarios for the write pool, as far as the core decides them: what is open, what is kept, what leaves and why.
 import { describe, expect, test } from 'vitest';
 import {
   aList,

@@ -1,4 +1,4 @@
-// Rows of scenarios.md for read pools, as far as the core decides them.
+// Scenarios for read pools, as far as the core decides them.
 import { describe, expect, test } from 'vitest';
 import type { PoolPolicy } from '../../../src/model/policy.ts';
 import type { MemberStatus } from '../../../src/model/member-status.ts';

@@ -1,4 +1,4 @@
-// The status code is the API's word; the body may only tighten it (behaviour: evidence). Bodies are those of captures.
+// The status code is the API's word; the body may only tighten it. Bodies are those of captures.
 import { describe, expect, test } from 'vitest';
 import type { MemberStatus } from '../../../src/model/member-status.ts';
 import { judge, ruleOut } from '../../../src/core/verdict.ts';

@@ -112,7 +112,7 @@ describe('other fields', () => {
     expect(status({ state }).state).toBe(expected);
   });
 
-  test('the manager dialect of spec 1', () => {
+  test('the manager dialect', () => {
     expect(status({ manager: { version: '4.0.0', scope: 'batman' } })).toEqual({
       dialect: 'manager',
       apiVersion: '4.0.0',

@@ -1,4 +1,4 @@
-// The API in the dialect of spec 1, over real sockets: every endpoint, every method, every code.
+// The API in the manager dialect, over real sockets: every endpoint, every method, every code.
 import { afterEach, describe, expect, test } from 'vitest';
 import type { OperationOutcome } from '../../../../src/sandbox/manager/operations.ts';
 import { startApi } from '../../../support/sandbox/api/api-lab.ts';

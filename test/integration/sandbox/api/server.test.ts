@@ -178,7 +178,7 @@ describe.each(['manager', 'patroni'] as const)('%s', (dialect) => {
   });
 });
 
-test('spec 1: a connection is kept for the next request', async () => {
+test('the management API: a connection is kept for the next request', async () => {
   const lab = await start();
   const socket = await lab.connect();
   let text = '';

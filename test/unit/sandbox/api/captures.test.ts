@@ -48,7 +48,7 @@ describe.each(captures)('$state', (capture) => {
   });
 
   test('readiness has the same status', () => {
-    // Here 4.1.4 also asks the WAL receiver how far the leader is; spec 1 has the position recorded in the store only.
+    // Here 4.1.4 also asks the WAL receiver how far the leader is; the management API has the position recorded in the store only.
     if (capture.state === 'replica-lagging-at-once') return;
     for (const answer of capture.answers.filter(({ path }) => path === '/readiness')) {
       const { node } = answer;

@@ -26,7 +26,7 @@ const sender = {
 };
 
 describe('node status document', () => {
-  test('of a primary, every field of spec 1', () => {
+  test('of a primary, every field of the management API', () => {
     const member = aPrimary({ replication: [sender], tags: { zone: 'eu-1' } });
     expect(nodeDocument(member, ABOUT, MANAGER)).toEqual({
       state: 'running',
@@ -52,7 +52,7 @@ describe('node status document', () => {
     });
   });
 
-  test('tags and replication are always there by spec 1, and left out when empty by Patroni', () => {
+  test('tags and replication are always there by the management API, and left out when empty by Patroni', () => {
     expect(nodeDocument(aPrimary(), ABOUT, MANAGER)).toMatchObject({ tags: {}, replication: [] });
     const patroni = nodeDocument(aPrimary(), ABOUT, PATRONI);
     expect(patroni).not.toHaveProperty('tags');
@@ -61,7 +61,7 @@ describe('node status document', () => {
     expect(patroni).not.toHaveProperty('manager');
   });
 
-  test('while PostgreSQL does not answer: what it last said by spec 1, only what the manager knows by itself by Patroni', () => {
+  test('while PostgreSQL does not answer: what it last said by the management API, only what the manager knows by itself by Patroni', () => {
     const member = aReplica({
       state: 'stopped',
       postmasterStartTime: undefined,

@@ -1,4 +1,4 @@
-// The health checks of spec 1, every endpoint in every situation: a table names what is 200, everything else is 503.
+// The health checks of the management API, every endpoint in every situation: a table names what is 200, everything else is 503.
 import { describe, expect, test } from 'vitest';
 import { isHealthPath, judgeHealth, judgeLiveness } from '../../../../src/sandbox/api/manager-health.ts';
 import type { MemberView } from '../../../../src/sandbox/manager/view.ts';

@@ -1,4 +1,4 @@
-// Where Patroni's health checks differ from spec 1's; captures.test.ts holds what they have in common with real members.
+// Where Patroni's health checks differ from the management API's; captures.test.ts holds what they have in common with real members.
 import { describe, expect, test } from 'vitest';
 import {
   judgePatroniHealth,
