@@ -3,8 +3,8 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { GUARANTEES } from '../support/scenarios.ts';
-import { namingTitles } from '../support/test-titles.ts';
+import { GUARANTEES } from '../support/runner/scenarios.ts';
+import { namingTitles } from '../support/runner/test-titles.ts';
 
 const TOP = new URL('../..', import.meta.url).pathname;
 const TEXT = readFileSync(join(TOP, 'src/guarantees.md'), 'utf8');
