@@ -1,6 +1,6 @@
 // One worker as a process: its channel to the main process, its signals and its end. It ends with the main process, however that one
 // ends. Beside main.ts the only file that touches `process`.
-import { readRoom } from './app/open-files.ts';
+import { readDescriptorBudget } from './app/open-files.ts';
 import { systemClock } from './app/system-clock.ts';
 import { BUILD } from './workers/fork.ts';
 import type { FromWorker, ToWorker, Usage } from './workers/messages.ts';
@@ -18,7 +18,13 @@ function take(message: ToWorker): void {
   if (message.build !== BUILD) {
     return send({ kind: 'begun', problem: 'the program was replaced by another version while it runs: restart it' });
   }
-  worker = new Worker(message, { send, clock: systemClock, random: Math.random, usage, room: readRoom() });
+  worker = new Worker(message, {
+    send,
+    clock: systemClock,
+    random: Math.random,
+    usage,
+    descriptors: readDescriptorBudget(),
+  });
   void worker.listen();
 }
 

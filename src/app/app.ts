@@ -19,12 +19,12 @@ import { Monitor } from '../monitor/monitor.ts';
 import { createOperations } from './operations.ts';
 import type { Load } from './operations.ts';
 import { createForwarding, processCount } from './forwarding.ts';
-import { whyNoRoom } from './open-files.ts';
+import { tooFewDescriptors } from './open-files.ts';
 import type { BoundListener, ListenerChanges } from '../proxy/accept/listeners.ts';
 import type { InheritedSocket } from '../proxy/accept/listening-socket.ts';
 import type { Proxy } from '../proxy/proxy.ts';
-import { roomIn } from '../proxy/accept/descriptor-limit.ts';
-import type { OpenFiles, Room } from '../proxy/accept/descriptor-limit.ts';
+import { descriptorBudget } from '../proxy/accept/descriptor-limit.ts';
+import type { OpenFiles, DescriptorBudget } from '../proxy/accept/descriptor-limit.ts';
 import { reload } from './reload.ts';
 import type { Reloaded, Running } from './reload.ts';
 import { systemClock } from './system-clock.ts';
@@ -108,7 +108,7 @@ export function createApp(options: AppOptions): App {
     inherited,
     onEvent: recorder.onProxyEvent,
     clock,
-    room: files.room,
+    descriptors: files.descriptors,
   });
 
   const readiness = (): Readiness => readinessOf(isStopping, monitor.table().complete, proxy.trouble());
@@ -151,7 +151,7 @@ export function createApp(options: AppOptions): App {
     recorder.stop();
   };
   const start = async (): Promise<Started> => {
-    const started = await listenAll(config, { admin, room: files.room }, proxy, log);
+    const started = await listenAll(config, { admin, descriptors: files.descriptors }, proxy, log);
     if (started.kind === 'failed') await stop();
     else monitor.start();
     return started;
@@ -177,13 +177,13 @@ export function createApp(options: AppOptions): App {
 /** `now`: as /status tells it. */
 function openFilesOf({ openFiles = () => undefined }: AppOptions) {
   const first = openFiles();
-  const room = first && roomIn(first);
+  const descriptors = first && descriptorBudget(first);
   const now = (config: Config): OpenFilesStatus | undefined => {
     const files = openFiles();
-    if (files === undefined || room === undefined) return undefined;
-    return { ...files, mostSessions: Math.min(config.client.maxSessions, room.sessions * processCount(config)) };
+    if (files === undefined || descriptors === undefined) return undefined;
+    return { ...files, mostSessions: Math.min(config.client.maxSessions, descriptors.sessions * processCount(config)) };
   };
-  return { room, now };
+  return { descriptors, now };
 }
 
 /** `of`: what there is at the scrape. */
@@ -224,11 +224,11 @@ async function emptied(proxy: Proxy, { waitMs, drainMs }: ShutdownPolicy): Promi
 
 interface Control {
   readonly admin: Admin;
-  readonly room: Room | undefined;
+  readonly descriptors: DescriptorBudget | undefined;
 }
 
-async function listenAll(config: Config, { admin, room }: Control, proxy: Proxy, log: Log): Promise<Started> {
-  const why = whyNoRoom(room, config.client, processCount(config), log);
+async function listenAll(config: Config, { admin, descriptors }: Control, proxy: Proxy, log: Log): Promise<Started> {
+  const why = tooFewDescriptors(descriptors, config.client, processCount(config), log);
   if (why !== undefined) return { kind: 'failed', why };
   const token = await readAdminToken(config.admin);
   if (token.kind === 'unusable') log.warn({ event: 'token_unusable' }, `operations are off: ${token.why}`);

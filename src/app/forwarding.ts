@@ -10,7 +10,7 @@ import type { Monitor } from '../monitor/monitor.ts';
 import type { InheritedSocket } from '../proxy/accept/listening-socket.ts';
 import { createProxy } from '../proxy/proxy.ts';
 import type { Proxy } from '../proxy/proxy.ts';
-import type { Room } from '../proxy/accept/descriptor-limit.ts';
+import type { DescriptorBudget } from '../proxy/accept/descriptor-limit.ts';
 import { createCrew } from '../workers/supervisor.ts';
 import { forker } from '../workers/fork.ts';
 
@@ -22,7 +22,7 @@ export interface ForwardingOptions {
   readonly onEvent: (event: ProxyEvent | WorkerEvent) => void;
   readonly clock: Clock;
   /** What this process has file descriptors for. Undefined: enough. */
-  readonly room: Room | undefined;
+  readonly descriptors: DescriptorBudget | undefined;
 }
 
 /** Others can share a port too, but not deal out its clients. */
@@ -33,17 +33,31 @@ export function processCount({ workers }: Config): number {
   return workers === 'auto' ? (isLinux ? availableParallelism() : 1) : workers;
 }
 
-export function createForwarding({ config, monitor, inherited, onEvent, clock, room }: ForwardingOptions): Proxy {
+export function createForwarding({
+  config,
+  monitor,
+  inherited,
+  onEvent,
+  clock,
+  descriptors,
+}: ForwardingOptions): Proxy {
   const size = processCount(config);
   const seams = {
     freshen: monitor.freshen.bind(monitor),
-    onSmell: monitor.smell.bind(monitor),
+    onTrigger: monitor.smell.bind(monitor),
     onEvent,
     readKeyPair,
     clock,
   };
   if (size === 1) {
-    return createProxy({ ...config, ...seams, inherited, room, table: () => monitor.table(), random: Math.random });
+    return createProxy({
+      ...config,
+      ...seams,
+      inherited,
+      descriptors,
+      table: () => monitor.table(),
+      random: Math.random,
+    });
   }
   // The source has a folder for this file, the build has none.
   const program = extname(import.meta.url) === '.ts' ? '../worker-main.ts' : './worker-main.js';

@@ -2,8 +2,8 @@
 // hard one when it starts, so what is read here is all that this process can have.
 import { readdirSync, readFileSync } from 'node:fs';
 import type { ClientPolicy } from '../model/policy.ts';
-import { LEAST_SESSIONS, roomIn } from '../proxy/accept/descriptor-limit.ts';
-import type { OpenFiles, Room } from '../proxy/accept/descriptor-limit.ts';
+import { MIN_SESSIONS, descriptorBudget } from '../proxy/accept/descriptor-limit.ts';
+import type { OpenFiles, DescriptorBudget } from '../proxy/accept/descriptor-limit.ts';
 import type { Log } from '../telemetry/log.ts';
 
 /** Undefined where the system does not tell: elsewhere than on Linux. */
@@ -16,24 +16,24 @@ export function readOpenFiles(): OpenFiles | undefined {
   }
 }
 
-export function readRoom(): Room | undefined {
+export function readDescriptorBudget(): DescriptorBudget | undefined {
   const files = readOpenFiles();
-  return files && roomIn(files);
+  return files && descriptorBudget(files);
 }
 
 const HOW = 'raise it: LimitNOFILE= in a systemd unit, --ulimit nofile= of a container, ulimit -Hn in a shell';
 
 /** Warns when fewer sessions fit than are configured. Returns why nothing can be served at all; undefined: it can. */
-export function whyNoRoom(
-  room: Room | undefined,
+export function tooFewDescriptors(
+  descriptors: DescriptorBudget | undefined,
   { maxSessions }: ClientPolicy,
   processes: number,
   log: Log,
 ): string | undefined {
-  if (room === undefined) return undefined;
-  const { limit, sessions } = room;
-  if (sessions < Math.min(LEAST_SESSIONS, maxSessions)) {
-    return `the limit on open files is ${limit}, which is too low to serve even ${LEAST_SESSIONS} sessions: ${HOW}`;
+  if (descriptors === undefined) return undefined;
+  const { limit, sessions } = descriptors;
+  if (sessions < Math.min(MIN_SESSIONS, maxSessions)) {
+    return `the limit on open files is ${limit}, which is too low to serve even ${MIN_SESSIONS} sessions: ${HOW}`;
   }
   const fits = sessions * processes;
   if (fits < maxSessions) {

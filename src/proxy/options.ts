@@ -7,7 +7,7 @@ import type { RoutingTable } from '../core/routing-table.ts';
 import type { Dial } from './connect/dial.ts';
 import type { InheritedSocket } from './accept/listening-socket.ts';
 import type { Peers } from './peers.ts';
-import type { Room } from './accept/descriptor-limit.ts';
+import type { DescriptorBudget } from './accept/descriptor-limit.ts';
 
 /** What a reload may change. It counts for what begins after. */
 export interface ProxyPolicy {
@@ -19,7 +19,7 @@ export interface ProxyPolicy {
 }
 
 /** What stays for the life of the proxy. */
-export interface ProxySeams {
+export interface ProxyDependencies {
   /** The current routing table. */
   readonly table: () => RoutingTable;
   /**
@@ -27,7 +27,7 @@ export interface ProxySeams {
    * rejects. `since`: the members must be asked after that instant.
    */
   readonly freshen: (pool: PoolName, since?: Instant) => Promise<void> | undefined;
-  readonly onSmell: (smell: Smell) => void;
+  readonly onTrigger: (smell: Smell) => void;
   readonly onEvent: (event: ProxyEvent) => void;
   /** Never rejects. */
   readonly readKeyPair: (files: KeyPairFiles) => Promise<KeyPairReading>;
@@ -38,9 +38,9 @@ export interface ProxySeams {
   /** Absent: nobody else serves these ports. */
   readonly peers?: Peers;
   /** What this process has file descriptors for. Absent: enough. */
-  readonly room?: Room | undefined;
+  readonly descriptors?: DescriptorBudget | undefined;
   /** Listening sockets that this process was started with. */
   readonly inherited?: readonly InheritedSocket[] | undefined;
 }
 
-export type ProxyOptions = ProxyPolicy & ProxySeams;
+export type ProxyOptions = ProxyPolicy & ProxyDependencies;

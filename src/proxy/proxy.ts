@@ -8,23 +8,23 @@ import type { PoolName, PoolPolicy, RoutingPolicy } from '../model/policy.ts';
 import type { Tally } from '../reports/tally.ts';
 import { Admission } from './accept/admission.ts';
 import { Cancels } from './cancel/cancel.ts';
-import { Degraded } from './connect/degraded.ts';
+import { DegradedPools } from './connect/degraded.ts';
 import { dialTcp } from './connect/dial.ts';
 import { DirectIo } from './relay/direct/pipes.ts';
 import { Evictions } from './ending/evictions.ts';
-import { Holding } from './connect/hold-queue.ts';
+import { HoldQueue } from './connect/hold-queue.ts';
 import { Leftovers } from './ending/leftovers.ts';
 import { Listeners } from './accept/listeners.ts';
 import type { BoundListener, ListenerChanges } from './accept/listeners.ts';
 import type { ProxyOptions, ProxyPolicy } from './options.ts';
 import { Picker } from './connect/picker.ts';
-import { Registry } from './session-registry.ts';
-import type { Seated } from './session-registry.ts';
+import { SessionRegistry } from './session-registry.ts';
+import type { RegisteredSession } from './session-registry.ts';
 import { Session } from './session.ts';
 import { SessionAges } from './ending/max-age.ts';
 import { SoftEnds } from './ending/when-idle.ts';
-import { Spares } from './connect/parked-backends.ts';
-import { KeptBytes } from './startup/startup-reader.ts';
+import { ParkedBackends } from './connect/parked-backends.ts';
+import { BufferedBytes } from './startup/startup-reader.ts';
 import { Stalls } from './relay/stalls.ts';
 import type { Surroundings } from './surroundings.ts';
 import { TlsIdentity } from './startup/tls-certificate.ts';
@@ -107,12 +107,12 @@ export function createProxy(options: ProxyOptions): LocalProxy {
 
 class RunningProxy implements LocalProxy {
   readonly #options: ProxyOptions;
-  readonly #registry: Registry;
-  readonly #holding: Holding;
-  readonly #spares = new Spares();
+  readonly #registry: SessionRegistry;
+  readonly #holdQueue: HoldQueue;
+  readonly #parked = new ParkedBackends();
   readonly #picker: Picker;
   readonly #identity: TlsIdentity;
-  readonly #degraded: Degraded;
+  readonly #degraded: DegradedPools;
   readonly #softEnds: SoftEnds;
   readonly #evictions: Evictions;
   readonly #leftovers: Leftovers;
@@ -129,8 +129,8 @@ class RunningProxy implements LocalProxy {
   #lastId: number;
 
   constructor(options: ProxyOptions) {
-    const { clock, table, onEvent, peers, room, dial = dialTcp } = options;
-    const registry = new Registry(peers);
+    const { clock, table, onEvent, peers, descriptors, dial = dialTcp } = options;
+    const registry = new SessionRegistry(peers);
     const judge = (): void => void table();
     this.#registry = registry;
     this.#lastId = peers?.lastId ?? 0;
@@ -138,19 +138,19 @@ class RunningProxy implements LocalProxy {
     this.#directIo = new DirectIo({ ...options, judge });
     this.#stalls = new Stalls(options);
     this.#policy = options;
-    this.#holding = new Holding({
+    this.#holdQueue = new HoldQueue({
       ...options,
       policy: () => this.#policy.hold,
       heldElsewhere: () => peers?.others().held ?? 0,
     });
     this.#picker = new Picker({ ...options, registry });
-    this.#degraded = new Degraded(clock);
+    this.#degraded = new DegradedPools(clock);
     this.#softEnds = new SoftEnds(clock, options.client.drainPerSecond);
     this.#identity = new TlsIdentity(options);
     const drainMs = (pool: PoolName): number => this.#drainMs(pool);
     this.#evictions = new Evictions({ registry, table, clock, softEnds: this.#softEnds, drainMs });
     this.#leftovers = new Leftovers({ registry, clock, softEnds: this.#softEnds });
-    this.#admission = new Admission({ bounds: () => this.#policy.client, clock, others: peers?.others, room });
+    this.#admission = new Admission({ limits: () => this.#policy.client, clock, others: peers?.others, descriptors });
     this.#cancels = new Cancels({ seams: options, registry, dial });
     this.#listeners = new Listeners({
       onConnection: ({ pool, address: listener }, client) => {
@@ -167,10 +167,10 @@ class RunningProxy implements LocalProxy {
       policy: () => this.#policy,
       pool: (name) => this.#pools.get(name),
       registry,
-      holding: this.#holding,
-      spares: this.#spares,
+      holdQueue: this.#holdQueue,
+      parked: this.#parked,
       identity: this.#identity,
-      kept: new KeptBytes(),
+      kept: new BufferedBytes(),
       cancels: this.#cancels,
       admission: this.#admission,
       ages: new SessionAges({ ...options, softEnds: this.#softEnds }),
@@ -183,7 +183,7 @@ class RunningProxy implements LocalProxy {
     this.#adopt(options);
     this.#picker.tableChanged(table());
     this.#degraded.tableChanged(table());
-    this.#holding.tableChanged();
+    this.#holdQueue.tableChanged();
   }
 
   async listen(): Promise<ListenResult> {
@@ -221,8 +221,8 @@ class RunningProxy implements LocalProxy {
     this.#evictions.apply(actions);
     this.#picker.tableChanged(table);
     this.#degraded.tableChanged(table);
-    this.#spares.tableChanged(table);
-    this.#holding.tableChanged();
+    this.#parked.tableChanged(table);
+    this.#holdQueue.tableChanged();
   }
 
   stalled(noticedAt: Instant, limitMs: number): void {
@@ -243,7 +243,7 @@ class RunningProxy implements LocalProxy {
     const neededPerSecond = (sessions.length * 1_000) / Math.max(1, deadlineMs);
     this.#softEnds.pace(Math.max(this.#policy.client.drainPerSecond, neededPerSecond));
     for (const session of sessions) {
-      session.stopWaiting();
+      session.refuseIfHeld();
       this.#softEnds.whenIdle(session, () => session.end('shutdown'));
     }
     const lastWordsMs = Math.min(LAST_WORDS_MS, deadlineMs / 2);
@@ -257,7 +257,7 @@ class RunningProxy implements LocalProxy {
     this.#isStopping = true;
     this.#listeners.close();
     for (const session of this.#registry.all()) session.close('shutdown');
-    this.#holding.stop();
+    this.#holdQueue.stop();
     this.#evictions.stop();
     this.#leftovers.stop();
     this.#softEnds.stop();
@@ -302,7 +302,7 @@ class RunningProxy implements LocalProxy {
     this.#policy = policy;
     for (const pool of policy.pools) this.#pools.set(pool.name, pool);
     this.#registry.learn(names);
-    this.#holding.learn(names);
+    this.#holdQueue.learn(names);
     this.#softEnds.pace(policy.client.drainPerSecond);
   }
 
@@ -310,7 +310,7 @@ class RunningProxy implements LocalProxy {
     const vanished = {
       what: `listener ${addressText(address)}`,
       isBack: () => this.#listeners.isBound(address),
-      has: (session: Seated) => isSameAddress(session.listener, address),
+      has: (session: RegisteredSession) => isSameAddress(session.listener, address),
     };
     this.#leftovers.drain(vanished, this.#drainMs(pool));
   }
@@ -320,7 +320,7 @@ class RunningProxy implements LocalProxy {
     const vanished = {
       what: `pool ${name}`,
       isBack: () => this.#isConfigured(name),
-      has: (session: Seated) => session.pool === name,
+      has: (session: RegisteredSession) => session.pool === name,
     };
     if (exclusive) this.#leftovers.end(vanished);
     else this.#leftovers.drain(vanished, drainMs);
@@ -343,7 +343,7 @@ class RunningProxy implements LocalProxy {
 }
 
 /** Resolves when the last session has ended, or when `schedule` calls. */
-function drained(registry: Registry, schedule: (run: () => void) => () => void): Promise<void> {
+function drained(registry: SessionRegistry, schedule: (run: () => void) => () => void): Promise<void> {
   if (registry.size() === 0) return Promise.resolve();
   return new Promise((resolve) => {
     const cancel = schedule(resolve);

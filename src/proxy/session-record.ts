@@ -8,7 +8,7 @@ import type { PoolName } from '../model/policy.ts';
 import type { Traffic } from './relay/directions.ts';
 import { peerText } from './socket.ts';
 
-export interface Tellers {
+export interface RecordInputs {
   readonly clock: Clock;
   readonly onEvent: (event: ProxyEvent) => void;
 }
@@ -18,14 +18,14 @@ export class SessionRecord {
   readonly #session: number;
   readonly #client: string;
   readonly #address: string;
-  readonly #tellers: Tellers;
+  readonly #tellers: RecordInputs;
   readonly #acceptedAt: Instant;
   #login: Login = {};
   #member: MemberName | undefined;
   #heldSince: Instant | undefined;
   #verdict: { readonly reason: CloseReason; readonly detail: string | undefined } | undefined;
 
-  constructor(session: number, client: Socket, tellers: Tellers) {
+  constructor(session: number, client: Socket, tellers: RecordInputs) {
     this.#session = session;
     this.#client = peerText(client);
     this.#address = client.remoteAddress ?? 'unknown';
@@ -67,7 +67,7 @@ export class SessionRecord {
   }
 
   /** Why it is told to go: what happens while it lingers changes nothing. */
-  judged(reason: CloseReason, detail: string | undefined): void {
+  closing(reason: CloseReason, detail: string | undefined): void {
     this.#verdict ??= { reason, detail };
   }
 

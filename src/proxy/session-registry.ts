@@ -14,7 +14,7 @@ import type { Traffic } from './relay/directions.ts';
 import type { Leaver } from './ending/when-idle.ts';
 
 /** A session's seat at a member, taken when its dial begins. */
-export interface Place {
+export interface Assignment {
   readonly member: MemberName;
   readonly address: Address;
   /** The pool lived on another pool's members when the session came. */
@@ -24,35 +24,35 @@ export interface Place {
 }
 
 /** What the registry and those who evict need of a session. */
-export interface Seated extends Leaver {
+export interface RegisteredSession extends Leaver {
   /** Its listener's, until it asks for another. */
   readonly pool: PoolName;
   /** Where it was accepted. */
   readonly listener: Address;
-  place(): Place | undefined;
+  assignment(): Assignment | undefined;
   /** Ends a relaying session in this step, and tells its client where it can be told; one that is still dialing is routed again. */
   end(reason: PartingReason, detail?: string): void;
   /** Routes a session again that is still dialing; a relaying one stays. */
   giveUpDial(): void;
   /** The process stops: who waits for a route is told so; who has a backend stays. */
-  stopWaiting(): void;
+  refuseIfHeld(): void;
   /** Its listener or its pool is no more. */
   dismiss(detail: string): void;
   close(reason: CloseReason, detail?: string): void;
 }
 
-interface PoolBook {
+interface PoolSessions {
   readonly states: Record<SessionState, number>;
-  readonly seats: Map<MemberName, Set<Seated>>;
+  readonly byMember: Map<MemberName, Set<RegisteredSession>>;
   readonly traffic: Traffic;
   fallbackSessions: number;
   laggingSessions: number;
   accepted: number;
 }
 
-export class Registry {
-  readonly #books = new Map<PoolName, PoolBook>();
-  readonly #sessions = new Set<Seated>();
+export class SessionRegistry {
+  readonly #pools = new Map<PoolName, PoolSessions>();
+  readonly #sessions = new Set<RegisteredSession>();
   readonly #peers: Peers;
   #onEmpty: () => void = () => {};
 
@@ -63,22 +63,22 @@ export class Registry {
   /** Books are kept of pools that are no more: their sessions may live on, and counts are since the start. */
   learn(pools: readonly PoolName[]): void {
     for (const pool of pools) {
-      if (!this.#books.has(pool)) this.#books.set(pool, newBook());
+      if (!this.#pools.has(pool)) this.#pools.set(pool, noSessions());
     }
   }
 
   /** A new session, in state `startup`. */
-  add(session: Seated): void {
+  add(session: RegisteredSession): void {
     this.#sessions.add(session);
-    const book = this.#book(session.pool);
-    book.accepted += 1;
-    book.states.startup += 1;
+    const sessions = this.#pool(session.pool);
+    sessions.accepted += 1;
+    sessions.states.startup += 1;
     this.#peers.onChange();
   }
 
   /** Only a session's transition method calls this. */
-  moved(session: Seated, from: SessionState, to: SessionState): void {
-    const { states } = this.#book(session.pool);
+  moved(session: RegisteredSession, from: SessionState, to: SessionState): void {
+    const { states } = this.#pool(session.pool);
     states[from] -= 1;
     states[to] += 1;
     this.#peers.onChange();
@@ -88,72 +88,73 @@ export class Registry {
   }
 
   /** A session without a seat is about to belong to another pool; where it was accepted stays as it is. */
-  transfer(session: Seated, state: SessionState, to: PoolName): void {
-    this.#book(session.pool).states[state] -= 1;
-    this.#book(to).states[state] += 1;
+  transfer(session: RegisteredSession, state: SessionState, to: PoolName): void {
+    this.#pool(session.pool).states[state] -= 1;
+    this.#pool(to).states[state] += 1;
   }
 
   /** `before`: where the session sat until now. */
-  sit(session: Seated, place: Place, before?: Place): void {
-    if (before !== undefined) this.rise(session, before);
-    const book = this.#book(session.pool);
-    const seats = book.seats.get(place.member);
-    if (seats === undefined) book.seats.set(place.member, new Set([session]));
-    else seats.add(session);
-    if (place.isFallback) book.fallbackSessions += 1;
-    if (place.isLagging) book.laggingSessions += 1;
+  assign(session: RegisteredSession, assignment: Assignment, before?: Assignment): void {
+    if (before !== undefined) this.release(session, before);
+    const sessions = this.#pool(session.pool);
+    const byMember = sessions.byMember.get(assignment.member);
+    if (byMember === undefined) sessions.byMember.set(assignment.member, new Set([session]));
+    else byMember.add(session);
+    if (assignment.isFallback) sessions.fallbackSessions += 1;
+    if (assignment.isLagging) sessions.laggingSessions += 1;
     this.#peers.onChange();
   }
 
-  rise(session: Seated, place: Place): void {
-    const book = this.#book(session.pool);
-    const seats = book.seats.get(place.member);
-    if (seats?.delete(session) !== true) return;
-    if (seats.size === 0) book.seats.delete(place.member);
-    if (place.isFallback) book.fallbackSessions -= 1;
-    if (place.isLagging) book.laggingSessions -= 1;
+  release(session: RegisteredSession, assignment: Assignment): void {
+    const sessions = this.#pool(session.pool);
+    const byMember = sessions.byMember.get(assignment.member);
+    if (byMember?.delete(session) !== true) return;
+    if (byMember.size === 0) sessions.byMember.delete(assignment.member);
+    if (assignment.isFallback) sessions.fallbackSessions -= 1;
+    if (assignment.isLagging) sessions.laggingSessions -= 1;
   }
 
   /** Sessions of the pool on a member at that very address, as a copy: the caller may close them. */
-  at(pool: PoolName, member: MemberName, address: Address): readonly Seated[] {
-    const seats = this.#books.get(pool)?.seats.get(member) ?? [];
-    return [...seats].filter((session) => isSameAddress(session.place()?.address, address));
+  at(pool: PoolName, member: MemberName, address: Address): readonly RegisteredSession[] {
+    const byMember = this.#pools.get(pool)?.byMember.get(member) ?? [];
+    return [...byMember].filter((session) => isSameAddress(session.assignment()?.address, address));
   }
 
   /** Those of the other processes too. */
   sessionsOn(pool: PoolName, member: MemberName): number {
-    return (this.#books.get(pool)?.seats.get(member)?.size ?? 0) + (this.#others(pool)?.members.get(member) ?? 0);
+    return (this.#pools.get(pool)?.byMember.get(member)?.size ?? 0) + (this.#others(pool)?.members.get(member) ?? 0);
   }
 
-  /** The places at which the pool has sessions, each once. */
-  placesOf(pool: PoolName): readonly Place[] {
-    const places: Place[] = [];
-    for (const seats of this.#books.get(pool)?.seats.values() ?? []) {
-      for (const session of seats) {
-        const place = session.place();
-        const isNew = place !== undefined && !places.some((known) => isSameAddress(known.address, place.address));
-        if (isNew) places.push(place);
+  /** The assignments at which the pool has sessions, each once. */
+  assignmentsOf(pool: PoolName): readonly Assignment[] {
+    const assignments: Assignment[] = [];
+    for (const byMember of this.#pools.get(pool)?.byMember.values() ?? []) {
+      for (const session of byMember) {
+        const assignment = session.assignment();
+        const isNew =
+          assignment !== undefined && !assignments.some((known) => isSameAddress(known.address, assignment.address));
+        if (isNew) assignments.push(assignment);
       }
     }
-    return places;
+    return assignments;
   }
 
   /** Those that came by fallback, to the other processes too. */
   fallbackSessions(pool: PoolName): number {
-    return this.#book(pool).fallbackSessions + (this.#others(pool)?.fallback ?? 0);
+    return this.#pool(pool).fallbackSessions + (this.#others(pool)?.fallback ?? 0);
   }
 
   /** Those that came while every member lagged, likewise. */
   laggingSessions(pool: PoolName): number {
-    return this.#book(pool).laggingSessions + (this.#others(pool)?.lagging ?? 0);
+    return this.#pool(pool).laggingSessions + (this.#others(pool)?.lagging ?? 0);
   }
 
   /** The counters that every relay of the pool increments. */
   traffic(pool: PoolName): Traffic {
-    return this.#book(pool).traffic;
+    return this.#pool(pool).traffic;
   }
 
-  all(): readonly Seated[] {
+  all(): readonly RegisteredSession[] {
     return [...this.#sessions];
   }
 
@@ -167,15 +168,15 @@ export class Registry {
   }
 
   counts(): ReadonlyMap<PoolName, PoolCounts> {
-    return new Map([...this.#books].map(([pool, book]) => [pool, countsOf(book)]));
+    return new Map([...this.#pools].map(([pool, sessions]) => [pool, countsOf(sessions)]));
   }
 
   /** Of this process. */
   tally(): Pick<Tally, 'held' | 'pools'> {
-    const books = [...this.#books];
+    const pools = [...this.#pools];
     return {
-      held: books.reduce((sum, [, { states }]) => sum + states.holding, 0),
-      pools: new Map(books.map(([pool, book]) => [pool, tallyOf(book)])),
+      held: pools.reduce((sum, [, { states }]) => sum + states.holding, 0),
+      pools: new Map(pools.map(([pool, sessions]) => [pool, tallyOf(sessions)])),
     };
   }
 
@@ -183,17 +184,17 @@ export class Registry {
     return this.#peers.others().pools.get(pool);
   }
 
-  #book(pool: PoolName): PoolBook {
-    const book = this.#books.get(pool);
-    if (book === undefined) throw new Error(`unknown pool ${pool}`);
-    return book;
+  #pool(pool: PoolName): PoolSessions {
+    const sessions = this.#pools.get(pool);
+    if (sessions === undefined) throw new Error(`unknown pool ${pool}`);
+    return sessions;
   }
 }
 
-function newBook(): PoolBook {
+function noSessions(): PoolSessions {
   return {
     states: { startup: 0, holding: 0, dialing: 0, relaying: 0, refusing: 0, closed: 0 },
-    seats: new Map(),
+    byMember: new Map(),
     traffic: { toBackendBytes: 0, toClientBytes: 0 },
     fallbackSessions: 0,
     laggingSessions: 0,
@@ -201,15 +202,15 @@ function newBook(): PoolBook {
   };
 }
 
-function tallyOf({ seats, fallbackSessions, laggingSessions }: PoolBook): PoolTally {
-  return { fallback: fallbackSessions, lagging: laggingSessions, members: sizesOf(seats) };
+function tallyOf({ byMember, fallbackSessions, laggingSessions }: PoolSessions): PoolTally {
+  return { fallback: fallbackSessions, lagging: laggingSessions, members: sizesOf(byMember) };
 }
 
-function sizesOf(seats: PoolBook['seats']): ReadonlyMap<MemberName, number> {
-  return new Map([...seats].map(([member, sessions]) => [member, sessions.size]));
+function sizesOf(byMember: PoolSessions['byMember']): ReadonlyMap<MemberName, number> {
+  return new Map([...byMember].map(([member, sessions]) => [member, sessions.size]));
 }
 
-function countsOf({ states, seats, traffic, fallbackSessions, accepted }: PoolBook): PoolCounts {
+function countsOf({ states, byMember, traffic, fallbackSessions, accepted }: PoolSessions): PoolCounts {
   const { closed, ...live } = states;
-  return { states: live, members: sizesOf(seats), fallbackSessions, accepted, closed, ...traffic };
+  return { states: live, members: sizesOf(byMember), fallbackSessions, accepted, closed, ...traffic };
 }

@@ -10,18 +10,18 @@ import { nextSessionState } from '../reports/session-state.ts';
 import type { SessionEvent, SessionState } from '../reports/session-state.ts';
 import { NOT_SUPPORTED } from '../wire/error-response.ts';
 import type { ErrorFields } from '../wire/error-response.ts';
-import type { Seat } from './accept/admission.ts';
-import { approach, fullRoute, openRoute } from './connect/connect-backend.ts';
+import type { Slot } from './accept/admission.ts';
+import { connectBackend, fullRoute, openRoute } from './connect/connect-backend.ts';
 import { arrive } from './startup/arrival.ts';
 import type { Accepted, Arrival } from './startup/arrival.ts';
 import type { Greeted } from './connect/greeting.ts';
-import type { Waiting } from './connect/hold-queue.ts';
-import type { OpeningHost } from './startup/client-startup.ts';
+import type { HeldClient } from './connect/hold-queue.ts';
+import type { StartupHandler } from './startup/client-startup.ts';
 import { describeEnd, partingText } from './ending/close-message.ts';
 import type { PartingReason } from './ending/close-message.ts';
 import { encodeRefusal } from './ending/refusal-message.ts';
 import type { RefusalReason } from './ending/refusal-message.ts';
-import type { Place, Seated } from './session-registry.ts';
+import type { Assignment, RegisteredSession } from './session-registry.ts';
 import type { BackendEnding } from './relay/relay.ts';
 import { Served } from './relay/relayed-session.ts';
 import { SessionRecord } from './session-record.ts';
@@ -31,18 +31,18 @@ import { choosePool } from './startup/requested-pool.ts';
 
 const nothing = (): void => {};
 
-export class Session implements Seated, Waiting, OpeningHost {
+export class Session implements RegisteredSession, HeldClient, StartupHandler {
   readonly id: number;
   readonly listener: Address;
   #pool: PoolName;
   #policy: PoolPolicy;
   readonly #around: Surroundings;
   readonly #record: SessionRecord;
-  readonly #seat: Seat;
+  readonly #slot: Slot;
   #state: SessionState = 'startup';
   /** Ends what the present state has under way. */
   #leave: () => void = nothing;
-  #place: Place | undefined;
+  #assignment: Assignment | undefined;
   /** Until there is `#served`. */
   #arrival: Arrival | undefined;
   #served: Served | undefined;
@@ -55,7 +55,7 @@ export class Session implements Seated, Waiting, OpeningHost {
     this.#policy = policy;
     this.#around = around;
     this.#record = new SessionRecord(id, client, around.seams);
-    this.#seat = around.admission.admit(this.#record.address(), {
+    this.#slot = around.admission.admit(this.#record.address(), {
       bytesRead: () => client.bytesRead,
       drop: () => this.close('startup_timeout', 'silent while others needed the room'),
     });
@@ -63,24 +63,24 @@ export class Session implements Seated, Waiting, OpeningHost {
   }
 
   start(): void {
-    const { opening } = this.#arriving();
-    ignoreErrors(opening.client());
+    const { startup } = this.#arriving();
+    ignoreErrors(startup.client());
     this.#around.registry.add(this);
     this.#record.accepted(this.#pool);
-    if (this.#seat.kind === 'none') {
+    if (this.#slot.kind === 'none') {
       // Unasked, and without waiting for whether it arrives: most clients read it all the same.
-      opening.client().write(this.#refusal('too_many_sessions', this.#seat.full));
-      return this.close('too_many_sessions', `${this.#seat.full}: cut off`);
+      startup.client().write(this.#refusal('too_many_sessions', this.#slot.exceededLimit));
+      return this.close('too_many_sessions', `${this.#slot.exceededLimit}: cut off`);
     }
-    this.#leave = opening.start();
+    this.#leave = startup.start();
   }
 
   get pool(): PoolName {
     return this.#pool;
   }
 
-  place(): Place | undefined {
-    return this.#place;
+  assignment(): Assignment | undefined {
+    return this.#assignment;
   }
 
   release(): void {
@@ -91,7 +91,7 @@ export class Session implements Seated, Waiting, OpeningHost {
     this.#giveUp('hold_timeout');
   }
 
-  turnAway(): void {
+  refuseNoRoute(): void {
     this.refuse('no_route');
   }
 
@@ -116,7 +116,7 @@ export class Session implements Seated, Waiting, OpeningHost {
   }
 
   giveUpDial(): void {
-    if (this.#state !== 'dialing' || this.#place === undefined) return;
+    if (this.#state !== 'dialing' || this.#assignment === undefined) return;
     // Members that change faster than a connect takes keep nobody for ever (G10).
     const { clock } = this.#around.seams;
     const isLate = clock.now() - this.#record.heldSince() > this.#around.policy().hold.maxWaitMs;
@@ -124,7 +124,7 @@ export class Session implements Seated, Waiting, OpeningHost {
     else this.#route();
   }
 
-  stopWaiting(): void {
+  refuseIfHeld(): void {
     if (this.#state === 'holding') this.refuse('shutdown');
   }
 
@@ -136,8 +136,8 @@ export class Session implements Seated, Waiting, OpeningHost {
   /** At once and from every state; later calls do nothing. */
   close(reason: CloseReason, detail?: string): void {
     if (!this.#move('close')) return;
-    this.#seat.leave();
-    if (this.#served === undefined) closeSocket(this.#arriving().opening.client());
+    this.#slot.release();
+    if (this.#served === undefined) closeSocket(this.#arriving().startup.client());
     else this.#served.cut(reason.startsWith('evicted_') || reason === 'landed_on_standby');
     this.#record.closed(this.#pool, reason, detail);
   }
@@ -154,29 +154,29 @@ export class Session implements Seated, Waiting, OpeningHost {
     const leave = this.#leave;
     this.#leave = nothing;
     this.#state = to;
-    this.#seat.starts(to === 'startup');
+    this.#slot.setStarting(to === 'startup');
     leave();
-    if (to !== 'dialing' && to !== 'startup') this.#arrival?.spare?.drop();
-    if (to !== 'relaying') this.#leavePlace();
+    if (to !== 'dialing' && to !== 'startup') this.#arrival?.parked?.drop();
+    if (to !== 'relaying') this.#releaseAssignment();
     this.#around.registry.moved(this, from, to);
     return true;
   }
 
-  #leavePlace(): void {
-    if (this.#place === undefined) return;
-    this.#around.registry.rise(this, this.#place);
-    this.#place = undefined;
+  #releaseAssignment(): void {
+    if (this.#assignment === undefined) return;
+    this.#around.registry.release(this, this.#assignment);
+    this.#assignment = undefined;
   }
 
-  // For the opening.
+  // For the startup.
 
   begin(): void {
-    const { opening } = this.#arriving();
-    const said = opening.said();
-    if (said !== undefined) this.#record.loggedIn(said.login);
+    const { startup } = this.#arriving();
+    const parameters = startup.parameters();
+    if (parameters !== undefined) this.#record.loggedIn(parameters.login);
     const { pools } = this.#around.policy();
-    if (this.#seat.kind !== 'session') return this.refuse('too_many_sessions', this.#seat.full);
-    const chosen = choosePool(said?.target?.name, this.#pool, pools);
+    if (this.#slot.kind !== 'session') return this.refuse('too_many_sessions', this.#slot.exceededLimit);
+    const chosen = choosePool(parameters?.target?.name, this.#pool, pools);
     if (chosen.kind === 'unknown') return this.refuse('unknown_target', chosen.detail);
     this.#around.registry.transfer(this, this.#state, chosen.pool);
     this.#pool = chosen.pool;
@@ -185,9 +185,9 @@ export class Session implements Seated, Waiting, OpeningHost {
 
   cancel(packet: Uint8Array): void {
     this.#leave();
-    this.#arriving().spare?.drop();
-    this.#seat.becomeVisitor();
-    this.#seat.starts(false);
+    this.#arriving().parked?.drop();
+    this.#slot.becomeOverLimit();
+    this.#slot.setStarting(false);
     const onDone = (problem?: string): void =>
       this.close(problem === undefined ? 'cancel_forwarded' : 'cancel_failed', problem);
     const { pool, listener } = this;
@@ -199,8 +199,8 @@ export class Session implements Seated, Waiting, OpeningHost {
     if (!this.#move('refuse')) return;
     const { clock } = this.#around.seams;
     const words = answer ?? this.#refusal(reason, detail);
-    this.#record.judged(reason, detail);
-    this.#leave = this.#arriving().opening.refuse(words, clock, () => this.close(reason, detail));
+    this.#record.closing(reason, detail);
+    this.#leave = this.#arriving().startup.refuse(words, clock, () => this.close(reason, detail));
   }
 
   #arriving(): Arrival {
@@ -219,7 +219,7 @@ export class Session implements Seated, Waiting, OpeningHost {
     if (route === undefined || route.kind === 'closed') return this.refuse('no_route');
     if (route.kind === 'hold') return this.#hold(route.cause, 0);
     // The bounds are of the other sessions.
-    this.#leavePlace();
+    this.#releaseAssignment();
     const full = fullRoute(this.#around.registry, this.#pool, route);
     if (full === undefined) this.#dial();
     else this.refuse('too_many_sessions', full);
@@ -227,7 +227,7 @@ export class Session implements Seated, Waiting, OpeningHost {
 
   #hold(cause: HoldCause, pauseMs: number): void {
     if (this.#around.isStopping()) return this.refuse('shutdown');
-    const answer = this.#around.holding.enter(this, { cause, since: this.#record.heldSince(), pauseMs });
+    const answer = this.#around.holdQueue.enter(this, { cause, since: this.#record.heldSince(), pauseMs });
     if (answer.kind === 'held') {
       if (this.#move('hold')) this.#leave = answer.leave;
       else answer.leave();
@@ -246,54 +246,54 @@ export class Session implements Seated, Waiting, OpeningHost {
 
   #dial(): void {
     if (!this.#move('dial')) return;
-    const { opening, attempts, spare } = this.#arriving();
-    const abort = approach({
+    const { startup, attempts, parked } = this.#arriving();
+    const abort = connectBackend({
       session: this.id,
       clientAddress: this.#record.address(),
       pool: this.#policy,
       attempts,
       around: this.#around,
-      asked: opening.asked(),
-      spare,
-      onPlace: (place) => {
-        this.#around.registry.sit(this, place, this.#place);
-        this.#place = place;
+      firstRequest: startup.firstRequest(),
+      parked,
+      onAssigned: (assignment) => {
+        this.#around.registry.assign(this, assignment, this.#assignment);
+        this.#assignment = assignment;
       },
       onConnected: (target, backend, greeted) => this.#relay(target, backend, greeted),
       onDeclined: (target, backend) => this.#decline(target, backend),
       onClosed: ({ member }) => {
         this.#record.reached(member);
         // An error that answers a request for encryption is shown to nobody.
-        if (opening.said() === undefined) this.close('backend_closed');
+        if (startup.parameters() === undefined) this.close('backend_closed');
         else this.refuse('backend_closed', describeEnd(member, 'backend_closed', undefined));
       },
       onRouteAgain: () => this.#route(),
       onUnreachable: (pauseMs) => this.#hold('no_member', pauseMs),
     });
-    // With a spare it may be over by now.
+    // With a parked backend it may be over by now.
     if (this.#state === 'dialing') this.#leave = abort;
   }
 
   #decline(target: Target, backend: Socket): void {
-    const spare = this.#around.spares.keep(target, backend);
-    if (!this.#move('answer')) return spare.drop();
+    const parked = this.#around.parked.park(target, backend);
+    if (!this.#move('answer')) return parked.drop();
     const arrival = this.#arriving();
-    arrival.spare = spare;
-    arrival.opening.client().write(NOT_SUPPORTED);
-    this.#leave = arrival.opening.next();
+    arrival.parked = parked;
+    arrival.startup.client().write(NOT_SUPPORTED);
+    this.#leave = arrival.startup.next();
   }
 
   #relay(target: Target, backend: Socket, greeted: Greeted | undefined): void {
-    const { opening } = this.#arriving();
+    const { startup } = this.#arriving();
     // A client that was reset in this turn of the event loop has not had its `close` yet.
-    if (opening.client().destroyed) this.close('client_gave_up');
+    if (startup.client().destroyed) this.close('client_gave_up');
     if (!this.#move('relay')) return void backend.destroy();
     this.#leave = this.#around.ages.watch(this, this.#policy.maxSessionAgeMs);
     this.#record.opened(this.#pool, target.member);
     this.#served = new Served({
-      client: opening.client(),
+      client: startup.client(),
       backend,
-      handedOver: opening.handOver(),
+      handedOver: startup.handOver(),
       greeted,
       pool: this.#policy,
       target,
@@ -313,7 +313,7 @@ export class Session implements Seated, Waiting, OpeningHost {
     const served = this.#served;
     if (served === undefined || !isTellable) return this.close(reason, detail);
     if (!this.#move('refuse')) return;
-    this.#record.judged(reason, detail);
+    this.#record.closing(reason, detail);
     this.#leave = served.part(partingText(reason, this.#pool, detail), () => this.close(reason, detail));
   }
 
@@ -321,8 +321,8 @@ export class Session implements Seated, Waiting, OpeningHost {
   #lose(reason: BackendEnding, detail: string | undefined, lastWords: ErrorFields | undefined): void {
     const served = this.#served;
     if (served === undefined || !this.#move('refuse')) return;
-    this.#record.judged(reason, detail);
-    this.#seat.becomeVisitor();
+    this.#record.closing(reason, detail);
+    this.#slot.becomeOverLimit();
     this.#leave = served.leave(lastWords, () => this.close(reason, detail));
   }
 
@@ -333,7 +333,7 @@ export class Session implements Seated, Waiting, OpeningHost {
       now: this.#around.seams.clock.now(),
       waitedMs: this.#record.waitedMs(),
       detail,
-      targetFrom: this.#arriving().opening.said()?.target?.from,
+      targetFrom: this.#arriving().startup.parameters()?.target?.from,
     });
   }
 }

@@ -3,7 +3,7 @@
 import type { Clock } from '../model/instant.ts';
 import type { Address } from '../model/member.ts';
 import type { ListenerPolicy } from '../model/policy.ts';
-import { keep } from '../proxy/accept/listeners.ts';
+import { matchListeners } from '../proxy/accept/listeners.ts';
 import type { BoundListener, ListenerChanges } from '../proxy/accept/listeners.ts';
 import { findFreePorts } from '../proxy/accept/free-ports.ts';
 import type { FreePorts } from '../proxy/accept/free-ports.ts';
@@ -37,7 +37,7 @@ export class Ports {
 
   /** Nothing is bound by it, and nothing changes before `apply`. */
   async claim(wanted: readonly ListenerPolicy[]): Promise<Claim> {
-    const kept = keep(this.#ports, wanted);
+    const kept = matchListeners(this.#ports, wanted);
     const added = wanted.filter((policy) => !kept.has(policy) && !isMeantToBeShared(policy));
     const vacancy = await this.#vacancy(added);
     if (vacancy.kind === 'failed') return { kind: 'failed', message: vacancy.message };

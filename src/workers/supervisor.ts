@@ -32,7 +32,7 @@ export interface CrewOptions {
   readonly snapshot: () => Snapshot;
   /** Undefined: it is fresh. */
   readonly freshen: (pool: PoolName, since?: Instant) => Promise<void> | undefined;
-  readonly onSmell: (smell: Smell) => void;
+  readonly onTrigger: (smell: Smell) => void;
   readonly onEvent: (event: ProxyEvent | WorkerEvent) => void;
   /** Never rejects. */
   readonly readKeyPair: (files: KeyPairFiles) => Promise<KeyPairReading>;
@@ -244,7 +244,7 @@ class Crew implements Proxy {
       case 'report':
         return this.#takeReport(slot, worker, message.report);
       case 'smell':
-        return this.#options.onSmell(message.smell);
+        return this.#options.onTrigger(message.smell);
       case 'freshen':
       case 'read_key_pair':
       case 'pass_cancel':

@@ -8,7 +8,7 @@ import { Decider } from '../monitor/decider.ts';
 import { createProxy } from '../proxy/proxy.ts';
 import type { CancelOutcome } from '../proxy/peers.ts';
 import type { LocalProxy, PreparedPolicy } from '../proxy/proxy.ts';
-import type { Room } from '../proxy/accept/descriptor-limit.ts';
+import type { DescriptorBudget } from '../proxy/accept/descriptor-limit.ts';
 import type { FromWorker, Order, ToWorker, Usage, WorkerPolicy } from './messages.ts';
 import { Questions } from './pending-replies.ts';
 import { Reporter } from './reporter.ts';
@@ -23,7 +23,7 @@ export interface WorkerOptions {
   readonly random: () => number;
   readonly usage: () => Usage;
   /** What this process has file descriptors for. Absent: enough. */
-  readonly room?: Room | undefined;
+  readonly descriptors?: DescriptorBudget | undefined;
 }
 
 type Begin = Extract<ToWorker, { kind: 'begin' }>;
@@ -75,12 +75,12 @@ export class Worker {
       ...policy,
       table: () => this.#decider.table(),
       freshen: (pool, since) => this.#fresh.ask((id) => send({ kind: 'freshen', id, pool, since })),
-      onSmell: (smell) => send({ kind: 'smell', smell }),
+      onTrigger: (smell) => send({ kind: 'smell', smell }),
       onEvent: (event) => this.#reporter.happened(event),
       readKeyPair: (files) => this.#keyPairs.ask((id) => send({ kind: 'read_key_pair', id, files })),
       clock,
       random,
-      room: options.room,
+      descriptors: options.descriptors,
       peers: {
         processes,
         lastId,

@@ -9,7 +9,7 @@ import { emptySnapshot } from '../../src/core/snapshot.ts';
 import type { Snapshot } from '../../src/core/snapshot.ts';
 import { createProbe } from '../../src/patroni/probe.ts';
 import { Evictions } from '../../src/proxy/ending/evictions.ts';
-import type { Registry } from '../../src/proxy/session-registry.ts';
+import type { SessionRegistry } from '../../src/proxy/session-registry.ts';
 import { SoftEnds } from '../../src/proxy/ending/when-idle.ts';
 import { systemClock } from '../../src/app/system-clock.ts';
 import { median } from '../support/values/median.ts';
@@ -74,7 +74,7 @@ async function probing(policy: RoutingPolicy, members: readonly Member[]): Promi
 }
 
 /** The decision, what follows for live sessions, and the carrying out of it: nothing has changed, as nearly always. */
-function deciding(policy: RoutingPolicy, snapshot: Snapshot, registry: Registry): number {
+function deciding(policy: RoutingPolicy, snapshot: Snapshot, registry: SessionRegistry): number {
   let table = decideRoutes(policy, snapshot, systemClock.now());
   const softEnds = new SoftEnds(systemClock, 50);
   const evictions = new Evictions({ registry, table: () => table, clock: systemClock, softEnds, drainMs: () => 0 });

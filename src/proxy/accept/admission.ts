@@ -1,101 +1,101 @@
-// Counts the accepted sockets, so that neither server.maxConnections nor EMFILE ever closes a client without a word. A
-// session takes a slot. Beyond a bound a limited number of visitors is still let in, to be told why they are refused or
-// to have their cancel request passed on; only what exceeds both is cut off unheard, with a parting word that it may or
-// may not read. Where room is needed, a client that was accepted and has been silent for longest is dropped before the
-// newest is refused.
+// The limits on client connections. Every accepted socket holds a slot, so the kernel and Node never drop a client without
+// an answer (EMFILE, server.maxConnections). A connection over a limit still gets an over-limit slot, as long as there are
+// any: it is told why it is refused, or its cancel request is passed on. Beyond that a connection is cut off with an error
+// that it may not read. To make room, the client that has been silent for longest during startup is dropped first.
 import type { Clock, Instant } from '../../model/instant.ts';
 import type { ClientPolicy } from '../../model/policy.ts';
 import { NO_TALLY } from '../../reports/tally.ts';
 import type { Tally } from '../../reports/tally.ts';
-import { MOST_VISITORS } from './descriptor-limit.ts';
-import type { Room } from './descriptor-limit.ts';
+import { MAX_OVER_LIMIT } from './descriptor-limit.ts';
+import type { DescriptorBudget } from './descriptor-limit.ts';
 
-export type SeatKind = 'session' | 'visitor' | 'none';
+export type SlotKind = 'session' | 'over_limit' | 'none';
 
-type Bounds = Pick<ClientPolicy, 'maxSessions' | 'maxSessionsPerAddress' | 'maxStarting'>;
+type Limits = Pick<ClientPolicy, 'maxSessions' | 'maxSessionsPerAddress' | 'maxStarting'>;
 
-/** A client that still has to say what it wants is silent when it sent nothing for so long. Milliseconds. */
+/** A client in its startup that sends nothing for this long is silent. Milliseconds. */
 const SILENT_MS = 1_000;
 
-/** What admission needs of the connection that it lets in. */
-export interface Admitted {
-  /** All bytes so far, those of a TLS handshake too. */
+/** The connection that asks for a slot. */
+export interface AdmittedClient {
+  /** All bytes so far, a TLS handshake included. */
   bytesRead(): number;
-  /** Room is needed, and it has been silent: gives up its seat synchronously. */
+  /** It has been silent while others need room. It must release its slot synchronously. */
   drop(): void;
 }
 
 export interface AdmissionInputs {
-  /** Read at each admission: a client that is in stays in. */
-  readonly bounds: () => Bounds;
+  /** Read at each admission. A later, lower limit ends nobody. */
+  readonly limits: () => Limits;
   readonly clock: Clock;
-  /** What other processes have let in under the same bounds. */
+  /** The connections of the other processes under the same limits. */
   readonly others?: (() => Tally) | undefined;
-  /** What this process has file descriptors for. Absent: enough. */
-  readonly room?: Room | undefined;
+  /** Absent: no limit on file descriptors is known. */
+  readonly descriptors?: DescriptorBudget | undefined;
 }
 
-/** When a client that still has to say what it wants was last known to have sent something. */
-interface Heard {
+/** The last look at a client in its startup: when it was known to have sent something, and how much in all. */
+interface LastHeard {
   readonly at: Instant;
   readonly bytes: number;
 }
 
-/** What one client connection occupies, until `leave`. */
-export interface Seat {
-  readonly kind: SeatKind;
-  /** The bound that keeps it from a session, in words; undefined for a session. */
-  readonly full: string | undefined;
-  /** Whether it still has to say what it wants. True at first. */
-  starts(isStarting: boolean): void;
-  /** A cancel request gives its slot back at once, if there is room for one more visitor. */
-  becomeVisitor(): void;
-  /** Once; later calls do nothing. */
-  leave(): void;
+/** One accepted connection's share of the limits, until `release`. */
+export interface Slot {
+  readonly kind: SlotKind;
+  /** The limit that it exceeds, as a sentence for DETAIL; undefined for a session. */
+  readonly exceededLimit: string | undefined;
+  /** Whether the client is in its startup. True at first. */
+  setStarting(isStarting: boolean): void;
+  /** Gives the session back and keeps an over-limit slot, if one is free. */
+  becomeOverLimit(): void;
+  /** Idempotent. */
+  release(): void;
 }
 
 export class Admission {
-  readonly #bounds: () => Bounds;
-  readonly #taken = { session: 0, visitor: 0, none: 0 };
+  readonly #limits: () => Limits;
+  readonly #taken = { session: 0, over_limit: 0, none: 0 };
   readonly #byAddress = new Map<string, number>();
   readonly #others: () => Tally;
-  /** Only where somebody asks. */
+  /** Addresses whose number changed since the last tally(). Kept only if other processes read it. */
   readonly #changed = new Set<string>();
   readonly #hasOthers: boolean;
   readonly #clock: Clock;
-  readonly #room: Room | undefined;
-  /** Clients that still have to say what they want, the longest unheard first. */
-  readonly #starting = new Map<TakenSeat, Heard>();
+  readonly #descriptors: DescriptorBudget | undefined;
+  /** Clients in their startup, the longest unheard first. */
+  readonly #starting = new Map<TakenSlot, LastHeard>();
 
-  constructor({ bounds, clock, others, room }: AdmissionInputs) {
-    this.#room = room;
-    this.#bounds = bounds;
+  constructor({ limits, clock, others, descriptors }: AdmissionInputs) {
+    this.#descriptors = descriptors;
+    this.#limits = limits;
     this.#clock = clock;
     this.#others = others ?? (() => NO_TALLY);
     this.#hasOthers = others !== undefined;
   }
 
-  /** Of the addresses those whose number has changed since it was last asked. */
+  /** `byAddress` has only the addresses whose number changed since the last call. */
   tally(): Pick<Tally, 'sessions' | 'starting' | 'byAddress'> {
     const byAddress = new Map([...this.#changed].map((address) => [address, this.#byAddress.get(address) ?? 0]));
     this.#changed.clear();
     return { sessions: this.#taken.session, starting: this.#starting.size, byAddress };
   }
 
-  /** `address`: the client's, without its port. */
-  admit(address: string, client: Admitted): Seat {
-    let full = this.#fullFor(address);
-    while (full?.needs !== undefined && this.#dropSilent(full.needs)) full = this.#fullFor(address);
-    let kind: SeatKind = 'session';
-    if (full !== undefined) kind = full.needs === 'starting' || !this.hasRoomForVisitor() ? 'none' : 'visitor';
+  /** `address`: of the client, without its port. */
+  admit(address: string, client: AdmittedClient): Slot {
+    let exceeded = this.#exceededFor(address);
+    while (exceeded?.needs !== undefined && this.#dropSilent(exceeded.needs)) exceeded = this.#exceededFor(address);
+    let kind: SlotKind = 'session';
+    if (exceeded !== undefined)
+      kind = exceeded.needs === 'starting' || !this.hasRoomForOverLimit() ? 'none' : 'over_limit';
     this.count(kind, address, 1);
-    const seat = new TakenSeat({ admission: this, client, kind, address, full: full?.text });
-    this.countStarting(seat, true);
-    return seat;
+    const slot = new TakenSlot({ admission: this, client, kind, address, exceededLimit: exceeded?.text });
+    this.countStarting(slot, true);
+    return slot;
   }
 
-  /** Only seats call this, and the two below. */
-  count(kind: SeatKind, address: string, change: 1 | -1): void {
+  /** Called by slots only, as are the next two. */
+  count(kind: SlotKind, address: string, change: 1 | -1): void {
     this.#taken[kind] += change;
     if (kind !== 'session') return;
     if (this.#hasOthers) this.#changed.add(address);
@@ -104,102 +104,102 @@ export class Admission {
     else this.#byAddress.set(address, left);
   }
 
-  countStarting(seat: TakenSeat, isStarting: boolean): void {
-    if (isStarting) this.#starting.set(seat, { at: this.#clock.now(), bytes: seat.client.bytesRead() });
-    else this.#starting.delete(seat);
+  countStarting(slot: TakenSlot, isStarting: boolean): void {
+    if (isStarting) this.#starting.set(slot, { at: this.#clock.now(), bytes: slot.client.bytesRead() });
+    else this.#starting.delete(slot);
   }
 
-  hasRoomForVisitor(): boolean {
-    return this.#taken.visitor < (this.#room?.visitors ?? MOST_VISITORS);
+  hasRoomForOverLimit(): boolean {
+    return this.#taken.over_limit < (this.#descriptors?.overLimit ?? MAX_OVER_LIMIT);
   }
 
-  /** Drops one client that has been silent; false where there is none. `needs`: what it has to give back. */
+  /** Drops one silent client; false if there is none. `needs`: what the client must give back. */
   #dropSilent(needs: 'starting' | 'session'): boolean {
     const now = this.#clock.now();
-    for (const [seat, heard] of this.#starting) {
+    for (const [slot, heard] of this.#starting) {
       if (now - heard.at < SILENT_MS) return false;
-      const bytes = seat.client.bytesRead();
+      const bytes = slot.client.bytesRead();
       if (bytes !== heard.bytes) {
-        // It spoke since the last look: behind the others, with as much time again.
-        this.#starting.delete(seat);
-        this.#starting.set(seat, { at: now, bytes });
-      } else if (needs === 'starting' || seat.kind === 'session') {
-        seat.client.drop();
+        // It sent something since the last look: it gets as much time again, behind the others.
+        this.#starting.delete(slot);
+        this.#starting.set(slot, { at: now, bytes });
+      } else if (needs === 'starting' || slot.kind === 'session') {
+        slot.client.drop();
         return true;
       }
     }
     return false;
   }
 
-  /** `needs`: what somebody else could give back. */
-  #fullFor(address: string): { readonly text: string; readonly needs?: 'starting' | 'session' } | undefined {
-    const { maxSessions, maxSessionsPerAddress = Infinity, maxStarting = Infinity } = this.#bounds();
+  /** The first limit that is reached. `needs`: what a silent client could give back for it. */
+  #exceededFor(address: string): { readonly text: string; readonly needs?: 'starting' | 'session' } | undefined {
+    const { maxSessions, maxSessionsPerAddress = Infinity, maxStarting = Infinity } = this.#limits();
     const others = this.#others();
     if (this.#starting.size + others.starting >= maxStarting) {
-      const text = `the bound of ${maxStarting} clients that have not said yet what they want is reached`;
+      const text = `the limit of ${maxStarting} clients in their startup is reached`;
       return { text, needs: 'starting' };
     }
     if (this.#taken.session + others.sessions >= maxSessions) {
-      return { text: `the bound of ${maxSessions} sessions is reached`, needs: 'session' };
+      return { text: `the limit of ${maxSessions} sessions is reached`, needs: 'session' };
     }
-    if (this.#room !== undefined && this.#taken.session >= this.#room.sessions) {
-      const { limit, sessions } = this.#room;
+    if (this.#descriptors !== undefined && this.#taken.session >= this.#descriptors.sessions) {
+      const { limit, sessions } = this.#descriptors;
       return { text: `the limit on open files (${limit}) has room for ${sessions} sessions`, needs: 'session' };
     }
     const fromThere = (this.#byAddress.get(address) ?? 0) + (others.byAddress.get(address) ?? 0);
     if (fromThere >= maxSessionsPerAddress) {
-      return { text: `the bound of ${maxSessionsPerAddress} sessions from ${address} is reached` };
+      return { text: `the limit of ${maxSessionsPerAddress} sessions from ${address} is reached` };
     }
     return undefined;
   }
 }
 
-interface SeatInputs {
+interface SlotInputs {
   readonly admission: Admission;
-  readonly client: Admitted;
-  readonly kind: SeatKind;
+  readonly client: AdmittedClient;
+  readonly kind: SlotKind;
   readonly address: string;
-  readonly full: string | undefined;
+  readonly exceededLimit: string | undefined;
 }
 
-class TakenSeat implements Seat {
-  readonly full: string | undefined;
-  readonly client: Admitted;
+class TakenSlot implements Slot {
+  readonly exceededLimit: string | undefined;
+  readonly client: AdmittedClient;
   readonly #admission: Admission;
   readonly #address: string;
-  #kind: SeatKind;
+  #kind: SlotKind;
   #isStarting = true;
   #isIn = true;
 
-  constructor({ admission, client, kind, address, full }: SeatInputs) {
-    this.full = full;
+  constructor({ admission, client, kind, address, exceededLimit }: SlotInputs) {
+    this.exceededLimit = exceededLimit;
     this.client = client;
     this.#admission = admission;
     this.#address = address;
     this.#kind = kind;
   }
 
-  get kind(): SeatKind {
+  get kind(): SlotKind {
     return this.#kind;
   }
 
-  starts(isStarting: boolean): void {
+  setStarting(isStarting: boolean): void {
     if (isStarting === this.#isStarting) return;
     this.#isStarting = isStarting;
     this.#admission.countStarting(this, isStarting);
   }
 
-  becomeVisitor(): void {
-    if (this.#kind !== 'session' || !this.#admission.hasRoomForVisitor()) return;
+  becomeOverLimit(): void {
+    if (this.#kind !== 'session' || !this.#admission.hasRoomForOverLimit()) return;
     this.#admission.count('session', this.#address, -1);
-    this.#kind = 'visitor';
-    this.#admission.count('visitor', this.#address, 1);
+    this.#kind = 'over_limit';
+    this.#admission.count('over_limit', this.#address, 1);
   }
 
-  leave(): void {
+  release(): void {
     if (!this.#isIn) return;
     this.#isIn = false;
-    this.starts(false);
+    this.setStarting(false);
     this.#admission.count(this.#kind, this.#address, -1);
   }
 }

@@ -1,6 +1,5 @@
-// How many sessions one process has file descriptors for. Two for each session, and enough apart from them that no
-// number of clients can use up those for probes, for the admin port, and for telling clients why they are refused.
-// Pure.
+// How many sessions one process has file descriptors for. A session needs two. A reserve is kept for probes, for the admin
+// port and for over-limit connections, so that no number of clients can use it up. Pure.
 
 /** Of one process. */
 export interface OpenFiles {
@@ -8,34 +7,34 @@ export interface OpenFiles {
   readonly inUse: number;
 }
 
-export interface Room {
+export interface DescriptorBudget {
   /** The limit on open files. */
   readonly limit: number;
   /** At one time. May be negative: the limit is too low for anything. */
   readonly sessions: number;
-  /** Clients over a bound that are heard and told why, at one time. */
-  readonly visitors: number;
+  /** Over-limit connections at one time. */
+  readonly overLimit: number;
 }
 
-/** At one time, where descriptors are plenty. */
-export const MOST_VISITORS = 256;
-/** Room for fewer is not worth a start. */
-export const LEAST_SESSIONS = 16;
+/** Over-limit connections at one time, if descriptors are plenty. */
+export const MAX_OVER_LIMIT = 256;
+/** With room for fewer sessions the program does not start. */
+export const MIN_SESSIONS = 16;
 
-const MOST_ADMIN = 64;
-/** Probes, /cluster, Kubernetes, files that are read, a second connect that races the first. */
-const LEAST_OWN = 64;
-const MOST_OWN = 384;
+const ADMIN_DESCRIPTORS = 64;
+/** For probes, /cluster, Kubernetes, files, and second connects that race the first. */
+const MIN_OWN = 64;
+const MAX_OWN = 384;
 
-/** `inUse`: before anything listens. */
-export function roomIn({ limit, inUse }: OpenFiles): Room {
-  const visitors = within(limit / 16, 8, MOST_VISITORS);
-  const own = within(limit / 8, LEAST_OWN, MOST_OWN);
-  // A visitor whose cancel request is passed on has two.
-  const sessions = Math.floor((limit - inUse - own - MOST_ADMIN - 2 * visitors) / 2);
-  return { limit, sessions, visitors };
+/** `inUse`: counted before anything listens. */
+export function descriptorBudget({ limit, inUse }: OpenFiles): DescriptorBudget {
+  const overLimit = clamp(limit / 16, 8, MAX_OVER_LIMIT);
+  const own = clamp(limit / 8, MIN_OWN, MAX_OWN);
+  // An over-limit connection whose cancel request is passed on needs two.
+  const sessions = Math.floor((limit - inUse - own - ADMIN_DESCRIPTORS - 2 * overLimit) / 2);
+  return { limit, sessions, overLimit };
 }
 
-function within(value: number, least: number, most: number): number {
-  return Math.floor(Math.min(most, Math.max(least, value)));
+function clamp(value: number, min: number, max: number): number {
+  return Math.floor(Math.min(max, Math.max(min, value)));
 }

@@ -6,7 +6,14 @@ import type { Address } from '../../model/member.ts';
 import type { ListenerPolicy, PoolName } from '../../model/policy.ts';
 import { createDoor } from './door.ts';
 import type { Door } from './door.ts';
-import { BACKLOG, bindSocket, explainBind, explainStray, explainTaking, takeSocket } from './listening-socket.ts';
+import {
+  BACKLOG,
+  bindSocket,
+  explainBind,
+  explainUnknownSocket,
+  explainAdoption,
+  adoptSocket,
+} from './listening-socket.ts';
 import type { InheritedSocket, ListeningSocket } from './listening-socket.ts';
 
 export interface BoundListener {
@@ -72,7 +79,7 @@ export class Listeners {
 
   /** Binds the addresses that `wanted` has and we have not, all or none. What is bound stays as it is before `apply`. */
   async prepare(wanted: readonly ListenerPolicy[]): Promise<PreparedListeners> {
-    const kept = keep(this.#listeners, wanted);
+    const kept = matchListeners(this.#listeners, wanted);
     const added: Listener[] = [];
     const abandon = (): void => {
       for (const listener of added) stop(listener);
@@ -148,13 +155,13 @@ export class Listeners {
 
   async #take(inherited: InheritedSocket, wanted: readonly ListenerPolicy[]): Promise<Listener | string> {
     const door = createDoor();
-    const socket = await takeSocket(inherited, door.onClient);
-    if (socket instanceof Error) return explainTaking(inherited, socket);
+    const socket = await adoptSocket(inherited, door.onClient);
+    if (socket instanceof Error) return explainAdoption(inherited, socket);
     const policy = wanted.find(({ address }) => isSameAddress(address, socket.address));
     if (policy !== undefined) return this.#listener(policy, socket, door);
     socket.server.close();
     door.shut();
-    return explainStray(
+    return explainUnknownSocket(
       inherited,
       socket.address,
       wanted.map(({ address }) => address),
@@ -192,7 +199,7 @@ function nextTurn(): Promise<void> {
 }
 
 /** Which of the listeners goes on for which policy: by address, whatever its pool; of several on port 0 the one of the same pool. */
-export function keep<One extends { readonly policy: ListenerPolicy }>(
+export function matchListeners<One extends { readonly policy: ListenerPolicy }>(
   listeners: readonly One[],
   wanted: readonly ListenerPolicy[],
 ): ReadonlyMap<ListenerPolicy, One> {

@@ -33,7 +33,7 @@ export function bindSocket(
 }
 
 /** Its other holders go on listening when this one is closed. */
-export function takeSocket(
+export function adoptSocket(
   { fd }: InheritedSocket,
   onClient: (client: Socket) => void,
 ): Promise<ListeningSocket | NodeJS.ErrnoException> {
@@ -98,12 +98,12 @@ export function explainBind({ address, reusePort, error, own }: BindFailure): st
   }
 }
 
-export function explainTaking({ fd, name }: InheritedSocket, error: NodeJS.ErrnoException): string {
+export function explainAdoption({ fd, name }: InheritedSocket, error: NodeJS.ErrnoException): string {
   const why = error.code === undefined ? error.message : `cannot be listened on (${error.code}): expected a TCP socket`;
   return `the socket that was passed as "${name}" (file descriptor ${fd}) ${why}`;
 }
 
-export function explainStray({ name }: InheritedSocket, address: Address, wanted: readonly Address[]): string {
+export function explainUnknownSocket({ name }: InheritedSocket, address: Address, wanted: readonly Address[]): string {
   const listeners = wanted.map(addressText).join(', ');
   return `the socket that was passed as "${name}" is bound to ${addressText(address)}, which no listener names: there are ${listeners}`;
 }

@@ -15,10 +15,10 @@ import { openRoute } from '../connect/connect-backend.ts';
 import { CancelKeys } from './cancel-keys.ts';
 import type { Dial } from '../connect/dial.ts';
 import { GuessRation } from './guess-limit.ts';
-import type { ProxySeams } from '../options.ts';
+import type { ProxyDependencies } from '../options.ts';
 import { NO_PEERS } from '../peers.ts';
 import type { CancelOutcome, Peers } from '../peers.ts';
-import type { Registry } from '../session-registry.ts';
+import type { SessionRegistry } from '../session-registry.ts';
 
 /** From the request to the end of everything it opened. */
 const CANCEL_MS = 5_000;
@@ -28,8 +28,8 @@ const MOST_CANCEL_TARGETS = 8;
 const UNKNOWN_PER_SECOND = 20;
 
 export interface CancelsInputs {
-  readonly seams: ProxySeams;
-  readonly registry: Registry;
+  readonly seams: ProxyDependencies;
+  readonly registry: SessionRegistry;
   readonly dial: Dial;
 }
 
@@ -121,7 +121,7 @@ export class Cancels {
   /** Where its sessions live, then where new ones would go: another proxy's live there. */
   #placesOf(pool: PoolName): readonly Target[] {
     const { seams, registry } = this.#inputs;
-    const places: Target[] = [...registry.placesOf(pool)];
+    const places: Target[] = [...registry.assignmentsOf(pool)];
     for (const target of openRoute(seams, pool)?.targets ?? []) {
       if (!places.some(({ address }) => isSameAddress(address, target.address))) places.push(target);
     }

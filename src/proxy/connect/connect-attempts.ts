@@ -6,7 +6,7 @@ import type { Target } from '../../core/routing-table.ts';
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 1_000;
 
-export class Attempts {
+export class ConnectAttempts {
   readonly #perRound: number;
   /** Made with the first of them: most clients' first dial succeeds. */
   #failed: Set<MemberName> | undefined;

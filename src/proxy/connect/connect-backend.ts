@@ -6,33 +6,33 @@ import type { Clock } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
 import type { Route, Target } from '../../core/routing-table.ts';
-import type { Attempts } from './connect-attempts.ts';
+import type { ConnectAttempts } from './connect-attempts.ts';
 import { raceConnects } from './connect-race.ts';
 import type { DialResult } from './dial.ts';
 import { awaitGreeting } from './greeting.ts';
 import type { Greeted } from './greeting.ts';
 import { negotiate } from './negotiation.ts';
-import type { ProxySeams } from '../options.ts';
-import type { Place, Registry } from '../session-registry.ts';
+import type { ProxyDependencies } from '../options.ts';
+import type { Assignment, SessionRegistry } from '../session-registry.ts';
 import { isAmong } from './parked-backends.ts';
-import type { Spare } from './parked-backends.ts';
+import type { ParkedBackend } from './parked-backends.ts';
 import type { Surroundings } from '../surroundings.ts';
 
 export type OpenRoute = Extract<Route, { kind: 'open' }>;
 
-export interface ApproachInputs {
+export interface ConnectInputs {
   readonly session: number;
   /** The client's, without its port. */
   readonly clientAddress: string;
   readonly pool: PoolPolicy;
-  readonly attempts: Attempts;
+  readonly attempts: ConnectAttempts;
   readonly around: Surroundings;
   /** The client's packet, where its answer can be awaited. */
-  readonly asked: Asked | undefined;
+  readonly firstRequest: FirstRequest | undefined;
   /** Used instead of a dial, if its member is open. */
-  readonly spare: Spare | undefined;
-  /** The dial begins: the session takes its seat. */
-  readonly onPlace: (place: Place) => void;
+  readonly parked: ParkedBackend | undefined;
+  /** The dial begins: the session is assigned to its member. */
+  readonly onAssigned: (assignment: Assignment) => void;
   /** `greeted` is set when the packet was sent already. */
   readonly onConnected: (target: Target, backend: Socket, greeted: Greeted | undefined) => void;
   /** No encryption here: the client may go on in plain text. */
@@ -45,7 +45,7 @@ export interface ApproachInputs {
   readonly onUnreachable: (pauseMs: number) => void;
 }
 
-export interface Asked {
+export interface FirstRequest {
   /** `startup`: the client's whole conversation so far. */
   readonly kind: 'startup' | 'negotiation';
   readonly packet: Uint8Array;
@@ -53,13 +53,17 @@ export interface Asked {
 
 const nothing = (): void => {};
 
-export function openRoute(seams: ProxySeams, pool: PoolName): OpenRoute | undefined {
+export function openRoute(seams: ProxyDependencies, pool: PoolName): OpenRoute | undefined {
   const route = seams.table().pools.get(pool)?.route;
   return route?.kind === 'open' ? route : undefined;
 }
 
 /** Says that the pool may have no more sessions while it is degraded as it is; undefined while it may. */
-export function fullRoute(registry: Registry, pool: PoolName, { fallback, lagging }: OpenRoute): string | undefined {
+export function fullRoute(
+  registry: SessionRegistry,
+  pool: PoolName,
+  { fallback, lagging }: OpenRoute,
+): string | undefined {
   if (fallback !== undefined && registry.fallbackSessions(pool) >= fallback.maxSessions) {
     const where = `pool "${pool}" lives on the members of pool "${fallback.pool}"`;
     return `${where}, where its bound is ${fallback.maxSessions} sessions`;
@@ -75,7 +79,7 @@ function connectTimeoutMs({ policy }: Surroundings): number {
 }
 
 /** The caller has just seen the route open. Returns the abort, which is idempotent. */
-export function approach(inputs: ApproachInputs): () => void {
+export function connectBackend(inputs: ConnectInputs): () => void {
   const { pool, around } = inputs;
   const { seams } = around;
   const asked = pool.exclusive ? seams.freshen(pool.name) : undefined;
@@ -105,7 +109,7 @@ function once(clock: Clock, limitMs: number, asked: Promise<void>, run: () => vo
   return cancel;
 }
 
-function connectToMember(inputs: ApproachInputs): () => void {
+function connectToMember(inputs: ConnectInputs): () => void {
   const { around, pool, attempts } = inputs;
   const { seams, picker, dial } = around;
   const { clock } = seams;
@@ -114,31 +118,31 @@ function connectToMember(inputs: ApproachInputs): () => void {
     inputs.onRouteAgain();
     return nothing;
   }
-  const kept = inputs.spare?.take(route.targets);
+  const kept = inputs.parked?.take(route.targets);
   if (kept !== undefined) {
-    inputs.onPlace(placeAt(kept.target, route));
+    inputs.onAssigned(assignmentTo(kept.target, route));
     return handOver(inputs, kept.target, kept.socket);
   }
   const attemptsLeft = attempts.left();
-  let seated = picker.pick(pool, attempts.preferred(route.targets), inputs.clientAddress);
+  let assigned = picker.pick(pool, attempts.preferred(route.targets), inputs.clientAddress);
   let abort = nothing;
-  const sit = (target: Target): void => {
-    seated = target;
-    inputs.onPlace(placeAt(target, route));
+  const assign = (target: Target): void => {
+    assigned = target;
+    inputs.onAssigned(assignmentTo(target, route));
   };
   const abortRace = raceConnects({
     dial,
     clock,
     timeoutMs: connectTimeoutMs(around),
     delayMs: route.targets.length > 1 ? around.policy().backend.attemptDelayMs : undefined,
-    first: seated,
-    next: (tried) => (tried.size < attemptsLeft ? another(inputs, tried) : undefined),
-    onBegin: sit,
+    first: assigned,
+    next: (tried) => (tried.size < attemptsLeft ? anotherTarget(inputs, tried) : undefined),
+    onBegin: assign,
     onFinished: ({ member }, outcome, durationMs) =>
       seams.onEvent({ kind: 'dial_finished', pool: pool.name, session: inputs.session, member, outcome, durationMs }),
-    onSlow: ({ member }) => seams.onSmell({ kind: 'connect_slow', member }),
+    onSlow: ({ member }) => seams.onTrigger({ kind: 'connect_slow', member }),
     onConnected: (target, socket) => {
-      if (target !== seated) sit(target);
+      if (target !== assigned) assign(target);
       abort = handOver(inputs, target, socket);
     },
     onFailed: (target, result, isLast) => failed(inputs, target, result, isLast),
@@ -149,13 +153,13 @@ function connectToMember(inputs: ApproachInputs): () => void {
   };
 }
 
-function placeAt(target: Target, { fallback, lagging }: OpenRoute): Place {
+function assignmentTo(target: Target, { fallback, lagging }: OpenRoute): Assignment {
   return { ...target, isFallback: fallback !== undefined, isLagging: lagging !== undefined };
 }
 
 /** Another member of the route as it is now, to be tried beside those that were. */
-function another(
-  { around, pool, attempts, clientAddress }: ApproachInputs,
+function anotherTarget(
+  { around, pool, attempts, clientAddress }: ConnectInputs,
   tried: ReadonlySet<MemberName>,
 ): Target | undefined {
   const targets = openRoute(around.seams, pool.name)?.targets ?? [];
@@ -163,8 +167,8 @@ function another(
   return first && around.picker.pick(pool, attempts.preferred([first, ...rest]), clientAddress);
 }
 
-function handOver(inputs: ApproachInputs, target: Target, backend: Socket): () => void {
-  const { pool, attempts, asked, onConnected } = inputs;
+function handOver(inputs: ConnectInputs, target: Target, backend: Socket): () => void {
+  const { pool, attempts, firstRequest, onConnected } = inputs;
   const { seams } = inputs.around;
   if (!isAmong(openRoute(seams, pool.name)?.targets ?? [], target)) {
     backend.destroy();
@@ -175,39 +179,39 @@ function handOver(inputs: ApproachInputs, target: Target, backend: Socket): () =
   // is its whole conversation so far. The second server's answer is relayed whatever it is.
   const mayTurnAway = pool.exclusive && !attempts.wasTurnedAway();
   const turnedAway = (): void => {
-    seams.onSmell({ kind: 'backend_closed', member: target.member });
+    seams.onTrigger({ kind: 'backend_closed', member: target.member });
     if (!mayTurnAway) return inputs.onClosed(target);
     attempts.turnedAway();
     inputs.onRouteAgain();
   };
   const { clock } = seams;
-  if (asked?.kind === 'negotiation') {
+  if (firstRequest?.kind === 'negotiation') {
     return negotiate({
       backend,
-      request: asked.packet,
+      request: firstRequest.packet,
       clock,
       onDeclined: () => inputs.onDeclined(target, backend),
       onAnswered: (words) => onConnected(target, backend, { words }),
       onClosed: turnedAway,
     });
   }
-  if (asked === undefined || !mayTurnAway) {
+  if (firstRequest === undefined || !mayTurnAway) {
     onConnected(target, backend, undefined);
     return nothing;
   }
   const onGreeted = (greeted: Greeted): void => onConnected(target, backend, greeted);
-  return awaitGreeting({ backend, startup: asked.packet, clock, onGreeted, onTurnedAway: turnedAway });
+  return awaitGreeting({ backend, startup: firstRequest.packet, clock, onGreeted, onTurnedAway: turnedAway });
 }
 
 function failed(
-  inputs: ApproachInputs,
+  inputs: ConnectInputs,
   { member }: Target,
   result: Extract<DialResult, { kind: 'failed' }>,
   isLast: boolean,
 ): void {
   const { attempts, pool } = inputs;
   const { seams } = inputs.around;
-  if (!result.isLocalFault) seams.onSmell({ kind: 'dial_failed', member });
+  if (!result.isLocalFault) seams.onTrigger({ kind: 'dial_failed', member });
   const route = openRoute(seams, pool.name);
   const pauseMs = attempts.failed(member, result.detail, result.isLocalFault, route?.targets ?? []);
   if (!isLast) return;

@@ -4,7 +4,7 @@ import type { Clock, Instant } from '../../model/instant.ts';
 import type { PoolName } from '../../model/policy.ts';
 import type { Route, RoutingTable } from '../../core/routing-table.ts';
 
-export class Degraded {
+export class DegradedPools {
   readonly #clock: Clock;
   readonly #since = new Map<PoolName, Instant>();
 

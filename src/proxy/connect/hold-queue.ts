@@ -1,6 +1,6 @@
-// Clients that wait for a route: one line per pool, first come first served, bounded in number and time, let go at a rate so
+// Clients that wait for a route: one queue per pool, first come first served, bounded in number and time, let go at a rate so
 // that a new primary is not stampeded. Who fails to connect comes back and waits out a short pause. Newcomers to an open route
-// do not queue behind the line: a steady stream of them would otherwise keep it from ever emptying.
+// do not queue behind the others: a steady stream of them would otherwise keep it from ever emptying.
 import type { HoldOutcome, ProxyEvent, Smell } from '../../reports/events.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import { isSameAddress } from '../../model/member.ts';
@@ -8,8 +8,8 @@ import type { HoldPolicy, PoolName } from '../../model/policy.ts';
 import type { HoldCause, Route, RoutingTable } from '../../core/routing-table.ts';
 import { TokenBucket } from '../token-bucket.ts';
 
-/** What the line needs of a client. Each call makes it leave the line in the same step. */
-export interface Waiting {
+/** What the queue needs of a client. Each call makes it leave the queue in the same step. */
+export interface HeldClient {
   readonly id: number;
   readonly pool: PoolName;
   /** The route is open: go. */
@@ -17,7 +17,7 @@ export interface Waiting {
   /** Waited long enough. */
   expire(): void;
   /** The route is definitely closed. */
-  turnAway(): void;
+  refuseNoRoute(): void;
 }
 
 export interface HoldRequest {
@@ -28,29 +28,29 @@ export interface HoldRequest {
   readonly pauseMs: number;
 }
 
-export type HoldAnswer =
-  /** `leave` must be called once, when the client leaves the line for whatever reason. */
+export type HoldResult =
+  /** `leave` must be called once, when the client leaves the queue for whatever reason. */
   | { readonly kind: 'held'; readonly leave: () => void }
   | { readonly kind: 'refused'; readonly reason: 'hold_full' | 'hold_timeout' | 'no_route'; readonly detail: string };
 
-export interface HoldingInputs {
+export interface HoldQueueInputs {
   readonly policy: () => HoldPolicy;
   readonly table: () => RoutingTable;
   readonly clock: Clock;
   readonly onEvent: (event: ProxyEvent) => void;
-  readonly onSmell: (smell: Smell) => void;
+  readonly onTrigger: (smell: Smell) => void;
   /** Clients that wait at other processes, under the same bound. */
   readonly heldElsewhere?: () => number;
 }
 
 interface Entry {
-  readonly waiting: Waiting;
+  readonly client: HeldClient;
   readonly enteredAt: Instant;
   notBefore: Instant;
   outcome: HoldOutcome;
 }
 
-interface Line {
+interface PoolQueue {
   readonly pool: PoolName;
   readonly entries: Set<Entry>;
   bucket: TokenBucket;
@@ -60,18 +60,18 @@ interface Line {
   /** When the pump runs next; Infinity while nothing is due. */
   pumpAt: Instant;
   cancelPump: () => void;
-  cancelSmell: () => void;
+  cancelTrigger: () => void;
 }
 
 /** How often waiting clients are smelled. */
-const SMELL_EVERY_MS = 1_000;
+const TRIGGER_EVERY_MS = 1_000;
 
-export class Holding {
-  readonly #inputs: HoldingInputs;
-  readonly #lines = new Map<PoolName, Line>();
+export class HoldQueue {
+  readonly #inputs: HoldQueueInputs;
+  readonly #queues = new Map<PoolName, PoolQueue>();
   #held = 0;
 
-  constructor(inputs: HoldingInputs) {
+  constructor(inputs: HoldQueueInputs) {
     this.#inputs = inputs;
   }
 
@@ -79,18 +79,18 @@ export class Holding {
   learn(pools: readonly PoolName[]): void {
     const { clock, policy } = this.#inputs;
     const newBucket = (): TokenBucket => new TokenBucket(policy().releasePerSecond, clock.now());
-    for (const line of this.#lines.values()) line.bucket = newBucket();
+    for (const queue of this.#queues.values()) queue.bucket = newBucket();
     for (const pool of pools) {
-      if (!this.#lines.has(pool)) this.#lines.set(pool, newLine(pool, newBucket()));
+      if (!this.#queues.has(pool)) this.#queues.set(pool, newQueue(pool, newBucket()));
     }
   }
 
-  enter(waiting: Waiting, { cause, since, pauseMs }: HoldRequest): HoldAnswer {
+  enter(client: HeldClient, { cause, since, pauseMs }: HoldRequest): HoldResult {
     const { clock, onEvent, heldElsewhere = () => 0 } = this.#inputs;
     const policy = this.#inputs.policy();
-    const line = this.#line(waiting.pool);
+    const queue = this.#queue(client.pool);
     const now = clock.now();
-    const lostForMs = line.lostAt === undefined ? 0 : now - line.lostAt;
+    const lostForMs = queue.lostAt === undefined ? 0 : now - queue.lostAt;
     if (lostForMs >= policy.maxFailoverMs) {
       return { kind: 'refused', reason: 'no_route', detail: `no route for ${Math.round(lostForMs / 1000)} s` };
     }
@@ -100,21 +100,21 @@ export class Holding {
     const waitMs = Math.min(since + policy.maxWaitMs - now, policy.maxFailoverMs - lostForMs);
     if (waitMs <= 0) return { kind: 'refused', reason: 'hold_timeout', detail: 'no time left to wait' };
 
-    const entry: Entry = { waiting, enteredAt: now, notBefore: now + pauseMs, outcome: 'gave_up' };
+    const entry: Entry = { client, enteredAt: now, notBefore: now + pauseMs, outcome: 'gave_up' };
     const cancelDeadline = clock.schedule(waitMs, () => {
       entry.outcome = 'timeout';
-      waiting.expire();
+      client.expire();
     });
-    line.entries.add(entry);
+    queue.entries.add(entry);
     this.#held += 1;
-    onEvent({ kind: 'hold_started', pool: line.pool, session: waiting.id, cause });
-    this.#smell(line);
-    if (line.lastRoute?.kind === 'open') this.#pumpIn(line, pauseMs);
+    onEvent({ kind: 'hold_started', pool: queue.pool, session: client.id, cause });
+    this.#trigger(queue);
+    if (queue.lastRoute?.kind === 'open') this.#pumpIn(queue, pauseMs);
     return {
       kind: 'held',
       leave: () => {
         cancelDeadline();
-        this.#left(line, entry);
+        this.#left(queue, entry);
       },
     };
   }
@@ -123,82 +123,82 @@ export class Holding {
   tableChanged(): void {
     const { table, clock } = this.#inputs;
     const pools = table().pools;
-    for (const line of this.#lines.values()) {
-      const route = pools.get(line.pool)?.route;
-      const isNews = route?.kind === 'open' && !isSameRoute(line.lastRoute, route);
-      line.lastRoute = route;
-      if (route?.kind === 'open') line.lostAt = undefined;
-      else line.lostAt ??= clock.now();
-      if (route === undefined || route.kind === 'closed') this.#turnAway(line);
+    for (const queue of this.#queues.values()) {
+      const route = pools.get(queue.pool)?.route;
+      const isNews = route?.kind === 'open' && !isSameRoute(queue.lastRoute, route);
+      queue.lastRoute = route;
+      if (route?.kind === 'open') queue.lostAt = undefined;
+      else queue.lostAt ??= clock.now();
+      if (route === undefined || route.kind === 'closed') this.#refuseAll(queue);
       if (!isNews) continue;
-      for (const entry of line.entries) entry.notBefore = -Infinity;
-      this.#pump(line);
+      for (const entry of queue.entries) entry.notBefore = -Infinity;
+      this.#pump(queue);
     }
   }
 
   stop(): void {
-    for (const line of this.#lines.values()) {
-      stopPump(line);
-      line.cancelSmell();
+    for (const queue of this.#queues.values()) {
+      stopPump(queue);
+      queue.cancelTrigger();
     }
   }
 
-  #pump(line: Line): void {
-    stopPump(line);
-    while (this.#inputs.table().pools.get(line.pool)?.route.kind === 'open') {
+  #pump(queue: PoolQueue): void {
+    stopPump(queue);
+    while (this.#inputs.table().pools.get(queue.pool)?.route.kind === 'open') {
       const now = this.#inputs.clock.now();
-      const next = firstDue(line, now);
+      const next = firstDue(queue, now);
       if (next === undefined) return;
-      const waitMs = next.notBefore > now ? next.notBefore - now : line.bucket.take(now);
-      if (waitMs > 0) return this.#pumpIn(line, waitMs);
+      const waitMs = next.notBefore > now ? next.notBefore - now : queue.bucket.take(now);
+      if (waitMs > 0) return this.#pumpIn(queue, waitMs);
       next.outcome = 'released';
-      next.waiting.release();
+      next.client.release();
     }
   }
 
   /** Only ever brings the next run forward: a client that comes back with a pause must not delay the others. */
-  #pumpIn(line: Line, delayMs: number): void {
+  #pumpIn(queue: PoolQueue, delayMs: number): void {
     const at = this.#inputs.clock.now() + delayMs;
-    if (at >= line.pumpAt) return;
-    stopPump(line);
-    line.pumpAt = at;
-    line.cancelPump = this.#inputs.clock.schedule(delayMs, () => this.#pump(line));
+    if (at >= queue.pumpAt) return;
+    stopPump(queue);
+    queue.pumpAt = at;
+    queue.cancelPump = this.#inputs.clock.schedule(delayMs, () => this.#pump(queue));
   }
 
-  #turnAway(line: Line): void {
-    for (const entry of line.entries) {
+  #refuseAll(queue: PoolQueue): void {
+    for (const entry of queue.entries) {
       entry.outcome = 'refused';
-      entry.waiting.turnAway();
+      entry.client.refuseNoRoute();
     }
   }
 
-  #left(line: Line, entry: Entry): void {
+  #left(queue: PoolQueue, entry: Entry): void {
     const { clock, onEvent } = this.#inputs;
-    if (!line.entries.delete(entry)) return;
+    if (!queue.entries.delete(entry)) return;
     this.#held -= 1;
-    if (line.entries.size === 0) {
-      stopPump(line);
-      line.cancelSmell();
+    if (queue.entries.size === 0) {
+      stopPump(queue);
+      queue.cancelTrigger();
     }
     const waitedMs = clock.now() - entry.enteredAt;
-    onEvent({ kind: 'hold_ended', pool: line.pool, session: entry.waiting.id, outcome: entry.outcome, waitedMs });
+    onEvent({ kind: 'hold_ended', pool: queue.pool, session: entry.client.id, outcome: entry.outcome, waitedMs });
   }
 
-  #smell(line: Line): void {
-    const { clock, onSmell } = this.#inputs;
-    line.cancelSmell();
-    line.cancelSmell = clock.schedule(SMELL_EVERY_MS, () => this.#smell(line));
-    onSmell({ kind: 'clients_held', pool: line.pool });
+  #trigger(queue: PoolQueue): void {
+    const { clock, onTrigger } = this.#inputs;
+    queue.cancelTrigger();
+    queue.cancelTrigger = clock.schedule(TRIGGER_EVERY_MS, () => this.#trigger(queue));
+    onTrigger({ kind: 'clients_held', pool: queue.pool });
   }
 
-  #line(pool: PoolName): Line {
-    const line = this.#lines.get(pool);
-    if (line === undefined) throw new Error(`unknown pool ${pool}`);
-    return line;
+  #queue(pool: PoolName): PoolQueue {
+    const queue = this.#queues.get(pool);
+    if (queue === undefined) throw new Error(`unknown pool ${pool}`);
+    return queue;
   }
 }
 
-function newLine(pool: PoolName, bucket: TokenBucket): Line {
+function newQueue(pool: PoolName, bucket: TokenBucket): PoolQueue {
   return {
     pool,
     entries: new Set(),
@@ -207,19 +207,19 @@ function newLine(pool: PoolName, bucket: TokenBucket): Line {
     lastRoute: undefined,
     pumpAt: Infinity,
     cancelPump: () => {},
-    cancelSmell: () => {},
+    cancelTrigger: () => {},
   };
 }
 
-function stopPump(line: Line): void {
-  line.cancelPump();
-  line.pumpAt = Infinity;
+function stopPump(queue: PoolQueue): void {
+  queue.cancelPump();
+  queue.pumpAt = Infinity;
 }
 
-/** The first in line that may go now; else the one whose pause ends first. */
-function firstDue(line: Line, now: Instant): Entry | undefined {
+/** The first in the queue that may go now; else the one whose pause ends first. */
+function firstDue(queue: PoolQueue, now: Instant): Entry | undefined {
   let next: Entry | undefined;
-  for (const entry of line.entries) {
+  for (const entry of queue.entries) {
     if (entry.notBefore <= now) return entry;
     if (next === undefined || entry.notBefore < next.notBefore) next = entry;
   }

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { isSameAddress } from '../../model/member.ts';
 import type { RoutingTable, Target } from '../../core/routing-table.ts';
 
-export interface Spare {
+export interface ParkedBackend {
   /** The socket, to be listened to in this step, if it lives and its member is one of these at that address; else it is dropped. */
   readonly take: (targets: readonly Target[]) => { readonly target: Target; readonly socket: Socket } | undefined;
   /** Closes it, unless it was taken; idempotent. */
@@ -16,10 +16,10 @@ interface Entry {
   readonly drop: () => void;
 }
 
-export class Spares {
+export class ParkedBackends {
   readonly #entries = new Set<Entry>();
 
-  keep(target: Target, socket: Socket): Spare {
+  park(target: Target, socket: Socket): ParkedBackend {
     const release = (): boolean => {
       socket.off('data', drop).off('end', drop).off('close', drop);
       return this.#entries.delete(entry);
@@ -32,7 +32,7 @@ export class Spares {
       this.#entries.add(entry);
       socket.on('data', drop).on('end', drop).on('close', drop);
     }
-    const take: Spare['take'] = (targets) => {
+    const take: ParkedBackend['take'] = (targets) => {
       // The server may have reset it in this turn of the event loop, before its `close` tells so.
       if (socket.destroyed || !isAmong(targets, target)) drop();
       return release() ? { target, socket } : undefined;

@@ -6,23 +6,23 @@ import type { Clock } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
 import type { RoutingTable, Target } from '../../core/routing-table.ts';
-import { Newcomers } from './slow-start.ts';
-import type { Registry } from '../session-registry.ts';
+import { SlowStart } from './slow-start.ts';
+import type { SessionRegistry } from '../session-registry.ts';
 
 export interface PickerInputs {
-  readonly registry: Registry;
+  readonly registry: SessionRegistry;
   readonly clock: Clock;
   readonly random: () => number;
 }
 
 export class Picker {
   readonly #inputs: PickerInputs;
-  readonly #newcomers: Newcomers;
+  readonly #newcomers: SlowStart;
   readonly #credits = new Map<PoolName, Credits>();
 
   constructor(inputs: PickerInputs) {
     this.#inputs = inputs;
-    this.#newcomers = new Newcomers(inputs.clock);
+    this.#newcomers = new SlowStart(inputs.clock);
   }
 
   tableChanged(table: RoutingTable): void {

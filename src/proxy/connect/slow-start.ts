@@ -8,7 +8,7 @@ import type { Address, MemberName } from '../../model/member.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
 import type { PoolDecision, RoutingTable } from '../../core/routing-table.ts';
 
-interface Arrival {
+interface OpenedAt {
   readonly address: Address;
   /** -Infinity: it was there first. */
   readonly at: Instant;
@@ -16,12 +16,12 @@ interface Arrival {
 
 type Ramped = Pick<PoolPolicy, 'name' | 'slowStartMs'>;
 
-type Arrivals = ReadonlyMap<MemberName, Arrival>;
+type OpenMembers = ReadonlyMap<MemberName, OpenedAt>;
 
-export class Newcomers {
+export class SlowStart {
   readonly #clock: Clock;
   /** Of pools whose every member was asked. */
-  #pools: ReadonlyMap<PoolName, Arrivals> = new Map();
+  #pools: ReadonlyMap<PoolName, OpenMembers> = new Map();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -29,11 +29,11 @@ export class Newcomers {
 
   tableChanged({ pools, complete }: RoutingTable): void {
     const now = this.#clock.now();
-    const next = new Map<PoolName, Arrivals>();
+    const next = new Map<PoolName, OpenMembers>();
     for (const [pool, decision] of pools) {
       const known = this.#pools.get(pool);
       if (known === undefined && !(complete && isAsked(decision))) continue;
-      next.set(pool, arrivals(decision, known, now));
+      next.set(pool, openMembers(decision, known, now));
     }
     this.#pools = next;
   }
@@ -52,8 +52,8 @@ export class Newcomers {
   }
 }
 
-function arrivals({ route }: PoolDecision, known: Arrivals | undefined, now: Instant): Arrivals {
-  const there = new Map<MemberName, Arrival>();
+function openMembers({ route }: PoolDecision, known: OpenMembers | undefined, now: Instant): OpenMembers {
+  const there = new Map<MemberName, OpenedAt>();
   for (const { member, address } of route.kind === 'open' ? route.targets : []) {
     const before = known?.get(member);
     if (isSameAddress(before?.address, address) && before !== undefined) there.set(member, before);

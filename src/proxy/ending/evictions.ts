@@ -9,11 +9,11 @@ import type { Clock } from '../../model/instant.ts';
 import { addressText } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';
 import type { RoutingTable } from '../../core/routing-table.ts';
-import type { Registry, Seated } from '../session-registry.ts';
+import type { SessionRegistry, RegisteredSession } from '../session-registry.ts';
 import type { SoftEnds } from './when-idle.ts';
 
 export interface EvictionsInputs {
-  readonly registry: Registry;
+  readonly registry: SessionRegistry;
   readonly table: () => RoutingTable;
   readonly clock: Clock;
   readonly softEnds: SoftEnds;
@@ -86,7 +86,7 @@ export class Evictions {
     this.#drains.set(key, { action, cancel });
   }
 
-  #end(session: Seated, { member, cause, why }: Action): void {
+  #end(session: RegisteredSession, { member, cause, why }: Action): void {
     const now = this.#inputs.clock.now();
     const isGone = cause === 'removed' && why.code === 'never_answered';
     const because = isGone ? 'is no longer there' : describeStanding({ kind: 'leave', cause, why }, now);

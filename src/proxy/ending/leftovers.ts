@@ -1,18 +1,18 @@
 // Sessions whose listener or pool a reload took away: each ends between two of its transactions, what is left at a deadline is ended,
 // unless the operator has brought it back by then.
 import type { Clock } from '../../model/instant.ts';
-import type { Registry, Seated } from '../session-registry.ts';
+import type { SessionRegistry, RegisteredSession } from '../session-registry.ts';
 import type { SoftEnds } from './when-idle.ts';
 
 export interface Vanished {
   /** `listener 127.0.0.1:6432`: names it in the log, and is the key under which it may vanish again. */
   readonly what: string;
   readonly isBack: () => boolean;
-  readonly has: (session: Seated) => boolean;
+  readonly has: (session: RegisteredSession) => boolean;
 }
 
 export interface LeftoversInputs {
-  readonly registry: Registry;
+  readonly registry: SessionRegistry;
   readonly clock: Clock;
   readonly softEnds: SoftEnds;
 }
@@ -72,6 +72,6 @@ export class Leftovers {
 }
 
 /** By now it may have asked for another pool. */
-function dismiss(session: Seated, { what, has }: Vanished): void {
+function dismiss(session: RegisteredSession, { what, has }: Vanished): void {
   if (has(session)) session.dismiss(`${what} is no longer configured`);
 }

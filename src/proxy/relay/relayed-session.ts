@@ -9,7 +9,7 @@ import { SessionFollower } from '../../wire/session-follower.ts';
 import type { Keyed } from '../cancel/cancel-keys.ts';
 import type { Taps, Traffic } from './directions.ts';
 import type { Greeted } from '../connect/greeting.ts';
-import type { HandedOver } from '../startup/client-startup.ts';
+import type { StartupHandOver } from '../startup/client-startup.ts';
 import { dismiss, sendOff } from '../startup/refuse-startup.ts';
 import { Relay } from './relay.ts';
 import { isAboutClient } from '../../wire/sql-state.ts';
@@ -21,7 +21,7 @@ import type { Surroundings } from '../surroundings.ts';
 export interface ServedInputs {
   readonly client: Socket;
   readonly backend: Socket;
-  readonly handedOver: HandedOver;
+  readonly handedOver: StartupHandOver;
   readonly greeted: Greeted | undefined;
   readonly pool: PoolPolicy;
   readonly target: Target;
@@ -156,7 +156,7 @@ export class Served implements Taps {
     follower.fromBackend(chunk);
     const isPrimaryWanted = pool.exclusive && pool.check.family === 'primary';
     if (isPrimaryWanted && follower.isInHotStandby() === true && target.isStandbyWordStale !== true) {
-      around.seams.onSmell({ kind: 'landed_on_standby', member: target.member });
+      around.seams.onTrigger({ kind: 'landed_on_standby', member: target.member });
       onLanded(isTellable);
       return true;
     }
@@ -178,7 +178,7 @@ export class Served implements Taps {
     if (this.#isGoodbye()) return false;
     this.#lostBy = ending;
     const fatal = follower?.fatal();
-    if (fatal === undefined || !isAboutClient(fatal)) around.seams.onSmell({ kind: ending, member: target.member });
+    if (fatal === undefined || !isAboutClient(fatal)) around.seams.onTrigger({ kind: ending, member: target.member });
     // What cannot be read may be half-open. A client that has half a message cannot be told anything.
     const activity = follower?.activity() ?? 'unknown';
     if (activity === 'unknown' || follower?.isAtBoundaryToClient() !== true || !client.writable) return false;

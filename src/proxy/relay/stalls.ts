@@ -2,7 +2,7 @@
 // Meanwhile another member may have become the primary, and the kernel has kept the clients' bytes for the old one.
 import type { Instant } from '../../model/instant.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
-import type { ProxySeams } from '../options.ts';
+import type { ProxyDependencies } from '../options.ts';
 
 /**
  * To be called before anything of the client is forwarded: reading the table judges what is overdue, and the session
@@ -10,7 +10,7 @@ import type { ProxySeams } from '../options.ts';
  */
 export type Judge = () => Promise<void> | undefined;
 
-type Seams = Pick<ProxySeams, 'table' | 'freshen' | 'clock'>;
+type Seams = Pick<ProxyDependencies, 'table' | 'freshen' | 'clock'>;
 
 export class Stalls {
   readonly #seams: Seams;

@@ -1,11 +1,11 @@
-// What a client needs until it has its backend, and nobody after that: what it says, the dials made for it, a spare.
+// What a client needs until it has its backend, and nobody after that: what it says, the dials made for it, a parked backend.
 import type { Socket } from 'node:net';
 import type { Address } from '../../model/member.ts';
 import type { PoolPolicy } from '../../model/policy.ts';
-import { Attempts } from '../connect/connect-attempts.ts';
-import { Opening } from './client-startup.ts';
-import type { OpeningHost } from './client-startup.ts';
-import type { Spare } from '../connect/parked-backends.ts';
+import { ConnectAttempts } from '../connect/connect-attempts.ts';
+import { ClientStartup } from './client-startup.ts';
+import type { StartupHandler } from './client-startup.ts';
+import type { ParkedBackend } from '../connect/parked-backends.ts';
 import type { Surroundings } from '../surroundings.ts';
 
 export interface Accepted {
@@ -15,20 +15,24 @@ export interface Accepted {
 }
 
 export interface Arrival {
-  readonly opening: Opening;
-  readonly attempts: Attempts;
+  readonly startup: ClientStartup;
+  readonly attempts: ConnectAttempts;
   /** Only while the client is about to say what it wants in plain text, and on the way from there to the relay. */
-  spare: Spare | undefined;
+  parked: ParkedBackend | undefined;
 }
 
-export function arrive(client: Socket, host: OpeningHost, { seams, policy, identity, kept }: Surroundings): Arrival {
+export function arrive(
+  client: Socket,
+  handler: StartupHandler,
+  { seams, policy, identity, kept }: Surroundings,
+): Arrival {
   const { client: bounds, backend } = policy();
-  const opening = new Opening(client, {
+  const startup = new ClientStartup(client, {
     clock: seams.clock,
     timeoutMs: bounds.startupTimeoutMs,
     tls: identity.own(),
     kept,
-    host,
+    handler,
   });
-  return { opening, attempts: new Attempts(backend.attempts), spare: undefined };
+  return { startup, attempts: new ConnectAttempts(backend.attempts), parked: undefined };
 }

@@ -5,30 +5,30 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../../model/instant.ts';
 import type { Recognition } from '../../wire/startup.ts';
-import type { Asked } from '../connect/connect-backend.ts';
+import type { FirstRequest } from '../connect/connect-backend.ts';
 import { NOT_SUPPORTED, SUPPORTED } from '../../wire/error-response.ts';
 import { HTTP_ANSWER } from '../ending/refusal-message.ts';
 import type { RefusalReason } from '../ending/refusal-message.ts';
 import { refuse } from './refuse-startup.ts';
-import { readSaid } from './startup-parameters.ts';
-import type { Said } from './startup-parameters.ts';
-import { Intake } from './startup-reader.ts';
-import type { IntakeListener, KeptBytes } from './startup-reader.ts';
+import { readStartupParameters } from './startup-parameters.ts';
+import type { StartupParameters } from './startup-parameters.ts';
+import { StartupReader } from './startup-reader.ts';
+import type { StartupReaderListener, BufferedBytes } from './startup-reader.ts';
 import { shakeHands } from './tls-handshake.ts';
 import type { OwnTls } from './tls-certificate.ts';
 
-export interface OpeningInputs {
+export interface ClientStartupInputs {
   readonly clock: Clock;
   /** For everything up to the startup message. */
   readonly timeoutMs: number;
   /** Undefined: TLS is its server's. */
   readonly tls: OwnTls | undefined;
-  readonly kept: KeptBytes;
-  readonly host: OpeningHost;
+  readonly kept: BufferedBytes;
+  readonly handler: StartupHandler;
 }
 
 /** Who has accepted the client, and hears what it wants. */
-export interface OpeningHost {
+export interface StartupHandler {
   /** It wants a backend, or to agree on encryption with one; once, and again after each `next`. */
   begin(): void;
   cancel(request: Uint8Array): void;
@@ -43,7 +43,7 @@ type Unwelcome = Extract<
   'not_postgres' | 'startup_timeout' | 'tls_required' | 'unsupported_protocol' | 'hold_full'
 >;
 
-export interface HandedOver {
+export interface StartupHandOver {
   /** The first packet as it is to be forwarded, where it can be read. */
   readonly packet: Uint8Array | undefined;
   /** What it said besides. */
@@ -59,27 +59,27 @@ type Packet = Exclude<Recognition, { kind: 'need_more' }>;
 const NONE: ReadonlySet<Recognition['kind']> = new Set();
 const NOTHING = new Uint8Array(0);
 
-export class Opening implements IntakeListener {
+export class ClientStartup implements StartupReaderListener {
   #client: Socket;
-  readonly #inputs: OpeningInputs;
-  #intake: Intake;
+  readonly #inputs: ClientStartupInputs;
+  #reader: StartupReader;
   #leftMs: number;
   #packet: Recognition | undefined;
   /** Read of it when it is first asked for. */
-  #said: Said | undefined;
+  #parameters: StartupParameters | undefined;
   #hasNegotiated = false;
   /**
    * Requests that have their answer: none may come twice, or a client could ask for ever. Neither follows a handshake.
    */
-  #asked: ReadonlySet<Recognition['kind']> = NONE;
+  #answered: ReadonlySet<Recognition['kind']> = NONE;
   #isEncrypted = false;
   #abortHandshake: (() => void) | undefined;
 
-  constructor(client: Socket, inputs: OpeningInputs) {
+  constructor(client: Socket, inputs: ClientStartupInputs) {
     this.#client = client;
     this.#inputs = inputs;
     this.#leftMs = inputs.timeoutMs;
-    this.#intake = new Intake(client, inputs.kept, this);
+    this.#reader = new StartupReader(client, inputs.kept, this);
   }
 
   /** What to speak with it through: another one after each step in which it may have encrypted. */
@@ -90,43 +90,43 @@ export class Opening implements IntakeListener {
   /** Returns what ends the deadline, to be called once when the packet is there or not wanted any more. */
   start(): () => void {
     const stop = this.#await();
-    this.#intake.start();
+    this.#reader.start();
     return stop;
   }
 
   /** The request for encryption was answered no: waits for what the client says to that. Returns as `start` does. */
   next(): () => void {
     const length = this.#length();
-    if (this.#packet !== undefined) this.#asked = new Set([...this.#asked, this.#packet.kind]);
+    if (this.#packet !== undefined) this.#answered = new Set([...this.#answered, this.#packet.kind]);
     this.#forget();
     const stop = this.#await();
-    this.#intake.skip(length);
+    this.#reader.skip(length);
     return stop;
   }
 
   /** What its startup packet says; nothing where encryption or another protocol hides it. */
-  said(): Said | undefined {
+  parameters(): StartupParameters | undefined {
     const packet = this.#packet;
-    if (packet?.kind === 'startup' && packet.major === 3) this.#said ??= readSaid(this.#first());
-    return this.#said;
+    if (packet?.kind === 'startup' && packet.major === 3) this.#parameters ??= readStartupParameters(this.#first());
+    return this.#parameters;
   }
 
   /** What it waits to be answered, as it is to be forwarded, if that is all it has said. */
-  asked(): Asked | undefined {
+  firstRequest(): FirstRequest | undefined {
     const packet = this.#forwarded();
-    if (packet === undefined || this.#hasPipelined() || this.#intake.hasEnded()) return undefined;
+    if (packet === undefined || this.#hasPipelined() || this.#reader.hasEnded()) return undefined;
     return { kind: this.#isNegotiating() ? 'negotiation' : 'startup', packet };
   }
 
   /** Everything it said; the socket is the caller's, who listens to it in the same step. */
-  handOver(): HandedOver {
+  handOver(): StartupHandOver {
     const packet = this.#forwarded();
     const from = packet === undefined ? 0 : this.#length();
     // An empty view would keep a whole read alive.
-    const bytes = this.#intake.length() === from ? NOTHING : this.#intake.bytes().subarray(from);
-    this.#intake.release();
+    const bytes = this.#reader.length() === from ? NOTHING : this.#reader.bytes().subarray(from);
+    this.#reader.release();
     const isReadable = packet !== undefined && !this.#isNegotiating();
-    return { packet, bytes, hasEnded: this.#intake.hasEnded(), isReadable };
+    return { packet, bytes, hasEnded: this.#reader.hasEnded(), isReadable };
   }
 
   /** Says no in the client's own terms and parts from it; nothing else is told from here on. Returns the end without courtesy. */
@@ -135,7 +135,7 @@ export class Opening implements IntakeListener {
     // The error itself is the answer to a request with something behind it.
     const packet = this.#isNegotiating() && this.#hasPipelined() ? undefined : this.#packet;
     return refuse(
-      { client: this.#client, intake: this.#intake, packet, answered: this.#asked },
+      { client: this.#client, reader: this.#reader, packet, answered: this.#answered },
       error,
       clock,
       onClosed,
@@ -144,54 +144,55 @@ export class Opening implements IntakeListener {
 
   onPacket(packet: Packet): void {
     this.#packet = packet;
-    const { tls, host } = this.#inputs;
-    if (this.#intake.isTooMuch()) return this.#tooMuch();
+    const { tls, handler } = this.#inputs;
+    if (this.#reader.isTooMuch()) return this.#tooMuch();
     switch (packet.kind) {
       case 'cancel_request':
-        return host.cancel(this.#first());
+        return handler.cancel(this.#first());
       case 'invalid':
-        return host.refuse('not_postgres', packet.why);
+        return handler.refuse('not_postgres', packet.why);
       case 'http':
-        return host.refuse('not_postgres', 'HTTP', HTTP_ANSWER);
+        return handler.refuse('not_postgres', 'HTTP', HTTP_ANSWER);
       case 'ssl_request':
       case 'gssenc_request':
         if (!this.#check()) return undefined;
-        if (this.#asked.has(packet.kind)) return host.refuse('unsupported_protocol', answeredText(packet.kind));
-        return tls === undefined ? host.begin() : this.#answer(packet.kind, tls);
+        if (this.#answered.has(packet.kind)) return handler.refuse('unsupported_protocol', answeredText(packet.kind));
+        return tls === undefined ? handler.begin() : this.#answer(packet.kind, tls);
       case 'startup':
-        if (tls?.isRequired !== true || this.#isEncrypted) return host.begin();
-        return host.refuse('tls_required', 'the startup message came in plain text');
+        if (tls?.isRequired !== true || this.#isEncrypted) return handler.begin();
+        return handler.refuse('tls_required', 'the startup message came in plain text');
       case 'tls':
-        if (tls === undefined) return host.begin();
-        return this.#isEncrypted ? this.#nested() : this.#encrypt(tls, this.#intake.bytes());
+        if (tls === undefined) return handler.begin();
+        return this.#isEncrypted ? this.#nested() : this.#encrypt(tls, this.#reader.bytes());
     }
   }
 
   onMore(): void {
-    if (this.#intake.isTooMuch()) this.#tooMuch();
+    if (this.#reader.isTooMuch()) this.#tooMuch();
     else this.#check();
   }
 
   onEnd(): void {
     if (this.#packet === undefined) {
-      if (this.#intake.length() === 0) this.#inputs.host.close(this.#hasNegotiated ? 'client_gave_up' : 'no_startup');
-      else this.#inputs.host.refuse('not_postgres', 'incomplete startup packet');
+      if (this.#reader.length() === 0)
+        this.#inputs.handler.close(this.#hasNegotiated ? 'client_gave_up' : 'no_startup');
+      else this.#inputs.handler.refuse('not_postgres', 'incomplete startup packet');
     } else if (this.#packet.kind !== 'cancel_request' && !this.#hasPipelined()) {
-      this.#inputs.host.close('client_gave_up');
+      this.#inputs.handler.close('client_gave_up');
     }
   }
 
   /** A cancel request is passed on although its sender did not wait. */
   onClosed(): void {
     const isFirst = this.#packet === undefined && !this.#hasNegotiated;
-    if (isFirst) this.#inputs.host.close(this.#intake.length() === 0 ? 'no_startup' : 'client_reset');
-    else if (this.#packet?.kind !== 'cancel_request') this.#inputs.host.close('client_gave_up');
+    if (isFirst) this.#inputs.handler.close(this.#reader.length() === 0 ? 'no_startup' : 'client_reset');
+    else if (this.#packet?.kind !== 'cancel_request') this.#inputs.handler.close('client_gave_up');
   }
 
   #await(): () => void {
-    const { clock, timeoutMs, host } = this.#inputs;
+    const { clock, timeoutMs, handler } = this.#inputs;
     const since = clock.now();
-    const expired = (): void => host.refuse('startup_timeout', `waited ${timeoutMs} ms`);
+    const expired = (): void => handler.refuse('startup_timeout', `waited ${timeoutMs} ms`);
     // After a stall timers run first: what the client said meanwhile is read before the verdict.
     let cancel = clock.schedule(Math.max(0, this.#leftMs), () => {
       cancel = clock.schedule(0, expired);
@@ -204,12 +205,12 @@ export class Opening implements IntakeListener {
 
   #forwarded(): Uint8Array | undefined {
     if (this.#isNegotiating()) return this.#first();
-    return this.said()?.forwarded;
+    return this.parameters()?.forwarded;
   }
 
-  /** A copy: the intake's own room is filled further. */
+  /** A copy: the reader's own buffer is filled further. */
   #first(): Uint8Array {
-    return new Uint8Array(this.#intake.bytes().subarray(0, this.#length()));
+    return new Uint8Array(this.#reader.bytes().subarray(0, this.#length()));
   }
 
   #length(): number {
@@ -221,14 +222,14 @@ export class Opening implements IntakeListener {
   }
 
   #answer(kind: 'ssl_request' | 'gssenc_request', tls: OwnTls): void {
-    this.#asked = new Set([...this.#asked, kind]);
+    this.#answered = new Set([...this.#answered, kind]);
     if (kind === 'gssenc_request' || this.#isEncrypted) {
       this.#client.write(NOT_SUPPORTED);
       const length = this.#length();
       this.#forget();
-      return this.#intake.skip(length);
+      return this.#reader.skip(length);
     }
-    this.#asked = new Set([...this.#asked, 'gssenc_request']);
+    this.#answered = new Set([...this.#answered, 'gssenc_request']);
     this.#client.write(SUPPORTED);
     this.#encrypt(tls, undefined);
   }
@@ -237,7 +238,7 @@ export class Opening implements IntakeListener {
   #encrypt({ context }: OwnTls, begun: Uint8Array | undefined): void {
     const client = this.#client;
     client.pause();
-    this.#intake.release();
+    this.#reader.release();
     this.#forget();
     const { socket, abort } = shakeHands({
       client,
@@ -246,10 +247,10 @@ export class Opening implements IntakeListener {
       onSecure: () => {
         this.#abortHandshake = undefined;
         this.#isEncrypted = true;
-        this.#intake = new Intake(socket, this.#inputs.kept, this);
-        this.#intake.start();
+        this.#reader = new StartupReader(socket, this.#inputs.kept, this);
+        this.#reader.start();
       },
-      onFailed: (why) => this.#inputs.host.close('tls_failed', why),
+      onFailed: (why) => this.#inputs.handler.close('tls_failed', why),
     });
     this.#client = socket;
     this.#abortHandshake = abort;
@@ -258,7 +259,7 @@ export class Opening implements IntakeListener {
   #nested(): void {
     // To be refused inside the encryption that there is, not as one who has just begun it.
     this.#packet = undefined;
-    this.#inputs.host.refuse('not_postgres', 'TLS inside TLS');
+    this.#inputs.handler.refuse('not_postgres', 'TLS inside TLS');
   }
 
   /** Who is in the middle of a handshake cannot be told anything. */
@@ -271,24 +272,24 @@ export class Opening implements IntakeListener {
 
   #forget(): void {
     this.#packet = undefined;
-    this.#said = undefined;
+    this.#parameters = undefined;
     this.#hasNegotiated = true;
   }
 
   #tooMuch(): void {
-    this.#inputs.host.refuse('hold_full', 'clients that wait have sent more than can be kept for them');
+    this.#inputs.handler.refuse('hold_full', 'clients that wait have sent more than can be kept for them');
   }
 
   /** What comes before the answer was not encrypted, and may be another's (CVE-2021-23214). PostgreSQL refuses it too. */
   #check(): boolean {
     if (!this.#isNegotiating() || !this.#hasPipelined()) return true;
-    this.#inputs.host.refuse('not_postgres', 'unencrypted data after the encryption request');
+    this.#inputs.handler.refuse('not_postgres', 'unencrypted data after the encryption request');
     return false;
   }
 
   /** Who asked more than one thing and half-closed still wants the answers; who only knocked has left. */
   #hasPipelined(): boolean {
-    return this.#length() > 0 && this.#intake.length() > this.#length();
+    return this.#length() > 0 && this.#reader.length() > this.#length();
   }
 }
 

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../../model/instant.ts';
 import { NOT_SUPPORTED, TLS_ALERT } from '../../wire/error-response.ts';
 import type { Recognition } from '../../wire/startup.ts';
-import type { Intake } from './startup-reader.ts';
+import type { StartupReader } from './startup-reader.ts';
 
 /** From the refusal to the end of the socket. */
 const REFUSAL_MS = 5_000;
@@ -52,10 +52,10 @@ function partFrom(client: Socket, lastWords: Uint8Array | undefined, onClosed: (
   client.resume();
 }
 
-/** A client whose first packet, if it got that far, is at the front of `intake`. */
+/** A client whose first packet, if it got that far, is at the front of `reader`. */
 export interface Refused {
   readonly client: Socket;
-  readonly intake: Intake;
+  readonly reader: StartupReader;
   readonly packet: Recognition | undefined;
   /** What it was answered already. */
   readonly answered: ReadonlySet<Recognition['kind']>;
@@ -66,7 +66,7 @@ export interface Refused {
  * `N`, each once as PostgreSQL does, and the error waits for the startup message; direct TLS gets an alert.
  */
 export function refuse(refused: Refused, error: Uint8Array, clock: Clock, onClosed: () => void): () => void {
-  const { client, intake } = refused;
+  const { client, reader } = refused;
   const answered = new Set(refused.answered);
   const cancelDeadline = clock.schedule(REFUSAL_MS, () => client.destroy());
   const closed = (): void => {
@@ -75,16 +75,16 @@ export function refuse(refused: Refused, error: Uint8Array, clock: Clock, onClos
   };
   const answer = (packet: Recognition | undefined): void => {
     const isNegotiation = packet?.kind === 'ssl_request' || packet?.kind === 'gssenc_request';
-    if (isNegotiation && !answered.has(packet.kind) && !intake.hasEnded()) {
+    if (isNegotiation && !answered.has(packet.kind) && !reader.hasEnded()) {
       answered.add(packet.kind);
       client.write(NOT_SUPPORTED);
-      intake.skip(packet.length);
+      reader.skip(packet.length);
       return;
     }
-    intake.release();
+    reader.release();
     partFrom(client, packet?.kind === 'tls' ? TLS_ALERT : error, closed);
   };
-  intake.passTo({ onPacket: answer, onEnd: () => answer(undefined), onClosed: closed });
+  reader.passTo({ onPacket: answer, onEnd: () => answer(undefined), onClosed: closed });
   client.resume();
   answer(refused.packet);
   return () => client.destroy();

@@ -5,12 +5,12 @@ import { clientText } from './client-text.ts';
 /** For the pools that exist without being configured. */
 const ALIASES: Readonly<Record<string, PoolName>> = { rw: 'write', ro: 'read' };
 
-export type Chosen =
+export type ChosenPool =
   | { readonly kind: 'pool'; readonly pool: PoolName }
   | { readonly kind: 'unknown'; readonly detail: string };
 
 /** `own`: for those who name no target. */
-export function choosePool(target: string | undefined, own: PoolName, pools: readonly PoolPolicy[]): Chosen {
+export function choosePool(target: string | undefined, own: PoolName, pools: readonly PoolPolicy[]): ChosenPool {
   const names = pools.map(({ name }) => name);
   const pool = target === undefined ? own : poolOfTarget(target, names);
   return pool === undefined

@@ -5,7 +5,7 @@ import { readTarget } from '../../wire/target.ts';
 import type { Target } from '../../wire/target.ts';
 import { clientText } from './client-text.ts';
 
-export interface Said {
+export interface StartupParameters {
   /** Fit to be shown: cut and escaped. */
   readonly login: Login;
   /** The pool that it asks for, as it was sent, if it names one. */
@@ -14,7 +14,7 @@ export interface Said {
   readonly forwarded: Uint8Array;
 }
 
-export function readSaid(packet: Uint8Array): Said {
+export function readStartupParameters(packet: Uint8Array): StartupParameters {
   const asked = readTarget(packet);
   // Where the layout is broken, as far as it can be read.
   const { user = startupParameters(packet).get('user'), target, forwarded } = asked;

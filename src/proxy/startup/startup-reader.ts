@@ -14,7 +14,7 @@ const KEPT_BYTES = 16 * 1024;
 const NOTHING = new Uint8Array(0);
 
 /** What all clients of this process said that nobody has taken yet. One that says little is never refused for it. */
-export class KeptBytes {
+export class BufferedBytes {
   readonly #most: number;
   #bytes = 0;
 
@@ -31,7 +31,7 @@ export class KeptBytes {
   }
 }
 
-export interface IntakeListener {
+export interface StartupReaderListener {
   /** The first packet is known; called once, and again after each `skip`. Bytes behind it may have arrived too. */
   readonly onPacket: (packet: Exclude<Recognition, { kind: 'need_more' }>) => void;
   /** More bytes behind the first packet. */
@@ -42,10 +42,10 @@ export interface IntakeListener {
   readonly onClosed: () => void;
 }
 
-export class Intake {
+export class StartupReader {
   readonly #socket: Socket;
-  readonly #kept: KeptBytes;
-  #listener: IntakeListener;
+  readonly #kept: BufferedBytes;
+  #listener: StartupReaderListener;
   #buffer: Uint8Array = NOTHING;
   #length = 0;
   /** What was read beyond the bound and given back to the socket. */
@@ -53,7 +53,7 @@ export class Intake {
   #isRecognised = false;
   #hasEnded = false;
 
-  constructor(socket: Socket, kept: KeptBytes, listener: IntakeListener) {
+  constructor(socket: Socket, kept: BufferedBytes, listener: StartupReaderListener) {
     this.#socket = socket;
     this.#kept = kept;
     this.#listener = listener;
@@ -64,7 +64,7 @@ export class Intake {
   }
 
   /** Another one wants to know from here on. */
-  passTo(listener: IntakeListener): void {
+  passTo(listener: StartupReaderListener): void {
     this.#listener = listener;
   }
 

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { z } from 'zod';
 import type { Member } from '../../../src/model/member.ts';
 import type { RoutingPolicy } from '../../../src/model/policy.ts';
-import { Registry } from '../../../src/proxy/session-registry.ts';
-import type { Seated } from '../../../src/proxy/session-registry.ts';
+import { SessionRegistry } from '../../../src/proxy/session-registry.ts';
+import type { RegisteredSession } from '../../../src/proxy/session-registry.ts';
 import { aPolicy, aPool, aWritePool } from '../../support/values/builders.ts';
 
 const told = z.array(z.object({ name: z.string(), port: z.number() }));
@@ -43,8 +43,8 @@ export function poolsOf(count: number): RoutingPolicy {
 }
 
 /** Sessions that are dealt out to the members of the policy's last pool. */
-export function sessionsOn({ pools }: RoutingPolicy, members: readonly Member[], count: number): Registry {
-  const registry = new Registry();
+export function sessionsOn({ pools }: RoutingPolicy, members: readonly Member[], count: number): SessionRegistry {
+  const registry = new SessionRegistry();
   registry.learn(pools.map(({ name }) => name));
   const pool = pools.at(-1)?.name ?? 'write';
   for (let index = 0; index < count; index += 1) {
@@ -53,19 +53,19 @@ export function sessionsOn({ pools }: RoutingPolicy, members: readonly Member[],
     const place = { member: name, address: postgres, isFallback: false, isLagging: false };
     const session = aSession(pool, place);
     registry.add(session);
-    registry.sit(session, place);
+    registry.assign(session, place);
   }
   return registry;
 }
 
-function aSession(pool: string, place: NonNullable<ReturnType<Seated['place']>>): Seated {
+function aSession(pool: string, place: NonNullable<ReturnType<RegisteredSession['assignment']>>): RegisteredSession {
   return {
     pool,
     listener: { host: HOST, port: 1 },
-    place: () => place,
+    assignment: () => place,
     end: nothing,
     giveUpDial: nothing,
-    stopWaiting: nothing,
+    refuseIfHeld: nothing,
     dismiss: nothing,
     close: nothing,
     isIdle: () => true,

@@ -49,7 +49,7 @@ test('over the bound of one address its next client is told so, and others are s
   const second = await asksFrom('127.0.0.1');
   expect(await until('the error', () => errorFields(second.received()))).toMatchObject({
     C: '53300',
-    D: 'the bound of 1 sessions from 127.0.0.1 is reached',
+    D: 'the limit of 1 sessions from 127.0.0.1 is reached',
   });
   await asksFrom('127.0.0.2');
   await until('the other session', () => relaying() === 2);
@@ -66,7 +66,7 @@ test('over the bound of silent clients the next one is told and cut off; who spe
   const second = await connectRaw(lab.address('write'));
   expect(await until('the error', () => errorFields(second.received()))).toMatchObject({
     C: '53300',
-    D: 'the bound of 1 clients that have not said yet what they want is reached',
+    D: 'the limit of 1 clients in their startup is reached',
   });
   await until('its end', () => second.hasEnded || second.isClosed);
   silent.socket.write(aStartup());

@@ -69,7 +69,7 @@ test('a taken port: nothing is bound, and the message says which and why', async
     hold: { maxWaitMs: 1, maxSessions: 1, maxFailoverMs: 1, releasePerSecond: 1 },
     table: () => aTableOf({ write: {}, read: {} }),
     freshen: () => Promise.resolve(),
-    onSmell: () => {},
+    onTrigger: () => {},
     onEvent: () => {},
     readKeyPair,
     clock: systemClock,

@@ -165,7 +165,7 @@ test('over the cap: told so once the startup message is there, and a slot that c
   await until('N', () => second.received().toString() === 'N');
   second.socket.write(aStartup());
   const error = await until('the error', () => errorFields(second.received().subarray(1)));
-  expect(error).toMatchObject({ C: '53300', D: 'the bound of 1 sessions is reached' });
+  expect(error).toMatchObject({ C: '53300', D: 'the limit of 1 sessions is reached' });
   first.socket.resetAndDestroy();
   await until('the end', () => lab.reasons().includes('client_reset'));
   const third = await connectRaw(lab.address('write'));
@@ -184,7 +184,7 @@ test('scenario 42: far over the cap: who is not heard any more is told all the s
     const errors = clients.map((client) => errorFields(client.received())).filter((error) => error !== undefined);
     return errors.length === 3 && errors;
   });
-  for (const error of told) expect(error).toMatchObject({ C: '53300', D: 'the bound of 1 sessions is reached' });
+  for (const error of told) expect(error).toMatchObject({ C: '53300', D: 'the limit of 1 sessions is reached' });
   for (const { socket } of clients) socket.destroy();
   await until('all gone', () => lab.proxy.counts().get('write')?.closed === 260);
 });

@@ -77,7 +77,7 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
       return table;
     },
     freshen: options.freshen ?? (() => Promise.resolve()),
-    onSmell: (smell) => smells.push(smell),
+    onTrigger: (smell) => smells.push(smell),
     onEvent: (event) => events.push(event),
     readKeyPair,
     clock: options.clock ?? systemClock,

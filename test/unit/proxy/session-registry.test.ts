@@ -1,37 +1,37 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { Registry } from '../../../src/proxy/session-registry.ts';
-import type { Place, Seated } from '../../../src/proxy/session-registry.ts';
+import { SessionRegistry } from '../../../src/proxy/session-registry.ts';
+import type { Assignment, RegisteredSession } from '../../../src/proxy/session-registry.ts';
 
-const PLACE: Place = {
+const PLACE: Assignment = {
   member: 'pg-1',
   address: { host: '127.0.0.1', port: 5432 },
   isFallback: false,
   isLagging: false,
 };
 
-let registry: Registry;
+let registry: SessionRegistry;
 
 beforeEach(() => {
-  registry = new Registry();
+  registry = new SessionRegistry();
   registry.learn(['read', 'write']);
 });
 
-function aSession(place: Place, pool = 'read'): Seated {
-  const session: Seated = {
+function aSession(place: Assignment, pool = 'read'): RegisteredSession {
+  const session: RegisteredSession = {
     pool,
     listener: { host: '127.0.0.1', port: 6432 },
-    place: () => place,
+    assignment: () => place,
     isIdle: () => false,
     settlesInMs: () => 0,
     onIdle: () => () => {},
     end() {},
     giveUpDial() {},
-    stopWaiting() {},
+    refuseIfHeld() {},
     dismiss() {},
     close() {},
   };
   registry.add(session);
-  registry.sit(session, place);
+  registry.assign(session, place);
   return session;
 }
 
@@ -44,11 +44,11 @@ describe.each([
     const [one, two] = [aSession(place), aSession(place)];
     aSession(PLACE);
     expect(count()).toBe(2);
-    registry.rise(one, place);
+    registry.release(one, place);
     expect(count()).toBe(1);
-    registry.rise(one, place);
+    registry.release(one, place);
     expect(count()).toBe(1);
-    registry.rise(two, place);
+    registry.release(two, place);
     expect(count()).toBe(0);
   });
 });

@@ -5,7 +5,7 @@ import type { Tally } from '../../../src/reports/tally.ts';
 import { Admission } from '../../../src/proxy/accept/admission.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';
 import { NO_PEERS } from '../../../src/proxy/peers.ts';
-import { Registry } from '../../../src/proxy/session-registry.ts';
+import { SessionRegistry } from '../../../src/proxy/session-registry.ts';
 import { TokenBucket } from '../../../src/proxy/token-bucket.ts';
 
 const HERE = '10.0.0.1';
@@ -20,17 +20,17 @@ test.each([
   ['sessions of one address', { maxSessions: 100, maxSessionsPerAddress: 5 }, { byAddress: new Map([[HERE, 4]]) }],
   ['clients that have not said what they want', { maxSessions: 100, maxStarting: 5 }, { starting: 4 }],
 ])('%s: with four elsewhere and a bound of five there is room for one', (_, bounds, elsewhere) => {
-  const admission = new Admission({ bounds: () => bounds, clock: new ManualClock(), others: others(elsewhere) });
-  expect([admission.admit(HERE, CLIENT).kind, admission.admit(HERE, CLIENT).full]).toEqual([
+  const admission = new Admission({ limits: () => bounds, clock: new ManualClock(), others: others(elsewhere) });
+  expect([admission.admit(HERE, CLIENT).kind, admission.admit(HERE, CLIENT).exceededLimit]).toEqual([
     'session',
     expect.stringContaining(' 5 '),
   ]);
 });
 
 test('what an admission tells of itself: all it has, of addresses those that have changed', () => {
-  const admission = new Admission({ bounds: () => ({ maxSessions: 5 }), clock: new ManualClock(), others: others({}) });
+  const admission = new Admission({ limits: () => ({ maxSessions: 5 }), clock: new ManualClock(), others: others({}) });
   const first = admission.admit(HERE, CLIENT);
-  admission.admit('10.0.0.2', CLIENT).starts(false);
+  admission.admit('10.0.0.2', CLIENT).setStarting(false);
   const whole = { sessions: 2, starting: 1 };
   expect(admission.tally()).toEqual({
     ...whole,
@@ -40,19 +40,19 @@ test('what an admission tells of itself: all it has, of addresses those that hav
     ]),
   });
   expect(admission.tally()).toEqual({ ...whole, byAddress: new Map() });
-  first.leave();
+  first.release();
   expect(admission.tally()).toEqual({ sessions: 1, starting: 0, byAddress: new Map([[HERE, 0]]) });
 });
 
 test('alone it remembers no addresses for anybody', () => {
-  const admission = new Admission({ bounds: () => ({ maxSessions: 5 }), clock: new ManualClock() });
+  const admission = new Admission({ limits: () => ({ maxSessions: 5 }), clock: new ManualClock() });
   admission.admit(HERE, CLIENT);
   expect(admission.tally().byAddress).toEqual(new Map());
 });
 
 test('sessions on a member, by fallback and among laggards: those of the others are among them, but not in the own counts', () => {
   const read = { fallback: 2, lagging: 3, members: new Map([['pg-2', 4]]) };
-  const registry = new Registry({ ...NO_PEERS, others: others({ pools: new Map([['read', read]]) }) });
+  const registry = new SessionRegistry({ ...NO_PEERS, others: others({ pools: new Map([['read', read]]) }) });
   registry.learn(['read', 'write']);
   expect([
     registry.sessionsOn('read', 'pg-2'),

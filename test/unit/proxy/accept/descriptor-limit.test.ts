@@ -1,30 +1,30 @@
 import { expect, test } from 'vitest';
 import { Admission } from '../../../../src/proxy/accept/admission.ts';
-import { roomIn } from '../../../../src/proxy/accept/descriptor-limit.ts';
+import { descriptorBudget } from '../../../../src/proxy/accept/descriptor-limit.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 
 test('two descriptors for each session and 1024 besides are enough', () => {
   for (const sessions of [100, 1000, 5000, 50_000]) {
-    expect(roomIn({ limit: 2 * sessions + 1024, inUse: 40 }).sessions).toBeGreaterThanOrEqual(sessions);
+    expect(descriptorBudget({ limit: 2 * sessions + 1024, inUse: 40 }).sessions).toBeGreaterThanOrEqual(sessions);
   }
 });
 
 test.each([0, 64, 150, 190])('a limit of %i has room for less than is worth a start', (limit) => {
-  expect(roomIn({ limit, inUse: 30 }).sessions).toBeLessThan(16);
+  expect(descriptorBudget({ limit, inUse: 30 }).sessions).toBeLessThan(16);
 });
 
-test('sessions and visitors leave descriptors to probes and to the admin port, whatever the limit', () => {
+test('sessions and over-limit connections leave descriptors to probes and to the admin port, whatever the limit', () => {
   for (let limit = 256; limit < 20_000; limit += 111) {
-    const { sessions, visitors } = roomIn({ limit, inUse: 30 });
-    expect(limit - 30 - 2 * sessions - 2 * visitors).toBeGreaterThanOrEqual(128);
+    const { sessions, overLimit } = descriptorBudget({ limit, inUse: 30 });
+    expect(limit - 30 - 2 * sessions - 2 * overLimit).toBeGreaterThanOrEqual(128);
   }
 });
 
 test('beyond the room a client is told of the limit, and is no session', () => {
-  const room = { limit: 256, sessions: 1, visitors: 1 };
-  const admission = new Admission({ bounds: () => ({ maxSessions: 9 }), clock: new ManualClock(), room });
+  const descriptors = { limit: 256, sessions: 1, overLimit: 1 };
+  const admission = new Admission({ limits: () => ({ maxSessions: 9 }), clock: new ManualClock(), descriptors });
   const client = { bytesRead: () => 0, drop: () => {} };
   const kinds = [1, 2, 3].map(() => admission.admit('10.0.0.1', client));
-  expect(kinds.map(({ kind }) => kind)).toEqual(['session', 'visitor', 'none']);
-  expect(kinds[1]?.full).toBe('the limit on open files (256) has room for 1 sessions');
+  expect(kinds.map(({ kind }) => kind)).toEqual(['session', 'over_limit', 'none']);
+  expect(kinds[1]?.exceededLimit).toBe('the limit on open files (256) has room for 1 sessions');
 });

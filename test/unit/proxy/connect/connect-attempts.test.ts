@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Target } from '../../../../src/core/routing-table.ts';
-import { Attempts } from '../../../../src/proxy/connect/connect-attempts.ts';
+import { ConnectAttempts } from '../../../../src/proxy/connect/connect-attempts.ts';
 
 function target(member: string): Target {
   return { member, address: { host: member, port: 5432 } };
@@ -9,33 +9,33 @@ function target(member: string): Target {
 const THREE = [target('pg-1'), target('pg-2'), target('pg-3')] as const;
 
 test('a member that failed is tried last', () => {
-  const attempts = new Attempts(3);
+  const attempts = new ConnectAttempts(3);
   expect(attempts.failed('pg-2', 'refused', false, THREE)).toBe(0);
   expect(attempts.preferred(THREE).map(({ member }) => member)).toEqual(['pg-1', 'pg-3']);
 });
 
 test('when each has failed, or the tries are used up, a pause begins and all may be tried again', () => {
   const [one, two] = THREE;
-  const attempts = new Attempts(3);
+  const attempts = new ConnectAttempts(3);
   expect(attempts.failed('pg-1', 'refused', false, [one, two])).toBe(0);
   expect(attempts.failed('pg-2', 'refused', false, [one, two])).toBe(100);
   expect(attempts.preferred([one, two])).toEqual([one, two]);
-  const few = new Attempts(2);
+  const few = new ConnectAttempts(2);
   expect([few.failed('pg-1', 'x', false, THREE), few.failed('pg-2', 'x', false, THREE)]).toEqual([0, 100]);
 });
 
 test('pauses double up to a second', () => {
-  const attempts = new Attempts(1);
+  const attempts = new ConnectAttempts(1);
   const pauses = Array.from({ length: 6 }, () => attempts.failed('pg-1', 'refused', false, THREE));
   expect(pauses).toEqual([100, 200, 400, 800, 1000, 1000]);
 });
 
 test('a fault of ours is not tried on another member', () => {
-  expect(new Attempts(3).failed('pg-1', 'EMFILE', true, THREE)).toBe(100);
+  expect(new ConnectAttempts(3).failed('pg-1', 'EMFILE', true, THREE)).toBe(100);
 });
 
 test('the last failure can be told', () => {
-  const attempts = new Attempts(3);
+  const attempts = new ConnectAttempts(3);
   expect(attempts.lastFailure()).toBeUndefined();
   attempts.failed('pg-1', 'connection refused', false, THREE);
   expect(attempts.lastFailure()).toBe('pg-1: connection refused');

@@ -1,6 +1,6 @@
 // Scenario 24: since when a fallback is in use.
 import { expect, test } from 'vitest';
-import { Degraded } from '../../../../src/proxy/connect/degraded.ts';
+import { DegradedPools } from '../../../../src/proxy/connect/degraded.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 import { aTableOf } from '../../../support/values/tables.ts';
 import type { PoolPicture } from '../../../support/values/tables.ts';
@@ -12,7 +12,7 @@ const LATE: PoolPicture = { open: { A }, lagging: { maxSessions: 1 } };
 
 test.each([LENT, LATE])('from the first table that says so to the first that does not: %j', async (picture) => {
   const clock = new ManualClock(1000);
-  const degraded = new Degraded(clock);
+  const degraded = new DegradedPools(clock);
   const decide = (read: PoolPicture): void => degraded.tableChanged(aTableOf({ read }));
   decide(OWN);
   expect(degraded.since('read')).toBeUndefined();
@@ -29,7 +29,7 @@ test.each([LENT, LATE])('from the first table that says so to the first that doe
 });
 
 test('a pool that is no more is forgotten', () => {
-  const degraded = new Degraded(new ManualClock());
+  const degraded = new DegradedPools(new ManualClock());
   degraded.tableChanged(aTableOf({ read: LENT }));
   degraded.tableChanged(aTableOf({}));
   expect(degraded.since('read')).toBeUndefined();

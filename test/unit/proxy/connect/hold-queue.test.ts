@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import type { Address } from '../../../../src/model/member.ts';
 import type { HoldPolicy } from '../../../../src/model/policy.ts';
-import { Holding } from '../../../../src/proxy/connect/hold-queue.ts';
-import type { HoldAnswer, Waiting } from '../../../../src/proxy/connect/hold-queue.ts';
+import { HoldQueue } from '../../../../src/proxy/connect/hold-queue.ts';
+import type { HoldResult, HeldClient } from '../../../../src/proxy/connect/hold-queue.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 import { LAB_POLICY } from '../../../support/labs/proxy-lab.ts';
 import { aTableOf } from '../../../support/values/tables.ts';
@@ -13,11 +13,11 @@ const PG_2: Address = { host: '10.0.0.2', port: 5432 };
 
 interface Lab {
   readonly clock: ManualClock;
-  readonly holding: Holding;
+  readonly holding: HoldQueue;
   /** The pool leads to this address from now on; to nobody without one. */
   readonly decide: (address?: Address) => void;
   /** A client begins to wait. `onRelease` runs when it is let go. */
-  readonly enter: (id: number, pauseMs: number, onRelease?: () => void) => HoldAnswer;
+  readonly enter: (id: number, pauseMs: number, onRelease?: () => void) => HoldResult;
   readonly released: readonly number[];
   readonly expired: readonly number[];
 }
@@ -27,12 +27,12 @@ function start(policy: Partial<HoldPolicy> = {}, heldElsewhere = (): number => 0
   let table = aTableOf({ write: {} });
   const released: number[] = [];
   const expired: number[] = [];
-  const holding = new Holding({
+  const holding = new HoldQueue({
     policy: () => ({ ...LAB_POLICY.hold, maxSessions: 10_000, ...policy }),
     table: () => table,
     clock,
     onEvent: () => {},
-    onSmell: () => {},
+    onTrigger: () => {},
     heldElsewhere,
   });
   holding.learn(['write']);
@@ -43,7 +43,7 @@ function start(policy: Partial<HoldPolicy> = {}, heldElsewhere = (): number => 0
       if (answer.kind === 'held') answer.leave();
       list.push(id);
     };
-    const waiting: Waiting = {
+    const waiting: HeldClient = {
       id,
       pool: 'write',
       release: () => {
@@ -51,7 +51,7 @@ function start(policy: Partial<HoldPolicy> = {}, heldElsewhere = (): number => 0
         onRelease();
       },
       expire: () => leave(expired),
-      turnAway: () => leave([]),
+      refuseNoRoute: () => leave([]),
     };
     const answer = holding.enter(waiting, { cause: 'no_member', since, pauseMs });
     return answer;

@@ -1,6 +1,6 @@
 // Scenario 26, slow start: who is a newcomer, and for how long.
 import { expect, test } from 'vitest';
-import { Newcomers } from '../../../../src/proxy/connect/slow-start.ts';
+import { SlowStart } from '../../../../src/proxy/connect/slow-start.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 import { aTableOf } from '../../../support/values/tables.ts';
 import type { PoolPicture } from '../../../support/values/tables.ts';
@@ -11,7 +11,7 @@ const B = { host: 'b', port: 5432 };
 
 function lab() {
   const clock = new ManualClock();
-  const newcomers = new Newcomers(clock);
+  const newcomers = new SlowStart(clock);
   return {
     clock,
     decide: (read: PoolPicture | undefined) => newcomers.tableChanged(aTableOf(read === undefined ? {} : { read })),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readSaid } from '../../../../src/proxy/startup/startup-parameters.ts';
+import { readStartupParameters } from '../../../../src/proxy/startup/startup-parameters.ts';
 import { aPacket, aStartup } from '../../../support/sockets/packets.ts';
 
 test.each([
@@ -13,17 +13,21 @@ test.each([
   ],
   ['neither', { application_name: 'x' }, {}, undefined],
 ])('%s', (_, parameters, login, target) => {
-  expect(readSaid(aStartup(parameters))).toMatchObject({ login, target });
+  expect(readStartupParameters(aStartup(parameters))).toMatchObject({ login, target });
 });
 
 test('of a packet that PostgreSQL refuses for its layout the user is still told', () => {
   const packet = aPacket(0x00030000, Buffer.from('user\0app\0database\0shop@ro'));
-  expect(readSaid(packet)).toEqual({ login: { user: 'app', database: 'app' }, target: undefined, forwarded: packet });
+  expect(readStartupParameters(packet)).toEqual({
+    login: { user: 'app', database: 'app' },
+    target: undefined,
+    forwarded: packet,
+  });
 });
 
 test('what is told of a client is cut to 63 bytes, between two characters, and printable; what is forwarded is not', () => {
   const packet = aStartup({ user: 'ü'.repeat(40), database: `\u0001\n\u001b[31m\u202e${'x'.repeat(9_000)}` });
-  const { login, forwarded } = readSaid(packet);
+  const { login, forwarded } = readStartupParameters(packet);
   expect(login).toEqual({
     user: 'ü'.repeat(31),
     database: `\\u0001\\u000a\\u001b[31m\\u202e${'x'.repeat(63 - 10)}`,
