@@ -10,7 +10,7 @@ import { Admission } from './accept/admission.ts';
 import { Cancels } from './cancel/cancel.ts';
 import { DegradedPools } from './connect/degraded.ts';
 import { dialTcp } from './connect/dial.ts';
-import { DirectIo } from './relay/direct/pipes.ts';
+import { RelayPipes } from './relay/direct/pipes.ts';
 import { Evictions } from './ending/evictions.ts';
 import { HoldQueue } from './connect/hold-queue.ts';
 import { Leftovers } from './ending/leftovers.ts';
@@ -22,10 +22,10 @@ import { SessionRegistry } from './session-registry.ts';
 import type { RegisteredSession } from './session-registry.ts';
 import { Session } from './session.ts';
 import { SessionAges } from './ending/max-age.ts';
-import { SoftEnds } from './ending/when-idle.ts';
+import { WhenIdle } from './ending/when-idle.ts';
 import { ParkedBackends } from './connect/parked-backends.ts';
 import { BufferedBytes } from './startup/startup-reader.ts';
-import { Stalls } from './relay/stalls.ts';
+import { StallGate } from './relay/stall-gate.ts';
 import type { Surroundings } from './surroundings.ts';
 import { TlsIdentity } from './startup/tls-certificate.ts';
 import type { CertificateStatus } from './startup/tls-certificate.ts';
@@ -113,7 +113,7 @@ class RunningProxy implements LocalProxy {
   readonly #picker: Picker;
   readonly #identity: TlsIdentity;
   readonly #degraded: DegradedPools;
-  readonly #softEnds: SoftEnds;
+  readonly #whenIdle: WhenIdle;
   readonly #evictions: Evictions;
   readonly #leftovers: Leftovers;
   readonly #listeners: Listeners;
@@ -123,8 +123,8 @@ class RunningProxy implements LocalProxy {
   /** Also those that a reload took away, as they were: their sessions may live on. */
   readonly #pools = new Map<PoolName, PoolPolicy>();
   #policy: ProxyPolicy;
-  readonly #directIo: DirectIo;
-  readonly #stalls: Stalls;
+  readonly #relayPipes: RelayPipes;
+  readonly #stallGate: StallGate;
   #isStopping = false;
   #lastId: number;
 
@@ -135,8 +135,8 @@ class RunningProxy implements LocalProxy {
     this.#registry = registry;
     this.#lastId = peers?.lastId ?? 0;
     this.#options = options;
-    this.#directIo = new DirectIo({ ...options, judge });
-    this.#stalls = new Stalls(options);
+    this.#relayPipes = new RelayPipes({ ...options, judge });
+    this.#stallGate = new StallGate(options);
     this.#policy = options;
     this.#holdQueue = new HoldQueue({
       ...options,
@@ -145,11 +145,11 @@ class RunningProxy implements LocalProxy {
     });
     this.#picker = new Picker({ ...options, registry });
     this.#degraded = new DegradedPools(clock);
-    this.#softEnds = new SoftEnds(clock, options.client.drainPerSecond);
+    this.#whenIdle = new WhenIdle(clock, options.client.drainPerSecond);
     this.#identity = new TlsIdentity(options);
     const drainMs = (pool: PoolName): number => this.#drainMs(pool);
-    this.#evictions = new Evictions({ registry, table, clock, softEnds: this.#softEnds, drainMs });
-    this.#leftovers = new Leftovers({ registry, clock, softEnds: this.#softEnds });
+    this.#evictions = new Evictions({ registry, table, clock, whenIdle: this.#whenIdle, drainMs });
+    this.#leftovers = new Leftovers({ registry, clock, whenIdle: this.#whenIdle });
     this.#admission = new Admission({ limits: () => this.#policy.client, clock, others: peers?.others, descriptors });
     this.#cancels = new Cancels({ seams: options, registry, dial });
     this.#listeners = new Listeners({
@@ -173,10 +173,10 @@ class RunningProxy implements LocalProxy {
       kept: new BufferedBytes(),
       cancels: this.#cancels,
       admission: this.#admission,
-      ages: new SessionAges({ ...options, softEnds: this.#softEnds }),
+      ages: new SessionAges({ ...options, whenIdle: this.#whenIdle }),
       dial,
-      openLanes: this.#directIo.openLanes,
-      stalls: this.#stalls,
+      openPipes: this.#relayPipes.openPipes,
+      stallGate: this.#stallGate,
       picker: this.#picker,
       isStopping: () => this.#isStopping,
     };
@@ -191,7 +191,7 @@ class RunningProxy implements LocalProxy {
     if (identity.kind === 'failed') return identity;
     const prepared = await this.#listeners.prepare(this.#policy.listeners);
     if (prepared.kind === 'failed') return prepared;
-    await this.#directIo.choose(this.#policy.client.directIo);
+    await this.#relayPipes.choose(this.#policy.client.directIo);
     if (!this.#isStopping) identity.apply();
     return { kind: 'listening', listeners: prepared.apply().added };
   }
@@ -226,7 +226,7 @@ class RunningProxy implements LocalProxy {
   }
 
   stalled(noticedAt: Instant, limitMs: number): void {
-    this.#stalls.stalled(this.#policy.pools, noticedAt, limitMs);
+    this.#stallGate.stalled(this.#policy.pools, noticedAt, limitMs);
   }
 
   stopAccepting(): Promise<void> {
@@ -241,10 +241,10 @@ class RunningProxy implements LocalProxy {
     this.#isStopping = true;
     const sessions = this.#registry.all();
     const neededPerSecond = (sessions.length * 1_000) / Math.max(1, deadlineMs);
-    this.#softEnds.pace(Math.max(this.#policy.client.drainPerSecond, neededPerSecond));
+    this.#whenIdle.pace(Math.max(this.#policy.client.drainPerSecond, neededPerSecond));
     for (const session of sessions) {
       session.refuseIfHeld();
-      this.#softEnds.whenIdle(session, () => session.end('shutdown'));
+      this.#whenIdle.whenIdle(session, () => session.end('shutdown'));
     }
     const lastWordsMs = Math.min(LAST_WORDS_MS, deadlineMs / 2);
     await this.emptied(deadlineMs - lastWordsMs);
@@ -260,7 +260,7 @@ class RunningProxy implements LocalProxy {
     this.#holdQueue.stop();
     this.#evictions.stop();
     this.#leftovers.stop();
-    this.#softEnds.stop();
+    this.#whenIdle.stop();
     this.#identity.stop();
   }
 
@@ -303,7 +303,7 @@ class RunningProxy implements LocalProxy {
     for (const pool of policy.pools) this.#pools.set(pool.name, pool);
     this.#registry.learn(names);
     this.#holdQueue.learn(names);
-    this.#softEnds.pace(policy.client.drainPerSecond);
+    this.#whenIdle.pace(policy.client.drainPerSecond);
   }
 
   #drainListener({ pool, address }: BoundListener): void {

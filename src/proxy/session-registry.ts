@@ -7,11 +7,11 @@ import type { Address, MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { SessionState } from '../reports/session-state.ts';
 import type { PoolTally, Tally } from '../reports/tally.ts';
-import type { PartingReason } from './ending/close-message.ts';
+import type { EndReason } from './ending/close-message.ts';
 import { NO_PEERS } from './peers.ts';
 import type { Peers } from './peers.ts';
 import type { Traffic } from './relay/directions.ts';
-import type { Leaver } from './ending/when-idle.ts';
+import type { Drainable } from './ending/when-idle.ts';
 
 /** A session's seat at a member, taken when its dial begins. */
 export interface Assignment {
@@ -24,14 +24,14 @@ export interface Assignment {
 }
 
 /** What the registry and those who evict need of a session. */
-export interface RegisteredSession extends Leaver {
+export interface RegisteredSession extends Drainable {
   /** Its listener's, until it asks for another. */
   readonly pool: PoolName;
   /** Where it was accepted. */
   readonly listener: Address;
   assignment(): Assignment | undefined;
   /** Ends a relaying session in this step, and tells its client where it can be told; one that is still dialing is routed again. */
-  end(reason: PartingReason, detail?: string): void;
+  end(reason: EndReason, detail?: string): void;
   /** Routes a session again that is still dialing; a relaying one stays. */
   giveUpDial(): void;
   /** The process stops: who waits for a route is told so; who has a backend stays. */
@@ -193,7 +193,7 @@ export class SessionRegistry {
 
 function noSessions(): PoolSessions {
   return {
-    states: { startup: 0, holding: 0, dialing: 0, relaying: 0, refusing: 0, closed: 0 },
+    states: { startup: 0, holding: 0, dialing: 0, relaying: 0, closing: 0, closed: 0 },
     byMember: new Map(),
     traffic: { toBackendBytes: 0, toClientBytes: 0 },
     fallbackSessions: 0,

@@ -17,13 +17,13 @@ import type { Accepted, Arrival } from './startup/arrival.ts';
 import type { Greeted } from './connect/greeting.ts';
 import type { HeldClient } from './connect/hold-queue.ts';
 import type { StartupHandler } from './startup/client-startup.ts';
-import { describeEnd, partingText } from './ending/close-message.ts';
-import type { PartingReason } from './ending/close-message.ts';
+import { describeEnd, closeMessage } from './ending/close-message.ts';
+import type { EndReason } from './ending/close-message.ts';
 import { encodeRefusal } from './ending/refusal-message.ts';
 import type { RefusalReason } from './ending/refusal-message.ts';
 import type { Assignment, RegisteredSession } from './session-registry.ts';
 import type { BackendEnding } from './relay/relay.ts';
-import { Served } from './relay/relayed-session.ts';
+import { RelayedSession } from './relay/relayed-session.ts';
 import { SessionRecord } from './session-record.ts';
 import { closeSocket, ignoreErrors } from './socket.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -43,9 +43,9 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
   /** Ends what the present state has under way. */
   #leave: () => void = nothing;
   #assignment: Assignment | undefined;
-  /** Until there is `#served`. */
+  /** Until there is `#relayed`. */
   #arrival: Arrival | undefined;
-  #served: Served | undefined;
+  #relayed: RelayedSession | undefined;
   readonly #idleListeners = new Set<() => void>();
 
   constructor(id: number, { policy, listener, client }: Accepted, around: Surroundings) {
@@ -96,11 +96,11 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
   }
 
   isIdle(): boolean {
-    return this.#state === 'relaying' && this.#served?.isIdle() === true;
+    return this.#state === 'relaying' && this.#relayed?.isIdle() === true;
   }
 
   settlesInMs(): number {
-    return this.#served?.settlesInMs() ?? 0;
+    return this.#relayed?.settlesInMs() ?? 0;
   }
 
   onIdle(run: () => void): () => void {
@@ -108,9 +108,9 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
     return () => this.#idleListeners.delete(run);
   }
 
-  end(reason: PartingReason, detail?: string): void {
+  end(reason: EndReason, detail?: string): void {
     if (this.#state !== 'relaying') return this.giveUpDial();
-    const lostBy = this.#served?.lostBy();
+    const lostBy = this.#relayed?.lostBy();
     if (lostBy !== undefined) return this.#lose(lostBy, undefined, undefined);
     return this.#part(reason, detail, this.isIdle());
   }
@@ -130,15 +130,15 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
 
   dismiss(detail: string): void {
     if (this.#state === 'relaying') this.end('evicted_removed', detail);
-    else if (this.#state !== 'refusing') this.refuse('no_route', detail);
+    else if (this.#state !== 'closing') this.refuse('no_route', detail);
   }
 
   /** At once and from every state; later calls do nothing. */
   close(reason: CloseReason, detail?: string): void {
     if (!this.#move('close')) return;
     this.#slot.release();
-    if (this.#served === undefined) closeSocket(this.#arriving().startup.client());
-    else this.#served.cut(reason.startsWith('evicted_') || reason === 'landed_on_standby');
+    if (this.#relayed === undefined) closeSocket(this.#arriving().startup.client());
+    else this.#relayed.cut(reason.startsWith('evicted_') || reason === 'landed_on_standby');
     this.#record.closed(this.#pool, reason, detail);
   }
 
@@ -196,7 +196,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
   }
 
   refuse(reason: RefusalReason, detail?: string, answer?: Uint8Array): void {
-    if (!this.#move('refuse')) return;
+    if (!this.#move('end')) return;
     const { clock } = this.#around.seams;
     const words = answer ?? this.#refusal(reason, detail);
     this.#record.closing(reason, detail);
@@ -290,7 +290,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
     if (!this.#move('relay')) return void backend.destroy();
     this.#leave = this.#around.ages.watch(this, this.#policy.maxSessionAgeMs);
     this.#record.opened(this.#pool, target.member);
-    this.#served = new Served({
+    this.#relayed = new RelayedSession({
       client: startup.client(),
       backend,
       handedOver: startup.handOver(),
@@ -305,25 +305,25 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
       onLanded: (isTellable) => this.#part('landed_on_standby', `${target.member}: in_hot_standby is on`, isTellable),
     });
     this.#arrival = undefined;
-    this.#served.start();
+    this.#relayed.start();
   }
 
-  /** Ends a served session: with words where they would stand between two messages, else without. */
-  #part(reason: PartingReason, detail: string | undefined, isTellable: boolean): void {
-    const served = this.#served;
-    if (served === undefined || !isTellable) return this.close(reason, detail);
-    if (!this.#move('refuse')) return;
+  /** Ends a relayed session: with words where they would stand between two messages, else without. */
+  #part(reason: EndReason, detail: string | undefined, isTellable: boolean): void {
+    const relayed = this.#relayed;
+    if (relayed === undefined || !isTellable) return this.close(reason, detail);
+    if (!this.#move('end')) return;
     this.#record.closing(reason, detail);
-    this.#leave = served.part(partingText(reason, this.#pool, detail), () => this.close(reason, detail));
+    this.#leave = relayed.part(closeMessage(reason, this.#pool, detail), () => this.close(reason, detail));
   }
 
   /** The server has ended the session: its client reads what there is to read, and holds no place any more. */
   #lose(reason: BackendEnding, detail: string | undefined, lastWords: ErrorFields | undefined): void {
-    const served = this.#served;
-    if (served === undefined || !this.#move('refuse')) return;
+    const relayed = this.#relayed;
+    if (relayed === undefined || !this.#move('end')) return;
     this.#record.closing(reason, detail);
     this.#slot.becomeOverLimit();
-    this.#leave = served.leave(lastWords, () => this.close(reason, detail));
+    this.#leave = relayed.leave(lastWords, () => this.close(reason, detail));
   }
 
   #refusal(reason: RefusalReason, detail: string | undefined): Uint8Array {

@@ -4,14 +4,14 @@ import type { Admission } from './accept/admission.ts';
 import type { Cancels } from './cancel/cancel.ts';
 import type { Dial } from './connect/dial.ts';
 import type { HoldQueue } from './connect/hold-queue.ts';
-import type { OpenLanes } from './relay/stream-pipe.ts';
+import type { OpenPipes } from './relay/stream-pipe.ts';
 import type { ProxyPolicy, ProxyDependencies } from './options.ts';
 import type { Picker } from './connect/picker.ts';
 import type { SessionRegistry } from './session-registry.ts';
 import type { SessionAges } from './ending/max-age.ts';
 import type { ParkedBackends } from './connect/parked-backends.ts';
 import type { BufferedBytes } from './startup/startup-reader.ts';
-import type { Stalls } from './relay/stalls.ts';
+import type { StallGate } from './relay/stall-gate.ts';
 import type { TlsIdentity } from './startup/tls-certificate.ts';
 
 export interface Surroundings {
@@ -28,8 +28,8 @@ export interface Surroundings {
   readonly identity: TlsIdentity;
   readonly kept: BufferedBytes;
   readonly dial: Dial;
-  readonly openLanes: OpenLanes;
-  readonly stalls: Stalls;
+  readonly openPipes: OpenPipes;
+  readonly stallGate: StallGate;
   readonly picker: Picker;
   /** No new backend connections: the process is about to end. */
   readonly isStopping: () => boolean;

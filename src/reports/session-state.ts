@@ -3,28 +3,28 @@
 //   startup ──hold──> holding ──dial──> dialing ──relay──> relaying ──close──> closed
 //      └──────────────dial──────────────^  └──hold (route lost while dialing)
 //      ^────────answer (the backend declined encryption)───┘
-//   any of them ──refuse──> refusing (error sent, lingering) ──close──> closed
+//   any of them ──end──> closing (error sent, lingering) ──close──> closed
 
-export const SESSION_STATES = ['startup', 'holding', 'dialing', 'relaying', 'refusing', 'closed'] as const;
+export const SESSION_STATES = ['startup', 'holding', 'dialing', 'relaying', 'closing', 'closed'] as const;
 export type SessionState = (typeof SESSION_STATES)[number];
 
-export const SESSION_EVENTS = ['hold', 'dial', 'answer', 'relay', 'refuse', 'close'] as const;
+export const SESSION_EVENTS = ['hold', 'dial', 'answer', 'relay', 'end', 'close'] as const;
 export type SessionEvent = (typeof SESSION_EVENTS)[number];
 
 const TRANSITIONS: Readonly<Record<SessionState, Partial<Record<SessionEvent, SessionState>>>> = {
-  startup: { hold: 'holding', dial: 'dialing', refuse: 'refusing', close: 'closed' },
-  holding: { dial: 'dialing', refuse: 'refusing', close: 'closed' },
+  startup: { hold: 'holding', dial: 'dialing', end: 'closing', close: 'closed' },
+  holding: { dial: 'dialing', end: 'closing', close: 'closed' },
   dialing: {
     hold: 'holding',
     dial: 'dialing',
     answer: 'startup',
     relay: 'relaying',
-    refuse: 'refusing',
+    end: 'closing',
     close: 'closed',
   },
-  relaying: { refuse: 'refusing', close: 'closed' },
-  refusing: { refuse: 'refusing', close: 'closed' },
-  closed: { hold: 'closed', dial: 'closed', answer: 'closed', relay: 'closed', refuse: 'closed', close: 'closed' },
+  relaying: { end: 'closing', close: 'closed' },
+  closing: { end: 'closing', close: 'closed' },
+  closed: { hold: 'closed', dial: 'closed', answer: 'closed', relay: 'closed', end: 'closed', close: 'closed' },
 };
 
 /** The state after `event`; undefined when the table has no such step, which is a bug of the caller. */

@@ -52,7 +52,7 @@ function afterTheEnd({ states, accepted, closed, toBackendBytes, toClientBytes }
   };
 }
 
-const NO_STATES: PoolCounts['states'] = { startup: 0, holding: 0, dialing: 0, relaying: 0, refusing: 0 };
+const NO_STATES: PoolCounts['states'] = { startup: 0, holding: 0, dialing: 0, relaying: 0, closing: 0 };
 
 export function sumOfCounts(all: readonly Counts[]): Counts {
   const names = new Set(all.flatMap((counts) => [...counts.keys()]));
@@ -74,7 +74,7 @@ function sumOfPool(pools: readonly PoolCounts[]): PoolCounts {
       holding: total(({ states }) => states.holding),
       dialing: total(({ states }) => states.dialing),
       relaying: total(({ states }) => states.relaying),
-      refusing: total(({ states }) => states.refusing),
+      closing: total(({ states }) => states.closing),
     },
     members: sumOfMaps(pools.map(({ members }) => members)),
     fallbackSessions: total(({ fallbackSessions }) => fallbackSessions),

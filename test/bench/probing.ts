@@ -10,7 +10,7 @@ import type { Snapshot } from '../../src/core/snapshot.ts';
 import { createProbe } from '../../src/patroni/probe.ts';
 import { Evictions } from '../../src/proxy/ending/evictions.ts';
 import type { SessionRegistry } from '../../src/proxy/session-registry.ts';
-import { SoftEnds } from '../../src/proxy/ending/when-idle.ts';
+import { WhenIdle } from '../../src/proxy/ending/when-idle.ts';
 import { systemClock } from '../../src/app/system-clock.ts';
 import { median } from '../support/values/median.ts';
 import { poolsOf, sessionsOn, startMembers } from './probing/cluster.ts';
@@ -76,8 +76,8 @@ async function probing(policy: RoutingPolicy, members: readonly Member[]): Promi
 /** The decision, what follows for live sessions, and the carrying out of it: nothing has changed, as nearly always. */
 function deciding(policy: RoutingPolicy, snapshot: Snapshot, registry: SessionRegistry): number {
   let table = decideRoutes(policy, snapshot, systemClock.now());
-  const softEnds = new SoftEnds(systemClock, 50);
-  const evictions = new Evictions({ registry, table: () => table, clock: systemClock, softEnds, drainMs: () => 0 });
+  const whenIdle = new WhenIdle(systemClock, 50);
+  const evictions = new Evictions({ registry, table: () => table, clock: systemClock, whenIdle, drainMs: () => 0 });
   const figures: number[] = [];
   for (let round = 0; round <= ROUNDS; round += 1) {
     const before = cpuUs();

@@ -14,7 +14,7 @@ import { requestedKey } from '../../wire/cancel-key.ts';
 import { openRoute } from '../connect/connect-backend.ts';
 import { CancelKeys } from './cancel-keys.ts';
 import type { Dial } from '../connect/dial.ts';
-import { GuessRation } from './guess-limit.ts';
+import { GuessLimit } from './guess-limit.ts';
 import type { ProxyDependencies } from '../options.ts';
 import { NO_PEERS } from '../peers.ts';
 import type { CancelOutcome, Peers } from '../peers.ts';
@@ -24,7 +24,7 @@ import type { SessionRegistry } from '../session-registry.ts';
 const CANCEL_MS = 5_000;
 /** A cancel with an unknown key costs each of these a connection. */
 const MOST_CANCEL_TARGETS = 8;
-/** With unknown keys, at one listener; see GuessRation. */
+/** With unknown keys, at one listener; see GuessLimit. */
 const UNKNOWN_PER_SECOND = 20;
 
 export interface CancelsInputs {
@@ -51,7 +51,7 @@ export class Cancels {
   readonly keys = new CancelKeys();
   readonly #inputs: CancelsInputs;
   /** By listener. */
-  readonly #rations = new Map<string, GuessRation>();
+  readonly #guessLimits = new Map<string, GuessLimit>();
 
   constructor(inputs: CancelsInputs) {
     this.#inputs = inputs;
@@ -132,9 +132,9 @@ export class Cancels {
     const { clock, peers = NO_PEERS } = this.#inputs.seams;
     const now = clock.now();
     const name = addressText(listener);
-    const ration = this.#rations.get(name) ?? new GuessRation(UNKNOWN_PER_SECOND / peers.processes, now);
-    this.#rations.set(name, ration);
-    return ration.take(address, now);
+    const limit = this.#guessLimits.get(name) ?? new GuessLimit(UNKNOWN_PER_SECOND / peers.processes, now);
+    this.#guessLimits.set(name, limit);
+    return limit.take(address, now);
   }
 }
 

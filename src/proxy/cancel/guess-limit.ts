@@ -9,7 +9,7 @@ const RARE_MS = 1_000;
 /** Addresses that are remembered; of more the oldest is forgotten, which lets it guess sooner. */
 const MOST_ADDRESSES = 1_024;
 
-export class GuessRation {
+export class GuessLimit {
   readonly #common: TokenBucket;
   readonly #rare: TokenBucket;
   readonly #guessedAt = new Map<string, Instant>();

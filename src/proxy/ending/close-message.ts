@@ -10,17 +10,14 @@ import type { Activity } from '../../wire/session-follower.ts';
 import type { BackendEnding } from '../relay/relay.ts';
 
 /** The reasons for which a served session is ended with words. */
-export type PartingReason = Extract<
-  CloseReason,
-  `evicted_${LeaveCause}` | 'landed_on_standby' | 'too_old' | 'shutdown'
->;
+export type EndReason = Extract<CloseReason, `evicted_${LeaveCause}` | 'landed_on_standby' | 'too_old' | 'shutdown'>;
 
-export function partingText(reason: PartingReason, pool: PoolName, detail: string | undefined): ErrorFields {
+export function closeMessage(reason: EndReason, pool: PoolName, detail: string | undefined): ErrorFields {
   const { sqlState } = CLOSE_REASONS[reason];
   return { sqlState, message: `pointsman: ${sentence(reason, pool)} (${reason})`, detail, hint: hint(reason) };
 }
 
-export interface Loss {
+export interface LossFacts {
   readonly ending: BackendEnding;
   readonly activity: Exclude<Activity, 'unknown'>;
   readonly pool: PoolName;
@@ -31,7 +28,7 @@ export interface Loss {
  * For a client whose server ended without a word. 57P03 lets libpq try its next host; 57P01 is what PostgreSQL says to
  * an idle session; 08006 leaves open what became of the transaction.
  */
-export function lossText({ ending, activity, pool, detail }: Loss): ErrorFields {
+export function lossMessage({ ending, activity, pool, detail }: LossFacts): ErrorFields {
   const message = `pointsman: the server of pool "${pool}" ended the session (${ending})`;
   switch (activity) {
     case 'starting':
@@ -59,14 +56,14 @@ export function describeAge(ageMs: number, maxAgeMs: number): string {
   return `it was open for ${durationText(ageMs)}; max_session_age is ${durationText(maxAgeMs)}, give or take a tenth`;
 }
 
-function sentence(reason: PartingReason, pool: PoolName): string {
+function sentence(reason: EndReason, pool: PoolName): string {
   if (reason === 'shutdown') return 'the proxy is shutting down';
   if (reason === 'landed_on_standby') return `the member of pool "${pool}" turned out to be a standby`;
   if (reason === 'too_old') return `the session has reached the age at which pool "${pool}" ends sessions`;
   return `the session's member left pool "${pool}"`;
 }
 
-function hint(reason: PartingReason | BackendEnding): string {
+function hint(reason: EndReason | BackendEnding): string {
   return reason === 'shutdown'
     ? 'No transaction was open. Connect to another proxy, or again in a few seconds.'
     : 'No transaction was open. Connect again: the next session goes where the pool is then.';

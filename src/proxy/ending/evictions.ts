@@ -10,13 +10,13 @@ import { addressText } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';
 import type { RoutingTable } from '../../core/routing-table.ts';
 import type { SessionRegistry, RegisteredSession } from '../session-registry.ts';
-import type { SoftEnds } from './when-idle.ts';
+import type { WhenIdle } from './when-idle.ts';
 
 export interface EvictionsInputs {
   readonly registry: SessionRegistry;
   readonly table: () => RoutingTable;
   readonly clock: Clock;
-  readonly softEnds: SoftEnds;
+  readonly whenIdle: WhenIdle;
   readonly drainMs: (pool: PoolName) => number;
 }
 
@@ -71,10 +71,10 @@ export class Evictions {
   }
 
   #drain(key: string, action: Action): void {
-    const { registry, softEnds, clock, drainMs, table } = this.#inputs;
+    const { registry, whenIdle, clock, drainMs, table } = this.#inputs;
     const cancels = registry
       .at(action.pool, action.member, action.address)
-      .map((session) => softEnds.whenIdle(session, () => this.#end(session, action)));
+      .map((session) => whenIdle.whenIdle(session, () => this.#end(session, action)));
     const deadline = (): void => {
       this.#forget(key);
       if (!isOver(action, table())) this.#perform({ ...action, mode: 'close' });

@@ -2,7 +2,7 @@
 // unless the operator has brought it back by then.
 import type { Clock } from '../../model/instant.ts';
 import type { SessionRegistry, RegisteredSession } from '../session-registry.ts';
-import type { SoftEnds } from './when-idle.ts';
+import type { WhenIdle } from './when-idle.ts';
 
 export interface Vanished {
   /** `listener 127.0.0.1:6432`: names it in the log, and is the key under which it may vanish again. */
@@ -14,7 +14,7 @@ export interface Vanished {
 export interface LeftoversInputs {
   readonly registry: SessionRegistry;
   readonly clock: Clock;
-  readonly softEnds: SoftEnds;
+  readonly whenIdle: WhenIdle;
 }
 
 interface Drain {
@@ -31,13 +31,13 @@ export class Leftovers {
   }
 
   drain(vanished: Vanished, deadlineMs: number): void {
-    const { registry, clock, softEnds } = this.#inputs;
+    const { registry, clock, whenIdle } = this.#inputs;
     const { what, has } = vanished;
     this.#forget(what);
     const wishes = registry
       .all()
       .filter(has)
-      .map((session) => softEnds.whenIdle(session, () => dismiss(session, vanished)));
+      .map((session) => whenIdle.whenIdle(session, () => dismiss(session, vanished)));
     const cancelDeadline = clock.schedule(deadlineMs, () => {
       this.#forget(what);
       this.end(vanished);

@@ -2,16 +2,16 @@
 // never reconnects by itself. Only between two transactions: what cannot be read (TLS of client and member) is left alone.
 import type { Clock } from '../../model/instant.ts';
 import { describeAge } from './close-message.ts';
-import type { PartingReason } from './close-message.ts';
-import type { Leaver, SoftEnds } from './when-idle.ts';
+import type { EndReason } from './close-message.ts';
+import type { Drainable, WhenIdle } from './when-idle.ts';
 
-export interface Ageing extends Leaver {
-  end(reason: PartingReason, detail?: string): void;
+export interface Ageing extends Drainable {
+  end(reason: EndReason, detail?: string): void;
 }
 
 export interface SessionAgesInputs {
   readonly clock: Clock;
-  readonly softEnds: SoftEnds;
+  readonly whenIdle: WhenIdle;
   /** A number in [0, 1). */
   readonly random: () => number;
 }
@@ -33,14 +33,14 @@ export class SessionAges {
   /** The session begins now. Returns what forgets it; idempotent. */
   watch(session: Ageing, maxAgeMs: number | undefined): () => void {
     if (maxAgeMs === undefined) return nothing;
-    const { clock, softEnds, random } = this.#inputs;
+    const { clock, whenIdle, random } = this.#inputs;
     const startedAt = clock.now();
     const ageMs = maxAgeMs * (1 - JITTER + 2 * JITTER * random());
     const end = (): void => session.end('too_old', describeAge(clock.now() - startedAt, maxAgeMs));
     let forget = nothing;
     const wait = (): void => {
       const leftMs = startedAt + ageMs - clock.now();
-      forget = leftMs > 0 ? clock.schedule(Math.min(leftMs, LONGEST_MS), wait) : softEnds.whenIdle(session, end);
+      forget = leftMs > 0 ? clock.schedule(Math.min(leftMs, LONGEST_MS), wait) : whenIdle.whenIdle(session, end);
     };
     wait();
     return () => forget();

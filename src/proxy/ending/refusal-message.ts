@@ -43,7 +43,7 @@ export interface RefusalFacts {
 /** Who has no session yet is told as PostgreSQL does when it shuts down: libpq tries its next host, pg_isready says "rejecting". */
 const CANNOT_CONNECT_NOW = '57P03';
 
-export function refusalText(reason: RefusalReason, facts: RefusalFacts): ErrorFields {
+export function refusalMessage(reason: RefusalReason, facts: RefusalFacts): ErrorFields {
   const isForNow = reason === 'shutdown' || reason === 'backend_closed';
   const sqlState = isForNow ? CANNOT_CONNECT_NOW : CLOSE_REASONS[reason].sqlState;
   return { sqlState, message: `pointsman: ${sentence(reason, facts.pool)} (${reason})`, ...advice(reason, facts) };
@@ -51,7 +51,7 @@ export function refusalText(reason: RefusalReason, facts: RefusalFacts): ErrorFi
 
 /** The same as it goes to the client. */
 export function encodeRefusal(reason: RefusalReason, facts: RefusalFacts): Uint8Array {
-  return encodeErrorResponse(refusalText(reason, facts));
+  return encodeErrorResponse(refusalMessage(reason, facts));
 }
 
 /** The answer to a browser, a health check or a scraper on this port. */

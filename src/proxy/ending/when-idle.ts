@@ -3,7 +3,7 @@
 import type { Clock } from '../../model/instant.ts';
 import { TokenBucket } from '../token-bucket.ts';
 
-export interface Leaver {
+export interface Drainable {
   /** Between two transactions at this moment. */
   isIdle(): boolean;
   /**
@@ -15,11 +15,11 @@ export interface Leaver {
 }
 
 interface Wish {
-  readonly session: Leaver;
+  readonly session: Drainable;
   readonly end: () => void;
 }
 
-export class SoftEnds {
+export class WhenIdle {
   readonly #clock: Clock;
   #perSecond: number;
   #bucket: TokenBucket;
@@ -44,7 +44,7 @@ export class SoftEnds {
   }
 
   /** Runs `end` once, when the session is idle: in this step if it may. Returns what takes the wish back; idempotent. */
-  whenIdle(session: Leaver, end: () => void): () => void {
+  whenIdle(session: Drainable, end: () => void): () => void {
     const wish: Wish = { session, end };
     const enqueue = (): void => {
       this.#settling.get(wish)?.();

@@ -1,7 +1,7 @@
 // What becomes of each chunk of a relay: judged, shown to who reads along, counted, sent. One small object a direction holds all that
 // is touched for it: with many sessions at work what is not in the processor's cache is most of the cost of a chunk.
-import type { Lane, Taker } from './stream-pipe.ts';
-import type { Judge } from './stalls.ts';
+import type { Pipe, Receiver } from './stream-pipe.ts';
+import type { Gate } from './stall-gate.ts';
 
 /** Monotonic byte counters, incremented on each chunk. */
 export interface Traffic {
@@ -22,32 +22,32 @@ export interface Taps {
 export interface DirectionInputs {
   readonly taps: Taps | undefined;
   /** Called before anything of the client is forwarded; may stop the relay. */
-  readonly judge: Judge;
+  readonly gate: Gate;
   /** The session's own counters and its pool's. */
   readonly traffic: Traffic;
   readonly poolTraffic: Traffic;
 }
 
-export class ToBackend implements Taker {
-  readonly #lane: Lane;
+export class ToBackend implements Receiver {
+  readonly #pipe: Pipe;
   readonly #taps: Taps | undefined;
-  readonly #judge: Judge;
+  readonly #gate: Gate;
   readonly #traffic: Traffic;
   readonly #poolTraffic: Traffic;
   #isStopped = false;
   /** What waits for the members to be asked again, and what is to happen behind it. */
   #kept: { readonly chunks: Uint8Array[]; readonly ends: (() => void)[] } | undefined;
 
-  constructor(lane: Lane, { taps, judge, traffic, poolTraffic }: DirectionInputs) {
-    this.#lane = lane;
+  constructor(pipe: Pipe, { taps, gate, traffic, poolTraffic }: DirectionInputs) {
+    this.#pipe = pipe;
     this.#taps = taps;
-    this.#judge = judge;
+    this.#gate = gate;
     this.#traffic = traffic;
     this.#poolTraffic = poolTraffic;
   }
 
-  take(chunk: Uint8Array): void {
-    const wait = this.#judge();
+  receive(chunk: Uint8Array): void {
+    const wait = this.#gate();
     if (this.#isStopped) return;
     if (wait !== undefined || this.#kept !== undefined) return this.#keep(chunk, wait);
     this.#taps?.fromClient(chunk);
@@ -64,7 +64,7 @@ export class ToBackend implements Taker {
   /** Not shown. */
   send(chunk: Uint8Array): void {
     this.count(chunk.length);
-    this.#lane.send(chunk);
+    this.#pipe.send(chunk);
   }
 
   count(bytes: number): void {
@@ -82,7 +82,7 @@ export class ToBackend implements Taker {
     const copy = Uint8Array.from(chunk);
     if (this.#kept !== undefined) return void this.#kept.chunks.push(copy);
     this.#kept = { chunks: [copy], ends: [] };
-    this.#lane.hold();
+    this.#pipe.pause();
     return void wait?.then(this.#release);
   }
 
@@ -90,31 +90,31 @@ export class ToBackend implements Taker {
     const kept = this.#kept;
     if (kept === undefined) return;
     this.#kept = undefined;
-    this.#lane.release();
-    for (const chunk of kept.chunks) this.take(chunk);
+    this.#pipe.resume();
+    for (const chunk of kept.chunks) this.receive(chunk);
     for (const run of kept.ends) this.whenSent(run);
   };
 }
 
-export class ToClient implements Taker {
-  readonly #lane: Lane;
+export class ToClient implements Receiver {
+  readonly #pipe: Pipe;
   readonly #taps: Taps | undefined;
   readonly #traffic: Traffic;
   readonly #poolTraffic: Traffic;
 
-  constructor(lane: Lane, { taps, traffic, poolTraffic }: DirectionInputs) {
-    this.#lane = lane;
+  constructor(pipe: Pipe, { taps, traffic, poolTraffic }: DirectionInputs) {
+    this.#pipe = pipe;
     this.#taps = taps;
     this.#traffic = traffic;
     this.#poolTraffic = poolTraffic;
   }
 
-  take(chunk: Uint8Array): void {
+  receive(chunk: Uint8Array): void {
     const taps = this.#taps;
     if (taps !== undefined && !taps.fromBackend(chunk)) return;
     this.#traffic.toClientBytes += chunk.length;
     this.#poolTraffic.toClientBytes += chunk.length;
-    this.#lane.send(chunk);
+    this.#pipe.send(chunk);
     taps?.passedToClient();
   }
 }

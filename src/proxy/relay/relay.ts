@@ -6,7 +6,7 @@ import type { Clock } from '../../model/instant.ts';
 import { ToBackend, ToClient } from './directions.ts';
 import type { DirectionInputs } from './directions.ts';
 import type { Greeted } from '../connect/greeting.ts';
-import type { Lanes } from './stream-pipe.ts';
+import type { PipePair } from './stream-pipe.ts';
 import { resetSocket } from '../socket.ts';
 
 export type BackendEnding = 'backend_closed' | 'backend_reset';
@@ -23,7 +23,7 @@ export interface RelayInputs extends DirectionInputs {
   readonly greeted?: Greeted | undefined;
   /** The client has half-closed already. */
   readonly hasClientEnded: boolean;
-  readonly lanes: Lanes;
+  readonly pipes: PipePair;
   readonly clock: Clock;
   /** The backend ended before the client did. True: the caller has stopped this relay and ends both sockets. */
   readonly onBackendEnded: (ending: BackendEnding) => boolean;
@@ -51,8 +51,8 @@ export class Relay {
 
   constructor(inputs: RelayInputs) {
     this.#inputs = inputs;
-    this.#toBackend = new ToBackend(inputs.lanes.toBackend, inputs);
-    this.#toClient = new ToClient(inputs.lanes.toClient, inputs);
+    this.#toBackend = new ToBackend(inputs.pipes.toBackend, inputs);
+    this.#toClient = new ToClient(inputs.pipes.toClient, inputs);
   }
 
   /** Call once. */
@@ -62,14 +62,14 @@ export class Relay {
     backend.on('end', this.#endOfBackend).on('error', this.#backendFailed).on('close', this.#backendClosed);
     if (packet !== undefined && greeted === undefined) this.#toBackend.send(packet);
     if (packet !== undefined && greeted !== undefined) this.#toBackend.count(packet.length);
-    if (greeted !== undefined && greeted.words.length > 0) this.#toClient.take(greeted.words);
-    if (opening.length > 0 && !this.#isStopped) this.#toBackend.take(opening);
+    if (greeted !== undefined && greeted.words.length > 0) this.#toClient.receive(greeted.words);
+    if (opening.length > 0 && !this.#isStopped) this.#toBackend.receive(opening);
     this.#flow();
   }
 
   /** Lets go of both sockets, which are the caller's again: nothing more is copied or told. Idempotent. */
   stop(): void {
-    const { client, backend, lanes } = this.#inputs;
+    const { client, backend, pipes } = this.#inputs;
     if (this.#isStopped) return;
     this.#isStopped = true;
     this.#toBackend.stop();
@@ -77,30 +77,30 @@ export class Relay {
     client.off('end', this.#endOfClient).off('error', this.#clientFailed).off('close', this.#clientClosed);
     backend.off('end', this.#endOfBackend).off('error', this.#backendFailed).off('close', this.#backendClosed);
     // What the client said last goes nowhere any more; what it was told it may read.
-    lanes.toClient.flush();
-    lanes.toClient.leave();
-    lanes.toBackend.leave();
+    pipes.toClient.flush();
+    pipes.toClient.detach();
+    pipes.toBackend.detach();
   }
 
   #flow(): void {
-    const { lanes, hasClientEnded } = this.#inputs;
+    const { pipes, hasClientEnded } = this.#inputs;
     if (this.#isStopped) return;
-    lanes.toBackend.flow(this.#toBackend);
-    lanes.toClient.flow(this.#toClient);
+    pipes.toBackend.start(this.#toBackend);
+    pipes.toClient.start(this.#toClient);
     if (hasClientEnded) this.#endOfClient();
   }
 
   readonly #endOfClient = (): void => {
     this.#ending ??= 'client_closed';
-    const { lanes, backend } = this.#inputs;
-    this.#toBackend.whenSent(() => lanes.toBackend.whenFlushed(() => backend.end()));
+    const { pipes, backend } = this.#inputs;
+    this.#toBackend.whenSent(() => pipes.toBackend.whenFlushed(() => backend.end()));
   };
 
   readonly #endOfBackend = (): void => {
     if (this.#hasBackendEnded('backend_closed')) return;
-    const { client, lanes } = this.#inputs;
+    const { client, pipes } = this.#inputs;
     this.#watch(UNREAD_MS);
-    lanes.toClient.whenFlushed(() => client.end(() => this.#watch(HALF_OPEN_MS)));
+    pipes.toClient.whenFlushed(() => client.end(() => this.#watch(HALF_OPEN_MS)));
   };
 
   readonly #clientFailed = (): void => {
@@ -111,12 +111,12 @@ export class Relay {
 
   readonly #backendFailed = (): void => {
     if (this.#hasBackendEnded('backend_reset')) return;
-    const { client, clock, lanes } = this.#inputs;
+    const { client, clock, pipes } = this.#inputs;
     this.#toBackend.stop();
     this.#cancelTimer();
     this.#cancelTimer = clock.schedule(FLUSH_MS, () => client.destroy());
-    lanes.toBackend.discard();
-    lanes.toClient.whenFlushed(() => client.destroySoon());
+    pipes.toBackend.discard();
+    pipes.toClient.whenFlushed(() => client.destroySoon());
   };
 
   /** True: it is not this relay's matter any more. */
@@ -138,8 +138,8 @@ export class Relay {
     if (this.#open > 0) return socket.readableEnded ? this.#watch(UNREAD_MS) : failed();
     this.#cancelTimer();
     this.#toBackend.stop();
-    this.#inputs.lanes.toBackend.closed();
-    this.#inputs.lanes.toClient.closed();
+    this.#inputs.pipes.toBackend.closed();
+    this.#inputs.pipes.toClient.closed();
     this.#inputs.onEnded(this.#ending ?? 'backend_closed');
   }
 

@@ -13,12 +13,12 @@ import type { StartupHandOver } from '../startup/client-startup.ts';
 import { dismiss, sendOff } from '../startup/refuse-startup.ts';
 import { Relay } from './relay.ts';
 import { isAboutClient } from '../../wire/sql-state.ts';
-import { describeEnd, lossText } from '../ending/close-message.ts';
+import { describeEnd, lossMessage } from '../ending/close-message.ts';
 import type { BackendEnding, RelayEnding } from './relay.ts';
 import { resetSocket } from '../socket.ts';
 import type { Surroundings } from '../surroundings.ts';
 
-export interface ServedInputs {
+export interface RelayedSessionInputs {
   readonly client: Socket;
   readonly backend: Socket;
   readonly handedOver: StartupHandOver;
@@ -43,8 +43,8 @@ export interface ServedInputs {
 
 const SETTLING_MS = 100;
 
-export class Served implements Taps {
-  readonly #inputs: ServedInputs;
+export class RelayedSession implements Taps {
+  readonly #inputs: RelayedSessionInputs;
   readonly #relay: Relay;
   readonly #follower: SessionFollower | undefined;
   #keyed: Keyed | undefined;
@@ -53,7 +53,7 @@ export class Served implements Taps {
   #ready = { at: -Infinity, bytes: 0 };
   #lostBy: BackendEnding | undefined;
 
-  constructor(inputs: ServedInputs) {
+  constructor(inputs: RelayedSessionInputs) {
     const { client, backend, handedOver, greeted, pool, traffic, around } = inputs;
     const { packet, bytes, hasEnded, isReadable } = handedOver;
     this.#inputs = inputs;
@@ -66,8 +66,8 @@ export class Served implements Taps {
       greeted,
       hasClientEnded: hasEnded,
       taps: this.#follower && this,
-      judge: around.stalls.judge(pool),
-      lanes: around.openLanes(client, backend),
+      gate: around.stallGate.gateFor(pool),
+      pipes: around.openPipes(client, backend),
       traffic,
       poolTraffic: around.registry.traffic(pool.name),
       clock: around.seams.clock,
@@ -183,7 +183,11 @@ export class Served implements Taps {
     const activity = follower?.activity() ?? 'unknown';
     if (activity === 'unknown' || follower?.isAtBoundaryToClient() !== true || !client.writable) return false;
     const detail = describeEnd(target.member, ending, fatal);
-    onLost(ending, detail, fatal === undefined ? lossText({ ending, activity, pool: pool.name, detail }) : undefined);
+    onLost(
+      ending,
+      detail,
+      fatal === undefined ? lossMessage({ ending, activity, pool: pool.name, detail }) : undefined,
+    );
     return true;
   }
 

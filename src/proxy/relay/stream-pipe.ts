@@ -1,20 +1,20 @@
 // One direction of a relay, from a source to a sink: in order, once, and never more of it in this process than one read. This one goes
-// the documented way, by Node's streams; `direct-lane.ts` is the cheaper one. Whoever takes the bytes decides what goes on.
+// the documented way, by Node's streams; `direct-pipe.ts` is the cheaper one. Whoever takes the bytes decides what goes on.
 import type { Socket } from 'node:net';
 
-export interface Taker {
-  /** The bytes are the taker's until it returns, and until they are written if it sends them. */
-  take(bytes: Uint8Array): void;
+export interface Receiver {
+  /** The bytes are the receiver's until it returns, and until they are written if it sends them. */
+  receive(bytes: Uint8Array): void;
 }
 
-export interface Lane {
+export interface Pipe {
   /** From now on what the source says is taken. Call once. */
-  flow(taker: Taker): void;
+  start(receiver: Receiver): void;
   /** To the sink. While it waits the source is not read. */
   send(bytes: Uint8Array): void;
   /** The source is not read until `release`. Not twice. */
-  hold(): void;
-  release(): void;
+  pause(): void;
+  resume(): void;
   /** What was sent and still waits here is given to the kernel now, as far as the kernel takes it. */
   flush(): void;
   /**
@@ -26,23 +26,23 @@ export interface Lane {
   /** The source and the sink have closed. */
   closed(): void;
   /** Both are others' now: what comes from now on is `data`. What waited here is dropped. */
-  leave(): void;
+  detach(): void;
 }
 
-export interface Lanes {
-  readonly toBackend: Lane;
-  readonly toClient: Lane;
+export interface PipePair {
+  readonly toBackend: Pipe;
+  readonly toClient: Pipe;
 }
 
 /** Of two connected sockets. */
-export type OpenLanes = (client: Socket, backend: Socket) => Lanes;
+export type OpenPipes = (client: Socket, backend: Socket) => PipePair;
 
-export const openStreamLanes: OpenLanes = (client, backend) => ({
-  toBackend: new StreamLane(client, backend),
-  toClient: new StreamLane(backend, client),
+export const openStreamPipes: OpenPipes = (client, backend) => ({
+  toBackend: new StreamPipe(client, backend),
+  toClient: new StreamPipe(backend, client),
 });
 
-export class StreamLane implements Lane {
+export class StreamPipe implements Pipe {
   readonly #source: Socket;
   readonly #sink: Socket;
   #take = (_bytes: Uint8Array): void => {};
@@ -53,8 +53,8 @@ export class StreamLane implements Lane {
     this.#sink = sink;
   }
 
-  flow(taker: Taker): void {
-    this.#take = (bytes) => taker.take(bytes);
+  start(receiver: Receiver): void {
+    this.#take = (bytes) => receiver.receive(bytes);
     this.#source.on('data', this.#take);
     this.#sink.on('drain', this.#resume);
     if (!this.#isHeld && !this.#sink.writableNeedDrain) this.#source.resume();
@@ -64,12 +64,12 @@ export class StreamLane implements Lane {
     if (!this.#sink.write(bytes) && this.#sink.writableLength > 0) this.#source.pause();
   }
 
-  hold(): void {
+  pause(): void {
     this.#isHeld = true;
     this.#source.pause();
   }
 
-  release(): void {
+  resume(): void {
     if (!this.#isHeld) return;
     this.#isHeld = false;
     if (!this.#sink.writableNeedDrain) this.#resume();
@@ -88,7 +88,7 @@ export class StreamLane implements Lane {
 
   closed(): void {}
 
-  leave(): void {
+  detach(): void {
     this.#source.off('data', this.#take);
     this.#sink.off('drain', this.#resume);
   }

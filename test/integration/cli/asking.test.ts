@@ -9,7 +9,7 @@ import type { SandboxParts } from '../../../src/cli/io.ts';
 import { runCli } from '../../../src/cli/program.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { changesBetween } from '../../../src/monitor/changes.ts';
-import { refusalText } from '../../../src/proxy/ending/refusal-message.ts';
+import { refusalMessage } from '../../../src/proxy/ending/refusal-message.ts';
 import { logLine } from '../../../src/telemetry/log-lines.ts';
 import {
   aList,
@@ -141,7 +141,7 @@ describe('explain', () => {
       waitedMs: 0,
       detail: undefined,
     };
-    expect(refusalText('hold_timeout', facts).detail).toContain(`pg-1 (${words})`);
+    expect(refusalMessage('hold_timeout', facts).detail).toContain(`pg-1 (${words})`);
     const changes = changesBetween(decideRoutes(POLICY, BEFORE, 100), TABLE).map((event) =>
       logLine(event, true).text(),
     );

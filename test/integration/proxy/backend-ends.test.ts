@@ -112,7 +112,7 @@ test('a session that its server has ended takes no place, and ends when its clie
   const { client, server } = await aSession();
   server.socket.end(fatal('57P01'));
   await until('the end', () => client.hasEnded);
-  expect(lab.proxy.counts().get('write')).toMatchObject({ members: new Map(), states: { refusing: 1 } });
+  expect(lab.proxy.counts().get('write')).toMatchObject({ members: new Map(), states: { closing: 1 } });
   const next = await aSession();
   expect(next.client.received()).toEqual(GREETING);
   await clock.advance(5_000);

@@ -88,7 +88,7 @@ test('an idle session of a demoted primary is told why, in that step, and its se
   const heard = session.backend.received().length;
   session.client.socket.write(QUERY);
   lab.decide({ write: demoted() });
-  expect(lab.proxy.counts().get('write')).toMatchObject({ members: new Map(), states: { relaying: 0, refusing: 1 } });
+  expect(lab.proxy.counts().get('write')).toMatchObject({ members: new Map(), states: { relaying: 0, closing: 1 } });
   expect(await lastWords(session)).toEqual({
     S: 'FATAL',
     V: 'FATAL',
@@ -138,7 +138,7 @@ test('drain: idle sessions end at once, busy ones when they are done, the rest a
   await answer(open, 'T');
   lab.decide({ read: taggedOut() });
   expect(await lastWords(idle)).toMatchObject({ C: '57P01', D: 'pg-1: excluded by its tags' });
-  expect(lab.proxy.counts().get('read')?.states).toMatchObject({ relaying: 2, refusing: 1 });
+  expect(lab.proxy.counts().get('read')?.states).toMatchObject({ relaying: 2, closing: 1 });
   await answer(busy, 'I');
   const relayed = GREETING.length + COMMAND_COMPLETE.length + readyForQuery('I').length;
   expect(await lastWords(busy, relayed)).toMatchObject({ C: '57P01' });

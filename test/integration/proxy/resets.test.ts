@@ -66,7 +66,7 @@ async function expectNothingLeft(pool: Pool, clients = CLIENTS): Promise<void> {
   await until('no connection to a server', () => connections() === 0).catch(() => undefined);
   const { states, members, closed } = lab.proxy.counts().get(pool) ?? {};
   expect({ states, members, closed, servers: connections() }).toEqual({
-    states: { startup: 0, holding: 0, dialing: 0, relaying: 0, refusing: 0 },
+    states: { startup: 0, holding: 0, dialing: 0, relaying: 0, closing: 0 },
     members: new Map(),
     closed: clients,
     servers: 0,

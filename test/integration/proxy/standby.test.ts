@@ -63,7 +63,7 @@ test('the client reads that instead of the server’s answer, and the member is 
   expect(lab.smells).toContainEqual(LANDED);
   await until('the reset', () => backend.last().isClosed);
   expect(backend.last().wasReset).toBe(true);
-  expect(lab.proxy.counts().get('write')).toMatchObject({ members: new Map(), states: { refusing: 1 } });
+  expect(lab.proxy.counts().get('write')).toMatchObject({ members: new Map(), states: { closing: 1 } });
   client.socket.end();
   await until('the close', () => lab.reasons().length === 1);
   expect(lab.closed()).toMatchObject([{ reason: 'landed_on_standby', member: 'pg-1', toClientBytes: 0 }]);

@@ -48,7 +48,7 @@ const both = [
 ];
 
 const COUNTS: PoolCounts = {
-  states: { startup: 0, holding: 1, dialing: 0, relaying: 2, refusing: 0 },
+  states: { startup: 0, holding: 1, dialing: 0, relaying: 2, closing: 0 },
   members: new Map([['pg-1', 2]]),
   fallbackSessions: 0,
   accepted: 9,

@@ -6,7 +6,7 @@ import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { describeStanding, leaveWord, standingText } from '../../../src/core/describe.ts';
 import type { Observation } from '../../../src/model/observation.ts';
 import { changesBetween } from '../../../src/monitor/changes.ts';
-import { refusalText } from '../../../src/proxy/ending/refusal-message.ts';
+import { refusalMessage } from '../../../src/proxy/ending/refusal-message.ts';
 import { logLine } from '../../../src/telemetry/log-lines.ts';
 import {
   aList,
@@ -198,7 +198,7 @@ test('of one moment the DETAIL of a refusal, of a parting, /status and the log s
 
   const decision = poolOf(table, 'write');
   const facts = { pool: aWritePool(), decision, now, waitedMs: 0, detail: undefined };
-  expect(refusalText('no_route', facts).detail).toContain(`pg-1 (${words})`);
+  expect(refusalMessage('no_route', facts).detail).toContain(`pg-1 (${words})`);
 
   const [action] = planActions(POLICY, previous, table);
   expect(action && describeStanding({ ...action, kind: 'leave' }, now)).toBe(words);

@@ -4,8 +4,8 @@ import type { SessionEvent, SessionState } from '../../../src/reports/session-st
 
 describe('the steps of a session', () => {
   test.each<[SessionState, Partial<Record<SessionEvent, SessionState>>]>([
-    ['startup', { hold: 'holding', dial: 'dialing', refuse: 'refusing', close: 'closed' }],
-    ['holding', { dial: 'dialing', refuse: 'refusing', close: 'closed' }],
+    ['startup', { hold: 'holding', dial: 'dialing', end: 'closing', close: 'closed' }],
+    ['holding', { dial: 'dialing', end: 'closing', close: 'closed' }],
     [
       'dialing',
       {
@@ -13,16 +13,13 @@ describe('the steps of a session', () => {
         dial: 'dialing',
         answer: 'startup',
         relay: 'relaying',
-        refuse: 'refusing',
+        end: 'closing',
         close: 'closed',
       },
     ],
-    ['relaying', { refuse: 'refusing', close: 'closed' }],
-    ['refusing', { refuse: 'refusing', close: 'closed' }],
-    [
-      'closed',
-      { hold: 'closed', dial: 'closed', answer: 'closed', relay: 'closed', refuse: 'closed', close: 'closed' },
-    ],
+    ['relaying', { end: 'closing', close: 'closed' }],
+    ['closing', { end: 'closing', close: 'closed' }],
+    ['closed', { hold: 'closed', dial: 'closed', answer: 'closed', relay: 'closed', end: 'closed', close: 'closed' }],
   ])('from %s', (state, steps) => {
     const possible = SESSION_EVENTS.flatMap((event) => {
       const next = nextSessionState(state, event);

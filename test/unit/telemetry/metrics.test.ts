@@ -12,7 +12,7 @@ import { aList, aPolicy, aTable, isPrimary, isReplica, silent } from '../../supp
 const policy = aPolicy();
 const table = aTable(policy, 2000, aList(0, 'pg-1', 'pg-2'), isPrimary('pg-1', 1000), isReplica('pg-2', 1500));
 const idle: PoolCounts = {
-  states: { startup: 0, holding: 0, dialing: 0, relaying: 0, refusing: 0 },
+  states: { startup: 0, holding: 0, dialing: 0, relaying: 0, closing: 0 },
   members: new Map(),
   fallbackSessions: 0,
   accepted: 0,
@@ -111,7 +111,7 @@ describe('at the scrape', () => {
   test('sessions, holds, accepted and bytes, as counted: totals never add up twice', async () => {
     const counts: PoolCounts = {
       ...idle,
-      states: { startup: 1, holding: 2, dialing: 3, relaying: 4, refusing: 5 },
+      states: { startup: 1, holding: 2, dialing: 3, relaying: 4, closing: 5 },
       members: new Map([['pg-1', 7]]),
       fallbackSessions: 6,
       accepted: 20,
@@ -125,7 +125,7 @@ describe('at the scrape', () => {
       'pointsman_sessions{pool="write",state="holding"} 2',
       'pointsman_sessions{pool="write",state="dialing"} 3',
       'pointsman_sessions{pool="write",state="relaying"} 4',
-      'pointsman_sessions{pool="write",state="refusing"} 5',
+      'pointsman_sessions{pool="write",state="closing"} 5',
     ]);
     expect(await samples(metrics, 'pointsman_member_sessions')).toEqual([
       'pointsman_member_sessions{pool="write",member="pg-1"} 7',

@@ -7,7 +7,7 @@ import type { Tally } from '../../../src/reports/tally.ts';
 import { Books } from '../../../src/workers/books.ts';
 import type { Report } from '../../../src/workers/messages.ts';
 
-const STATES: PoolCounts['states'] = { startup: 0, holding: 0, dialing: 0, relaying: 0, refusing: 0 };
+const STATES: PoolCounts['states'] = { startup: 0, holding: 0, dialing: 0, relaying: 0, closing: 0 };
 
 function aCount(changes: Partial<PoolCounts>): PoolCounts {
   return {

@@ -1,21 +1,21 @@
-// One direction of a relay past Node's streams: read into a buffer, shown to the taker, and written from the same buffer. While the
-// sink waits for the kernel nothing is read. Small reads may wait for the end of the turn (`write-turn.ts`).
-import type { DirectEnd, Reader } from './node-handle.ts';
-import { StreamLane } from '../stream-pipe.ts';
-import type { Lane, Taker } from '../stream-pipe.ts';
+// One direction of a relay past Node's streams: read into a buffer, shown to the receiver, and written from the same buffer. While the
+// sink waits for the kernel nothing is read. Small reads may wait for the end of the turn (`write-batch.ts`).
+import type { PipeEnd, Reader } from './node-handle.ts';
+import { StreamPipe } from '../stream-pipe.ts';
+import type { Pipe, Receiver } from '../stream-pipe.ts';
 import { readBuffers } from './read-buffers.ts';
 import type { ReadBuffer } from './read-buffers.ts';
-import type { WriteTurn } from './write-batch.ts';
+import type { WriteBatch } from './write-batch.ts';
 
-const NOBODY: Taker = { take: () => {} };
+const NOBODY: Receiver = { receive: () => {} };
 
-export class DirectLane implements Lane, Reader {
-  readonly #source: DirectEnd;
-  readonly #sink: DirectEnd;
-  readonly #turn: WriteTurn;
+export class DirectPipe implements Pipe, Reader {
+  readonly #source: PipeEnd;
+  readonly #sink: PipeEnd;
+  readonly #batch: WriteBatch;
   /** What was read before, and what is sent before the sink's own queue is empty. */
-  readonly #stream: StreamLane;
-  #taker = NOBODY;
+  readonly #stream: StreamPipe;
+  #receiver = NOBODY;
   /** Read into; undefined before the first time. */
   #buffer: ReadBuffer | undefined;
   /** Its bytes, while they are shown. */
@@ -27,16 +27,16 @@ export class DirectLane implements Lane, Reader {
   /** Ends the sink when nothing waits any more. */
   #end: (() => void) | undefined;
 
-  constructor(source: DirectEnd, sink: DirectEnd, turn: WriteTurn) {
+  constructor(source: PipeEnd, sink: PipeEnd, batch: WriteBatch) {
     this.#source = source;
     this.#sink = sink;
-    this.#turn = turn;
-    this.#stream = new StreamLane(source.socket, sink.socket);
+    this.#batch = batch;
+    this.#stream = new StreamPipe(source.socket, sink.socket);
   }
 
-  flow(taker: Taker): void {
-    this.#taker = taker;
-    this.#stream.flow(taker);
+  start(receiver: Receiver): void {
+    this.#receiver = receiver;
+    this.#stream.start(receiver);
     this.#sink.whenWritten(this.#written);
     if (this.#sink.socket.writableLength === 0) this.#begin();
     else this.#sink.socket.once('drain', this.#begin);
@@ -48,8 +48,8 @@ export class DirectLane implements Lane, Reader {
     this.flush();
     // A read that filled its buffer has more behind it, which libuv reads at once.
     const isLittle = bytes === this.#shown && !buffer.isLarge && bytes.length < buffer.bytes.length;
-    if (!isLittle || this.#waiting > 0 || !this.#turn.isOpen()) return this.#write(bytes);
-    this.#gathered = this.#turn.add(this, bytes);
+    if (!isLittle || this.#waiting > 0 || !this.#batch.isOpen()) return this.#write(bytes);
+    this.#gathered = this.#batch.add(this, bytes);
     return undefined;
   }
 
@@ -68,19 +68,19 @@ export class DirectLane implements Lane, Reader {
   }
 
   /** As while a write waits for the kernel. */
-  hold(): void {
-    if (this.#buffer === undefined) this.#stream.hold();
+  pause(): void {
+    if (this.#buffer === undefined) this.#stream.pause();
     this.#stopReading();
   }
 
-  release(): void {
-    this.#stream.release();
+  resume(): void {
+    this.#stream.resume();
     this.#waiting -= 1;
     this.#read();
   }
 
   discard(): void {
-    this.#taker = NOBODY;
+    this.#receiver = NOBODY;
     this.#stream.discard();
     this.#source.resume();
   }
@@ -92,9 +92,9 @@ export class DirectLane implements Lane, Reader {
     this.#buffer = undefined;
   }
 
-  leave(): void {
+  detach(): void {
     this.#sink.socket.off('drain', this.#begin);
-    this.#stream.leave();
+    this.#stream.detach();
     this.#end = undefined;
     if (this.#buffer === undefined) return;
     readBuffers.forget(this.#buffer);
@@ -117,7 +117,7 @@ export class DirectLane implements Lane, Reader {
     if (read === undefined) return undefined;
     const shown = read.filled(length);
     this.#shown = shown;
-    this.#taker.take(shown);
+    this.#receiver.receive(shown);
     this.#shown = undefined;
     // Whoever took it may have ended everything.
     if (this.#buffer !== read || this.#waiting > 0) return undefined;
@@ -133,7 +133,7 @@ export class DirectLane implements Lane, Reader {
     this.#buffer = buffer;
     this.#source.readInto(buffer.bytes, this);
     // Nothing comes as `data` any more.
-    if (socket.readableLength === 0) this.#stream.leave();
+    if (socket.readableLength === 0) this.#stream.detach();
     this.#read();
   };
 

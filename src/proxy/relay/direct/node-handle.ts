@@ -12,7 +12,7 @@ export interface Reader {
 }
 
 /** The part of libuv's stream, as Node wraps it, that is used here (lib/net.js, lib/internal/stream_base_commons.js). */
-interface Handle {
+interface StreamHandle {
   /** Undefined before the first time. */
   reading: boolean | undefined;
   onread: (data?: unknown) => unknown;
@@ -47,25 +47,25 @@ const LAST_WRITE_WAS_ASYNC = WRAP?.lastWriteWasAsync ?? 0;
 /** A write that the kernel takes at once, as nearly every one, leaves it as it was: the next write has it. */
 let spare: WriteRequest | undefined;
 
-/** What a lane needs of a socket. */
-export type DirectEnd = Pick<DirectSocket, keyof DirectSocket>;
+/** What a pipe needs of a socket. */
+export type PipeEnd = Pick<NodeHandle, keyof NodeHandle>;
 
-export class DirectSocket {
+export class NodeHandle {
   readonly socket: Socket;
-  readonly #handle: Handle;
+  readonly #handle: StreamHandle;
   readonly #WriteRequest: Wrap['WriteRequest'];
   #onWritten = nothing;
 
-  private constructor(socket: Socket, handle: Handle, { WriteRequest }: Wrap) {
+  private constructor(socket: Socket, handle: StreamHandle, { WriteRequest }: Wrap) {
     this.socket = socket;
     this.#handle = handle;
     this.#WriteRequest = WriteRequest;
   }
 
   /** Undefined: this Node has no such way, or the socket is not connected. */
-  static of(socket: Socket): DirectSocket | undefined {
+  static of(socket: Socket): NodeHandle | undefined {
     const handle: unknown = Reflect.get(socket, '_handle');
-    return WRAP !== undefined && isHandle(handle) ? new DirectSocket(socket, handle, WRAP) : undefined;
+    return WRAP !== undefined && isHandle(handle) ? new NodeHandle(socket, handle, WRAP) : undefined;
   }
 
   /** From now on; may be called again. What the socket had read before is still its to give. */
@@ -149,7 +149,7 @@ function isRequestClass(value: unknown): value is Wrap['WriteRequest'] {
   return typeof value === 'function';
 }
 
-function isHandle(value: unknown): value is Handle {
+function isHandle(value: unknown): value is StreamHandle {
   const names = ['onread', 'readStart', 'readStop', 'useUserBuffer', 'writeBuffer'];
   return isObject(value) && names.every((name) => typeof Reflect.get(value, name) === 'function');
 }

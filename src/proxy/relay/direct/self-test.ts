@@ -1,4 +1,4 @@
-// Proves, over connections of this process to itself, that a direct lane does what the documented way does: every byte once and in
+// Proves, over connections of this process to itself, that a direct pipe does what the documented way does: every byte once and in
 // order whatever stalls and however it is cut, half-close both ways, resets both ways. Never throws.
 import { Buffer } from 'node:buffer';
 import { connect, createServer } from 'node:net';
@@ -6,11 +6,11 @@ import type { Server, Socket } from 'node:net';
 import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../../model/instant.ts';
-import type { Lane } from '../stream-pipe.ts';
+import type { Pipe } from '../stream-pipe.ts';
 import { SOCKET_OPTIONS, resetSocket } from '../../socket.ts';
 
 /** From a source to a sink, both connected; undefined: it cannot be. */
-export type OpenDirectLane = (source: Socket, sink: Socket) => Lane | undefined;
+export type OpenDirectPipe = (source: Socket, sink: Socket) => Pipe | undefined;
 
 const PROOF_MS = 3_000;
 /** Of a length that no buffer's is a multiple of. */
@@ -27,20 +27,20 @@ interface Pair {
   /** Accepted; relayed from and to. */
   readonly near: Socket;
   /** From `near` to itself. */
-  readonly lane: Lane;
+  readonly pipe: Pipe;
   readonly far: Socket;
   /** What the far end hears: in one buffer for all of them, or Node would make one of 64 kB for each read, and the process keep their memory. */
   readonly ear: { hear: (bytes: Uint8Array) => void };
 }
 
 /** Resolves with why it is not proven, or with nothing, when nothing of it is left. */
-export async function proveDirectIo(openLane: OpenDirectLane, clock: Clock): Promise<string | undefined> {
+export async function testDirectPipes(openPipe: OpenDirectPipe, clock: Clock): Promise<string | undefined> {
   const server = createServer(SOCKET_OPTIONS);
   const sockets: Socket[] = [];
   const expired = Promise.withResolvers<string>();
   const cancelDeadline = clock.schedule(PROOF_MS, () => expired.resolve(`no proof within ${PROOF_MS} ms`));
   try {
-    return await Promise.race([prove(server, sockets, openLane), expired.promise]);
+    return await Promise.race([prove(server, sockets, openPipe), expired.promise]);
   } catch (error) {
     return error instanceof Error ? error.message : 'unknown';
   } finally {
@@ -62,16 +62,16 @@ async function close(server: Server, sockets: readonly Socket[]): Promise<void> 
   await nextTurn();
 }
 
-async function prove(server: Server, sockets: Socket[], openLane: OpenDirectLane): Promise<string | undefined> {
+async function prove(server: Server, sockets: Socket[], openPipe: OpenDirectPipe): Promise<string | undefined> {
   server.listen({ host: '127.0.0.1', port: 0 });
   await once(server, 'listening');
   const pairs: Pair[] = [];
   const room = Buffer.alloc(PATTERN.length);
   for (let count = 0; count < TALKERS + 3; count += 1) {
     const connected = await connectedPair(server, sockets, room);
-    const lane = openLane(connected.near, connected.near);
-    if (lane === undefined) return 'this Node reads and writes another way';
-    pairs.push({ ...connected, lane });
+    const pipe = openPipe(connected.near, connected.near);
+    if (pipe === undefined) return 'this Node reads and writes another way';
+    pairs.push({ ...connected, pipe });
   }
   const [copying, resetting, reset, ...talkers] = pairs;
   if (copying === undefined || resetting === undefined || reset === undefined) return 'no connections';
@@ -83,7 +83,7 @@ async function prove(server: Server, sockets: Socket[], openLane: OpenDirectLane
 }
 
 /** The first word has been read already, as `data`. */
-async function connectedPair(server: Server, sockets: Socket[], room: Buffer): Promise<Omit<Pair, 'lane'>> {
+async function connectedPair(server: Server, sockets: Socket[], room: Buffer): Promise<Omit<Pair, 'pipe'>> {
   const at = server.address();
   if (at === null || typeof at !== 'object') throw new Error('no address');
   const accepted = Promise.withResolvers<Socket>();
@@ -111,8 +111,8 @@ async function failureOf(socket: Socket): Promise<never> {
 
 /** One word after another there and back, each a little longer; then the end, there and back. */
 async function talks(pair: Pair): Promise<boolean> {
-  const { near, far, lane } = pair;
-  echo(near, lane);
+  const { near, far, pipe } = pair;
+  echo(near, pipe);
   far.resume();
   const broken = failureOf(far);
   let isSame = true;
@@ -121,7 +121,7 @@ async function talks(pair: Pair): Promise<boolean> {
   }
   far.end();
   await Promise.all([closed(far), closed(near)]);
-  lane.closed();
+  pipe.closed();
   return isSame;
 }
 
@@ -139,10 +139,10 @@ function saidBack({ far, ear }: Pair, said: Buffer): Promise<boolean> {
 }
 
 /** Sends it all there and back; the far end does not read before the near end has stalled. */
-async function copies({ near, far, lane, ear }: Pair): Promise<boolean> {
+async function copies({ near, far, pipe, ear }: Pair): Promise<boolean> {
   let [received, isSame, taken] = [0, true, 0];
   near.on('end', () => far.resume());
-  echo(near, lane, (bytes) => (taken += bytes.length));
+  echo(near, pipe, (bytes) => (taken += bytes.length));
   ear.hear = (bytes) => {
     const at = received % PATTERN.length;
     isSame &&= REPEATED.subarray(at, at + bytes.length).equals(bytes);
@@ -154,7 +154,7 @@ async function copies({ near, far, lane, ear }: Pair): Promise<boolean> {
   await standstill(() => taken);
   far.resume();
   await Promise.all([closed(far), closed(near)]);
-  lane.closed();
+  pipe.closed();
   return isSame && received === PATTERN.length * TIMES;
 }
 
@@ -168,25 +168,25 @@ async function standstill(figure: () => number): Promise<void> {
   }
 }
 
-function echo(near: Socket, lane: Lane, onBytes: (bytes: Uint8Array) => void = () => {}): void {
-  near.on('end', () => lane.whenFlushed(() => near.end()));
-  const take = (bytes: Uint8Array): void => {
+function echo(near: Socket, pipe: Pipe, onBytes: (bytes: Uint8Array) => void = () => {}): void {
+  near.on('end', () => pipe.whenFlushed(() => near.end()));
+  const receive = (bytes: Uint8Array): void => {
     onBytes(bytes);
-    lane.send(bytes);
+    pipe.send(bytes);
   };
-  lane.flow({ take });
+  pipe.start({ receive });
 }
 
 /** Does the other end hear of it, and are both closed then? */
-async function isTold({ near, far, lane }: Pair, run: () => void, other: Socket): Promise<boolean> {
-  lane.flow({ take: () => {} });
+async function isTold({ near, far, pipe }: Pair, run: () => void, other: Socket): Promise<boolean> {
+  pipe.start({ receive: () => {} });
   far.resume();
   let code: unknown;
   other.on('error', (error: NodeJS.ErrnoException) => (code = error.code));
   const bothClosed = Promise.all([closed(far), closed(near)]);
   run();
   await bothClosed;
-  lane.closed();
+  pipe.closed();
   return code === 'ECONNRESET';
 }
 

@@ -9,13 +9,13 @@ const ENOUGH = 3;
 /** Of the writes that are not gathered, one in so many begins a turn that is. */
 const LOOK_EVERY = 32;
 
-export interface Gathered {
+export interface Batched {
   /** False: the kernel did not take them at once, and they must stay as they are. */
   flush(): boolean;
 }
 
-export class WriteTurn {
-  readonly #gathered: Gathered[] = [];
+export class WriteBatch {
+  readonly #gathered: Batched[] = [];
   /** The bytes of each, at its place: whoever was read may be read again before they are written. */
   readonly #copies: ReadBuffer[] = [];
   readonly #judge: () => void;
@@ -37,7 +37,7 @@ export class WriteTurn {
   }
 
   /** It is told to flush at the end of this turn, if it has not done so by then. Returns the bytes, which no small buffer is too small for. */
-  add(gathered: Gathered, bytes: Uint8Array): Uint8Array {
+  add(gathered: Batched, bytes: Uint8Array): Uint8Array {
     const at = this.#gathered.push(gathered) - 1;
     if (at === 0) setImmediate(this.#close);
     const copy = (this.#copies[at] ??= readBuffers.small());

@@ -148,6 +148,6 @@ test('every session is counted once while it lives and never after', async () =>
   await until('their ends', () => lab.reasons().length === 20);
   const counts = lab.proxy.counts().get('write');
   expect(counts).toMatchObject({ accepted: 20, closed: 20, members: new Map(), fallbackSessions: 0 });
-  expect(counts?.states).toEqual({ startup: 0, holding: 0, dialing: 0, relaying: 0, refusing: 0 });
+  expect(counts?.states).toEqual({ startup: 0, holding: 0, dialing: 0, relaying: 0, closing: 0 });
   await until('their sockets', () => clients.every(({ isClosed }) => isClosed));
 });

@@ -1,23 +1,23 @@
 import { expect, test } from 'vitest';
-import { GuessRation } from '../../../../src/proxy/cancel/guess-limit.ts';
+import { GuessLimit } from '../../../../src/proxy/cancel/guess-limit.ts';
 
 const LOUD = '10.0.0.1';
 const QUIET = '10.0.0.2';
 
-function countOf(ration: GuessRation, address: string, times: number, now: number): number {
+function countOf(ration: GuessLimit, address: string, times: number, now: number): number {
   let taken = 0;
   for (let time = 0; time < times; time += 1) taken += ration.take(address, now) ? 1 : 0;
   return taken;
 }
 
 test('one address alone has the whole common part, and one guess a second when that is used up', () => {
-  const ration = new GuessRation(20, 0);
+  const ration = new GuessLimit(20, 0);
   expect(countOf(ration, LOUD, 100, 0)).toBe(20);
   expect(countOf(ration, LOUD, 100, 500)).toBe(10);
 });
 
 test('an address that floods leaves every other one its guess of each second', () => {
-  const ration = new GuessRation(20, 0);
+  const ration = new GuessLimit(20, 0);
   for (let second = 0; second < 60; second += 1) {
     const now = second * 1_000;
     countOf(ration, LOUD, 1_000, now);
@@ -28,7 +28,7 @@ test('an address that floods leaves every other one its guess of each second', (
 });
 
 test('many addresses share the part of those that rarely guess', () => {
-  const ration = new GuessRation(20, 0);
+  const ration = new GuessLimit(20, 0);
   const taken = Array.from({ length: 5_000 }, (_, index) => ration.take(`10.1.${index >> 8}.${index & 255}`, 0));
   expect(taken.filter(Boolean)).toHaveLength(40);
 });

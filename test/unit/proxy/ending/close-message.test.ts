@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { partingText } from '../../../../src/proxy/ending/close-message.ts';
-import type { PartingReason } from '../../../../src/proxy/ending/close-message.ts';
+import { closeMessage } from '../../../../src/proxy/ending/close-message.ts';
+import type { EndReason } from '../../../../src/proxy/ending/close-message.ts';
 
-test.each<[PartingReason, string, string]>([
+test.each<[EndReason, string, string]>([
   ['evicted_demoted', '57P01', 'the session\'s member left pool "write"'],
   ['landed_on_standby', '57P03', 'the member of pool "write" turned out to be a standby'],
   ['too_old', '57P01', 'the session has reached the age at which pool "write" ends sessions'],
   ['shutdown', '57P01', 'the proxy is shutting down'],
 ])('%s has its SQLSTATE, its own word, the detail and a hint', (reason, sqlState, sentence) => {
-  expect(partingText(reason, 'write', 'why')).toEqual({
+  expect(closeMessage(reason, 'write', 'why')).toEqual({
     sqlState,
     message: `pointsman: ${sentence} (${reason})`,
     detail: 'why',

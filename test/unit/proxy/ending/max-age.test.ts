@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { SessionAges } from '../../../../src/proxy/ending/max-age.ts';
 import type { Ageing } from '../../../../src/proxy/ending/max-age.ts';
-import { SoftEnds } from '../../../../src/proxy/ending/when-idle.ts';
+import { WhenIdle } from '../../../../src/proxy/ending/when-idle.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 
 /** The longest that the configuration takes, and what a timer of Node takes. */
@@ -15,7 +15,7 @@ function watched(clock: ManualClock, chance: number): { readonly ended: string[]
     onIdle: () => () => {},
     end: (reason) => void ended.push(reason),
   };
-  const ages = new SessionAges({ clock, softEnds: new SoftEnds(clock, 50), random: () => chance });
+  const ages = new SessionAges({ clock, whenIdle: new WhenIdle(clock, 50), random: () => chance });
   return { ended, forget: ages.watch(session, LONGEST_MS) };
 }
 

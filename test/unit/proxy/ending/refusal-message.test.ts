@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { refusalText } from '../../../../src/proxy/ending/refusal-message.ts';
+import { refusalMessage } from '../../../../src/proxy/ending/refusal-message.ts';
 import type { RefusalReason } from '../../../../src/proxy/ending/refusal-message.ts';
 import { aPool, aWritePool } from '../../../support/values/builders.ts';
 import { DEMOTED, aDecision } from '../../../support/values/tables.ts';
@@ -27,7 +27,7 @@ test.each<[RefusalReason, string]>([
   ['shutdown', '57P03'],
   ['internal_error', 'XX000'],
 ])('%s has its SQLSTATE, its own word in the message, a hint, and no address', (reason, sqlState) => {
-  const text = refusalText(reason, facts);
+  const text = refusalMessage(reason, facts);
   expect(text.sqlState).toBe(sqlState);
   expect(text.message).toMatch(new RegExp(`^pointsman: .* \\(${reason}\\)$`));
   expect(text.hint).not.toBe('');
@@ -35,16 +35,16 @@ test.each<[RefusalReason, string]>([
 });
 
 test('a pool of reads lacks a member, not a primary', () => {
-  expect(refusalText('no_route', { ...facts, pool: aPool() }).message).toBe(
+  expect(refusalMessage('no_route', { ...facts, pool: aPool() }).message).toBe(
     'pointsman: no member to route to in pool "read" (no_route)',
   );
 });
 
 test('the detail says who was seen, and how long the client waited', () => {
-  expect(refusalText('hold_timeout', { ...facts, waitedMs: 30_049 }).detail).toBe(
+  expect(refusalMessage('hold_timeout', { ...facts, waitedMs: 30_049 }).detail).toBe(
     'members seen: pg-2 (role does not fit the check: role replica); waited 30 s',
   );
-  expect(refusalText('hold_timeout', { ...facts, waitedMs: 450 }).detail).toContain('; waited 450 ms');
+  expect(refusalMessage('hold_timeout', { ...facts, waitedMs: 450 }).detail).toContain('; waited 450 ms');
 });
 
 test.each([
@@ -52,5 +52,5 @@ test.each([
   ['parameter', 'in the startup parameter pointsman.pool of the client.'],
   ['options', 'in the startup options of the client: -c pointsman.pool=NAME.'],
 ] as const)('the hint about an unknown pool says where the client named it: %s', (targetFrom, words) => {
-  expect(refusalText('unknown_target', { ...facts, targetFrom }).hint).toContain(words);
+  expect(refusalMessage('unknown_target', { ...facts, targetFrom }).hint).toContain(words);
 });

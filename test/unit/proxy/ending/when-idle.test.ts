@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { SoftEnds } from '../../../../src/proxy/ending/when-idle.ts';
-import type { Leaver } from '../../../../src/proxy/ending/when-idle.ts';
+import { WhenIdle } from '../../../../src/proxy/ending/when-idle.ts';
+import type { Drainable } from '../../../../src/proxy/ending/when-idle.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 
-class FakeSession implements Leaver {
+class FakeSession implements Drainable {
   idle: boolean;
   settledAt = -Infinity;
   readonly #listeners = new Set<() => void>();
@@ -34,8 +34,8 @@ class FakeSession implements Leaver {
 const clock = new ManualClock();
 let ended: string[] = [];
 
-function wish(softEnds: SoftEnds, session: FakeSession, name = 'it'): () => void {
-  return softEnds.whenIdle(session, () => {
+function wish(whenIdle: WhenIdle, session: FakeSession, name = 'it'): () => void {
+  return whenIdle.whenIdle(session, () => {
     session.idle = false;
     ended.push(name);
   });
@@ -43,10 +43,10 @@ function wish(softEnds: SoftEnds, session: FakeSession, name = 'it'): () => void
 
 test('who is idle ends in the step, who is not at its next idle moment, each once', () => {
   ended = [];
-  const softEnds = new SoftEnds(clock, 50);
+  const whenIdle = new WhenIdle(clock, 50);
   const busy = new FakeSession(false);
-  wish(softEnds, new FakeSession(true), 'idle');
-  wish(softEnds, busy, 'busy');
+  wish(whenIdle, new FakeSession(true), 'idle');
+  wish(whenIdle, busy, 'busy');
   expect(ended).toEqual(['idle']);
   busy.becomeIdle();
   expect(ended).toEqual(['idle', 'busy']);
@@ -54,9 +54,9 @@ test('who is idle ends in the step, who is not at its next idle moment, each onc
 
 test('a wish taken back is not fulfilled', () => {
   ended = [];
-  const softEnds = new SoftEnds(clock, 50);
+  const whenIdle = new WhenIdle(clock, 50);
   const session = new FakeSession(false);
-  const takeBack = wish(softEnds, session);
+  const takeBack = wish(whenIdle, session);
   takeBack();
   takeBack();
   session.becomeIdle();
@@ -65,9 +65,9 @@ test('a wish taken back is not fulfilled', () => {
 
 test('fifty at once, then fifty in a second; who is busy when its turn comes waits for its next idle moment', async () => {
   ended = [];
-  const softEnds = new SoftEnds(clock, 50);
+  const whenIdle = new WhenIdle(clock, 50);
   const sessions = Array.from({ length: 53 }, () => new FakeSession(true));
-  for (const [index, session] of sessions.entries()) wish(softEnds, session, `${index}`);
+  for (const [index, session] of sessions.entries()) wish(whenIdle, session, `${index}`);
   expect(ended.length).toBe(50);
   const next = sessions[50];
   if (next === undefined) throw new Error('no such session');
@@ -84,12 +84,12 @@ test('fifty at once, then fifty in a second; who is busy when its turn comes wai
 
 test('another rate counts at once for who waits', async () => {
   ended = [];
-  const softEnds = new SoftEnds(clock, 1);
-  for (let count = 0; count < 4; count += 1) wish(softEnds, new FakeSession(true), `${count}`);
+  const whenIdle = new WhenIdle(clock, 1);
+  for (let count = 0; count < 4; count += 1) wish(whenIdle, new FakeSession(true), `${count}`);
   expect(ended).toEqual(['0']);
-  softEnds.pace(2);
+  whenIdle.pace(2);
   expect(ended).toEqual(['0', '1', '2']);
-  softEnds.pace(2);
+  whenIdle.pace(2);
   await clock.advance(499);
   expect(ended.length).toBe(3);
   await clock.advance(1);
@@ -99,9 +99,9 @@ test('another rate counts at once for who waits', async () => {
 
 test('stopped, it ends nobody and leaves no timer', async () => {
   ended = [];
-  const softEnds = new SoftEnds(clock, 50);
-  for (let count = 0; count < 51; count += 1) wish(softEnds, new FakeSession(true));
-  softEnds.stop();
+  const whenIdle = new WhenIdle(clock, 50);
+  for (let count = 0; count < 51; count += 1) wish(whenIdle, new FakeSession(true));
+  whenIdle.stop();
   expect(clock.pending()).toBe(0);
   await clock.advance(1_000);
   expect(ended.length).toBe(50);
@@ -109,12 +109,12 @@ test('stopped, it ends nobody and leaves no timer', async () => {
 
 test('a session that has just begun is left alone until its client has had time for a first statement', async () => {
   ended = [];
-  const softEnds = new SoftEnds(clock, 50);
+  const whenIdle = new WhenIdle(clock, 50);
   const [quiet, quick, spared] = [new FakeSession(true), new FakeSession(true), new FakeSession(true)];
   for (const session of [quiet, quick, spared]) session.settledAt = clock.now() + 100;
-  wish(softEnds, quiet, 'quiet');
-  wish(softEnds, quick, 'quick');
-  const takeBack = wish(softEnds, spared, 'spared');
+  wish(whenIdle, quiet, 'quiet');
+  wish(whenIdle, quick, 'quick');
+  const takeBack = wish(whenIdle, spared, 'spared');
   takeBack();
   await clock.advance(99);
   expect(ended).toEqual([]);
@@ -128,10 +128,10 @@ test('a session that has just begun is left alone until its client has had time 
 
 test('stopped, it leaves no timer for those that have just begun', () => {
   ended = [];
-  const softEnds = new SoftEnds(clock, 50);
+  const whenIdle = new WhenIdle(clock, 50);
   const session = new FakeSession(true);
   session.settledAt = clock.now() + 100;
-  wish(softEnds, session);
-  softEnds.stop();
+  wish(whenIdle, session);
+  whenIdle.stop();
   expect(clock.pending()).toBe(0);
 });

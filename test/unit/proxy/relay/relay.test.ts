@@ -1,23 +1,23 @@
 import { Socket } from 'node:net';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Lane, Taker } from '../../../../src/proxy/relay/stream-pipe.ts';
+import type { Pipe, Receiver } from '../../../../src/proxy/relay/stream-pipe.ts';
 import { Relay } from '../../../../src/proxy/relay/relay.ts';
 import type { RelayEnding, RelayInputs } from '../../../../src/proxy/relay/relay.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 import { until } from '../../../support/waiting/until.ts';
 
 /** Says what it was asked to do. */
-class FakeLane implements Lane {
+class FakePipe implements Pipe {
   readonly calls: string[] = [];
   readonly sent: string[] = [];
-  taker: Taker | undefined;
+  receiver: Receiver | undefined;
 
-  hold(): void {}
+  pause(): void {}
 
-  release(): void {}
+  resume(): void {}
 
-  flow(taker: Taker): void {
-    this.taker = taker;
+  start(receiver: Receiver): void {
+    this.receiver = receiver;
   }
 
   send(bytes: Uint8Array): void {
@@ -41,8 +41,8 @@ class FakeLane implements Lane {
     this.calls.push('closed');
   }
 
-  leave(): void {
-    this.calls.push('leave');
+  detach(): void {
+    this.calls.push('detach');
   }
 }
 
@@ -52,14 +52,14 @@ const HALF_OPEN_MS = 10_000;
 let clock: ManualClock;
 let client: Socket;
 let backend: Socket;
-let lanes: { toBackend: FakeLane; toClient: FakeLane };
+let pipes: { toBackend: FakePipe; toClient: FakePipe };
 let endings: RelayEnding[];
 
 beforeEach(() => {
   clock = new ManualClock();
   // Never connected: ends and closes are played.
   [client, backend] = [new Socket({ allowHalfOpen: true }), new Socket({ allowHalfOpen: true })];
-  lanes = { toBackend: new FakeLane(), toClient: new FakeLane() };
+  pipes = { toBackend: new FakePipe(), toClient: new FakePipe() };
   endings = [];
 });
 
@@ -72,10 +72,10 @@ function start(inputs: Partial<RelayInputs> = {}): Relay {
     opening: new Uint8Array(0),
     hasClientEnded: false,
     taps: undefined,
-    judge: () => {},
+    gate: () => {},
     traffic: none,
     poolTraffic: { ...none },
-    lanes,
+    pipes,
     clock,
     onBackendEnded: () => false,
     onEnded: (ending) => endings.push(ending),
@@ -87,8 +87,8 @@ function start(inputs: Partial<RelayInputs> = {}): Relay {
 
 test('at a parting the client is told first what its server had said', () => {
   start().stop();
-  expect(lanes.toClient.calls).toEqual(['flush', 'leave']);
-  expect(lanes.toBackend.calls).toEqual(['leave']);
+  expect(pipes.toClient.calls).toEqual(['flush', 'detach']);
+  expect(pipes.toBackend.calls).toEqual(['detach']);
 });
 
 describe('after its server’s end', () => {
@@ -97,7 +97,7 @@ describe('after its server’s end', () => {
     backend.emit('end');
     await until('its own end', () => client.writableFinished);
     await clock.advance(HALF_OPEN_MS - 1);
-    lanes.toBackend.taker?.take(Buffer.from('still here'));
+    pipes.toBackend.receiver?.receive(Buffer.from('still here'));
     await clock.advance(1);
     await clock.advance(HALF_OPEN_MS - 1);
     expect([client.destroyed, backend.destroyed]).toEqual([false, false]);
@@ -137,25 +137,25 @@ describe('the first close ends the other side', () => {
     expect(clock.pending()).toBe(0);
   });
 
-  test('and lanes are told when both have closed', async () => {
+  test('and pipes are told when both have closed', async () => {
     start();
     client.destroy();
     await until('the end', () => endings.length > 0);
-    expect(lanes.toClient.calls.at(-1)).toBe('closed');
-    expect(lanes.toBackend.calls.at(-1)).toBe('closed');
+    expect(pipes.toClient.calls.at(-1)).toBe('closed');
+    expect(pipes.toBackend.calls.at(-1)).toBe('closed');
   });
 });
 
-test('nothing that the client said goes on once judging has stopped the relay', () => {
+test('nothing that the client said goes on once the gate has stopped the relay', () => {
   let isOver = false;
   const relay: Relay = start({
-    judge: () => {
+    gate: () => {
       if (isOver) relay.stop();
     },
   });
-  const { taker } = lanes.toBackend;
-  taker?.take(Buffer.from('before'));
+  const { receiver } = pipes.toBackend;
+  receiver?.receive(Buffer.from('before'));
   isOver = true;
-  taker?.take(Buffer.from('after'));
-  expect(lanes.toBackend.sent).toEqual(['startup', 'before']);
+  receiver?.receive(Buffer.from('after'));
+  expect(pipes.toBackend.sent).toEqual(['startup', 'before']);
 });

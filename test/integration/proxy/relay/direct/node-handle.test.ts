@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { Socket, connect, createServer } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { DirectSocket } from '../../../../../src/proxy/relay/direct/node-handle.ts';
+import { NodeHandle } from '../../../../../src/proxy/relay/direct/node-handle.ts';
 import { close, listen } from '../../../../support/fakes/listen.ts';
 
 test('a write on a socket that has closed does nothing: its end has been told already', async () => {
   const server = createServer((socket) => socket.resume());
   const socket = connect({ host: '127.0.0.1', port: await listen(server) });
   await once(socket, 'connect');
-  const direct = DirectSocket.of(socket);
+  const direct = NodeHandle.of(socket);
   socket.destroy();
   await once(socket, 'close');
   await nextTurn();
@@ -18,5 +18,5 @@ test('a write on a socket that has closed does nothing: its end has been told al
 });
 
 test('a socket that is not connected has no direct way', () => {
-  expect(DirectSocket.of(new Socket())).toBeUndefined();
+  expect(NodeHandle.of(new Socket())).toBeUndefined();
 });

@@ -1,27 +1,27 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { DirectLane } from '../../../../../src/proxy/relay/direct/direct-pipe.ts';
-import { WriteTurn } from '../../../../../src/proxy/relay/direct/write-batch.ts';
-import { FakeDirectEnd } from '../../../../support/fakes/fake-direct-end.ts';
+import { DirectPipe } from '../../../../../src/proxy/relay/direct/direct-pipe.ts';
+import { WriteBatch } from '../../../../../src/proxy/relay/direct/write-batch.ts';
+import { FakePipeEnd } from '../../../../support/fakes/fake-pipe-end.ts';
 import { freeReadBuffers } from '../../../../support/sockets/free-read-buffers.ts';
 
 /** As long as a small buffer: it is written at once, and a large buffer is lent for what comes next. */
 const FULL = 1024;
 
 class Lab {
-  readonly source = new FakeDirectEnd();
-  readonly sink = new FakeDirectEnd();
-  readonly turn: WriteTurn;
-  readonly lane: DirectLane;
+  readonly source = new FakePipeEnd();
+  readonly sink = new FakePipeEnd();
+  readonly batch: WriteBatch;
+  readonly pipe: DirectPipe;
 
-  constructor(turn = new WriteTurn()) {
-    this.turn = turn;
-    this.lane = new DirectLane(this.source, this.sink, turn);
+  constructor(batch = new WriteBatch()) {
+    this.batch = batch;
+    this.pipe = new DirectPipe(this.source, this.sink, batch);
   }
 
   /** Everything is sent on. */
   flow(): this {
-    this.lane.flow({ take: (bytes) => this.lane.send(bytes) });
+    this.pipe.start({ receive: (bytes) => this.pipe.send(bytes) });
     return this;
   }
 }
@@ -33,8 +33,8 @@ beforeEach(() => {
 });
 
 /** Somebody else has words for the end of this turn: whatever little comes now is gathered too. */
-function openTurn(turn: WriteTurn): void {
-  turn.add({ flush: () => true }, Buffer.from('others'));
+function openBatch(batch: WriteBatch): void {
+  batch.add({ flush: () => true }, Buffer.from('others'));
 }
 
 describe('what waits for the kernel', () => {
@@ -50,8 +50,8 @@ describe('what waits for the kernel', () => {
 
   test('stops the reading until the last of it is written', () => {
     lab.flow().sink.takesAtOnce = false;
-    lab.lane.send(Buffer.from('one'));
-    lab.lane.send(Buffer.from('two'));
+    lab.pipe.send(Buffer.from('one'));
+    lab.pipe.send(Buffer.from('two'));
     expect(lab.source.isReading).toBe(false);
     lab.sink.takeOne();
     expect(lab.source.isReading).toBe(false);
@@ -63,14 +63,14 @@ describe('what waits for the kernel', () => {
   test('comes before the end of the sink, which is told once', () => {
     let ends = 0;
     lab.flow().sink.takesAtOnce = false;
-    lab.lane.send(Buffer.from('one'));
-    lab.lane.send(Buffer.from('two'));
-    lab.lane.whenFlushed(() => (ends += 1));
+    lab.pipe.send(Buffer.from('one'));
+    lab.pipe.send(Buffer.from('two'));
+    lab.pipe.whenFlushed(() => (ends += 1));
     lab.sink.takeOne();
     expect(ends).toBe(0);
     lab.sink.takeOne();
     expect(ends).toBe(1);
-    lab.lane.send(Buffer.from('three'));
+    lab.pipe.send(Buffer.from('three'));
     lab.sink.takeOne();
     expect(ends).toBe(1);
   });
@@ -78,9 +78,9 @@ describe('what waits for the kernel', () => {
   test('ends nobody once the sink is another’s', () => {
     let ends = 0;
     lab.flow().sink.takesAtOnce = false;
-    lab.lane.send(Buffer.from('one'));
-    lab.lane.whenFlushed(() => (ends += 1));
-    lab.lane.leave();
+    lab.pipe.send(Buffer.from('one'));
+    lab.pipe.whenFlushed(() => (ends += 1));
+    lab.pipe.detach();
     lab.sink.takeOne();
     expect(ends).toBe(0);
   });
@@ -89,7 +89,7 @@ describe('what waits for the kernel', () => {
 describe('what is gathered', () => {
   test('is written at the end of the turn', async () => {
     lab.flow();
-    openTurn(lab.turn);
+    openBatch(lab.batch);
     lab.source.hear('little');
     expect(lab.sink.taken()).toBe('');
     await nextTurn();
@@ -98,7 +98,7 @@ describe('what is gathered', () => {
 
   test('is written before what comes behind it in the same turn', () => {
     lab.flow();
-    openTurn(lab.turn);
+    openBatch(lab.batch);
     lab.source.hear('little');
     lab.source.hear('x'.repeat(FULL));
     expect(lab.sink.taken()).toBe(`little${'x'.repeat(FULL)}`);
@@ -106,18 +106,18 @@ describe('what is gathered', () => {
 
   test('is written before the sink ends', () => {
     lab.flow();
-    openTurn(lab.turn);
+    openBatch(lab.batch);
     lab.source.hear('little');
     let before = '';
-    lab.lane.whenFlushed(() => (before = lab.sink.taken()));
+    lab.pipe.whenFlushed(() => (before = lab.sink.taken()));
     expect(before).toBe('little');
   });
 
-  test('is dropped with the lane', async () => {
+  test('is dropped with the pipe', async () => {
     lab.flow();
-    openTurn(lab.turn);
+    openBatch(lab.batch);
     lab.source.hear('little');
-    lab.lane.leave();
+    lab.pipe.detach();
     await nextTurn();
     expect(lab.sink.taken()).toBe('');
   });
@@ -128,7 +128,7 @@ describe('large buffers', () => {
     const free = freeReadBuffers();
     lab.flow().source.hear('x'.repeat(FULL));
     expect(freeReadBuffers()).toBe(free - 1);
-    lab.lane.closed();
+    lab.pipe.closed();
     expect(freeReadBuffers()).toBe(free);
   });
 
@@ -137,17 +137,17 @@ describe('large buffers', () => {
     ['much', 2000],
   ])('come back once when the session is over in the middle of a read of %s', (_, length) => {
     const free = freeReadBuffers();
-    lab.lane.flow({
-      take: (bytes) => {
-        lab.lane.send(bytes);
-        if (bytes.length === length) lab.lane.leave();
+    lab.pipe.start({
+      receive: (bytes) => {
+        lab.pipe.send(bytes);
+        if (bytes.length === length) lab.pipe.detach();
       },
     });
     lab.source.hear('x'.repeat(FULL));
     lab.source.hear('x'.repeat(length));
     expect(freeReadBuffers()).toBe(free);
-    lab.lane.leave();
-    lab.lane.closed();
+    lab.pipe.detach();
+    lab.pipe.closed();
     expect(freeReadBuffers()).toBe(free);
   });
 
@@ -156,7 +156,7 @@ describe('large buffers', () => {
     lab.flow().source.hear('x'.repeat(FULL));
     lab.sink.takesAtOnce = false;
     lab.source.hear('x'.repeat(2 * FULL));
-    lab.lane.closed();
+    lab.pipe.closed();
     lab.sink.takeOne();
     expect(freeReadBuffers()).toBe(free);
   });

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import { WriteTurn } from '../../../../../src/proxy/relay/direct/write-batch.ts';
+import { WriteBatch } from '../../../../../src/proxy/relay/direct/write-batch.ts';
 
 /** Somebody with bytes for the kernel, which takes them at once or not. */
 class Sender {
@@ -8,8 +8,8 @@ class Sender {
   takesAll = true;
   gathered: Uint8Array | undefined;
 
-  send(turn: WriteTurn, text: string): void {
-    this.gathered = turn.add(this, Buffer.from(text));
+  send(batch: WriteBatch, text: string): void {
+    this.gathered = batch.add(this, Buffer.from(text));
   }
 
   flush(): boolean {
@@ -19,57 +19,57 @@ class Sender {
 }
 
 /** Asks until it is open. Returns how often it was not. */
-function closedTimes(turn: WriteTurn): number {
+function closedTimes(batch: WriteBatch): number {
   let times = 0;
-  while (!turn.isOpen()) times += 1;
+  while (!batch.isOpen()) times += 1;
   return times;
 }
 
-test('what was gathered is told to flush at the end of the turn, in order', async () => {
-  const turn = new WriteTurn();
+test('what was gathered is told to flush at the end of the batch, in order', async () => {
+  const batch = new WriteBatch();
   const senders = [new Sender(), new Sender()];
-  senders.forEach((sender, at) => sender.send(turn, `word ${at}`));
+  senders.forEach((sender, at) => sender.send(batch, `word ${at}`));
   expect(senders.map(({ written }) => written)).toEqual([[], []]);
   await nextTurn();
   expect(senders.map(({ written }) => written)).toEqual([['word 0'], ['word 1']]);
 });
 
 test('with few at work it looks now and then; with more it stays open', async () => {
-  const turn = new WriteTurn();
-  expect(closedTimes(turn)).toBeGreaterThan(10);
-  new Sender().send(turn, 'alone');
-  expect(turn.isOpen()).toBe(true);
+  const batch = new WriteBatch();
+  expect(closedTimes(batch)).toBeGreaterThan(10);
+  new Sender().send(batch, 'alone');
+  expect(batch.isOpen()).toBe(true);
   await nextTurn();
-  expect(closedTimes(turn)).toBeGreaterThan(10);
-  for (let count = 0; count < 5; count += 1) new Sender().send(turn, 'one of many');
+  expect(closedTimes(batch)).toBeGreaterThan(10);
+  for (let count = 0; count < 5; count += 1) new Sender().send(batch, 'one of many');
   await nextTurn();
-  expect(closedTimes(turn)).toBe(0);
+  expect(closedTimes(batch)).toBe(0);
 });
 
 test('bytes are copies, and stay while the kernel has not taken them', async () => {
-  const turn = new WriteTurn();
+  const batch = new WriteBatch();
   const sender = new Sender();
   sender.takesAll = false;
   const bytes = Buffer.from('first');
-  sender.gathered = turn.add(sender, bytes);
+  sender.gathered = batch.add(sender, bytes);
   bytes.fill('x');
   await nextTurn();
   const waiting = sender.gathered;
-  new Sender().send(turn, 'other');
+  new Sender().send(batch, 'other');
   expect(Buffer.from(waiting).toString()).toBe('first');
 });
 
 test('one that fails keeps nobody else’s bytes back, and the next turn is written as ever', () => {
   vi.useFakeTimers({ toFake: ['setImmediate'] });
   try {
-    const turn = new WriteTurn();
+    const batch = new WriteBatch();
     const [before, after, next] = [new Sender(), new Sender(), new Sender()];
-    before.send(turn, 'before');
-    turn.add({ flush: () => expect.unreachable('as a socket might') }, Buffer.from('lost'));
-    after.send(turn, 'after');
+    before.send(batch, 'before');
+    batch.add({ flush: () => expect.unreachable('as a socket might') }, Buffer.from('lost'));
+    after.send(batch, 'after');
     expect(() => vi.runAllTimers()).toThrow('as a socket might');
     expect([before.written, after.written]).toEqual([['before'], ['after']]);
-    next.send(turn, 'next');
+    next.send(batch, 'next');
     vi.runAllTimers();
     expect([after.written, next.written]).toEqual([['after'], ['next']]);
   } finally {
@@ -80,8 +80,8 @@ test('one that fails keeps nobody else’s bytes back, and the next turn is writ
 test('it judges once before it writes', async () => {
   const seen: string[][] = [];
   const senders = [new Sender(), new Sender()];
-  const turn = new WriteTurn(() => seen.push(senders.flatMap(({ written }) => written)));
-  senders.forEach((sender, at) => sender.send(turn, `word ${at}`));
+  const batch = new WriteBatch(() => seen.push(senders.flatMap(({ written }) => written)));
+  senders.forEach((sender, at) => sender.send(batch, `word ${at}`));
   await nextTurn();
   expect(seen).toEqual([[]]);
   expect(senders.map(({ written }) => written)).toEqual([['word 0'], ['word 1']]);

@@ -8,15 +8,15 @@ import type { ProxyDependencies } from '../options.ts';
  * To be called before anything of the client is forwarded: reading the table judges what is overdue, and the session
  * may be over by then. Undefined: the bytes may go on. Else they wait until it resolves.
  */
-export type Judge = () => Promise<void> | undefined;
+export type Gate = () => Promise<void> | undefined;
 
 type Seams = Pick<ProxyDependencies, 'table' | 'freshen' | 'clock'>;
 
-export class Stalls {
+export class StallGate {
   readonly #seams: Seams;
   readonly #waits = new Map<PoolName, Promise<void>>();
-  readonly #exclusive = new Map<PoolName, Judge>();
-  readonly #shared: Judge;
+  readonly #exclusive = new Map<PoolName, Gate>();
+  readonly #shared: Gate;
 
   constructor(seams: Seams) {
     this.#seams = seams;
@@ -24,9 +24,9 @@ export class Stalls {
   }
 
   /** One for all sessions of the pool. */
-  judge({ name, exclusive }: PoolPolicy): Judge {
+  gateFor({ name, exclusive }: PoolPolicy): Gate {
     if (!exclusive) return this.#shared;
-    const known = this.#exclusive.get(name) ?? this.#judgeOf(name);
+    const known = this.#exclusive.get(name) ?? this.#exclusiveGate(name);
     this.#exclusive.set(name, known);
     return known;
   }
@@ -49,7 +49,7 @@ export class Stalls {
     }
   }
 
-  #judgeOf(name: PoolName): Judge {
+  #exclusiveGate(name: PoolName): Gate {
     return () => {
       this.#seams.table();
       return this.#waits.size === 0 ? undefined : this.#waits.get(name);

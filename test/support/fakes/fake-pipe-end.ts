@@ -1,8 +1,8 @@
-// A socket as a direct lane sees it, with the kernel played by hand: what it reads, what it takes at once, and when it takes the rest.
+// A socket as a direct pipe sees it, with the kernel played by hand: what it reads, what it takes at once, and when it takes the rest.
 import { Socket } from 'node:net';
-import type { DirectEnd, Reader } from '../../../src/proxy/relay/direct/node-handle.ts';
+import type { PipeEnd, Reader } from '../../../src/proxy/relay/direct/node-handle.ts';
 
-export class FakeDirectEnd implements DirectEnd {
+export class FakePipeEnd implements PipeEnd {
   /** Never connected. */
   readonly socket = new Socket();
   /** False: what is written waits until `takeOne`. */
