@@ -244,7 +244,7 @@ class RunningProxy implements LocalProxy {
     this.#whenIdle.pace(Math.max(this.#policy.client.drainPerSecond, neededPerSecond));
     for (const session of sessions) {
       session.refuseIfHeld();
-      this.#whenIdle.whenIdle(session, () => session.end('shutdown'));
+      this.#whenIdle.run(session, () => session.end('shutdown'));
     }
     const lastWordsMs = Math.min(LAST_WORDS_MS, deadlineMs / 2);
     await this.emptied(deadlineMs - lastWordsMs);

@@ -74,7 +74,7 @@ export class Evictions {
     const { registry, whenIdle, clock, drainMs, table } = this.#inputs;
     const cancels = registry
       .at(action.pool, action.member, action.address)
-      .map((session) => whenIdle.whenIdle(session, () => this.#end(session, action)));
+      .map((session) => whenIdle.run(session, () => this.#end(session, action)));
     const deadline = (): void => {
       this.#forget(key);
       if (!isOver(action, table())) this.#perform({ ...action, mode: 'close' });

@@ -37,7 +37,7 @@ export class Leftovers {
     const wishes = registry
       .all()
       .filter(has)
-      .map((session) => whenIdle.whenIdle(session, () => dismiss(session, vanished)));
+      .map((session) => whenIdle.run(session, () => dismiss(session, vanished)));
     const cancelDeadline = clock.schedule(deadlineMs, () => {
       this.#forget(what);
       this.end(vanished);

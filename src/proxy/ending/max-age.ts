@@ -40,7 +40,7 @@ export class SessionAges {
     let forget = nothing;
     const wait = (): void => {
       const leftMs = startedAt + ageMs - clock.now();
-      forget = leftMs > 0 ? clock.schedule(Math.min(leftMs, LONGEST_MS), wait) : whenIdle.whenIdle(session, end);
+      forget = leftMs > 0 ? clock.schedule(Math.min(leftMs, LONGEST_MS), wait) : whenIdle.run(session, end);
     };
     wait();
     return () => forget();

@@ -44,7 +44,7 @@ export class WhenIdle {
   }
 
   /** Runs `end` once, when the session is idle: in this step if it may. Returns what takes the wish back; idempotent. */
-  whenIdle(session: Drainable, end: () => void): () => void {
+  run(session: Drainable, end: () => void): () => void {
     const wish: Wish = { session, end };
     const enqueue = (): void => {
       this.#settling.get(wish)?.();

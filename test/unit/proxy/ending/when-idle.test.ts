@@ -35,7 +35,7 @@ const clock = new ManualClock();
 let ended: string[] = [];
 
 function wish(whenIdle: WhenIdle, session: FakeSession, name = 'it'): () => void {
-  return whenIdle.whenIdle(session, () => {
+  return whenIdle.run(session, () => {
     session.idle = false;
     ended.push(name);
   });
