@@ -216,10 +216,10 @@ function readinessOf(isStopping: boolean, isComplete: boolean, trouble: string |
   return trouble === undefined ? { ready: true } : { ready: false, why: trouble };
 }
 
-async function emptied(proxy: Proxy, { waitMs, drainMs }: ShutdownPolicy): Promise<void> {
+async function emptied(proxy: Proxy, { waitMs, drainTimeoutMs }: ShutdownPolicy): Promise<void> {
   await proxy.stopAccepting();
   await proxy.emptied(waitMs);
-  await proxy.drain(drainMs);
+  await proxy.drain(drainTimeoutMs);
 }
 
 interface Control {

@@ -12,12 +12,12 @@ import { systemClock } from './system-clock.ts';
 
 /** One report per seed and configured member, in the order of the configuration, then that of Kubernetes. Settles within discovery's own bounds. */
 export async function surveySeeds(cluster: ClusterConfig): Promise<readonly SeedReport[]> {
-  const { tls: files, dialect } = cluster.api;
+  const { tls: files } = cluster.api;
   const tls = files === undefined ? undefined : tlsFromFiles(files);
-  const { readCluster } = createReader({ tls, dialect });
+  const { readCluster } = createReader({ tls });
   const allSeeds = [...cluster.seeds, ...cluster.members.map((member) => member.api)];
   const ask = async (url: string, seeds: ClusterConfig['seeds'], directory?: AskDirectory): Promise<SeedReport> => {
-    const alone = { ...cluster, discovery: 'cluster' as const, seeds, members: [] };
+    const alone = { ...cluster, discovery: 'dynamic' as const, seeds, members: [] };
     const { discover, sources } = createDiscovery({
       cluster: alone,
       readCluster,

@@ -26,13 +26,13 @@ export interface ClientsOptions {
 }
 
 export function createClients(cluster: ClusterConfig, { clock, tell, onHint }: ClientsOptions): Clients {
-  const { tls: files, dialect } = cluster.api;
+  const { tls: files } = cluster.api;
   const tls = files === undefined ? undefined : tlsFromFiles(files);
   const { kubernetes } = cluster;
   const source = kubernetes && openSource({ config: kubernetes, clock, random: Math.random, onNews: onHint });
   const discovery = createDiscovery({
     cluster,
-    readCluster: createReader({ tls, dialect }).readCluster,
+    readCluster: createReader({ tls }).readCluster,
     clock,
     directory: source?.find,
     random: Math.random,

@@ -73,7 +73,7 @@ function summary(config: Config): string {
     ...cluster.members.map((member) => member.name),
     ...(cluster.kubernetes === undefined ? [] : [kubernetesText(cluster.kubernetes)]),
   ].join(', ');
-  const how = cluster.discovery === 'cluster' ? 'members from /cluster' : 'these members only';
+  const how = cluster.discovery === 'dynamic' ? 'members from /cluster' : 'these members only';
   const rows: readonly (readonly [string, string])[] = [
     ['cluster', `${cluster.scope ?? 'any scope'}, from ${from} (${how})`],
     ...config.pools.map((pool) => [`pool ${pool.name}`, poolText(pool)] as const),

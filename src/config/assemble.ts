@@ -2,7 +2,7 @@
 import type { CheckFamily } from '../model/check.ts';
 import type { ClientTls, PoolPolicy, ProbePolicy } from '../model/policy.ts';
 import type { ApiTls, ClusterConfig, Config } from './config.ts';
-import { EXCLUSIVE_ON_LEAVE, MAX_LAGGING_SESSIONS, SHARED_ON_LEAVE, SLOW_START_MS, maxStarting } from './defaults.ts';
+import { EXCLUSIVE_ON_LEAVE, MAX_LAGGING_SESSIONS, SHARED_ON_LEAVE, SLOW_START_MS, maxHandshakes } from './defaults.ts';
 import { kubernetesConfig } from './kubernetes.ts';
 import type { ParsedFile, ParsedPool } from './schema.ts';
 
@@ -22,25 +22,25 @@ export function assemble(parsed: ParsedFile): Config {
       maxSessions: client.max_sessions,
       maxSessionsPerAddress: client.max_sessions_per_address,
       // Written as off it is there, and undefined.
-      maxStarting: 'max_starting' in client ? client.max_starting : maxStarting(client.max_sessions),
-      drainPerSecond: client.drain_rate,
-      directIo: client.direct_io,
+      maxHandshakes: 'max_handshakes' in client ? client.max_handshakes : maxHandshakes(client.max_sessions),
+      maxDisconnectsPerSecond: client.max_disconnects_per_second,
       tls: clientTls(client.tls),
     },
     backend: {
       connectTimeoutMs: backend.connect_timeout,
       attemptDelayMs: backend.attempt_delay,
-      attempts: backend.attempts,
+      connectAttempts: backend.connect_attempts,
     },
+    relay: parsed.relay,
     hold: {
-      maxWaitMs: hold.max_wait,
+      clientTimeoutMs: hold.client_timeout,
       maxSessions: hold.max_sessions,
-      maxFailoverMs: hold.max_failover,
-      releasePerSecond: hold.release_rate,
+      outageTimeoutMs: hold.outage_timeout,
+      maxConnectsPerSecond: hold.max_connects_per_second,
       beforeSwitchoverMs: hold.before_switchover,
     },
     workers: parsed.workers,
-    shutdown: { graceMs: shutdown.grace, waitMs: shutdown.wait, drainMs: shutdown.drain },
+    shutdown: { graceMs: shutdown.grace, waitMs: shutdown.wait, drainTimeoutMs: shutdown.drain_timeout },
     admin: {
       address: parsed.admin.address,
       allowedHosts: parsed.admin.allowed_hosts,
@@ -71,7 +71,7 @@ function clusterConfig(cluster: ParsedFile['cluster']): ClusterConfig {
     kubernetes: kubernetes && kubernetesConfig(kubernetes, scope),
     members: members.map((member) => ({ name: member.name, api: member.api, postgres: member.postgres })),
     allow,
-    api: { dialect: api.dialect, tls },
+    api: { tls },
   };
 }
 
@@ -88,8 +88,8 @@ function probePolicy(probe: ParsedFile['probe']): ProbePolicy {
     urgent: { intervalMs: probe.urgent.interval, forMs: probe.urgent.for },
     rise: probe.rise,
     fall: probe.fall,
-    writeFreshMs: probe.write_fresh,
-    readFreshMs: probe.read_fresh,
+    writeMaxAgeMs: probe.write_max_age,
+    readMaxAgeMs: probe.read_max_age,
     silenceGraceMs: probe.silence_grace,
     silentProbes: probe.silent_probes,
     vouching: probe.vouching,
@@ -116,8 +116,8 @@ function poolPolicy(name: string, pool: ParsedPool): PoolPolicy {
     whenAllLagging: pool.when_all_lagging ?? 'fallback',
     maxLaggingSessions: pool.max_lagging_sessions ?? MAX_LAGGING_SESSIONS,
     onLeave: { ...(exclusive ? EXCLUSIVE_ON_LEAVE : SHARED_ON_LEAVE), ...Object.fromEntries(given) },
-    drainMs: pool.drain,
-    drainAfterMs: pool.drain_after,
+    drainTimeoutMs: pool.drain_timeout,
+    relocateAfterMs: pool.relocate_after,
   };
 }
 

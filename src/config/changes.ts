@@ -19,7 +19,7 @@ export function reconfigured(running: Config, wanted: Config): Reconfiguration {
   const config: Config = Object.freeze({
     ...wanted,
     cluster: running.cluster.scope === wanted.cluster.scope ? wanted.cluster : running.cluster,
-    client: Object.freeze({ ...wanted.client, directIo: running.client.directIo }),
+    relay: running.relay,
     listeners: Object.freeze(wanted.listeners.map((listener) => boundAs(running.listeners, listener))),
     admin: Object.freeze({ ...wanted.admin, address: running.admin.address }),
     log: Object.freeze({ ...wanted.log, format: running.log.format }),
@@ -95,8 +95,5 @@ function isAddress(value: unknown): value is { readonly host: string; readonly p
 
 /** `silenceGraceMs` is `silence_grace`. */
 function nameInFile(key: string): string {
-  return key
-    .replace(/PerSecond$/, 'Rate')
-    .replace(/Ms$/, '')
-    .replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return key.replace(/Ms$/, '').replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

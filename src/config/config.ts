@@ -6,6 +6,7 @@ import type {
   ClientPolicy,
   HoldPolicy,
   ListenerPolicy,
+  RelayMode,
   RoutingPolicy,
   ShutdownPolicy,
   SwitchoverPolicy,
@@ -76,14 +77,13 @@ export interface KubernetesConfig {
 export interface ClusterConfig {
   /** Undefined: pinned from the first answers. */
   readonly scope: string | undefined;
-  readonly discovery: 'cluster' | 'static';
+  readonly discovery: 'dynamic' | 'static';
   /** Where to start from. */
   readonly seeds: readonly Seed[];
   readonly kubernetes: KubernetesConfig | undefined;
   readonly members: readonly ConfiguredMember[];
   readonly allow: AllowRules;
   readonly api: {
-    readonly dialect: 'auto' | 'patroni' | 'manager';
     /** Undefined: the defaults of Node for https. */
     readonly tls: ApiTls | undefined;
   };
@@ -103,6 +103,7 @@ export interface Config extends RoutingPolicy {
   readonly listeners: readonly ListenerPolicy[];
   readonly client: ClientPolicy;
   readonly backend: BackendPolicy;
+  readonly relay: RelayMode;
   readonly hold: HoldPolicy & SwitchoverPolicy;
   /** Processes that serve clients; 1: this one. `auto`: one for each processor that it may use. */
   readonly workers: number | 'auto';

@@ -44,7 +44,7 @@ export const SHARED_ON_LEAVE: Readonly<Record<LeaveCause, LeaveMode>> = {
 export const SLOW_START_MS = 30_000;
 
 /** Of those accepted: a handshake under way costs memory, and reconnecting clients come a thousand at a time. */
-export function maxStarting(maxSessions: number): number {
+export function maxHandshakes(maxSessions: number): number {
   return Math.max(1_000, Math.ceil(maxSessions / 4));
 }
 

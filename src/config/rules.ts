@@ -70,7 +70,7 @@ function clockRules({ probe }: ParsedFile): readonly Finding[] {
   const findings: Finding[] = [];
   const round = probe.interval + probe.timeout;
   const roundText = `interval + timeout (${time(round)})`;
-  for (const key of ['write_fresh', 'read_fresh'] as const) {
+  for (const key of ['write_max_age', 'read_max_age'] as const) {
     if (probe[key] > round) continue;
     findings.push(
       error(
@@ -81,12 +81,12 @@ function clockRules({ probe }: ParsedFile): readonly Finding[] {
       ),
     );
   }
-  if (probe.silence_grace < probe.write_fresh) {
+  if (probe.silence_grace < probe.write_max_age) {
     findings.push(
       error(
-        `${time(probe.silence_grace)} is shorter than write_fresh (${time(probe.write_fresh)}): live sessions would end while new ones are let in`,
+        `${time(probe.silence_grace)} is shorter than write_max_age (${time(probe.write_max_age)}): live sessions would end while new ones are let in`,
         at('silence_grace'),
-        at('write_fresh'),
+        at('write_max_age'),
       ),
     );
   }
@@ -113,21 +113,21 @@ function clockRules({ probe }: ParsedFile): readonly Finding[] {
 
 function holdRules({ hold }: ParsedFile): readonly Finding[] {
   const findings: Finding[] = [];
-  if (hold.max_failover < hold.max_wait) {
+  if (hold.outage_timeout < hold.client_timeout) {
     findings.push(
       error(
-        `${time(hold.max_failover)} is shorter than max_wait (${time(hold.max_wait)}): no client could wait that long`,
-        ['hold', 'max_failover'],
-        ['hold', 'max_wait'],
+        `${time(hold.outage_timeout)} is shorter than client_timeout (${time(hold.client_timeout)}): no client could wait that long`,
+        ['hold', 'outage_timeout'],
+        ['hold', 'client_timeout'],
       ),
     );
   }
-  if (hold.before_switchover > 0 && hold.before_switchover >= hold.max_wait) {
+  if (hold.before_switchover > 0 && hold.before_switchover >= hold.client_timeout) {
     findings.push(
       error(
-        `${time(hold.before_switchover)} is not shorter than max_wait (${time(hold.max_wait)}): the first clients would be refused before the switchover begins`,
+        `${time(hold.before_switchover)} is not shorter than client_timeout (${time(hold.client_timeout)}): the first clients would be refused before the switchover begins`,
         ['hold', 'before_switchover'],
-        ['hold', 'max_wait'],
+        ['hold', 'client_timeout'],
       ),
     );
   }

@@ -37,7 +37,7 @@ const cluster = z.strictObject({
   scope: nonEmpty.optional(),
   seeds: z.array(seed).default([]),
   kubernetes: kubernetes.optional(),
-  discovery: choice(['cluster', 'static'], DIRECTORIES).default('cluster'),
+  discovery: choice(['dynamic', 'static'], DIRECTORIES).default('dynamic'),
   members: z.array(z.strictObject({ name: nonEmpty, api: apiUrl, postgres: address.optional() })).default([]),
   allow: z
     .strictObject({
@@ -48,7 +48,6 @@ const cluster = z.strictObject({
     .prefault({}),
   api: z
     .strictObject({
-      dialect: choice(['auto', 'patroni', 'manager']).default('auto'),
       tls: z
         .strictObject({
           ca: nonEmpty.optional(),
@@ -69,8 +68,8 @@ const probe = z.strictObject({
     .prefault({}),
   rise: count(1, 100).default(1),
   fall: count(1, 100).default(2),
-  write_fresh: duration(1).default(5000),
-  read_fresh: duration(1).default(10_000),
+  write_max_age: duration(1).default(5000),
+  read_max_age: duration(1).default(10_000),
   silence_grace: duration(1).default(15_000),
   silent_probes: countOrOff(1, 100).prefault(3),
   vouching: flag.default(true),
@@ -107,8 +106,8 @@ const pool = z.strictObject({
   when_all_lagging: choice(['refuse', 'least_lagging', 'fallback']).optional(),
   max_lagging_sessions: count(1, MOST).optional(),
   on_leave: onLeave.prefault({}),
-  drain: duration(0).default(30_000),
-  drain_after: duration(0).default(3000),
+  drain_timeout: duration(0).default(30_000),
+  relocate_after: duration(0).default(3000),
 });
 
 /** The file as a schema: input is what was written (after defaults.ts), output has milliseconds, bytes and checks. */
@@ -125,9 +124,8 @@ export const fileSchema = z.strictObject({
       startup_timeout: duration(1).default(10_000),
       max_sessions: count(1, MOST).default(5000),
       max_sessions_per_address: countOrOff(1, MOST).optional(),
-      max_starting: countOrOff(1, MOST).optional(),
-      drain_rate: count(1, MOST).default(50),
-      direct_io: choice(['auto', 'off']).default('auto'),
+      max_handshakes: countOrOff(1, MOST).optional(),
+      max_disconnects_per_second: count(1, MOST).default(50),
       tls: z
         .strictObject({
           mode: choice(['passthrough', 'terminate', 'require']).default('passthrough'),
@@ -141,15 +139,16 @@ export const fileSchema = z.strictObject({
     .strictObject({
       connect_timeout: duration(1).default(3000),
       attempt_delay: durationOrOff(1).prefault('250ms'),
-      attempts: count(1, 100).default(3),
+      connect_attempts: count(1, 100).default(3),
     })
     .prefault({}),
+  relay: choice(['auto', 'streams']).default('auto'),
   hold: z
     .strictObject({
-      max_wait: duration(0).default(30_000),
+      client_timeout: duration(0).default(30_000),
       max_sessions: count(0, MOST).default(1000),
-      max_failover: duration(0).default(60_000),
-      release_rate: count(1, MOST).default(200),
+      outage_timeout: duration(0).default(60_000),
+      max_connects_per_second: count(1, MOST).default(200),
       before_switchover: duration(0).default(0),
     })
     .prefault({}),
@@ -158,7 +157,7 @@ export const fileSchema = z.strictObject({
     .strictObject({
       grace: duration(0).default(5000),
       wait: duration(0).default(0),
-      drain: duration(0).default(30_000),
+      drain_timeout: duration(0).default(30_000),
     })
     .prefault({}),
   admin: z

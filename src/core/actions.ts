@@ -79,7 +79,7 @@ export function planActions(policy: RoutingPolicy, previous: RoutingTable, next:
     for (const [member, address] of before.addresses) {
       const left = departure(pool, member, before, next.pools.get(pool.name));
       if (left === undefined) continue;
-      const afterMs = isRelocation(left) ? pool.drainAfterMs : 0;
+      const afterMs = isRelocation(left) ? pool.relocateAfterMs : 0;
       actions.push({ kind: 'evict', pool: pool.name, member, address, afterMs, ...left });
     }
   }

@@ -71,7 +71,7 @@ function evidenceOf(
     ...(vouch === undefined ? {} : { vouch }),
     ...(mismatch === undefined ? {} : { mismatchAt: mismatch.at }),
     ...(bytes === undefined || boundBytes === undefined ? {} : { lag: { bytes, boundBytes } }),
-    freshMs: pool.exclusive ? probe.writeFreshMs : probe.readFreshMs,
+    freshMs: pool.exclusive ? probe.writeMaxAgeMs : probe.readMaxAgeMs,
     graceMs: probe.silenceGraceMs,
   };
 }

@@ -91,7 +91,7 @@ function freshClaims(snapshot: Snapshot, pool: PoolPolicy, probe: ProbePolicy, a
   for (const [name, record] of snapshot.members) {
     const check = record.checks.get(pool.check.text);
     if (check?.verdict.kind !== 'positive' || record.mismatch !== undefined || isDead(record)) continue;
-    if (!ages.isYoung(claimedAt(record, check, probe), probe.writeFreshMs)) continue;
+    if (!ages.isYoung(claimedAt(record, check, probe), probe.writeMaxAgeMs)) continue;
     claims.push({ name, timeline: check.positiveTimeline, since: check.positiveSince ?? check.at });
   }
   return claims;
@@ -216,6 +216,6 @@ function since(at: Instant | undefined): { readonly since?: Instant } {
 
 function hasStandbyLeader(snapshot: Snapshot, probe: ProbePolicy, ages: Ages): boolean {
   return [...snapshot.members.values()].some(
-    (record) => record.status?.role === 'standby_leader' && ages.isYoung(record.answeredAt, probe.readFreshMs),
+    (record) => record.status?.role === 'standby_leader' && ages.isYoung(record.answeredAt, probe.readMaxAgeMs),
   );
 }

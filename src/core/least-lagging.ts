@@ -64,7 +64,7 @@ function freshLag(
 ): number | undefined {
   const { timeline } = record.status ?? {};
   const isOnTimeline = timeline === undefined || timeline >= (snapshot.highestTimeline ?? 0);
-  const isFresh = ages.isYoung(record.positions[0]?.at, probe.readFreshMs);
+  const isFresh = ages.isYoung(record.positions[0]?.at, probe.readMaxAgeMs);
   if (!isOnTimeline || !isFresh || record.member.postgres === undefined) return undefined;
   return recentLags(primary, record, 1)[0];
 }

@@ -177,7 +177,7 @@ function wordOf(
   if (check === undefined || outcome.kind !== 'answered' || outcome.body === undefined) return record.word;
   const { status, body } = outcome;
   if (differs(snapshot.scope, body.scope) || differs(record.member.name, body.name)) return record.word;
-  return nextWord(record.word, { check, status, body, at }, policy.probe.readFreshMs);
+  return nextWord(record.word, { check, status, body, at }, policy.probe.readMaxAgeMs);
 }
 
 /** Nothing came back from either port: no word and no refusal, as when the host or the way to it is gone. */
@@ -327,7 +327,7 @@ function nextCheckRecord(
   const isUnbroken =
     wasPositive &&
     previous.positiveTimeline === timeline &&
-    at < (previous.positiveAt ?? -Infinity) + policy.probe.writeFreshMs;
+    at < (previous.positiveAt ?? -Infinity) + policy.probe.writeMaxAgeMs;
   const positiveSince = isUnbroken ? (previous.positiveSince ?? at) : at;
   return { verdict, at, answer, streak, up, positiveAt: at, positiveSince, positiveTimeline: timeline };
 }

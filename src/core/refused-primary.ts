@@ -180,5 +180,5 @@ function wordText(kind: RefusalKind, word: OwnWord): string {
 }
 
 function isHeard(word: OwnWord, probe: ProbePolicy, now: Instant): boolean {
-  return now < word.at + probe.readFreshMs;
+  return now < word.at + probe.readMaxAgeMs;
 }

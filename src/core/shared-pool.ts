@@ -49,7 +49,7 @@ function standingOf(
   if (check === undefined) return notAsked(record, probe, ages);
   if (!isKeptSince(record.answeredAt, record, probe, ages)) return leave('silent', silence(record));
   if (!check.up) return down(check);
-  if (!ages.isYoung(check.positiveAt, probe.readFreshMs)) return { kind: 'keep', why: silence(record) };
+  if (!ages.isYoung(check.positiveAt, probe.readMaxAgeMs)) return { kind: 'keep', why: silence(record) };
   const why = behind(snapshot, record, pool, probe, primary);
   if (why !== undefined) return leave('lagging', why);
   if (record.member.postgres === undefined) return { kind: 'keep', why: { code: 'no_postgres_address' } };

@@ -26,7 +26,7 @@ export interface ClusterConfig {
   /** Documents of another scope are ignored; absent: the first document's scope counts. */
   readonly scope?: string | undefined;
   /** `cluster`: every member of the document; `static`: only those whose API is a seed or whose name is configured. */
-  readonly discovery: 'cluster' | 'static';
+  readonly discovery: 'dynamic' | 'static';
   /** Where to start from: contact points, and no members until a document names them. */
   readonly seeds: readonly Seed[];
   readonly members: readonly ConfiguredMember[];

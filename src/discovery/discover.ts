@@ -110,7 +110,7 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
     const ports = await ownPorts.learn(entries, from.api.address, trusted);
     const rules = createTrustRules(trusted.points, config.allow, ports);
     const vetted = await Promise.all(entries.map((entry) => vet(entry, rules, resolve)));
-    const isWanted = (one: Vetted): boolean => config.discovery === 'cluster' || isSeed(one, points);
+    const isWanted = (one: Vetted): boolean => config.discovery === 'dynamic' || isSeed(one, points);
     const notTaken = roster.apply(vetted, points, isWanted, startedAt);
     const members = roster.members(points);
     return {

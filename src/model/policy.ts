@@ -16,8 +16,8 @@ export interface ProbePolicy {
   readonly rise: number;
   readonly fall: number;
   /** New sessions of an exclusive pool need positive evidence younger than this. */
-  readonly writeFreshMs: number;
-  readonly readFreshMs: number;
+  readonly writeMaxAgeMs: number;
+  readonly readMaxAgeMs: number;
   /** Live sessions on a silent member end when its last good answer is this old. */
   readonly silenceGraceMs: number;
   /**
@@ -74,9 +74,9 @@ export interface PoolPolicy {
   readonly maxLaggingSessions: number;
   readonly onLeave: Readonly<Record<LeaveCause, LeaveMode>>;
   /** How long `drain` waits before it closes. */
-  readonly drainMs: number;
+  readonly drainTimeoutMs: number;
   /** Sessions that another member would serve better stay this long first, so that a short change moves nobody. */
-  readonly drainAfterMs: number;
+  readonly relocateAfterMs: number;
 }
 
 /** When clients of the primary begin to wait for its planned change. */
@@ -110,11 +110,9 @@ export interface ClientPolicy {
   /** Of these, from one address. Undefined: no bound of their own. */
   readonly maxSessionsPerAddress?: number | undefined;
   /** Those that have not said yet what they want, in the middle of a handshake for one. Undefined: no bound of their own. */
-  readonly maxStarting?: number | undefined;
+  readonly maxHandshakes?: number | undefined;
   /** Sessions ended per second for reasons that can wait. */
-  readonly drainPerSecond: number;
-  /** `auto`: bytes are relayed past the streams of Node, once that has proven to work here. `off`: the way that Node documents. */
-  readonly directIo: 'auto' | 'off';
+  readonly maxDisconnectsPerSecond: number;
   readonly tls: ClientTls;
 }
 
@@ -127,17 +125,23 @@ export interface BackendPolicy {
   /** A connect that is unanswered for this long is raced by one to the next member. Undefined: never. */
   readonly attemptDelayMs: number | undefined;
   /** Dials per client, on other members where there are any, while no client byte was forwarded. */
-  readonly attempts: number;
+  readonly connectAttempts: number;
 }
+
+/**
+ * How bytes get from client to backend and back. `auto`: through the handles under Node's streams, which is cheaper, when
+ * the self-test at the start finds that it works here. `streams`: always through Node's documented streams.
+ */
+export type RelayMode = 'auto' | 'streams';
 
 /** How long and how many clients wait while a pool has no route. */
 export interface HoldPolicy {
-  readonly maxWaitMs: number;
+  readonly clientTimeoutMs: number;
   readonly maxSessions: number;
   /** Once a pool has been without a route for this long, its clients are refused at once. */
-  readonly maxFailoverMs: number;
+  readonly outageTimeoutMs: number;
   /** Held clients let go per second when a route opens. */
-  readonly releasePerSecond: number;
+  readonly maxConnectsPerSecond: number;
 }
 
 export interface ShutdownPolicy {
@@ -146,5 +150,5 @@ export interface ShutdownPolicy {
   /** From then on sessions may end by themselves for so long, before they are ended. */
   readonly waitMs: number;
   /** From then to the close of what still lives. */
-  readonly drainMs: number;
+  readonly drainTimeoutMs: number;
 }

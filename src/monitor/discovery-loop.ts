@@ -122,7 +122,7 @@ export class DiscoveryLoop {
     const probe = this.#options.probe();
     const outcome = record.failure?.outcome;
     const accepts = outcome?.kind === 'failed' && outcome.postgres === 'accepts';
-    const isDue = clock.now() - this.#vouchSoughtAt >= probe.writeFreshMs / 2;
+    const isDue = clock.now() - this.#vouchSoughtAt >= probe.writeMaxAgeMs / 2;
     if (!probe.vouching || !accepts || this.#isVouching || !isDue) return;
     this.#vouchSoughtAt = clock.now();
     void this.#vouch(record.member.name);

@@ -2,7 +2,15 @@
 import type { ProxyEvent, Smell } from '../reports/events.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
-import type { BackendPolicy, ClientPolicy, HoldPolicy, ListenerPolicy, PoolName, PoolPolicy } from '../model/policy.ts';
+import type {
+  BackendPolicy,
+  ClientPolicy,
+  HoldPolicy,
+  ListenerPolicy,
+  PoolName,
+  PoolPolicy,
+  RelayMode,
+} from '../model/policy.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import type { Dial } from './connect/dial.ts';
 import type { InheritedSocket } from './accept/listening-socket.ts';
@@ -16,6 +24,7 @@ export interface ProxyPolicy {
   readonly client: ClientPolicy;
   readonly backend: BackendPolicy;
   readonly hold: HoldPolicy;
+  readonly relay: RelayMode;
 }
 
 /** What stays for the life of the proxy. */

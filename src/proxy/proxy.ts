@@ -145,7 +145,7 @@ class RunningProxy implements LocalProxy {
     });
     this.#picker = new Picker({ ...options, registry });
     this.#degraded = new DegradedPools(clock);
-    this.#whenIdle = new WhenIdle(clock, options.client.drainPerSecond);
+    this.#whenIdle = new WhenIdle(clock, options.client.maxDisconnectsPerSecond);
     this.#identity = new TlsIdentity(options);
     const drainMs = (pool: PoolName): number => this.#drainMs(pool);
     this.#evictions = new Evictions({ registry, table, clock, whenIdle: this.#whenIdle, drainMs });
@@ -191,7 +191,7 @@ class RunningProxy implements LocalProxy {
     if (identity.kind === 'failed') return identity;
     const prepared = await this.#listeners.prepare(this.#policy.listeners);
     if (prepared.kind === 'failed') return prepared;
-    await this.#relayPipes.choose(this.#policy.client.directIo);
+    await this.#relayPipes.choose(this.#policy.relay);
     if (!this.#isStopping) identity.apply();
     return { kind: 'listening', listeners: prepared.apply().added };
   }
@@ -241,7 +241,7 @@ class RunningProxy implements LocalProxy {
     this.#isStopping = true;
     const sessions = this.#registry.all();
     const neededPerSecond = (sessions.length * 1_000) / Math.max(1, deadlineMs);
-    this.#whenIdle.pace(Math.max(this.#policy.client.drainPerSecond, neededPerSecond));
+    this.#whenIdle.pace(Math.max(this.#policy.client.maxDisconnectsPerSecond, neededPerSecond));
     for (const session of sessions) {
       session.refuseIfHeld();
       this.#whenIdle.run(session, () => session.end('shutdown'));
@@ -303,7 +303,7 @@ class RunningProxy implements LocalProxy {
     for (const pool of policy.pools) this.#pools.set(pool.name, pool);
     this.#registry.learn(names);
     this.#holdQueue.learn(names);
-    this.#whenIdle.pace(policy.client.drainPerSecond);
+    this.#whenIdle.pace(policy.client.maxDisconnectsPerSecond);
   }
 
   #drainListener({ pool, address }: BoundListener): void {
@@ -316,14 +316,14 @@ class RunningProxy implements LocalProxy {
   }
 
   /** Nobody decides any more who may be in it: of an exclusive pool, whose sessions could not be fenced, none may stay. */
-  #drainPool({ name, exclusive, drainMs }: PoolPolicy): void {
+  #drainPool({ name, exclusive, drainTimeoutMs }: PoolPolicy): void {
     const vanished = {
       what: `pool ${name}`,
       isBack: () => this.#isConfigured(name),
       has: (session: RegisteredSession) => session.pool === name,
     };
     if (exclusive) this.#leftovers.end(vanished);
-    else this.#leftovers.drain(vanished, drainMs);
+    else this.#leftovers.drain(vanished, drainTimeoutMs);
   }
 
   #withHistory(name: PoolName, counts: PoolCounts): PoolCounts {
@@ -338,7 +338,7 @@ class RunningProxy implements LocalProxy {
   }
 
   #drainMs(pool: PoolName): number {
-    return this.#pools.get(pool)?.drainMs ?? 0;
+    return this.#pools.get(pool)?.drainTimeoutMs ?? 0;
   }
 }
 

@@ -119,7 +119,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
     if (this.#state !== 'dialing' || this.#assignment === undefined) return;
     // Members that change faster than a connect takes keep nobody for ever (G10).
     const { clock } = this.#around.seams;
-    const isLate = clock.now() - this.#record.heldSince() > this.#around.policy().hold.maxWaitMs;
+    const isLate = clock.now() - this.#record.heldSince() > this.#around.policy().hold.clientTimeoutMs;
     if (isLate) this.#giveUp('hold_timeout');
     else this.#route();
   }

@@ -3,16 +3,17 @@
 import type { WorkerPolicy } from './messages.ts';
 
 export function shareOf(
-  { pools, listeners, client, backend, hold, probe, zone }: WorkerPolicy,
+  { pools, listeners, client, backend, hold, relay, probe, zone }: WorkerPolicy,
   processes: number,
 ): WorkerPolicy {
   return {
     pools,
     listeners,
     backend,
+    relay,
     probe,
     zone,
-    client: { ...client, drainPerSecond: client.drainPerSecond / processes },
-    hold: { ...hold, releasePerSecond: hold.releasePerSecond / processes },
+    client: { ...client, maxDisconnectsPerSecond: client.maxDisconnectsPerSecond / processes },
+    hold: { ...hold, maxConnectsPerSecond: hold.maxConnectsPerSecond / processes },
   };
 }

@@ -49,7 +49,7 @@ describeOnEveryCluster('a frozen management API', (on) => {
 });
 
 describeOnEveryCluster('every management API frozen at once', (on) => {
-  const lab = on.clusterWithPointsman({ pointsman: { hold: { max_wait: '1s' } } });
+  const lab = on.clusterWithPointsman({ pointsman: { hold: { client_timeout: '1s' } } });
 
   it('G2, G4: nobody new is let in on stale evidence, live sessions go on below the grace; thawed, writes go on', async () => {
     const { cluster, pointsman } = lab;

@@ -15,7 +15,7 @@ const POLICIES = ['keep', 'drain', 'close'] as const;
 describeOnEveryCluster('a replica that lags', (on) => {
   const pools = POLICIES.map((policy) => [
     policy,
-    { check: CHECK, on_leave: { lagging: policy }, drain: '1s', slow_start: 0 },
+    { check: CHECK, on_leave: { lagging: policy }, drain_timeout: '1s', slow_start: 0 },
   ]);
   const lab = on.clusterWithPointsman({
     pointsman: {

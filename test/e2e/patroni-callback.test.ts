@@ -12,7 +12,7 @@ import { configFor } from '../support/processes/pointsman-config.ts';
 import { startPointsman } from '../support/processes/pointsman-process.ts';
 import type { PointsmanProcess } from '../support/processes/pointsman-process.ts';
 
-const RARELY = { interval: '60s', write_fresh: '90s', read_fresh: '90s', silence_grace: '120s' };
+const RARELY = { interval: '60s', write_max_age: '90s', read_max_age: '90s', silence_grace: '120s' };
 
 describeOnPatroni('a callback of Patroni', () => {
   let directory: string;

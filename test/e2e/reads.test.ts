@@ -13,7 +13,7 @@ describeOnEveryCluster('reads', (on) => {
   const lab = on.clusterWithPointsman({
     pointsman: {
       pools: {
-        read: { drain: '1s', slow_start: 0 },
+        read: { drain_timeout: '1s', slow_start: 0 },
         // Scenario 23: nobody has the tag; one pool with a fallback and one without.
         reports: { check: '/replica?tag_purpose=reports', fallback: { pool: 'write', max_sessions: 5 } },
         strict: { check: '/replica?tag_purpose=reports' },

@@ -14,7 +14,7 @@ describeOnSandbox('a standby cluster', (on) => {
   const lab = on.clusterWithPointsman({
     sql: CREATE_WRITES,
     pointsman: {
-      hold: { max_wait: '2s' },
+      hold: { client_timeout: '2s' },
       pools: { following: { check: '/standby-leader' } },
       listeners: ['write', 'read', 'following'].map((pool) => ({ address: '127.0.0.1:0', pool })),
     },

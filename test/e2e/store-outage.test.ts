@@ -9,13 +9,13 @@ import { routeChanges, shownMembers } from '../support/processes/pointsman-statu
 import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts';
 
 const PER_SECOND = 20;
-/** `probe.write_fresh`: older evidence is none. */
+/** `probe.write_max_age`: older evidence is none. */
 const EVIDENCE_SECONDS = 5;
 /** Longer than any cluster here takes to demote its leader. */
 const ATTEMPTS_WITHOUT_STORE = 200;
 
 describeOnEveryCluster('an outage of the store', (on) => {
-  const lab = on.clusterWithPointsman({ pointsman: { hold: { max_wait: '2s' } } });
+  const lab = on.clusterWithPointsman({ pointsman: { hold: { client_timeout: '2s' } } });
 
   it('scenario 10: the leader demotes itself: writes get 57P03, reads go on, the demoted member serves them too', async () => {
     const { cluster, pointsman } = lab;

@@ -11,7 +11,7 @@ import type { DescriptorBudget } from './descriptor-limit.ts';
 
 export type SlotKind = 'session' | 'over_limit' | 'none';
 
-type Limits = Pick<ClientPolicy, 'maxSessions' | 'maxSessionsPerAddress' | 'maxStarting'>;
+type Limits = Pick<ClientPolicy, 'maxSessions' | 'maxSessionsPerAddress' | 'maxHandshakes'>;
 
 /** A client in its startup that sends nothing for this long is silent. Milliseconds. */
 const SILENT_MS = 1_000;
@@ -133,10 +133,10 @@ export class Admission {
 
   /** The first limit that is reached. `needs`: what a silent client could give back for it. */
   #exceededFor(address: string): { readonly text: string; readonly needs?: 'starting' | 'session' } | undefined {
-    const { maxSessions, maxSessionsPerAddress = Infinity, maxStarting = Infinity } = this.#limits();
+    const { maxSessions, maxSessionsPerAddress = Infinity, maxHandshakes = Infinity } = this.#limits();
     const others = this.#others();
-    if (this.#starting.size + others.starting >= maxStarting) {
-      const text = `the limit of ${maxStarting} clients in their startup is reached`;
+    if (this.#starting.size + others.starting >= maxHandshakes) {
+      const text = `the limit of ${maxHandshakes} clients in their startup is reached`;
       return { text, needs: 'starting' };
     }
     if (this.#taken.session + others.sessions >= maxSessions) {

@@ -78,7 +78,7 @@ export class HoldQueue {
   /** The policy may be another one, too. The next table says how new pools stand; of pools that are no more it says nothing. */
   learn(pools: readonly PoolName[]): void {
     const { clock, policy } = this.#inputs;
-    const newBucket = (): TokenBucket => new TokenBucket(policy().releasePerSecond, clock.now());
+    const newBucket = (): TokenBucket => new TokenBucket(policy().maxConnectsPerSecond, clock.now());
     for (const queue of this.#queues.values()) queue.bucket = newBucket();
     for (const pool of pools) {
       if (!this.#queues.has(pool)) this.#queues.set(pool, newQueue(pool, newBucket()));
@@ -91,13 +91,13 @@ export class HoldQueue {
     const queue = this.#queue(client.pool);
     const now = clock.now();
     const lostForMs = queue.lostAt === undefined ? 0 : now - queue.lostAt;
-    if (lostForMs >= policy.maxFailoverMs) {
+    if (lostForMs >= policy.outageTimeoutMs) {
       return { kind: 'refused', reason: 'no_route', detail: `no route for ${Math.round(lostForMs / 1000)} s` };
     }
     if (this.#held + heldElsewhere() >= policy.maxSessions) {
       return { kind: 'refused', reason: 'hold_full', detail: `${policy.maxSessions} clients wait already` };
     }
-    const waitMs = Math.min(since + policy.maxWaitMs - now, policy.maxFailoverMs - lostForMs);
+    const waitMs = Math.min(since + policy.clientTimeoutMs - now, policy.outageTimeoutMs - lostForMs);
     if (waitMs <= 0) return { kind: 'refused', reason: 'hold_timeout', detail: 'no time left to wait' };
 
     const entry: Entry = { client, enteredAt: now, notBefore: now + pauseMs, outcome: 'gave_up' };

@@ -34,5 +34,5 @@ export function arrive(
     kept,
     handler,
   });
-  return { startup, attempts: new ConnectAttempts(backend.attempts), parked: undefined };
+  return { startup, attempts: new ConnectAttempts(backend.connectAttempts), parked: undefined };
 }

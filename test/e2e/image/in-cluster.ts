@@ -124,7 +124,7 @@ export function describeImageInCluster(lab: () => ContainerLab): void {
         `cluster: { seeds: [${cluster.seeds.join(', ')}] }`,
         "listeners: [{ address: '*:6432', pool: write }, { address: '*:6433', pool: read }]",
         "admin: { address: '*:8432' }",
-        `shutdown: { grace: ${GRACE_S}s, drain: ${DRAIN_S}s }`,
+        `shutdown: { grace: ${GRACE_S}s, drain_timeout: ${DRAIN_S}s }`,
       ].join('\n');
       const files = { '/etc/pointsman/pointsman.yaml': await lab().file('draining.yaml', text) };
       const draining = await startReady(lab(), { name: 'draining', files });
@@ -143,7 +143,7 @@ export function describeImageInCluster(lab: () => ContainerLab): void {
     });
 
     it('SIGTERM: who does not finish is cut at the deadline, and the exit code is 0 all the same', async () => {
-      const times = { POINTSMAN_SHUTDOWN_GRACE: '0s', POINTSMAN_SHUTDOWN_DRAIN: '2s' };
+      const times = { POINTSMAN_SHUTDOWN_GRACE: '0s', POINTSMAN_SHUTDOWN_DRAIN_TIMEOUT: '2s' };
       const brief = await startReady(lab(), { name: 'impatient', environment: { ...seedsOf(cluster), ...times } });
       const stuck = await connected(brief.port(WRITE));
       await stuck.query('begin');

@@ -65,7 +65,7 @@ function lateWrites(): number {
 describeUnless(NO_PROC, 'scenario 41: stopped for longer than a probe interval', () => {
   const ways: readonly (readonly [string, ConfigFile])[] = [
     ['one process', {}],
-    ['one process, through the streams of Node', { client: { direct_io: 'off' } }],
+    ['one process, through the streams of Node', { relay: 'streams' }],
     ['two workers', { workers: 2 }],
   ];
   for (const [name, changes] of ways) {

@@ -52,7 +52,7 @@ test('scenario 28: a member that moves: new sessions find it, those at the old a
     };
     list(second.postgres);
     lab = await AppLab.start({
-      ...fileFor([], { probe: PROBE, pools: { read: { drain: '100ms' } } }),
+      ...fileFor([], { probe: PROBE, pools: { read: { drain_timeout: '100ms' } } }),
       cluster: { seeds: [first.api.url], allow: { ports: [...apis, ...servers] } },
     });
     await until('the replica', () => lab.said('route_changed').some(({ to }) => JSON.stringify(to).includes('pg-2')));

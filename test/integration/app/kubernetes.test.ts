@@ -66,7 +66,7 @@ async function startLab(): Promise<AppLab> {
     kubernetes: { server: kubernetes.url, credentials: kubernetes.credentials, port },
     allow: { networks: ['127.0.0.0/8'], ports: backends.map(({ address }) => address.port) },
   };
-  lab = await AppLab.start(fileFor([], { cluster, probe: PROBE, pools: { read: { drain: '100ms' } } }));
+  lab = await AppLab.start(fileFor([], { cluster, probe: PROBE, pools: { read: { drain_timeout: '100ms' } } }));
   return lab;
 }
 

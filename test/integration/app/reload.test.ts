@@ -106,10 +106,10 @@ test('scenario 39: one listener moves: the sessions of the other live on, byte s
 });
 
 test('sessions of a listener that is gone drain: at the deadline they are ended, no others are', async () => {
-  await lab.reload(file({ pools: { read: { drain: '1ms' } } }));
+  await lab.reload(file({ pools: { read: { drain_timeout: '1ms' } } }));
   const reader = await aSession(reads);
   const writer = await aSession(writes);
-  await lab.reload(file({ pools: { read: { drain: '1ms' } }, listeners: [listener(writes, 'write')] }));
+  await lab.reload(file({ pools: { read: { drain_timeout: '1ms' } }, listeners: [listener(writes, 'write')] }));
   await until('the end', () => reader.isClosed);
   expect(lab.said('session_closed')).toEqual([
     expect.objectContaining({
@@ -161,7 +161,7 @@ test('another check of a pool in use: its sessions stay while the members are as
 
 test('a pool that is gone: sessions of a shared one drain, those of an exclusive one end, who waits is told', async () => {
   const pools = {
-    reports: { check: '/read-only', drain: '1h' },
+    reports: { check: '/read-only', drain_timeout: '1h' },
     standby: { check: '/standby-leader' },
     admins: { check: '/primary', exclusive: true },
   };
@@ -266,7 +266,7 @@ test.each([0, 4])('the end of the program overtakes a reload (%i turns later): n
 });
 
 test('the end overtakes the drain: its grace is not waited for', async () => {
-  await lab.reload(file({ shutdown: { grace: '1h', drain: '1h' } }));
+  await lab.reload(file({ shutdown: { grace: '1h', drain_timeout: '1h' } }));
   const writer = await aSession(writes);
   const drained = lab.app.drain();
   await stillEchoes(writer);

@@ -69,7 +69,7 @@ async function said(process: PointsmanProcess, text: string): Promise<void> {
 
 describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
   test('G14, scenario 39: not ready at once, listeners stay for the grace, sessions for the drain; exit code 0', async () => {
-    const process = await started(file({ shutdown: { grace: '1s', drain: '1h' } }));
+    const process = await started(file({ shutdown: { grace: '1s', drain_timeout: '1h' } }));
     const writes = await addressOf(process, 'write');
     const live = await aSession(writes);
     process.signal(signal);
@@ -84,7 +84,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
   });
 
   test('scenario 39: who waits is told when the drain begins, and at its deadline the rest is ended; exit code 0', async () => {
-    const process = await started(file({ shutdown: { grace: 0, drain: '100ms' } }));
+    const process = await started(file({ shutdown: { grace: 0, drain_timeout: '100ms' } }));
     const live = await aSession(await addressOf(process, 'write'));
     cluster.primary.api.set({ hasLock: false, role: 'replica' });
     await until('the eviction', () => live.hasEnded || live.isClosed);
@@ -97,7 +97,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
   });
 
   test('scenario 39: a second one ends at once; exit code 1', async () => {
-    const process = await started(file({ shutdown: { grace: '1h', drain: '1h' } }));
+    const process = await started(file({ shutdown: { grace: '1h', drain_timeout: '1h' } }));
     await aSession(await addressOf(process, 'write'));
     process.signal(signal);
     await said(process, 'shutting down');
@@ -108,7 +108,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
 
 test('scenario 39: SIGTERM under load: who looks at readiness first meets no error; idle sessions are told; exit code 0', async () => {
   cluster.primary.postgres.behaviour = 'obliging';
-  const process = await started(file({ shutdown: { grace: '2s', drain: '1h' } }));
+  const process = await started(file({ shutdown: { grace: '2s', drain_timeout: '1h' } }));
   const login = { ...(await addressOf(process, 'write')), user: 'app', database: 'shop' };
   const idle = new Client(login);
   const told: unknown[] = [];

@@ -7,7 +7,7 @@ import type { BlackHole } from '../../support/fakes/black-hole.ts';
 import { askingClient, echoSession, isOver, isServed, stillEchoes } from '../../support/sockets/echo-session.ts';
 import { until } from '../../support/waiting/until.ts';
 
-const PROBE = { interval: '100ms', timeout: '200ms', urgent: { interval: '50ms', for: '30s' }, write_fresh: '1s' };
+const PROBE = { interval: '100ms', timeout: '200ms', urgent: { interval: '50ms', for: '30s' }, write_max_age: '1s' };
 
 let lab: AppLab | undefined;
 let hole: BlackHole | undefined;

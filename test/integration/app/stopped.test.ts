@@ -57,7 +57,7 @@ async function stopped(): Promise<void> {
 const NO_PROC = existsSync('/proc/self/fd') ? undefined : 'Linux, with /proc and prlimit';
 
 const STALE = 'written while the proxy stood still';
-const SHORT = { interval: '200ms', timeout: '200ms', write_fresh: '1s', read_fresh: '1s', silence_grace: '1s' };
+const SHORT = { interval: '200ms', timeout: '200ms', write_max_age: '1s', read_max_age: '1s', silence_grace: '1s' };
 
 function changesSince(at: number): readonly unknown[] {
   const changes = ['standing_changed', 'route_changed', 'session_closed'];

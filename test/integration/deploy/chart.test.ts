@@ -173,7 +173,7 @@ describeUnless(missingHelm, 'with helm or its stand-in', () => {
       ['a misspelt key', { shutdownSecond: 60 }, /shutdownSecond/],
       ['too little time', { shutdownSeconds: 5 }, /shutdownSeconds.*12/],
       ['time with a unit', { shutdownSeconds: '60s' }, /shutdownSeconds/],
-      ['what the chart derives', { config: { shutdown: { drain: '1h' } } }, /shutdown/],
+      ['what the chart derives', { config: { shutdown: { drain_timeout: '1h' } } }, /shutdown/],
       ['a port below 1024', { ports: { write: 80, read: 5433, admin: 8432 } }, /ports.write.*1024/],
       ['a sidecar beside nothing', { mode: 'sidecar' }, /containers.*(?:at least 1|minItems)/],
       ['an unknown mode', { mode: 'daemonset' }, /mode/],

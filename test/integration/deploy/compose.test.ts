@@ -75,7 +75,7 @@ describeUnless(missing, 'the compose file', () => {
     if (loaded.kind === 'invalid') throw new Error('the configuration is invalid');
     const { shutdown, cluster, listeners, admin } = loaded.config;
     expect(pointsman?.stop_grace_period).toBe('40s');
-    expect(shutdown.graceMs + shutdown.waitMs + shutdown.drainMs).toBeLessThan(40_000);
+    expect(shutdown.graceMs + shutdown.waitMs + shutdown.drainTimeoutMs).toBeLessThan(40_000);
     const written = JSON.stringify(cluster.seeds);
     for (const name of MEMBERS) expect(written).toContain(`http://${name}:8008`);
     const inside = [...listeners.map(({ address }) => address), admin.address].map(({ port }) => port);

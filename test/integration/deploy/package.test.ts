@@ -115,7 +115,7 @@ describeUnless(whatIsMissing(), 'the npm package', () => {
       cluster: { discovery: 'static', members: [{ name: 'pg-1', api: await nobody(), postgres: '127.0.0.1:5432' }] },
       listeners: [{ address: '127.0.0.1:0', pool: 'write' }],
       admin: { address: '127.0.0.1:0' },
-      shutdown: { grace: '0s', drain: '0s' },
+      shutdown: { grace: '0s', drain_timeout: '0s' },
       log: { format: 'json' },
     };
     await writeFile(join(home, 'pointsman.yaml'), stringify(config));

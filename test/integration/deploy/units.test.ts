@@ -65,10 +65,10 @@ describe('the units and our defaults', () => {
   });
 
   test('the time to stop is longer than ours', async () => {
-    const needed = (shutdown.graceMs + shutdown.waitMs + shutdown.drainMs) / 1000;
+    const needed = (shutdown.graceMs + shutdown.waitMs + shutdown.drainTimeoutMs) / 1000;
     expect(Number.parseInt(await setting('pointsman.service', 'TimeoutStopSec'), 10)).toBeGreaterThan(needed);
     // Of the template: no grace, and ten minutes of wait.
-    const replaced = 600 + shutdown.drainMs / 1000;
+    const replaced = 600 + shutdown.drainTimeoutMs / 1000;
     expect(Number.parseInt(await setting('pointsman@.service', 'TimeoutStopSec'), 10)).toBeGreaterThan(replaced);
   });
 

@@ -24,7 +24,7 @@ function server() {
 function discoveryFrom(...seeds: Parameters<typeof createDiscovery>[0]['cluster']['seeds']): Discovery {
   return createDiscovery({
     cluster: {
-      discovery: 'cluster',
+      discovery: 'dynamic',
       seeds,
       members: [],
       allow: { networks: ['127.0.0.0/8'], hosts: [], ports: [] },

@@ -51,7 +51,7 @@ const CASES: Partial<Record<CloseReason, Case>> = {
   connect_failed: {
     options: {
       table: OPEN,
-      hold: { maxWaitMs: 50 },
+      hold: { clientTimeoutMs: 50 },
       dial: (_address, { clock: own }, onResult) =>
         own.schedule(1, () =>
           onResult({ kind: 'failed', outcome: 'refused', isLocalFault: false, detail: 'connection refused' }),

@@ -85,8 +85,8 @@ test.each(SCRIPTS)('G10: %s: an answer within the bounds', async (_, { route, sa
   lab = await startProxyLab({
     clock,
     client: { startupTimeoutMs: STARTUP_MS },
-    backend: { connectTimeoutMs: CONNECT_MS, attemptDelayMs: undefined, attempts: ATTEMPTS },
-    hold: { maxWaitMs: MAX_WAIT_MS, maxFailoverMs: 10 * MAX_WAIT_MS },
+    backend: { connectTimeoutMs: CONNECT_MS, attemptDelayMs: undefined, connectAttempts: ATTEMPTS },
+    hold: { clientTimeoutMs: MAX_WAIT_MS, outageTimeoutMs: 10 * MAX_WAIT_MS },
     // Neither a probe nor a connect is ever answered.
     freshen: () => new Promise(() => {}),
     dial: (_address, { clock: own, timeoutMs }, onResult) => own.schedule(timeoutMs, () => onResult(TIMES_OUT)),

@@ -84,7 +84,7 @@ test('discovery walks from a dead seed to a live one and finds the members, name
   const byName = `http://localhost:${one.address.port}`;
   const discovery = createDiscovery({
     cluster: {
-      discovery: 'cluster',
+      discovery: 'dynamic',
       seeds: [dead.url, byName, two.url].map((url) => ({ url, address: { host: 'unused', port: 0 } })),
       members: [],
       allow: { networks: [], hosts: [], ports: [] },

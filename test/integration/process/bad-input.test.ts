@@ -95,7 +95,7 @@ test('scenario 2: seeds that do not answer: it runs, is not ready and says which
 });
 
 test('scenario 2: who comes meanwhile waits as long as a hold lasts, and is told why', async () => {
-  pointsman = await startPointsman(`${SEEDS}\n${FREE}\nhold: { max_wait: 300ms }\n`);
+  pointsman = await startPointsman(`${SEEDS}\n${FREE}\nhold: { client_timeout: 300ms }\n`);
   const client = await connectRaw({ host: '127.0.0.1', port: await pointsman.port('write') });
   client.socket.write(aStartup());
   const told = await pointsman.waitFor('the answer', () => errorFields(client.received()));

@@ -23,7 +23,7 @@ beforeEach(async () => {
   config = {
     cluster: cluster.section(),
     // Answers that take long are waited for.
-    probe: { interval: '1s', timeout: '10s', write_fresh: '30s', read_fresh: '30s', silence_grace: '30s' },
+    probe: { interval: '1s', timeout: '10s', write_max_age: '30s', read_max_age: '30s', silence_grace: '30s' },
     listeners: [{ address: `127.0.0.1:${writes.port}`, pool: 'write' }],
     admin: { address: '127.0.0.1:0' },
     log: { level: 'debug', format: 'json' },

@@ -14,7 +14,7 @@ import { until } from '../../support/waiting/until.ts';
 const NO_PRLIMIT = existsSync('/proc/self/limits') ? undefined : 'Linux, with /proc and prlimit';
 const LIMIT = 256;
 const CLIENTS = 600;
-const PROBE = { interval: '200ms', timeout: '200ms', write_fresh: '1s', read_fresh: '1s', silence_grace: '2s' };
+const PROBE = { interval: '200ms', timeout: '200ms', write_max_age: '1s', read_max_age: '1s', silence_grace: '2s' };
 
 let cluster: FakeCluster;
 let pointsman: PointsmanProcess | undefined;

@@ -45,7 +45,7 @@ test.each([1, 2])(
       cluster: { seeds: [seed.url] },
       listeners: [{ address: '127.0.0.1:0', pool: 'write' }],
       admin: { address: '127.0.0.1:0' },
-      hold: { max_wait: '200ms' },
+      hold: { client_timeout: '200ms' },
     });
     const told = await pointsman.waitFor('the warning', () =>
       pointsman.lines.find((line) => line['event'] === 'members_refused'),

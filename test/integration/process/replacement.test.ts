@@ -49,7 +49,7 @@ describeUnless(missing, 'one takes the place of the other', () => {
       cluster: cluster.section(),
       listeners: [{ address: addressText(holder.address), pool: 'write' }],
       admin: { address: addressText(admin) },
-      shutdown: { grace: '0s', wait: '60s', drain: '5s' },
+      shutdown: { grace: '0s', wait: '60s', drain_timeout: '5s' },
     };
     await writeFile(file, stringify(config));
     const pid = await holder.start(file);

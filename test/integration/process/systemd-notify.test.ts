@@ -41,7 +41,7 @@ describeUnless(missing, 'systemd is told', () => {
       cluster: section,
       listeners: [{ address: '127.0.0.1:0', pool: 'write' }],
       admin: { address: '127.0.0.1:0' },
-      shutdown: { grace: '0s', drain: '0s' },
+      shutdown: { grace: '0s', drain_timeout: '0s' },
       log: { format: 'json' },
     };
     pointsman = await startPointsman(config, { NOTIFY_SOCKET: manager.path, ...env });

@@ -60,7 +60,7 @@ test('over the bound of one address its next client is told so, and others are s
 });
 
 test('over the bound of silent clients the next one is told and cut off; who speaks makes room', async () => {
-  await start({ maxStarting: 1 });
+  await start({ maxHandshakes: 1 });
   const silent = await connectRaw(lab.address('write'));
   await until('the accept', () => lab.proxy.counts().get('write')?.states.startup === 1);
   const second = await connectRaw(lab.address('write'));
@@ -79,7 +79,7 @@ test.each([
   ['that say nothing', Buffer.alloc(0)],
   ['that stop in the middle of a startup packet', aStartup().subarray(0, 12)],
 ])('clients %s make room for others after a second, the oldest first', async (_, words) => {
-  await start({ maxSessions: 6, maxStarting: 3 });
+  await start({ maxSessions: 6, maxHandshakes: 3 });
   const silent: RawClient[] = [];
   for (let count = 1; count <= 3; count += 1) {
     const client = await connectRaw(lab.address('write'));

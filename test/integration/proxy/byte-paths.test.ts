@@ -94,11 +94,11 @@ function relayedBytes(): number {
   return toClientBytes + toBackendBytes;
 }
 
-describe.each(['auto', 'off'] as const)('direct_io: %s', (directIo) => {
+describe.each(['auto', 'streams'] as const)('relay: %s', (relay) => {
   beforeEach(async () => {
     backend = await startFakeBackend('silent');
-    lab = await startProxyLab({ table: { read: { open: { 'pg-1': backend.address } } }, client: { directIo } });
-    const isOn = directIo === 'auto';
+    lab = await startProxyLab({ table: { read: { open: { 'pg-1': backend.address } } }, relay });
+    const isOn = relay === 'auto';
     expect(lab.events).toContainEqual(expect.objectContaining({ kind: 'direct_io_chosen', isOn }));
   });
 

@@ -20,10 +20,10 @@ const ACTS = 80;
 /** Longer than any deadline of a session. */
 const LONG_MS = 120_000;
 
-const WAYS: readonly (readonly [string, ProxyLabOptions['client'] & object, number])[] = [
-  ['direct_io auto', { directIo: 'auto' }, 0],
-  ['direct_io off', { directIo: 'off' }, 1_000],
-  ['TLS of ours', { tls: { mode: 'terminate', ...SERVER } }, 2_000],
+const WAYS: readonly (readonly [string, Pick<ProxyLabOptions, 'client' | 'relay'>, number])[] = [
+  ['relay: auto', { relay: 'auto' }, 0],
+  ['relay: streams', { relay: 'streams' }, 1_000],
+  ['TLS of ours', { client: { tls: { mode: 'terminate', ...SERVER } } }, 2_000],
 ];
 
 let clock: ManualClock;
@@ -90,14 +90,14 @@ function seats(): number {
   return [...lab.proxy.counts().values()].reduce((sum, { members }) => sum + members.size, 0);
 }
 
-describe.each(WAYS)('G11: %s', (_, client, firstSeed) => {
+describe.each(WAYS)('G11: %s', (_, way, firstSeed) => {
   test(`${SEEDS} storms leave nothing`, async () => {
-    lab = await startProxyLab({ clock, client, hold: { maxSessions: 20 } });
+    lab = await startProxyLab({ clock, ...way, hold: { maxSessions: 20 } });
     // The first handshake loads what stays loaded.
     const before = { descriptors: openDescriptors(), buffers: freeReadBuffers(), timers: clock.pending() };
     for (let seed = firstSeed; seed < firstSeed + SEEDS; seed += 1) {
       const dice = new Dice(seed);
-      const clients = new RudeClients({ dice, at: (pool) => lab.address(pool), isTls: client.tls !== undefined });
+      const clients = new RudeClients({ dice, at: (pool) => lab.address(pool), isTls: way.client?.tls !== undefined });
       const servers = new RudeServers(dice, backends);
       await storm(dice, clients, servers);
       await calm(dice, clients, servers);

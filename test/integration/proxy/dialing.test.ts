@@ -83,7 +83,7 @@ test('a change of the route ends the pause', async () => {
 });
 
 test('when the last thing was a failed connect, the client is told so at the bound', async () => {
-  const hold = { maxWaitMs: 1_000 };
+  const hold = { clientTimeoutMs: 1_000 };
   lab = await startProxyLab({ clock, hold, table: { write: { open: { 'pg-1': one.address } } } });
   await one.refuseConnections();
   const client = await aClient('write');

@@ -56,7 +56,7 @@ function aSession(): Promise<GreetedSession> {
   return GreetedSession.open(lab.address('read'), one);
 }
 
-test('a lagging member: idle sessions drain after drain_after, busy ones when they are idle, without a deadline', async () => {
+test('a lagging member: idle sessions drain after relocate_after, busy ones when they are idle, without a deadline', async () => {
   const idle = await aSession();
   const busy = await aSession();
   await busy.ask();

@@ -95,7 +95,7 @@ test('a listener comes back before the deadline: its sessions stay', async () =>
 
 test('who waits on a listener that is gone is told at the deadline at the latest', async () => {
   lab.decide({});
-  const hold = { maxWaitMs: 600_000, maxSessions: 100, maxFailoverMs: 600_000, releasePerSecond: 1_000 };
+  const hold = { clientTimeoutMs: 600_000, maxSessions: 100, outageTimeoutMs: 600_000, maxConnectsPerSecond: 1_000 };
   await apply({ hold });
   const waiting = await aClient(lab.address('read'));
   await until('the hold', () => lab.proxy.counts().get('read')?.states.holding === 1);
@@ -111,8 +111,7 @@ test('the bounds count for who comes after', async () => {
     client: {
       startupTimeoutMs: 10_000,
       maxSessions: 1,
-      drainPerSecond: 50,
-      directIo: 'auto',
+      maxDisconnectsPerSecond: 50,
       tls: { mode: 'passthrough' },
     },
   });

@@ -28,7 +28,7 @@ beforeEach(async () => {
   lab = await startProxyLab({
     clock,
     client: { maxSessions: CLIENTS },
-    hold: { maxSessions: HELD, releasePerSecond: PER_SECOND },
+    hold: { maxSessions: HELD, maxConnectsPerSecond: PER_SECOND },
   });
 });
 

@@ -59,7 +59,7 @@ const CASES: Readonly<Record<string, Case>> = {
     isReady: 'rejecting connections',
   },
   'no member within the hold': {
-    start: () => startProxyLab({ hold: { maxWaitMs: 20 }, table: { write: replica } }),
+    start: () => startProxyLab({ hold: { clientTimeoutMs: 20 }, table: { write: replica } }),
     code: '57P03',
     message: 'pointsman: no primary to route to in pool "write" (hold_timeout)',
     detail: /^members seen: pg-2 \(role does not fit the check: role replica\); waited \d+ ms$/,
@@ -85,7 +85,7 @@ const CASES: Readonly<Record<string, Case>> = {
     isReady: 'rejecting connections',
   },
   'a connect that fails': {
-    start: () => startProxyLab({ hold: { maxWaitMs: 20 }, table: { write: { open: { 'pg-1': nobody } } } }),
+    start: () => startProxyLab({ hold: { clientTimeoutMs: 20 }, table: { write: { open: { 'pg-1': nobody } } } }),
     code: '08006',
     message: 'pointsman: could not connect to a member of pool "write" (connect_failed)',
     detail: /^pg-1: connection refused; members seen: pg-1 \(answers the check\); waited \d+ ms$/,

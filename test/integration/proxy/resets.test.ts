@@ -101,12 +101,12 @@ const PHASES: readonly (readonly [string, (socket: Socket, at: number) => Promis
 ];
 
 const WAYS = (['read', 'write'] as const).flatMap((pool) =>
-  (['auto', 'off'] as const).map((directIo) => ({ pool, directIo })),
+  (['auto', 'streams'] as const).map((relay) => ({ pool, relay })),
 );
 
-describe.each(WAYS)('G11: pool $pool, direct_io $directIo', ({ pool, directIo }) => {
+describe.each(WAYS)('G11: pool $pool, relay: $relay', ({ pool, relay }) => {
   test.each(PHASES)('clients that are reset %s leave nothing', async (_, act) => {
-    await start({ client: { directIo } });
+    await start({ relay });
     await everyClient(async (at) => {
       const socket = await aSocket(pool);
       await act(socket, at);
@@ -117,7 +117,7 @@ describe.each(WAYS)('G11: pool $pool, direct_io $directIo', ({ pool, directIo })
 
   test('clients that are reset while they are served leave nothing', async () => {
     backend.behaviour = 'obliging';
-    await start({ client: { directIo } });
+    await start({ relay });
     await everyClient(async (at) => {
       const socket = await aSocket(pool);
       socket.write(aStartup());
@@ -130,7 +130,7 @@ describe.each(WAYS)('G11: pool $pool, direct_io $directIo', ({ pool, directIo })
 
   test('clients that are reset while their declined backend waits with them leave nothing', async () => {
     backend.behaviour = 'obliging';
-    await start({ client: { directIo } });
+    await start({ relay });
     await everyClient(async (at) => {
       const socket = await aSocket(pool);
       socket.write(SSL_REQUEST);
@@ -142,7 +142,7 @@ describe.each(WAYS)('G11: pool $pool, direct_io $directIo', ({ pool, directIo })
   });
 
   test('clients that are reset while they wait for a route, and in the step in which it opens, leave nothing', async () => {
-    await start({ client: { directIo }, table: {}, hold: { maxSessions: CLIENTS } });
+    await start({ relay, table: {}, hold: { maxSessions: CLIENTS } });
     await everyClient(async () => {
       const socket = await aSocket(pool);
       socket.write(aStartup());
@@ -157,7 +157,7 @@ describe.each(WAYS)('G11: pool $pool, direct_io $directIo', ({ pool, directIo })
 
   test('servers that reset a connection in whatever moment leave nothing, and no client without an end', async () => {
     backend.behaviour = 'obliging';
-    await start({ client: { directIo } });
+    await start({ relay });
     const clients: Socket[] = [];
     let reset = 0;
     const resetNewest = (): void => {

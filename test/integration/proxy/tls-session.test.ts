@@ -44,7 +44,7 @@ test('a cancel request that leads to nobody ends in order too', async () => {
 });
 
 test('a client in TLS is held for a route, and told why there is none', async () => {
-  await tls.start('terminate', { table: {}, hold: { maxWaitMs: 5_000 } });
+  await tls.start('terminate', { table: {}, hold: { clientTimeoutMs: 5_000 } });
   const client = await connectTls(tls.at());
   client.socket.write(aStartup());
   await until('the hold', () => tls.lab.proxy.counts().get('write')?.states.holding === 1);

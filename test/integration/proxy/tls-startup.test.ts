@@ -226,7 +226,7 @@ test('one deadline covers request, handshake and startup message', async () => {
 });
 
 test('a client that stands still in its handshake makes room for the next one', async () => {
-  await tls.start('terminate', { client: { maxStarting: 1 } });
+  await tls.start('terminate', { client: { maxHandshakes: 1 } });
   const still = await connectRaw(tls.at());
   still.socket.write(SSL_REQUEST);
   await until('S', () => still.received().toString() === 'S');

@@ -13,7 +13,7 @@ import { until } from '../../support/waiting/until.ts';
 
 const DEMOTED: Standing = { kind: 'leave', cause: 'demoted', why: { code: 'wrong_role' } };
 
-describe.each(['auto', 'off'] as const)('direct_io: %s', (directIo) => {
+describe.each(['auto', 'streams'] as const)('relay: %s', (relay) => {
   let lab: ProxyLab;
   let backend: FakeBackend;
   let clock: ManualClock;
@@ -27,7 +27,7 @@ describe.each(['auto', 'off'] as const)('direct_io: %s', (directIo) => {
     let isStarted = false;
     const freshen = (): Promise<void> => (isStarted ? new Promise((resolve) => (answer = resolve)) : Promise.resolve());
     const open = { open: { 'pg-1': backend.address } };
-    lab = await startProxyLab({ clock, freshen, client: { directIo }, table: { write: open, read: open } });
+    lab = await startProxyLab({ clock, freshen, relay, table: { write: open, read: open } });
     client = await echoSession(lab.address('write'));
     isStarted = true;
   });

@@ -69,7 +69,7 @@ test('a worker that is started after a reload has what was reloaded', async () =
 });
 
 test('G14: signals to the workers change nothing; SIGTERM drains both, and nothing is left', async () => {
-  lab = await WorkersLab.start({ shutdown: { grace: 0, drain: '1s' } });
+  lab = await WorkersLab.start({ shutdown: { grace: 0, drain_timeout: '1s' } });
   const sessions = await lab.sessionsOnBoth('write');
   const pids = await lab.pids();
   for (const pid of pids) for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.kill(pid, signal);
@@ -86,7 +86,7 @@ test('G14: signals to the workers change nothing; SIGTERM drains both, and nothi
 });
 
 test('G14: a drain ends as soon as the last session of the last worker has', async () => {
-  lab = await WorkersLab.start({ shutdown: { grace: 0, wait: '1h', drain: '1h' } });
+  lab = await WorkersLab.start({ shutdown: { grace: 0, wait: '1h', drain_timeout: '1h' } });
   const sessions = await lab.sessionsOnBoth('write');
   lab.pointsman.signal('SIGTERM');
   for (const client of sessions.flat()) await stillEchoes(client);

@@ -35,7 +35,7 @@ test.each([
 ] as const)('G11: %s, two workers: after many storms nothing is left', async (_, client, firstSeed) => {
   lab = await WorkersLab.start({
     client: { startup_timeout: '1s', ...client },
-    hold: { max_wait: '1s' },
+    hold: { client_timeout: '1s' },
     log: { level: 'info', format: 'json' },
   });
   const [write, read] = [await lab.at('write'), await lab.at('read')];

@@ -40,7 +40,7 @@ test('G1, G3: a switchover: the sessions of both workers end, new clients of bot
 });
 
 test('G2, G4: a main process that hangs: its workers hold new clients when the evidence is old, and close sessions at the grace', async () => {
-  lab = await WorkersLab.start({ probe: { write_fresh: '2s', read_fresh: '2s', silence_grace: '4s' } });
+  lab = await WorkersLab.start({ probe: { write_max_age: '2s', read_max_age: '2s', silence_grace: '4s' } });
   const sessions = await lab.sessionsOnBoth('write');
   const { postgres } = lab.cluster.primary;
   const at = await lab.at('write');
@@ -109,7 +109,7 @@ test('G17: a cancel that comes to another worker than its session finds it there
 });
 
 test('a fallback is over: the sessions of both workers leave the primary', async () => {
-  lab = await WorkersLab.start({ pools: { read: { drain_after: '100ms', drain: '100ms' } } });
+  lab = await WorkersLab.start({ pools: { read: { relocate_after: '100ms', drain_timeout: '100ms' } } });
   const { primary, replica } = lab.cluster;
   const readsFrom = (to: string) =>
     lab.pointsman.waitFor(`reads on ${to}`, () => JSON.stringify(lab.said('route_changed').at(-1)).includes(to));

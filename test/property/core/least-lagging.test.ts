@@ -42,7 +42,7 @@ test('least_lagging opens nobody who is out for more than lag, and nobody while 
         for (const [member] of opened) {
           expect(usual.get(member)?.why.code).toBe('lagging');
           const [newest] = snapshot.members.get(member)?.positions ?? [];
-          expect(now - (newest?.at ?? -Infinity)).toBeLessThan(world.policy.probe.readFreshMs);
+          expect(now - (newest?.at ?? -Infinity)).toBeLessThan(world.policy.probe.readMaxAgeMs);
         }
         const { route } = poolOf(table, 'read');
         const isCapped = route.kind === 'open' && route.lagging !== undefined;

@@ -38,7 +38,11 @@ function holdPod(manifests: readonly Manifest[], pod: PodSpec): void {
   const container = pointsmanIn(pod);
   const isSidecar = pod.initContainers.includes(container);
   const shares = (isSidecar ? sidecarShares : standaloneShares)(pod.terminationGracePeriodSeconds);
-  expect(shutdown).toEqual({ graceMs: shares.graceSeconds * 1000, drainMs: shares.drainSeconds * 1000, waitMs: 0 });
+  expect(shutdown).toEqual({
+    graceMs: shares.graceSeconds * 1000,
+    drainTimeoutMs: shares.drainSeconds * 1000,
+    waitMs: 0,
+  });
   // The kubelet asks at the pod's address, by the name of the port.
   const adminPort = container.ports.find(({ containerPort }) => containerPort === admin.address.port);
   for (const probe of [container.startupProbe, container.readinessProbe, container.livenessProbe]) {

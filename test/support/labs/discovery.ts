@@ -66,7 +66,7 @@ export function fakeCluster(
   const { limits = {}, ...config } = cluster;
   const discovery = createDiscovery({
     cluster: {
-      discovery: 'cluster',
+      discovery: 'dynamic',
       seeds: [],
       members: [],
       ...config,

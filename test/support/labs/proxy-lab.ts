@@ -5,7 +5,7 @@ import { planActions } from '../../../src/core/actions.ts';
 import type { ProxyEvent, Smell } from '../../../src/reports/events.ts';
 import type { Clock } from '../../../src/model/instant.ts';
 import type { Address } from '../../../src/model/member.ts';
-import type { BackendPolicy, ClientPolicy, HoldPolicy, PoolPolicy } from '../../../src/model/policy.ts';
+import type { BackendPolicy, ClientPolicy, HoldPolicy, PoolPolicy, RelayMode } from '../../../src/model/policy.ts';
 import type { RoutingTable } from '../../../src/core/routing-table.ts';
 import type { Dial } from '../../../src/proxy/connect/dial.ts';
 import type { ProxyPolicy } from '../../../src/proxy/options.ts';
@@ -22,6 +22,7 @@ export interface ProxyLabOptions {
   readonly client?: Partial<ClientPolicy>;
   readonly backend?: Partial<BackendPolicy>;
   readonly hold?: Partial<HoldPolicy>;
+  readonly relay?: RelayMode;
   readonly clock?: Clock;
   readonly dial?: Dial;
   /** Other processes on the same ports, as this one hears of them. */
@@ -48,16 +49,16 @@ export interface ProxyLab {
 }
 
 /** What a lab's proxy has unless told otherwise, and what a test that gives it another policy begins with. */
-export const LAB_POLICY: Pick<ProxyPolicy, 'client' | 'backend' | 'hold'> = {
+export const LAB_POLICY: Pick<ProxyPolicy, 'client' | 'backend' | 'hold' | 'relay'> = {
   client: {
     startupTimeoutMs: 10_000,
     maxSessions: 1_000,
-    drainPerSecond: 50,
-    directIo: 'auto',
+    maxDisconnectsPerSecond: 50,
     tls: { mode: 'passthrough' },
   },
-  backend: { connectTimeoutMs: 3_000, attemptDelayMs: 250, attempts: 3 },
-  hold: { maxWaitMs: 30_000, maxSessions: 100, maxFailoverMs: 60_000, releasePerSecond: 1_000 },
+  backend: { connectTimeoutMs: 3_000, attemptDelayMs: 250, connectAttempts: 3 },
+  hold: { clientTimeoutMs: 30_000, maxSessions: 100, outageTimeoutMs: 60_000, maxConnectsPerSecond: 1_000 },
+  relay: 'auto',
 };
 
 export async function startProxyLab(options: ProxyLabOptions = {}): Promise<ProxyLab> {
@@ -72,6 +73,7 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
     client: { ...LAB_POLICY.client, ...options.client },
     backend: { ...LAB_POLICY.backend, ...options.backend },
     hold: { ...LAB_POLICY.hold, ...options.hold },
+    relay: options.relay ?? LAB_POLICY.relay,
     table: () => {
       options.onTableRead?.();
       return table;

@@ -39,8 +39,8 @@ export function aProbePolicy(overrides: Partial<ProbePolicy> = {}): ProbePolicy 
     urgent: { intervalMs: 100, forMs: 30_000 },
     rise: 1,
     fall: 2,
-    writeFreshMs: 5000,
-    readFreshMs: 10_000,
+    writeMaxAgeMs: 5000,
+    readMaxAgeMs: 10_000,
     silenceGraceMs: 15_000,
     silentProbes: 3,
     vouching: true,
@@ -75,8 +75,8 @@ export function aPool({ check = READ_CHECK, ...overrides }: PoolOverrides = {}):
       operator: 'drain',
       fallback_over: 'drain',
     },
-    drainMs: 60_000,
-    drainAfterMs: 3000,
+    drainTimeoutMs: 60_000,
+    relocateAfterMs: 3000,
     ...overrides,
   };
 }

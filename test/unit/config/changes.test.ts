@@ -30,7 +30,11 @@ test.each([
     'probe: { urgent: { for: 1m }, silence_grace: 20s }',
     ['probe.urgent.for 30s -> 1m', 'probe.silence_grace 15s -> 20s'],
   ],
-  ['', 'hold: { release_rate: 10, max_wait: 0 }', ['hold.max_wait 30s -> 0', 'hold.release_rate 200 -> 10']],
+  [
+    '',
+    'hold: { max_connects_per_second: 10, client_timeout: 0 }',
+    ['hold.client_timeout 30s -> 0', 'hold.max_connects_per_second 200 -> 10'],
+  ],
   [
     '',
     'pools: { read: { weight_tag: lb, zone_tag: az, slow_start: 1m } }\nzone: a',
@@ -41,8 +45,8 @@ test.each([
       'zone none -> a',
     ],
   ],
-  ['', 'client: { max_sessions: 7 }', ['client.max_sessions 5000 -> 7', 'client.max_starting 1250 -> 1000']],
-  ['', 'client: { drain_rate: 7 }', ['client.drain_rate 50 -> 7']],
+  ['', 'client: { max_sessions: 7 }', ['client.max_sessions 5000 -> 7', 'client.max_handshakes 1250 -> 1000']],
+  ['', 'client: { max_disconnects_per_second: 7 }', ['client.max_disconnects_per_second 50 -> 7']],
   ['', 'log: { level: debug }', ['log.level info -> debug']],
   ['', 'pools: { read: { check: /read-only } }', ['pools.read.check /replica?lag=16MB -> /read-only']],
   ['', 'pools: { read: { on_leave: { promoted: close } } }', ['pools.read.on_leave.promoted drain -> close']],
@@ -70,13 +74,13 @@ test.each([
 test('what needs a restart is named and left as it is; the rest counts', () => {
   const { config, changed, needsRestart } = from(
     '',
-    'admin: { address: 127.0.0.1:9999 }\nlog: { format: json, level: warn }\nprobe: { interval: 2s }\nclient: { direct_io: off }',
+    'admin: { address: 127.0.0.1:9999 }\nlog: { format: json, level: warn }\nprobe: { interval: 2s }\nrelay: streams',
   );
   expect(changed.toSorted()).toEqual(['log.level info -> warn', 'probe.interval 1s -> 2s']);
   expect(needsRestart.toSorted()).toEqual([
     'admin.address 127.0.0.1:8432 -> 127.0.0.1:9999',
-    'client.direct_io auto -> off',
     'log.format auto -> json',
+    'relay auto -> streams',
   ]);
   expect(config.admin).toEqual({ address: { host: '127.0.0.1', port: 8432 }, allowedHosts: [] });
   expect(config.log).toEqual({ level: 'warn', format: 'auto' });

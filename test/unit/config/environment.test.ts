@@ -79,7 +79,10 @@ describe('problems name the variable', () => {
     [{ POINTSMAN_PROBE_RISE: 'x' }, 'environment POINTSMAN_PROBE_RISE: probe.rise: expected a whole number'],
     [{ POINTSMAN_PROBE_VOUCHING: 'yes' }, 'probe.vouching: expected true or false, not "yes"'],
     [{ POINTSMAN_CLUSTER_SEEDS: 'http://a:1,b' }, 'environment POINTSMAN_CLUSTER_SEEDS: cluster.seeds[1]: "b" is not'],
-    [{ POINTSMAN_PROBE_WRITE_FRESH: '1s' }, 'environment POINTSMAN_PROBE_WRITE_FRESH: probe.write_fresh: 1s is not'],
+    [
+      { POINTSMAN_PROBE_WRITE_MAX_AGE: '1s' },
+      'environment POINTSMAN_PROBE_WRITE_MAX_AGE: probe.write_max_age: 1s is not',
+    ],
     [
       { POINTSMAN_PROB_INTERVAL: '1s' },
       'POINTSMAN_PROB_INTERVAL: unknown variable: did you mean POINTSMAN_PROBE_INTERVAL?',

@@ -7,23 +7,23 @@ describe('defaults', () => {
   test.each([
     ['max_sessions: 100', 1_000],
     ['max_sessions: 20001', 5_001],
-    ['max_starting: 7', 7],
-    ['max_starting: off', undefined],
+    ['max_handshakes: 7', 7],
+    ['max_handshakes: off', undefined],
   ])('client: { %s }: %s clients may be starting', (written, expected) => {
     const config = configOf(load(`cluster: { seeds: [http://pg1:8008] }\nclient: { ${written} }`));
-    expect(config.client.maxStarting).toBe(expected);
+    expect(config.client.maxHandshakes).toBe(expected);
   });
 
   test('seeds alone are a configuration', () => {
     const config = configOf(loadConfig({ file: undefined, env: SEEDS }));
     expect(config.cluster).toEqual({
       scope: undefined,
-      discovery: 'cluster',
+      discovery: 'dynamic',
       kubernetes: undefined,
       seeds: [{ url: 'http://pg1:8008', address: { host: 'pg1', port: 8008 } }],
       members: [],
       allow: { networks: [], hosts: [], ports: [] },
-      api: { dialect: 'auto', tls: undefined },
+      api: { tls: undefined },
     });
     expect(config.probe).toEqual({
       intervalMs: 1000,
@@ -31,8 +31,8 @@ describe('defaults', () => {
       urgent: { intervalMs: 100, forMs: 30_000 },
       rise: 1,
       fall: 2,
-      writeFreshMs: 5000,
-      readFreshMs: 10_000,
+      writeMaxAgeMs: 5000,
+      readMaxAgeMs: 10_000,
       silenceGraceMs: 15_000,
       silentProbes: 3,
       vouching: true,
@@ -44,20 +44,20 @@ describe('defaults', () => {
     expect(config.client).toEqual({
       startupTimeoutMs: 10_000,
       maxSessions: 5000,
-      maxStarting: 1250,
-      drainPerSecond: 50,
-      directIo: 'auto',
+      maxHandshakes: 1250,
+      maxDisconnectsPerSecond: 50,
       tls: { mode: 'passthrough' },
     });
-    expect(config.backend).toEqual({ connectTimeoutMs: 3000, attemptDelayMs: 250, attempts: 3 });
+    expect(config.relay).toBe('auto');
+    expect(config.backend).toEqual({ connectTimeoutMs: 3000, attemptDelayMs: 250, connectAttempts: 3 });
     expect(config.hold).toEqual({
-      maxWaitMs: 30_000,
+      clientTimeoutMs: 30_000,
       maxSessions: 1000,
-      maxFailoverMs: 60_000,
+      outageTimeoutMs: 60_000,
       beforeSwitchoverMs: 0,
-      releasePerSecond: 200,
+      maxConnectsPerSecond: 200,
     });
-    expect(config.shutdown).toEqual({ graceMs: 5000, waitMs: 0, drainMs: 30_000 });
+    expect(config.shutdown).toEqual({ graceMs: 5000, waitMs: 0, drainTimeoutMs: 30_000 });
     expect(config.admin).toEqual({ address: { host: '127.0.0.1', port: 8432 }, allowedHosts: [] });
     expect(config.log).toEqual({ level: 'info', format: 'auto' });
   });
@@ -71,7 +71,7 @@ describe('defaults', () => {
       exclusive: true,
       balance: 'least_sessions',
       fallback: undefined,
-      drainMs: 30_000,
+      drainTimeoutMs: 30_000,
       onLeave: {
         dead: 'close',
         demoted: 'close',
@@ -89,8 +89,8 @@ describe('defaults', () => {
       check: { text: '/replica?lag=16MB', lagBytes: 16 * 1024 ** 2 },
       exclusive: false,
       fallback: { pool: 'write', maxSessions: 100 },
-      drainMs: 30_000,
-      drainAfterMs: 3000,
+      drainTimeoutMs: 30_000,
+      relocateAfterMs: 3000,
       onLeave: {
         dead: 'close',
         silent: 'close',
@@ -122,12 +122,12 @@ describe('defaults', () => {
     const text = `
 pools:
   standby: { check: /standby-leader }
-  reports: { check: /replica?tag_purpose=reports, balance: random, drain: 5m }
+  reports: { check: /replica?tag_purpose=reports, balance: random, drain_timeout: 5m }
 listeners: [{ address: "[::1]:7000", pool: standby }, { address: "*:7001", pool: reports }]`;
     const config = configOf(load(text));
     expect(config.pools.map((pool) => pool.name)).toEqual(['write', 'read', 'standby', 'reports']);
     expect(config.pools[2]).toMatchObject({ exclusive: true, onLeave: { promoted: 'close' } });
-    expect(config.pools[3]).toMatchObject({ exclusive: false, balance: 'random', drainMs: 300_000 });
+    expect(config.pools[3]).toMatchObject({ exclusive: false, balance: 'random', drainTimeoutMs: 300_000 });
     expect(config.listeners.map((listener) => listener.address)).toEqual([
       { host: '::1', port: 7000 },
       { host: '::', port: 7001 },
@@ -151,13 +151,13 @@ describe('one wrong value', () => {
     ['probe: { interval: 5 }', 'p.yaml:1:20: probe.interval: 5 has no unit: write 5s or 5ms'],
     ['probe: { intervall: 5s }', 'p.yaml:1:10: probe.intervall: unknown key: did you mean probe.interval?'],
     ['prob: {}', 'p.yaml:1:1: prob: unknown key: did you mean probe?'],
-    ['max_wait: 3s', 'p.yaml:1:1: max_wait: unknown key here: did you mean hold.max_wait?'],
-    ['cluster: { api: { auth: {} } }', 'p.yaml:1:19: cluster.api.auth: unknown key: known here are dialect, tls'],
+    ['client_timeout: 3s', 'p.yaml:1:1: client_timeout: unknown key here: did you mean hold.client_timeout?'],
+    ['cluster: { api: { auth: {} } }', 'p.yaml:1:19: cluster.api.auth: unknown key: known here are tls'],
     [
       'cluster: { discovery: dns }',
-      'cluster.discovery: expected cluster or static: names in cluster.seeds are looked up by themselves',
+      'cluster.discovery: expected dynamic or static: names in cluster.seeds are looked up by themselves',
     ],
-    ['cluster: { discovery: etcd }', 'cluster.discovery: expected cluster or static, not "etcd"'],
+    ['cluster: { discovery: etcd }', 'cluster.discovery: expected dynamic or static, not "etcd"'],
     ['probe: []', 'p.yaml:1:8: probe: expected a map, not a list'],
     ['probe: { vouching: "yes" }', 'probe.vouching: expected true or false, not "yes"'],
     ['probe: { rise: 0 }', 'probe.rise: expected a whole number from 1 to 100, not 0'],
@@ -183,7 +183,7 @@ describe('one wrong value', () => {
     ['pools: { a: {} }', 'p.yaml:1:10: pools.a.check: is missing: expected a check such as'],
     ['listeners: []', 'listeners: is empty: at least one listener'],
     ['listeners: [{ address: ":6432", pool: write }]', 'listeners[0].address: :6432 names no host'],
-    ['hold: { max_wait: -1s }', 'hold.max_wait: "-1s" is not a duration'],
+    ['hold: { client_timeout: -1s }', 'hold.client_timeout: "-1s" is not a duration'],
     ['[1, 2]', 'p.yaml: expected a map'],
     ['probe: {', 'p.yaml:1:9: not valid YAML: '],
     ['probe: {}\nprobe: {}', 'p.yaml:2:1: not valid YAML: the key probe is given twice, first in line 1'],
@@ -219,10 +219,10 @@ describe('one wrong value', () => {
 
 describe('all problems in one run', () => {
   test('those of values and those of rules, the environment first, then down the file', () => {
-    const text = 'hold: { max_failover: 1s }\nprobe: { rise: x }\nzz: 1\n';
+    const text = 'hold: { outage_timeout: 1s }\nprobe: { rise: x }\nzz: 1\n';
     expect(problemsOf(load(text, { ...SEEDS, POINTSMAN_PROBE_FAL: '3' })).map((line) => line.split(': ')[0])).toEqual([
       'environment POINTSMAN_PROBE_FAL',
-      'p.yaml:1:23',
+      'p.yaml:1:25',
       'p.yaml:2:16',
       'p.yaml:3:1',
     ]);

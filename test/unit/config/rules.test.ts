@@ -4,13 +4,16 @@ import { load, problemsOf, warningsOf } from '../../support/values/loading.ts';
 
 describe('rules between values', () => {
   const cases: readonly (readonly [string, string])[] = [
-    ['probe: { write_fresh: 1800ms }', 'p.yaml:1:23: probe.write_fresh: 1800ms is not longer than interval + timeout'],
+    [
+      'probe: { write_max_age: 1800ms }',
+      'p.yaml:1:25: probe.write_max_age: 1800ms is not longer than interval + timeout',
+    ],
     ['probe: { interval: 5s }', 'p.yaml:1:20: probe.interval: 5s is not longer than interval + timeout (5800ms)'],
-    ['probe: { read_fresh: 1s }', 'probe.read_fresh: 1s is not longer than interval + timeout'],
-    ['probe: { silence_grace: 4s }', 'probe.silence_grace: 4s is shorter than write_fresh (5s)'],
+    ['probe: { read_max_age: 1s }', 'probe.read_max_age: 1s is not longer than interval + timeout'],
+    ['probe: { silence_grace: 4s }', 'probe.silence_grace: 4s is shorter than write_max_age (5s)'],
     ['probe: { urgent: { interval: 2s } }', 'probe.urgent.interval: 2s is longer than the ordinary interval (1s)'],
-    ['hold: { before_switchover: 30s }', 'hold.before_switchover: 30s is not shorter than max_wait (30s)'],
-    ['hold: { max_failover: 1s }', 'hold.max_failover: 1s is shorter than max_wait (30s)'],
+    ['hold: { before_switchover: 30s }', 'hold.before_switchover: 30s is not shorter than client_timeout (30s)'],
+    ['hold: { outage_timeout: 1s }', 'hold.outage_timeout: 1s is shorter than client_timeout (30s)'],
     ['pools: { write: { check: /replica } }', 'pools.write.check: several members answer /replica'],
     ['pools: { write: { exclusive: false } }', 'pools.write.exclusive: while a lease runs out two members can answer'],
     [
@@ -61,8 +64,8 @@ listeners: [{ address: a:1, pool: c }]`;
     'listeners: [{ address: 127.0.0.1:0, pool: read }, { address: 127.0.0.1:0, pool: write }]',
     'listeners: [{ address: 127.0.0.1:1, pool: read }, { address: 127.0.0.2:1, pool: write }]',
     'listeners: [{ address: 0.0.0.0:1, pool: read }, { address: "[::1]:1", pool: write }]',
-    'hold: { max_wait: 0, max_failover: 0 }',
-    'shutdown: { grace: 0, drain: 0s }',
+    'hold: { client_timeout: 0, outage_timeout: 0 }',
+    'shutdown: { grace: 0, drain_timeout: 0s }',
   ])('allowed: %s', (text) => {
     expect(problemsOf(load(text))).toEqual([]);
   });

@@ -13,7 +13,7 @@ import {
 } from '../../support/values/builders.ts';
 
 const POLICY = aPolicy();
-const { silenceGraceMs: GRACE, writeFreshMs: FRESH } = POLICY.probe;
+const { silenceGraceMs: GRACE, writeMaxAgeMs: FRESH } = POLICY.probe;
 
 function failed(member: string, check: string, at: number, isUnsent: boolean): Observation {
   const cause = isUnsent ? ('local' as const) : ('timeout' as const);

@@ -173,7 +173,7 @@ it('probes urgently when a scheduled switchover is due', async () => {
 });
 
 it('a refresh asks everybody and /cluster at once, and goes on at the urgent pace', async () => {
-  const lab = await new LabMonitor(aPolicy({ probe: { intervalMs: 4000, writeFreshMs: 9000 } })).started();
+  const lab = await new LabMonitor(aPolicy({ probe: { intervalMs: 4000, writeMaxAgeMs: 9000 } })).started();
   await lab.clock.advance(4100);
   const [from, reads] = [lab.clock.now(), lab.discoveries.length];
   lab.set('pg-1', { role: 'replica' });

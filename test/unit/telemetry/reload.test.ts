@@ -62,6 +62,6 @@ test('the gauge says how clients are read', async () => {
   const { count, text } = metrics();
   count({ kind: 'direct_io_chosen', isOn: true });
   expect(await text()).toContain('pointsman_direct_io 1\n');
-  count({ kind: 'direct_io_chosen', isOn: false, why: 'direct_io is off' });
+  count({ kind: 'direct_io_chosen', isOn: false, why: 'relay is streams' });
   expect(await text()).toContain('pointsman_direct_io 0\n');
 });

@@ -17,7 +17,7 @@
   "admin" (dict "address" (printf "*:%d" (int $ports.admin)))
   "shutdown" (dict
     "grace" (printf "%ss" (include "pointsman.shutdown.grace" .))
-    "drain" (printf "%ss" (include "pointsman.shutdown.drain" .)))
+    "drain_timeout" (printf "%ss" (include "pointsman.shutdown.drain" .)))
   "log" (dict "format" "json") }}
 {{- if .Values.tls.secretName }}
 {{- $_ := set $own "client" (dict "tls" (dict "mode" .Values.tls.mode "cert" "/etc/pointsman-tls/tls.crt" "key" "/etc/pointsman-tls/tls.key")) }}

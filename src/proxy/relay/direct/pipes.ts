@@ -1,7 +1,7 @@
 // How bytes are relayed, chosen once: past Node's streams where that has proven to work, else through them. Tells what came of it.
 import type { ProxyEvent } from '../../../reports/events.ts';
 import type { Clock } from '../../../model/instant.ts';
-import type { ClientPolicy } from '../../../model/policy.ts';
+import type { RelayMode } from '../../../model/policy.ts';
 import { DirectPipe } from './direct-pipe.ts';
 import { testDirectPipes } from './self-test.ts';
 import type { OpenDirectPipe } from './self-test.ts';
@@ -42,9 +42,9 @@ export class RelayPipes {
   }
 
   /** Never rejects. */
-  async choose(wanted: ClientPolicy['directIo']): Promise<void> {
+  async choose(wanted: RelayMode): Promise<void> {
     const { clock, onEvent } = this.#inputs;
-    const why = wanted === 'off' ? 'direct_io is off' : await testDirectPipes(directPipes(), clock);
+    const why = wanted === 'streams' ? 'relay is streams' : await testDirectPipes(directPipes(), clock);
     this.#isOn = why === undefined;
     onEvent({ kind: 'direct_io_chosen', isOn: this.#isOn, why });
   }

@@ -168,7 +168,7 @@ test('a member that is found gone when the race would begin: its client is route
 });
 
 test('at most `attempts` connects at once, and none is raced where that is off or nobody else is there', async () => {
-  await start({ backend: { attempts: 1 } });
+  await start({ backend: { connectAttempts: 1 } });
   await aClient();
   await clock.advance(2999);
   expect(unanswered.size).toBe(1);

@@ -75,9 +75,9 @@ test('G13: nobody is let through before the first complete round', async () => {
   expect(lab.events.find((event) => event.kind === 'hold_started')).toMatchObject({ cause: 'starting' });
 });
 
-test('after max_wait the client is told what is known and how long it waited', async () => {
+test('after client_timeout the client is told what is known and how long it waited', async () => {
   const others = { 'pg-2': { address: backend.address, standing: DEMOTED } };
-  await start({ table: { write: { others } }, hold: { maxWaitMs: 5_000 } });
+  await start({ table: { write: { others } }, hold: { clientTimeoutMs: 5_000 } });
   const client = await aHeldClient();
   await clock.advance(5_000);
   const error = await until('the error', () => errorFields(client.received()));
@@ -163,8 +163,8 @@ test('one over the number is refused at once', async () => {
   expect(held()).toBe(2);
 });
 
-test('once the pool has been without a route for max_failover, who waits and who comes is refused; a route resets it', async () => {
-  await start({ hold: { maxWaitMs: 30_000, maxFailoverMs: 60_000 } });
+test('once the pool has been without a route for outage_timeout, who waits and who comes is refused; a route resets it', async () => {
+  await start({ hold: { clientTimeoutMs: 30_000, outageTimeoutMs: 60_000 } });
   await clock.advance(45_000);
   const waiting = await aHeldClient();
   await clock.advance(15_000);
@@ -201,7 +201,7 @@ function released(): readonly number[] {
 }
 
 test('G20: those who wait are let go in order at the release rate', async () => {
-  await start({ hold: { releasePerSecond: 100 } });
+  await start({ hold: { maxConnectsPerSecond: 100 } });
   for (let count = 0; count < 6; count += 1) await aHeldClient();
   open();
   expect(released()).toEqual([1, 2]);
@@ -212,7 +212,7 @@ test('G20: those who wait are let go in order at the release rate', async () => 
 });
 
 test('a route that closes during the release stops it', async () => {
-  await start({ hold: { releasePerSecond: 10 } });
+  await start({ hold: { maxConnectsPerSecond: 10 } });
   for (let count = 0; count < 3; count += 1) await aHeldClient();
   open();
   lab.decide({});
@@ -236,7 +236,7 @@ test('waiting clients are smelled when they come and each second while they wait
 test('a client held for what the operator wants is told so at the end of its wait', async () => {
   const standing = { kind: 'leave', cause: 'operator', why: { code: 'drained', since: 1_000 } } as const;
   const others = { 'pg-1': { address: backend.address, standing } };
-  await start({ table: { write: { others } }, hold: { maxWaitMs: 5_000 } });
+  await start({ table: { write: { others } }, hold: { clientTimeoutMs: 5_000 } });
   const client = await aHeldClient();
   await clock.advance(5_000);
   expect(await until('the error', () => errorFields(client.received()))).toMatchObject({
@@ -245,8 +245,8 @@ test('a client held for what the operator wants is told so at the end of its wai
   });
 });
 
-test('who comes just before max_failover ends waits no longer than until then', async () => {
-  await start({ hold: { maxWaitMs: 30_000, maxFailoverMs: 60_000 } });
+test('who comes just before outage_timeout ends waits no longer than until then', async () => {
+  await start({ hold: { clientTimeoutMs: 30_000, outageTimeoutMs: 60_000 } });
   await clock.advance(59_000);
   const client = await aHeldClient();
   await clock.advance(999);

@@ -12,8 +12,8 @@ import type { ProxyLab } from '../../../support/labs/proxy-lab.ts';
 import { until } from '../../../support/waiting/until.ts';
 
 const ANYWHERE: Address = { host: '127.0.0.1', port: 0 };
-const OTHER = aPool({ name: 'other', drainMs: 60_000 });
-const READ = aPool({ drainMs: 60_000 });
+const OTHER = aPool({ name: 'other', drainTimeoutMs: 60_000 });
+const READ = aPool({ drainTimeoutMs: 60_000 });
 
 let lab: ProxyLab;
 let backend: FakeBackend;
@@ -91,14 +91,13 @@ test('a listener that is back keeps the sessions that were busy meanwhile', asyn
   expect(relaying()).toBe(1);
 });
 
-test('not more than drain_rate of them in a second', async () => {
+test('not more than max_disconnects_per_second of them in a second', async () => {
   for (let count = 0; count < 4; count += 1) await aSession();
   await apply({
     client: {
       startupTimeoutMs: 10_000,
       maxSessions: 1_000,
-      drainPerSecond: 2,
-      directIo: 'auto',
+      maxDisconnectsPerSecond: 2,
       tls: { mode: 'passthrough' },
     },
   });

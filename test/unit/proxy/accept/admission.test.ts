@@ -58,7 +58,7 @@ test('the limit per address is that of one address', () => {
 });
 
 test('over the limit of those that have not said what they want nobody is heard; who says it makes room', () => {
-  const admission = new Admission({ limits: () => ({ maxSessions: 9, maxStarting: 1 }), clock: new ManualClock() });
+  const admission = new Admission({ limits: () => ({ maxSessions: 9, maxHandshakes: 1 }), clock: new ManualClock() });
   const first = admission.admit(HERE, CLIENT);
   const second = admission.admit(THERE, CLIENT);
   expect(second).toMatchObject({
@@ -111,7 +111,7 @@ function aRow(limits: ConstructorParameters<typeof Admission>[0]['limits'], coun
 }
 
 test.each([
-  ['clients that have not said what they want', { maxSessions: 9, maxStarting: 3 }],
+  ['clients that have not said what they want', { maxSessions: 9, maxHandshakes: 3 }],
   ['sessions', { maxSessions: 3 }],
 ])('where the limit of %s is reached, the client that was silent for longest goes, not the newest', (_, bounds) => {
   const { clock, enter, clients, dropped } = aRow(() => bounds, 3);

@@ -85,7 +85,7 @@ test('clients that come back to wait do not put off the release of one that wait
 });
 
 test('G20: failing connects do not slow the release of the line below its rate', async () => {
-  const { clock, decide, enter, released, holding } = start({ releasePerSecond: 200 });
+  const { clock, decide, enter, released, holding } = start({ maxConnectsPerSecond: 200 });
   // Every fifth connect fails, 50 ms after the release, and its client waits out a pause of 100 ms.
   for (let id = 0; id < 800; id += 1) {
     const isFailing = id % 5 === 0;
