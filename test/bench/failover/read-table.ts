@@ -40,10 +40,13 @@ const LINES: readonly Line[] = [
   },
 ];
 
-export const READ_LEGEND = `Readers are four clients that keep their session and two that connect for each read; each reads again 50 ms after an answer.
-- longest gap: of any of them, while packets to and from the replica are dropped, for 25 s. One figure per round.
-- last read: counted from the fault (a frozen startup process, then 32 MB of WAL; the lag limit is 16 MB), or from the return of a replica.
-  "still": reads went on until the end of the scene, 25 s or 40 s. "none": that server answered no read.`;
+export const READ_LEGEND = `Readers are four clients that keep their session and two that connect for each read; each reads again 50 ms after an
+answer.
+
+- **Longest gap**: of any of them, while packets to and from the replica are dropped, for 25 s. One figure per round.
+- **Last read**: counted from the fault (a frozen startup process, then 32 MB of WAL; the lag limit is 16 MB), or from
+  the return of a replica. "still": reads continued until the end of the scene, 25 s or 40 s. "none": that server
+  answered no read.`;
 
 /** Markdown; undefined when no scene was played. */
 export function readTable(peers: readonly string[], rounds: ReadRounds): string | undefined {

@@ -1,4 +1,4 @@
-// The table and its legend, as they stand in README.md.
+// The table and its legend, as they stand in test/bench/README.md.
 import type { Result, Spread } from './results.ts';
 
 interface Line {
@@ -50,14 +50,19 @@ export function table(results: readonly Result[], cancels: number): string {
 }
 
 /** What each line counts. */
-export const LEGEND = `Attempts are clients that connect, insert one row and leave, at the same steady rate through each peer; none is repeated. Counted are
-those begun after the fault: after the old primary ended its sessions (switchover, host death), or its Patroni was frozen. Restarts in place are counted apart.
-- first write: median (least-most) of the rounds, from the moment a client that knows every member had its first row on the new primary.
-- failed connect: no session, whatever the reason (45 s of patience). Read-only error: SQLSTATE 25006.
-- a write reached a non-primary: its row was acknowledged by another server than the primary, at the latest by the old one after the
-  first direct write on the new one. In the rounds in which Patroni stays frozen until it is replaced, the old PostgreSQL still takes writes.
-- sessions cut: open on the primary, ended while it was the only one. Left: open on the old primary 10 s after the new one took a write.
-- cancels: of a long query on the read side, with two replicas, as the client's library sends them.`;
+export const LEGEND = `Attempts are clients that connect, insert one row and leave, at the same steady rate through each peer; none is
+repeated. Counted are those that started after the fault: after the old primary ended its sessions (switchover, host
+death), or its Patroni was frozen. Restarts in place are counted apart.
+
+- **First write**: median (least-most) of the rounds, from the moment a client that knows every member had its first
+  row on the new primary.
+- **Failed connect**: no session, whatever the reason (45 s of patience). **Read-only error**: SQLSTATE 25006.
+- **A write reached a non-primary**: its row was acknowledged by a server other than the primary, or by the old one
+  after the first direct write on the new one. In the rounds in which Patroni stays frozen until it is replaced, the
+  old PostgreSQL still accepts writes.
+- **Sessions cut**: open on the primary, ended while it was the only one. **Left**: open on the old primary 10 s after
+  the new one accepted a write.
+- **Cancels**: of a long query on the read side, with two replicas, as the client's library sends them.`;
 
 function range({ median, least, most, n }: Spread): string {
   if (n === 0) return 'not run';
