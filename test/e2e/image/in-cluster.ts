@@ -19,7 +19,7 @@ const PORTS = [WRITE, READ, ADMIN];
 const STARTING_TIMEOUT_MS = 240_000;
 /** As it wrote itself, or as Pointsman says for a server that ended without a word. */
 const OF_POSTGRES =
-  /^(57P01 terminating connection due to administrator command|57P03 pointsman: .* \(backend-(closed|reset)\))$/;
+  /^(57P01 terminating connection due to administrator command|57P03 pointsman: .* \(backend_(closed|reset)\))$/;
 const BOTH_READ = /^pointsman_pool_open_members\{.*pool="read".*\} 2$/m;
 const GRACE_S = 1;
 const DRAIN_S = 15;
