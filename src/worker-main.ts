@@ -1,5 +1,5 @@
-// One worker as a process: its channel to the main process, its signals and its end. It ends with the main process, however that one
-// ends. Beside main.ts the only file that touches `process`.
+// The worker program: its channel to the main process, its signals and its end. It ends when the main process ends, for
+// any cause.
 import { readDescriptorBudget } from './app/open-files.ts';
 import { systemClock } from './app/system-clock.ts';
 import { BUILD } from './workers/fork.ts';
@@ -16,7 +16,7 @@ function send(message: FromWorker): void {
 function take(message: ToWorker): void {
   if (message.kind !== 'begin') return worker?.take(message);
   if (message.build !== BUILD) {
-    return send({ kind: 'begun', problem: 'the program was replaced by another version while it runs: restart it' });
+    return send({ kind: 'begun', problem: 'the files of this program belong to another version now: restart it' });
   }
   worker = new Worker(message, {
     send,
@@ -33,7 +33,7 @@ function usage(): Usage {
   return { cpuSeconds: (user + system) / 1e6, residentBytes: process.memoryUsage.rss() };
 }
 
-/** The other end is this program. */
+/** The sender is the same build of this program, so the kind alone is checked. */
 function isToWorker(message: unknown): message is ToWorker {
   return typeof message === 'object' && message !== null && 'kind' in message;
 }
@@ -42,5 +42,5 @@ process.on('message', (message: unknown) => {
   if (isToWorker(message)) take(message);
 });
 process.on('disconnect', () => process.exit());
-// Whoever signals a group of processes means the main process, which says what follows for its workers.
+// A signal to the process group is meant for the main process, which then closes its workers.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});

@@ -11,7 +11,7 @@ import type { InheritedSocket } from '../proxy/accept/listening-socket.ts';
 import { createProxy } from '../proxy/proxy.ts';
 import type { Proxy } from '../proxy/proxy.ts';
 import type { DescriptorBudget } from '../proxy/accept/descriptor-limit.ts';
-import { createCrew } from '../workers/supervisor.ts';
+import { createSupervisor } from '../workers/supervisor.ts';
 import { forker } from '../workers/fork.ts';
 
 export interface ForwardingOptions {
@@ -44,7 +44,7 @@ export function createForwarding({
   const size = processCount(config);
   const seams = {
     freshen: monitor.freshen.bind(monitor),
-    onTrigger: monitor.smell.bind(monitor),
+    onTrigger: monitor.trigger.bind(monitor),
     onEvent,
     readKeyPair,
     clock,
@@ -62,7 +62,7 @@ export function createForwarding({
   // The source has a folder for this file, the build has none.
   const program = extname(import.meta.url) === '.ts' ? '../worker-main.ts' : './worker-main.js';
   const snapshot = () => monitor.snapshot();
-  return createCrew({
+  return createSupervisor({
     ...seams,
     policy: config,
     size,

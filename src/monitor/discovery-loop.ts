@@ -52,7 +52,7 @@ export interface DiscoveryLoopOptions {
   readonly onObservation: (observation: Observation) => void;
   /** A list since `startAnew`, until it is clear which members are gone. Told before the list itself. */
   readonly onNewList: (list: NewList) => void;
-  readonly onSmell: (name: string) => void;
+  readonly onTrigger: (name: string) => void;
   readonly onEvent: (event: MonitorEvent) => void;
 }
 
@@ -233,11 +233,11 @@ export class DiscoveryLoop {
   #watchScheduled(scheduled: ScheduledSwitchover | undefined): void {
     this.#cancelScheduled();
     if (scheduled === undefined) return;
-    const { clock, beforeSwitchoverMs, onSmell } = this.#options;
+    const { clock, beforeSwitchoverMs, onTrigger } = this.#options;
     const { at } = scheduled;
     const watch = (): void => {
       if (clock.now() > at + OVERDUE_MS) return;
-      onSmell('scheduled_switchover');
+      onTrigger('scheduled_switchover');
       if (Math.abs(at - this.#confirmedAt) > LEAST_INTERVAL_MS) this.refresh();
       this.#confirmedAt = at;
       this.#cancelScheduled = clock.schedule(LEAST_INTERVAL_MS, watch);

@@ -1,7 +1,7 @@
 // The only owner of changing cluster state: one snapshot, and the table that its decider keeps of it. Every observation decides
 // again; what follows for live sessions is handed over in the same step, synchronously.
 import type { Action } from '../core/actions.ts';
-import type { MonitorEvent, Smell } from '../reports/events.ts';
+import type { MonitorEvent, Trigger } from '../reports/events.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import { checksOf, nextCheck, observe } from '../core/observe.ts';
@@ -12,7 +12,7 @@ import type { RoutingTable } from '../core/routing-table.ts';
 import { emptySnapshot, withChecks, withDrained, withMembers, withResumed } from '../core/snapshot.ts';
 import type { RefusalKind, Snapshot } from '../core/snapshot.ts';
 import { isVanishing } from '../core/vanished.ts';
-import { Alert } from './urgent-probing.ts';
+import { UrgentProbing } from './urgent-probing.ts';
 import { changesBetween, evidenceChanges, probeEvent } from './changes.ts';
 import { askSince } from './ask-since.ts';
 import { Decider } from './decider.ts';
@@ -52,7 +52,7 @@ export class Monitor {
   /** When a member's server was last seen to end a session by itself. */
   readonly #doubtedAt = new Map<MemberName, Instant>();
   readonly #discovery: DiscoveryLoop;
-  readonly #alert: Alert;
+  readonly #urgent: UrgentProbing;
   readonly #imminent = new ImminentPrimary();
   readonly #refusals: RefusalWatch;
   #policy: RoutingPolicy;
@@ -74,7 +74,7 @@ export class Monitor {
       onDecided: (...tables) => this.#tellDecided(...tables),
     });
     const probe = (): ProbePolicy => this.#policy.probe;
-    this.#alert = new Alert({ policy: probe, clock, onEvent, onHurry: () => this.#hurry() });
+    this.#urgent = new UrgentProbing({ policy: probe, clock, onEvent, onFaster: () => this.#reschedule() });
     this.#discovery = new DiscoveryLoop({
       ...options,
       probe,
@@ -83,7 +83,7 @@ export class Monitor {
         this.#snapshot = withMembers(this.#snapshot, list);
       },
       onObservation: (observation) => this.#take(observation),
-      onSmell: (name) => this.#smell(name),
+      onTrigger: (name) => this.#trigger(name),
     });
     this.#refusals = new RefusalWatch({ probe, clock, onEvent, seekLeader: (not) => this.#discovery.seekLeader(not) });
   }
@@ -107,7 +107,7 @@ export class Monitor {
     this.#policy = policy;
     this.#snapshot = withChecks(this.#snapshot, checks);
     this.#decider.decide();
-    this.#hurry();
+    this.#reschedule();
     if (checks.isSubsetOf(before)) return;
     for (const prober of this.#probers.values()) prober.soon(0);
   }
@@ -122,7 +122,7 @@ export class Monitor {
     onEvent({ kind: 'refresh_asked', isMerged });
     if (isMerged) return false;
     this.#refreshedAt = clock.now();
-    this.#smell('refresh', true);
+    this.#trigger('refresh', true);
     this.#discovery.refresh();
     for (const prober of this.#probers.values()) prober.soon(0);
     return true;
@@ -187,20 +187,20 @@ export class Monitor {
   }
 
   /** Something the proxy met: probe faster for a while. */
-  smell(smell: Smell): void {
-    switch (smell.kind) {
+  trigger(trigger: Trigger): void {
+    switch (trigger.kind) {
       case 'backend_closed':
-        return this.#distrust(smell.member);
+        return this.#distrust(trigger.member);
       case 'landed_on_standby':
-        this.#take({ kind: 'landing', member: smell.member, startedAt: this.#options.clock.now() });
-        this.#distrust(smell.member);
-        return this.#smell(smell.kind);
+        this.#take({ kind: 'landing', member: trigger.member, startedAt: this.#options.clock.now() });
+        this.#distrust(trigger.member);
+        return this.#trigger(trigger.kind);
       case 'connect_slow':
-        return this.#probers.get(smell.member)?.soon(this.#policy.probe.urgent.intervalMs);
+        return this.#probers.get(trigger.member)?.soon(this.#policy.probe.urgent.intervalMs);
       case 'backend_reset':
       case 'dial_failed':
       case 'clients_held':
-        return this.#smell(smell.kind);
+        return this.#trigger(trigger.kind);
     }
   }
 
@@ -249,7 +249,7 @@ export class Monitor {
   #takeProbe(observation: ProbeObservation, durationMs: number): void {
     this.#options.onEvent(probeEvent(observation, durationMs));
     this.#take(observation);
-    this.#sniff(observation);
+    this.#checkForTriggers(observation);
   }
 
   #take(observation: Observation): void {
@@ -277,18 +277,18 @@ export class Monitor {
   #sniffRoutes(table: RoutingTable): void {
     const imminent = this.#imminent.read(this.#policy, table, this.#snapshot);
     if (!this.#snapshot.complete) return;
-    if (this.#sought().size > 0) this.#smell(imminent ?? 'no_primary', imminent !== undefined);
+    if (this.#sought().size > 0) this.#trigger(imminent ?? 'no_primary', imminent !== undefined);
   }
 
   /** An answer other than yes from the member a write pool uses. */
-  #sniff(observation: ProbeObservation): void {
+  #checkForTriggers(observation: ProbeObservation): void {
     for (const pool of this.#policy.pools) {
       const record = this.#snapshot.members.get(observation.member);
       const standing = this.#decider.lastTable().pools.get(pool.name)?.standings.get(observation.member);
       if (!pool.exclusive || record === undefined || standing === undefined || standing.kind === 'leave') continue;
       const isYes = record.failure === undefined && standing.kind === 'open';
       if (isYes) continue;
-      this.#smell('primary_not_positive');
+      this.#trigger('primary_not_positive');
       this.#discovery.seekVouch(record);
     }
   }
@@ -335,16 +335,16 @@ export class Monitor {
   #usualMs(name: MemberName): number {
     const { probe } = this.#policy;
     const record = this.#snapshot.members.get(name);
-    const usualMs = this.#alert.intervalMs();
+    const usualMs = this.#urgent.intervalMs();
     return record !== undefined && isVanishing(record, probe) ? Math.min(usualMs, probe.urgent.intervalMs) : usualMs;
   }
 
-  #smell(name: string, isNews = false): void {
-    if (!this.#isStopped) this.#alert.smell(name, isNews);
+  #trigger(name: string, isNews = false): void {
+    if (!this.#isStopped) this.#urgent.trigger(name, isNews);
   }
 
-  #hurry(): void {
-    for (const prober of this.#probers.values()) prober.hurry();
+  #reschedule(): void {
+    for (const prober of this.#probers.values()) prober.reschedule();
   }
 
   #stopProber(name: MemberName): void {

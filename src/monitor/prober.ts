@@ -44,7 +44,7 @@ export class Prober {
   }
 
   /** The pace may have changed: counts the present interval again from the last round's start. */
-  hurry(): void {
+  reschedule(): void {
     if (this.#round === undefined) this.#schedule(this.#untilNextRound());
   }
 

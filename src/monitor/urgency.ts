@@ -1,4 +1,4 @@
-// When to probe faster than usual. Something smells: every member is asked at the urgent pace, for a bounded time, then
+// When to probe faster than usual. Something triggers: every member is asked at the urgent pace, for a bounded time, then
 // ever more slowly until the ordinary pace is reached, so that a long outage does not hammer the members. Pure.
 import type { Instant } from '../model/instant.ts';
 import type { ProbePolicy } from '../model/policy.ts';
@@ -6,7 +6,7 @@ import type { ProbePolicy } from '../model/policy.ts';
 /** An episode of urgent probing; undefined while all is calm. */
 export interface Urgency {
   readonly since: Instant;
-  readonly smelledAt: Instant;
+  readonly triggeredAt: Instant;
 }
 
 /** An episode ends when nothing has smelled for this long. Milliseconds. */
@@ -15,13 +15,13 @@ const CALM_AFTER_MS = 2000;
 const DOUBLE_EVERY_MS = 5000;
 
 /** `isNews`: something that had not been seen yet in this episode (a promotion under way), which begins it anew. */
-export function smelled(urgency: Urgency | undefined, now: Instant, isNews: boolean): Urgency {
-  const isGoingOn = urgency !== undefined && now - urgency.smelledAt < CALM_AFTER_MS;
-  return { since: isGoingOn && !isNews ? urgency.since : now, smelledAt: now };
+export function triggered(urgency: Urgency | undefined, now: Instant, isNews: boolean): Urgency {
+  const isGoingOn = urgency !== undefined && now - urgency.triggeredAt < CALM_AFTER_MS;
+  return { since: isGoingOn && !isNews ? urgency.since : now, triggeredAt: now };
 }
 
 export function isUrgent(urgency: Urgency | undefined, now: Instant): boolean {
-  return urgency !== undefined && now - urgency.smelledAt < CALM_AFTER_MS;
+  return urgency !== undefined && now - urgency.triggeredAt < CALM_AFTER_MS;
 }
 
 /** From the start of one round to the start of the next, before jitter. Milliseconds. */

@@ -2,38 +2,38 @@
 import type { MonitorEvent } from '../reports/events.ts';
 import type { Clock } from '../model/instant.ts';
 import type { ProbePolicy } from '../model/policy.ts';
-import { isUrgent, roundIntervalMs, smelled } from './urgency.ts';
+import { isUrgent, roundIntervalMs, triggered } from './urgency.ts';
 import type { Urgency } from './urgency.ts';
 
-export interface AlertOptions {
+export interface UrgentProbingOptions {
   readonly policy: () => ProbePolicy;
   readonly clock: Clock;
   readonly onEvent: (event: MonitorEvent) => void;
   /** The pace became faster: rounds already scheduled come too late. */
-  readonly onHurry: () => void;
+  readonly onFaster: () => void;
 }
 
-export class Alert {
-  readonly #options: AlertOptions;
+export class UrgentProbing {
+  readonly #options: UrgentProbingOptions;
   #urgency: Urgency | undefined;
-  #smells = new Set<string>();
+  #triggers = new Set<string>();
   #isOn = false;
 
-  constructor(options: AlertOptions) {
+  constructor(options: UrgentProbingOptions) {
     this.#options = options;
   }
 
   /** `isNews` begins the urgent time anew, once per episode and name. */
-  smell(name: string, isNews: boolean): void {
-    const { clock, onHurry } = this.#options;
+  trigger(name: string, isNews: boolean): void {
+    const { clock, onFaster } = this.#options;
     const policy = this.#options.policy();
     const now = clock.now();
-    if (!isUrgent(this.#urgency, now)) this.#smells = new Set();
+    if (!isUrgent(this.#urgency, now)) this.#triggers = new Set();
     const before = roundIntervalMs(policy, this.#urgency, now);
-    this.#urgency = smelled(this.#urgency, now, isNews && !this.#smells.has(name));
-    this.#smells.add(name);
+    this.#urgency = triggered(this.#urgency, now, isNews && !this.#triggers.has(name));
+    this.#triggers.add(name);
     this.#tell();
-    if (roundIntervalMs(policy, this.#urgency, now) < before) onHurry();
+    if (roundIntervalMs(policy, this.#urgency, now) < before) onFaster();
   }
 
   /** From one round's start to the next one's, before jitter. Milliseconds. */
@@ -46,6 +46,6 @@ export class Alert {
     const isOn = isUrgent(this.#urgency, this.#options.clock.now());
     if (isOn === this.#isOn) return;
     this.#isOn = isOn;
-    this.#options.onEvent({ kind: 'urgent_probing', on: isOn, smells: [...this.#smells] });
+    this.#options.onEvent({ kind: 'urgent_probing', on: isOn, triggers: [...this.#triggers] });
   }
 }

@@ -1,5 +1,5 @@
 // What the proxy is given: policies as plain data, the routing table through a function, and its seams.
-import type { ProxyEvent, Smell } from '../reports/events.ts';
+import type { ProxyEvent, Trigger } from '../reports/events.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
 import type {
@@ -36,7 +36,7 @@ export interface ProxyDependencies {
    * rejects. `since`: the members must be asked after that instant.
    */
   readonly freshen: (pool: PoolName, since?: Instant) => Promise<void> | undefined;
-  readonly onTrigger: (smell: Smell) => void;
+  readonly onTrigger: (trigger: Trigger) => void;
   readonly onEvent: (event: ProxyEvent) => void;
   /** Never rejects. */
   readonly readKeyPair: (files: KeyPairFiles) => Promise<KeyPairReading>;

@@ -150,7 +150,7 @@ export type MonitorEvent =
   /** Somebody says that something happened. `isMerged`: it happened too soon after another, nothing more was asked for it. */
   | { readonly kind: 'refresh_asked'; readonly isMerged: boolean }
   | ContactSourceEvent
-  | { readonly kind: 'urgent_probing'; readonly on: boolean; readonly smells: readonly string[] };
+  | { readonly kind: 'urgent_probing'; readonly on: boolean; readonly triggers: readonly string[] };
 
 /** The configuration was read again. */
 export type ReloadEvent =
@@ -180,7 +180,7 @@ export type WorkerEvent =
     };
 
 /** Something that makes waiting a whole probe interval unwise. */
-export type Smell =
+export type Trigger =
   /** The backend of a live session, or one that had only its startup packet, went first: the server may be stopping. */
   | { readonly kind: 'backend_closed'; readonly member: MemberName }
   /** A session of a pool of primaries began on it, and it said that it takes no writes. */

@@ -303,7 +303,7 @@ function clusterMetrics(registers: Registers) {
     }),
     urgent: new Gauge({
       name: 'pointsman_urgent_probing',
-      help: '1 while members are asked at the urgent interval because something smells.',
+      help: '1 while members are asked at the urgent interval because something triggers.',
       registers,
     }),
   };

@@ -71,7 +71,7 @@ export function logLine(event: Event, isNews: boolean): LogLine {
     case 'refresh_asked':
       return refreshLine(event.isMerged);
     case 'urgent_probing':
-      return { level: 'info', text: () => urgentText(event.on, event.smells) };
+      return { level: 'info', text: () => urgentText(event.on, event.triggers) };
     case 'config_reloaded':
       return reloadLine(event);
     case 'config_reload_failed':
@@ -271,6 +271,6 @@ function directIoText({ isOn, why }: Extract<Event, { kind: 'direct_io_chosen' }
   return `bytes are relayed through the streams of Node, which costs more: ${why ?? 'unknown'}`;
 }
 
-function urgentText(on: boolean, smells: readonly string[]): string {
-  return on ? `urgent probing on: ${smells.join(', ')}` : 'urgent probing off';
+function urgentText(on: boolean, triggers: readonly string[]): string {
+  return on ? `urgent probing on: ${triggers.join(', ')}` : 'urgent probing off';
 }

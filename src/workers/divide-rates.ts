@@ -1,8 +1,8 @@
-// What one of several workers is given of the policy: rates are divided, so that together they keep them; bounds on numbers are whole,
-// because each counts the others'. Nothing but what a worker needs is in it. Pure.
+// The policy of one worker. Rates are divided by the number of workers. Limits on numbers are whole, because each
+// worker counts what the other workers have. Holds only what a worker needs. Pure.
 import type { WorkerPolicy } from './messages.ts';
 
-export function shareOf(
+export function divideRates(
   { pools, listeners, client, backend, hold, relay, probe, zone }: WorkerPolicy,
   processes: number,
 ): WorkerPolicy {

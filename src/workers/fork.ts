@@ -1,19 +1,19 @@
-// A worker as a process: forked from a program of ours, with a channel for plain data. Says when it has ended and all it said is read.
+// Forks a worker process with a channel for plain data. Reports its end once, after its last message.
 import { fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { FromWorker, ToWorker } from './messages.ts';
 
-/** As it was when this process began: a worker that begins later may find another. */
+/** The manifest as this process loaded it. A worker that starts after an upgrade of the files finds another one. */
 export const BUILD = readFileSync(createRequire(import.meta.url).resolve('pointsman/package.json'), 'utf8');
 
-/** One process, from its start to its end. */
+/** One worker process, from its start to its end. */
 export interface Channel {
-  /** Undefined when it could not be started: its end is told then. */
+  /** Undefined when the process could not start; `onEnd` reports that. */
   readonly pid: number | undefined;
-  /** Nothing, when it has ended. */
+  /** Does nothing when the process has ended. */
   send(message: ToWorker): void;
-  /** SIGKILL: also what is stopped or stuck ends. */
+  /** Sends SIGKILL, which also ends a stopped or stuck process. */
   kill(): void;
 }
 
@@ -25,10 +25,10 @@ export interface ChannelListener {
 
 export type StartProcess = (listener: ChannelListener) => Channel;
 
-/** Its standard error is ours. `program`: a file that answers `ToWorker` with `FromWorker`. */
+/** The worker shares this process's standard error. `program`: the file of the worker program. */
 export function forker(program: string): StartProcess {
   return ({ onMessage, onEnd }) => {
-    // 'advanced': maps, sets, bytes and infinities arrive as they were.
+    // 'advanced' keeps maps, sets, bytes and infinities.
     const child = fork(program, [], { serialization: 'advanced', stdio: ['inherit', 'ignore', 'inherit', 'ipc'] });
     let why: string | undefined;
     let isDrained = false;
@@ -56,14 +56,14 @@ export function forker(program: string): StartProcess {
     });
     return {
       pid: child.pid,
-      // What cannot be delivered was for one that is ending: that is told.
+      // A message to a process that is ending is lost; `onEnd` reports that end.
       send: (message) => void (child.connected && child.send(message, () => {})),
       kill: () => void child.kill('SIGKILL'),
     };
   };
 }
 
-/** The other end is this program. */
+/** The sender is the same build of this program, so the kind alone is checked. */
 function isFromWorker(message: unknown): message is FromWorker {
   return typeof message === 'object' && message !== null && 'kind' in message;
 }

@@ -1,5 +1,5 @@
-// Reads certificates for the workers, and keeps the last one that was good: a worker that is started while the files hold something that
-// cannot be used begins with what the others have.
+// Reads certificates for the workers and keeps the last good one. A worker that starts while the files are unusable
+// gets the certificate that the other workers have.
 import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
 
 type Read = (files: KeyPairFiles) => Promise<KeyPairReading>;
@@ -12,7 +12,7 @@ export class KeyPairs {
     this.#read = read;
   }
 
-  /** `mayBeOlder`: rather the last good one of these files than none. */
+  /** `mayBeOlder`: when the files are unusable, the last good reading of the same files is returned. */
   async read(files: KeyPairFiles, { mayBeOlder }: { readonly mayBeOlder: boolean }): Promise<KeyPairReading> {
     const reading = await this.#read(files);
     if (reading.kind === 'pair') this.#good = { files, reading };

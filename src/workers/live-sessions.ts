@@ -1,5 +1,5 @@
-// Who is connected through which worker, gathered from the events that they tell: of a worker that died nobody else can say whose
-// sessions ended with it. Its size is that of the live sessions.
+// The live sessions of each worker, from the events that it reports. When a worker dies, this is the only record of its
+// sessions.
 import type { Login, ProxyEvent } from '../reports/events.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
@@ -16,7 +16,7 @@ interface Live {
 export class LiveSessions {
   readonly #byWorker = new Map<number, Map<number, Live>>();
 
-  note(worker: number, event: ProxyEvent, now: Instant): void {
+  record(worker: number, event: ProxyEvent, now: Instant): void {
     if (!('session' in event)) return;
     if (event.kind === 'client_accepted') return this.#add(worker, event, now);
     const live = this.#byWorker.get(worker)?.get(event.session);
@@ -27,8 +27,8 @@ export class LiveSessions {
     else if (event.kind === 'session_opened') opened(live, event);
   }
 
-  /** The worker is no more: how each of its sessions ended. */
-  forget(worker: number, detail: string, now: Instant): readonly ProxyEvent[] {
+  /** The worker has ended. Returns how each of its sessions ended. */
+  remove(worker: number, detail: string, now: Instant): readonly ProxyEvent[] {
     const lives = [...(this.#byWorker.get(worker) ?? [])];
     this.#byWorker.delete(worker);
     return lives.map(([session, { client, acceptedAt, pool, member, login }]) => ({
@@ -41,7 +41,7 @@ export class LiveSessions {
       reason: 'worker_died',
       detail,
       durationMs: now - acceptedAt,
-      // Nobody knows any more: they are in the pool's totals as far as the worker had told.
+      // Unknown for one session. The pool's totals have them up to the worker's last report.
       toBackendBytes: 0,
       toClientBytes: 0,
     }));

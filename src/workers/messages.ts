@@ -1,7 +1,7 @@
-// What the main process and its workers say to each other: plain data on a channel that keeps the order. Both ends are the same
-// program, so nothing is parsed; `build` in the first word says that they are.
+// The messages between the main process and its workers: plain data on an ordered channel. Both ends are the same
+// program, which `build` in the first message proves, so nothing is parsed.
 import type { PoolCounts } from '../reports/counts.ts';
-import type { ProxyEvent, Smell } from '../reports/events.ts';
+import type { ProxyEvent, Trigger } from '../reports/events.ts';
 import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
 import type { Instant } from '../model/instant.ts';
 import type { PoolName, RoutingPolicy } from '../model/policy.ts';
@@ -12,14 +12,14 @@ import type { CancelOutcome } from '../proxy/peers.ts';
 import type { CertificateStatus } from '../proxy/startup/tls-certificate.ts';
 import type { SnapshotDelta } from './snapshot-delta.ts';
 
-/** All that a worker needs of the configuration: nothing of it is secret. */
+/** What a worker needs of the configuration. Holds no secret. */
 export type WorkerPolicy = ProxyPolicy & RoutingPolicy;
 
 export type ToWorker =
-  /** The first word. `lastId`: session ids are counted from behind it. */
+  /** The first message. The worker's session ids are above `lastId`. */
   | {
       readonly kind: 'begin';
-      /** The program's manifest: one whose files were replaced meanwhile does not begin. */
+      /** The program's manifest. A worker with another manifest (files replaced meanwhile) refuses to start. */
       readonly build: string;
       readonly processes: number;
       readonly lastId: number;
@@ -28,66 +28,67 @@ export type ToWorker =
       readonly others: Tally;
     }
   | { readonly kind: 'snapshot'; readonly delta: SnapshotDelta }
-  /** Of the addresses those whose number has changed. */
+  /** Has only the addresses whose number changed. */
   | { readonly kind: 'others'; readonly tally: Tally }
-  /** Answered by `prepared`; then one of the two follows. */
+  /** The reply is `prepared`. Then `apply` or `abandon` follows. */
   | { readonly kind: 'prepare'; readonly policy: WorkerPolicy }
   | { readonly kind: 'apply' | 'abandon' }
-  /** Answered by `done`, when it is. */
+  /** The reply is `done`, once it is carried out. */
   | { readonly kind: 'do'; readonly id: number; readonly order: Order }
   /**
-   * Another worker has a request whose key it does not know. Answered by `cancel_found`; nothing is sent to a member.
+   * Another worker has a cancel request whose key it does not know. The reply is `cancel_found`; no member is
+   * contacted.
    */
   | { readonly kind: 'find_cancel'; readonly id: number; readonly packet: Uint8Array }
-  /** To the worker that has its session. Answered by `cancel_taken`, when it is over. */
+  /** To the worker that has the session. The reply is `cancel_taken`, once the request is forwarded or has failed. */
   | { readonly kind: 'take_cancel'; readonly id: number; readonly packet: Uint8Array; readonly pool: PoolName }
   | { readonly kind: 'close' }
-  | ToWorkerAnswer;
+  | ToWorkerReply;
 
-/** `tell`: report now. The others as the proxy's own: stopAccepting, emptied, drain. */
+/** `report`: report now. The other three are the methods of Proxy: stopAccepting, emptied, drain. */
 export type Order =
-  | { readonly what: 'tell' | 'stop_accepting' }
+  | { readonly what: 'report' | 'stop_accepting' }
   | { readonly what: 'become_empty' | 'drain'; readonly limitMs: number };
 
-/** To a worker's question of that id. */
-export type ToWorkerAnswer =
-  /** What the question brought was sent before. */
+/** The reply to the worker's request of that id. */
+export type ToWorkerReply =
+  /** A snapshot with the new evidence was sent before. */
   | { readonly kind: 'fresh'; readonly id: number }
   | { readonly kind: 'key_pair'; readonly id: number; readonly reading: KeyPairReading }
   | { readonly kind: 'cancel_passed'; readonly id: number; readonly outcome: CancelOutcome };
 
-/** What a worker has and did since its last report: one message, so that its counts and its events always fit each other. */
+/** What a worker has, and its events since the last report. One message, so that counts and events always agree. */
 export interface Report {
   readonly events: readonly ProxyEvent[];
   readonly counts: ReadonlyMap<PoolName, PoolCounts>;
-  /** Of the addresses those whose number has changed. */
+  /** Has only the addresses whose number changed. */
   readonly tally: Tally;
   readonly certificate: CertificateStatus | undefined;
   readonly usage: Usage;
 }
 
-/** Of one process. */
+/** Resource usage of one process. */
 export interface Usage {
-  /** Since its start, user and system. */
+  /** User and system time since the start of the process. */
   readonly cpuSeconds: number;
   readonly residentBytes: number;
 }
 
 export type FromWorker =
-  /** It accepts clients, or why it cannot. */
+  /** `problem`: why it cannot accept clients; undefined when it accepts them. */
   | { readonly kind: 'begun'; readonly problem: string | undefined }
   | { readonly kind: 'prepared'; readonly problem: string | undefined }
   | { readonly kind: 'report'; readonly report: Report }
   | { readonly kind: 'done'; readonly id: number }
-  /** The last word. */
+  /** The last message. */
   | { readonly kind: 'closed' }
-  | { readonly kind: 'smell'; readonly smell: Smell }
+  | { readonly kind: 'trigger'; readonly trigger: Trigger }
   | { readonly kind: 'cancel_found'; readonly id: number; readonly isFound: boolean }
   | { readonly kind: 'cancel_taken'; readonly id: number; readonly problem: string | undefined }
-  | WorkerQuestion;
+  | WorkerRequest;
 
-export type WorkerQuestion =
-  /** `since`: the members are to be asked after it. */
+export type WorkerRequest =
+  /** `since`: only probes that begin after it count. */
   | { readonly kind: 'freshen'; readonly id: number; readonly pool: PoolName; readonly since: Instant | undefined }
   | { readonly kind: 'read_key_pair'; readonly id: number; readonly files: KeyPairFiles }
   | { readonly kind: 'pass_cancel'; readonly id: number; readonly packet: Uint8Array; readonly pool: PoolName };

@@ -1,10 +1,11 @@
-// Questions under way on a channel, each with an id of its own. One that is never answered waits for ever: who asks sets the bound.
+// Requests under way on a channel, each with its own id. A request without a reply waits for ever: the caller sets the
+// limit.
 
-export class Questions<Answer> {
-  readonly #waiting = new Map<number, (answer: Answer) => void>();
+export class PendingReplies<Reply> {
+  readonly #waiting = new Map<number, (reply: Reply) => void>();
   #lastId = 0;
 
-  ask(send: (id: number) => void): Promise<Answer> {
+  request(send: (id: number) => void): Promise<Reply> {
     this.#lastId += 1;
     const id = this.#lastId;
     return new Promise((resolve) => {
@@ -13,15 +14,15 @@ export class Questions<Answer> {
     });
   }
 
-  /** Nothing, for an id that nobody waits for. */
-  answer(id: number, answer: Answer): void {
+  /** Ignores an id that is not pending. */
+  resolve(id: number, reply: Reply): void {
     const resolve = this.#waiting.get(id);
     this.#waiting.delete(id);
-    resolve?.(answer);
+    resolve?.(reply);
   }
 
-  /** Of whom no answer is to come any more. */
-  answerAll(answer: Answer): void {
-    for (const id of this.#waiting.keys()) this.answer(id, answer);
+  /** For a channel that has ended: no more replies come. */
+  resolveAll(reply: Reply): void {
+    for (const id of this.#waiting.keys()) this.resolve(id, reply);
   }
 }

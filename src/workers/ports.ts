@@ -1,5 +1,5 @@
-// The addresses that the workers share: which they are, and whether new ones are free before anybody joins them. Port 0 becomes one port
-// for all of them.
+// The addresses that the workers share. Checks that new ones are free before a worker binds them. Port 0 becomes one
+// port for all workers.
 import type { Clock } from '../model/instant.ts';
 import type { Address } from '../model/member.ts';
 import type { ListenerPolicy } from '../model/policy.ts';
@@ -11,7 +11,7 @@ import type { FreePorts } from '../proxy/accept/free-ports.ts';
 export type Claim =
   | {
       readonly kind: 'claimed';
-      /** The wanted ones, with the real port where 0 was asked for. */
+      /** As wanted, with a real port in place of 0. */
       readonly listeners: readonly ListenerPolicy[];
       readonly apply: () => ListenerChanges;
     }
@@ -22,9 +22,11 @@ interface Port {
   readonly address: Address;
 }
 
-/** Workers of one that was killed end a moment after it: what cannot be had at the start is asked for again. Milliseconds. */
-const AGAIN_MS = 100;
-const TIMES = 10;
+/**
+ * The workers of a killed main process end a moment after it, so a busy port at the start is tried again. Milliseconds.
+ */
+const RETRY_MS = 100;
+const MAX_TRIES = 10;
 
 export class Ports {
   readonly #clock: Clock;
@@ -35,13 +37,13 @@ export class Ports {
     this.#clock = clock;
   }
 
-  /** Nothing is bound by it, and nothing changes before `apply`. */
+  /** Binds nothing. Nothing changes before `apply`. */
   async claim(wanted: readonly ListenerPolicy[]): Promise<Claim> {
     const kept = matchListeners(this.#ports, wanted);
-    const added = wanted.filter((policy) => !kept.has(policy) && !isMeantToBeShared(policy));
-    const vacancy = await this.#vacancy(added);
-    if (vacancy.kind === 'failed') return { kind: 'failed', message: vacancy.message };
-    const found = new Map(added.map((policy, index) => [policy, vacancy.listeners[index]?.address]));
+    const added = wanted.filter((policy) => !kept.has(policy) && !isShared(policy));
+    const free = await this.#findFree(added);
+    if (free.kind === 'failed') return { kind: 'failed', message: free.message };
+    const found = new Map(added.map((policy, index) => [policy, free.listeners[index]?.address]));
     const ports = wanted.map((policy) => {
       const address = kept.get(policy)?.address ?? found.get(policy) ?? policy.address;
       return { policy, address };
@@ -53,15 +55,15 @@ export class Ports {
     return this.#ports.map(bound);
   }
 
-  async #vacancy(wanted: readonly ListenerPolicy[]): Promise<FreePorts> {
+  async #findFree(wanted: readonly ListenerPolicy[]): Promise<FreePorts> {
     const own = this.bound();
-    let vacancy = await findFreePorts(wanted, own);
-    for (let time = 1; this.#isFirst && time < TIMES && vacancy.kind === 'failed'; time += 1) {
-      await new Promise<void>((resolve) => void this.#clock.schedule(AGAIN_MS, resolve));
-      vacancy = await findFreePorts(wanted, own);
+    let found = await findFreePorts(wanted, own);
+    for (let time = 1; this.#isFirst && time < MAX_TRIES && found.kind === 'failed'; time += 1) {
+      await new Promise<void>((resolve) => void this.#clock.schedule(RETRY_MS, resolve));
+      found = await findFreePorts(wanted, own);
     }
     this.#isFirst = false;
-    return vacancy;
+    return found;
   }
 
   #apply(ports: readonly Port[], stays: ReadonlySet<Port>): ListenerChanges {
@@ -73,8 +75,10 @@ export class Ports {
   }
 }
 
-/** With another program of the operator's, too: a trial would take in clients of that one, and turn them away. */
-function isMeantToBeShared({ address, reusePort = false }: ListenerPolicy): boolean {
+/**
+ * Another program may listen there too (reuse_port). A trial bind would accept that program's clients and drop them.
+ */
+function isShared({ address, reusePort = false }: ListenerPolicy): boolean {
   return reusePort && address.port !== 0;
 }
 

@@ -1,21 +1,24 @@
-// Tells the main process what this worker does and has: soon after something changed, not for every change, and once a second in any
-// case, which is also its sign of life. Owns its timers.
+// Reports to the main process what this worker does and has: shortly after a change, several changes in one report, and
+// at least once a second as a sign of life. Owns its timers.
 import type { ProxyEvent } from '../reports/events.ts';
 import type { Clock } from '../model/instant.ts';
 import type { Report } from './messages.ts';
 
 export interface ReporterOptions {
   readonly clock: Clock;
-  /** What it has at this moment. */
+  /** What the worker has at this moment. */
   readonly read: () => Omit<Report, 'events'>;
   readonly send: (report: Report) => void;
 }
 
-/** From a change to the word of it. The main process waits as long again: together the slack of bounds over all workers. Milliseconds. */
+/**
+ * From a change to its report. The main process waits as long again before it informs the other workers; the two
+ * together are the slack of limits over all workers. Milliseconds.
+ */
 export const REPORT_MS = 20;
 export const BEAT_MS = 1_000;
 
-/** So many wait no longer than this step: a message should not grow without bound. */
+/** This many events are reported at once, so that a message stays small. */
 const MOST_EVENTS = 500;
 
 export class Reporter {
@@ -36,12 +39,12 @@ export class Reporter {
     else this.changed();
   }
 
-  /** Something that the report tells is another than before. */
+  /** A value of the report has changed. */
   changed(): void {
     if (!this.#isDue) this.#reportIn(REPORT_MS);
   }
 
-  /** In this step. */
+  /** Synchronously. */
   report(): void {
     this.#cancelReport();
     this.#isDue = false;

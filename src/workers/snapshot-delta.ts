@@ -1,15 +1,15 @@
-// What of a snapshot is not the same as in the one before: snapshots share what did not change, so a probe's answer costs one member's
+// The difference between two snapshots. Snapshots share what did not change, so a probe's answer costs one member's
 // record on its way to the workers, whatever the size of the cluster. Pure.
 import type { MemberName } from '../model/member.ts';
 import type { MemberRecord, Snapshot } from '../core/snapshot.ts';
 
 export interface SnapshotDelta {
   readonly facts: Omit<Snapshot, 'members' | 'refused'>;
-  /** It may be long, and changes seldom. Absent: as it was. */
+  /** May be long, and seldom changes. Absent: unchanged. */
   readonly refused?: Snapshot['refused'];
-  /** All of them in their order. Absent: as they were. */
+  /** All members in their order. Absent: unchanged. */
   readonly names?: readonly MemberName[];
-  /** Those that are new or another. */
+  /** New and changed records. */
   readonly records: ReadonlyMap<MemberName, MemberRecord>;
 }
 
@@ -26,7 +26,7 @@ export function deltaBetween(previous: Snapshot, { members, refused, ...facts }:
   };
 }
 
-/** `deltaBetween(previous, next)` on `previous` is `next`. */
+/** `withDelta(previous, deltaBetween(previous, next))` equals `next`. */
 export function withDelta(previous: Snapshot, { facts, names, records, refused }: SnapshotDelta): Snapshot {
   const members = new Map<MemberName, MemberRecord>();
   for (const name of names ?? previous.members.keys()) {

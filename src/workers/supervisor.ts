@@ -1,88 +1,88 @@
-// Several processes that serve the same ports, to be used like one proxy: the main process watches the cluster, the workers forward. Each
-// is told the snapshot when it changes and decides by itself; what they do, have and ask comes together here. A worker that dies
-// takes its own sessions with it, and is replaced. Decides nothing about members, and sees no client.
+// Runs several worker processes on the same ports and presents them as one proxy. The main process monitors the cluster
+// and sends each new snapshot to the workers; each worker decides by itself. A worker that dies loses its own sessions
+// and is replaced. Never decides about members, never touches a client.
 import type { PoolCounts, WorkerStatus } from '../reports/counts.ts';
-import type { ProxyEvent, Smell, WorkerEvent } from '../reports/events.ts';
+import type { ProxyEvent, Trigger, WorkerEvent } from '../reports/events.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { ListenResult, PreparedPolicy, Proxy } from '../proxy/proxy.ts';
 import type { CertificateStatus } from '../proxy/startup/tls-certificate.ts';
-import { Answers } from './worker-requests.ts';
-import { Books } from './books.ts';
+import { WorkerRequests } from './worker-requests.ts';
+import { WorkerStats } from './stats.ts';
 import { BUILD } from './fork.ts';
 import type { StartProcess } from './fork.ts';
-import { Handle } from './worker-process.ts';
-import type { Said } from './worker-process.ts';
+import { WorkerProcess } from './worker-process.ts';
+import type { WorkerNotice } from './worker-process.ts';
 import type { Order, Report, WorkerPolicy } from './messages.ts';
 import { Ports } from './ports.ts';
 import { BEAT_MS, REPORT_MS } from './reporter.ts';
-import { shareOf } from './divide-rates.ts';
-import { Slot } from './worker-slot.ts';
+import { divideRates } from './divide-rates.ts';
+import { WorkerSlot } from './worker-slot.ts';
 import { deltaBetween } from './snapshot-delta.ts';
-import { within } from './with-timeout.ts';
+import { withTimeout } from './with-timeout.ts';
 
-export interface CrewOptions {
-  /** At first; see prepare(). */
+export interface SupervisorOptions {
+  /** The first policy; prepare() changes it. */
   readonly policy: WorkerPolicy;
   readonly size: number;
   readonly startProcess: StartProcess;
-  /** The current one. */
+  /** The current snapshot. */
   readonly snapshot: () => Snapshot;
-  /** Undefined: it is fresh. */
+  /** Undefined: the evidence is fresh. */
   readonly freshen: (pool: PoolName, since?: Instant) => Promise<void> | undefined;
-  readonly onTrigger: (smell: Smell) => void;
+  readonly onTrigger: (trigger: Trigger) => void;
   readonly onEvent: (event: ProxyEvent | WorkerEvent) => void;
   /** Never rejects. */
   readonly readKeyPair: (files: KeyPairFiles) => Promise<KeyPairReading>;
   readonly clock: Clock;
-  /** Why there can be no workers here. */
+  /** Why this machine cannot run workers; undefined when it can. */
   readonly problem: string | undefined;
 }
 
-/** Workers' session ids have their number before these digits. */
+/** The session ids of worker N are above N times this. */
 const IDS_PER_WORKER = 1e11;
-/** A worker that is asked for its counts answers within this, or they are what it told last. Milliseconds. */
-const TELL_MS = 500;
-/** From the word that it is over to the kill; and what a drain may take beyond its deadline. Milliseconds. */
+/** A worker has this long to report its counts; after that its last report counts. Milliseconds. */
+const REPORT_LIMIT_MS = 500;
+/** From the order to close to the kill, and what a drain may take beyond its deadline. Milliseconds. */
 const CLOSE_MS = 2_000;
 
-export function createCrew(options: CrewOptions): Proxy {
-  return new Crew(options);
+export function createSupervisor(options: SupervisorOptions): Proxy {
+  return new Supervisor(options);
 }
 
-class Crew implements Proxy {
-  readonly #options: CrewOptions;
-  readonly #slots: readonly Slot<Handle>[];
+class Supervisor implements Proxy {
+  readonly #options: SupervisorOptions;
+  readonly #slots: readonly WorkerSlot<WorkerProcess>[];
   readonly #ports: Ports;
-  readonly #answers: Answers;
-  readonly #books = new Books();
+  readonly #requests: WorkerRequests;
+  readonly #stats = new WorkerStats();
   #policy: WorkerPolicy;
-  /** What the workers know. */
+  /** The snapshot that the workers have. */
   #sent: Snapshot;
   #isSnapshotDue = false;
-  #isTallyDue = false;
-  /** While a policy is prepared nobody is started: it would be neither the old one's nor the new one's. */
+  #areLimitsDue = false;
+  /** No worker starts while a policy is prepared: it would have neither the old policy nor the new one. */
   #isPreparing = false;
   #isStopping = false;
   #lastId = 0;
   #closing: Promise<void> | undefined;
   #cancelBeat: () => void = () => {};
 
-  constructor(options: CrewOptions) {
+  constructor(options: SupervisorOptions) {
     const { clock, size, policy, snapshot } = options;
     this.#options = options;
     this.#policy = policy;
     this.#sent = snapshot();
     this.#ports = new Ports(clock);
-    this.#answers = new Answers({
+    this.#requests = new WorkerRequests({
       ...options,
       sendSnapshot: () => this.#sendSnapshot(),
       workers: () => this.#begun(),
     });
-    const launch = (slot: Slot<Handle>): Handle => this.#launch(slot);
-    this.#slots = Array.from({ length: size }, (_, index) => new Slot({ number: index + 1, clock, launch }));
+    const launch = (slot: WorkerSlot<WorkerProcess>): WorkerProcess => this.#launch(slot);
+    this.#slots = Array.from({ length: size }, (_, index) => new WorkerSlot({ number: index + 1, clock, launch }));
   }
 
   async listen(): Promise<ListenResult> {
@@ -97,7 +97,7 @@ class Crew implements Proxy {
     const problem = problems.find((one) => one !== undefined);
     return problem === undefined
       ? { kind: 'listening', listeners: added }
-      : { kind: 'failed', message: `a worker could not begin: ${problem}` };
+      : { kind: 'failed', message: `a worker could not start: ${problem}` };
   }
 
   async prepare(policy: WorkerPolicy): Promise<PreparedPolicy> {
@@ -109,8 +109,8 @@ class Crew implements Proxy {
     }
     await Promise.all(this.#workers().map(({ begun }) => begun));
     const workers = this.#workers();
-    const share = shareOf({ ...policy, listeners: claimed.listeners }, this.#options.size);
-    const problems = await Promise.all(workers.map((worker) => worker.prepare(share)));
+    const divided = divideRates({ ...policy, listeners: claimed.listeners }, this.#options.size);
+    const problems = await Promise.all(workers.map((worker) => worker.prepare(divided)));
     const problem = problems.find((one) => one !== undefined);
     const abandon = (): void => {
       for (const worker of workers) worker.send({ kind: 'abandon' });
@@ -130,14 +130,14 @@ class Crew implements Proxy {
     return { kind: 'prepared', apply, abandon };
   }
 
-  /** Workers plan for themselves what the new snapshot means for their sessions. */
+  /** Each worker decides what the new snapshot means for its sessions. */
   tableChanged(): void {
     if (this.#isSnapshotDue) return;
     this.#isSnapshotDue = true;
     queueMicrotask(() => this.#sendSnapshot());
   }
 
-  /** The clients are the workers', who notice for themselves. */
+  /** The main process has no clients. Each worker notices its own stalls. */
   stalled(): void {}
 
   async stopAccepting(): Promise<void> {
@@ -161,11 +161,11 @@ class Crew implements Proxy {
   }
 
   async gather(): Promise<void> {
-    await this.#order(this.#begun(), { what: 'tell' }, TELL_MS);
+    await this.#order(this.#begun(), { what: 'report' }, REPORT_LIMIT_MS);
   }
 
   counts(): ReadonlyMap<PoolName, PoolCounts> {
-    return this.#books.counts();
+    return this.#stats.counts();
   }
 
   certificate(): CertificateStatus | undefined {
@@ -186,18 +186,18 @@ class Crew implements Proxy {
       isReady: worker?.hasBegun ?? false,
       startedAt: worker?.startedAt,
       restarts,
-      sessions: worker === undefined ? 0 : this.#books.sessionsOf(worker.id),
+      sessions: worker === undefined ? 0 : this.#stats.sessionsOf(worker.id),
       cpuSeconds: worker?.report?.usage.cpuSeconds ?? 0,
       residentBytes: worker?.report?.usage.residentBytes ?? 0,
     }));
   }
 
-  #launch(slot: Slot<Handle>): Handle {
+  #launch(slot: WorkerSlot<WorkerProcess>): WorkerProcess {
     const { clock, size, startProcess } = this.#options;
     this.#sendSnapshot();
     this.#lastId += 1;
     const id = this.#lastId;
-    const worker = new Handle({
+    const worker = new WorkerProcess({
       id,
       now: clock.now(),
       begin: {
@@ -205,31 +205,31 @@ class Crew implements Proxy {
         build: BUILD,
         processes: size,
         lastId: id * IDS_PER_WORKER,
-        policy: shareOf({ ...this.#policy, listeners: this.#ports.bound() }, size),
+        policy: divideRates({ ...this.#policy, listeners: this.#ports.bound() }, size),
         snapshot: this.#sent,
-        others: this.#books.besides(id),
+        others: this.#stats.totalExcept(id),
       },
       start: startProcess,
       onMessage: (from, message) => this.#take(slot, from, message),
       onEnd: (from, why) => this.#lost(slot, from, why),
     });
-    void this.#tellBegun(slot, worker);
+    void this.#reportBegun(slot, worker);
     return worker;
   }
 
-  async #tellBegun({ number }: Slot<Handle>, worker: Handle): Promise<void> {
+  async #reportBegun({ number }: WorkerSlot<WorkerProcess>, worker: WorkerProcess): Promise<void> {
     const problem = await worker.begun;
     if (problem !== undefined) worker.kill(problem);
     else if (worker.pid !== undefined)
       this.#options.onEvent({ kind: 'worker_started', worker: number, pid: worker.pid });
   }
 
-  #lost(slot: Slot<Handle>, worker: Handle, why: string): void {
+  #lost(slot: WorkerSlot<WorkerProcess>, worker: WorkerProcess, why: string): void {
     const { clock, onEvent } = this.#options;
     const { number } = slot;
-    const pauseMs = slot.lost(worker, why);
-    const ended = this.#books.close(worker.id, `worker ${number} (pid ${worker.pid ?? 'none'}): ${why}`, clock.now());
-    this.#tallyChanged();
+    const pauseMs = slot.workerLost(worker, why);
+    const ended = this.#stats.remove(worker.id, `worker ${number} (pid ${worker.pid ?? 'none'}): ${why}`, clock.now());
+    this.#limitsChanged();
     for (const event of ended) onEvent(event);
     const replacedInMs = this.#isStopping ? undefined : pauseMs;
     if (replacedInMs !== undefined) slot.restartIn(replacedInMs, () => !this.#isStopping && !this.#isPreparing);
@@ -239,23 +239,23 @@ class Crew implements Proxy {
     }
   }
 
-  #take(slot: Slot<Handle>, worker: Handle, message: Said): void {
+  #take(slot: WorkerSlot<WorkerProcess>, worker: WorkerProcess, message: WorkerNotice): void {
     switch (message.kind) {
       case 'report':
         return this.#takeReport(slot, worker, message.report);
-      case 'smell':
-        return this.#options.onTrigger(message.smell);
+      case 'trigger':
+        return this.#options.onTrigger(message.trigger);
       case 'freshen':
       case 'read_key_pair':
       case 'pass_cancel':
-        return void this.#answers.answer(worker, message);
+        return void this.#requests.answer(worker, message);
     }
   }
 
-  #takeReport(slot: Slot<Handle>, worker: Handle, report: Report): void {
-    this.#books.enter(worker.id, report, this.#options.clock.now());
-    this.#tallyChanged();
-    // All have the same certificate: one of them tells.
+  #takeReport(slot: WorkerSlot<WorkerProcess>, worker: WorkerProcess, report: Report): void {
+    this.#stats.update(worker.id, report, this.#options.clock.now());
+    this.#limitsChanged();
+    // All workers have the same certificate, so only one of them reports it.
     const isFirst = slot === this.#slots.find((one) => one.worker !== undefined);
     for (const event of report.events) {
       if (isFirst || !event.kind.startsWith('certificate_')) this.#options.onEvent(event);
@@ -271,31 +271,31 @@ class Crew implements Proxy {
     for (const worker of this.#workers()) worker.send({ kind: 'snapshot', delta });
   }
 
-  #tallyChanged(): void {
-    if (this.#isTallyDue) return;
-    this.#isTallyDue = true;
+  #limitsChanged(): void {
+    if (this.#areLimitsDue) return;
+    this.#areLimitsDue = true;
     this.#options.clock.schedule(REPORT_MS, () => {
-      this.#isTallyDue = false;
+      this.#areLimitsDue = false;
       const workers = this.#workers();
-      const news = this.#books.news(workers.map(({ id }) => id));
+      const changes = this.#stats.changesExcept(workers.map(({ id }) => id));
       for (const worker of workers) {
-        const tally = news.get(worker.id);
+        const tally = changes.get(worker.id);
         if (tally !== undefined) worker.send({ kind: 'others', tally });
       }
     });
   }
 
-  /** Each has done it or is gone, or the time is over. */
-  async #order(workers: readonly Handle[], order: Order, limitMs: number): Promise<void> {
-    await within(this.#options.clock, limitMs, Promise.all(workers.map((worker) => worker.do(order))));
+  /** Settles when each worker has carried it out or has ended, or after `limitMs`. */
+  async #order(workers: readonly WorkerProcess[], order: Order, limitMs: number): Promise<void> {
+    await withTimeout(this.#options.clock, limitMs, Promise.all(workers.map((worker) => worker.do(order))));
   }
 
-  #workers(): readonly Handle[] {
+  #workers(): readonly WorkerProcess[] {
     return this.#slots.map(({ worker }) => worker).filter((worker) => worker !== undefined);
   }
 
-  /** Those that accept clients. */
-  #begun(): readonly Handle[] {
+  /** The workers that accept clients. */
+  #begun(): readonly WorkerProcess[] {
     return this.#workers().filter(({ hasBegun }) => hasBegun);
   }
 
@@ -322,7 +322,7 @@ class Crew implements Proxy {
     const workers = this.#workers();
     for (const worker of workers) worker.send({ kind: 'close' });
     const ended = Promise.all(workers.map((worker) => worker.ended));
-    await within(this.#options.clock, CLOSE_MS, ended);
+    await withTimeout(this.#options.clock, CLOSE_MS, ended);
     for (const worker of this.#workers()) worker.kill('did not end in time');
     await ended;
     this.#cancelBeat();

@@ -1,62 +1,64 @@
-// The main process's end of one worker, from its start to its end: what it is asked, and its signs of life. Every question is settled
-// when it ends.
+// The main process's end of one worker, from its start to its end: requests to it and its signs of life. When the
+// worker ends, every pending request is settled.
 import type { Instant } from '../model/instant.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { Channel, StartProcess } from './fork.ts';
 import type { FromWorker, Order, Report, ToWorker, WorkerPolicy } from './messages.ts';
-import { Questions } from './pending-replies.ts';
+import { PendingReplies } from './pending-replies.ts';
 
-export interface HandleInputs {
-  /** No two that ever ran have the same. */
+export interface WorkerProcessInputs {
+  /** Unique over all workers that ever ran. */
   readonly id: number;
   readonly now: Instant;
   readonly begin: Extract<ToWorker, { kind: 'begin' }>;
   readonly start: StartProcess;
-  /** Everything but the answers to what this end asked. */
-  readonly onMessage: (worker: Handle, message: Said) => void;
+  /** Every message except the replies to this end's requests. */
+  readonly onMessage: (worker: WorkerProcess, message: WorkerNotice) => void;
   /** Once. `why`: `killed by SIGKILL`. */
-  readonly onEnd: (worker: Handle, why: string) => void;
+  readonly onEnd: (worker: WorkerProcess, why: string) => void;
 }
 
-/** What a worker says by itself. */
-export type Said = Exclude<
+/** What a worker sends without a request from this end. */
+export type WorkerNotice = Exclude<
   FromWorker,
   { kind: 'begun' | 'prepared' | 'done' | 'cancel_found' | 'cancel_taken' | 'closed' }
 >;
 
-/** Of a beat each second: a worker that misses so many is stuck. A start takes its time on a busy machine. */
-const MOST_MISSED = 10;
-const MOST_MISSED_AT_START = 60;
+/**
+ * A worker that misses this many reports (one is due each second) is stuck. A start may take longer on a busy machine.
+ */
+const MAX_MISSED = 10;
+const MAX_MISSED_AT_START = 60;
 
-export class Handle {
+export class WorkerProcess {
   readonly id: number;
   readonly startedAt: Instant;
-  /** Undefined before the first. */
+  /** The last report; undefined before the first. */
   report: Report | undefined;
-  /** It accepts clients. */
+  /** The worker accepts clients. */
   hasBegun = false;
-  /** Why it cannot begin; settles when that is known, at the latest when it ends. */
+  /** Why the worker cannot start, undefined when it can. Settles at the latest when the worker ends. */
   readonly begun: Promise<string | undefined>;
-  /** Settles when it is no more. */
+  /** Settles when the process has ended. */
   readonly ended: Promise<undefined>;
   readonly #channel: Channel;
-  readonly #done = new Questions<undefined>();
-  readonly #found = new Questions<boolean>();
-  readonly #cancels = new Questions<string | undefined>();
+  readonly #done = new PendingReplies<undefined>();
+  readonly #found = new PendingReplies<boolean>();
+  readonly #cancels = new PendingReplies<string | undefined>();
   readonly #begun = Promise.withResolvers<string | undefined>();
   readonly #ended = Promise.withResolvers<undefined>();
   #prepared = Promise.withResolvers<string | undefined>();
   #missed = 0;
-  #judgement: string | undefined;
+  #killCause: string | undefined;
 
-  constructor(inputs: HandleInputs) {
+  constructor(inputs: WorkerProcessInputs) {
     this.id = inputs.id;
     this.startedAt = inputs.now;
     this.begun = this.#begun.promise;
     this.ended = this.#ended.promise;
     this.#channel = inputs.start({
       onMessage: (message) => this.#take(message, inputs),
-      onEnd: (why) => this.#end(this.#judgement ?? why, inputs),
+      onEnd: (why) => this.#end(this.#killCause ?? why, inputs),
     });
     this.send(inputs.begin);
   }
@@ -69,48 +71,48 @@ export class Handle {
     this.#channel.send(message);
   }
 
-  /** Why it could not; undefined when it could, and of one that ended: whoever comes in its place begins with what is then. */
+  /**
+   * Why the worker cannot apply the policy; undefined when it can, or when it has ended: its successor starts with the
+   * new policy.
+   */
   prepare(policy: WorkerPolicy): Promise<string | undefined> {
     this.#prepared = Promise.withResolvers();
     this.send({ kind: 'prepare', policy });
     return Promise.race([this.#prepared.promise, this.ended]);
   }
 
-  /** Settles when it is done. */
+  /** Settles when the order is carried out, or the worker has ended. */
   do(order: Order): Promise<undefined> {
-    return this.#done.ask((id) => this.send({ kind: 'do', id, order }));
+    return this.#done.request((id) => this.send({ kind: 'do', id, order }));
   }
 
-  /** Whether one of its sessions has the request's key. */
+  /** Whether one of the worker's sessions has the key of the cancel request. */
   knowsCancel(packet: Uint8Array): Promise<boolean> {
-    return this.#found.ask((id) => this.send({ kind: 'find_cancel', id, packet }));
+    return this.#found.request((id) => this.send({ kind: 'find_cancel', id, packet }));
   }
 
-  /**
-   * Has it pass the request on. Settles when that is over, with why it reached nobody; undefined when it reached its
-   * server.
-   */
+  /** The worker forwards the cancel request. Settles with the problem, or with undefined when it reached its server. */
   takeCancel(packet: Uint8Array, pool: PoolName): Promise<string | undefined> {
-    return this.#cancels.ask((id) => this.send({ kind: 'take_cancel', id, packet, pool }));
+    return this.#cancels.request((id) => this.send({ kind: 'take_cancel', id, packet, pool }));
   }
 
-  /** `why`: what its end is told with. */
+  /** `why`: the cause that `onEnd` reports. */
   kill(why: string): void {
-    this.#judgement ??= why;
+    this.#killCause ??= why;
     this.#channel.kill();
   }
 
   /**
-   * To be called once a second. One that is stuck ends. Counted in calls and not in time: when this process or the whole machine
-   * stood still, nobody has missed anything.
+   * To be called once a second. Kills a stuck worker. Counts calls, not time: when this process or the whole machine
+   * stood still, no worker has missed a report.
    */
   expectBeat(): void {
     this.#missed += 1;
-    if (this.#missed > (this.hasBegun ? MOST_MISSED : MOST_MISSED_AT_START))
-      this.kill(`stuck: said nothing for ${this.#missed} s`);
+    if (this.#missed > (this.hasBegun ? MAX_MISSED : MAX_MISSED_AT_START))
+      this.kill(`stuck: no report for ${this.#missed} s`);
   }
 
-  #take(message: FromWorker, { onMessage }: HandleInputs): void {
+  #take(message: FromWorker, { onMessage }: WorkerProcessInputs): void {
     this.#missed = 0;
     switch (message.kind) {
       case 'begun':
@@ -119,17 +121,17 @@ export class Handle {
       case 'prepared':
         return this.#prepared.resolve(message.problem);
       case 'done':
-        return this.#done.answer(message.id, undefined);
+        return this.#done.resolve(message.id, undefined);
       case 'cancel_found':
-        return this.#found.answer(message.id, message.isFound);
+        return this.#found.resolve(message.id, message.isFound);
       case 'cancel_taken':
-        return this.#cancels.answer(message.id, message.problem);
+        return this.#cancels.resolve(message.id, message.problem);
       case 'closed':
         return undefined;
       case 'report':
         this.report = message.report;
         return onMessage(this, message);
-      case 'smell':
+      case 'trigger':
       case 'freshen':
       case 'read_key_pair':
       case 'pass_cancel':
@@ -137,12 +139,12 @@ export class Handle {
     }
   }
 
-  #end(why: string, { onEnd }: HandleInputs): void {
+  #end(why: string, { onEnd }: WorkerProcessInputs): void {
     this.#begun.resolve(why);
     this.#ended.resolve(undefined);
-    this.#done.answerAll(undefined);
-    this.#found.answerAll(false);
-    this.#cancels.answerAll('the worker of its session ended');
+    this.#done.resolveAll(undefined);
+    this.#found.resolveAll(false);
+    this.#cancels.resolveAll('the worker of its session ended');
     onEnd(this, why);
   }
 }

@@ -1,75 +1,75 @@
-// What workers ask of the main process, answered: fresh evidence, a certificate, and whose session a cancel request is about.
+// Answers what workers request of the main process: fresh evidence, a certificate, and the session of a cancel request.
 import type { Clock, Instant } from '../model/instant.ts';
 import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { CancelOutcome } from '../proxy/peers.ts';
-import type { Handle } from './worker-process.ts';
+import type { WorkerProcess } from './worker-process.ts';
 import { KeyPairs } from './key-pairs.ts';
-import type { WorkerQuestion } from './messages.ts';
-import { within } from './with-timeout.ts';
+import type { WorkerRequest } from './messages.ts';
+import { withTimeout } from './with-timeout.ts';
 
-export interface AnswersInputs {
+export interface WorkerRequestsInputs {
   readonly clock: Clock;
-  /** Undefined: it is fresh. */
+  /** Undefined: the evidence is fresh. */
   readonly freshen: (pool: PoolName, since?: Instant) => Promise<void> | undefined;
-  /** What it brought goes to the workers before the answer. */
+  /** Called before the reply, so that the workers have the new evidence by then. */
   readonly sendSnapshot: () => void;
   /** Never rejects. */
   readonly readKeyPair: (files: KeyPairFiles) => Promise<KeyPairReading>;
-  /** Those that have sessions. */
-  readonly workers: () => readonly Handle[];
+  /** The workers that accept clients. */
+  readonly workers: () => readonly WorkerProcess[];
 }
 
-type PassCancel = Extract<WorkerQuestion, { kind: 'pass_cancel' }>;
+type PassCancel = Extract<WorkerRequest, { kind: 'pass_cancel' }>;
 
-/** A worker that does not say by then that it has the session is not asked to pass the request on. Milliseconds. */
+/**
+ * A worker must report within this time that it has the session, or it does not get the cancel request. Milliseconds.
+ */
 const FIND_MS = 200;
 
-export class Answers {
-  readonly #inputs: AnswersInputs;
+export class WorkerRequests {
+  readonly #inputs: WorkerRequestsInputs;
   readonly #keyPairs: KeyPairs;
 
-  constructor(inputs: AnswersInputs) {
+  constructor(inputs: WorkerRequestsInputs) {
     this.#inputs = inputs;
     this.#keyPairs = new KeyPairs(inputs.readKeyPair);
   }
 
-  async answer(worker: Handle, question: WorkerQuestion): Promise<void> {
-    const { id } = question;
-    switch (question.kind) {
+  async answer(worker: WorkerProcess, request: WorkerRequest): Promise<void> {
+    const { id } = request;
+    switch (request.kind) {
       case 'freshen':
-        await this.#inputs.freshen(question.pool, question.since);
+        await this.#inputs.freshen(request.pool, request.since);
         this.#inputs.sendSnapshot();
         return worker.send({ kind: 'fresh', id });
       case 'read_key_pair': {
-        const reading = await this.#keyPairs.read(question.files, { mayBeOlder: !worker.hasBegun });
+        const reading = await this.#keyPairs.read(request.files, { mayBeOlder: !worker.hasBegun });
         return worker.send({ kind: 'key_pair', id, reading });
       }
       case 'pass_cancel': {
-        const outcome = await this.#passOn(worker, question);
+        const outcome = await this.#passOn(worker, request);
         return worker.send({ kind: 'cancel_passed', id, outcome });
       }
     }
   }
 
-  /**
-   * The worker that has the session is found first and told then: one that answers late must not send it a second time.
-   */
-  async #passOn(asking: Handle, { packet, pool }: PassCancel): Promise<CancelOutcome> {
-    const holder = await this.#holder(asking, packet);
+  /** First finds the worker that has the session, then passes the request on: a late reply must not send it twice. */
+  async #passOn(sender: WorkerProcess, { packet, pool }: PassCancel): Promise<CancelOutcome> {
+    const holder = await this.#holder(sender, packet);
     return holder === undefined
       ? { kind: 'unknown' }
       : { kind: 'done', problem: await holder.takeCancel(packet, pool) };
   }
 
-  #holder(asking: Handle, packet: Uint8Array): Promise<Handle | undefined> {
+  #holder(sender: WorkerProcess, packet: Uint8Array): Promise<WorkerProcess | undefined> {
     const { clock, workers } = this.#inputs;
-    const others = workers().filter((other) => other !== asking);
-    const found = Promise.withResolvers<Handle | undefined>();
-    const ask = async (other: Handle): Promise<void> => {
+    const others = workers().filter((other) => other !== sender);
+    const found = Promise.withResolvers<WorkerProcess | undefined>();
+    const ask = async (other: WorkerProcess): Promise<void> => {
       if (await other.knowsCancel(packet)) found.resolve(other);
     };
     void Promise.all(others.map(ask)).then(() => found.resolve(undefined));
-    return within(clock, FIND_MS, found.promise);
+    return withTimeout(clock, FIND_MS, found.promise);
   }
 }

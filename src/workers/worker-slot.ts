@@ -1,39 +1,39 @@
-// A place that is to be filled by a running worker: starts the next one when its last has died, ever later when they die again and
-// again, and says so. Owns its timer.
+// Keeps one worker running: starts the next one when the last has died, with a growing pause while they die one after
+// another, and reports that as trouble. Owns its timer.
 import type { Clock, Instant } from '../model/instant.ts';
 
-/** What is to be known of a worker here. */
-export interface Filling {
+/** What a slot needs to know of its worker. */
+export interface SlotWorker {
   readonly startedAt: Instant;
-  /** It accepts clients. */
+  /** The worker accepts clients. */
   readonly hasBegun: boolean;
 }
 
-export interface SlotInputs<Worker extends Filling> {
+export interface WorkerSlotInputs<Worker extends SlotWorker> {
   /** 1, 2, 3 … */
   readonly number: number;
   readonly clock: Clock;
-  readonly launch: (slot: Slot<Worker>) => Worker;
+  readonly launch: (slot: WorkerSlot<Worker>) => Worker;
 }
 
-/** A worker that lived so long was well. Milliseconds. */
-const WELL_AFTER_MS = 10_000;
+/** A worker that lived this long counts as healthy. Milliseconds. */
+const HEALTHY_AFTER_MS = 10_000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
-/** In a row that did not live long: from here on it is no accident. */
+/** This many short lives in a row are reported as trouble. */
 const TOO_MANY = 5;
 
-export class Slot<Worker extends Filling> {
+export class WorkerSlot<Worker extends SlotWorker> {
   readonly number: number;
-  /** Undefined while it waits for the next one. */
+  /** Undefined between two workers. */
   worker: Worker | undefined;
   restarts = 0;
-  readonly #inputs: SlotInputs<Worker>;
+  readonly #inputs: WorkerSlotInputs<Worker>;
   #deaths = 0;
   #lastWhy = '';
   #cancelStart: () => void = () => {};
 
-  constructor(inputs: SlotInputs<Worker>) {
+  constructor(inputs: WorkerSlotInputs<Worker>) {
     this.number = inputs.number;
     this.#inputs = inputs;
   }
@@ -44,16 +44,16 @@ export class Slot<Worker extends Filling> {
     return worker;
   }
 
-  /** Its worker has died. Returns after how many milliseconds the next one is to start. */
-  lost(worker: Filling, why: string): number {
+  /** The worker has died. Returns the pause before the next one starts, in milliseconds. */
+  workerLost(worker: SlotWorker, why: string): number {
     this.worker = undefined;
-    const wasWell = this.#inputs.clock.now() - worker.startedAt >= WELL_AFTER_MS;
-    this.#deaths = wasWell ? 1 : this.#deaths + 1;
+    const wasHealthy = this.#inputs.clock.now() - worker.startedAt >= HEALTHY_AFTER_MS;
+    this.#deaths = wasHealthy ? 1 : this.#deaths + 1;
     this.#lastWhy = why;
     return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#deaths - 1));
   }
 
-  /** `mayStart` is asked when the time has come; on a no this must be called again. */
+  /** Calls `mayStart` after the delay. When it returns false, the caller must call this again. */
   restartIn(delayMs: number, mayStart: () => boolean): void {
     this.#cancelStart();
     this.#cancelStart = this.#inputs.clock.schedule(delayMs, () => {
@@ -67,10 +67,11 @@ export class Slot<Worker extends Filling> {
     this.#cancelStart();
   }
 
-  /** Why nobody should rely on it. */
+  /** Why the slot is unhealthy; undefined when it is healthy. */
   trouble(): string | undefined {
-    const isWell = this.worker?.hasBegun === true && this.#inputs.clock.now() - this.worker.startedAt >= WELL_AFTER_MS;
-    if (this.#deaths < TOO_MANY || isWell) return undefined;
-    return `worker ${this.number} ends again and again: ${this.#lastWhy}`;
+    const isHealthy =
+      this.worker?.hasBegun === true && this.#inputs.clock.now() - this.worker.startedAt >= HEALTHY_AFTER_MS;
+    if (this.#deaths < TOO_MANY || isHealthy) return undefined;
+    return `worker ${this.number} keeps dying: ${this.#lastWhy}`;
   }
 }

@@ -1,6 +1,6 @@
-// One worker: a proxy of its own on ports that it shares with the others. It decides where clients go by itself, from the snapshot that the
-// main process sends, and what it knows runs out by its own clock when no more of it comes. Whatever is for all of them (the cluster,
-// the log, the certificate's files) it asks of, or tells, the main process.
+// One worker: a proxy on ports that it shares with the other workers. It decides by itself, from the snapshots that the
+// main process sends. When no more snapshots come, its evidence expires by its own clock. The main process does for all
+// workers what is needed once: monitoring the cluster, the log, reading certificate files.
 import type { Clock } from '../model/instant.ts';
 import type { KeyPairReading } from '../model/key-pair.ts';
 import type { Snapshot } from '../core/snapshot.ts';
@@ -10,27 +10,28 @@ import type { CancelOutcome } from '../proxy/peers.ts';
 import type { LocalProxy, PreparedPolicy } from '../proxy/proxy.ts';
 import type { DescriptorBudget } from '../proxy/accept/descriptor-limit.ts';
 import type { FromWorker, Order, ToWorker, Usage, WorkerPolicy } from './messages.ts';
-import { Questions } from './pending-replies.ts';
+import { PendingReplies } from './pending-replies.ts';
 import { Reporter } from './reporter.ts';
 import { withDelta } from './snapshot-delta.ts';
-import { Told } from './tallies.ts';
-import { within } from './with-timeout.ts';
+import { LastReport } from './shared-limits.ts';
+import { withTimeout } from './with-timeout.ts';
 
 export interface WorkerOptions {
   readonly send: (message: FromWorker) => void;
-  /** Its instants are those of the main process. */
+  /** Its instants equal those of the main process. */
   readonly clock: Clock;
   readonly random: () => number;
   readonly usage: () => Usage;
-  /** What this process has file descriptors for. Absent: enough. */
+  /** The limit that file descriptors set. Absent: no limit. */
   readonly descriptors?: DescriptorBudget | undefined;
 }
 
 type Begin = Extract<ToWorker, { kind: 'begin' }>;
 
 /**
- * Longer than the main process takes to find the worker of a cancel request (200 ms) and that worker to pass it on (5
- * s). Without an answer by then the request is dropped: it may be under way, and must not be sent twice. Milliseconds.
+ * Longer than the main process needs to find the worker of a cancel request (200 ms) and that worker needs to forward
+ * it (5 s). Without a reply by then the request is dropped: it may be under way, and must not be sent twice.
+ * Milliseconds.
  */
 const CANCEL_MS = 6_000;
 
@@ -39,12 +40,12 @@ export class Worker {
   readonly #proxy: LocalProxy;
   readonly #decider: Decider;
   readonly #reporter: Reporter;
-  readonly #fresh = new Questions<undefined>();
-  readonly #keyPairs = new Questions<KeyPairReading>();
-  readonly #cancels = new Questions<CancelOutcome>();
+  readonly #fresh = new PendingReplies<undefined>();
+  readonly #keyPairs = new PendingReplies<KeyPairReading>();
+  readonly #cancels = new PendingReplies<CancelOutcome>();
   #policy: WorkerPolicy;
   #snapshot: Snapshot;
-  readonly #others = new Told();
+  readonly #others = new LastReport();
   #prepared:
     | { readonly policy: WorkerPolicy; readonly proxy: Extract<PreparedPolicy, { kind: 'prepared' }> }
     | undefined;
@@ -54,7 +55,7 @@ export class Worker {
     this.#options = options;
     this.#policy = policy;
     this.#snapshot = snapshot;
-    this.#others.tell(others);
+    this.#others.update(others);
     this.#reporter = new Reporter({
       clock,
       read: () => ({
@@ -74,10 +75,10 @@ export class Worker {
     this.#proxy = createProxy({
       ...policy,
       table: () => this.#decider.table(),
-      freshen: (pool, since) => this.#fresh.ask((id) => send({ kind: 'freshen', id, pool, since })),
-      onTrigger: (smell) => send({ kind: 'smell', smell }),
+      freshen: (pool, since) => this.#fresh.request((id) => send({ kind: 'freshen', id, pool, since })),
+      onTrigger: (trigger) => send({ kind: 'trigger', trigger }),
       onEvent: (event) => this.#reporter.happened(event),
-      readKeyPair: (files) => this.#keyPairs.ask((id) => send({ kind: 'read_key_pair', id, files })),
+      readKeyPair: (files) => this.#keyPairs.request((id) => send({ kind: 'read_key_pair', id, files })),
       clock,
       random,
       descriptors: options.descriptors,
@@ -86,13 +87,13 @@ export class Worker {
         lastId,
         others: () => this.#others.tally(),
         onChange: () => this.#reporter.changed(),
-        passOnCancel: (packet, pool) => this.#askToCancel(packet, pool),
+        passOnCancel: (packet, pool) => this.#passOnCancel(packet, pool),
       },
     });
     this.#decider.decide();
   }
 
-  /** Binds its ports; tells the main process whether it could. */
+  /** Binds the ports and reports the result to the main process. */
   async listen(): Promise<void> {
     const listening = await this.#proxy.listen();
     this.#reporter.report();
@@ -106,13 +107,13 @@ export class Worker {
         this.#snapshot = withDelta(this.#snapshot, message.delta);
         return this.#decider.decide();
       case 'others':
-        return this.#others.tell(message.tally);
+        return this.#others.update(message.tally);
       case 'fresh':
-        return this.#fresh.answer(message.id, undefined);
+        return this.#fresh.resolve(message.id, undefined);
       case 'key_pair':
-        return this.#keyPairs.answer(message.id, message.reading);
+        return this.#keyPairs.resolve(message.id, message.reading);
       case 'cancel_passed':
-        return this.#cancels.answer(message.id, message.outcome);
+        return this.#cancels.resolve(message.id, message.outcome);
       case 'find_cancel':
         return send({ kind: 'cancel_found', id: message.id, isFound: this.#proxy.knowsCancel(message.packet) });
       case 'take_cancel':
@@ -140,7 +141,7 @@ export class Worker {
     this.#options.send({ kind: 'prepared', problem: proxy.kind === 'failed' ? proxy.message : undefined });
   }
 
-  /** The main process decides by the new policy in the same step as it sends this; so does the worker. */
+  /** The main process decides by the new policy as it sends this message, and so does the worker. */
   #apply(): void {
     if (this.#prepared === undefined) return;
     const { policy, proxy } = this.#prepared;
@@ -150,10 +151,12 @@ export class Worker {
     this.#decider.decide();
   }
 
-  async #askToCancel(packet: Uint8Array, pool: string): Promise<CancelOutcome> {
+  async #passOnCancel(packet: Uint8Array, pool: string): Promise<CancelOutcome> {
     const { send, clock } = this.#options;
-    const outcome = this.#cancels.ask((id) => send({ kind: 'pass_cancel', id, packet, pool }));
-    return (await within(clock, CANCEL_MS, outcome)) ?? { kind: 'done', problem: 'no answer from the main process' };
+    const outcome = this.#cancels.request((id) => send({ kind: 'pass_cancel', id, packet, pool }));
+    return (
+      (await withTimeout(clock, CANCEL_MS, outcome)) ?? { kind: 'done', problem: 'no answer from the main process' }
+    );
   }
 
   async #do(id: number, order: Order): Promise<void> {
@@ -164,7 +167,7 @@ export class Worker {
 
   #perform(order: Order): Promise<void> {
     switch (order.what) {
-      case 'tell':
+      case 'report':
         return Promise.resolve();
       case 'stop_accepting':
         return this.#proxy.stopAccepting();

@@ -1,7 +1,7 @@
 // Clients that wait for a route: one queue per pool, first come first served, bounded in number and time, let go at a rate so
 // that a new primary is not stampeded. Who fails to connect comes back and waits out a short pause. Newcomers to an open route
 // do not queue behind the others: a steady stream of them would otherwise keep it from ever emptying.
-import type { HoldOutcome, ProxyEvent, Smell } from '../../reports/events.ts';
+import type { HoldOutcome, ProxyEvent, Trigger } from '../../reports/events.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import { isSameAddress } from '../../model/member.ts';
 import type { HoldPolicy, PoolName } from '../../model/policy.ts';
@@ -38,7 +38,7 @@ export interface HoldQueueInputs {
   readonly table: () => RoutingTable;
   readonly clock: Clock;
   readonly onEvent: (event: ProxyEvent) => void;
-  readonly onTrigger: (smell: Smell) => void;
+  readonly onTrigger: (trigger: Trigger) => void;
   /** Clients that wait at other processes, under the same bound. */
   readonly heldElsewhere?: () => number;
 }
@@ -63,7 +63,7 @@ interface PoolQueue {
   cancelTrigger: () => void;
 }
 
-/** How often waiting clients are smelled. */
+/** How often waiting clients are triggered. */
 const TRIGGER_EVERY_MS = 1_000;
 
 export class HoldQueue {

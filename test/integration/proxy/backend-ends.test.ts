@@ -69,7 +69,7 @@ test.each([
   await closed(session.client);
   expect(session.client.received()).toEqual(GREETING);
   expect(lab.reasons()).toEqual(['client_closed']);
-  expect(lab.smells).toEqual([]);
+  expect(lab.triggers).toEqual([]);
 });
 
 test.each(['28P01', '28000', '3D000', '53300', '42501', '0A000', '08P01', '22023', '57P05'])(
@@ -81,7 +81,7 @@ test.each(['28P01', '28000', '3D000', '53300', '42501', '0A000', '08P01', '22023
     expect(client.received()).toEqual(fatal(sqlState));
     await closed(client);
     expect(lab.closed()).toMatchObject([{ reason: 'backend_closed', detail: `pg-1: FATAL ${sqlState}` }]);
-    expect(lab.smells).toEqual([]);
+    expect(lab.triggers).toEqual([]);
   },
 );
 
@@ -89,7 +89,7 @@ test.each(['57P01', '57P02', '53200', '58030', 'XX000'])('FATAL %s is the server
   const { client, server } = await aSession();
   server.socket.end(fatal(sqlState));
   await until('the words', () => client.received().equals(Buffer.concat([GREETING, fatal(sqlState)])));
-  expect(lab.smells).toEqual([{ kind: 'backend_closed', member: 'pg-1' }]);
+  expect(lab.triggers).toEqual([{ kind: 'backend_closed', member: 'pg-1' }]);
   await closed(client);
   expect(lab.reasons()).toEqual(['backend_closed']);
 });
@@ -149,7 +149,7 @@ test.each(
   });
   await closed(session.client);
   expect(lab.closed()).toMatchObject([{ reason: ending, detail: `pg-1: ${how}`, member: 'pg-1' }]);
-  expect(lab.smells).toEqual([{ kind: ending, member: 'pg-1' }]);
+  expect(lab.triggers).toEqual([{ kind: ending, member: 'pg-1' }]);
 });
 
 test.each(ENDS)('a server that %s while its client authenticates: the client may try its next host', async (...end) => {

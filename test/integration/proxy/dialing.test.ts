@@ -52,7 +52,7 @@ test('a refused dial goes to another member, and the one that refused is smelled
   await aClient('read');
   await until('the session', () => two.connections.length === 1 && two.last().chunks.length > 0);
   expect(dials()).toEqual(['pg-1 refused', 'pg-2 connected']);
-  expect(lab.smells).toEqual([{ kind: 'dial_failed', member: 'pg-1' }]);
+  expect(lab.triggers).toEqual([{ kind: 'dial_failed', member: 'pg-1' }]);
   await one.listenAgain();
 });
 
@@ -120,7 +120,7 @@ test('G12, scenario 41: a fault of this machine is no member’s fault', async (
   await until('the dial', () => lab.proxy.counts().get('read')?.states.dialing === 1);
   await clock.advance(0);
   expect(dials()).toEqual(['pg-1 failed']);
-  expect(lab.smells.filter(({ kind }) => kind === 'dial_failed')).toEqual([]);
+  expect(lab.triggers.filter(({ kind }) => kind === 'dial_failed')).toEqual([]);
   expect(lab.proxy.counts().get('read')?.states.holding).toBe(1);
 });
 
@@ -134,7 +134,7 @@ test('scenario 41: a connect that succeeded while this process stood still count
   await aClient('read');
   await until('the session', () => one.connections.length === 1 && one.last().received().equals(aStartup()));
   expect(dials()).toEqual(['pg-1 connected']);
-  expect(lab.smells).toEqual([]);
+  expect(lab.triggers).toEqual([]);
 });
 
 test('G6: sessions on members that lag are counted and capped', async () => {

@@ -60,7 +60,7 @@ test('the client reads that instead of the server’s answer, and the member is 
     M: 'pointsman: the member of pool "write" turned out to be a standby (landed_on_standby)',
     D: 'pg-1: in_hot_standby is on',
   });
-  expect(lab.smells).toContainEqual(LANDED);
+  expect(lab.triggers).toContainEqual(LANDED);
   await until('the reset', () => backend.last().isClosed);
   expect(backend.last().wasReset).toBe(true);
   expect(lab.proxy.counts().get('write')).toMatchObject({ members: new Map(), states: { closing: 1 } });
@@ -91,7 +91,7 @@ test('a client that has half a message cannot be told', async () => {
   await until('the end', () => client.isClosed || client.hasEnded);
   expect(lab.reasons()).toEqual(['landed_on_standby']);
   expect(client.received().length).toBe(15);
-  expect(lab.smells).toContainEqual(LANDED);
+  expect(lab.triggers).toContainEqual(LANDED);
 });
 
 test('a client that does not leave is cut off', async () => {
@@ -114,7 +114,7 @@ test.each([
   const answer = Buffer.concat([AUTHENTICATION_OK, status, KEY, readyForQuery('I')]);
   backend.last().socket.write(answer);
   await until('the answer', () => client.received().equals(answer));
-  expect(lab.smells).not.toContainEqual(LANDED);
+  expect(lab.triggers).not.toContainEqual(LANDED);
 });
 
 test('the leader of a standby cluster is a standby by right', async () => {
@@ -134,5 +134,5 @@ test('a member whose word is known to be stale: its session is relayed as it is'
   const answer = Buffer.concat([AUTHENTICATION_OK, STANDBY, KEY, readyForQuery('I')]);
   backend.last().socket.write(answer);
   await until('the answer', () => client.received().equals(answer));
-  expect(lab.smells).toEqual([]);
+  expect(lab.triggers).toEqual([]);
 });

@@ -83,6 +83,6 @@ test('a worker that is stuck is replaced', async () => {
   const [, second = 0] = await lab.pids();
   freeze(second);
   const ended = await lab.pointsman.waitFor('its end', () => lab.said('worker_ended')[0], 40_000);
-  expect(ended).toMatchObject({ worker: 2, pid: second, why: expect.stringContaining('stuck: said nothing for') });
+  expect(ended).toMatchObject({ worker: 2, pid: second, why: expect.stringContaining('stuck: no report for') });
   await lab.pointsman.waitFor('the next one', async () => (await lab.pids()).length === 2);
 });

@@ -2,7 +2,7 @@
 // those that the core plans, so tests say what the table is and never what should be done about it.
 import { readKeyPair } from '../../../src/config/key-pair.ts';
 import { planActions } from '../../../src/core/actions.ts';
-import type { ProxyEvent, Smell } from '../../../src/reports/events.ts';
+import type { ProxyEvent, Trigger } from '../../../src/reports/events.ts';
 import type { Clock } from '../../../src/model/instant.ts';
 import type { Address } from '../../../src/model/member.ts';
 import type { BackendPolicy, ClientPolicy, HoldPolicy, PoolPolicy, RelayMode } from '../../../src/model/policy.ts';
@@ -39,7 +39,7 @@ type Closed = Extract<ProxyEvent, { kind: 'session_closed' }>;
 export interface ProxyLab {
   readonly proxy: LocalProxy;
   readonly events: readonly ProxyEvent[];
-  readonly smells: readonly Smell[];
+  readonly triggers: readonly Trigger[];
   /** Where clients of a pool connect. */
   address(pool: string): Address;
   /** Decides anew: the table, then the actions, in one step, as the monitor does. */
@@ -64,7 +64,7 @@ export const LAB_POLICY: Pick<ProxyPolicy, 'client' | 'backend' | 'hold' | 'rela
 export async function startProxyLab(options: ProxyLabOptions = {}): Promise<ProxyLab> {
   const pools = options.pools ?? [aWritePool(), aPool()];
   const events: ProxyEvent[] = [];
-  const smells: Smell[] = [];
+  const triggers: Trigger[] = [];
   const holding = Object.fromEntries(pools.map(({ name }) => [name, {}]));
   let table: RoutingTable = aTableOf({ ...holding, ...options.table });
   const proxy = createProxy({
@@ -79,7 +79,7 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
       return table;
     },
     freshen: options.freshen ?? (() => Promise.resolve()),
-    onTrigger: (smell) => smells.push(smell),
+    onTrigger: (trigger) => triggers.push(trigger),
     onEvent: (event) => events.push(event),
     readKeyPair,
     clock: options.clock ?? systemClock,
@@ -94,7 +94,7 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
   return {
     proxy,
     events,
-    smells,
+    triggers,
     address(pool) {
       const address = addresses.get(pool);
       if (address === undefined) throw new Error(`no listener for pool ${pool}`);

@@ -76,7 +76,7 @@ it('freshen believes no evidence from before a session was ended by the server',
   const lab = await new LabMonitor().started();
   await lab.clock.advance(200);
   lab.set('pg-1', { role: 'replica' });
-  lab.monitor.smell({ kind: 'backend_closed', member: 'pg-1' });
+  lab.monitor.trigger({ kind: 'backend_closed', member: 'pg-1' });
   expect(lab.writeRoute()).toBe('pg-1');
   await lab.monitor.freshen('write');
   expect(lab.writeRoute()).toBe('hold');
@@ -86,11 +86,11 @@ it('a session for writes that met a standby: no evidence from before counts, and
   const lab = await new LabMonitor().started();
   await lab.clock.advance(5000);
   const from = lab.clock.now();
-  lab.monitor.smell({ kind: 'landed_on_standby', member: 'pg-1' });
+  lab.monitor.trigger({ kind: 'landed_on_standby', member: 'pg-1' });
   await lab.clock.advance(1000);
   expect(lab.askedSince('pg-1', from)).toBeGreaterThanOrEqual(5);
   lab.set('pg-1', { role: 'replica' });
-  lab.monitor.smell({ kind: 'landed_on_standby', member: 'pg-1' });
+  lab.monitor.trigger({ kind: 'landed_on_standby', member: 'pg-1' });
   const asked = lab.monitor.freshen('write');
   await lab.clock.advance(100);
   await asked;
@@ -101,7 +101,7 @@ it('a server that calls itself a standby while its API proves it the primary: sa
   const lab = await new LabMonitor().started();
   await lab.clock.advance(5000);
   for (let times = 0; times < 3; times += 1) {
-    lab.monitor.smell({ kind: 'landed_on_standby', member: 'pg-1' });
+    lab.monitor.trigger({ kind: 'landed_on_standby', member: 'pg-1' });
     await lab.clock.advance(1000);
   }
   expect(lab.monitor.table().pools.get('write')?.route).toMatchObject({ targets: [{ isStandbyWordStale: true }] });

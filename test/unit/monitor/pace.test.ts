@@ -105,7 +105,7 @@ it('asks a member soon after its server ended a session, but not for each of man
   await lab.clock.advance(3000);
   const from = lab.clock.now();
   for (let ended = 0; ended < 100; ended += 1) {
-    lab.monitor.smell({ kind: 'backend_closed', member: 'pg-1' });
+    lab.monitor.trigger({ kind: 'backend_closed', member: 'pg-1' });
     await lab.clock.advance(10);
   }
   expect(lab.askedSince('pg-1', from)).toBeGreaterThanOrEqual(9);
@@ -118,7 +118,7 @@ it('clients whose server ends them first, many at a time, share one question per
   const from = lab.clock.now();
   let routed = 0;
   for (let times = 0; times < 200; times += 1) {
-    lab.monitor.smell({ kind: 'backend_closed', member: 'pg-1' });
+    lab.monitor.trigger({ kind: 'backend_closed', member: 'pg-1' });
     void lab.monitor.freshen('write')?.then(() => (routed += 1));
     await lab.clock.advance(5);
   }
@@ -130,7 +130,7 @@ it('clients whose server ends them first, many at a time, share one question per
 it('a client that waits for a question to come is answered when the member leaves', async () => {
   const lab = await new LabMonitor().started();
   await lab.clock.advance(50);
-  lab.monitor.smell({ kind: 'backend_closed', member: 'pg-1' });
+  lab.monitor.trigger({ kind: 'backend_closed', member: 'pg-1' });
   const asked = lab.monitor.freshen('write');
   expect(asked).toBeDefined();
   lab.monitor.stop();
@@ -169,7 +169,7 @@ it('probes urgently when a scheduled switchover is due', async () => {
   await lab.clock.advance(15_000);
   expect(lab.events.some((event) => event.kind === 'urgent_probing')).toBe(false);
   await lab.clock.advance(4500);
-  expect(lab.events).toContainEqual({ kind: 'urgent_probing', on: true, smells: ['scheduled_switchover'] });
+  expect(lab.events).toContainEqual({ kind: 'urgent_probing', on: true, triggers: ['scheduled_switchover'] });
 });
 
 it('a refresh asks everybody and /cluster at once, and goes on at the urgent pace', async () => {
@@ -239,7 +239,7 @@ it('asks a member soon that was too slow to connect', async () => {
   const lab = await new LabMonitor().started();
   await lab.clock.advance(3000);
   const from = lab.clock.now();
-  lab.monitor.smell({ kind: 'connect_slow', member: 'pg-2' });
+  lab.monitor.trigger({ kind: 'connect_slow', member: 'pg-2' });
   await lab.clock.advance(100);
   expect([lab.askedSince('pg-2', from), lab.askedSince('pg-1', from)]).toEqual([1, 0]);
 });

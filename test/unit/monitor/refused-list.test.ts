@@ -30,7 +30,7 @@ test('a member that the last document listed stays refused; what concerns seeds 
     random: () => 0.5,
     onObservation: (one: Observation) => void (one.kind === 'members' && observed.push(one.refused)),
     onNewList: () => {},
-    onSmell: () => {},
+    onTrigger: () => {},
     onEvent: (event: MonitorEvent) => void (event.kind === 'members_refused' && told.push(event.refused)),
   });
   loop.start();

@@ -215,7 +215,7 @@ describe('lines', () => {
       { kind: 'standby_word_stale', member: 'pg-1' },
       'warn pg-1: new sessions read in_hot_standby=on, but its API proves that it is the primary',
     ],
-    [{ kind: 'urgent_probing', on: true, smells: ['clients_held'] }, 'info urgent probing on: clients_held'],
+    [{ kind: 'urgent_probing', on: true, triggers: ['clients_held'] }, 'info urgent probing on: clients_held'],
     [
       { kind: 'client_accepted', pool: 'read', session: 7, client: '10.0.0.1:5' },
       'trace session 7: 10.0.0.1:5 accepted',
@@ -249,7 +249,7 @@ describe('recorder', () => {
       const { onMonitorEvent } = createRecorder({ log, clock: new ManualClock(), count: () => {} });
       for (const detail of [undefined, undefined, 'nobody answers', 'nobody answers', undefined]) {
         onMonitorEvent(discovered(detail));
-        onMonitorEvent({ kind: 'urgent_probing', on: false, smells: [] });
+        onMonitorEvent({ kind: 'urgent_probing', on: false, triggers: [] });
       }
     });
     const told = lines.map((line) => JSON.parse(line)).filter(({ event }) => event === 'discovery_finished');

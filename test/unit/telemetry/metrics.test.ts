@@ -264,7 +264,7 @@ describe('by event', () => {
   });
 
   test.each([
-    [{ kind: 'urgent_probing', on: true, smells: [] }, 'pointsman_urgent_probing 1'],
+    [{ kind: 'urgent_probing', on: true, triggers: [] }, 'pointsman_urgent_probing 1'],
     [
       { kind: 'cancel_forwarded', pool: 'read', key: 'known', members: ['a'] },
       'pointsman_cancels_forwarded_total{pool="read",key="known"} 1',

@@ -1,9 +1,9 @@
 // A cancel request between workers, on the main process's side: one worker is asked to send it, or none.
 import { expect, test } from 'vitest';
 import { NO_TALLY } from '../../../src/reports/tally.ts';
-import { Answers } from '../../../src/workers/worker-requests.ts';
+import { WorkerRequests } from '../../../src/workers/worker-requests.ts';
 import type { ChannelListener } from '../../../src/workers/fork.ts';
-import { Handle } from '../../../src/workers/worker-process.ts';
+import { WorkerProcess } from '../../../src/workers/worker-process.ts';
 import type { FromWorker, ToWorker } from '../../../src/workers/messages.ts';
 import { aPolicy } from '../../support/values/builders.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';
@@ -13,7 +13,7 @@ import { emptySnapshot } from '../../../src/core/snapshot.ts';
 const PACKET = Uint8Array.of(1, 2, 3);
 
 interface Played {
-  readonly handle: Handle;
+  readonly handle: WorkerProcess;
   readonly heard: ToWorker[];
   readonly say: (message: FromWorker) => void;
   readonly die: () => void;
@@ -22,7 +22,7 @@ interface Played {
 function play(id: number): Played {
   const heard: ToWorker[] = [];
   let listener: ChannelListener | undefined;
-  const handle = new Handle({
+  const handle = new WorkerProcess({
     id,
     now: 0,
     begin: {
@@ -52,7 +52,7 @@ function play(id: number): Played {
 function start() {
   const clock = new ManualClock();
   const [asking, one, two] = [play(1), play(2), play(3)];
-  const answers = new Answers({
+  const answers = new WorkerRequests({
     clock,
     freshen: () => undefined,
     sendSnapshot: () => {},

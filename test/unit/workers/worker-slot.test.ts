@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { Slot } from '../../../src/workers/worker-slot.ts';
+import { WorkerSlot } from '../../../src/workers/worker-slot.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';
 
 /** A slot whose workers begin at once. */
 function aSlot() {
   const clock = new ManualClock();
   const launched: number[] = [];
-  const slot = new Slot({
+  const slot = new WorkerSlot({
     number: 2,
     clock,
     launch: () => {
@@ -19,7 +19,7 @@ function aSlot() {
   const die = (): number => {
     const { worker } = slot;
     if (worker === undefined) throw new Error('nobody is there');
-    const pauseMs = slot.lost(worker, 'killed by SIGKILL');
+    const pauseMs = slot.workerLost(worker, 'killed by SIGKILL');
     slot.restartIn(pauseMs, () => true);
     return pauseMs;
   };
@@ -45,7 +45,7 @@ test('after the fifth in a row nobody should rely on it, until one has lived for
   for (let death = 0; death < 4; death += 1) await clock.advance(die());
   expect(slot.trouble()).toBeUndefined();
   await clock.advance(die());
-  expect(slot.trouble()).toBe('worker 2 ends again and again: killed by SIGKILL');
+  expect(slot.trouble()).toBe('worker 2 keeps dying: killed by SIGKILL');
   await clock.advance(9_999);
   expect(slot.trouble()).toBeDefined();
   await clock.advance(1);
@@ -57,7 +57,7 @@ test('after the fifth in a row nobody should rely on it, until one has lived for
 test('nobody is started when that may not be, or after stop()', async () => {
   const { clock, slot, launched } = aSlot();
   const { worker } = slot;
-  if (worker !== undefined) slot.lost(worker, 'x');
+  if (worker !== undefined) slot.workerLost(worker, 'x');
   slot.restartIn(100, () => false);
   await clock.advance(100);
   expect([launched.length, clock.pending()]).toEqual([1, 0]);

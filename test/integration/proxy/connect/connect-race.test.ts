@@ -92,7 +92,7 @@ test('after attempt_delay the next member is tried too; the connect that loses i
   await until('the session', () => two.connections.length === 1 && two.last().chunks.length > 0);
   expect(dials()).toEqual(['pg-1 outraced', 'pg-2 connected']);
   expect(unanswered.size).toBe(0);
-  expect(lab.smells).toEqual([{ kind: 'connect_slow', member: 'pg-1' }]);
+  expect(lab.triggers).toEqual([{ kind: 'connect_slow', member: 'pg-1' }]);
   expect(seats()).toEqual({ 'pg-2': 1 });
 });
 
@@ -110,7 +110,7 @@ test('the first member may still win; the second is not held to be slow', async 
   first?.({ kind: 'connected', socket });
   await until('the session', () => one.connections.length === 1 && one.last().chunks.length > 0);
   expect(dials()).toEqual(['pg-2 outraced', 'pg-1 connected']);
-  expect([lab.smells, seats()]).toEqual([[], { 'pg-1': 1 }]);
+  expect([lab.triggers, seats()]).toEqual([[], { 'pg-1': 1 }]);
   await two.listenAgain();
 });
 

@@ -48,7 +48,7 @@ test.each(['stopping', 'gone'] as const)(
     await until('the echo', () => client.received().equals(Buffer.from(aStartup())));
     expect(next.last().received().equals(Buffer.from(aStartup()))).toBe(true);
     expect(old.connections).toHaveLength(1);
-    expect(lab.smells).toContainEqual({ kind: 'backend_closed', member: 'pg-1' });
+    expect(lab.triggers).toContainEqual({ kind: 'backend_closed', member: 'pg-1' });
     expect(lab.proxy.counts().get('write')).toMatchObject({ toBackendBytes: aStartup().length });
   },
 );

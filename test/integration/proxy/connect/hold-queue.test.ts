@@ -225,12 +225,12 @@ test('a route that closes during the release stops it', async () => {
 test('waiting clients are smelled when they come and each second while they wait', async () => {
   await start();
   await aHeldClient();
-  expect(lab.smells).toEqual([{ kind: 'clients_held', pool: 'write' }]);
+  expect(lab.triggers).toEqual([{ kind: 'clients_held', pool: 'write' }]);
   await clock.advance(3_000);
-  expect(lab.smells.length).toBe(4);
+  expect(lab.triggers.length).toBe(4);
   open();
   await clock.advance(3_000);
-  expect(lab.smells.length).toBe(4);
+  expect(lab.triggers.length).toBe(4);
 });
 
 test('a client held for what the operator wants is told so at the end of its wait', async () => {

@@ -292,7 +292,7 @@ test('a backend that closes without an answer: in an exclusive pool the client g
   await until('the close', () => lab.reasons().length === 1);
   expect(one.connections).toHaveLength(2);
   expect(lab.closed()).toMatchObject([{ reason: 'backend_closed', member: 'pg-1' }]);
-  expect(lab.smells).toContainEqual({ kind: 'backend_closed', member: 'pg-1' });
+  expect(lab.triggers).toContainEqual({ kind: 'backend_closed', member: 'pg-1' });
   await until('the end', () => client.hasEnded);
 });
 

@@ -122,7 +122,7 @@ test('scenario 36: a reset by the client resets the backend', async () => {
   await until('the close', () => backend.last().isClosed && lab.reasons().length === 1);
   expect(backend.last().wasReset).toBe(true);
   expect(lab.reasons()).toEqual(['client_reset']);
-  expect(lab.smells).toEqual([]);
+  expect(lab.triggers).toEqual([]);
 });
 
 test('scenario 36: a reset by the backend ends the client after what was said, and is smelled', async () => {
@@ -135,7 +135,7 @@ test('scenario 36: a reset by the backend ends the client after what was said, a
   backend.last().socket.resetAndDestroy();
   await until('the close', () => client.hasEnded && lab.reasons().length === 1);
   expect(lab.reasons()).toEqual(['backend_reset']);
-  expect(lab.smells).toEqual([{ kind: 'backend_reset', member: 'pg-1' }]);
+  expect(lab.triggers).toEqual([{ kind: 'backend_reset', member: 'pg-1' }]);
 });
 
 test('every session is counted once while it lives and never after', async () => {

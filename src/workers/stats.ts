@@ -1,34 +1,80 @@
-// The counts of all workers as one: the sum of what each last told, and of those that ended what they had counted until then. Totals
-// never go back, whoever dies; over all pools accepted = closed + live, always.
+// What the workers report of themselves, kept by worker: counts, shared limits and live sessions. One report is
+// recorded synchronously, so that these three always agree, also when a worker dies.
 import type { PoolCounts } from '../reports/counts.ts';
+import type { ProxyEvent } from '../reports/events.ts';
+import type { Instant } from '../model/instant.ts';
 import type { PoolName } from '../model/policy.ts';
 import { sumOfMaps } from '../reports/tally.ts';
+import type { Tally } from '../reports/tally.ts';
+import { LiveSessions } from './live-sessions.ts';
+import type { Report } from './messages.ts';
+import { SharedLimits } from './shared-limits.ts';
 
 type Counts = ReadonlyMap<PoolName, PoolCounts>;
 
-export class Totals {
-  readonly #told = new Map<number, Counts>();
-  #ended: Counts = new Map();
+export class WorkerStats {
+  readonly #limits = new SharedLimits();
+  readonly #totals = new PoolTotals();
+  readonly #live = new LiveSessions();
 
-  tell(worker: number, counts: Counts): void {
-    this.#told.set(worker, counts);
+  update(worker: number, { counts, tally, events }: Report, now: Instant): void {
+    this.#totals.update(worker, counts);
+    this.#limits.update(worker, tally);
+    for (const event of events) this.#live.record(worker, event, now);
   }
 
-  /** Its live sessions are closed. Returns how many there were. */
-  forget(worker: number): number {
-    const last = this.#told.get(worker) ?? new Map();
-    this.#told.delete(worker);
+  /** The worker is gone. Returns how each of its sessions ended. */
+  remove(worker: number, detail: string, now: Instant): readonly ProxyEvent[] {
+    this.#totals.remove(worker);
+    this.#limits.remove(worker);
+    return this.#live.remove(worker, detail, now);
+  }
+
+  counts(): Counts {
+    return this.#totals.sum();
+  }
+
+  sessionsOf(worker: number): number {
+    return this.#totals.live(worker);
+  }
+
+  /** What all other workers have. */
+  totalExcept(worker: number): Tally {
+    return this.#limits.totalExcept(worker);
+  }
+
+  /** The same for each of `workers`. It has only the addresses whose number changed since the last call. */
+  changesExcept(workers: readonly number[]): ReadonlyMap<number, Tally> {
+    return this.#limits.changesExcept(workers);
+  }
+}
+
+/**
+ * The sum of each worker's last counts, and of what ended workers had counted. Totals never decrease when a worker
+ * dies. Over all pools accepted = closed + live.
+ */
+class PoolTotals {
+  readonly #last = new Map<number, Counts>();
+  #ended: Counts = new Map();
+
+  update(worker: number, counts: Counts): void {
+    this.#last.set(worker, counts);
+  }
+
+  /** Counts the worker's live sessions as closed. */
+  remove(worker: number): void {
+    const last = this.#last.get(worker) ?? new Map();
+    this.#last.delete(worker);
     this.#ended = sumOfCounts([this.#ended, new Map([...last].map(([pool, counts]) => [pool, afterTheEnd(counts)]))]);
-    return liveOf(last);
   }
 
   sum(): Counts {
-    return sumOfCounts([this.#ended, ...this.#told.values()]);
+    return sumOfCounts([this.#ended, ...this.#last.values()]);
   }
 
   /** Live sessions of one worker. */
   live(worker: number): number {
-    return liveOf(this.#told.get(worker) ?? new Map());
+    return liveOf(this.#last.get(worker) ?? new Map());
   }
 }
 
@@ -54,7 +100,7 @@ function afterTheEnd({ states, accepted, closed, toBackendBytes, toClientBytes }
 
 const NO_STATES: PoolCounts['states'] = { startup: 0, holding: 0, dialing: 0, relaying: 0, closing: 0 };
 
-export function sumOfCounts(all: readonly Counts[]): Counts {
+function sumOfCounts(all: readonly Counts[]): Counts {
   const names = new Set(all.flatMap((counts) => [...counts.keys()]));
   return new Map(
     [...names].map((name) => [

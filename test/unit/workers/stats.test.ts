@@ -1,10 +1,10 @@
-// What the workers tell, and what is left of it when one is gone.
+// What the workers report, and what remains of it when a worker is gone.
 import { expect, test } from 'vitest';
 import type { PoolCounts } from '../../../src/reports/counts.ts';
 import type { ProxyEvent } from '../../../src/reports/events.ts';
 import { NO_TALLY } from '../../../src/reports/tally.ts';
 import type { Tally } from '../../../src/reports/tally.ts';
-import { Books } from '../../../src/workers/books.ts';
+import { WorkerStats } from '../../../src/workers/stats.ts';
 import type { Report } from '../../../src/workers/messages.ts';
 
 const STATES: PoolCounts['states'] = { startup: 0, holding: 0, dialing: 0, relaying: 0, closing: 0 };
@@ -31,12 +31,12 @@ function aReport(pools: Record<string, Partial<PoolCounts>>, changes: Partial<Re
 const relaying = (count: number): PoolCounts['states'] => ({ ...STATES, relaying: count });
 
 test('counts are the sum of what each last told', () => {
-  const books = new Books();
+  const stats = new WorkerStats();
   const told = { states: relaying(2), members: new Map([['pg-1', 2]]), accepted: 5, closed: 3, toClientBytes: 10 };
-  books.enter(1, aReport({ write: { ...told, accepted: 4 } }), 0);
-  books.enter(1, aReport({ write: told }), 0);
-  books.enter(2, aReport({ write: { ...told, degradedSince: 7 }, read: { accepted: 1, states: relaying(1) } }), 0);
-  expect(books.counts().get('write')).toEqual(
+  stats.update(1, aReport({ write: { ...told, accepted: 4 } }), 0);
+  stats.update(1, aReport({ write: told }), 0);
+  stats.update(2, aReport({ write: { ...told, degradedSince: 7 }, read: { accepted: 1, states: relaying(1) } }), 0);
+  expect(stats.counts().get('write')).toEqual(
     aCount({
       states: relaying(4),
       members: new Map([['pg-1', 4]]),
@@ -46,20 +46,20 @@ test('counts are the sum of what each last told', () => {
       degradedSince: 7,
     }),
   );
-  expect([books.sessionsOf(1), books.sessionsOf(2), books.sessionsOf(3)]).toEqual([2, 3, 0]);
+  expect([stats.sessionsOf(1), stats.sessionsOf(2), stats.sessionsOf(3)]).toEqual([2, 3, 0]);
 });
 
 test('a worker that is gone takes nothing back: accepted = closed + live before and after', () => {
-  const books = new Books();
-  books.enter(1, aReport({ write: { states: relaying(2), accepted: 5, closed: 3, toClientBytes: 10 } }), 0);
-  books.enter(2, aReport({ write: { states: relaying(1), accepted: 1 } }), 0);
-  books.close(1, 'died', 0);
-  expect(books.counts().get('write')).toEqual(
+  const stats = new WorkerStats();
+  stats.update(1, aReport({ write: { states: relaying(2), accepted: 5, closed: 3, toClientBytes: 10 } }), 0);
+  stats.update(2, aReport({ write: { states: relaying(1), accepted: 1 } }), 0);
+  stats.remove(1, 'died', 0);
+  expect(stats.counts().get('write')).toEqual(
     aCount({ states: relaying(1), accepted: 6, closed: 5, toClientBytes: 10 }),
   );
-  books.close(2, 'died', 0);
-  books.enter(3, aReport({ write: { accepted: 1, states: relaying(1) } }), 0);
-  expect(books.counts().get('write')).toEqual(
+  stats.remove(2, 'died', 0);
+  stats.update(3, aReport({ write: { accepted: 1, states: relaying(1) } }), 0);
+  expect(stats.counts().get('write')).toEqual(
     aCount({ states: relaying(1), accepted: 7, closed: 6, toClientBytes: 10 }),
   );
 });
@@ -92,9 +92,9 @@ test.each<[string, ProxyEvent[], object]>([
   ['one that has just connected', [accepted, dialed], { pool: 'read', member: 'pg-2' }],
   ['one that is served', [accepted, dialed, opened], { pool: 'read', member: 'pg-2', user: 'app' }],
 ])('the session of a worker that died ends with one event: %s', (_, events, expected) => {
-  const books = new Books();
-  for (const event of events) books.enter(1, aReport({}, { events: [event] }), 1000);
-  expect(books.close(1, 'worker 1 (pid 5): killed by SIGKILL', 3500)).toEqual([
+  const stats = new WorkerStats();
+  for (const event of events) stats.update(1, aReport({}, { events: [event] }), 1000);
+  expect(stats.remove(1, 'worker 1 (pid 5): killed by SIGKILL', 3500)).toEqual([
     {
       kind: 'session_closed',
       ...who,
@@ -106,48 +106,48 @@ test.each<[string, ProxyEvent[], object]>([
       ...expected,
     },
   ]);
-  expect(books.close(1, 'again', 0)).toEqual([]);
+  expect(stats.remove(1, 'again', 0)).toEqual([]);
 });
 
 test('one that had ended before does not end again', () => {
-  const books = new Books();
-  books.enter(1, aReport({}, { events: [accepted, dialed, opened, closed] }), 0);
-  expect(books.close(1, 'died', 0)).toEqual([]);
+  const stats = new WorkerStats();
+  stats.update(1, aReport({}, { events: [accepted, dialed, opened, closed] }), 0);
+  expect(stats.remove(1, 'died', 0)).toEqual([]);
 });
 
 function aTally(sessions: number, byAddress: Record<string, number> = {}): Tally {
   return { ...NO_TALLY, sessions, byAddress: new Map(Object.entries(byAddress)) };
 }
 
-function enter(books: Books, worker: number, tally: Tally): void {
-  books.enter(worker, aReport({}, { tally }), 0);
+function enter(stats: WorkerStats, worker: number, tally: Tally): void {
+  stats.update(worker, aReport({}, { tally }), 0);
 }
 
 test('each worker is told what the others have, of addresses what changed', () => {
-  const books = new Books();
-  enter(books, 1, aTally(2, { a: 2 }));
-  enter(books, 2, aTally(3, { a: 1, b: 2 }));
-  enter(books, 3, aTally(4));
-  expect(books.news([1, 2, 3])).toEqual(
+  const stats = new WorkerStats();
+  enter(stats, 1, aTally(2, { a: 2 }));
+  enter(stats, 2, aTally(3, { a: 1, b: 2 }));
+  enter(stats, 3, aTally(4));
+  expect(stats.changesExcept([1, 2, 3])).toEqual(
     new Map([
       [1, aTally(7, { a: 1, b: 2 })],
       [2, aTally(6, { a: 2, b: 0 })],
       [3, aTally(5, { a: 3, b: 2 })],
     ]),
   );
-  enter(books, 1, aTally(1, { a: 1 }));
-  expect(books.news([2])).toEqual(new Map([[2, aTally(5, { a: 1 })]]));
-  enter(books, 2, aTally(1, { b: 0 }));
-  expect(books.news([1]).get(1)).toEqual(aTally(5, { b: 0 }));
+  enter(stats, 1, aTally(1, { a: 1 }));
+  expect(stats.changesExcept([2])).toEqual(new Map([[2, aTally(5, { a: 1 })]]));
+  enter(stats, 2, aTally(1, { b: 0 }));
+  expect(stats.changesExcept([1]).get(1)).toEqual(aTally(5, { b: 0 }));
 });
 
 test('one that is gone has nothing any more; one that begins is told all', () => {
-  const books = new Books();
-  enter(books, 1, aTally(2, { a: 2 }));
-  enter(books, 2, aTally(3, { a: 1, b: 2 }));
-  expect(books.besides(3)).toEqual(aTally(5, { a: 3, b: 2 }));
-  books.news([1, 2]);
-  books.close(2, 'died', 0);
-  expect(books.news([1])).toEqual(new Map([[1, aTally(0, { a: 0, b: 0 })]]));
-  expect(books.besides(3)).toEqual(aTally(2, { a: 2 }));
+  const stats = new WorkerStats();
+  enter(stats, 1, aTally(2, { a: 2 }));
+  enter(stats, 2, aTally(3, { a: 1, b: 2 }));
+  expect(stats.totalExcept(3)).toEqual(aTally(5, { a: 3, b: 2 }));
+  stats.changesExcept([1, 2]);
+  stats.remove(2, 'died', 0);
+  expect(stats.changesExcept([1])).toEqual(new Map([[1, aTally(0, { a: 0, b: 0 })]]));
+  expect(stats.totalExcept(3)).toEqual(aTally(2, { a: 2 }));
 });
