@@ -1,6 +1,59 @@
+import { globSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import type { TestProjectConfiguration } from 'vitest/config';
 
-// Three projects, so that the quick ones can be run alone: `vitest run --project unit`.
+// `npm test` runs unit, integration, e2e and e2e-measured; `npm run test:slow` runs the others (test/README.md).
+
+/** These print how long something took, or compare processor time: nothing else runs beside them. */
+const MEASURED = named('frozen-api', 'host-death', 'one-writer', 'read-sessions', 'restart-in-place', 'switchover');
+
+/** These need programs that few machines have, and minutes. */
+const SLOW = named('drivers', 'image');
+const SLOW_MEASURED = named('bench-short');
+
+const files = globSync('test/e2e/**/*.test.ts', { cwd: resolve(import.meta.dirname, '..') }).toSorted();
+/** A file for every kind of cluster belongs to two projects: each of them registers its own kind. */
+const patroni = files.filter((file) => describesOn(file, 'Patroni|EveryCluster'));
+const sandbox = files.filter((file) => !patroni.includes(file) || describesOn(file, 'Sandbox|EveryCluster'));
+
+function named(...names: readonly string[]): readonly string[] {
+  return names.map((name) => `test/e2e/${name}.test.ts`);
+}
+
+function describesOn(file: string, kinds: string): boolean {
+  const text = readFileSync(resolve(import.meta.dirname, '..', file), 'utf8');
+  return new RegExp(`^describeOn(${kinds})\\(`, 'm').test(text);
+}
+
+interface E2eProject {
+  readonly include: readonly string[];
+  readonly clusters?: 'sandbox' | 'patroni';
+  /** Two files at a time are no burden for two cores, because tests of real time mostly wait. */
+  readonly isMeasured?: boolean;
+  readonly groupOrder: number;
+}
+
+function e2e(name: string, project: E2eProject): TestProjectConfiguration {
+  const { include, clusters = 'sandbox', isMeasured = false, groupOrder } = project;
+  return {
+    test: {
+      name,
+      include: [...include],
+      env: { POINTSMAN_TEST_CLUSTERS: clusters },
+      maxWorkers: isMeasured ? 1 : 2,
+      sequence: { groupOrder },
+      testTimeout: 120_000,
+      hookTimeout: 120_000,
+    },
+  };
+}
+
+const without = (all: readonly string[], ...others: readonly (readonly string[])[]): readonly string[] =>
+  all.filter((file) => !others.flat().includes(file));
+const within = (all: readonly string[], some: readonly string[]): readonly string[] =>
+  all.filter((file) => some.includes(file));
+
 export default defineConfig({
   test: {
     reporters: ['default'],
@@ -16,17 +69,17 @@ export default defineConfig({
         },
       },
       { test: { name: 'integration', include: ['test/integration/**/*.test.ts'], testTimeout: 20_000 } },
-      {
-        test: {
-          name: 'e2e',
-          include: ['test/e2e/**/*.test.ts'],
-          // After the others and one file at a time: these hold real time.
-          fileParallelism: false,
-          sequence: { groupOrder: 1 },
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-        },
-      },
+      e2e('e2e', { include: without(sandbox, MEASURED, SLOW, SLOW_MEASURED), groupOrder: 1 }),
+      e2e('e2e-measured', { include: within(sandbox, MEASURED), isMeasured: true, groupOrder: 2 }),
+      e2e('slow', { include: SLOW, groupOrder: 3 }),
+      e2e('slow-measured', { include: SLOW_MEASURED, isMeasured: true, groupOrder: 4 }),
+      e2e('patroni', { include: without(patroni, MEASURED), clusters: 'patroni', groupOrder: 3 }),
+      e2e('patroni-measured', {
+        include: within(patroni, MEASURED),
+        clusters: 'patroni',
+        isMeasured: true,
+        groupOrder: 4,
+      }),
     ],
   },
 });

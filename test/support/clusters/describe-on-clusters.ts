@@ -6,6 +6,7 @@ import { describeOnPatroni } from '../patroni/describe-on-patroni.ts';
 import { startPatroniCluster } from '../patroni/start-cluster.ts';
 import type { ClusterOptions } from '../patroni/settings.ts';
 import { describeUnless } from '../runner/unless-missing.ts';
+import { isWanted } from '../runner/wanted-clusters.ts';
 import type { ClusterUnderTest } from './cluster-under-test.ts';
 import { missingForSandbox } from './sandbox-availability.ts';
 import { SandboxCluster, type SandboxClusterOptions } from './sandbox-cluster.ts';
@@ -35,5 +36,5 @@ export function describeOnEveryCluster(name: string, define: (lab: Lab) => void)
 }
 
 export function describeOnSandbox(name: string, define: (lab: typeof sandbox) => void): void {
-  describeUnless(missingForSandbox, `${name}, on the sandbox`, () => define(sandbox));
+  if (isWanted('sandbox')) describeUnless(missingForSandbox, `${name}, on the sandbox`, () => define(sandbox));
 }

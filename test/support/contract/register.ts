@@ -1,13 +1,22 @@
 // Registers the whole suite for one target with vitest: one cluster, areas in order, every test begun with a healthy cluster.
 import { afterAll, beforeAll, beforeEach, describe, it } from 'vitest';
-import { sectionOf } from './checklist.ts';
+import { type ItemId, sectionOf } from './checklist.ts';
 import type { Area, Contract } from './contract.ts';
 import { expectations } from './expectations.ts';
 import { differencesOf } from './known-differences.ts';
 import { questionsTo } from './run.ts';
 import type { ContractTarget } from './target.ts';
 
-export function registerContract(areas: readonly Area[], start: () => Promise<ContractTarget>): void {
+export interface Extent {
+  /** Whether the test of these items is registered; without this, every test is. */
+  readonly isWanted?: (items: readonly ItemId[]) => boolean;
+}
+
+export function registerContract(
+  areas: readonly Area[],
+  start: () => Promise<ContractTarget>,
+  { isWanted = () => true }: Extent = {},
+): void {
   let target: ContractTarget | undefined;
   const started = (): ContractTarget => {
     if (target === undefined) throw new Error('the cluster did not start');
@@ -22,6 +31,7 @@ export function registerContract(areas: readonly Area[], start: () => Promise<Co
 
   const contract: Contract = (items, title, run) => {
     const named = typeof items === 'string' ? [items] : items;
+    if (!isWanted(named)) return;
     it(`${sectionOf(named[0] ?? '') ?? 'no section'} · ${title}`, async () => {
       const { expected, finish } = expectations(named, differencesOf(started().name));
       await run({ ...questionsTo(started()), expected });
