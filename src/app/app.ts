@@ -7,7 +7,7 @@ import type { OpenFilesStatus, Readiness } from '../admin/status.ts';
 import type { StatusDocument } from '../admin/status-document.ts';
 import { createClients } from './cluster-access.ts';
 import type { Clients } from './cluster-access.ts';
-import { readAdminToken } from '../config/admin-token.ts';
+import { readAdminToken } from '../config/files/admin-token.ts';
 import type { ClusterConfig, Config } from '../config/config.ts';
 import type { Loaded } from '../config/load.ts';
 import type { MonitorEvent } from '../reports/events.ts';

@@ -2,7 +2,7 @@
 import { availableParallelism, platform } from 'node:os';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readKeyPair } from '../config/key-pair.ts';
+import { readKeyPair } from '../config/files/key-pair.ts';
 import type { Config } from '../config/config.ts';
 import type { ProxyEvent, WorkerEvent } from '../reports/events.ts';
 import type { Clock } from '../model/instant.ts';

@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs';
 import type * as Http from 'node:http';
 import { createRequire } from 'node:module';
-import { parseAdminAddress, parseListenAddress } from '../config/address.ts';
-import { childOf } from '../config/tree.ts';
-import { readYaml } from '../config/yaml-text.ts';
+import { parseAdminAddress, parseListenAddress } from '../config/schema/address.ts';
+import { childOf } from '../config/source/tree.ts';
+import { readYaml } from '../config/source/yaml-text.ts';
 import { addressText } from '../model/member.ts';
 import type { Address } from '../model/member.ts';
 import { EXIT } from './io.ts';

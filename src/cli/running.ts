@@ -1,8 +1,8 @@
 // The running Pointsman that a command asks: where its admin address is, by which token it may be asked to operate, and one HTTP question.
 import type * as Http from 'node:http';
 import { createRequire } from 'node:module';
-import { parseAdminAddress } from '../config/address.ts';
-import { readAdminToken } from '../config/admin-token.ts';
+import { parseAdminAddress } from '../config/schema/address.ts';
+import { readAdminToken } from '../config/files/admin-token.ts';
 import type { AdminConfig } from '../config/config.ts';
 import { loadAdmin } from '../config/load-admin.ts';
 import { formatProblems } from '../config/problem.ts';

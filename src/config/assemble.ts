@@ -2,9 +2,15 @@
 import type { CheckFamily } from '../model/check.ts';
 import type { ClientTls, PoolPolicy, ProbePolicy } from '../model/policy.ts';
 import type { ApiTls, ClusterConfig, Config } from './config.ts';
-import { EXCLUSIVE_ON_LEAVE, MAX_LAGGING_SESSIONS, SHARED_ON_LEAVE, SLOW_START_MS, maxHandshakes } from './defaults.ts';
-import { kubernetesConfig } from './kubernetes.ts';
-import type { ParsedFile, ParsedPool } from './schema.ts';
+import {
+  EXCLUSIVE_ON_LEAVE,
+  MAX_LAGGING_SESSIONS,
+  SHARED_ON_LEAVE,
+  SLOW_START_MS,
+  maxHandshakes,
+} from './schema/defaults.ts';
+import { kubernetesConfig } from './schema/kubernetes.ts';
+import type { ParsedFile, ParsedPool } from './schema/file-schema.ts';
 
 /** Checks that at most one member of a healthy cluster answers. */
 export const ONE_MEMBER_FAMILIES: readonly CheckFamily[] = ['primary', 'leader', 'standby-leader'];

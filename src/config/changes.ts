@@ -3,7 +3,7 @@
 import { isSameAddress } from '../model/member.ts';
 import type { ListenerPolicy } from '../model/policy.ts';
 import type { Config } from './config.ts';
-import { formatDuration } from './duration.ts';
+import { formatDuration } from './schema/duration.ts';
 
 export interface Reconfiguration {
   /** The wanted configuration with what needs a restart left as it is. */

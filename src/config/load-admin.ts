@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import type { AdminConfig } from './config.ts';
 import { loadConfig } from './load.ts';
 import type { LoadOptions } from './load.ts';
-import { childOf } from './tree.ts';
-import { readYamlLoosely } from './yaml-text.ts';
+import { childOf } from './source/tree.ts';
+import { readYamlLoosely } from './source/yaml-text.ts';
 
 /** Not asked: a configuration needs one. */
 const NO_SEED = 'http://127.0.0.1:1';

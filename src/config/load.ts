@@ -2,22 +2,22 @@
 // nothing but the file and the certificates and keys that it names.
 import { readFileSync } from 'node:fs';
 import { assemble } from './assemble.ts';
-import { unusableAuthority } from './authority.ts';
+import { unusableAuthority } from './files/authority.ts';
 import type { Config } from './config.ts';
-import { withDefaults } from './defaults.ts';
-import { applyEnvironment } from './environment.ts';
-import type { Environment } from './environment.ts';
+import { withDefaults } from './schema/defaults.ts';
+import { applyEnvironment } from './source/environment.ts';
+import type { Environment } from './source/environment.ts';
 import type { Finding } from './finding.ts';
-import { readKeyPairNow } from './key-pair.ts';
-import { withApiServer } from './kubernetes.ts';
-import { parse } from './parse.ts';
-import type { Fault } from './parse.ts';
-import { fileOrigin, place } from './place.ts';
+import { readKeyPairNow } from './files/key-pair.ts';
+import { withApiServer } from './schema/kubernetes.ts';
+import { parse } from './schema/parse.ts';
+import type { Fault } from './schema/parse.ts';
+import { fileOrigin, place } from './source/place.ts';
 import type { Path, Problem } from './problem.ts';
-import { checkRules } from './rules.ts';
-import { withoutEmptySections } from './shape.ts';
-import { unreadable } from './unreadable.ts';
-import { readYaml } from './yaml-text.ts';
+import { checkRules } from './rules/rules.ts';
+import { withoutEmptySections } from './schema/shape.ts';
+import { unreadable } from './files/unreadable.ts';
+import { readYaml } from './source/yaml-text.ts';
 
 export interface LoadOptions {
   /** Path of the YAML file; undefined: the environment alone. */

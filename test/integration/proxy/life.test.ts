@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { readKeyPair } from '../../../src/config/key-pair.ts';
+import { readKeyPair } from '../../../src/config/files/key-pair.ts';
 import { createProxy } from '../../../src/proxy/proxy.ts';
 import { systemClock } from '../../../src/app/system-clock.ts';
 import { aPool, aWritePool } from '../../support/values/builders.ts';

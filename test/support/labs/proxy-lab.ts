@@ -1,6 +1,6 @@
 // A proxy on free ports with a routing table that the test writes: one listener per pool. The actions of each change are
 // those that the core plans, so tests say what the table is and never what should be done about it.
-import { readKeyPair } from '../../../src/config/key-pair.ts';
+import { readKeyPair } from '../../../src/config/files/key-pair.ts';
 import { planActions } from '../../../src/core/actions.ts';
 import type { ProxyEvent, Trigger } from '../../../src/reports/events.ts';
 import type { Clock } from '../../../src/model/instant.ts';

@@ -1,6 +1,6 @@
 // What comes of a text and an environment, as the tests of the configuration ask for it.
 import type { Config } from '../../../src/config/config.ts';
-import type { Environment } from '../../../src/config/environment.ts';
+import type { Environment } from '../../../src/config/source/environment.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import type { Loaded } from '../../../src/config/load.ts';
 import { formatProblems } from '../../../src/config/problem.ts';

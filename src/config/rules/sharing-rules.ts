@@ -1,9 +1,9 @@
 // Rules for how a pool shares its sessions out, each with its reason.
-import { isExclusive } from './assemble.ts';
-import { error, warning } from './finding.ts';
-import type { Finding } from './finding.ts';
-import type { Path } from './problem.ts';
-import type { ParsedFile, ParsedPool } from './schema.ts';
+import { isExclusive } from '../assemble.ts';
+import { error, warning } from '../finding.ts';
+import type { Finding } from '../finding.ts';
+import type { Path } from '../problem.ts';
+import type { ParsedFile, ParsedPool } from '../schema/file-schema.ts';
 
 /** What is about several members. */
 const SHARED_ONLY = [

@@ -1,9 +1,9 @@
 // Rules for TLS towards the members' management API: what belongs together, and whether the files can be used.
-import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
-import { error, warning } from './finding.ts';
-import type { Finding } from './finding.ts';
-import type { Path } from './problem.ts';
-import type { ParsedFile } from './schema.ts';
+import type { KeyPairFiles, KeyPairReading } from '../../model/key-pair.ts';
+import { error, warning } from '../finding.ts';
+import type { Finding } from '../finding.ts';
+import type { Path } from '../problem.ts';
+import type { ParsedFile } from '../schema/file-schema.ts';
 
 const TLS: Path = ['cluster', 'api', 'tls'];
 

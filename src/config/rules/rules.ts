@@ -2,13 +2,13 @@
 import { apiTlsRules } from './api-tls-rules.ts';
 import type { FileReaders } from './api-tls-rules.ts';
 import { clientRules } from './client-rules.ts';
-import { formatDuration as time } from './duration.ts';
-import { error, warning } from './finding.ts';
-import type { Finding } from './finding.ts';
-import { kubernetesRules } from './kubernetes.ts';
+import { formatDuration as time } from '../schema/duration.ts';
+import { error, warning } from '../finding.ts';
+import type { Finding } from '../finding.ts';
+import { kubernetesRules } from '../schema/kubernetes.ts';
 import { fallbackRules, listenerRules, poolRules } from './pool-rules.ts';
-import type { Path } from './problem.ts';
-import type { ParsedFile } from './schema.ts';
+import type { Path } from '../problem.ts';
+import type { ParsedFile } from '../schema/file-schema.ts';
 import { sharingRules } from './sharing-rules.ts';
 
 export interface Means extends FileReaders {

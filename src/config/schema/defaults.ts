@@ -1,9 +1,9 @@
 // What exists without being configured: the pools `write` and `read`, and a listener for each. Merged into what was written
 // before the schema sees it, so that a pool can be overridden in part.
-import type { LeaveCause } from '../model/close-reason.ts';
-import type { LeaveMode } from '../model/policy.ts';
-import { isTree } from './tree.ts';
-import type { Tree } from './tree.ts';
+import type { LeaveCause } from '../../model/close-reason.ts';
+import type { LeaveMode } from '../../model/policy.ts';
+import { isTree } from '../source/tree.ts';
+import type { Tree } from '../source/tree.ts';
 
 const POOLS: readonly (readonly [string, Tree])[] = [
   ['write', { check: '/primary', exclusive: true }],

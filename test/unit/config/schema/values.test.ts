@@ -1,7 +1,13 @@
 // Single values as an operator writes them: durations and addresses.
 import { describe, expect, test } from 'vitest';
-import { parseAddress, parseApiUrl, parseListenAddress, parseNetwork, parseSeed } from '../../../src/config/address.ts';
-import { formatDuration, parseDuration } from '../../../src/config/duration.ts';
+import {
+  parseAddress,
+  parseApiUrl,
+  parseListenAddress,
+  parseNetwork,
+  parseSeed,
+} from '../../../../src/config/schema/address.ts';
+import { formatDuration, parseDuration } from '../../../../src/config/schema/duration.ts';
 
 describe('durations', () => {
   test.each([

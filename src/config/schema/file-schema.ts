@@ -1,8 +1,8 @@
 // The shape of the file: every key, its default and what it accepts. Unknown keys are errors. The defaults of pools and
 // listeners are in defaults.ts, because they are merged; what one value alone cannot say is in rules.ts.
 import { z } from 'zod';
-import type { LeaveCause } from '../model/close-reason.ts';
-import { LOG_FORMATS, LOG_LEVELS } from './config.ts';
+import type { LeaveCause } from '../../model/close-reason.ts';
+import { LOG_FORMATS, LOG_LEVELS } from '../config.ts';
 import { kubernetes } from './kubernetes.ts';
 import {
   address,

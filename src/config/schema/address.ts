@@ -1,8 +1,8 @@
 // Addresses as an operator writes them: `host:port`, the base URL of a management API, a network range. Nothing is resolved
 // here. A message never repeats what stands before an @: it may be a password.
 import { isIP } from 'node:net';
-import type { Address, ApiEndpoint } from '../model/member.ts';
-import type { Seed } from './config.ts';
+import type { Address, ApiEndpoint } from '../../model/member.ts';
+import type { Seed } from '../config.ts';
 
 export type Parsed<T> =
   | { readonly kind: 'ok'; readonly value: T }

@@ -1,9 +1,9 @@
 // Rules for how clients may connect: whose TLS it is, and whether we can speak it.
-import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
-import { error, warning } from './finding.ts';
-import type { Finding } from './finding.ts';
-import type { Path } from './problem.ts';
-import type { ParsedFile } from './schema.ts';
+import type { KeyPairFiles, KeyPairReading } from '../../model/key-pair.ts';
+import { error, warning } from '../finding.ts';
+import type { Finding } from '../finding.ts';
+import type { Path } from '../problem.ts';
+import type { ParsedFile } from '../schema/file-schema.ts';
 
 const TLS: Path = ['client', 'tls'];
 const MODE: Path = [...TLS, 'mode'];

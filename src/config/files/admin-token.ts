@@ -1,8 +1,8 @@
 // The token that operations need, from the configuration or the file that it names. The file is read anew each time: a rotated token
 // counts at once.
 import { readFile } from 'node:fs/promises';
-import type { AdminConfig } from './config.ts';
-import { secret } from './values.ts';
+import type { AdminConfig } from '../config.ts';
+import { secret } from '../schema/values.ts';
 
 export type AdminToken =
   | { readonly kind: 'none' }

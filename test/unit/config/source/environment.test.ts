@@ -1,9 +1,9 @@
 // POINTSMAN_ variables: what each reaches, and that a misspelt one never passes in silence.
 import { describe, expect, test } from 'vitest';
-import type { Config } from '../../../src/config/config.ts';
-import type { Environment } from '../../../src/config/environment.ts';
-import { loadConfig } from '../../../src/config/load.ts';
-import { formatProblems } from '../../../src/config/problem.ts';
+import type { Config } from '../../../../src/config/config.ts';
+import type { Environment } from '../../../../src/config/source/environment.ts';
+import { loadConfig } from '../../../../src/config/load.ts';
+import { formatProblems } from '../../../../src/config/problem.ts';
 
 const SEEDS = { POINTSMAN_CLUSTER_SEEDS: 'http://pg1:8008' };
 

@@ -1,12 +1,12 @@
 // Rules between pools, their fallbacks and the listeners that lead to them, each with its reason.
-import { addressText } from '../model/member.ts';
-import type { Address } from '../model/member.ts';
-import { ONE_MEMBER_FAMILIES, isExclusive } from './assemble.ts';
-import { closest } from './closest.ts';
-import { error, warning } from './finding.ts';
-import type { Finding } from './finding.ts';
-import type { Path } from './problem.ts';
-import type { ParsedFile } from './schema.ts';
+import { addressText } from '../../model/member.ts';
+import type { Address } from '../../model/member.ts';
+import { ONE_MEMBER_FAMILIES, isExclusive } from '../assemble.ts';
+import { closest } from '../closest.ts';
+import { error, warning } from '../finding.ts';
+import type { Finding } from '../finding.ts';
+import type { Path } from '../problem.ts';
+import type { ParsedFile } from '../schema/file-schema.ts';
 
 export function poolRules(parsed: ParsedFile): readonly Finding[] {
   const { pools, listeners } = parsed;

@@ -1,6 +1,6 @@
 // cluster.kubernetes: what an operator writes, what the pod's environment adds, and what comes of it.
 import { expect, test } from 'vitest';
-import { configOf, load, problemsOf } from '../../support/values/loading.ts';
+import { configOf, load, problemsOf } from '../../../support/values/loading.ts';
 
 const POD = { KUBERNETES_SERVICE_HOST: '10.96.0.1', KUBERNETES_SERVICE_PORT: '6443' };
 

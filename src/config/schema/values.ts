@@ -1,9 +1,9 @@
 // Zod schemas of single values: durations, counts, addresses, checks. Each says in its own words what would be right.
 import { z } from 'zod';
-import { ENDPOINTS, parseCheck } from '../model/check.ts';
+import { ENDPOINTS, parseCheck } from '../../model/check.ts';
 import { isHost, parseAddress, parseApiUrl, parseListenAddress, parseNetwork, parseSeed } from './address.ts';
 import type { Parsed } from './address.ts';
-import { closest } from './closest.ts';
+import { closest } from '../closest.ts';
 import { formatDuration, parseDuration } from './duration.ts';
 
 /** Characters. */

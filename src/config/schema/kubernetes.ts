@@ -1,13 +1,13 @@
 // cluster.kubernetes: the words of Patroni's own section of that name, checked, and made the selectors that the API takes. In a pod the
 // API server is in the environment; elsewhere it is given.
 import { z } from 'zod';
-import type { KubernetesConfig } from './config.ts';
-import type { Environment } from './environment.ts';
-import { error } from './finding.ts';
-import type { Finding } from './finding.ts';
-import type { Path } from './problem.ts';
-import { isTree } from './tree.ts';
-import type { Tree } from './tree.ts';
+import type { KubernetesConfig } from '../config.ts';
+import type { Environment } from '../source/environment.ts';
+import { error } from '../finding.ts';
+import type { Finding } from '../finding.ts';
+import type { Path } from '../problem.ts';
+import { isTree } from '../source/tree.ts';
+import type { Tree } from '../source/tree.ts';
 import { choice, matching, nonEmpty, portOrName } from './values.ts';
 
 /** Patroni's defaults. */

@@ -1,9 +1,9 @@
 // How a pool's options for reads are read, and what is said of those that make no sense.
 import { describe, expect, test } from 'vitest';
-import type { PoolPolicy } from '../../../src/model/policy.ts';
-import { loadConfig } from '../../../src/config/load.ts';
-import type { Loaded } from '../../../src/config/load.ts';
-import { formatProblems } from '../../../src/config/problem.ts';
+import type { PoolPolicy } from '../../../../src/model/policy.ts';
+import { loadConfig } from '../../../../src/config/load.ts';
+import type { Loaded } from '../../../../src/config/load.ts';
+import { formatProblems } from '../../../../src/config/problem.ts';
 
 const SEEDS = { POINTSMAN_CLUSTER_SEEDS: 'http://pg1:8008' };
 

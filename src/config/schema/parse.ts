@@ -1,12 +1,12 @@
 // The schema's answer in our words: the parsed file, and every fault with its path.
 import type { z } from 'zod';
 import { withDefaults } from './defaults.ts';
-import type { Path } from './problem.ts';
-import { fileSchema } from './schema.ts';
-import type { ParsedFile } from './schema.ts';
+import type { Path } from '../problem.ts';
+import { fileSchema } from './file-schema.ts';
+import type { ParsedFile } from './file-schema.ts';
 import { unknownKey } from './shape.ts';
-import { isTree } from './tree.ts';
-import type { Tree } from './tree.ts';
+import { isTree } from '../source/tree.ts';
+import type { Tree } from '../source/tree.ts';
 import { notA } from './values.ts';
 
 /** Something wrong at a path. */

@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { readAdminToken } from '../../../src/config/admin-token.ts';
-import { reconfigured } from '../../../src/config/changes.ts';
-import type { Config } from '../../../src/config/config.ts';
-import { loadConfig } from '../../../src/config/load.ts';
-import type { Loaded } from '../../../src/config/load.ts';
-import { formatProblems } from '../../../src/config/problem.ts';
+import { readAdminToken } from '../../../../src/config/files/admin-token.ts';
+import { reconfigured } from '../../../../src/config/changes.ts';
+import type { Config } from '../../../../src/config/config.ts';
+import { loadConfig } from '../../../../src/config/load.ts';
+import type { Loaded } from '../../../../src/config/load.ts';
+import { formatProblems } from '../../../../src/config/problem.ts';
 
 function load(admin: string, env: Readonly<Record<string, string>> = {}): Loaded {
   const text = `cluster: { seeds: [http://pg1:8008] }\nadmin: ${admin}\n`;

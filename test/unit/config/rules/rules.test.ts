@@ -1,6 +1,6 @@
 // What one value alone cannot say: values that do not go together, each told with its reason.
 import { describe, expect, test } from 'vitest';
-import { load, problemsOf, warningsOf } from '../../support/values/loading.ts';
+import { load, problemsOf, warningsOf } from '../../../support/values/loading.ts';
 
 describe('rules between values', () => {
   const cases: readonly (readonly [string, string])[] = [

@@ -1,7 +1,7 @@
 // From paths to places: the environment variable, or the line and column, at which the operator finds a fault.
-import type { Fault } from './parse.ts';
-import { formatPath } from './problem.ts';
-import type { Origin, Path, Problem } from './problem.ts';
+import type { Fault } from '../schema/parse.ts';
+import { formatPath } from '../problem.ts';
+import type { Origin, Path, Problem } from '../problem.ts';
 import type { Position, YamlText } from './yaml-text.ts';
 
 export interface Sources {

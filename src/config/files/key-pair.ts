@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type * as Tls from 'node:tls';
-import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
+import type { KeyPairFiles, KeyPairReading } from '../../model/key-pair.ts';
 import { unreadable } from './unreadable.ts';
 
 /** Node's TLS keeps 5 MB: loaded when there is a pair to judge. */

@@ -1,11 +1,11 @@
 // The schema seen from outside, as JSON Schema: which keys there are, for suggestions and for the names of environment variables.
-import { closest } from './closest.ts';
+import { closest } from '../closest.ts';
 import { z } from 'zod';
-import { formatPath } from './problem.ts';
-import type { Path } from './problem.ts';
-import { fileSchema } from './schema.ts';
-import { childOf, isTree } from './tree.ts';
-import type { Tree } from './tree.ts';
+import { formatPath } from '../problem.ts';
+import type { Path } from '../problem.ts';
+import { fileSchema } from './file-schema.ts';
+import { childOf, isTree } from '../source/tree.ts';
+import type { Tree } from '../source/tree.ts';
 
 /** The part of JSON Schema that the file's schema uses. */
 export interface Shape {
