@@ -56,6 +56,7 @@ export function createForwarding({
       inherited,
       descriptors,
       table: () => monitor.table(),
+      decideIfDue: () => monitor.decideIfDue(),
       random: Math.random,
     });
   }

@@ -1,6 +1,6 @@
-// From what is known to what follows: keeps one table for one policy and one snapshot, decides again when either changes and when
-// `validUntil` passes, and hands over what that asks of live sessions in the same step. Whoever routes has one: evidence runs out
-// where it is used, also while nobody brings new. Never asks a member and changes no snapshot.
+// Keeps the routing table: one table for one policy and one snapshot. Decides again when either of them changes, and when
+// `validUntil` passes, so that evidence also runs out while no probe reports anything. Hands the actions for live sessions over
+// synchronously with each decision. Never probes a member, changes no snapshot.
 import { planActions } from '../core/actions.ts';
 import type { Action } from '../core/actions.ts';
 import { decideRoutes, emptyTable } from '../core/decide-routes.ts';
@@ -19,13 +19,13 @@ export interface DeciderOptions {
   /** Read at each decision. */
   readonly known: () => Known;
   readonly clock: Clock;
-  /** Called in the step of the decision, after table() returns the new table. Must not throw. */
+  /** Called synchronously with each decision, when table() returns the new table already. Must not throw. */
   readonly onTable: (actions: readonly Action[]) => void;
-  /** Called after that, for who tells about it. */
+  /** Called after onTable, to log and count the change. */
   readonly onDecided?: (previous: RoutingTable, next: RoutingTable) => void;
   /**
-   * This process stood still for longer than a probe interval: what it knows may be as old as that. `limitMs`: how long
-   * a probe may take. Must not throw. Absent: nobody asks.
+   * This process stood still for longer than a probe interval, so its evidence may be as old as that. `limitMs`: how long
+   * a probe may take. Must not throw. Absent: stalls are not watched.
    */
   readonly onStall?: ((noticedAt: Instant, limitMs: number) => void) | undefined;
 }
@@ -47,20 +47,22 @@ export class Decider {
     this.#stalls?.start();
   }
 
-  /** As of now: what a stalled event loop kept the timer from judging is judged first. */
+  /** As it was last decided. A pure read. */
   table(): RoutingTable {
+    return this.#table;
+  }
+
+  /**
+   * Decides now if the table is no longer valid, which a stalled event loop may have kept the timer from doing. To be called
+   * before clients' bytes are forwarded and before a backend is chosen (G2, G3). May end sessions, as each decision may.
+   */
+  decideIfDue(): void {
     const now = this.#options.clock.now();
     this.#stalls?.look(now);
     if (!this.#isDeciding && now >= this.#table.validUntil) this.decide();
-    return this.#table;
   }
 
-  /** As it was last decided. */
-  lastTable(): RoutingTable {
-    return this.#table;
-  }
-
-  /** To be called when the policy or the snapshot is another one. */
+  /** To be called when the policy or the snapshot has changed. */
   decide(): void {
     if (this.#isStopped) return;
     const { known, clock, onTable, onDecided } = this.#options;
@@ -69,7 +71,7 @@ export class Decider {
     const previous = this.#table;
     const next = decideRoutes(policy, snapshot, now);
     this.#table = next;
-    // Who acts reads the table: it is this one, however long the acting takes.
+    // The actions read the table. They must see this one, even if it runs out while they are carried out.
     this.#isDeciding = true;
     try {
       onTable(planActions(policy, previous, next));

@@ -37,7 +37,7 @@ export interface MonitorOptions {
   /** Epoch milliseconds, only to place a scheduled switchover; never compared with evidence. */
   readonly wallClock: () => number;
   readonly random: () => number;
-  /** Called in the step of the decision, after table() returns the new table. Must not throw. */
+  /** Called synchronously with each decision, when table() returns the new table already. Must not throw. */
   readonly onTable: (actions: readonly Action[]) => void;
   readonly onEvent: (event: MonitorEvent) => void;
   readonly onStall?: DeciderOptions['onStall'];
@@ -177,9 +177,14 @@ export class Monitor {
     this.#discovery.startAnew();
   }
 
-  /** As of now: what a stalled event loop kept the timer from judging is judged first. */
+  /** As it was last decided. A pure read. */
   table(): RoutingTable {
     return this.#decider.table();
+  }
+
+  /** Decides now if the table is no longer valid. May end sessions. See Decider. */
+  decideIfDue(): void {
+    this.#decider.decideIfDue();
   }
 
   snapshot(): Snapshot {
@@ -217,7 +222,7 @@ export class Monitor {
   }
 
   #askSince(pool: PoolName, since: Instant): Promise<void> {
-    const [table, snapshot] = [this.#decider.lastTable(), () => this.#snapshot];
+    const [table, snapshot] = [this.#decider.table(), () => this.#snapshot];
     return askSince(pool, since, { table, snapshot, ask: (name) => this.#probers.get(name)?.ask(0) });
   }
 
@@ -233,7 +238,7 @@ export class Monitor {
   #stale(pool: PoolName): MemberName | undefined {
     return staleMember(pool, {
       policy: this.#policy,
-      table: this.#decider.lastTable(),
+      table: this.#decider.table(),
       snapshot: this.#snapshot,
       doubtedAt: this.#doubtedAt,
       now: this.#options.clock.now(),
@@ -284,7 +289,7 @@ export class Monitor {
   #checkForTriggers(observation: ProbeObservation): void {
     for (const pool of this.#policy.pools) {
       const record = this.#snapshot.members.get(observation.member);
-      const standing = this.#decider.lastTable().pools.get(pool.name)?.standings.get(observation.member);
+      const standing = this.#decider.table().pools.get(pool.name)?.standings.get(observation.member);
       if (!pool.exclusive || record === undefined || standing === undefined || standing.kind === 'leave') continue;
       const isYes = record.failure === undefined && standing.kind === 'open';
       if (isYes) continue;
@@ -310,7 +315,7 @@ export class Monitor {
   /** Checks of exclusive pools that have nobody at the moment. */
   #sought(): ReadonlySet<string> {
     const idle = this.#policy.pools.filter(
-      (pool) => pool.exclusive && this.#decider.lastTable().pools.get(pool.name)?.route.kind !== 'open',
+      (pool) => pool.exclusive && this.#decider.table().pools.get(pool.name)?.route.kind !== 'open',
     );
     return new Set(idle.map((pool) => pool.check.text));
   }

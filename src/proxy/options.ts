@@ -29,8 +29,10 @@ export interface ProxyPolicy {
 
 /** What stays for the life of the proxy. */
 export interface ProxyDependencies {
-  /** The current routing table. */
+  /** As it was last decided. A pure read. */
   readonly table: () => RoutingTable;
+  /** Decides now if the table is no longer valid. May call tableChanged(), and so end sessions. */
+  readonly decideIfDue: () => void;
   /**
    * Undefined: the evidence of an exclusive pool's member is fresh. Else resolves when it was asked for again. Never
    * rejects. `since`: the members must be asked after that instant.

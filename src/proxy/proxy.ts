@@ -131,11 +131,10 @@ class RunningProxy implements LocalProxy {
   constructor(options: ProxyOptions) {
     const { clock, table, onEvent, peers, descriptors, dial = dialTcp } = options;
     const registry = new SessionRegistry(peers);
-    const judge = (): void => void table();
     this.#registry = registry;
     this.#lastId = peers?.lastId ?? 0;
     this.#options = options;
-    this.#relayPipes = new RelayPipes({ ...options, judge });
+    this.#relayPipes = new RelayPipes({ ...options, judge: options.decideIfDue });
     this.#stallGate = new StallGate(options);
     this.#policy = options;
     this.#holdQueue = new HoldQueue({
@@ -148,7 +147,7 @@ class RunningProxy implements LocalProxy {
     this.#whenIdle = new WhenIdle(clock, options.client.maxDisconnectsPerSecond);
     this.#identity = new TlsIdentity(options);
     const drainMs = (pool: PoolName): number => this.#drainMs(pool);
-    this.#evictions = new Evictions({ registry, table, clock, whenIdle: this.#whenIdle, drainMs });
+    this.#evictions = new Evictions({ ...options, registry, whenIdle: this.#whenIdle, drainMs });
     this.#leftovers = new Leftovers({ registry, clock, whenIdle: this.#whenIdle });
     this.#admission = new Admission({ limits: () => this.#policy.client, clock, others: peers?.others, descriptors });
     this.#cancels = new Cancels({ seams: options, registry, dial });

@@ -214,6 +214,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
 
   #route(): void {
     this.#policy = this.#around.pool(this.pool) ?? this.#policy;
+    this.#around.seams.decideIfDue();
     const route = this.#decision()?.route;
     if (this.#around.isStopping()) return this.refuse('shutdown');
     if (route === undefined || route.kind === 'closed') return this.refuse('no_route');

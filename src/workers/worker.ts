@@ -75,6 +75,7 @@ export class Worker {
     this.#proxy = createProxy({
       ...policy,
       table: () => this.#decider.table(),
+      decideIfDue: () => this.#decider.decideIfDue(),
       freshen: (pool, since) => this.#fresh.request((id) => send({ kind: 'freshen', id, pool, since })),
       onTrigger: (trigger) => send({ kind: 'trigger', trigger }),
       onEvent: (event) => this.#reporter.happened(event),

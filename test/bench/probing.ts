@@ -77,7 +77,14 @@ async function probing(policy: RoutingPolicy, members: readonly Member[]): Promi
 function deciding(policy: RoutingPolicy, snapshot: Snapshot, registry: SessionRegistry): number {
   let table = decideRoutes(policy, snapshot, systemClock.now());
   const whenIdle = new WhenIdle(systemClock, 50);
-  const evictions = new Evictions({ registry, table: () => table, clock: systemClock, whenIdle, drainMs: () => 0 });
+  const evictions = new Evictions({
+    registry,
+    table: () => table,
+    decideIfDue: () => {},
+    clock: systemClock,
+    whenIdle,
+    drainMs: () => 0,
+  });
   const figures: number[] = [];
   for (let round = 0; round <= ROUNDS; round += 1) {
     const before = cpuUs();

@@ -93,6 +93,7 @@ export class Cancels {
 
   #guess(cancelling: Cancelling): () => void {
     const { pool, onDone } = cancelling;
+    this.#inputs.seams.decideIfDue();
     const places = this.#placesOf(pool);
     let problem: string | undefined;
     if (places.length === 0) problem = 'nobody to pass it on to in this pool';

@@ -113,6 +113,7 @@ function connectToMember(inputs: ConnectInputs): () => void {
   const { around, pool, attempts } = inputs;
   const { seams, picker, dial } = around;
   const { clock } = seams;
+  seams.decideIfDue();
   const route = openRoute(seams, pool.name);
   if (route === undefined) {
     inputs.onRouteAgain();
@@ -162,6 +163,7 @@ function anotherTarget(
   { around, pool, attempts, clientAddress }: ConnectInputs,
   tried: ReadonlySet<MemberName>,
 ): Target | undefined {
+  around.seams.decideIfDue();
   const targets = openRoute(around.seams, pool.name)?.targets ?? [];
   const [first, ...rest] = targets.filter(({ member }) => !tried.has(member));
   return first && around.picker.pick(pool, attempts.preferred([first, ...rest]), clientAddress);
@@ -170,6 +172,7 @@ function anotherTarget(
 function handOver(inputs: ConnectInputs, target: Target, backend: Socket): () => void {
   const { pool, attempts, firstRequest, onConnected } = inputs;
   const { seams } = inputs.around;
+  seams.decideIfDue();
   if (!isAmong(openRoute(seams, pool.name)?.targets ?? [], target)) {
     backend.destroy();
     inputs.onRouteAgain();

@@ -36,6 +36,7 @@ export type HoldResult =
 export interface HoldQueueInputs {
   readonly policy: () => HoldPolicy;
   readonly table: () => RoutingTable;
+  readonly decideIfDue: () => void;
   readonly clock: Clock;
   readonly onEvent: (event: ProxyEvent) => void;
   readonly onTrigger: (trigger: Trigger) => void;
@@ -145,7 +146,7 @@ export class HoldQueue {
 
   #pump(queue: PoolQueue): void {
     stopPump(queue);
-    while (this.#inputs.table().pools.get(queue.pool)?.route.kind === 'open') {
+    while (this.#isOpen(queue.pool)) {
       const now = this.#inputs.clock.now();
       const next = firstDue(queue, now);
       if (next === undefined) return;
@@ -154,6 +155,11 @@ export class HoldQueue {
       next.outcome = 'released';
       next.client.release();
     }
+  }
+
+  #isOpen(pool: PoolName): boolean {
+    this.#inputs.decideIfDue();
+    return this.#inputs.table().pools.get(pool)?.route.kind === 'open';
   }
 
   /** Only ever brings the next run forward: a client that comes back with a pause must not delay the others. */

@@ -15,6 +15,7 @@ import type { WhenIdle } from './when-idle.ts';
 export interface EvictionsInputs {
   readonly registry: SessionRegistry;
   readonly table: () => RoutingTable;
+  readonly decideIfDue: () => void;
   readonly clock: Clock;
   readonly whenIdle: WhenIdle;
   readonly drainMs: (pool: PoolName) => number;
@@ -59,24 +60,25 @@ export class Evictions {
 
   #begin(key: string, action: Action): void {
     if (action.afterMs === 0) return this.#drain(key, action);
-    const { clock, table } = this.#inputs;
+    const { clock, table, decideIfDue } = this.#inputs;
     const cancel = clock.schedule(action.afterMs, () => {
-      const isStillAsked = !isOver(action, table());
-      // Reading the table may have brought another action for these sessions.
+      decideIfDue();
+      // The decision may have brought another action for these sessions.
       if (this.#drains.get(key)?.action !== action) return;
-      if (isStillAsked) this.#drain(key, action);
+      if (!isOver(action, table())) this.#drain(key, action);
       else this.#forget(key);
     });
     this.#drains.set(key, { action, cancel });
   }
 
   #drain(key: string, action: Action): void {
-    const { registry, whenIdle, clock, drainMs, table } = this.#inputs;
+    const { registry, whenIdle, clock, drainMs, table, decideIfDue } = this.#inputs;
     const cancels = registry
       .at(action.pool, action.member, action.address)
       .map((session) => whenIdle.run(session, () => this.#end(session, action)));
     const deadline = (): void => {
       this.#forget(key);
+      decideIfDue();
       if (!isOver(action, table())) this.#perform({ ...action, mode: 'close' });
     };
     const cancelDeadline = action.mode === 'drain_idle' ? nothing : clock.schedule(drainMs(action.pool), deadline);

@@ -5,12 +5,12 @@ import type { PoolName, PoolPolicy } from '../../model/policy.ts';
 import type { ProxyDependencies } from '../options.ts';
 
 /**
- * To be called before anything of the client is forwarded: reading the table judges what is overdue, and the session
- * may be over by then. Undefined: the bytes may go on. Else they wait until it resolves.
+ * To be called before bytes of the client are forwarded. It calls decideIfDue(), which may end the session. Undefined: the
+ * bytes may go on. Else they wait until it resolves.
  */
 export type Gate = () => Promise<void> | undefined;
 
-type Seams = Pick<ProxyDependencies, 'table' | 'freshen' | 'clock'>;
+type Seams = Pick<ProxyDependencies, 'decideIfDue' | 'freshen' | 'clock'>;
 
 export class StallGate {
   readonly #seams: Seams;
@@ -20,7 +20,10 @@ export class StallGate {
 
   constructor(seams: Seams) {
     this.#seams = seams;
-    this.#shared = () => void seams.table();
+    this.#shared = () => {
+      seams.decideIfDue();
+      return undefined;
+    };
   }
 
   /** One for all sessions of the pool. */
@@ -51,7 +54,7 @@ export class StallGate {
 
   #exclusiveGate(name: PoolName): Gate {
     return () => {
-      this.#seams.table();
+      this.#seams.decideIfDue();
       return this.#waits.size === 0 ? undefined : this.#waits.get(name);
     };
   }

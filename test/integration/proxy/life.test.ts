@@ -68,6 +68,7 @@ test('a taken port: nothing is bound, and the message says which and why', async
     hold: { clientTimeoutMs: 1, maxSessions: 1, outageTimeoutMs: 1, maxConnectsPerSecond: 1 },
     relay: 'auto',
     table: () => aTableOf({ write: {}, read: {} }),
+    decideIfDue: () => {},
     freshen: () => Promise.resolve(),
     onTrigger: () => {},
     onEvent: () => {},

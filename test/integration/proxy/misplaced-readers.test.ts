@@ -22,18 +22,18 @@ let one: FakeBackend;
 let two: FakeBackend;
 let clock: ManualClock;
 /** Called whenever the table is read. */
-let onTableRead: () => void;
+let onDecideIfDue: () => void;
 
 beforeEach(async () => {
   [one, two] = await Promise.all([startFakeBackend('silent'), startFakeBackend('silent')]);
   clock = new ManualClock();
-  onTableRead = () => undefined;
+  onDecideIfDue = () => undefined;
   const read = aPool({ fallback: FALLBACK, onLeave: { ...aPool().onLeave, lagging: 'drain_idle' } });
   lab = await startProxyLab({
     clock,
     pools: [aWritePool(), read],
     table: { read: onOne() },
-    onTableRead: () => onTableRead(),
+    onDecideIfDue: () => onDecideIfDue(),
   });
 });
 
@@ -141,8 +141,8 @@ test('what is found out when a drain would begin replaces it, and ends with the 
   const busy = await aSession();
   await busy.ask();
   lab.decide({ read: onTwo(LAGGING) });
-  onTableRead = () => {
-    onTableRead = () => undefined;
+  onDecideIfDue = () => {
+    onDecideIfDue = () => undefined;
     lab.decide({ read: onTwo({ kind: 'leave', cause: 'tagged_out', why: { code: 'tagged_out' } }) });
   };
   await clock.advance(3000);

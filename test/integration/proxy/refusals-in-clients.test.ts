@@ -96,7 +96,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'too many sessions': {
     start: () => startProxyLab({ client: { maxSessions: 0 }, table: open() }),
     code: '53300',
-    message: 'pointsman: too many sessions (too-many-sessions)',
+    message: 'pointsman: too many sessions (too_many_sessions)',
     detail: /^the limit of 0 sessions is reached$/,
     hint: /max_sessions/,
     movesOn: false,

@@ -16,20 +16,20 @@ let lab: ProxyLab;
 let backend: FakeBackend;
 /** Since then the member has been silent for too long, and nobody has looked. */
 let isOverdue: boolean;
-/** Then it is so when the table has been read so many times. */
-let readsUntilOverdue: number;
+/** Then it becomes overdue after this many calls of decideIfDue(). */
+let callsUntilOverdue: number;
 
 beforeEach(async () => {
   isOverdue = false;
-  readsUntilOverdue = Infinity;
+  callsUntilOverdue = Infinity;
   backend = await startFakeBackend('silent');
   const others = { 'pg-1': { address: backend.address, standing: SILENT } };
   lab = await startProxyLab({
     table: { write: { open: { 'pg-1': backend.address } } },
-    onTableRead() {
-      readsUntilOverdue -= 1;
-      if (readsUntilOverdue < 0) {
-        readsUntilOverdue = Infinity;
+    onDecideIfDue() {
+      callsUntilOverdue -= 1;
+      if (callsUntilOverdue < 0) {
+        callsUntilOverdue = Infinity;
         isOverdue = true;
       }
       if (!isOverdue) return;
@@ -104,7 +104,7 @@ test('scenario 41: nothing is written that was read before a stop and would have
     await until('the questions', () => received() === asked);
   }
   const before = received();
-  readsUntilOverdue = clients.length;
+  callsUntilOverdue = clients.length;
   for (const { socket } of clients) socket.write('ask');
   await until('their ends', () => lab.reasons().length === clients.length);
   await until('at the server too', () => backend.open() === 0);

@@ -28,8 +28,8 @@ export interface ProxyLabOptions {
   /** Other processes on the same ports, as this one hears of them. */
   readonly peers?: Peers;
   readonly freshen?: (pool: string) => Promise<void>;
-  /** Called before each reading of the table, as the monitor judges what is overdue by then. */
-  readonly onTableRead?: () => void;
+  /** Called whenever the proxy has an overdue decision made. */
+  readonly onDecideIfDue?: () => void;
   /** The table at first; pools not named hold. */
   readonly table?: Readonly<Record<string, PoolPicture>>;
 }
@@ -74,10 +74,8 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
     backend: { ...LAB_POLICY.backend, ...options.backend },
     hold: { ...LAB_POLICY.hold, ...options.hold },
     relay: options.relay ?? LAB_POLICY.relay,
-    table: () => {
-      options.onTableRead?.();
-      return table;
-    },
+    table: () => table,
+    decideIfDue: () => options.onDecideIfDue?.(),
     freshen: options.freshen ?? (() => Promise.resolve()),
     onTrigger: (trigger) => triggers.push(trigger),
     onEvent: (event) => events.push(event),

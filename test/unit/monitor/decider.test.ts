@@ -35,9 +35,11 @@ test('G2, G4: evidence runs out where it is used: new sessions hold, live ones e
   ]);
 });
 
-test('what a stall kept the timer from judging is judged by who reads the table', async () => {
+test('a decision that a stall kept from its timer is made by decideIfDue(), and not by reading the table', async () => {
   const { clock, decider } = await aDecider();
   clock.stall(5000);
+  expect(decider.table().pools.get('write')?.route.kind).toBe('open');
+  decider.decideIfDue();
   expect(decider.table().pools.get('write')?.route.kind).toBe('hold');
 });
 
@@ -63,5 +65,6 @@ test('evidence still runs out after the part that acts on a table has thrown', a
   expect(() => decider.decide()).toThrow('broken');
   isBroken = false;
   lab.clock.stall(5000);
+  decider.decideIfDue();
   expect(decider.table().pools.get('write')?.route.kind).toBe('hold');
 });

@@ -199,9 +199,10 @@ it('stops without a timer left', async () => {
   expect(lab.clock.pending()).toBe(0);
 });
 
-it('scenario 41: after a stall the table is judged by the ages of now, whoever reads it before a timer runs', async () => {
+it('scenario 41: after a stall decideIfDue() decides by the ages of now, before a timer runs', async () => {
   const lab = await new LabMonitor().started();
   lab.clock.stall(60_000);
+  lab.monitor.decideIfDue();
   expect(lab.writeRoute()).toBe('hold');
   expect(lab.evictions('write')).toEqual(['pg-1 silent close']);
   await lab.clock.advance(1_000);

@@ -158,7 +158,7 @@ test('a member that leaves during the race is not used, although it wins', async
 
 test('a member that is found gone when the race would begin: its client is routed again, with one connect', async () => {
   const news: (() => void)[] = [];
-  await start({ onTableRead: () => news.shift()?.() });
+  await start({ onDecideIfDue: () => news.shift()?.() });
   await aClient();
   news.push(() => lab.decide({ read: { open: { 'pg-2': two.address } } }));
   await clock.advance(250);

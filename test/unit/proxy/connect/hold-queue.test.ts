@@ -30,6 +30,7 @@ function start(policy: Partial<HoldPolicy> = {}, heldElsewhere = (): number => 0
   const holding = new HoldQueue({
     policy: () => ({ ...LAB_POLICY.hold, maxSessions: 10_000, ...policy }),
     table: () => table,
+    decideIfDue: () => {},
     clock,
     onEvent: () => {},
     onTrigger: () => {},
