@@ -1,4 +1,4 @@
-// What to tell about the step from one table to the next, and about a probe. Pure.
+// The events for the difference between two routing tables, and for a probe. Pure.
 import { describeStanding } from '../core/describe.ts';
 import type { MonitorEvent } from '../reports/events.ts';
 import type { Observation, ProbeObservation } from '../model/observation.ts';
@@ -14,7 +14,14 @@ export function changesBetween(previous: RoutingTable, next: RoutingTable): read
       const from = before?.standings.get(member);
       if (isSameStanding(from, to)) continue;
       const text = describeStanding(to, next.decidedAt);
-      events.push({ kind: 'standing_changed', pool, member, from: from && bare(from), to: bare(to), text });
+      events.push({
+        kind: 'standing_changed',
+        pool,
+        member,
+        from: from && withoutEvidence(from),
+        to: withoutEvidence(to),
+        text,
+      });
     }
     if (!isSameRoute(before?.route, decision.route)) {
       events.push({ kind: 'route_changed', pool, from: before?.route, to: decision.route });
@@ -23,7 +30,7 @@ export function changesBetween(previous: RoutingTable, next: RoutingTable): read
   return events;
 }
 
-/** What one observation taught that no table shows. */
+/** Events for evidence that no table shows. */
 export function evidenceChanges(before: Snapshot, after: Snapshot, observation: Observation): readonly MonitorEvent[] {
   if (observation.kind !== 'probe') return [];
   const { member } = observation;
@@ -31,8 +38,8 @@ export function evidenceChanges(before: Snapshot, after: Snapshot, observation: 
   return isStale(after) && !isStale(before) ? [{ kind: 'standby_word_stale', member }] : [];
 }
 
-/** The sentence says it better. */
-function bare(standing: Standing): Standing {
+/** Without the evidence: the event's text has it. */
+function withoutEvidence(standing: Standing): Standing {
   const { evidence: _, ...why } = standing.why;
   return { ...standing, why };
 }
@@ -41,7 +48,7 @@ function isSameStanding(a: Standing | undefined, b: Standing): boolean {
   return a?.kind === b.kind && a.why.code === b.why.code;
 }
 
-/** Weights and zones are no news. */
+/** A change of weights or zones alone is not reported. */
 function isSameRoute(a: Route | undefined, b: Route): boolean {
   if (a?.kind === 'open' && b.kind === 'open') {
     return a.fallback?.pool === b.fallback?.pool && isLagging(a) === isLagging(b) && isSameTargets(a, b);
@@ -64,13 +71,13 @@ function isSameTarget({ member, address }: Target, other: Target | undefined): b
 }
 
 export function probeEvent({ member, check, outcome }: ProbeObservation, durationMs: number): MonitorEvent {
-  const told = { kind: 'probe_finished', member, check, durationMs } as const;
+  const probe = { kind: 'probe_finished', member, check, durationMs } as const;
   switch (outcome.kind) {
     case 'answered':
-      return { ...told, outcome: outcome.status === 200 ? 'yes' : 'no', detail: undefined };
+      return { ...probe, outcome: outcome.status === 200 ? 'yes' : 'no', detail: undefined };
     case 'refused':
-      return { ...told, outcome: 'refused', detail: `PostgreSQL port: ${outcome.postgres}` };
+      return { ...probe, outcome: 'refused', detail: `PostgreSQL port: ${outcome.postgres}` };
     case 'failed':
-      return { ...told, outcome: outcome.cause, detail: outcome.detail };
+      return { ...probe, outcome: outcome.cause, detail: outcome.detail };
   }
 }

@@ -1,5 +1,6 @@
-// When to read the /cluster document: on a slow beat, when a route changed, when asked, and to vouch for a silent
-// primary. Never at probe rate and never for liveness: each read costs a member a live read of its store.
+// When to read the /cluster document: every 10 s, after a change of a route, on request, and to vouch for a silent
+// primary. Never at the probe rate and never for liveness: each read costs the member a read of its configuration
+// store.
 import type { MonitorEvent } from '../reports/events.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { Member, MemberName, MemberRefusal } from '../model/member.ts';
@@ -16,7 +17,7 @@ export type Discovered =
       readonly members: readonly Member[];
       readonly scope?: string | undefined;
       readonly leader?: { readonly name: MemberName; readonly state: string | undefined } | undefined;
-      /** Who answered: a member's name, or its URL while no name is known. */
+      /** The member that answered: its name, or its URL while the name is unknown. */
       readonly by: string;
       /** Epoch milliseconds. */
       readonly scheduledSwitchoverAt?: number | undefined;
@@ -26,7 +27,7 @@ export type Discovered =
   | {
       readonly kind: 'failed';
       readonly why: string;
-      /** The list as it was: configured members are known without any document. */
+      /** Configured members are known without any document. */
       readonly members: readonly Member[];
       readonly refused: readonly MemberRefusal[];
       readonly startedAt: Instant;
@@ -50,16 +51,16 @@ export interface DiscoveryLoopOptions {
   readonly wallClock: () => number;
   readonly random: () => number;
   readonly onObservation: (observation: Observation) => void;
-  /** A list since `startAnew`, until it is clear which members are gone. Told before the list itself. */
+  /** Called before the list itself, after `startAnew`, until it is clear which members are gone. */
   readonly onNewList: (list: NewList) => void;
   readonly onTrigger: (name: string) => void;
   readonly onEvent: (event: MonitorEvent) => void;
 }
 
-/** The ordinary beat, and the least time between two reads for whatever reason. Milliseconds. */
+/** The usual interval, and the shortest time between two reads for any reason. Milliseconds. */
 const INTERVAL_MS = 10_000;
-const LEAST_INTERVAL_MS = 1000;
-/** A scheduled switchover is watched from this long before anything follows from it until it is overdue. Milliseconds. */
+const MIN_INTERVAL_MS = 1000;
+/** A scheduled switchover is watched from this long before its first effect until it is overdue. Milliseconds. */
 const SCHEDULED_EARLY_MS = 1000;
 
 export class DiscoveryLoop {
@@ -68,19 +69,19 @@ export class DiscoveryLoop {
   #cancelScheduled: () => void = () => {};
   #startedAt: Instant = -Infinity;
   #vouchSoughtAt: Instant = -Infinity;
-  /** The time of the switchover for which was read once more. */
+  /** The time of the switchover that another read has confirmed. */
   #confirmedAt: Instant = -Infinity;
-  /** As last told; the same list until its content changes. */
+  /** As last reported; the same object until its content changes. */
   #refused: readonly MemberRefusal[] = [];
   #isReading = false;
-  /** How often there was news while it was read. */
-  #news = 0;
+  /** Counts requests for a read that came while a read was under way. */
+  #requests = 0;
   #isVouching = false;
   #hasFound = false;
-  /** Present since it began anew, until it is clear which members are gone. */
+  /** Set after `startAnew`, until it is clear which members are gone. */
   #newLists: NewLists | undefined;
-  /** How often it began anew: an answer to an older question is not listened to. */
-  #era = 0;
+  /** Counts calls of `startAnew`: answers to older requests are ignored. */
+  #generation = 0;
   #isStopped = false;
 
   constructor(options: DiscoveryLoopOptions) {
@@ -97,9 +98,9 @@ export class DiscoveryLoop {
     this.#cancelScheduled();
   }
 
-  /** `discover` asks others from now on, or by other rules: reads at once, and what was asked before is no longer of interest. */
+  /** `discover` has new contact points or rules: reads at once and ignores the answers to earlier requests. */
   startAnew(): void {
-    this.#era += 1;
+    this.#generation += 1;
     this.#isReading = false;
     this.#isVouching = false;
     this.#hasFound = false;
@@ -107,15 +108,15 @@ export class DiscoveryLoop {
     this.#schedule(0);
   }
 
-  /** Reads again as soon as the least interval allows; what is being read may be older than the news. */
+  /** Reads again as soon as the shortest interval allows: a read under way may be older than the change. */
   refresh(): void {
-    if (this.#isReading) this.#news += 1;
+    if (this.#isReading) this.#requests += 1;
     else this.#schedule(this.#soonestMs());
   }
 
   /**
-   * A frozen API must not become a write outage (guarantees.md: vouching): while the member's PostgreSQL accepts, another member's
-   * fresh document that names it leader and running counts as its own answer.
+   * A frozen API must not become a write outage (guarantees.md: vouching): while the member's PostgreSQL accepts,
+   * another member's fresh document that names it leader and running counts as its own answer.
    */
   seekVouch(record: MemberRecord): void {
     const { clock } = this.#options;
@@ -128,36 +129,36 @@ export class DiscoveryLoop {
     void this.#vouch(record.member.name);
   }
 
-  /** Has somebody other than the member say who the leader is: that is a witness for a primary that is refused. */
+  /** Requests another member's document: its leader is a witness for a refused primary. */
   seekLeader(not: MemberName): void {
-    if (!this.#isVouching && !this.#isStopped) void this.#ask(not);
+    if (!this.#isVouching && !this.#isStopped) void this.#discoverFrom(not);
   }
 
   async #vouch(member: MemberName): Promise<void> {
-    const found = await this.#ask(member);
+    const found = await this.#discoverFrom(member);
     if (found === undefined || runningLeader(found) !== member) return;
     this.#options.onObservation({ kind: 'vouch', member, by: found.by, startedAt: found.startedAt });
   }
 
-  /** One such question at a time. Undefined: no answer, or one that is no longer of interest. */
-  async #ask(not: MemberName): Promise<Found | undefined> {
-    const era = this.#era;
+  /** One request at a time. Undefined: no answer, or an answer from before `startAnew`. */
+  async #discoverFrom(not: MemberName): Promise<Found | undefined> {
+    const generation = this.#generation;
     this.#isVouching = true;
     const found = await this.#options.discover({ not });
-    if (era !== this.#era) return undefined;
+    if (generation !== this.#generation) return undefined;
     this.#isVouching = false;
     if (found.kind === 'failed') return undefined;
-    this.#tellLeader(found);
+    this.#reportLeader(found);
     return found;
   }
 
-  #tellLeader(found: Found): void {
+  #reportLeader(found: Found): void {
     const { by, startedAt } = found;
     this.#options.onObservation({ kind: 'leader', leader: runningLeader(found), by, startedAt });
   }
 
   #soonestMs(): number {
-    return Math.max(0, this.#startedAt + LEAST_INTERVAL_MS - this.#options.clock.now());
+    return Math.max(0, this.#startedAt + MIN_INTERVAL_MS - this.#options.clock.now());
   }
 
   #schedule(delayMs: number): void {
@@ -169,12 +170,12 @@ export class DiscoveryLoop {
   async #read(): Promise<void> {
     if (this.#isReading || this.#isStopped) return;
     const { discover, clock, onObservation, onEvent, random } = this.#options;
-    const era = this.#era;
+    const generation = this.#generation;
     this.#isReading = true;
-    const news = this.#news;
+    const requests = this.#requests;
     this.#startedAt = clock.now();
     const found = await discover({});
-    if (era !== this.#era) return;
+    if (generation !== this.#generation) return;
     this.#isReading = false;
     onEvent({
       kind: 'discovery_finished',
@@ -184,10 +185,10 @@ export class DiscoveryLoop {
       durationMs: clock.now() - this.#startedAt,
     });
     this.#takeRefused(found);
-    const usualMs = this.#hasFound || found.kind === 'found' ? INTERVAL_MS * (0.9 + 0.2 * random()) : LEAST_INTERVAL_MS;
+    const usualMs = this.#hasFound || found.kind === 'found' ? INTERVAL_MS * (0.9 + 0.2 * random()) : MIN_INTERVAL_MS;
     const { members, startedAt } = found;
     if (found.kind === 'found') this.#takeNewList(members, startedAt);
-    this.#schedule(this.#news > news ? this.#soonestMs() : Math.min(usualMs, this.#untilLastWordMs()));
+    this.#schedule(this.#requests > requests ? this.#soonestMs() : Math.min(usualMs, this.#untilFinalListMs()));
     const scope = found.kind === 'found' ? found.scope : undefined;
     const scheduled = found.kind === 'found' ? this.#scheduled(found) : undefined;
     if (found.kind === 'found') {
@@ -197,7 +198,7 @@ export class DiscoveryLoop {
     const switchover = found.kind === 'found' ? { switchover: scheduled ?? ('none' as const) } : {};
     const named = scope === undefined ? {} : { scope };
     onObservation({ kind: 'members', startedAt, members, ...named, ...switchover, refused: this.#refused });
-    if (found.kind === 'found') this.#tellLeader(found);
+    if (found.kind === 'found') this.#reportLeader(found);
   }
 
   #takeNewList(members: readonly Member[], startedAt: Instant): void {
@@ -207,29 +208,29 @@ export class DiscoveryLoop {
     this.#options.onNewList(list);
   }
 
-  #untilLastWordMs(): number {
+  #untilFinalListMs(): number {
     const endsAt = this.#newLists?.endsAt() ?? Infinity;
-    return Math.max(LEAST_INTERVAL_MS, endsAt - this.#options.clock.now());
+    return Math.max(MIN_INTERVAL_MS, endsAt - this.#options.clock.now());
   }
 
-  /** The wall clock is asked for this alone: to place its time on ours. */
+  /** The only use of the wall clock: it converts the scheduled time to the monotonic clock. */
   #scheduled({ leader, scheduledSwitchoverAt }: Found): ScheduledSwitchover | undefined {
     const { clock, wallClock } = this.#options;
     if (leader === undefined || scheduledSwitchoverAt === undefined) return undefined;
     return { at: clock.now() + (scheduledSwitchoverAt - wallClock()), leader: leader.name };
   }
 
-  /** Where no document was read, what the last one listed stays refused. */
-  #takeRefused({ kind, refused: said }: Discovered): void {
-    const isAnew = (one: MemberRefusal): boolean => said.some(({ name }) => name === one.name);
+  /** While no document can be read, the members that the last one refused stay refused. */
+  #takeRefused({ kind, refused: listed }: Discovered): void {
+    const isAnew = (one: MemberRefusal): boolean => listed.some(({ name }) => name === one.name);
     const kept = this.#refused.filter((one) => one.reason !== 'contact_point' && !isAnew(one));
-    const refused = kind === 'found' ? said : [...said, ...kept];
+    const refused = kind === 'found' ? listed : [...listed, ...kept];
     if (JSON.stringify(refused) === JSON.stringify(this.#refused)) return;
     this.#refused = refused;
     this.#options.onEvent({ kind: 'members_refused', refused });
   }
 
-  /** Reads once more before anything follows from it: it may have been taken back. */
+  /** Reads once more before the switchover has any effect: it may have been cancelled. */
   #watchScheduled(scheduled: ScheduledSwitchover | undefined): void {
     this.#cancelScheduled();
     if (scheduled === undefined) return;
@@ -238,9 +239,9 @@ export class DiscoveryLoop {
     const watch = (): void => {
       if (clock.now() > at + OVERDUE_MS) return;
       onTrigger('scheduled_switchover');
-      if (Math.abs(at - this.#confirmedAt) > LEAST_INTERVAL_MS) this.refresh();
+      if (Math.abs(at - this.#confirmedAt) > MIN_INTERVAL_MS) this.refresh();
       this.#confirmedAt = at;
-      this.#cancelScheduled = clock.schedule(LEAST_INTERVAL_MS, watch);
+      this.#cancelScheduled = clock.schedule(MIN_INTERVAL_MS, watch);
     };
     const beginsAt = at - beforeSwitchoverMs() - SCHEDULED_EARLY_MS;
     this.#cancelScheduled = clock.schedule(Math.max(0, beginsAt - clock.now()), watch);

@@ -1,5 +1,5 @@
-// The members that are about to take writes: one that is being promoted, or a primary that starts again in place. Only
-// the member's own API tells when that moment has come, so this one member is probed more often, for a short time.
+// Members that are about to take writes: a member under promotion, or a primary that restarts in place. Only the
+// member's own API reports that moment, so this member is probed more often for a short time.
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { RoutingPolicy } from '../model/policy.ts';
@@ -7,9 +7,9 @@ import type { RoutingTable, Standing } from '../core/routing-table.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { MemberStatus } from '../model/member-status.ts';
 
-/** Part of the urgent interval. */
-const PARTS = 4;
-/** An ordinary promotion or start takes less. Milliseconds. */
+/** The urgent interval is divided by this. */
+const DIVISOR = 4;
+/** Longer than an ordinary promotion or start. Milliseconds. */
 const FOR_MS = 2_000;
 
 type Cause = 'promotion' | 'primary_starting';
@@ -17,9 +17,7 @@ type Cause = 'promotion' | 'primary_starting';
 export class ImminentPrimary {
   #since: ReadonlyMap<MemberName, Instant> = new Map();
 
-  /**
-   * Reads a new table and the snapshot behind it. Says why a member is about to take writes; undefined when none is.
-   */
+  /** Reads a new table and its snapshot. Returns why a member is about to take writes; undefined when no member is. */
   read(policy: RoutingPolicy, table: RoutingTable, snapshot: Snapshot): Cause | undefined {
     const imminent = policy.pools
       .filter(({ exclusive }) => exclusive)
@@ -32,11 +30,11 @@ export class ImminentPrimary {
     return imminent[0]?.cause;
   }
 
-  /** From the start of one round to the start of the next, where it would be `usualMs` otherwise. Milliseconds. */
+  /** The probe interval of the member; `usualMs` for a member that is not about to take writes. Milliseconds. */
   intervalMs(member: MemberName, policy: RoutingPolicy, usualMs: number, now: Instant): number {
     const since = this.#since.get(member);
     if (since === undefined || now - since >= FOR_MS) return usualMs;
-    return Math.min(usualMs, policy.probe.urgent.intervalMs / PARTS);
+    return Math.min(usualMs, policy.probe.urgent.intervalMs / DIVISOR);
   }
 }
 

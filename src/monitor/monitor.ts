@@ -1,5 +1,5 @@
-// The only owner of changing cluster state: one snapshot, and the table that its decider keeps of it. Every observation decides
-// again; what follows for live sessions is handed over in the same step, synchronously.
+// Owns the cluster state: one snapshot, and the decider that keeps the routing table of it. Every observation leads to
+// a new decision. Its actions on live sessions are handed over synchronously.
 import type { Action } from '../core/actions.ts';
 import type { MonitorEvent, Trigger } from '../reports/events.ts';
 import type { Clock, Instant } from '../model/instant.ts';
@@ -14,7 +14,7 @@ import type { RefusalKind, Snapshot } from '../core/snapshot.ts';
 import { isVanishing } from '../core/vanished.ts';
 import { UrgentProbing } from './urgent-probing.ts';
 import { changesBetween, evidenceChanges, probeEvent } from './changes.ts';
-import { askSince } from './ask-since.ts';
+import { probeSince } from './probe-since.ts';
 import { Decider } from './decider.ts';
 import type { DeciderOptions } from './decider.ts';
 import { DiscoveryLoop } from './discovery-loop.ts';
@@ -27,9 +27,9 @@ import type { Accepting } from './refusal-watch.ts';
 import { staleMember } from './staleness.ts';
 
 export interface MonitorOptions {
-  /** At first; see reconfigure(). */
+  /** The first policy; reconfigure() changes it. */
   readonly policy: RoutingPolicy;
-  /** Pins the cluster; undefined: the first answers do. */
+  /** The name of the cluster. Undefined: the first answers set it. */
   readonly scope: string | undefined;
   readonly probe: Probe;
   readonly discover: Discover;
@@ -37,19 +37,19 @@ export interface MonitorOptions {
   /** Epoch milliseconds, only to place a scheduled switchover; never compared with evidence. */
   readonly wallClock: () => number;
   readonly random: () => number;
-  /** Called synchronously with each decision, when table() returns the new table already. Must not throw. */
+  /** Called synchronously with each decision, when table() already returns the new table. Must not throw. */
   readonly onTable: (actions: readonly Action[]) => void;
   readonly onEvent: (event: MonitorEvent) => void;
   readonly onStall?: DeciderOptions['onStall'];
 }
 
-/** Between two refreshes that ask. Milliseconds. */
-const LEAST_REFRESH_MS = 1000;
+/** Requests for a refresh within this time of the last refresh are merged with it. Milliseconds. */
+const MIN_REFRESH_MS = 1000;
 
 export class Monitor {
   readonly #options: MonitorOptions;
   readonly #probers = new Map<MemberName, Prober>();
-  /** When a member's server was last seen to end a session by itself. */
+  /** When the member's server last ended a session by itself. */
   readonly #doubtedAt = new Map<MemberName, Instant>();
   readonly #discovery: DiscoveryLoop;
   readonly #urgent: UrgentProbing;
@@ -71,7 +71,7 @@ export class Monitor {
       clock,
       onTable,
       onStall: options.onStall,
-      onDecided: (...tables) => this.#tellDecided(...tables),
+      onDecided: (...tables) => this.#reportDecided(...tables),
     });
     const probe = (): ProbePolicy => this.#policy.probe;
     this.#urgent = new UrgentProbing({ policy: probe, clock, onEvent, onFaster: () => this.#reschedule() });
@@ -88,7 +88,7 @@ export class Monitor {
     this.#refusals = new RefusalWatch({ probe, clock, onEvent, seekLeader: (not) => this.#discovery.seekLeader(not) });
   }
 
-  /** Begins to discover and to probe. Nothing is routed before the first complete round. */
+  /** Starts discovery and probes. Nothing is routed before the first complete round. */
   start(): void {
     this.#discovery.start();
   }
@@ -100,7 +100,10 @@ export class Monitor {
     for (const prober of this.#probers.values()) prober.stop();
   }
 
-  /** Decides anew in this step, and asks at once what was not asked before: until then live sessions stay (never_answered). */
+  /**
+   * Decides again synchronously and probes new checks at once. Until their first answer live sessions stay
+   * (never_answered).
+   */
   reconfigure(policy: RoutingPolicy): void {
     const before = new Set(checksOf(this.#policy).map(({ text }) => text));
     const checks = new Set(checksOf(policy).map(({ text }) => text));
@@ -113,12 +116,12 @@ export class Monitor {
   }
 
   /**
-   * Somebody says that something happened: reads /cluster again, asks everybody at once and goes on at the urgent pace. Told so more
-   * than once a second it does nothing more: that pace is on. True when it asked.
+   * For an outside report that the cluster changed: reads /cluster, probes all members at once and keeps the urgent
+   * pace for a while. Calls within one second are merged. Returns false for a merged call.
    */
   refresh(): boolean {
     const { clock, onEvent } = this.#options;
-    const isMerged = clock.now() - this.#refreshedAt < LEAST_REFRESH_MS;
+    const isMerged = clock.now() - this.#refreshedAt < MIN_REFRESH_MS;
     onEvent({ kind: 'refresh_asked', isMerged });
     if (isMerged) return false;
     this.#refreshedAt = clock.now();
@@ -128,7 +131,7 @@ export class Monitor {
     return true;
   }
 
-  /** Takes the member out of every pool, in this step, until it is resumed. False: nobody has that name. */
+  /** Takes the member out of every pool synchronously, until resume(). Returns false for an unknown name. */
   drain(member: MemberName): boolean {
     if (!this.#snapshot.members.has(member)) return false;
     this.#snapshot = withDrained(this.#snapshot, member, this.#options.clock.now());
@@ -137,7 +140,7 @@ export class Monitor {
     return true;
   }
 
-  /** Takes a drain back. False: nobody has that name, and no drained member had it. */
+  /** Undoes drain(). Returns false when no member and no drained member has that name. */
   resume(member: MemberName): boolean {
     if (!this.#snapshot.members.has(member) && !this.#snapshot.drained.has(member)) return false;
     this.#snapshot = withResumed(this.#snapshot, member);
@@ -146,12 +149,12 @@ export class Monitor {
     return true;
   }
 
-  /** Primaries that are not believed, while there is no other. */
+  /** Primaries that are refused, while no other primary is known. */
   refusedPrimaries(): readonly RefusedPrimary[] {
     return this.#refusals.refused(this.#snapshot);
   }
 
-  /** Believes the one primary that is refused for this, in this step. */
+  /** Accepts, synchronously, the only primary that is refused for `kind`. */
   accept(kind: RefusalKind): Accepting {
     const accepting = this.#refusals.accept(kind, this.#snapshot);
     if (accepting.kind === 'impossible') return accepting;
@@ -164,15 +167,15 @@ export class Monitor {
   }
 
   /**
-   * Somebody saw from outside that members, or their roles, may be others now. That is no evidence: they are asked a little sooner, at no
-   * faster pace.
+   * For an outside hint that members or roles may have changed. A hint is no evidence: it only brings the next probes
+   * forward.
    */
   hint(): void {
     this.#discovery.refresh();
     for (const prober of this.#probers.values()) prober.soon(this.#policy.probe.urgent.intervalMs);
   }
 
-  /** `discover` leads elsewhere from now on: members that it does not find leave. */
+  /** `discover` has new contact points: members that it no longer finds are removed. */
   rediscover(): void {
     this.#discovery.startAnew();
   }
@@ -191,7 +194,7 @@ export class Monitor {
     return this.#snapshot;
   }
 
-  /** Something the proxy met: probe faster for a while. */
+  /** For what the proxy noticed on a connection: a reason to probe early. */
   trigger(trigger: Trigger): void {
     switch (trigger.kind) {
       case 'backend_closed':
@@ -211,28 +214,28 @@ export class Monitor {
 
   /**
    * Undefined while the open member of an exclusive pool has evidence younger than one probe interval and than any
-   * doubt; else resolves when it has been asked again, at most once per urgent interval. A vouched member is not asked:
-   * that it is silent is known. Never rejects. With `since` every member that may have sessions of the pool is asked,
-   * unless a probe of it began after that instant.
+   * doubt. Otherwise resolves after another probe of it, at most one per urgent interval. A vouched member is not
+   * probed: it is known to be silent. With `since`, probes every member that may have sessions of the pool, unless a
+   * probe of it began after that instant. Never rejects.
    */
   freshen(pool: PoolName, since?: Instant): Promise<void> | undefined {
-    if (since !== undefined) return this.#askSince(pool, since);
+    if (since !== undefined) return this.#probeSince(pool, since);
     const stale = this.#stale(pool);
-    return stale === undefined ? undefined : this.#askAgain(pool, stale);
+    return stale === undefined ? undefined : this.#probeAgain(pool, stale);
   }
 
-  #askSince(pool: PoolName, since: Instant): Promise<void> {
+  #probeSince(pool: PoolName, since: Instant): Promise<void> {
     const [table, snapshot] = [this.#decider.table(), () => this.#snapshot];
-    return askSince(pool, since, { table, snapshot, ask: (name) => this.#probers.get(name)?.ask(0) });
+    return probeSince(pool, since, { table, snapshot, probe: (name) => this.#probers.get(name)?.probeNow(0) });
   }
 
-  async #askAgain(pool: PoolName, member: MemberName): Promise<void> {
-    // Doubts may come at any rate, and any client can cause them: members are not asked at that rate.
-    const leastMs = this.#policy.probe.urgent.intervalMs;
-    await this.#probers.get(member)?.ask(leastMs);
-    // A round that was under way may have begun before the doubt: a second one has not.
+  async #probeAgain(pool: PoolName, member: MemberName): Promise<void> {
+    // Any client can cause doubts at any rate, so doubts share one probe per urgent interval.
+    const minMs = this.#policy.probe.urgent.intervalMs;
+    await this.#probers.get(member)?.probeNow(minMs);
+    // A round under way may have begun before the doubt, a second round has not.
     const stale = this.#stale(pool);
-    if (stale !== undefined) await this.#probers.get(stale)?.ask(leastMs);
+    if (stale !== undefined) await this.#probers.get(stale)?.probeNow(minMs);
   }
 
   #stale(pool: PoolName): MemberName | undefined {
@@ -245,7 +248,7 @@ export class Monitor {
     });
   }
 
-  /** Patroni says `stopping` before PostgreSQL ends its first session, so evidence from before that end is worth nothing. */
+  /** Patroni reports `stopping` before PostgreSQL ends its first session, so evidence from before that end is void. */
   #distrust(member: MemberName): void {
     this.#doubtedAt.set(member, this.#options.clock.now());
     this.#probers.get(member)?.soon(this.#policy.probe.urgent.intervalMs);
@@ -267,25 +270,25 @@ export class Monitor {
     this.#decider.decide();
   }
 
-  #tellDecided(previous: RoutingTable, next: RoutingTable): void {
+  #reportDecided(previous: RoutingTable, next: RoutingTable): void {
     for (const change of changesBetween(previous, next)) {
       this.#options.onEvent(change);
       if (change.kind === 'route_changed') this.#discovery.refresh();
     }
-    this.#sniffRoutes(next);
+    this.#checkRoutesForTriggers(next);
   }
 
   /**
-   * Without a primary every moment counts. That a member is about to take writes is news, which begins the urgent time
-   * anew.
+   * A pool without a primary is a trigger. A member that is about to take writes is news, which restarts the urgent
+   * time.
    */
-  #sniffRoutes(table: RoutingTable): void {
+  #checkRoutesForTriggers(table: RoutingTable): void {
     const imminent = this.#imminent.read(this.#policy, table, this.#snapshot);
     if (!this.#snapshot.complete) return;
     if (this.#sought().size > 0) this.#trigger(imminent ?? 'no_primary', imminent !== undefined);
   }
 
-  /** An answer other than yes from the member a write pool uses. */
+  /** A member of an exclusive pool whose answer is not yes is a trigger. */
   #checkForTriggers(observation: ProbeObservation): void {
     for (const pool of this.#policy.pools) {
       const record = this.#snapshot.members.get(observation.member);
@@ -312,7 +315,7 @@ export class Monitor {
     if (added.length + removed.length > 0) this.#options.onEvent({ kind: 'members_changed', added, removed });
   }
 
-  /** Checks of exclusive pools that have nobody at the moment. */
+  /** The checks of exclusive pools that have no open member. */
   #sought(): ReadonlySet<string> {
     const idle = this.#policy.pools.filter(
       (pool) => pool.exclusive && this.#decider.table().pools.get(pool.name)?.route.kind !== 'open',

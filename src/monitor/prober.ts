@@ -1,36 +1,36 @@
-// Asks one member, round after round: each round asks the checks that the answers so far leave open, one request in flight at
-// any time. Owns its timer. Never judges an answer: it hands observations over.
+// Probes one member, round after round. A round probes the checks that the answers so far leave open, one request at a
+// time. Owns its timer. Never judges an answer: it hands observations over.
 import type { Check } from '../model/check.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import { isSameServer } from '../model/member.ts';
 import type { Member } from '../model/member.ts';
 import type { ProbeObservation, ProbeOutcome } from '../model/observation.ts';
 
-/** Asks one check of one member; settles within the deadline, never rejects. */
+/** Probes one check of one member. Settles within the deadline, never rejects. */
 export type Probe = (member: Member, check: Check, deadlineMs: number) => Promise<ProbeOutcome>;
 
 export interface ProberOptions {
-  /** The member as it is known now; undefined ends the round. */
+  /** The member as known now. Undefined ends the round. */
   readonly member: () => Member | undefined;
   readonly probe: Probe;
   readonly timeoutMs: () => number;
   readonly clock: Clock;
   readonly random: () => number;
-  /** The check to ask next in a round begun at `roundAt`; undefined ends the round. */
+  /** The next check in a round that began at `roundAt`. Undefined ends the round. */
   readonly nextCheck: (roundAt: Instant) => Check | undefined;
-  /** From one round's start to the next one's, before jitter. Milliseconds. */
+  /** Between the starts of two rounds, before jitter. Milliseconds. */
   readonly intervalMs: () => number;
   readonly onObservation: (observation: ProbeObservation, durationMs: number) => void;
 }
 
-/** Share of the interval by which a round may come early or late, so that proxies do not fall into step. */
+/** A round may start this part of the interval early or late, so that proxies do not synchronise. */
 const JITTER = 0.1;
 
 export class Prober {
   readonly #options: ProberOptions;
   #cancelTimer: () => void = () => {};
   #round: Promise<void> | undefined;
-  /** The next round, for those who wait for it. */
+  /** Resolves with the next round; shared by all callers that wait for it. */
   #shared: PromiseWithResolvers<void> | undefined;
   #startedAt: Instant = -Infinity;
   #isStopped = false;
@@ -43,26 +43,26 @@ export class Prober {
     this.#schedule(0);
   }
 
-  /** The pace may have changed: counts the present interval again from the last round's start. */
+  /** The interval may have changed: schedules the next round again, from the start of the last one. */
   reschedule(): void {
     if (this.#round === undefined) this.#schedule(this.#untilNextRound());
   }
 
-  /** Brings the next round forward to `leastMs` after the start of the last one. Milliseconds. */
-  soon(leastMs: number): void {
+  /** Brings the next round forward to `minMs` after the start of the last one. Milliseconds. */
+  soon(minMs: number): void {
     if (this.#round !== undefined) return;
     const { clock } = this.#options;
-    this.#schedule(Math.min(this.#untilNextRound(), Math.max(0, this.#startedAt + leastMs - clock.now())));
+    this.#schedule(Math.min(this.#untilNextRound(), Math.max(0, this.#startedAt + minMs - clock.now())));
   }
 
   /**
-   * Resolves when a round has ended: the one under way, or else the next one. That one begins now, but not before
-   * `leastMs` after the start of the last one: all who ask meanwhile share it. Milliseconds.
+   * Resolves at the end of a round: the one under way, else the next one. The next one starts now, but not before
+   * `minMs` (milliseconds) after the start of the last one. All callers meanwhile share it.
    */
-  ask(leastMs: number): Promise<void> {
+  probeNow(minMs: number): Promise<void> {
     if (this.#round !== undefined || this.#isStopped) return this.#round ?? Promise.resolve();
-    if (this.#startedAt + leastMs <= this.#options.clock.now()) return this.#begin();
-    this.soon(leastMs);
+    if (this.#startedAt + minMs <= this.#options.clock.now()) return this.#begin();
+    this.soon(minMs);
     this.#shared ??= Promise.withResolvers();
     return this.#shared.promise;
   }
@@ -91,7 +91,7 @@ export class Prober {
     this.#startedAt = this.#options.clock.now();
     const shared = this.#shared;
     this.#shared = undefined;
-    this.#round = this.#askAll(this.#startedAt).finally(() => {
+    this.#round = this.#probeAll(this.#startedAt).finally(() => {
       this.#round = undefined;
       shared?.resolve();
       this.#schedule(this.#untilNextRound());
@@ -99,18 +99,18 @@ export class Prober {
     return this.#round;
   }
 
-  async #askAll(roundAt: Instant): Promise<void> {
+  async #probeAll(roundAt: Instant): Promise<void> {
     const { member, probe, timeoutMs, clock, nextCheck, onObservation } = this.#options;
     for (let check = nextCheck(roundAt); check !== undefined; check = nextCheck(roundAt)) {
-      const asked = member();
-      if (asked === undefined) return;
+      const target = member();
+      if (target === undefined) return;
       const startedAt = clock.now();
-      const outcome = await probe(asked, check, timeoutMs());
-      // An answer from an address that is no longer the member's says nothing about the member.
-      if (this.#isStopped || !isSameServer(asked, member())) return;
+      const outcome = await probe(target, check, timeoutMs());
+      // An answer from the member's old address is no evidence about the member.
+      if (this.#isStopped || !isSameServer(target, member())) return;
       const observation: ProbeObservation = {
         kind: 'probe',
-        member: asked.name,
+        member: target.name,
         check: check.text,
         startedAt,
         outcome,

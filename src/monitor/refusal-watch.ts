@@ -1,5 +1,4 @@
-// Watches for a primary that is refused: tells when one begins to be, and has other members' documents read while it
-// is.
+// Watches for refused primaries. Reports a new refusal, and requests other members' documents while the refusal lasts.
 import { describeRefusal, refusalEnds } from '../core/describe.ts';
 import type { MonitorEvent } from '../reports/events.ts';
 import type { Clock, Instant } from '../model/instant.ts';
@@ -12,14 +11,14 @@ import type { Acceptance, RefusalKind, Snapshot } from '../core/snapshot.ts';
 export interface RefusalWatchOptions {
   readonly probe: () => ProbePolicy;
   readonly clock: Clock;
-  /** Has a document read of a member other than this one. */
+  /** Requests the document of another member than this one. */
   readonly seekLeader: (not: MemberName) => void;
   readonly onEvent: (event: MonitorEvent) => void;
 }
 
 export type Accepting =
   | { readonly kind: 'accepted'; readonly snapshot: Snapshot; readonly acceptance: Acceptance }
-  /** `refused`: those there are; none, or more than one to choose from. */
+  /** `refused` has no primary, or more than one: an operator cannot choose. */
   | { readonly kind: 'impossible'; readonly refused: readonly RefusedPrimary[] };
 
 export class RefusalWatch {
@@ -35,7 +34,7 @@ export class RefusalWatch {
     return refusedPrimaries(this.#options.probe(), snapshot, this.#options.clock.now());
   }
 
-  /** Reads the step from one snapshot to the next. */
+  /** Compares two snapshots and reports what changed. */
   read(previous: Snapshot, next: Snapshot): void {
     const { accepted } = next;
     if (accepted !== undefined && accepted !== previous.accepted) {
@@ -44,14 +43,14 @@ export class RefusalWatch {
     }
     const refused = this.refused(next);
     for (const one of refused) {
-      if (!this.#known.has(keyOf(one))) this.#tell(one);
+      if (!this.#known.has(keyOf(one))) this.#report(one);
     }
     this.#known = new Set(refused.map(keyOf));
     const [first] = refused;
     if (first !== undefined) this.#seek(first.member);
   }
 
-  /** What an operator's word makes of the snapshot. */
+  /** The snapshot after an operator accepts the refused primary. */
   accept(kind: RefusalKind, snapshot: Snapshot): Accepting {
     const refused = this.refused(snapshot).filter((one) => one.kind === kind);
     const [only, ...others] = refused;
@@ -62,14 +61,15 @@ export class RefusalWatch {
       : { kind: 'accepted', snapshot: next, acceptance: next.accepted };
   }
 
-  #tell(refused: RefusedPrimary): void {
+  #report(refused: RefusedPrimary): void {
     const { member, kind: refusal } = refused;
     const ends = refusalEnds(refused, this.#options.clock.now()).join(', or ');
-    const text = `${member} ${describeRefusal(refused)}: it is refused, and no other primary is known; what ends that: ${ends}`;
+    const why = `${member} ${describeRefusal(refused)}`;
+    const text = `${why}: it is refused, and no other primary is known; what ends that: ${ends}`;
     this.#options.onEvent({ kind: 'primary_refused', member, refusal, text });
   }
 
-  /** So often that one failed read does not break the agreement, which lets a document count for `silenceGraceMs`. */
+  /** Often enough that one failed read does not break the agreement: a document counts for `silenceGraceMs`. */
   #seek(member: MemberName): void {
     const now = this.#options.clock.now();
     if (now - this.#sought < this.#options.probe().silenceGraceMs / 3) return;

@@ -1,23 +1,25 @@
-// Whether the member that an exclusive pool leads to has to be asked again before somebody is sent there. Pure.
+// Whether the open member of an exclusive pool needs another probe before a new session goes there. Pure.
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PoolName, RoutingPolicy } from '../model/policy.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 
-export interface Picture {
+export interface StalenessInputs {
   readonly policy: RoutingPolicy;
   readonly table: RoutingTable;
   readonly snapshot: Snapshot;
-  /** When a member's server was last seen to end a session by itself. */
+  /** When the member's server last ended a session by itself. */
   readonly doubtedAt: ReadonlyMap<MemberName, Instant>;
   readonly now: Instant;
 }
 
-/** Its newest yes is older than one probe interval, or than a doubt. A vouched member is not asked: that it is silent is known. */
+/**
+ * The member whose last yes is older than one probe interval or than a doubt. A vouched member is known to be silent.
+ */
 export function staleMember(
   name: PoolName,
-  { policy, table, snapshot, doubtedAt, now }: Picture,
+  { policy, table, snapshot, doubtedAt, now }: StalenessInputs,
 ): MemberName | undefined {
   const pool = policy.pools.find((candidate) => candidate.name === name && candidate.exclusive);
   const route = table.pools.get(name)?.route;

@@ -1,23 +1,23 @@
-// Notices that this process stood still: stopped by a signal, on a paused machine, or with a blocked event loop. A
-// timer beats; the stall is found by the beat that comes late, or before it by a reader of the clock.
+// Notices that this process stood still: stopped by a signal, on a paused machine, or with a blocked event loop. A late
+// timer shows the stall; a call of look() may show it earlier.
 import type { Clock, Instant } from '../model/instant.ts';
 
 export interface StallWatchOptions {
   readonly clock: Clock;
-  /** A longer stall is told. Read at each beat. Milliseconds. */
+  /** A longer stall is reported. Read at each beat. Milliseconds. */
   readonly limitMs: () => number;
   /** Called when the stall is over. Must not throw. */
   readonly onStall: (noticedAt: Instant) => void;
 }
 
-/** Beats within the limit: a stall of three quarters of the limit may be told as well. */
+/** Beats within the limit. A stall of three quarters of the limit may be reported too. */
 const BEATS = 4;
-/** A shorter stall is part of ordinary life: a garbage collection, a busy machine. Milliseconds. */
-const LEAST_LIMIT_MS = 250;
+/** A shorter stall is normal: a garbage collection, a busy machine. Milliseconds. */
+const MIN_LIMIT_MS = 250;
 
 export class StallWatch {
   readonly #options: StallWatchOptions;
-  /** Nobody has to look before this. */
+  /** No stall is possible before this instant. */
   #dueAt: Instant = Infinity;
   #cancelBeat: () => void = () => {};
 
@@ -34,7 +34,7 @@ export class StallWatch {
     this.#cancelBeat();
   }
 
-  /** Cheap: for every reader of the clock. */
+  /** Cheap enough for every decision. */
   look(now: Instant): void {
     if (now >= this.#dueAt) this.#noticed(now);
   }
@@ -46,7 +46,7 @@ export class StallWatch {
 
   #beat(now: Instant): void {
     const { clock, limitMs } = this.#options;
-    const limit = Math.max(limitMs(), LEAST_LIMIT_MS);
+    const limit = Math.max(limitMs(), MIN_LIMIT_MS);
     this.#dueAt = now + limit;
     this.#cancelBeat();
     this.#cancelBeat = clock.schedule(limit / BEATS, () => {

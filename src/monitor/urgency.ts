@@ -1,20 +1,20 @@
-// When to probe faster than usual. Something triggers: every member is asked at the urgent pace, for a bounded time, then
-// ever more slowly until the ordinary pace is reached, so that a long outage does not hammer the members. Pure.
+// When to probe faster than usual. After a trigger all members are probed at the urgent interval for a limited time.
+// Then the interval grows back to the usual one, so that a long outage does not overload the members. Pure.
 import type { Instant } from '../model/instant.ts';
 import type { ProbePolicy } from '../model/policy.ts';
 
-/** An episode of urgent probing; undefined while all is calm. */
+/** An episode of urgent probing. */
 export interface Urgency {
   readonly since: Instant;
   readonly triggeredAt: Instant;
 }
 
-/** An episode ends when nothing has smelled for this long. Milliseconds. */
+/** An episode ends after this long without a trigger. Milliseconds. */
 const CALM_AFTER_MS = 2000;
-/** Past `urgent.for` the interval doubles once in this time. Milliseconds. */
+/** After `urgent.for` the interval doubles once in this time. Milliseconds. */
 const DOUBLE_EVERY_MS = 5000;
 
-/** `isNews`: something that had not been seen yet in this episode (a promotion under way), which begins it anew. */
+/** `isNews`: the first trigger of its kind in this episode (such as a promotion); it restarts the episode. */
 export function triggered(urgency: Urgency | undefined, now: Instant, isNews: boolean): Urgency {
   const isGoingOn = urgency !== undefined && now - urgency.triggeredAt < CALM_AFTER_MS;
   return { since: isGoingOn && !isNews ? urgency.since : now, triggeredAt: now };
@@ -24,7 +24,7 @@ export function isUrgent(urgency: Urgency | undefined, now: Instant): boolean {
   return urgency !== undefined && now - urgency.triggeredAt < CALM_AFTER_MS;
 }
 
-/** From the start of one round to the start of the next, before jitter. Milliseconds. */
+/** Between the starts of two rounds, before jitter. Milliseconds. */
 export function roundIntervalMs(probe: ProbePolicy, urgency: Urgency | undefined, now: Instant): number {
   if (urgency === undefined || !isUrgent(urgency, now)) return probe.intervalMs;
   const overtime = now - urgency.since - probe.urgent.forMs;

@@ -1,4 +1,4 @@
-// Holds the present episode of urgent probing: who smelled what, and what pace follows. Tells when it begins and ends.
+// Holds the current episode of urgent probing: its triggers and the probe interval. Reports its start and its end.
 import type { MonitorEvent } from '../reports/events.ts';
 import type { Clock } from '../model/instant.ts';
 import type { ProbePolicy } from '../model/policy.ts';
@@ -9,7 +9,7 @@ export interface UrgentProbingOptions {
   readonly policy: () => ProbePolicy;
   readonly clock: Clock;
   readonly onEvent: (event: MonitorEvent) => void;
-  /** The pace became faster: rounds already scheduled come too late. */
+  /** The interval became shorter: scheduled rounds come too late. */
   readonly onFaster: () => void;
 }
 
@@ -23,7 +23,7 @@ export class UrgentProbing {
     this.#options = options;
   }
 
-  /** `isNews` begins the urgent time anew, once per episode and name. */
+  /** `isNews` restarts the urgent time, once per episode and name. */
   trigger(name: string, isNews: boolean): void {
     const { clock, onFaster } = this.#options;
     const policy = this.#options.policy();
@@ -32,17 +32,17 @@ export class UrgentProbing {
     const before = roundIntervalMs(policy, this.#urgency, now);
     this.#urgency = triggered(this.#urgency, now, isNews && !this.#triggers.has(name));
     this.#triggers.add(name);
-    this.#tell();
+    this.#report();
     if (roundIntervalMs(policy, this.#urgency, now) < before) onFaster();
   }
 
-  /** From one round's start to the next one's, before jitter. Milliseconds. */
+  /** Between the starts of two rounds, before jitter. Milliseconds. */
   intervalMs(): number {
-    this.#tell();
+    this.#report();
     return roundIntervalMs(this.#options.policy(), this.#urgency, this.#options.clock.now());
   }
 
-  #tell(): void {
+  #report(): void {
     const isOn = isUrgent(this.#urgency, this.#options.clock.now());
     if (isOn === this.#isOn) return;
     this.#isOn = isOn;
