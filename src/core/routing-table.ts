@@ -3,6 +3,7 @@
 import type { LeaveCause } from '../model/close-reason.ts';
 import type { Evidence } from './evidence.ts';
 import type { Instant } from '../model/instant.ts';
+import { isSameAddress } from '../model/member.ts';
 import type { Address, MemberName, MemberRefusal } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
 
@@ -108,4 +109,17 @@ export interface RoutingTable {
   readonly pools: ReadonlyMap<PoolName, PoolDecision>;
   /** True once every member first known has been asked; nothing is routed before. */
   readonly complete: boolean;
+}
+
+export type OpenRoute = Extract<Route, { kind: 'open' }>;
+
+/** Undefined while the pool takes no new sessions. */
+export function openRoute({ pools }: RoutingTable, pool: PoolName): OpenRoute | undefined {
+  const route = pools.get(pool)?.route;
+  return route?.kind === 'open' ? route : undefined;
+}
+
+/** Whether the member is among `targets`, at that very address. */
+export function includesTarget(targets: readonly Target[], { member, address }: Target): boolean {
+  return targets.some((target) => target.member === member && isSameAddress(target.address, address));
 }

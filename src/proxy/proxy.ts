@@ -8,6 +8,7 @@ import type { PoolName, PoolPolicy, RoutingPolicy } from '../model/policy.ts';
 import type { Tally } from '../reports/tally.ts';
 import { Admission } from './accept/admission.ts';
 import { Cancels } from './cancel/cancel.ts';
+import { BackendConnector } from './connect/connect-backend.ts';
 import { DegradedPools } from './connect/degraded.ts';
 import { dialTcp } from './connect/dial.ts';
 import { RelayPipes } from './relay/direct/pipes.ts';
@@ -173,10 +174,14 @@ class RunningProxy implements LocalProxy {
       cancels: this.#cancels,
       admission: this.#admission,
       ages: new SessionAges({ ...options, whenIdle: this.#whenIdle }),
-      dial,
+      connector: new BackendConnector({
+        ...options,
+        dial,
+        picker: this.#picker,
+        policy: () => this.#policy.backend,
+      }),
       openPipes: this.#relayPipes.openPipes,
       stallGate: this.#stallGate,
-      picker: this.#picker,
       isStopping: () => this.#isStopping,
     };
     this.#adopt(options);

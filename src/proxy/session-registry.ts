@@ -8,6 +8,7 @@ import type { PoolName } from '../model/policy.ts';
 import type { SessionState } from '../reports/session-state.ts';
 import type { PoolTally, Tally } from '../reports/tally.ts';
 import type { EndReason } from './ending/close-message.ts';
+import type { OpenRoute } from '../core/routing-table.ts';
 import { NO_PEERS } from './peers.ts';
 import type { Peers } from './peers.ts';
 import type { Traffic } from './relay/directions.ts';
@@ -147,6 +148,18 @@ export class SessionRegistry {
   /** Those that came while every member lagged, likewise. */
   laggingSessions(pool: PoolName): number {
     return this.#pool(pool).laggingSessions + (this.#others(pool)?.lagging ?? 0);
+  }
+
+  /** Says why the pool may take no more sessions while it is degraded; undefined while it may. */
+  limitReached(pool: PoolName, { fallback, lagging }: OpenRoute): string | undefined {
+    if (fallback !== undefined && this.fallbackSessions(pool) >= fallback.maxSessions) {
+      const where = `pool "${pool}" uses the members of pool "${fallback.pool}"`;
+      return `${where}, where its limit is ${fallback.maxSessions} sessions`;
+    }
+    if (lagging !== undefined && this.laggingSessions(pool) >= lagging.maxSessions) {
+      return `every member of pool "${pool}" lags, and meanwhile its limit is ${lagging.maxSessions} sessions`;
+    }
+    return undefined;
   }
 
   /** The counters that every relay of the pool increments. */

@@ -5,16 +5,16 @@ import type { Socket } from 'node:net';
 import type { CloseReason } from '../model/close-reason.ts';
 import type { Address } from '../model/member.ts';
 import type { PoolName, PoolPolicy } from '../model/policy.ts';
+import { openRoute } from '../core/routing-table.ts';
 import type { HoldCause, PoolDecision, Target } from '../core/routing-table.ts';
 import { nextSessionState } from '../reports/session-state.ts';
 import type { SessionEvent, SessionState } from '../reports/session-state.ts';
 import { NOT_SUPPORTED } from '../wire/error-response.ts';
 import type { ErrorFields } from '../wire/error-response.ts';
 import type { Slot } from './accept/admission.ts';
-import { connectBackend, fullRoute, openRoute } from './connect/connect-backend.ts';
 import { arrive } from './startup/arrival.ts';
 import type { Accepted, Arrival } from './startup/arrival.ts';
-import type { Greeted } from './connect/greeting.ts';
+import type { FirstReply } from './connect/first-reply.ts';
 import type { HeldClient } from './connect/hold-queue.ts';
 import type { StartupHandler } from './startup/client-startup.ts';
 import { describeEnd, closeMessage } from './ending/close-message.ts';
@@ -221,7 +221,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
     if (route.kind === 'hold') return this.#hold(route.cause, 0);
     // The bounds are of the other sessions.
     this.#releaseAssignment();
-    const full = fullRoute(this.#around.registry, this.#pool, route);
+    const full = this.#around.registry.limitReached(this.#pool, route);
     if (full === undefined) this.#dial();
     else this.refuse('too_many_sessions', full);
   }
@@ -240,7 +240,9 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
   /** No more waiting; with an open route it is the connects that failed. */
   #giveUp(reason: RefusalReason, detail?: string): void {
     const failure =
-      openRoute(this.#around.seams, this.#pool) === undefined ? undefined : this.#arriving().attempts.lastFailure();
+      openRoute(this.#around.seams.table(), this.#pool) === undefined
+        ? undefined
+        : this.#arriving().attempts.lastFailure();
     if (failure === undefined) this.refuse(reason, detail);
     else this.refuse('connect_failed', failure);
   }
@@ -248,19 +250,18 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
   #dial(): void {
     if (!this.#move('dial')) return;
     const { startup, attempts, parked } = this.#arriving();
-    const abort = connectBackend({
+    const abort = this.#around.connector.connect({
       session: this.id,
       clientAddress: this.#record.address(),
       pool: this.#policy,
       attempts,
-      around: this.#around,
       firstRequest: startup.firstRequest(),
       parked,
       onAssigned: (assignment) => {
         this.#around.registry.assign(this, assignment, this.#assignment);
         this.#assignment = assignment;
       },
-      onConnected: (target, backend, greeted) => this.#relay(target, backend, greeted),
+      onConnected: (target, backend, firstReply) => this.#relay(target, backend, firstReply),
       onDeclined: (target, backend) => this.#decline(target, backend),
       onClosed: ({ member }) => {
         this.#record.reached(member);
@@ -284,7 +285,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
     this.#leave = arrival.startup.next();
   }
 
-  #relay(target: Target, backend: Socket, greeted: Greeted | undefined): void {
+  #relay(target: Target, backend: Socket, firstReply: FirstReply | undefined): void {
     const { startup } = this.#arriving();
     // A client that was reset in this turn of the event loop has not had its `close` yet.
     if (startup.client().destroyed) this.close('client_gave_up');
@@ -295,7 +296,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
       client: startup.client(),
       backend,
       handedOver: startup.handOver(),
-      greeted,
+      firstReply,
       pool: this.#policy,
       target,
       idleListeners: this.#idleListeners,

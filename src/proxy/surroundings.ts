@@ -2,11 +2,10 @@
 import type { PoolName, PoolPolicy } from '../model/policy.ts';
 import type { Admission } from './accept/admission.ts';
 import type { Cancels } from './cancel/cancel.ts';
-import type { Dial } from './connect/dial.ts';
+import type { BackendConnector } from './connect/connect-backend.ts';
 import type { HoldQueue } from './connect/hold-queue.ts';
 import type { OpenPipes } from './relay/stream-pipe.ts';
 import type { ProxyPolicy, ProxyDependencies } from './options.ts';
-import type { Picker } from './connect/picker.ts';
 import type { SessionRegistry } from './session-registry.ts';
 import type { SessionAges } from './ending/max-age.ts';
 import type { ParkedBackends } from './connect/parked-backends.ts';
@@ -27,10 +26,9 @@ export interface Surroundings {
   readonly ages: SessionAges;
   readonly identity: TlsIdentity;
   readonly kept: BufferedBytes;
-  readonly dial: Dial;
+  readonly connector: BackendConnector;
   readonly openPipes: OpenPipes;
   readonly stallGate: StallGate;
-  readonly picker: Picker;
   /** No new backend connections: the process is about to end. */
   readonly isStopping: () => boolean;
 }

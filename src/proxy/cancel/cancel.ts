@@ -9,9 +9,9 @@ import type { Clock } from '../../model/instant.ts';
 import { addressText, isSameAddress } from '../../model/member.ts';
 import type { Address, MemberName } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';
+import { openRoute } from '../../core/routing-table.ts';
 import type { Target } from '../../core/routing-table.ts';
 import { requestedKey } from '../../wire/cancel-key.ts';
-import { openRoute } from '../connect/connect-backend.ts';
 import { CancelKeys } from './cancel-keys.ts';
 import type { Dial } from '../connect/dial.ts';
 import { GuessLimit } from './guess-limit.ts';
@@ -123,7 +123,7 @@ export class Cancels {
   #placesOf(pool: PoolName): readonly Target[] {
     const { seams, registry } = this.#inputs;
     const places: Target[] = [...registry.assignmentsOf(pool)];
-    for (const target of openRoute(seams, pool)?.targets ?? []) {
+    for (const target of openRoute(seams.table(), pool)?.targets ?? []) {
       if (!places.some(({ address }) => isSameAddress(address, target.address))) places.push(target);
     }
     return places.slice(0, MOST_CANCEL_TARGETS);

@@ -1,223 +1,208 @@
-// Finds one client a backend: asks for fresh evidence where the pool is exclusive, picks, dials, and reads the table again in
-// the step of the connect. A socket is handed over only while its member is open at that address (G2, G3). Reports exactly
-// once, and nothing after its abort. Forwards nothing.
+// Connects a client to a backend of its pool. For an exclusive pool it first waits for fresh evidence. Then it picks a
+// member, connects, and checks the routing table again synchronously with the connect: a backend is handed over only while
+// its member is open at that address (G2, G3). Reports once, and nothing after its abort. Apart from the client's first
+// request it forwards nothing.
 import type { Socket } from 'node:net';
+import { includesTarget, openRoute } from '../../core/routing-table.ts';
+import type { OpenRoute, RoutingTable, Target } from '../../core/routing-table.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
-import type { PoolName, PoolPolicy } from '../../model/policy.ts';
-import type { Route, Target } from '../../core/routing-table.ts';
+import type { BackendPolicy, PoolName, PoolPolicy } from '../../model/policy.ts';
+import type { ProxyEvent, Trigger } from '../../reports/events.ts';
+import type { Assignment } from '../session-registry.ts';
+import type { FirstRequest } from '../startup/client-startup.ts';
 import type { ConnectAttempts } from './connect-attempts.ts';
 import { raceConnects } from './connect-race.ts';
-import type { DialResult } from './dial.ts';
-import { awaitGreeting } from './greeting.ts';
-import type { Greeted } from './greeting.ts';
-import { negotiate } from './negotiation.ts';
-import type { ProxyDependencies } from '../options.ts';
-import type { Assignment, SessionRegistry } from '../session-registry.ts';
-import { isAmong } from './parked-backends.ts';
+import type { Dial, DialResult } from './dial.ts';
+import { awaitFirstReply } from './first-reply.ts';
+import type { FirstReply } from './first-reply.ts';
 import type { ParkedBackend } from './parked-backends.ts';
-import type { Surroundings } from '../surroundings.ts';
+import type { Picker } from './picker.ts';
 
-export type OpenRoute = Extract<Route, { kind: 'open' }>;
-
-export interface ConnectInputs {
+/** One client that needs a backend, and how it hears of the outcome. */
+export interface ConnectRequest {
   readonly session: number;
-  /** The client's, without its port. */
+  /** Of the client, without its port. */
   readonly clientAddress: string;
   readonly pool: PoolPolicy;
   readonly attempts: ConnectAttempts;
-  readonly around: Surroundings;
-  /** The client's packet, where its answer can be awaited. */
+  /** The client's first request, if the backend's reply to it can be awaited. */
   readonly firstRequest: FirstRequest | undefined;
-  /** Used instead of a dial, if its member is open. */
+  /** Used instead of a new connection, if its member is open. */
   readonly parked: ParkedBackend | undefined;
-  /** The dial begins: the session is assigned to its member. */
+  /** A connect begins: the session counts on this member from now on. */
   readonly onAssigned: (assignment: Assignment) => void;
-  /** `greeted` is set when the packet was sent already. */
-  readonly onConnected: (target: Target, backend: Socket, greeted: Greeted | undefined) => void;
-  /** No encryption here: the client may go on in plain text. */
+  /** `firstReply` is set if the first request was sent already. */
+  readonly onConnected: (target: Target, backend: Socket, firstReply: FirstReply | undefined) => void;
+  /** The backend declined encryption: the client may go on in plain text. */
   readonly onDeclined: (target: Target, backend: Socket) => void;
-  /** The backend was reached, and left the client without a word. */
+  /** The backend closed without a reply, and the client had its second chance already. */
   readonly onClosed: (target: Target) => void;
-  /** The member is no longer open, or another one is left to try: route again. */
+  /** The member is no longer open, or another member is left to try: route again. */
   readonly onRouteAgain: () => void;
-  /** The route looks open and nobody could be reached: wait so long first. */
+  /** The route is open, but no member could be reached: wait `pauseMs` first. */
   readonly onUnreachable: (pauseMs: number) => void;
 }
 
-export interface FirstRequest {
-  /** `startup`: the client's whole conversation so far. */
-  readonly kind: 'startup' | 'negotiation';
-  readonly packet: Uint8Array;
+export interface BackendConnectorInputs {
+  readonly table: () => RoutingTable;
+  readonly decideIfDue: () => void;
+  readonly freshen: (pool: PoolName) => Promise<void> | undefined;
+  readonly onTrigger: (trigger: Trigger) => void;
+  readonly onEvent: (event: ProxyEvent) => void;
+  readonly clock: Clock;
+  readonly dial: Dial;
+  readonly picker: Picker;
+  readonly policy: () => BackendPolicy;
 }
 
 const nothing = (): void => {};
 
-export function openRoute(seams: ProxyDependencies, pool: PoolName): OpenRoute | undefined {
-  const route = seams.table().pools.get(pool)?.route;
-  return route?.kind === 'open' ? route : undefined;
-}
+export class BackendConnector {
+  readonly #inputs: BackendConnectorInputs;
 
-/** Says that the pool may have no more sessions while it is degraded as it is; undefined while it may. */
-export function fullRoute(
-  registry: SessionRegistry,
-  pool: PoolName,
-  { fallback, lagging }: OpenRoute,
-): string | undefined {
-  if (fallback !== undefined && registry.fallbackSessions(pool) >= fallback.maxSessions) {
-    const where = `pool "${pool}" lives on the members of pool "${fallback.pool}"`;
-    return `${where}, where its bound is ${fallback.maxSessions} sessions`;
+  constructor(inputs: BackendConnectorInputs) {
+    this.#inputs = inputs;
   }
-  if (lagging !== undefined && registry.laggingSessions(pool) >= lagging.maxSessions) {
-    return `every member of pool "${pool}" lags, and while that is so its bound is ${lagging.maxSessions} sessions`;
+
+  /** The caller has just seen an open route. Returns the abort, which is idempotent. */
+  connect(request: ConnectRequest): () => void {
+    const { freshen, clock, policy } = this.#inputs;
+    const fresh = request.pool.exclusive ? freshen(request.pool.name) : undefined;
+    if (fresh === undefined) return this.#connectToMember(request);
+    let abort = nothing;
+    const connect = (): void => {
+      abort = this.#connectToMember(request);
+    };
+    abort = whenSettled(clock, policy().connectTimeoutMs, fresh, connect);
+    return () => abort();
   }
-  return undefined;
-}
 
-function connectTimeoutMs({ policy }: Surroundings): number {
-  return policy().backend.connectTimeoutMs;
-}
-
-/** The caller has just seen the route open. Returns the abort, which is idempotent. */
-export function connectBackend(inputs: ConnectInputs): () => void {
-  const { pool, around } = inputs;
-  const { seams } = around;
-  const asked = pool.exclusive ? seams.freshen(pool.name) : undefined;
-  if (asked === undefined) return connectToMember(inputs);
-  let abort = nothing;
-  const connect = (): void => {
-    abort = connectToMember(inputs);
-  };
-  abort = once(seams.clock, connectTimeoutMs(around), asked, connect);
-  return () => abort();
-}
-
-/** Runs when `asked` has settled, at the latest after `limitMs`: no client waits for an answer without a bound (G10). */
-function once(clock: Clock, limitMs: number, asked: Promise<void>, run: () => void): () => void {
-  let isDone = false;
-  const cancel = (): void => {
-    isDone = true;
-    cancelLimit();
-  };
-  const go = (): void => {
-    if (isDone) return;
-    cancel();
-    run();
-  };
-  const cancelLimit = clock.schedule(limitMs, go);
-  void asked.then(go, go);
-  return cancel;
-}
-
-function connectToMember(inputs: ConnectInputs): () => void {
-  const { around, pool, attempts } = inputs;
-  const { seams, picker, dial } = around;
-  const { clock } = seams;
-  seams.decideIfDue();
-  const route = openRoute(seams, pool.name);
-  if (route === undefined) {
-    inputs.onRouteAgain();
-    return nothing;
+  #connectToMember(request: ConnectRequest): () => void {
+    const { pool, parked, attempts } = request;
+    const route = this.#freshRoute(pool.name);
+    if (route === undefined) {
+      request.onRouteAgain();
+      return nothing;
+    }
+    const reused = parked?.take(route.targets);
+    if (reused !== undefined) {
+      request.onAssigned(assignmentTo(reused.target, route));
+      return this.#handOver(request, reused.target, reused.socket);
+    }
+    return this.#race(request, route, this.#pick(request, attempts.preferred(route.targets)));
   }
-  const kept = inputs.parked?.take(route.targets);
-  if (kept !== undefined) {
-    inputs.onAssigned(assignmentTo(kept.target, route));
-    return handOver(inputs, kept.target, kept.socket);
+
+  #race(request: ConnectRequest, route: OpenRoute, first: Target): () => void {
+    const { dial, clock, onEvent, onTrigger, policy } = this.#inputs;
+    const { pool, session, attempts } = request;
+    const { connectTimeoutMs, attemptDelayMs } = policy();
+    const attemptsLeft = attempts.left();
+    let assigned = first;
+    let abort = nothing;
+    const assign = (target: Target): void => {
+      assigned = target;
+      request.onAssigned(assignmentTo(target, route));
+    };
+    const abortRace = raceConnects({
+      dial,
+      clock,
+      timeoutMs: connectTimeoutMs,
+      delayMs: route.targets.length > 1 ? attemptDelayMs : undefined,
+      first,
+      next: (tried) => (tried.size < attemptsLeft ? this.#anotherTarget(request, tried) : undefined),
+      onBegin: assign,
+      onFinished: ({ member }, outcome, durationMs) =>
+        onEvent({ kind: 'dial_finished', pool: pool.name, session, member, outcome, durationMs }),
+      onSlow: ({ member }) => onTrigger({ kind: 'connect_slow', member }),
+      onConnected: (target, socket) => {
+        if (target !== assigned) assign(target);
+        abort = this.#handOver(request, target, socket);
+      },
+      onFailed: (target, result, isLast) => this.#failed(request, target, result, isLast),
+    });
+    return () => {
+      abortRace();
+      abort();
+    };
   }
-  const attemptsLeft = attempts.left();
-  let assigned = picker.pick(pool, attempts.preferred(route.targets), inputs.clientAddress);
-  let abort = nothing;
-  const assign = (target: Target): void => {
-    assigned = target;
-    inputs.onAssigned(assignmentTo(target, route));
-  };
-  const abortRace = raceConnects({
-    dial,
-    clock,
-    timeoutMs: connectTimeoutMs(around),
-    delayMs: route.targets.length > 1 ? around.policy().backend.attemptDelayMs : undefined,
-    first: assigned,
-    next: (tried) => (tried.size < attemptsLeft ? anotherTarget(inputs, tried) : undefined),
-    onBegin: assign,
-    onFinished: ({ member }, outcome, durationMs) =>
-      seams.onEvent({ kind: 'dial_finished', pool: pool.name, session: inputs.session, member, outcome, durationMs }),
-    onSlow: ({ member }) => seams.onTrigger({ kind: 'connect_slow', member }),
-    onConnected: (target, socket) => {
-      if (target !== assigned) assign(target);
-      abort = handOver(inputs, target, socket);
-    },
-    onFailed: (target, result, isLast) => failed(inputs, target, result, isLast),
-  });
-  return () => {
-    abortRace();
-    abort();
-  };
+
+  #handOver(request: ConnectRequest, target: Target, backend: Socket): () => void {
+    const { clock, onTrigger } = this.#inputs;
+    const { pool, attempts, firstRequest, onConnected } = request;
+    if (!includesTarget(this.#freshRoute(pool.name)?.targets ?? [], target)) {
+      backend.destroy();
+      request.onRouteAgain();
+      return nothing;
+    }
+    // A primary that is shutting down turns clients away. Each client of an exclusive pool gets one second chance, because
+    // its first request is all that it has sent. It gets the second server's reply, whatever that is.
+    const mayTurnAway = pool.exclusive && !attempts.wasTurnedAway();
+    if (firstRequest === undefined || (firstRequest.kind === 'startup' && !mayTurnAway)) {
+      onConnected(target, backend, undefined);
+      return nothing;
+    }
+    return awaitFirstReply({
+      backend,
+      request: firstRequest,
+      clock,
+      onReply: (reply) => onConnected(target, backend, reply),
+      onDeclined: () => request.onDeclined(target, backend),
+      onTurnedAway: () => {
+        onTrigger({ kind: 'backend_closed', member: target.member });
+        if (!mayTurnAway) return request.onClosed(target);
+        attempts.turnedAway();
+        return request.onRouteAgain();
+      },
+    });
+  }
+
+  #failed(request: ConnectRequest, { member }: Target, result: FailedDial, isLast: boolean): void {
+    const { table, onTrigger } = this.#inputs;
+    if (!result.isLocalFault) onTrigger({ kind: 'dial_failed', member });
+    const route = openRoute(table(), request.pool.name);
+    const pauseMs = request.attempts.failed(member, result.detail, result.isLocalFault, route?.targets ?? []);
+    if (!isLast) return;
+    if (route === undefined || pauseMs === 0) request.onRouteAgain();
+    else request.onUnreachable(pauseMs);
+  }
+
+  /** A member of the current route that was not tried yet. */
+  #anotherTarget(request: ConnectRequest, tried: ReadonlySet<MemberName>): Target | undefined {
+    const targets = this.#freshRoute(request.pool.name)?.targets ?? [];
+    const [first, ...rest] = targets.filter(({ member }) => !tried.has(member));
+    return first && this.#pick(request, request.attempts.preferred([first, ...rest]));
+  }
+
+  #pick({ pool, clientAddress }: ConnectRequest, targets: readonly [Target, ...Target[]]): Target {
+    return this.#inputs.picker.pick(pool, targets, clientAddress);
+  }
+
+  #freshRoute(pool: PoolName): OpenRoute | undefined {
+    this.#inputs.decideIfDue();
+    return openRoute(this.#inputs.table(), pool);
+  }
 }
+
+type FailedDial = Extract<DialResult, { kind: 'failed' }>;
 
 function assignmentTo(target: Target, { fallback, lagging }: OpenRoute): Assignment {
   return { ...target, isFallback: fallback !== undefined, isLagging: lagging !== undefined };
 }
 
-/** Another member of the route as it is now, to be tried beside those that were. */
-function anotherTarget(
-  { around, pool, attempts, clientAddress }: ConnectInputs,
-  tried: ReadonlySet<MemberName>,
-): Target | undefined {
-  around.seams.decideIfDue();
-  const targets = openRoute(around.seams, pool.name)?.targets ?? [];
-  const [first, ...rest] = targets.filter(({ member }) => !tried.has(member));
-  return first && around.picker.pick(pool, attempts.preferred([first, ...rest]), clientAddress);
-}
-
-function handOver(inputs: ConnectInputs, target: Target, backend: Socket): () => void {
-  const { pool, attempts, firstRequest, onConnected } = inputs;
-  const { seams } = inputs.around;
-  seams.decideIfDue();
-  if (!isAmong(openRoute(seams, pool.name)?.targets ?? [], target)) {
-    backend.destroy();
-    inputs.onRouteAgain();
-    return nothing;
-  }
-  // A client of an exclusive pool whose server shuts down in this very moment gets one more chance: its packet, which nobody took,
-  // is its whole conversation so far. The second server's answer is relayed whatever it is.
-  const mayTurnAway = pool.exclusive && !attempts.wasTurnedAway();
-  const turnedAway = (): void => {
-    seams.onTrigger({ kind: 'backend_closed', member: target.member });
-    if (!mayTurnAway) return inputs.onClosed(target);
-    attempts.turnedAway();
-    inputs.onRouteAgain();
+/** Runs when `promise` has settled, and after `limitMs` at the latest: no client waits without a limit (G10). */
+function whenSettled(clock: Clock, limitMs: number, promise: Promise<void>, run: () => void): () => void {
+  let isDone = false;
+  const cancel = (): void => {
+    isDone = true;
+    cancelLimit();
   };
-  const { clock } = seams;
-  if (firstRequest?.kind === 'negotiation') {
-    return negotiate({
-      backend,
-      request: firstRequest.packet,
-      clock,
-      onDeclined: () => inputs.onDeclined(target, backend),
-      onAnswered: (words) => onConnected(target, backend, { words }),
-      onClosed: turnedAway,
-    });
-  }
-  if (firstRequest === undefined || !mayTurnAway) {
-    onConnected(target, backend, undefined);
-    return nothing;
-  }
-  const onGreeted = (greeted: Greeted): void => onConnected(target, backend, greeted);
-  return awaitGreeting({ backend, startup: firstRequest.packet, clock, onGreeted, onTurnedAway: turnedAway });
-}
-
-function failed(
-  inputs: ConnectInputs,
-  { member }: Target,
-  result: Extract<DialResult, { kind: 'failed' }>,
-  isLast: boolean,
-): void {
-  const { attempts, pool } = inputs;
-  const { seams } = inputs.around;
-  if (!result.isLocalFault) seams.onTrigger({ kind: 'dial_failed', member });
-  const route = openRoute(seams, pool.name);
-  const pauseMs = attempts.failed(member, result.detail, result.isLocalFault, route?.targets ?? []);
-  if (!isLast) return;
-  if (route === undefined || pauseMs === 0) inputs.onRouteAgain();
-  else inputs.onUnreachable(pauseMs);
+  const settled = (): void => {
+    if (isDone) return;
+    cancel();
+    run();
+  };
+  const cancelLimit = clock.schedule(limitMs, settled);
+  void promise.then(settled, settled);
+  return cancel;
 }

@@ -1,7 +1,7 @@
 // Backends that declined encryption and wait with their clients for the startup message. A spare is asked nothing, so one that
 // speaks or closes is of no use; one whose member is no longer open anywhere is dropped in the step of the decision.
 import type { Socket } from 'node:net';
-import { isSameAddress } from '../../model/member.ts';
+import { includesTarget } from '../../core/routing-table.ts';
 import type { RoutingTable, Target } from '../../core/routing-table.ts';
 
 export interface ParkedBackend {
@@ -34,7 +34,7 @@ export class ParkedBackends {
     }
     const take: ParkedBackend['take'] = (targets) => {
       // The server may have reset it in this turn of the event loop, before its `close` tells so.
-      if (socket.destroyed || !isAmong(targets, target)) drop();
+      if (socket.destroyed || !includesTarget(targets, target)) drop();
       return release() ? { target, socket } : undefined;
     };
     return { take, drop };
@@ -43,11 +43,7 @@ export class ParkedBackends {
   tableChanged({ pools }: RoutingTable): void {
     const open = [...pools.values()].flatMap(({ route }) => (route.kind === 'open' ? route.targets : []));
     for (const { target, drop } of this.#entries) {
-      if (!isAmong(open, target)) drop();
+      if (!includesTarget(open, target)) drop();
     }
   }
-}
-
-export function isAmong(targets: readonly Target[], { member, address }: Target): boolean {
-  return targets.some((target) => target.member === member && isSameAddress(target.address, address));
 }

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../../model/instant.ts';
 import { ToBackend, ToClient } from './directions.ts';
 import type { DirectionInputs } from './directions.ts';
-import type { Greeted } from '../connect/greeting.ts';
+import type { FirstReply } from '../connect/first-reply.ts';
 import type { PipePair } from './stream-pipe.ts';
 import { resetSocket } from '../socket.ts';
 
@@ -20,7 +20,7 @@ export interface RelayInputs extends DirectionInputs {
   /** What the client sent besides. */
   readonly opening: Uint8Array;
   /** Set when `packet` was sent already. */
-  readonly greeted?: Greeted | undefined;
+  readonly firstReply?: FirstReply | undefined;
   /** The client has half-closed already. */
   readonly hasClientEnded: boolean;
   readonly pipes: PipePair;
@@ -57,12 +57,12 @@ export class Relay {
 
   /** Call once. */
   start(): void {
-    const { client, backend, packet, opening, greeted } = this.#inputs;
+    const { client, backend, packet, opening, firstReply } = this.#inputs;
     client.on('end', this.#endOfClient).on('error', this.#clientFailed).on('close', this.#clientClosed);
     backend.on('end', this.#endOfBackend).on('error', this.#backendFailed).on('close', this.#backendClosed);
-    if (packet !== undefined && greeted === undefined) this.#toBackend.send(packet);
-    if (packet !== undefined && greeted !== undefined) this.#toBackend.count(packet.length);
-    if (greeted !== undefined && greeted.words.length > 0) this.#toClient.receive(greeted.words);
+    if (packet !== undefined && firstReply === undefined) this.#toBackend.send(packet);
+    if (packet !== undefined && firstReply !== undefined) this.#toBackend.count(packet.length);
+    if (firstReply !== undefined && firstReply.bytes.length > 0) this.#toClient.receive(firstReply.bytes);
     if (opening.length > 0 && !this.#isStopped) this.#toBackend.receive(opening);
     this.#flow();
   }

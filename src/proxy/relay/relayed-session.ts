@@ -8,7 +8,7 @@ import type { ErrorFields } from '../../wire/error-response.ts';
 import { SessionFollower } from '../../wire/session-follower.ts';
 import type { Keyed } from '../cancel/cancel-keys.ts';
 import type { Taps, Traffic } from './directions.ts';
-import type { Greeted } from '../connect/greeting.ts';
+import type { FirstReply } from '../connect/first-reply.ts';
 import type { StartupHandOver } from '../startup/client-startup.ts';
 import { dismiss, sendOff } from '../startup/refuse-startup.ts';
 import { Relay } from './relay.ts';
@@ -22,7 +22,7 @@ export interface RelayedSessionInputs {
   readonly client: Socket;
   readonly backend: Socket;
   readonly handedOver: StartupHandOver;
-  readonly greeted: Greeted | undefined;
+  readonly firstReply: FirstReply | undefined;
   readonly pool: PoolPolicy;
   readonly target: Target;
   /** Called after what the backend said when the session is idle then. */
@@ -54,7 +54,7 @@ export class RelayedSession implements Taps {
   #lostBy: BackendEnding | undefined;
 
   constructor(inputs: RelayedSessionInputs) {
-    const { client, backend, handedOver, greeted, pool, traffic, around } = inputs;
+    const { client, backend, handedOver, firstReply, pool, traffic, around } = inputs;
     const { packet, bytes, hasEnded, isReadable } = handedOver;
     this.#inputs = inputs;
     this.#follower = isReadable ? new SessionFollower() : undefined;
@@ -63,7 +63,7 @@ export class RelayedSession implements Taps {
       backend,
       packet,
       opening: bytes,
-      greeted,
+      firstReply,
       hasClientEnded: hasEnded,
       taps: this.#follower && this,
       gate: around.stallGate.gateFor(pool),

@@ -5,7 +5,6 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../../model/instant.ts';
 import type { Recognition } from '../../wire/startup.ts';
-import type { FirstRequest } from '../connect/connect-backend.ts';
 import { NOT_SUPPORTED, SUPPORTED } from '../../wire/error-response.ts';
 import { HTTP_ANSWER } from '../ending/refusal-message.ts';
 import type { RefusalReason } from '../ending/refusal-message.ts';
@@ -52,6 +51,12 @@ export interface StartupHandOver {
   readonly hasEnded: boolean;
   /** The packet begins a stream in plain text of the protocol that is spoken here. */
   readonly isReadable: boolean;
+}
+
+/** The client's first request, while it has sent nothing else. */
+export interface FirstRequest {
+  readonly kind: 'startup' | 'negotiation';
+  readonly packet: Uint8Array;
 }
 
 type Packet = Exclude<Recognition, { kind: 'need_more' }>;

@@ -146,7 +146,7 @@ test('G6: sessions on members that lag are counted and capped', async () => {
   const refused = await aClient('read');
   expect(await until('the error', () => errorFields(refused.received()))).toMatchObject({
     C: '53300',
-    D: 'every member of pool "read" lags, and while that is so its bound is 1 sessions',
+    D: 'every member of pool "read" lags, and meanwhile its limit is 1 sessions',
   });
   first.socket.resetAndDestroy();
   await until('room for another', () => lab.proxy.counts().get('read')?.states.relaying === 0);
@@ -161,7 +161,7 @@ test.each([
   ['fallback', { fallback: { pool: 'write', maxSessions: 1 } }],
   ['lagging', { lagging: { maxSessions: 1 } }],
 ])(
-  'G6: at the bound of a degraded pool (%s) a refused dial goes to another member: a session does not count itself',
+  'G6: at the limit of a degraded pool (%s) a refused dial goes to another member: a session does not count itself',
   async (_, degraded) => {
     const targets = { 'pg-1': one.address, 'pg-2': two.address };
     lab = await startProxyLab({ clock, table: { read: { open: targets, ...degraded } } });
@@ -186,7 +186,7 @@ test('G6: sessions by fallback are counted and capped', async () => {
   expect(error).toMatchObject({
     C: '53300',
     M: 'pointsman: too many sessions (too_many_sessions)',
-    D: 'pool "read" lives on the members of pool "write", where its bound is 2 sessions',
+    D: 'pool "read" uses the members of pool "write", where its limit is 2 sessions',
   });
   lab.decide({ read: { open: { 'pg-2': two.address } } });
   await aClient('read');

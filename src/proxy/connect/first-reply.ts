@@ -1,0 +1,69 @@
+// The first exchange with a backend, before the relay begins. The client's first request alone is sent, and the first bytes
+// of the reply decide. A server that closes without a reply, or refuses for now (57P03), has not taken the client in: the
+// caller may try elsewhere. A server that declines encryption goes on in plain text. Any other reply is for the client.
+// Reports once; after an abort it reports nothing, and the backend is closed.
+import type { Socket } from 'node:net';
+import type { Clock } from '../../model/instant.ts';
+import { refusesForNow } from '../../wire/backend-greeting.ts';
+import { NOT_SUPPORTED } from '../../wire/error-response.ts';
+import type { FirstRequest } from '../startup/client-startup.ts';
+
+/** The backend has the client's first request, and this is its reply so far. */
+export interface FirstReply {
+  /** Empty if the backend was too slow to wait for. */
+  readonly bytes: Uint8Array;
+}
+
+export interface FirstReplyInputs {
+  readonly backend: Socket;
+  /** Sent here. */
+  readonly request: FirstRequest;
+  readonly clock: Clock;
+  /** The backend is the caller's, paused. */
+  readonly onReply: (reply: FirstReply) => void;
+  /** No encryption. The backend is the caller's; it is closed already if it sent more than that. */
+  readonly onDeclined: () => void;
+  /** The backend closed without a reply, or refused for now. It is closed. */
+  readonly onTurnedAway: () => void;
+}
+
+/** A slower reply is read by the relay. Milliseconds. */
+const REPLY_MS = 2_000;
+
+/** Returns the abort, which closes the backend; it is idempotent. */
+export function awaitFirstReply(inputs: FirstReplyInputs): () => void {
+  const { backend, request, clock, onReply, onDeclined, onTurnedAway } = inputs;
+  let isDone = false;
+  const leave = (): void => {
+    isDone = true;
+    cancelWait();
+    backend.off('data', received).off('end', turnedAway).off('close', turnedAway);
+  };
+  const replied = (bytes: Uint8Array): void => {
+    leave();
+    backend.pause();
+    onReply({ bytes });
+  };
+  const turnedAway = (): void => {
+    leave();
+    backend.destroy();
+    onTurnedAway();
+  };
+  const declined = (isAll: boolean): void => {
+    leave();
+    if (!isAll) backend.destroy();
+    onDeclined();
+  };
+  const received = (bytes: Uint8Array): void => {
+    if (request.kind === 'startup') return refusesForNow(bytes) ? turnedAway() : replied(bytes);
+    return bytes[0] === NOT_SUPPORTED[0] ? declined(bytes.length === NOT_SUPPORTED.length) : replied(bytes);
+  };
+  const cancelWait = clock.schedule(REPLY_MS, () => replied(new Uint8Array(0)));
+  backend.on('data', received).on('end', turnedAway).on('close', turnedAway);
+  backend.write(request.packet);
+  return () => {
+    if (isDone) return;
+    leave();
+    backend.destroy();
+  };
+}
