@@ -1,12 +1,13 @@
 import { globSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import type { TestProjectConfiguration } from 'vitest/config';
 
 // `npm test` runs unit, integration, e2e and e2e-measured; `npm run test:slow` runs the others (test/README.md).
 
-/** These print how long something took, or compare processor time: nothing else runs beside them. */
-const MEASURED = named('frozen-api', 'host-death', 'one-writer', 'read-sessions', 'restart-in-place', 'switchover');
+/** These print how long a failover took, or compare processor time: nothing else runs beside them. */
+const MEASURED = named('frozen-api', 'host-death', 'restart-in-place', 'switchover');
 
 /** These need programs that few machines have, and minutes. */
 const SLOW = named('drivers', 'image');
@@ -54,6 +55,9 @@ const without = (all: readonly string[], ...others: readonly (readonly string[])
 const within = (all: readonly string[], some: readonly string[]): readonly string[] =>
   all.filter((file) => some.includes(file));
 
+/** vitest alone would leave one of two cores idle. */
+const WORKERS = Math.max(2, availableParallelism() - 1);
+
 export default defineConfig({
   test: {
     reporters: ['default'],
@@ -66,9 +70,17 @@ export default defineConfig({
           isolate: false,
           // A property over hundreds of histories takes its time on a busy machine.
           testTimeout: 30_000,
+          maxWorkers: WORKERS,
         },
       },
-      { test: { name: 'integration', include: ['test/integration/**/*.test.ts'], testTimeout: 20_000 } },
+      {
+        test: {
+          name: 'integration',
+          include: ['test/integration/**/*.test.ts'],
+          testTimeout: 20_000,
+          maxWorkers: WORKERS,
+        },
+      },
       e2e('e2e', { include: without(sandbox, MEASURED, SLOW, SLOW_MEASURED), groupOrder: 1 }),
       e2e('e2e-measured', { include: within(sandbox, MEASURED), isMeasured: true, groupOrder: 2 }),
       e2e('slow', { include: SLOW, groupOrder: 3 }),
