@@ -2,7 +2,7 @@
 import type { PoolCounts } from '../reports/counts.ts';
 import type { MemberName, MemberRefusalReason } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
-import type { Standing } from '../core/routing-table.ts';
+import type { Standing } from '../core/standing.ts';
 import type { RefusalKind } from '../core/snapshot.ts';
 
 export interface StatusDocument {

@@ -7,7 +7,8 @@ import { addressText } from '../model/member.ts';
 import type { Address } from '../model/member.ts';
 import type { PoolName, PoolPolicy } from '../model/policy.ts';
 import type { RefusedPrimary } from '../core/refused-primary.ts';
-import type { Route, RoutingTable, Standing, Target } from '../core/routing-table.ts';
+import type { Route, RoutingTable, Target } from '../core/routing-table.ts';
+import type { Standing } from '../core/standing.ts';
 import type { Acceptance, MemberRecord, Snapshot } from '../core/snapshot.ts';
 import type {
   AcceptedPrimaryDocument,

@@ -1,13 +1,16 @@
-// What has to happen to live sessions when one table follows another: a diff, so applying it twice changes nothing
-// and a lost event cannot lose an eviction.
+// What happens to live sessions when one table follows another. It is a diff: applying it twice changes nothing, and a
+// lost event cannot lose an eviction.
 import type { LeaveCause } from '../model/close-reason.ts';
 import { isSameAddress } from '../model/member.ts';
 import type { Address, MemberName } from '../model/member.ts';
 import { LEAVE_FORCE } from '../model/policy.ts';
 import type { LeaveMode, PoolName, PoolPolicy, RoutingPolicy } from '../model/policy.ts';
-import type { PoolDecision, Route, RoutingTable, Standing, Why } from './routing-table.ts';
+import type { PoolDecision, Route, RoutingTable } from './routing-table.ts';
+import { leave } from './standing.ts';
+import type { Leave, Standing } from './standing.ts';
+import type { Why } from './why.ts';
 
-/** Sessions that the pool has on `member` at `address` are to be dealt with. `keep` is told too: it is logged. */
+/** For the sessions of the pool on `member` at `address`. Mode `keep` changes nothing and is logged. */
 export interface Action {
   readonly kind: 'evict';
   readonly pool: PoolName;
@@ -15,12 +18,12 @@ export interface Action {
   readonly address: Address;
   readonly cause: LeaveCause;
   readonly mode: LeaveMode;
-  /** A drain begins after this time, if it is still asked for then. */
+  /** A drain begins after this time, if the table still demands it. Milliseconds. */
   readonly afterMs: number;
   readonly why: Why;
 }
 
-const REMOVED: Standing = { kind: 'leave', cause: 'removed', why: { code: 'never_answered' } };
+const REMOVED: Standing = leave('removed', { code: 'never_answered' });
 
 interface Departure {
   readonly cause: LeaveCause;
@@ -28,13 +31,13 @@ interface Departure {
   readonly why: Why;
 }
 
-/** Never towards a fallback or another member that lags: where nobody else is eligible, sessions stay. */
+/** Sessions never move to a fallback or to another lagging member: without an eligible member they stay. */
 function departed(pool: PoolPolicy, route: Route | undefined, cause: LeaveCause, why: Why): Departure {
   const wanted = { cause, mode: pool.onLeave[cause], why };
   return isRelocation(wanted) && !hasEligible(route) ? { ...wanted, mode: 'keep' } : wanted;
 }
 
-/** The member could go on with these sessions: they drain because another one serves them better. */
+/** The member could still serve these sessions. They drain because another member serves them better. */
 function isRelocation({ cause, mode, why }: Departure): boolean {
   if (mode !== 'drain' && mode !== 'drain_idle') return false;
   const isPrimaryNow = why.code === 'exclusive_elsewhere' || why.code === 'fallback';
@@ -46,13 +49,15 @@ function hasEligible(route: Route | undefined): boolean {
   return route.targets.some(({ isSuspect }) => isSuspect !== true);
 }
 
-/** A member that was the pool's own, and stands by as its fallback now, was promoted. */
-function causeOf(before: Standing, after: Extract<Standing, { kind: 'leave' }>): LeaveCause {
+/** A member that was the pool's own and is its fallback now was promoted. */
+function causeOf(before: Standing, after: Leave): LeaveCause {
   const wasOwn = before.kind !== 'leave' && before.why.code !== 'fallback';
   return wasOwn && after.cause === 'fallback_over' ? 'promoted' : after.cause;
 }
 
-/** A member that is out already is told again only what asks more of its sessions: kept for its lag, then found dead. */
+/**
+ * A member that has left already leaves again only for a harder mode: for example kept for its lag, then found dead.
+ */
 function departure(
   pool: PoolPolicy,
   member: MemberName,
@@ -70,7 +75,7 @@ function departure(
   return LEAVE_FORCE[left.mode] > LEAVE_FORCE[known.mode] ? left : undefined;
 }
 
-/** Actions in the order of the policy's pools. `planActions(policy, t, t)` is empty. */
+/** In the order of the policy's pools. `planActions(policy, t, t)` is empty. */
 export function planActions(policy: RoutingPolicy, previous: RoutingTable, next: RoutingTable): readonly Action[] {
   const actions: Action[] = [];
   for (const pool of policy.pools) {
@@ -86,7 +91,7 @@ export function planActions(policy: RoutingPolicy, previous: RoutingTable, next:
   return actions;
 }
 
-/** True when the table no longer asks for the action: the member has returned, or nobody else is eligible any more. */
+/** The table no longer demands the action: the member is back, or no other member is eligible any more. */
 export function isOver(action: Action, table: RoutingTable): boolean {
   const { pool, member, address } = action;
   const decision = table.pools.get(pool);

@@ -1,22 +1,22 @@
-// Which of a route's members takes the next session. Pure: load, weight, chance and what round-robin remembers are
-// arguments. Weights are parts beside the others' and above 0. A member that missed a probe, or is far, is picked only
-// when no other member is left.
+// Picks the target that takes the next session. Load, weight, chance and the memory of round-robin are arguments.
+// Weights are relative to the other targets and above 0. A target that missed a probe, or is in another zone, is picked
+// last.
 import type { MemberName } from '../model/member.ts';
 import type { Balance } from '../model/policy.ts';
 import type { Target } from './routing-table.ts';
 
-/** What each member is owed, in units of weight: they sum up to 0. Members that are not there are not in it. */
+/** The memory of round-robin: what each target is owed, in units of weight. The sum is 0. */
 export type Credits = ReadonlyMap<MemberName, number>;
 
 export interface PickInputs {
-  /** Live and dialing sessions of this pool on a member. */
+  /** This pool's sessions on a member, connecting ones included. */
   readonly sessionsOn: (member: MemberName) => number;
   readonly weightOf: (target: Target) => number;
   /** A number in [0, 1). */
   readonly random: () => number;
-  /** Those of the pool's last pick; empty at first. */
+  /** From the pool's last pick. Empty at first. */
   readonly credits: Credits;
-  /** Of the client, without its port. */
+  /** Without the port. */
   readonly clientAddress: string;
 }
 
@@ -27,7 +27,6 @@ export interface Pick {
 
 type Targets = readonly [Target, ...Target[]];
 
-/** Picks among at least one target. */
 export function pickTarget(balance: Balance, targets: Targets, inputs: PickInputs): Pick {
   const candidates = without(without(targets, 'isSuspect'), 'isFar');
   switch (balance) {
@@ -43,20 +42,20 @@ export function pickTarget(balance: Balance, targets: Targets, inputs: PickInput
 }
 
 /**
- * The part of its weight that a member has which opened `openForMs` ago: in proportion to the time, up to the whole. Never
- * nothing, so that newcomers among themselves share too.
+ * Slow start: the share of its weight for a member that opened `openForMs` ago. It grows in proportion to the time, and
+ * is never 0, so that members that all start slowly share among themselves too.
  */
 export function rampedShare(openForMs: number, slowStartMs: number): number {
   return openForMs >= slowStartMs ? 1 : Math.max(0.01, openForMs / slowStartMs);
 }
 
-/** The targets that are not marked so, or all of them when each is. */
+/** The targets without the mark, or all of them when each has it. */
 function without(targets: Targets, mark: 'isSuspect' | 'isFar'): Targets {
   const [first, ...rest] = targets.filter((target) => target[mark] !== true);
   return first === undefined ? targets : [first, ...rest];
 }
 
-/** Smooth: each is credited its weight, the richest pays for all. A member of weight 3 beside two of 1: a b a c a. */
+/** Smooth weighted round-robin, as in nginx: weights 3, 1 and 1 give a b a c a. */
 function inTurn(targets: Targets, { weightOf, credits: before }: PickInputs): Pick {
   const credits = new Map(
     targets.map((target) => [target.member, (before.get(target.member) ?? 0) + weightOf(target)]),
@@ -80,9 +79,8 @@ function byChance(targets: Targets, { weightOf, random }: PickInputs): Target {
 }
 
 /**
- * Load counts for its weight, and chance decides a tie: it keeps equal proxies from agreeing, and gives each its part of a pool that
- * has next to nothing to do. All are looked at: to compare only two drawn by chance (the power of two choices) pays with hundreds of
- * members, or where loads are known late. Ours are few and known exactly, and of members that tie either draw is the same chance.
+ * The lowest load for its weight. Chance decides a tie, so that several proxies do not all pick the same member. All
+ * targets are compared: the power of two choices pays only with hundreds of members, or with loads that are known late.
  */
 function leastLoaded(targets: Targets, inputs: PickInputs): Target {
   if (targets.length === 1) return targets[0];
@@ -93,9 +91,8 @@ function leastLoaded(targets: Targets, inputs: PickInputs): Target {
 }
 
 /**
- * Rendezvous hashing: every process that sees the same targets picks the same one, and a member that comes or goes
- * moves only the addresses that it gains or had. The slow start of a member is left out: it differs between processes,
- * and would move addresses all the time.
+ * Rendezvous hashing: all processes with the same targets pick the same one, and a member that comes or goes moves only
+ * its own addresses. Slow start is ignored: it differs between processes and would move addresses all the time.
  */
 function byAddress(targets: Targets, clientAddress: string): Target {
   let picked = targets[0];
@@ -107,7 +104,7 @@ function byAddress(targets: Targets, clientAddress: string): Target {
   return picked;
 }
 
-/** FNV-1a with the finalizer of MurmurHash3, as a number in (0, 1). */
+/** FNV-1a with the finalizer of MurmurHash3. In (0, 1). */
 function fractionOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);

@@ -1,5 +1,5 @@
-// decideRoutes(snapshot, now) -> the routing table. Pure, and constant until `validUntil`: every age it compares goes
-// through agesAt. Exclusive pools are decided first, because their members are in no other pool unless by fallback.
+// decideRoutes(snapshot, now) makes the routing table. The result is constant until `validUntil`: every comparison of
+// ages goes through agesAt. Exclusive pools come first, because other pools may have their members by fallback only.
 import { withEvidence } from './evidence.ts';
 import { decideExclusive } from './exclusive-pool.ts';
 import type { ExclusiveDecision } from './exclusive-pool.ts';
@@ -8,10 +8,12 @@ import type { Instant } from '../model/instant.ts';
 import { isAllLagging, laggingCap } from './least-lagging.ts';
 import type { Address, MemberName } from '../model/member.ts';
 import type { PoolName, PoolPolicy, RoutingPolicy } from '../model/policy.ts';
-import type { PoolDecision, Route, RoutingTable, Standing, Target, Why } from './routing-table.ts';
-import { setAside } from './operator-override.ts';
+import type { PoolDecision, Route, RoutingTable, Target } from './routing-table.ts';
+import type { Standing, Standings } from './standing.ts';
+import type { Why } from './why.ts';
+import { withOverrides } from './operator-override.ts';
 import { decideShared } from './shared-pool.ts';
-import { sharingOf } from './weights-and-zones.ts';
+import { weightAndZoneOf } from './weights-and-zones.ts';
 import { withoutVanished } from './vanished.ts';
 import { missedProbe } from './snapshot.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -34,24 +36,24 @@ export function decideRoutes(policy: RoutingPolicy, snapshot: Snapshot, now: Ins
     const known = decided.get(pool.name);
     if (known !== undefined) return known;
     const exclusive = exclusives.get(pool.name);
-    const lender = policy.pools.find((candidate) => candidate.name === pool.fallback?.pool);
-    // Writes never guess: an exclusive pool borrows from nobody.
-    const fallback = lender === undefined || pool.exclusive ? undefined : decide(lender);
-    const shared = (): ReadonlyMap<MemberName, Standing> => {
-      const known = naming(served, decideShared(snapshot, pool, policy.probe, taken, ages));
+    const fallbackPool = policy.pools.find((candidate) => candidate.name === pool.fallback?.pool);
+    // Writes never guess: an exclusive pool has no fallback.
+    const fallback = fallbackPool === undefined || pool.exclusive ? undefined : decide(fallbackPool);
+    const shared = (): Standings => {
+      const known = withPoolNames(served, decideShared(snapshot, pool, policy.probe, taken, ages));
       return withoutVanished(snapshot, policy.probe, known, fallback);
     };
-    const bare = exclusive?.standings ?? shared();
-    const own = withEvidence(snapshot, pool, policy.probe, setAside({ policy, snapshot, pool, ages }, bare));
+    const unadjusted = exclusive?.standings ?? shared();
+    const own = withEvidence(snapshot, pool, policy.probe, withOverrides({ policy, snapshot, pool, ages }, unadjusted));
     const targets = targetsOf(own, addresses, snapshot.complete, (member) => {
       const record = snapshot.members.get(member);
-      const sharing = sharingOf(pool, policy.zone, record?.status);
+      const sharing = weightAndZoneOf(pool, policy.zone, record?.status);
       const isSuspect = !pool.exclusive && record !== undefined && missedProbe(record);
-      const isStandbyWordStale = pool.exclusive && record?.standbyWord?.isStale === true;
+      const isStandbyReportStale = pool.exclusive && record?.standbyReport?.isStale === true;
       return {
         ...sharing,
         ...(isSuspect ? { isSuspect } : {}),
-        ...(isStandbyWordStale ? { isStandbyWordStale } : {}),
+        ...(isStandbyReportStale ? { isStandbyReportStale } : {}),
       };
     });
     const isRefused = pool.whenAllLagging === 'refuse' && isAllLagging(own);
@@ -72,16 +74,13 @@ export function decideRoutes(policy: RoutingPolicy, snapshot: Snapshot, now: Ins
   return { decidedAt: now, validUntil: ages.validUntil(), pools, complete: snapshot.complete };
 }
 
-/** The table before anything was observed: every pool holds. */
+/** The table before the first observation: every pool holds. */
 export function emptyTable(policy: RoutingPolicy, snapshot: Snapshot, now: Instant): RoutingTable {
   return decideRoutes(policy, { ...snapshot, members: new Map() }, now);
 }
 
-/** Which pool it is that a member serves instead. */
-function naming(
-  served: ReadonlyMap<MemberName, PoolName>,
-  standings: ReadonlyMap<MemberName, Standing>,
-): ReadonlyMap<MemberName, Standing> {
+/** Adds the name of the exclusive pool that a member serves. */
+function withPoolNames(served: ReadonlyMap<MemberName, PoolName>, standings: Standings): Standings {
   return new Map(
     [...standings].map(([name, standing]) => {
       const { why } = standing;
@@ -101,7 +100,7 @@ function addressesOf(snapshot: Snapshot): ReadonlyMap<MemberName, Address> {
 
 /** G13: nothing is routed before the first complete round. */
 function targetsOf(
-  standings: ReadonlyMap<MemberName, Standing>,
+  standings: Standings,
   addresses: ReadonlyMap<MemberName, Address>,
   isComplete: boolean,
   marksOf: (member: MemberName) => Omit<Target, 'member' | 'address'>,
@@ -120,15 +119,15 @@ function fallbackRoute(pool: PoolPolicy, route: Route | undefined): Route | unde
   return route.kind === 'open' ? { ...route, fallback: pool.fallback } : route;
 }
 
-/** Held while the picture may still change by itself; refused when every member gave a definite no. */
+/** Holds clients while the situation may change by itself. Refuses them when every member gave a definite no. */
 function idleRoute(
-  standings: ReadonlyMap<MemberName, Standing>,
+  standings: Standings,
   exclusive: ExclusiveDecision | undefined,
   isSettled: boolean,
   isComplete: boolean,
 ): Route {
   if (exclusive !== undefined) {
-    // A winner that is not open is set aside; whoever waits for it is not sent elsewhere.
+    // The operator keeps clients from the winner. They wait: no other member can serve them.
     const code = exclusive.winner && standings.get(exclusive.winner)?.why.code;
     if (code === 'drained') return { kind: 'hold', cause: 'drained' };
     if (code === 'switchover_due') return { kind: 'hold', cause: 'switchover' };
@@ -140,36 +139,38 @@ function idleRoute(
 }
 
 /**
- * While nobody of the pool itself is open, sessions stay with a member that the lending pool would keep. So do those of
- * a reader that says it is the primary now, while the lending pool has nobody: that pool is about to have this member.
+ * While no member of the pool itself is open, sessions stay on a member that the fallback pool would keep. They also
+ * stay on a replica that was just promoted while the fallback pool holds: that pool is about to have this member.
  */
 function withFallback(
-  own: ReadonlyMap<MemberName, Standing>,
-  lender: PoolName | undefined,
+  own: Standings,
+  fallbackPool: PoolName | undefined,
   fallback: PoolDecision | undefined,
   need: 'none' | 'refused' | 'served',
-): ReadonlyMap<MemberName, Standing> {
-  if (lender === undefined || fallback === undefined) return own;
+): Standings {
+  if (fallbackPool === undefined || fallback === undefined) return own;
   const standings = new Map<MemberName, Standing>();
   for (const [name, standing] of own) {
-    const lent = standing.kind === 'leave' ? fallback.standings.get(name) : undefined;
-    const isHeir = standing.kind === 'leave' && standing.cause === 'promoted' && fallback.route.kind === 'hold';
-    if (isHeir) standings.set(name, { kind: 'keep', why: standing.why });
-    else if (lent === undefined || lent.kind === 'leave') standings.set(name, standing);
-    else if (need === 'none') standings.set(name, onStandBy(standing, lentWhy(lender, lent.why)));
-    else standings.set(name, { kind: need === 'served' ? lent.kind : 'keep', why: lentWhy(lender, lent.why) });
+    const other = standing.kind === 'leave' ? fallback.standings.get(name) : undefined;
+    const isJustPromoted = standing.kind === 'leave' && standing.cause === 'promoted' && fallback.route.kind === 'hold';
+    if (isJustPromoted) standings.set(name, { kind: 'keep', why: standing.why });
+    else if (other === undefined || other.kind === 'leave') standings.set(name, standing);
+    else if (need === 'none') standings.set(name, onStandBy(standing, fallbackWhy(fallbackPool, other.why)));
+    else
+      standings.set(name, { kind: need === 'served' ? other.kind : 'keep', why: fallbackWhy(fallbackPool, other.why) });
   }
   return standings;
 }
 
 /**
- * A member that is out for serving the lending pool is named as the fallback that it is; another reason outweighs that.
+ * A member that is excluded because it serves the fallback pool is described as the fallback. Another reason comes
+ * first.
  */
 function onStandBy(standing: Standing, why: Why): Standing {
   return standing.why.code === 'exclusive_elsewhere' ? { kind: 'leave', cause: 'fallback_over', why } : standing;
 }
 
-/** It stands on what the lending pool knows of it. */
-function lentWhy(lender: PoolName, { evidence }: Why): Why {
-  return { code: 'fallback', detail: `pool ${lender}`, ...(evidence === undefined ? {} : { evidence }) };
+/** The evidence is that of the fallback pool. */
+function fallbackWhy(fallbackPool: PoolName, { evidence }: Why): Why {
+  return { code: 'fallback', detail: `pool ${fallbackPool}`, ...(evidence === undefined ? {} : { evidence }) };
 }

@@ -2,12 +2,13 @@
 // Each says what is so, on what evidence and how old, and the rule that decides: clauses with `; ` between them. Ages are rendered here,
 // from the instants the decision carries.
 import { sizeText } from '../model/check.ts';
-import type { Answer, Evidence } from './evidence.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberRefusal, MemberRefusalReason } from '../model/member.ts';
 import { AGREEMENT_MS } from './refused-primary.ts';
 import type { RefusedPrimary } from './refused-primary.ts';
-import type { PoolDecision, Route, Standing, Why, WhyCode } from './routing-table.ts';
+import type { PoolDecision, Route } from './routing-table.ts';
+import type { JudgedAnswer, Why, WhyCode, Evidence } from './why.ts';
+import type { Standing } from './standing.ts';
 
 /** What is so; CHECK stands for the pool's. */
 const WORDS: Readonly<Record<WhyCode, string>> = {
@@ -172,7 +173,7 @@ function ageText(code: WhyCode, at: Instant, now: Instant): string {
   return at > now ? ` in ${durationText(at - now)}` : ` ${since(at, now)} ago`;
 }
 
-function answerText({ to, status, at }: Answer, now: Instant): string {
+function answerText({ to, status, at }: JudgedAnswer, now: Instant): string {
   return `answered ${status} to ${to} ${since(at, now)} ago`;
 }
 

@@ -1,49 +1,17 @@
-// What a standing rests on beside its reason: the answer that was judged, and the bounds it was measured by. Instants, no ages, so
-// that the decision stays constant while the sentence about it grows older (describe.ts).
-import type { Instant } from '../model/instant.ts';
-import { primaryPositions, recentLags } from './lag.ts';
+// Adds to each standing the evidence that it rests on.
 import type { MemberName } from '../model/member.ts';
 import type { PoolPolicy, ProbePolicy } from '../model/policy.ts';
-import type { Standing } from './routing-table.ts';
+import { primaryPositions, recentLags } from './lag.ts';
 import type { CheckRecord, MemberRecord, Position, Snapshot } from './snapshot.ts';
+import type { Standing, Standings } from './standing.ts';
+import type { Evidence } from './why.ts';
 
-/** One answer: to which check, with what status, asked when. */
-export interface Answer {
-  readonly to: string;
-  readonly status: 200 | 503;
-  readonly at: Instant;
-}
-
-export interface Evidence {
-  readonly check: string;
-  readonly isExclusive: boolean;
-  /** The newest answer that was judged. Absent: none, or both ports refused. */
-  readonly answer?: Answer;
-  /** The newest yes to the check. */
-  readonly yesAt?: Instant;
-  /** What the newest answer says of the check. */
-  readonly isYes?: boolean;
-  readonly timeline?: number;
-  /** Answers in a row on the newest one's side, and how many would decide. */
-  readonly streak?: { readonly count: number; readonly needed: number };
-  /** Since then nothing was answered. */
-  readonly silentSince?: Instant;
-  readonly vouch?: { readonly by: MemberName; readonly at: Instant };
-  readonly mismatchAt?: Instant;
-  /** By our own reckoning, with the check's bound. Bytes. */
-  readonly lag?: { readonly bytes: number; readonly boundBytes: number };
-  /** New sessions need a yes younger than `freshMs`; live ones end when the last answer is `graceMs` old. */
-  readonly freshMs: number;
-  readonly graceMs: number;
-}
-
-/** The same standings, each with its evidence. */
 export function withEvidence(
   snapshot: Snapshot,
   pool: PoolPolicy,
   probe: ProbePolicy,
-  standings: ReadonlyMap<MemberName, Standing>,
-): ReadonlyMap<MemberName, Standing> {
+  standings: Standings,
+): Standings {
   const primary = pool.check.lagBytes === undefined ? [] : primaryPositions(snapshot);
   const grounded = new Map<MemberName, Standing>();
   for (const [name, standing] of standings) {

@@ -1,37 +1,43 @@
-// The decision for an exclusive pool: at most one member, always. A member is open only on fresh positive evidence, alone on
-// the highest timeline ever seen. A negative answer or a proven rival takes its sessions in the same step; silence takes
-// them by the clock (G1 to G4).
+// The decision for an exclusive pool: at most one member, always (G1). A member is open only on fresh positive
+// evidence, alone on the highest timeline ever seen (G2). A negative answer or a proven rival takes its sessions
+// synchronously (G3). Silence takes them by the clock (G4).
 import type { Ages, Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PoolPolicy, ProbePolicy } from '../model/policy.ts';
-import type { HoldCause, Standing, Why } from './routing-table.ts';
+import type { HoldCause } from './routing-table.ts';
 import { isDead } from './snapshot.ts';
 import type { CheckRecord, MemberRecord, Snapshot } from './snapshot.ts';
-import { isWithinGrace } from './unasked.ts';
+import { dead, isKeptSince, leave, notAsked, silence, since, untilGrace } from './standing.ts';
+import type { Standing, Standings } from './standing.ts';
+import type { Why } from './why.ts';
 
 export interface ExclusiveDecision {
-  readonly standings: ReadonlyMap<MemberName, Standing>;
+  readonly standings: Standings;
   readonly winner: MemberName | undefined;
-  /** Who serves the pool, or may still do so unheard: they are in no other pool unless by fallback. */
+  /**
+   * The members that serve the pool, or may still serve it while they are silent. Other pools have them by fallback
+   * only.
+   */
   readonly holders: readonly MemberName[];
-  /** Why nobody is open, when nobody is. */
+  /** Why no member is open. Without meaning while one is. */
   readonly cause: HoldCause;
-  /** The members that say so themselves are led by a standby leader: no primary is to be expected here. */
+  /** The cluster has a standby leader, so no primary is to be expected. */
   readonly isStandbyCluster: boolean;
 }
 
-interface Claim {
+/** A member with fresh positive evidence. */
+interface Candidate {
   readonly name: MemberName;
   readonly timeline: number | undefined;
   readonly since: Instant;
 }
 
-interface Contest {
+interface Election {
   readonly winner: MemberName | undefined;
-  /** Members that claim the place together; empty unless there are at least two. */
+  /** Candidates that cannot be told apart. Empty, or at least two. */
   readonly rivals: ReadonlySet<MemberName>;
   readonly rivalsSince: Instant | undefined;
-  /** Nobody below this timeline may serve; undefined while none is known. */
+  /** A member below this timeline may not serve. Undefined while no timeline is known. */
   readonly floor: number | undefined;
 }
 
@@ -41,42 +47,42 @@ export function decideExclusive(
   probe: ProbePolicy,
   ages: Ages,
 ): ExclusiveDecision {
-  const contest = hold(snapshot, pool, freshClaims(snapshot, pool, probe, ages));
+  const election = findWinner(snapshot, pool, freshCandidates(snapshot, pool, probe, ages));
   const standings = new Map<MemberName, Standing>();
   const holders: MemberName[] = [];
   for (const [name, record] of snapshot.members) {
-    const standing = standingOf(record, pool, probe, contest, ages);
+    const standing = standingOf(record, pool, probe, election, ages);
     standings.set(name, standing);
     if (isHolder(standing, record.checks.get(pool.check.text))) holders.push(name);
   }
-  const isOpen = contest.winner !== undefined && standings.get(contest.winner)?.kind === 'open';
-  const cause = !snapshot.complete ? 'starting' : contest.rivals.size > 0 ? 'two_primaries' : 'no_member';
+  const isOpen = election.winner !== undefined && standings.get(election.winner)?.kind === 'open';
+  const cause = !snapshot.complete ? 'starting' : election.rivals.size > 0 ? 'two_primaries' : 'no_member';
   return {
     standings,
     holders,
-    winner: isOpen ? contest.winner : undefined,
+    winner: isOpen ? election.winner : undefined,
     cause,
     isStandbyCluster: pool.check.family === 'primary' && hasStandbyLeader(snapshot, probe, ages),
   };
 }
 
-/** Silence makes a holder only of who has held the check: of a member that never said yes there is nothing to fear. */
+/** A silent member is a holder only when it has answered the check before. */
 function isHolder({ kind, why }: Standing, check: CheckRecord | undefined): boolean {
   const isUnheard = kind === 'keep' && why.code === 'no_answer' && check !== undefined;
   return kind === 'open' || isUnheard || why.code === 'two_primaries';
 }
 
-/** The newest instant at which the member was known to hold the check, by its own word or another's. */
+/** The newest instant at which the member was known to be positive, by its own answer or by a vouch. */
 function heldAt(record: MemberRecord, check: CheckRecord, probe: ProbePolicy): Instant | undefined {
   return isVouched(record, probe) ? Math.max(check.positiveAt ?? -Infinity, record.vouch.at) : check.positiveAt;
 }
 
-/** The same as far as it may open new sessions: a vouch that was taken back only keeps the live ones for their grace. */
-function claimedAt(record: MemberRecord, check: CheckRecord, probe: ProbePolicy): Instant | undefined {
+/** The same for new sessions: a vouch that was taken back only keeps live sessions for their grace. */
+function provenAt(record: MemberRecord, check: CheckRecord, probe: ProbePolicy): Instant | undefined {
   return record.vouch?.takenBack === true ? check.positiveAt : heldAt(record, check, probe);
 }
 
-/** A vouch stands in for a silent API only while PostgreSQL's own port accepts (guarantees.md: vouching). */
+/** A vouch replaces the answer of a silent API only while PostgreSQL's own port accepts (guarantees.md: vouching). */
 function isVouched(
   record: MemberRecord,
   probe: ProbePolicy,
@@ -86,42 +92,44 @@ function isVouched(
   return probe.vouching && record.vouch !== undefined && accepts;
 }
 
-function freshClaims(snapshot: Snapshot, pool: PoolPolicy, probe: ProbePolicy, ages: Ages): readonly Claim[] {
-  const claims: Claim[] = [];
+function freshCandidates(snapshot: Snapshot, pool: PoolPolicy, probe: ProbePolicy, ages: Ages): readonly Candidate[] {
+  const candidates: Candidate[] = [];
   for (const [name, record] of snapshot.members) {
     const check = record.checks.get(pool.check.text);
     if (check?.verdict.kind !== 'positive' || record.mismatch !== undefined || isDead(record)) continue;
-    if (!ages.isYoung(claimedAt(record, check, probe), probe.writeMaxAgeMs)) continue;
-    claims.push({ name, timeline: check.positiveTimeline, since: check.positiveSince ?? check.at });
+    if (!ages.isYoung(provenAt(record, check, probe), probe.writeMaxAgeMs)) continue;
+    candidates.push({ name, timeline: check.positiveTimeline, since: check.positiveSince ?? check.at });
   }
-  return claims;
+  return candidates;
 }
 
-/** Highest timeline wins. Rivals that cannot be told apart (equal, or one without a timeline) leave nobody. */
-function hold(snapshot: Snapshot, pool: PoolPolicy, claims: readonly Claim[]): Contest {
-  const known = claims.flatMap((claim) => claim.timeline ?? []);
+/**
+ * The highest timeline wins. Rivals with equal timelines, or one without a timeline, leave the pool without a winner.
+ */
+function findWinner(snapshot: Snapshot, pool: PoolPolicy, candidates: readonly Candidate[]): Election {
+  const known = candidates.flatMap((candidate) => candidate.timeline ?? []);
   const seen = pool.check.family === 'primary' ? snapshot.highestTimeline : undefined;
   const top = Math.max(seen ?? -Infinity, ...known);
   const floor = top === -Infinity ? undefined : top;
-  const rivals = claims.filter((claim) => claim.timeline === undefined || claim.timeline >= top);
+  const rivals = candidates.filter(({ timeline }) => timeline === undefined || timeline >= top);
   if (rivals.length <= 1) {
     return { winner: rivals[0]?.name, rivals: new Set(), rivalsSince: undefined, floor };
   }
-  const [, second] = rivals.map((claim) => claim.since).toSorted((a, b) => a - b);
-  return { winner: undefined, rivals: new Set(rivals.map((claim) => claim.name)), rivalsSince: second, floor };
+  const [, second] = rivals.map((rival) => rival.since).toSorted((a, b) => a - b);
+  return { winner: undefined, rivals: new Set(rivals.map((rival) => rival.name)), rivalsSince: second, floor };
 }
 
 function standingOf(
   record: MemberRecord,
   pool: PoolPolicy,
   probe: ProbePolicy,
-  contest: Contest,
+  election: Election,
   ages: Ages,
 ): Standing {
   const check = record.checks.get(pool.check.text);
-  if (isDead(record)) return leave('dead', { code: 'refused', ...since(record.failure?.since) });
+  if (isDead(record)) return dead(record);
   if (check === undefined) return notAsked(record, probe, ages);
-  const isProvenElsewhere = contest.winner !== undefined || contest.rivals.size > 0;
+  const isProvenElsewhere = election.winner !== undefined || election.rivals.size > 0;
   const isLeftToPostgres = !isProvenElsewhere && isShuttingDown(record, check, probe, ages);
   if (check.verdict.kind === 'negative' && !isLeftToPostgres) {
     if (check.verdict.why.code === 'refused') return leave('dead', check.verdict.why);
@@ -130,8 +138,8 @@ function standingOf(
   }
   const timeline = check.positiveTimeline;
   const isPromoting = check.verdict.why.code === 'promoting' && !isProvenElsewhere;
-  if (!isPromoting && timeline !== undefined && contest.floor !== undefined && timeline < contest.floor) {
-    return leave('demoted', { code: 'superseded', detail: `timeline ${timeline}, seen ${contest.floor}` });
+  if (!isPromoting && timeline !== undefined && election.floor !== undefined && timeline < election.floor) {
+    return leave('demoted', { code: 'superseded', detail: `timeline ${timeline}, seen ${election.floor}` });
   }
   if (isLeftToPostgres) return { kind: 'keep', why: check.verdict.why };
   if (check.verdict.kind === 'not_now') {
@@ -141,13 +149,13 @@ function standingOf(
   if (record.mismatch !== undefined) {
     return untilGrace(isKept, { code: 'other_cluster', detail: record.mismatch.detail });
   }
-  if (contest.rivals.has(record.member.name)) {
-    return untilGrace(ages.isYoung(contest.rivalsSince, probe.silenceGraceMs), {
+  if (election.rivals.has(record.member.name)) {
+    return untilGrace(ages.isYoung(election.rivalsSince, probe.silenceGraceMs), {
       code: 'two_primaries',
       detail: `timeline ${timeline ?? 'unknown'}`,
     });
   }
-  if (contest.winner !== record.member.name) return untilGrace(isKept, silence(record));
+  if (election.winner !== record.member.name) return untilGrace(isKept, silence(record));
   if (record.member.postgres === undefined) return { kind: 'keep', why: { code: 'no_postgres_address' } };
   return { kind: 'open', why: openWhy(record, probe) };
 }
@@ -157,8 +165,8 @@ function isOfPrimary({ check }: PoolPolicy): boolean {
 }
 
 /**
- * It has served until now and says that its PostgreSQL stops or has stopped. PostgreSQL ends its sessions itself, each
- * with words, and its replication connections last, when they have received everything.
+ * The member has served until now and reports that its PostgreSQL stops or has stopped. PostgreSQL ends its sessions
+ * itself, each with a message, and its replication connections last, when they have received everything.
  */
 function isShuttingDown(record: MemberRecord, check: CheckRecord, probe: ProbePolicy, ages: Ages): boolean {
   if (check.verdict.kind !== 'negative' || check.verdict.why.code !== 'not_running') return false;
@@ -169,49 +177,6 @@ function openWhy(record: MemberRecord, probe: ProbePolicy): Why {
   return isVouched(record, probe) && !record.vouch.takenBack
     ? { code: 'vouched', detail: `by ${record.vouch.by}`, ...since(record.failure?.since) }
     : { code: 'positive' };
-}
-
-/** What was known of it at `at` still keeps its live sessions. */
-export function isKeptSince(
-  at: Instant | undefined,
-  { unasked }: MemberRecord,
-  { silenceGraceMs }: ProbePolicy,
-  ages: Ages,
-): boolean {
-  return isWithinGrace(at, unasked, silenceGraceMs, ages);
-}
-
-/** A member new to us, at a new address, or asked a new check: nothing is held against it before it was asked. */
-export function notAsked(record: MemberRecord, probe: ProbePolicy, ages: Ages): Standing {
-  const isKept = record.probedAt === undefined || isKeptSince(record.answeredAt, record, probe, ages);
-  return untilGrace(isKept, neverAnswered(record));
-}
-
-function untilGrace(isYoung: boolean, why: Why): Standing {
-  return isYoung ? { kind: 'keep', why } : leave('silent', why);
-}
-
-function leave(cause: 'dead' | 'silent' | 'demoted', why: Why): Extract<Standing, { kind: 'leave' }> {
-  return { kind: 'leave', cause, why };
-}
-
-export function silence(record: MemberRecord): Why {
-  const outcome = record.failure?.outcome;
-  const detail = outcome?.kind === 'failed' ? outcome.detail : outcome?.kind === 'refused' ? 'refused' : undefined;
-  return {
-    code: 'no_answer',
-    ...since(record.failure?.since ?? record.answeredAt),
-    ...(detail === undefined ? {} : { detail }),
-  };
-}
-
-function neverAnswered(record: MemberRecord): Why {
-  if (record.mismatch !== undefined) return { code: 'other_cluster', detail: record.mismatch.detail };
-  return record.failure === undefined ? { code: 'never_answered' } : silence(record);
-}
-
-function since(at: Instant | undefined): { readonly since?: Instant } {
-  return at === undefined ? {} : { since: at };
 }
 
 function hasStandbyLeader(snapshot: Snapshot, probe: ProbePolicy, ages: Ages): boolean {

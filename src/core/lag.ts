@@ -1,9 +1,9 @@
-// A replica's lag as we measure it ourselves: the primary's position minus what the replica has replayed, both from bodies.
-// The API's own answer compares with a position up to loop_wait old (Patroni 3.x), or stands still on a replica that is
-// cut off; ours moves with the primary. Bytes.
+// Our own estimate of a replica's lag: the primary's position minus the position that the replica has replayed, both
+// from bodies, in bytes. The API compares with a position that is up to loop_wait old (Patroni 3.x), or that stands
+// still on an isolated replica. Our estimate moves with the primary.
 import type { MemberRecord, Position, Snapshot } from './snapshot.ts';
 
-/** Positions of the primary as last known: of the member that told its own on the highest timeline. Newest first. */
+/** Positions of the member that last reported its own on the highest timeline. Newest first. */
 export function primaryPositions(snapshot: Snapshot): readonly Position[] {
   let newest: readonly Position[] = [];
   for (const record of snapshot.members.values()) {
@@ -17,8 +17,8 @@ export function primaryPositions(snapshot: Snapshot): readonly Position[] {
 }
 
 /**
- * Lag at each of the replica's last `count` positions, newest first. Compared with the primary's position of the same
- * moment or before: a later one would count as lag what the primary wrote between the two questions.
+ * Lag at each of the replica's last `count` positions, newest first. The reference is the primary's position of the
+ * same moment or before: with a later one, what the primary wrote between the two probes would count as lag.
  */
 export function recentLags(
   primary: readonly Position[],

@@ -1,29 +1,28 @@
-// What becomes of a pool in which nobody is open because of lag: by default its fallback, by explicit policy nobody, or whoever lags
-// least (G6). Degraded readers are held to all that others are but the bound: a known, fresh lag, on the primary's timeline.
+// A pool without an open member because of lag: by default its fallback serves, by policy no member or the least
+// lagging one (G6). A lagging member must still have a known, fresh lag, on the primary's timeline. Only the limit does
+// not apply.
 import type { Ages } from '../model/instant.ts';
 import { recentLags } from './lag.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PoolPolicy, ProbePolicy } from '../model/policy.ts';
-import type { Standing } from './routing-table.ts';
 import type { MemberRecord, Position, Snapshot } from './snapshot.ts';
+import type { Standing, Standings } from './standing.ts';
 
-type Standings = ReadonlyMap<MemberName, Standing>;
-
-/** True while it is for lag that nobody of the pool itself is open. */
+/** No member of the pool is open, and lag is a reason for that. */
 export function isAllLagging(standings: Standings): boolean {
   const all = [...standings.values()];
   return all.every(({ kind }) => kind !== 'open') && all.some(({ why }) => why.code === 'lagging');
 }
 
-/** The cap while the pool reads from members that lag; empty otherwise. */
+/** The limit on sessions while lagging members serve. Empty while they do not. */
 export function laggingCap(pool: PoolPolicy, standings: Standings): { readonly lagging?: { maxSessions: number } } {
   const isLagging = [...standings.values()].some(({ why }) => why.code === 'least_lagging');
   return isLagging ? { lagging: { maxSessions: pool.maxLaggingSessions } } : {};
 }
 
 /**
- * Opens those that lag least. Lag counts in whole bounds of the check: who differs by less takes turns at being the least, and
- * clients would be sent to and fro. Nobody leaves for its lag meanwhile: the others keep their sessions.
+ * Opens the members that lag least. Lag counts in whole limits of the check: members that differ by less would take
+ * turns at being the least, and clients would be sent back and forth. The other members keep their sessions meanwhile.
  */
 export function withLeastLagging(
   snapshot: Snapshot,
@@ -54,7 +53,7 @@ export function withLeastLagging(
   return degraded;
 }
 
-/** By our own reckoning: the API tells only that it is too much. */
+/** Our own estimate: the API reports only that the lag is too much. */
 function freshLag(
   snapshot: Snapshot,
   record: MemberRecord,

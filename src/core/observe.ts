@@ -1,6 +1,5 @@
-// observe(snapshot, observation) -> the next snapshot. Pure. The only place where evidence is taken in; what follows from it
-// is decided elsewhere. A probe older than the newest one applied is discarded.
-import type { Check } from '../model/check.ts';
+// observe(snapshot, observation) makes the next snapshot: the only place where evidence is taken in. decide-routes.ts
+// decides what follows. A probe older than the newest applied one is discarded.
 import type { Instant } from '../model/instant.ts';
 import { isSameAddress, isSameServer } from '../model/member.ts';
 import type { Member, MemberName } from '../model/member.ts';
@@ -11,20 +10,21 @@ import type {
   ProbeObservation,
   ProbeOutcome,
 } from '../model/observation.ts';
-import { nextWord } from './self-report.ts';
-import type { OwnWord } from './self-report.ts';
+import { nextSelfReport } from './self-report.ts';
+import type { SelfReport } from './self-report.ts';
 import type { RoutingPolicy } from '../model/policy.ts';
 import { withAgreement } from './refused-primary.ts';
 import { shown } from '../model/printable.ts';
+import { checksOf } from './next-check.ts';
 import { isDead, newRecord, POSITIONS_KEPT } from './snapshot.ts';
 import type { CheckRecord, MemberRecord, Position, Snapshot } from './snapshot.ts';
 import type { MemberStatus } from '../model/member-status.ts';
-import { nextUnasked } from './unasked.ts';
+import { nextUnsentTime } from './unsent-probes.ts';
 import { judge, ruleOut } from './verdict.ts';
 import type { Verdict } from './verdict.ts';
 
 export function observe(policy: RoutingPolicy, snapshot: Snapshot, observation: Observation): Snapshot {
-  // By what was known before, so that the order of news of one instant does not matter.
+  // Judged by the older snapshot, so that the order of observations of one instant does not matter.
   const agreed = withAgreement(policy.probe, snapshot, observation.startedAt);
   return withCompleteness(policy, apply(policy, agreed, observation));
 }
@@ -45,42 +45,12 @@ function apply(policy: RoutingPolicy, snapshot: Snapshot, observation: Observati
     }
     case 'landing': {
       const record = snapshot.members.get(observation.member);
-      if (record === undefined || record.standbyWord?.isStale === true) return snapshot;
-      return replace(snapshot, { ...record, standbyWord: { at: observation.startedAt, isStale: false } });
+      if (record === undefined || record.standbyReport?.isStale === true) return snapshot;
+      return replace(snapshot, { ...record, standbyReport: { at: observation.startedAt, isStale: false } });
     }
     case 'leader':
       return observeLeader(policy, snapshot, observation);
   }
-}
-
-/** The distinct checks of all pools, in the pools' order. */
-export function checksOf(policy: RoutingPolicy): readonly Check[] {
-  return [...new Map(policy.pools.map((pool) => [pool.check.text, pool.check])).values()];
-}
-
-/**
- * The check to ask a member next in a round begun at `roundAt`; undefined when the round has nothing left to ask. First
- * what is `sought` (checks of exclusive pools that have nobody: a member that takes the leader lock should be
- * seen at once), then what it last said yes to, because that body rules out most others. A sought check is asked once more when
- * the answer to another one says that the promotion has been finished since.
- */
-export function nextCheck(
-  policy: RoutingPolicy,
-  record: MemberRecord,
-  roundAt: Instant,
-  sought: ReadonlySet<string>,
-): Check | undefined {
-  if (record.failure !== undefined && record.failure.at >= roundAt) return undefined;
-  if (record.mismatch !== undefined && record.mismatch.at >= roundAt) return undefined;
-  const askedAt = (check: Check): Instant => record.checks.get(check.text)?.at ?? -Infinity;
-  const isOvertaken = (check: Check): boolean =>
-    sought.has(check.text) && record.status?.role === 'primary' && askedAt(check) < (record.answeredAt ?? -Infinity);
-  const due = checksOf(policy).filter((check) => askedAt(check) < roundAt || isOvertaken(check));
-  return (
-    due.find((check) => sought.has(check.text)) ??
-    due.find((check) => record.checks.get(check.text)?.verdict.kind === 'positive') ??
-    due[0]
-  );
 }
 
 function withCompleteness(policy: RoutingPolicy, snapshot: Snapshot): Snapshot {
@@ -99,7 +69,7 @@ function replace(snapshot: Snapshot, record: MemberRecord): Snapshot {
   return { ...snapshot, members };
 }
 
-/** A member that the list omits stays while it answers: /cluster forgets a member whose store is out of reach. */
+/** An omitted member stays while it answers: /cluster forgets a member that cannot reach the configuration store. */
 function observeMembers(policy: RoutingPolicy, snapshot: Snapshot, observation: MembersObservation): Snapshot {
   const members = new Map<MemberName, MemberRecord>();
   for (const member of observation.members) {
@@ -110,13 +80,13 @@ function observeMembers(policy: RoutingPolicy, snapshot: Snapshot, observation: 
     const answered = (record.answeredAt ?? -Infinity) + policy.probe.silenceGraceMs > observation.startedAt;
     if (!members.has(name) && answered) members.set(name, record);
   }
-  const { switchover: said = snapshot.switchover } = observation;
-  const switchover = said === 'none' ? undefined : said;
+  const { switchover: listed = snapshot.switchover } = observation;
+  const switchover = listed === 'none' ? undefined : listed;
   const { refused = snapshot.refused } = observation;
   return { ...snapshot, members, switchover, refused, scope: snapshot.scope ?? observation.scope };
 }
 
-/** A member's own document is no witness for itself, and one of nobody we know is no witness at all. */
+/** A member's own document proves nothing about itself. A document of an unknown member proves nothing at all. */
 function observeLeader(
   policy: RoutingPolicy,
   snapshot: Snapshot,
@@ -129,7 +99,7 @@ function observeLeader(
   return { ...snapshot, namedLeader: { leader, since: isSame ? known.since : startedAt, at: startedAt } };
 }
 
-/** Evidence belongs to addresses. Where only the API moved, the silence before its first answer counts from the last old one. */
+/** Evidence belongs to addresses. When only the API moved, silence counts from the last answer of the old address. */
 function asListed(known: MemberRecord, member: Member): MemberRecord {
   if (isSameServer(known.member, member)) return { ...known, member };
   const isSamePostgres = isSameAddress(known.member.postgres, member.postgres);
@@ -143,58 +113,61 @@ function observeProbe(policy: RoutingPolicy, snapshot: Snapshot, observation: Pr
   if (record === undefined || startedAt < (record.probedAt ?? -Infinity)) return snapshot;
   if (outcome.kind !== 'answered') {
     const before = record.failure ?? { since: startedAt, outcome, silentProbes: 0 };
-    // A fault of ours taught nothing, so what is known of a silent member stays: whether its PostgreSQL accepts, above all.
+    // A local fault shows nothing, so earlier knowledge of a silent member stays, such as whether its PostgreSQL
+    // accepts.
     const isOurs = outcome.kind === 'failed' && outcome.cause === 'local';
     const silentProbes = isSilent(outcome) ? before.silentProbes + 1 : 0;
     const failure = { ...before, at: startedAt, ...(isOurs ? {} : { outcome, silentProbes }) };
-    const unasked = nextUnasked(record.unasked, outcome, startedAt);
-    const failed = { ...record, probedAt: startedAt, failure, unasked };
+    const unsent = nextUnsentTime(record.unsent, outcome, startedAt);
+    const failed = { ...record, probedAt: startedAt, failure, unsent };
     return replace(
       snapshot,
       isDead(failed) && !isOurs
-        ? { ...failed, checks: refused(policy, record, startedAt), standbyWord: undefined }
+        ? { ...failed, checks: refused(policy, record, startedAt), standbyReport: undefined }
         : failed,
     );
   }
-  const heard = { ...record, word: wordOf(policy, snapshot, record, observation) };
+  const heard = { ...record, selfReport: selfReportOf(policy, snapshot, record, observation) };
   const detail = mismatchOf(snapshot, record, outcome.body);
   if (detail !== undefined) {
     const mismatch = { at: startedAt, detail };
-    const nothing = { failure: undefined, unasked: undefined, vouch: undefined, standbyWord: undefined };
+    const nothing = { failure: undefined, unsent: undefined, vouch: undefined, standbyReport: undefined };
     return replace(snapshot, { ...heard, ...nothing, probedAt: startedAt, mismatch });
   }
   return takeAnswer(policy, snapshot, heard, observation, outcome);
 }
 
-/** An answer under another name, or for another scope, is not this member's. */
-function wordOf(
+/** An answer with another name or scope does not come from this member. */
+function selfReportOf(
   policy: RoutingPolicy,
   snapshot: Snapshot,
   record: MemberRecord,
   { check: text, startedAt: at, outcome }: ProbeObservation,
-): OwnWord | undefined {
+): SelfReport | undefined {
   const check = checksOf(policy).find((candidate) => candidate.text === text);
-  if (check === undefined || outcome.kind !== 'answered' || outcome.body === undefined) return record.word;
+  if (check === undefined || outcome.kind !== 'answered' || outcome.body === undefined) return record.selfReport;
   const { status, body } = outcome;
-  if (differs(snapshot.scope, body.scope) || differs(record.member.name, body.name)) return record.word;
-  return nextWord(record.word, { check, status, body, at }, policy.probe.readMaxAgeMs);
+  if (differs(snapshot.scope, body.scope) || differs(record.member.name, body.name)) return record.selfReport;
+  return nextSelfReport(record.selfReport, { check, status, body, at }, policy.probe.readMaxAgeMs);
 }
 
-/** Nothing came back from either port: no word and no refusal, as when the host or the way to it is gone. */
+/** Neither port answered or refused, as when the host or the network path is gone. */
 function isSilent(outcome: ProbeOutcome): boolean {
   if (outcome.kind !== 'failed' || outcome.postgres !== 'silent') return false;
   return outcome.cause === 'timeout' || outcome.cause === 'unreachable';
 }
 
-/** Both ports refused: a no to every check, so that only a newer answer brings the member back, never a milder silence. */
+/**
+ * Both ports refused. That is a no to every check: only a newer answer brings the member back, never a mere timeout.
+ */
 function refused(policy: RoutingPolicy, record: MemberRecord, at: Instant): ReadonlyMap<string, CheckRecord> {
   const verdict: Verdict = { kind: 'negative', why: { code: 'refused' } };
   const checks = checksOf(policy).map(({ text }) => text);
   return new Map(checks.map((text) => [text, nextCheckRecord(policy, record.checks.get(text), { verdict, at })]));
 }
 
-function differs(pinned: string | undefined, said: string | undefined): boolean {
-  return pinned !== undefined && said !== undefined && pinned !== said;
+function differs(pinned: string | undefined, reported: string | undefined): boolean {
+  return pinned !== undefined && reported !== undefined && pinned !== reported;
 }
 
 function mismatchOf(snapshot: Snapshot, record: MemberRecord, body: MemberStatus | undefined): string | undefined {
@@ -228,11 +201,11 @@ function takeAnswer(
   for (const check of checksOf(policy)) {
     const isAsked = check.text === observation.check;
     const known = checks.get(check.text);
-    // A promotion under way shows the role of a replica everywhere: only the check itself can end it.
+    // During a promotion every body still has the role of a replica: only the check itself can end it.
     if (!isAsked && known?.verdict.why.code === 'promoting') continue;
     const verdict = isAsked ? judge(check, answer.status, body) : body && ruleOut(check, body);
     if (verdict === undefined) continue;
-    // Of one instant, a no outweighs a yes: a member comes back only by a probe started after it was negative.
+    // At one instant a no outweighs a yes: a member comes back only by a probe that started after it was negative.
     if (verdict.kind === 'positive' && known?.at === startedAt && known.verdict.kind !== 'positive') continue;
     checks.set(check.text, nextCheckRecord(policy, known, { ...judged, verdict }));
     isProven ||= verdict.kind === 'positive' && check.family === 'primary';
@@ -243,12 +216,12 @@ function takeAnswer(
     status: body ?? record.status,
     answeredAt: startedAt,
     probedAt: startedAt,
-    unasked: undefined,
+    unsent: undefined,
     positions: body === undefined ? record.positions : nextPositions(record.positions, body, startedAt),
     failure: undefined,
     mismatch: undefined,
     vouch: undefined,
-    standbyWord: nextStandbyWord(policy, record, checks, body),
+    standbyReport: nextStandbyReport(policy, record, checks, body),
     hasShownIdentity: record.hasShownIdentity || (body !== undefined && showsIdentity(body)),
   };
   const known = body?.clusterUnlocked === true ? takeBackVouches(snapshot, observation) : snapshot;
@@ -261,17 +234,17 @@ function takeAnswer(
 }
 
 /**
- * Only a yes that was asked for after the word, from a member that calls itself the primary, outweighs what its server
- * says.
+ * The server reported in_hot_standby. Only a yes that was asked for later, from a member with the role primary,
+ * outweighs that.
  */
-function nextStandbyWord(
+function nextStandbyReport(
   policy: RoutingPolicy,
-  { standbyWord: word, checks: before }: MemberRecord,
+  { standbyReport: report, checks: before }: MemberRecord,
   after: ReadonlyMap<string, CheckRecord>,
   body: MemberStatus | undefined,
-): MemberRecord['standbyWord'] {
-  if (word === undefined) return undefined;
-  const { at, isStale } = word;
+): MemberRecord['standbyReport'] {
+  if (report === undefined) return undefined;
+  const { at, isStale } = report;
   const primaryChecks = checksOf(policy).filter(({ family }) => family === 'primary');
   const answers = primaryChecks.map(({ text }) => ({ now: after.get(text), last: before.get(text) }));
   const stands = answers.every(
@@ -279,7 +252,7 @@ function nextStandbyWord(
   );
   if (!stands) return undefined;
   const isProven = body?.role === 'primary' && answers.every(({ now }) => now !== undefined && now.at > at);
-  return isStale || !isProven ? word : { at, isStale: true };
+  return isStale || !isProven ? report : { at, isStale: true };
 }
 
 type Highest = Pick<Snapshot, 'highestTimeline' | 'highestTimelineBy'>;
@@ -297,8 +270,8 @@ interface Judged extends Pick<CheckRecord, 'verdict' | 'at'>, Partial<Pick<Check
 }
 
 /**
- * The lock's end comes before the next primary's promotion: who is vouched for gets nobody new from here on. Only the word of who
- * vouched counts, because a member that has lost the store says the same.
+ * The leader lock ends before the next primary is promoted: from now on the vouched member gets no new sessions. Only
+ * the member that vouched can take its vouch back, because a member without the configuration store reports the same.
  */
 function takeBackVouches(snapshot: Snapshot, { member, startedAt }: ProbeObservation): Snapshot {
   const members = new Map(snapshot.members);
@@ -332,14 +305,14 @@ function nextCheckRecord(
   return { verdict, at, answer, streak, up, positiveAt: at, positiveSince, positiveTimeline: timeline };
 }
 
-/** A change of role, a server that stopped or is gone and an operator's tag are facts, not flicker. */
+/** A change of role, a stopped or dead server and an operator's tag are facts. They do not flicker. */
 function fallsAtOnce(verdict: Verdict): boolean {
   const { code } = verdict.why;
   return code === 'wrong_role' || code === 'not_running' || code === 'tagged_out' || code === 'refused';
 }
 
 function nextPositions(positions: readonly Position[], body: MemberStatus, at: Instant): readonly Position[] {
-  // A replica may report `location` as well. Only a primary's own is a reference for lag.
+  // A replica may report `location` too. Only the primary's own is a reference for lag.
   const isPrimary = body.role === 'primary' || (body.role === undefined && body.replayed === undefined);
   const position: Position | undefined =
     isPrimary && typeof body.location === 'number'

@@ -1,34 +1,34 @@
-// A primary that answers as one and is refused: it is below the highest timeline ever seen, or shows another system
-// identifier. Says what would end that. The others' agreement does after a while, an operator does at once; silence
-// never does.
+// Refused primaries: members that answer as the primary below the highest timeline ever seen, or with another system
+// identifier. The refusal ends when the other members agree for a while, or when an operator accepts the member.
+// Silence never ends it.
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
-import type { OwnWord } from './self-report.ts';
+import type { SelfReport } from './self-report.ts';
 import type { ProbePolicy } from '../model/policy.ts';
 import { shown } from '../model/printable.ts';
 import { isDead, newRecord } from './snapshot.ts';
 import type { Acceptance, MemberRecord, RefusalKind, Snapshot } from './snapshot.ts';
 
-/** The agreement has to last so long. Milliseconds. */
+/** How long the agreement has to last. Milliseconds. */
 export const AGREEMENT_MS = 30_000;
 
 export interface RefusedPrimary {
   readonly member: MemberName;
   readonly kind: RefusalKind;
-  /** What it shows and what is asked of it: `timeline 5`, `system identifier 77`. */
+  /** What it shows, and what it should show: `timeline 5`, `system identifier 77`. */
   readonly shown: string;
   readonly expected: string;
-  /** It has answered as this primary since then. */
+  /** Since when it has answered as this primary. */
   readonly since: Instant;
-  /** What the agreement still lacks, one clause each: `pg-2 showed timeline 6 and does not answer`. */
+  /** What the agreement lacks, one clause each: `pg-2 showed timeline 6 and does not answer`. */
   readonly missing: readonly string[];
-  /** Since when nothing is missing. */
+  /** Since when nothing is missing. Undefined while something is. */
   readonly agreedSince: Instant | undefined;
 }
 
 interface Claim {
   readonly record: MemberRecord;
-  readonly word: OwnWord;
+  readonly report: SelfReport;
   readonly kind: RefusalKind;
 }
 
@@ -37,7 +37,7 @@ interface Agreement {
   readonly since: Instant;
 }
 
-/** None while a primary is believed: then there is no outage to end. */
+/** Empty while a primary is believed: then there is no outage to end. */
 export function refusedPrimaries(probe: ProbePolicy, snapshot: Snapshot, now: Instant): readonly RefusedPrimary[] {
   const primaries = [...snapshot.members.values()].filter((record) => isPrimaryNow(record, probe, now));
   const claims = primaries.flatMap((record) => claimOf(snapshot, record) ?? []);
@@ -45,7 +45,7 @@ export function refusedPrimaries(probe: ProbePolicy, snapshot: Snapshot, now: In
   return claims.map((claim) => refusal(probe, snapshot, claim, now));
 }
 
-/** The same snapshot with whoever was agreed on for long enough. */
+/** Accepts the refused primary that the members have agreed on for long enough. */
 export function withAgreement(probe: ProbePolicy, snapshot: Snapshot, now: Instant): Snapshot {
   const agreed = refusedPrimaries(probe, snapshot, now).find(
     ({ agreedSince }) => agreedSince !== undefined && now >= agreedSince + AGREEMENT_MS,
@@ -53,7 +53,7 @@ export function withAgreement(probe: ProbePolicy, snapshot: Snapshot, now: Insta
   return agreed === undefined ? snapshot : withAccepted(snapshot, agreed, 'agreement', now);
 }
 
-/** What the refusal rested on is forgotten; the next answers are judged without it. */
+/** Forgets the reason for the refusal. The next answers are judged without it. */
 export function withAccepted(
   snapshot: Snapshot,
   { member, kind, shown, expected }: RefusedPrimary,
@@ -61,60 +61,60 @@ export function withAccepted(
   at: Instant,
 ): Snapshot {
   const accepted: Acceptance = { at, member, kind, by, detail: `${shown} instead of ${expected}` };
-  const word = snapshot.members.get(member)?.word;
+  const report = snapshot.members.get(member)?.selfReport;
   if (kind === 'timeline') {
-    return { ...snapshot, accepted, highestTimeline: word?.timeline, highestTimelineBy: [member] };
+    return { ...snapshot, accepted, highestTimeline: report?.timeline, highestTimelineBy: [member] };
   }
-  // Positions and answers are of another cluster's history: none of them may be compared with the new ones.
+  // Positions and answers belong to another cluster's history and cannot be compared with new ones.
   const members = new Map([...snapshot.members].map(([name, record]) => [name, withoutEvidence(record)]));
-  const systemIdentifier = word?.systemIdentifier ?? snapshot.systemIdentifier;
+  const systemIdentifier = report?.systemIdentifier ?? snapshot.systemIdentifier;
   return { ...snapshot, accepted, members, systemIdentifier, highestTimeline: undefined, highestTimelineBy: [] };
 }
 
-function withoutEvidence({ member, word, probedAt, answeredAt, failure }: MemberRecord): MemberRecord {
-  return { ...newRecord(member), word, probedAt, answeredAt, failure };
+function withoutEvidence({ member, selfReport, probedAt, answeredAt, failure }: MemberRecord): MemberRecord {
+  return { ...newRecord(member), selfReport, probedAt, answeredAt, failure };
 }
 
-/** By its own newest answer, not by what stands at its address now. */
+/** By its own newest answer, not by the server that is at its address now. */
 function isPrimaryNow(record: MemberRecord, probe: ProbePolicy, now: Instant): boolean {
-  const { word, mismatch } = record;
-  if (word === undefined || isDead(record) || (mismatch !== undefined && mismatch.at !== word.at)) return false;
-  return word.isPrimary && isHeard(word, probe, now);
+  const { selfReport: report, mismatch } = record;
+  if (report === undefined || isDead(record) || (mismatch !== undefined && mismatch.at !== report.at)) return false;
+  return report.isPrimary && isHeard(report, probe, now);
 }
 
 function claimOf(snapshot: Snapshot, record: MemberRecord): Claim | undefined {
-  const { word, mismatch } = record;
+  const { selfReport: report, mismatch } = record;
   const { highestTimeline: highest } = snapshot;
-  if (word === undefined) return undefined;
-  if (mismatch !== undefined) return { record, word, kind: 'cluster-identity' };
-  const isBelow = highest !== undefined && word.timeline !== undefined && word.timeline < highest;
-  return isBelow ? { record, word, kind: 'timeline' } : undefined;
+  if (report === undefined) return undefined;
+  if (mismatch !== undefined) return { record, report, kind: 'cluster-identity' };
+  const isBelow = highest !== undefined && report.timeline !== undefined && report.timeline < highest;
+  return isBelow ? { record, report, kind: 'timeline' } : undefined;
 }
 
 function refusal(probe: ProbePolicy, snapshot: Snapshot, claim: Claim, now: Instant): RefusedPrimary {
-  const { record, word, kind } = claim;
+  const { record, report, kind } = claim;
   const { missing, since } = agreementOn(probe, snapshot, claim, now);
   return {
     member: record.member.name,
     kind,
-    shown: textOf(kind, word),
+    shown: textOf(kind, report),
     expected: textOf(kind, { timeline: snapshot.highestTimeline, systemIdentifier: snapshot.systemIdentifier }),
-    since: word.since,
+    since: report.since,
     missing,
     agreedSince: missing.length === 0 ? since : undefined,
   };
 }
 
-function textOf(kind: RefusalKind, { timeline, systemIdentifier }: Partial<OwnWord>): string {
+function textOf(kind: RefusalKind, { timeline, systemIdentifier }: Partial<SelfReport>): string {
   if (kind === 'timeline') return `timeline ${timeline ?? 'unknown'}`;
   return systemIdentifier === undefined ? 'no identity' : `system identifier ${shown(systemIdentifier)}`;
 }
 
 function agreementOn(probe: ProbePolicy, snapshot: Snapshot, claim: Claim, now: Instant): Agreement {
-  const { record, word, kind } = claim;
+  const { record, report, kind } = claim;
   const leader = record.member.name;
-  const parts: Agreement[] = [ofDocuments(probe, snapshot, leader, now), { missing: [], since: word.since }];
-  if (kind === 'cluster-identity' && word.systemIdentifier === undefined) {
+  const parts: Agreement[] = [ofDocuments(probe, snapshot, leader, now), { missing: [], since: report.since }];
+  if (kind === 'cluster-identity' && report.systemIdentifier === undefined) {
     parts.push({ missing: [`${leader} does not say who it is`], since: now });
   }
   const witnesses = witnessesOf(snapshot, kind);
@@ -129,7 +129,7 @@ function agreementOn(probe: ProbePolicy, snapshot: Snapshot, claim: Claim, now: 
   };
 }
 
-/** The members that showed what the refusal rests on. */
+/** The members that showed the higher timeline or the old identifier. */
 function witnessesOf(snapshot: Snapshot, kind: RefusalKind): readonly MemberName[] {
   const { highestTimelineBy, systemIdentifier, members } = snapshot;
   if (kind === 'timeline' || highestTimelineBy.length > 0) return highestTimelineBy;
@@ -154,31 +154,31 @@ function ofMember(
   now: Instant,
 ): Agreement {
   const { kind } = claim;
-  const word = snapshot.members.get(name)?.word;
-  const isHeardNow = word !== undefined && isHeard(word, probe, now);
-  const isAgreed = word !== undefined && agrees(snapshot, claim, word);
-  if (isAgreed && (isHeardNow || !isWitness)) return { missing: [], since: word.since };
-  const says = word === undefined ? 'says nothing' : `says ${wordText(kind, word)}`;
+  const report = snapshot.members.get(name)?.selfReport;
+  const isHeardNow = report !== undefined && isHeard(report, probe, now);
+  const isAgreed = report !== undefined && agrees(snapshot, claim, report);
+  if (isAgreed && (isHeardNow || !isWitness)) return { missing: [], since: report.since };
+  const says = report === undefined ? 'says nothing' : `says ${reportText(kind, report)}`;
   if (isWitness) {
     const shown = textOf(kind, { timeline: snapshot.highestTimeline, systemIdentifier: snapshot.systemIdentifier });
     return { missing: [`${name} showed ${shown} and ${isHeardNow ? says : 'does not answer'}`], since: now };
   }
-  // What a member said before it fell silent counts as said for as long as the agreement has to last.
-  const isRecent = word !== undefined && now < word.at + AGREEMENT_MS;
+  // The report of a member that fell silent counts for as long as an agreement has to last.
+  const isRecent = report !== undefined && now < report.at + AGREEMENT_MS;
   return isRecent ? { missing: [`${name} ${says}`], since: now } : { missing: [], since: -Infinity };
 }
 
-function agrees({ systemIdentifier: pinned }: Snapshot, { kind, word: wanted }: Claim, word: OwnWord): boolean {
-  if (word.isPrimary) return false;
-  if (kind === 'cluster-identity') return word.systemIdentifier === wanted.systemIdentifier;
-  const isOurs = pinned === undefined || word.systemIdentifier === undefined || word.systemIdentifier === pinned;
-  return isOurs && word.timeline === wanted.timeline;
+function agrees({ systemIdentifier: pinned }: Snapshot, { kind, report: wanted }: Claim, report: SelfReport): boolean {
+  if (report.isPrimary) return false;
+  if (kind === 'cluster-identity') return report.systemIdentifier === wanted.systemIdentifier;
+  const isOurs = pinned === undefined || report.systemIdentifier === undefined || report.systemIdentifier === pinned;
+  return isOurs && report.timeline === wanted.timeline;
 }
 
-function wordText(kind: RefusalKind, word: OwnWord): string {
-  return `${textOf(kind, word)}${word.isPrimary ? ', as a primary' : ''}`;
+function reportText(kind: RefusalKind, report: SelfReport): string {
+  return `${textOf(kind, report)}${report.isPrimary ? ', as a primary' : ''}`;
 }
 
-function isHeard(word: OwnWord, probe: ProbePolicy, now: Instant): boolean {
-  return now < word.at + probe.readMaxAgeMs;
+function isHeard(report: SelfReport, probe: ProbePolicy, now: Instant): boolean {
+  return now < report.at + probe.readMaxAgeMs;
 }

@@ -1,80 +1,29 @@
-// The decision: for each pool which members take new sessions and what becomes of live ones. Derived from a snapshot at
-// an instant, never patched; holds until `validUntil`.
-import type { LeaveCause } from '../model/close-reason.ts';
-import type { Evidence } from './evidence.ts';
+// The decision: for each pool, which members take new sessions and what happens to live ones. It is derived from a
+// snapshot at an instant, is never patched, and holds until `validUntil`.
 import type { Instant } from '../model/instant.ts';
 import { isSameAddress } from '../model/member.ts';
 import type { Address, MemberName, MemberRefusal } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
+import type { Standings } from './standing.ts';
 
-/** Where a new session may go. */
+/** A member that a new session may be routed to. */
 export interface Target {
   readonly member: MemberName;
   readonly address: Address;
-  /** Its part beside the others', above 0; absent: 1. */
+  /** Its share relative to the other targets, above 0. Absent: 1. */
   readonly weight?: number;
-  /** Not in our zone: it takes sessions only where nobody of our zone can. */
+  /** In another zone: it takes sessions only while no target of our zone can. */
   readonly isFar?: true;
-  /** It missed a probe: it takes sessions only where nobody else can. */
+  /** It missed a probe: it takes sessions only while no other target can. */
   readonly isSuspect?: true;
   /**
-   * Its server tells new sessions in_hot_standby, and its API proves that it is the primary (a pooler repeats an old
-   * value).
+   * Its server reports in_hot_standby to new sessions, while its API proves that it is the primary: a pooler repeats an
+   * old value.
    */
-  readonly isStandbyWordStale?: true;
+  readonly isStandbyReportStale?: true;
 }
 
-export type WhyCode =
-  | 'positive'
-  | 'odd_weight'
-  | 'vouched'
-  | 'fallback'
-  | 'least_lagging'
-  | 'never_answered'
-  | 'no_answer'
-  | 'vanished'
-  | 'refused'
-  | 'other_cluster'
-  | 'no_postgres_address'
-  | 'not_holding_the_check'
-  | 'promoting'
-  | 'not_running'
-  | 'wrong_role'
-  | 'tagged_out'
-  | 'lagging'
-  | 'other_timeline'
-  | 'superseded'
-  | 'two_primaries'
-  | 'exclusive_elsewhere'
-  | 'rising'
-  | 'drained'
-  | 'switchover_due';
-
-/** Why a member stands as it does. Ages are rendered from `since` when shown, so the decision itself stays constant. */
-export interface Why {
-  readonly code: WhyCode;
-  readonly since?: Instant;
-  /** A few words of the evidence: `state starting`, `role replica`, `lag 18 MB`. */
-  readonly detail?: string;
-  /** What the rule that decided looked at. */
-  readonly evidence?: Evidence;
-}
-
-/** A member's place in one pool. */
-export type Standing =
-  | { readonly kind: 'open'; readonly why: Why }
-  /** Live sessions stay; no new ones. */
-  | { readonly kind: 'keep'; readonly why: Why }
-  | {
-      readonly kind: 'leave';
-      /** Live sessions are dealt with by the pool's `on_leave` for it. */
-      readonly cause: LeaveCause;
-      readonly why: Why;
-      /** Of a pool of the primary: it has never been the primary, so it has left nothing. */
-      readonly neverPrimary?: true;
-    };
-
-/** `drained`, `switchover`: an operator's wish keeps clients from the only member there is. */
+/** `drained`, `switchover`: the operator keeps clients away from the only member that could serve. */
 export type HoldCause = 'starting' | 'no_member' | 'two_primaries' | 'drained' | 'switchover';
 
 /** A pool's part of the table. */
@@ -82,9 +31,9 @@ export type Route =
   | {
       readonly kind: 'open';
       readonly targets: readonly [Target, ...Target[]];
-      /** Set while the pool lives on another pool's members, with the cap for that. */
+      /** Set while another pool's members serve this pool, with the limit for that. */
       readonly fallback: { readonly pool: PoolName; readonly maxSessions: number } | undefined;
-      /** Present while its own members lag and are used all the same, with the cap for that. */
+      /** Present while its own members serve although they lag, with the limit for that. */
       readonly lagging?: { readonly maxSessions: number };
     }
   /** Clients wait: this may change by itself soon. */
@@ -94,20 +43,20 @@ export type Route =
 
 export interface PoolDecision {
   readonly route: Route;
-  /** Every known member's place, in the snapshot's order. */
-  readonly standings: ReadonlyMap<MemberName, Standing>;
-  /** Where live sessions of each member were sent; a changed address means another server. */
+  /** Of every known member, in the snapshot's order. */
+  readonly standings: Standings;
+  /** Where the live sessions of each member are. Another address is another server. */
   readonly addresses: ReadonlyMap<MemberName, Address>;
-  /** The snapshot's: members that are in no pool because they are not used. */
+  /** Members of the newest document that are not used, as the snapshot has them. */
   readonly refused: readonly MemberRefusal[];
 }
 
 export interface RoutingTable {
   readonly decidedAt: Instant;
-  /** The same snapshot decides the same until then (exclusive). */
+  /** Until then (exclusive) the same snapshot would decide the same. */
   readonly validUntil: Instant;
   readonly pools: ReadonlyMap<PoolName, PoolDecision>;
-  /** True once every member first known has been asked; nothing is routed before. */
+  /** True once every member that was known first has been asked. Nothing is routed before (G13). */
   readonly complete: boolean;
 }
 

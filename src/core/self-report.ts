@@ -1,29 +1,29 @@
-// What a member says of itself, whether or not it is believed. A primary that is refused is judged by this: since when
-// it says the same, and since when the others do.
+// A member's report about itself, whether or not it is believed. A refused primary is judged by it: how long the member
+// has reported the same, and how long the other members have.
 import type { Check } from '../model/check.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberStatus } from '../model/member-status.ts';
 import { isPlainlyNotPrimary, judge } from './verdict.ts';
 
-export interface OwnWord {
+export interface SelfReport {
   readonly systemIdentifier: string | undefined;
   readonly timeline: number | undefined;
-  /** It answers yes to a check of primaries, and its PostgreSQL takes writes. */
+  /** It answers yes to a check for primaries, and its PostgreSQL takes writes. */
   readonly isPrimary: boolean;
-  /** The first and the newest answer of a run that says the same without a gap. */
+  /** The first and the newest answer of a run of equal reports without a gap. */
   readonly since: Instant;
   readonly at: Instant;
 }
 
-export interface Heard {
+export interface ReportedAnswer {
   readonly check: Check;
   readonly status: 200 | 503;
   readonly body: MemberStatus;
   readonly at: Instant;
 }
 
-/** A gap of `gapMs` between two answers begins a new run. */
-export function nextWord(previous: OwnWord | undefined, heard: Heard, gapMs: number): OwnWord {
+/** A gap of `gapMs` between two answers begins a new run. Milliseconds. */
+export function nextSelfReport(previous: SelfReport | undefined, heard: ReportedAnswer, gapMs: number): SelfReport {
   const { body, at } = heard;
   const { systemIdentifier, timeline } = body;
   const isPrimary = isPrimaryBy(previous, heard);
@@ -36,8 +36,8 @@ export function nextWord(previous: OwnWord | undefined, heard: Heard, gapMs: num
   return { systemIdentifier, timeline, isPrimary, since: isSame ? previous.since : at, at };
 }
 
-/** An answer to another check says nothing about the leader lock, unless its body excludes a primary. */
-function isPrimaryBy(previous: OwnWord | undefined, { check, status, body }: Heard): boolean {
+/** An answer to another check does not show the leader lock, but its body may exclude a primary. */
+function isPrimaryBy(previous: SelfReport | undefined, { check, status, body }: ReportedAnswer): boolean {
   const isAsked = check.family === 'primary' || check.family === 'leader';
   if (isAsked) return judge(check, status, body).kind === 'positive' && !isPlainlyNotPrimary(body);
   return !isPlainlyNotPrimary(body) && previous?.isPrimary === true;

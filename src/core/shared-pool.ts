@@ -1,17 +1,17 @@
-// The decision for a pool of several members (reads): who takes new sessions, who only keeps its live ones. A member is open on
-// fresh positive evidence, after rise and fall, with our own lag within the check's bound, on the primary's timeline
-// (G5), and while it serves no exclusive pool.
-import { isKeptSince, notAsked, silence } from './exclusive-pool.ts';
+// The decision for a pool of several members (reads). A member is open on fresh positive evidence, after rise and fall,
+// with our own estimate of its lag within the check's limit, on the primary's timeline (G5), and while it serves no
+// exclusive pool.
 import type { Ages } from '../model/instant.ts';
-import { primaryPositions, recentLags } from './lag.ts';
-import { withLeastLagging } from './least-lagging.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PoolPolicy, ProbePolicy } from '../model/policy.ts';
-import type { Standing, Why } from './routing-table.ts';
-import { oddWeight } from './weights-and-zones.ts';
+import { primaryPositions, recentLags } from './lag.ts';
+import { withLeastLagging } from './least-lagging.ts';
 import { isDead } from './snapshot.ts';
 import type { CheckRecord, MemberRecord, Position, Snapshot } from './snapshot.ts';
-import type { LeaveCause } from '../model/close-reason.ts';
+import { dead, isKeptSince, leave, notAsked, silence } from './standing.ts';
+import type { Standing, Standings } from './standing.ts';
+import { invalidWeight } from './weights-and-zones.ts';
+import type { Why } from './why.ts';
 
 export function decideShared(
   snapshot: Snapshot,
@@ -19,7 +19,7 @@ export function decideShared(
   probe: ProbePolicy,
   exclusiveMembers: ReadonlySet<MemberName>,
   ages: Ages,
-): ReadonlyMap<MemberName, Standing> {
+): Standings {
   const primary = primaryPositions(snapshot);
   const standings = new Map<MemberName, Standing>();
   for (const [name, record] of snapshot.members) {
@@ -39,10 +39,7 @@ function standingOf(
   primary: readonly Position[],
   ages: Ages,
 ): Standing {
-  if (isDead(record)) {
-    const at = record.failure?.since;
-    return leave('dead', { code: 'refused', ...(at === undefined ? {} : { since: at }) });
-  }
+  if (isDead(record)) return dead(record);
   const { mismatch } = record;
   if (mismatch !== undefined) return leave('removed', { code: 'other_cluster', detail: mismatch.detail });
   const check = record.checks.get(pool.check.text);
@@ -57,11 +54,11 @@ function standingOf(
 }
 
 function openWhy(pool: PoolPolicy, { status }: MemberRecord): Why {
-  const odd = oddWeight(pool, status);
-  return odd === undefined ? { code: 'positive' } : { code: 'odd_weight', detail: odd };
+  const invalid = invalidWeight(pool, status);
+  return invalid === undefined ? { code: 'positive' } : { code: 'odd_weight', detail: invalid };
 }
 
-/** Out after rise and fall: what the newest answer says decides what becomes of live sessions. */
+/** For a member that rise and fall have taken out. Its newest answer decides about live sessions. */
 function down(check: CheckRecord): Standing {
   const { verdict } = check;
   if (verdict.kind === 'positive') return { kind: 'keep', why: { code: 'rising', detail: `${check.streak} times` } };
@@ -72,7 +69,10 @@ function down(check: CheckRecord): Standing {
   return leave('lagging', verdict.why);
 }
 
-/** Why the replica is too far from the primary, by our own reckoning; undefined when it is not, or nobody can tell. */
+/**
+ * Why our own estimate puts the replica too far behind the primary. Undefined when it does not, or there is no
+ * estimate.
+ */
 function behind(
   snapshot: Snapshot,
   record: MemberRecord,
@@ -85,14 +85,10 @@ function behind(
   if (timeline !== undefined && highestTimeline !== undefined && timeline < highestTimeline) {
     return { code: 'other_timeline', detail: `timeline ${timeline}, the primary's is ${highestTimeline}` };
   }
-  const bound = pool.check.lagBytes;
-  if (bound === undefined) return undefined;
+  const limit = pool.check.lagBytes;
+  if (limit === undefined) return undefined;
   const lags = recentLags(primary, record, probe.fall);
   const [newest] = lags;
-  const isBehind = newest !== undefined && lags.every((lag) => lag !== undefined && lag > bound);
+  const isBehind = newest !== undefined && lags.every((lag) => lag !== undefined && lag > limit);
   return isBehind ? { code: 'lagging' } : undefined;
-}
-
-function leave(cause: LeaveCause, why: Why): Standing {
-  return { kind: 'leave', cause, why };
 }

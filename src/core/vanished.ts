@@ -1,17 +1,14 @@
-// A member of a shared pool whose host is gone without a word: its API and its PostgreSQL port have been silent for
-// several probes in a row. Its sessions would hang until silence_grace, so they end at once, as long as another member
-// answers: when nobody does, the silence is probably ours (G12).
-import { silence } from './exclusive-pool.ts';
+// A member of a shared pool whose host vanished: its API and its PostgreSQL port were silent for several probes in a
+// row. Its sessions would hang until silence_grace, so they end at once, provided that another member answers. When no
+// member answers, the fault is probably on this machine (G12).
 import type { MemberName } from '../model/member.ts';
 import type { ProbePolicy } from '../model/policy.ts';
-import type { PoolDecision, Standing } from './routing-table.ts';
+import type { PoolDecision } from './routing-table.ts';
 import type { MemberRecord, Snapshot } from './snapshot.ts';
+import { leave, silence } from './standing.ts';
+import type { Standing, Standings } from './standing.ts';
 
-type Standings = ReadonlyMap<MemberName, Standing>;
-
-/**
- * The same standings without the members that vanished. `fallback`: where the pool's sessions go when it has no member.
- */
+/** Members that vanished leave. `fallback`: the pool that serves when this one has no member. */
 export function withoutVanished(
   snapshot: Snapshot,
   { silentProbes }: ProbePolicy,
@@ -30,18 +27,15 @@ export function withoutVanished(
   const left = new Map<MemberName, Standing>();
   for (const [name, standing] of standings) {
     const record = snapshot.members.get(name);
-    // An exclusive pool decides by its own clocks about the member that serves it.
+    // The member that serves an exclusive pool is judged by that pool's clocks.
     const isDecidedHere = record !== undefined && standing.why.code !== 'exclusive_elsewhere';
     const hasVanished = isDecidedHere && (record.failure?.silentProbes ?? 0) >= silentProbes;
-    left.set(
-      name,
-      hasVanished ? { kind: 'leave', cause: 'silent', why: { ...silence(record), code: 'vanished' } } : standing,
-    );
+    left.set(name, hasVanished ? leave('silent', { ...silence(record), code: 'vanished' }) : standing);
   }
   return left;
 }
 
-/** Some probes in a row were silent, and not yet enough of them: the next one should come soon. */
+/** Some probes in a row were silent, but not enough of them yet: the next one should come soon. */
 export function isVanishing({ failure }: MemberRecord, { silentProbes = 0 }: ProbePolicy): boolean {
   return failure !== undefined && failure.silentProbes > 0 && failure.silentProbes < silentProbes;
 }

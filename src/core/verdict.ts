@@ -1,14 +1,14 @@
-// What one answer says about one check. The status code is the result the API promises (management API); the body may
-// only tighten it, never loosen it.
+// Judges one answer for one check. The status code is the answer that the API promises. The body may only tighten it,
+// never loosen it (guarantees.md: evidence).
 import { sizeText } from '../model/check.ts';
 import type { Check } from '../model/check.ts';
 import { shown } from '../model/printable.ts';
 import type { MemberStatus } from '../model/member-status.ts';
-import type { Why } from './routing-table.ts';
+import type { Why } from './why.ts';
 
 /**
- * `not_now`: the API says yes while the body says that PostgreSQL is not there yet or any more (promoting, starting,
- * stopping, crashed): no new session, and live ones are PostgreSQL's to end.
+ * `not_now`: the API says yes, but the body shows that PostgreSQL is not ready (promoting, starting, stopping,
+ * crashed). No new sessions, and PostgreSQL itself ends the live ones.
  */
 export type Verdict =
   | { readonly kind: 'positive'; readonly why: Why }
@@ -34,9 +34,9 @@ export function judge(check: Check, status: 200 | 503, body: MemberStatus | unde
 }
 
 /**
- * What a body says about a check that was not asked: negative when it certainly excludes the member, undefined when the
- * check has to be asked. This is why a steady member costs one request a round: a primary's body excludes it from
- * /replica, a replica's from /primary.
+ * Judges a check that was not asked, by the body of another one: negative when the body excludes the member, undefined
+ * when the check has to be asked. So a steady member costs one request per round: a primary's body excludes it from
+ * /replica, a replica's body from /primary.
  */
 export function ruleOut(check: Check, body: MemberStatus): Verdict | undefined {
   switch (check.family) {
@@ -61,14 +61,14 @@ export function ruleOut(check: Check, body: MemberStatus): Verdict | undefined {
 }
 
 /**
- * Patroni says `starting` up to a second too long. A primary's position comes from a query, so PostgreSQL takes writes
- * already.
+ * Patroni reports `starting` for up to a second too long. A primary's position comes from a query, so PostgreSQL
+ * already takes writes.
  */
 function hasStarted(body: MemberStatus | undefined): boolean {
   return body?.role === 'primary' && body.state === 'starting' && typeof body.location === 'number';
 }
 
-/** `promoted` is Patroni's word while SQL fails right after a promotion: it excludes nothing. */
+/** Patroni reports the role `promoted` while SQL fails right after a promotion: that role excludes nothing. */
 export function isPlainlyNotPrimary(body: MemberStatus): boolean {
   const { role } = body;
   return role === 'replica' || role === 'standby_leader' || role === 'demoted' || role === 'uninitialized';
@@ -85,7 +85,7 @@ function ruleOutReader(check: Check, body: MemberStatus): Verdict | undefined {
   return undefined;
 }
 
-/** A 503 whose body names no cause of its own. */
+/** A 503 whose body gives no reason. */
 function refusal(check: Check, body: MemberStatus | undefined): Verdict {
   if (body?.state !== undefined && body.state !== 'running') return no('not_running', `state ${body.state}`);
   if (check.tags.size > 0 && body?.tags === undefined) {

@@ -4,7 +4,8 @@ import type { MonitorEvent } from '../reports/events.ts';
 import type { Observation, ProbeObservation } from '../model/observation.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import { isSameAddress } from '../model/member.ts';
-import type { Route, RoutingTable, Standing, Target } from '../core/routing-table.ts';
+import type { Route, RoutingTable, Target } from '../core/routing-table.ts';
+import type { Standing } from '../core/standing.ts';
 
 export function changesBetween(previous: RoutingTable, next: RoutingTable): readonly MonitorEvent[] {
   const events: MonitorEvent[] = [];
@@ -34,7 +35,7 @@ export function changesBetween(previous: RoutingTable, next: RoutingTable): read
 export function evidenceChanges(before: Snapshot, after: Snapshot, observation: Observation): readonly MonitorEvent[] {
   if (observation.kind !== 'probe') return [];
   const { member } = observation;
-  const isStale = ({ members }: Snapshot): boolean => members.get(member)?.standbyWord?.isStale === true;
+  const isStale = ({ members }: Snapshot): boolean => members.get(member)?.standbyReport?.isStale === true;
   return isStale(after) && !isStale(before) ? [{ kind: 'standby_word_stale', member }] : [];
 }
 

@@ -3,7 +3,8 @@
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { RoutingPolicy } from '../model/policy.ts';
-import type { RoutingTable, Standing } from '../core/routing-table.ts';
+import type { RoutingTable } from '../core/routing-table.ts';
+import type { Standing } from '../core/standing.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { MemberStatus } from '../model/member-status.ts';
 

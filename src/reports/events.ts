@@ -3,7 +3,8 @@
 import type { CloseReason } from '../model/close-reason.ts';
 import type { MemberName, MemberRefusal } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
-import type { HoldCause, Route, Standing } from '../core/routing-table.ts';
+import type { HoldCause, Route } from '../core/routing-table.ts';
+import type { Standing } from '../core/standing.ts';
 import type { Acceptance, RefusalKind } from '../core/snapshot.ts';
 
 /** `outraced`: given up, because another member answered first. */

@@ -6,7 +6,7 @@ import { describeRoute, durationText, leaveWord, standingText } from '../core/de
 import type { MonitorEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../reports/events.ts';
 import type { MemberRefusal } from '../model/member.ts';
 import { AGREEMENT_MS } from '../core/refused-primary.ts';
-import type { WhyCode } from '../core/routing-table.ts';
+import type { WhyCode } from '../core/why.ts';
 
 export type LineLevel = 'error' | 'warn' | 'info' | 'debug' | 'trace';
 

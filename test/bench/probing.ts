@@ -1,6 +1,7 @@
 // `npm run bench:probing`: what it costs to ask every member once, and to decide, in processor time of this process; by members and
 // pools, and by the sessions that live meanwhile. The members are another process.
-import { observe, nextCheck } from '../../src/core/observe.ts';
+import { observe } from '../../src/core/observe.ts';
+import { nextCheck } from '../../src/core/next-check.ts';
 import { decideRoutes } from '../../src/core/decide-routes.ts';
 import { planActions } from '../../src/core/actions.ts';
 import type { Member } from '../../src/model/member.ts';

@@ -155,7 +155,7 @@ export class RelayedSession implements Taps {
     const isTellable = follower.isAtBoundaryToClient() && client.writable;
     follower.fromBackend(chunk);
     const isPrimaryWanted = pool.exclusive && pool.check.family === 'primary';
-    if (isPrimaryWanted && follower.isInHotStandby() === true && target.isStandbyWordStale !== true) {
+    if (isPrimaryWanted && follower.isInHotStandby() === true && target.isStandbyReportStale !== true) {
       around.seams.onTrigger({ kind: 'landed_on_standby', member: target.member });
       onLanded(isTellable);
       return true;

@@ -10,7 +10,7 @@ import { startProxyLab } from '../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../support/labs/proxy-lab.ts';
 import type { PoolPicture } from '../../support/values/tables.ts';
 import { until } from '../../support/waiting/until.ts';
-import type { Standing } from '../../../src/core/routing-table.ts';
+import type { Standing } from '../../../src/core/standing.ts';
 
 const LAGGING: Standing = { kind: 'leave', cause: 'lagging', why: { code: 'lagging' } };
 const STANDS_BY: Standing = { kind: 'leave', cause: 'fallback_over', why: { code: 'fallback', detail: 'pool write' } };

@@ -8,7 +8,7 @@ import type { ProxyLab } from '../../support/labs/proxy-lab.ts';
 import { connectRaw } from '../../support/sockets/raw-client.ts';
 import type { RawClient } from '../../support/sockets/raw-client.ts';
 import { until } from '../../support/waiting/until.ts';
-import type { Standing } from '../../../src/core/routing-table.ts';
+import type { Standing } from '../../../src/core/standing.ts';
 
 const SILENT: Standing = { kind: 'leave', cause: 'silent', why: { code: 'no_answer' } };
 

@@ -128,7 +128,7 @@ test('the leader of a standby cluster is a standby by right', async () => {
 });
 
 test('a member whose word is known to be stale: its session is relayed as it is', async () => {
-  const sharing = { 'pg-1': { isStandbyWordStale: true } } as const;
+  const sharing = { 'pg-1': { isStandbyReportStale: true } } as const;
   lab = await startProxyLab({ clock, table: { write: { open: { 'pg-1': backend.address }, sharing } } });
   const client = await aClient();
   const answer = Buffer.concat([AUTHENTICATION_OK, STANDBY, KEY, readyForQuery('I')]);

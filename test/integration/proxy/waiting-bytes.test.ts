@@ -1,6 +1,6 @@
 // What clients of an exclusive pool say after this process stood still waits until its members were asked again: whole, in order, once.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Standing } from '../../../src/core/routing-table.ts';
+import type { Standing } from '../../../src/core/standing.ts';
 import { echoSession, isOver } from '../../support/sockets/echo-session.ts';
 import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
 import type { FakeBackend } from '../../support/fakes/fake-backend.ts';

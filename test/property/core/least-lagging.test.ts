@@ -3,7 +3,8 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import type { RoutingPolicy, WhenAllLagging } from '../../../src/model/policy.ts';
-import type { RoutingTable, Standing } from '../../../src/core/routing-table.ts';
+import type { RoutingTable } from '../../../src/core/routing-table.ts';
+import type { Standing } from '../../../src/core/standing.ts';
 import {
   aList,
   aPolicy,

@@ -16,7 +16,8 @@ import type {
   VouchObservation,
 } from '../../../src/model/observation.ts';
 import type { PoolPolicy, ProbePolicy, RoutingPolicy } from '../../../src/model/policy.ts';
-import type { PoolDecision, Route, RoutingTable, Standing } from '../../../src/core/routing-table.ts';
+import type { PoolDecision, Route, RoutingTable } from '../../../src/core/routing-table.ts';
+import type { Standing } from '../../../src/core/standing.ts';
 import { emptySnapshot } from '../../../src/core/snapshot.ts';
 import type { Snapshot } from '../../../src/core/snapshot.ts';
 import type { MemberStatus } from '../../../src/model/member-status.ts';

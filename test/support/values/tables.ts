@@ -1,7 +1,8 @@
 // Routing tables written by hand: each pool's route as a word or a list of targets, standings to match.
 import type { MemberName } from '../../../src/model/member.ts';
 import type { Address } from '../../../src/model/member.ts';
-import type { PoolDecision, Route, RoutingTable, Standing, Target } from '../../../src/core/routing-table.ts';
+import type { PoolDecision, Route, RoutingTable, Target } from '../../../src/core/routing-table.ts';
+import type { Standing } from '../../../src/core/standing.ts';
 
 export interface PoolPicture {
   /** Members that take new sessions. */

@@ -46,10 +46,10 @@ describe('identity', () => {
   ])('an answer of %s teaches nothing but that', (_, body, detail) => {
     const before = aSnapshot(POLICY, aList(0, 'pg-1'), isReplica('pg-1', 100, US));
     const after = observe(POLICY, before, isPrimary('pg-1', 1100, { ...body, timeline: 9 }));
-    const { word, ...known } = recordOf(before, 'pg-1');
+    const { selfReport, ...known } = recordOf(before, 'pg-1');
     expect(recordOf(after, 'pg-1')).toMatchObject({ ...known, probedAt: 1100, mismatch: { at: 1100, detail } });
-    expect(recordOf(after, 'pg-1').word?.at, 'what it says of itself is kept where it is its own').toBe(
-      body.systemIdentifier === '42' ? 1100 : word?.at,
+    expect(recordOf(after, 'pg-1').selfReport?.at, 'what it says of itself is kept where it is its own').toBe(
+      body.systemIdentifier === '42' ? 1100 : selfReport?.at,
     );
     expect(after.highestTimeline).toBeUndefined();
   });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { checksOf, nextCheck, observe } from '../../../src/core/observe.ts';
+import { observe } from '../../../src/core/observe.ts';
+import { checksOf, nextCheck } from '../../../src/core/next-check.ts';
 import type { Observation } from '../../../src/model/observation.ts';
 import { newRecord } from '../../../src/core/snapshot.ts';
 import type { MemberRecord, Snapshot } from '../../../src/core/snapshot.ts';

@@ -20,7 +20,7 @@ type Instant = number;
 /** Whether sessions are let through that read in_hot_standby; undefined: no session is sent there. */
 function isLetThrough(now: Instant, ...observations: readonly Observation[]): boolean | undefined {
   const route = routeOf(aTable(aPolicy(), now, aList(0, 'pg-1'), ...observations), 'write');
-  return route.kind === 'open' ? route.targets[0].isStandbyWordStale === true : undefined;
+  return route.kind === 'open' ? route.targets[0].isStandbyReportStale === true : undefined;
 }
 
 const PROVEN = [isPrimary('pg-1', 100), landing(200), isPrimary('pg-1', 300)] as const;

@@ -104,7 +104,7 @@ it('a server that calls itself a standby while its API proves it the primary: sa
     lab.monitor.trigger({ kind: 'landed_on_standby', member: 'pg-1' });
     await lab.clock.advance(1000);
   }
-  expect(lab.monitor.table().pools.get('write')?.route).toMatchObject({ targets: [{ isStandbyWordStale: true }] });
+  expect(lab.monitor.table().pools.get('write')?.route).toMatchObject({ targets: [{ isStandbyReportStale: true }] });
   const said = lab.events.filter(({ kind }) => kind === 'standby_word_stale');
   expect(said).toEqual([{ kind: 'standby_word_stale', member: 'pg-1' }]);
 });

@@ -1,0 +1,77 @@
+// A member's place in one pool, and the rules about silence that exclusive and shared pools have in common.
+import type { LeaveCause } from '../model/close-reason.ts';
+import type { Ages, Instant } from '../model/instant.ts';
+import type { MemberName } from '../model/member.ts';
+import type { ProbePolicy } from '../model/policy.ts';
+import type { MemberRecord } from './snapshot.ts';
+import { isWithinGrace } from './unsent-probes.ts';
+import type { Why } from './why.ts';
+
+export type Standing =
+  | { readonly kind: 'open'; readonly why: Why }
+  /** Live sessions stay. No new ones. */
+  | { readonly kind: 'keep'; readonly why: Why }
+  | Leave;
+
+export interface Leave {
+  readonly kind: 'leave';
+  /** The pool's `on_leave` for this cause decides what happens to live sessions. */
+  readonly cause: LeaveCause;
+  readonly why: Why;
+  /** In a pool of primaries: the member has never been the primary, so it has left nothing. */
+  readonly neverPrimary?: true;
+}
+
+export type Standings = ReadonlyMap<MemberName, Standing>;
+
+export function leave(cause: LeaveCause, why: Why): Leave {
+  return { kind: 'leave', cause, why };
+}
+
+/** Keeps live sessions until the grace is over. */
+export function untilGrace(isYoung: boolean, why: Why): Standing {
+  return isYoung ? { kind: 'keep', why } : leave('silent', why);
+}
+
+/** Both ports refuse. */
+export function dead(record: MemberRecord): Leave {
+  return leave('dead', { code: 'refused', ...since(record.failure?.since) });
+}
+
+/**
+ * The member is new, has a new address, or was not asked the pool's check yet. That is not held against it, as long as
+ * it answers.
+ */
+export function notAsked(record: MemberRecord, probe: ProbePolicy, ages: Ages): Standing {
+  const isKept = record.probedAt === undefined || isKeptSince(record.answeredAt, record, probe, ages);
+  return untilGrace(isKept, neverAnswered(record));
+}
+
+/** Evidence of the instant `at` still keeps the live sessions. */
+export function isKeptSince(
+  at: Instant | undefined,
+  { unsent }: MemberRecord,
+  { silenceGraceMs }: ProbePolicy,
+  ages: Ages,
+): boolean {
+  return isWithinGrace(at, unsent, silenceGraceMs, ages);
+}
+
+export function silence(record: MemberRecord): Why {
+  const outcome = record.failure?.outcome;
+  const detail = outcome?.kind === 'failed' ? outcome.detail : outcome?.kind === 'refused' ? 'refused' : undefined;
+  return {
+    code: 'no_answer',
+    ...since(record.failure?.since ?? record.answeredAt),
+    ...(detail === undefined ? {} : { detail }),
+  };
+}
+
+export function since(at: Instant | undefined): { readonly since?: Instant } {
+  return at === undefined ? {} : { since: at };
+}
+
+function neverAnswered(record: MemberRecord): Why {
+  if (record.mismatch !== undefined) return { code: 'other_cluster', detail: record.mismatch.detail };
+  return record.failure === undefined ? { code: 'never_answered' } : silence(record);
+}
