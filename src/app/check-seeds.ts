@@ -4,7 +4,7 @@ import type { SeedReport } from '../cli/io.ts';
 import { openSource } from './cluster-access.ts';
 import type { ClusterConfig } from '../config/config.ts';
 import { addressText } from '../model/member.ts';
-import type { AskDirectory } from '../discovery/contact-points.ts';
+import type { ListEndpoints } from '../discovery/contact-points.ts';
 import { createDiscovery } from '../discovery/discover.ts';
 import { createReader } from '../patroni/read-documents.ts';
 import { tlsFromFiles } from '../patroni/tls-files.ts';
@@ -16,7 +16,7 @@ export async function surveySeeds(cluster: ClusterConfig): Promise<readonly Seed
   const tls = files === undefined ? undefined : tlsFromFiles(files);
   const { readCluster } = createReader({ tls });
   const allSeeds = [...cluster.seeds, ...cluster.members.map((member) => member.api)];
-  const ask = async (url: string, seeds: ClusterConfig['seeds'], directory?: AskDirectory): Promise<SeedReport> => {
+  const ask = async (url: string, seeds: ClusterConfig['seeds'], directory?: ListEndpoints): Promise<SeedReport> => {
     const alone = { ...cluster, discovery: 'dynamic' as const, seeds, members: [] };
     const { discover, sources } = createDiscovery({
       cluster: alone,

@@ -5,7 +5,7 @@ import type { ContactSourceEvent } from '../reports/events.ts';
 import type { Clock } from '../model/instant.ts';
 import { createDiscovery } from '../discovery/discover.ts';
 import type { Discovery } from '../discovery/discover.ts';
-import { contactSourceEvent } from '../discovery/source-news.ts';
+import { contactSourceEvent } from '../discovery/source-changes.ts';
 import type { MembersSource, MembersSourceOptions } from '../kubernetes/members-source.ts';
 import { createProbe } from '../patroni/probe.ts';
 import type { Probe } from '../patroni/probe.ts';

@@ -1,5 +1,5 @@
-// The trust rules for addresses (guarantees.md: trust): which hosts and ports a cluster's own documents may send us to. Pure;
-// judges addresses that are already resolved. Some addresses are refused whoever names them, the operator included.
+// The trust rules for addresses (guarantees.md: trust): the hosts and ports that a cluster document may name. Pure:
+// judges resolved addresses. Some addresses are refused even when the operator names them.
 import { BlockList, isIP } from 'node:net';
 import type { Objection } from '../model/member.ts';
 
@@ -9,16 +9,16 @@ export interface Allow {
   readonly networks: readonly string[];
   /** Host names as documents spell them, or addresses. */
   readonly hosts: readonly string[];
-  /** For the API and for PostgreSQL. */
+  /** Ports, for the API and for PostgreSQL. */
   readonly ports: readonly number[];
 }
 
-/** A place that the operator named: a seed's API, a configured member's API or its PostgreSQL. */
+/** A destination that the operator named: a seed's API, or a configured member's API or PostgreSQL. */
 export interface ContactPoint {
   readonly use: Use;
   readonly host: string;
   readonly port: number;
-  /** Its resolved addresses; empty when it could not be resolved yet. */
+  /** The resolved addresses. Empty while the name could not be resolved. */
   readonly addresses: readonly string[];
 }
 
@@ -26,7 +26,7 @@ export type Use = 'api' | 'postgres';
 
 const USE_TEXT: Readonly<Record<Use, string>> = { api: 'API', postgres: 'PostgreSQL' };
 
-export interface Place {
+export interface Destination {
   readonly use: Use;
   /** As the document spells it. */
   readonly host: string;
@@ -34,12 +34,12 @@ export interface Place {
 }
 
 export interface TrustRules {
-  /** Undefined when contact with `address` is allowed for `place`. */
-  refusal(place: Place, address: string): Objection | undefined;
+  /** Undefined when `address` may be contacted for `destination`. */
+  refusal(destination: Destination, address: string): Objection | undefined;
 }
 
 const POSTGRES_PORT = 5432;
-/** Below it are those of the services that a host has anyway. */
+/** Lower ports belong to services that most hosts have. */
 export const FIRST_FREE_PORT = 1024;
 const WEB_PORTS: readonly number[] = [80, 443];
 
@@ -49,7 +49,7 @@ function networks(...cidrs: readonly string[]): BlockList {
   return list;
 }
 
-/** Never contacted, whoever asks: what hands out credentials, what is not one host, what leaves no trace of who it is. */
+/** Never contacted: addresses that hand out credentials, that are not one host, or that identify no host. */
 const NEVER: readonly (readonly [string, BlockList])[] = [
   ['a metadata address', networks('169.254.169.254', 'fd00:ec2::254', '100.100.100.200')],
   ['a link-local address', networks('169.254.0.0/16', 'fe80::/10')],
@@ -72,7 +72,7 @@ export function addNetwork(list: BlockList, cidr: string): boolean {
 
 /**
  * One spelling per address: lower case, no brackets, and IPv4 for an IPv4-mapped IPv6 address, which is the same host.
- * Undefined when it is no address, or one with a zone, which means something else on every machine.
+ * Undefined for text that is no address, and for an address with a zone, which differs from machine to machine.
  */
 export function normalizeAddress(text: string): string | undefined {
   const address = text.replace(/^\[(.*)\]$/, '$1');
@@ -90,7 +90,7 @@ function isIn(list: BlockList, address: string): boolean {
   return list.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** Rules that do not depend on who named the address; undefined when none speaks against it. */
+/** Why the address is never contacted, whatever its origin; undefined when it may be. */
 export function neverContacted(address: string): string | undefined {
   const normal = normalizeAddress(address);
   if (normal === undefined) return 'not an IP address';
@@ -99,10 +99,11 @@ export function neverContacted(address: string): string | undefined {
 }
 
 /**
- * Of a contact point that a directory gave (SRV records, Kubernetes) and nobody wrote down. No other host has a loopback address, and no
- * management API a port that belongs to another service of every host, unless the operator says so.
+ * Why a contact point from a directory (SRV records, Kubernetes) is refused; undefined when it may be contacted. A
+ * loopback address belongs to no other host, and a low port belongs to another service, unless the operator allows
+ * them.
  */
-export function learnedRefusal({ host, port }: Pick<Place, 'host' | 'port'>, allow: Allow): string | undefined {
+export function learnedRefusal({ host, port }: Pick<Destination, 'host' | 'port'>, allow: Allow): string | undefined {
   const never = neverContacted(host);
   if (never !== undefined) return never;
   const normal = normalizeAddress(host) ?? host;
@@ -113,7 +114,7 @@ export function learnedRefusal({ host, port }: Pick<Place, 'host' | 'port'>, all
   return isKnownPort ? undefined : `api port ${port} is below ${FIRST_FREE_PORT} (cluster.allow.ports)`;
 }
 
-/** `ownPorts`: the database ports that seeds report for themselves. */
+/** `ownPorts`: the PostgreSQL ports that seeds report for themselves. */
 export function createTrustRules(
   points: readonly ContactPoint[],
   allow: Allow,

@@ -1,4 +1,4 @@
-// Whom to ask for the cluster document, and in which order. Pure.
+// The contact points to query for the cluster document, and their order. Pure.
 import { isIP } from 'node:net';
 import type { Instant } from '../model/instant.ts';
 import { addressText, isSameAddress } from '../model/member.ts';
@@ -9,11 +9,11 @@ import type { ContactPoints } from './contact-points.ts';
 export interface Candidate {
   readonly api: ApiEndpoint;
   readonly name: MemberName | undefined;
-  /** The lower the earlier it is asked. */
+  /** A lower rank is queried earlier. */
   readonly rank: number;
 }
 
-/** Each known API once. `not`: the member that is not to be asked, under any name. */
+/** Each known API once. `not`: a member to leave out, under all its names. */
 export function candidates(
   points: ContactPoints,
   members: readonly Member[],
@@ -33,25 +33,26 @@ export function candidates(
   return kept;
 }
 
-export interface Memory {
-  /** Who answered last. */
+export interface QueryHistory {
+  /** The last contact point that answered. */
   readonly last: Address | undefined;
-  /** When each API last failed to give a document, by keyOf. */
+  /** When each API last failed to return a document, by keyOf. */
   readonly failedAt: ReadonlyMap<string, Instant>;
 }
 
-/** One URL may stand for several. */
+/** By address: one URL may have several addresses. */
 export function keyOf({ api }: Candidate): string {
   return addressText(api.address);
 }
 
 /**
- * Who answered last, then those that have not failed, by rank, then those whose failure is longest ago. Among equals the list begins
- * somewhere (`start`, from 0 to 1): a thousand proxies with one list would all ask the first.
+ * First the contact point that answered last, then the others by rank. Contact points that failed come after those, the
+ * oldest failure first. Equals are rotated by `start` (0 to 1): a thousand proxies with one list must not all query its
+ * first entry.
  */
 export function inOrder(
   candidates: readonly Candidate[],
-  { last, failedAt }: Memory,
+  { last, failedAt }: QueryHistory,
   start: number,
 ): readonly Candidate[] {
   const from = Math.floor(start * candidates.length);

@@ -1,35 +1,38 @@
-// A member of a cluster document becomes one of ours, or does not: its addresses are resolved, held against the trust rules,
-// and kept, so that what is contacted later is what was checked.
+// Checks a member of a cluster document: resolves its addresses, applies the trust rules, and keeps the addresses, so
+// that later contacts use exactly what was checked.
 import type { Address, ApiEndpoint, Objection } from '../model/member.ts';
 import type { ClusterMember } from '../patroni/cluster-document.ts';
-import type { Place, TrustRules } from './addresses.ts';
+import type { Destination, TrustRules } from './addresses.ts';
 import { parseApiUrl } from './api-url.ts';
 import type { Resolve } from './resolve.ts';
 
-/** What a document's member says about itself, checked. A `…Why` tells why the address is undefined. */
-export interface Vetted {
+/** A document's member after the check. A `…Why` says why the address is undefined. */
+export interface CheckedMember {
   readonly name: string;
   readonly api: ApiEndpoint | undefined;
   readonly apiWhy: Objection | undefined;
   readonly postgres: Address | undefined;
   readonly postgresWhy: Objection | undefined;
-  /** Whether the document gave a PostgreSQL address at all, good or not. */
+  /** Whether the document has a PostgreSQL address at all. */
   readonly isPostgresGiven: boolean;
 }
 
-/** Host names as PostgreSQL and DNS know them; a list of hosts, which a connection URL may hold, is none. */
+/**
+ * One host name or address, as PostgreSQL and DNS know them. A list of hosts, which a connection URL may hold, does not
+ * match.
+ */
 const HOST = /^(?:[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,252})|[0-9A-Fa-f:.]{2,45})$/;
 
 type Checked<T> =
   | { readonly found: T; readonly why?: undefined }
   | { readonly found?: undefined; readonly why: Objection };
 
-async function check(place: Place, rules: TrustRules, resolve: Resolve): Promise<Checked<Address>> {
-  const resolution = await resolve(place.host);
+async function check(destination: Destination, rules: TrustRules, resolve: Resolve): Promise<Checked<Address>> {
+  const resolution = await resolve(destination.host);
   if (resolution.kind === 'unresolved') return { why: { reason: 'unresolved', why: resolution.why } };
-  const usable = resolution.addresses.find((address) => rules.refusal(place, address) === undefined);
-  if (usable !== undefined) return { found: { host: usable, port: place.port } };
-  return { why: rules.refusal(place, resolution.addresses[0]) ?? { reason: 'address', why: 'not allowed' } };
+  const usable = resolution.addresses.find((address) => rules.refusal(destination, address) === undefined);
+  if (usable !== undefined) return { found: { host: usable, port: destination.port } };
+  return { why: rules.refusal(destination, resolution.addresses[0]) ?? { reason: 'address', why: 'not allowed' } };
 }
 
 function unreadable(why: string): { readonly why: Objection } {
@@ -53,7 +56,11 @@ async function checkPostgres(entry: ClusterMember, rules: TrustRules, resolve: R
 }
 
 /** Never rejects. */
-export async function vet(entry: ClusterMember, rules: TrustRules, resolve: Resolve): Promise<Vetted> {
+export async function checkAddresses(
+  entry: ClusterMember,
+  rules: TrustRules,
+  resolve: Resolve,
+): Promise<CheckedMember> {
   const [api, postgres] = await Promise.all([checkApi(entry, rules, resolve), checkPostgres(entry, rules, resolve)]);
   return {
     name: entry.name,

@@ -1,12 +1,12 @@
-// What the operator said about the cluster, as discovery needs it: plain data that config/ makes.
+// The cluster section of the configuration, as discovery needs it. config/ makes it.
 import type { Address, ApiEndpoint, MemberName } from '../model/member.ts';
 import type { Allow } from './addresses.ts';
 
 export interface ConfiguredMember {
   readonly name: MemberName;
-  /** Only its URL counts: discovery resolves the host itself. */
+  /** Discovery uses only the URL and resolves the host itself. */
   readonly api: ApiEndpoint;
-  /** As written, a name is fine; overrides what the cluster document says. */
+  /** As written, may be a name. Overrides the cluster document. */
   readonly postgres?: Address | undefined;
 }
 
@@ -19,15 +19,15 @@ export interface SrvSeed {
   readonly srv: string;
 }
 
-/** Of an API only the URL counts. Each address of its name is a contact point. */
+/** Of an API endpoint only the URL counts. Each address of its name is a contact point. */
 export type Seed = ApiEndpoint | SrvSeed;
 
 export interface ClusterConfig {
-  /** Documents of another scope are ignored; absent: the first document's scope counts. */
+  /** Documents of another scope are ignored. Absent: the first document sets the scope. */
   readonly scope?: string | undefined;
-  /** `cluster`: every member of the document; `static`: only those whose API is a seed or whose name is configured. */
+  /** `dynamic`: every member of the document; `static`: only those whose API is a seed or whose name is configured. */
   readonly discovery: 'dynamic' | 'static';
-  /** Where to start from: contact points, and no members until a document names them. */
+  /** Contact points to start from. A seed is no member until a document names it. */
   readonly seeds: readonly Seed[];
   readonly members: readonly ConfiguredMember[];
   readonly allow: Allow;

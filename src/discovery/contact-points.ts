@@ -1,5 +1,5 @@
-// The places the operator named, looked up: where discovery starts, what the trust rules are made from, and the configured
-// members, who are there whatever a document says.
+// Resolves the contact points that the operator named. Discovery starts from them and the trust rules are made of them.
+// Configured members exist whatever a document lists.
 import { isIP } from 'node:net';
 import { isSameAddress } from '../model/member.ts';
 import type { Address, ApiEndpoint, Member, MemberRefusal, Objection } from '../model/member.ts';
@@ -12,42 +12,42 @@ import type { Resolve } from './resolve.ts';
 import { findInDirectory, findSeed } from './seeds.ts';
 import type { ResolveSrv } from './srv.ts';
 
-/** Of a contact point. */
+/** Why a contact point is refused. */
 export interface Refusal {
-  /** A seed's URL, or an address that its name or directory gave. */
+  /** A seed's URL, or an address from its name or directory. */
   readonly name: string;
   readonly why: string;
 }
 
-/** An API to start from. */
+/** An API that discovery may start from. */
 export interface SeedPoint {
   readonly api: ApiEndpoint;
-  /** The lower the earlier it is asked. */
+  /** A lower rank is queried earlier. */
   readonly rank: number;
 }
 
-/** What a name, or a directory, gave: the contact points that it has now, or had when it last answered. */
+/** A name or a directory with its contact points: the current ones, or those of its last answer. */
 export interface Source {
   /** As the operator wrote it. */
   readonly name: string;
   readonly contactPoints: readonly Address[];
-  /** Present while it gives nothing new; `since` is absent when it never gave anything. */
+  /** Present while lookups fail. `since` is undefined when no lookup ever succeeded. */
   readonly failing: { readonly why: string; readonly since: Stale['since'] | undefined } | undefined;
 }
 
 export interface ContactPoints {
   readonly points: readonly ContactPoint[];
   readonly seeds: readonly SeedPoint[];
-  /** Their `postgres` is undefined unless the configuration has it. */
+  /** Configured members. `postgres` is undefined unless the configuration has it. */
   readonly members: readonly Member[];
   readonly refused: readonly MemberRefusal[];
-  /** Of names and directories; an address needs none. */
+  /** One per name or directory. An address needs no lookup. */
   readonly sources: readonly Source[];
 }
 
 interface Located {
   readonly point: ContactPoint;
-  /** Where to connect: the first address that may be contacted; the name itself while there is none. */
+  /** The first address that may be contacted; the name itself while there is none. */
   readonly address: Address;
   readonly why: Objection | undefined;
 }
@@ -98,28 +98,28 @@ async function findMember(configured: ConfiguredMember, resolve: Resolve): Promi
   };
 }
 
-/** Who else knows where APIs are. Never rejects. */
-export type AskDirectory = () => Promise<{
+/** Lists API endpoints from a directory such as Kubernetes. Never rejects. */
+export type ListEndpoints = () => Promise<{
   readonly name: string;
   readonly endpoints: readonly ApiEndpoint[];
   readonly failing: Source['failing'];
 }>;
 
-/** Means to look things up. */
-export interface Directories {
+/** The lookups that discovery depends on. */
+export interface Lookups {
   readonly resolve: Resolve;
   readonly resolveSrv: ResolveSrv;
-  readonly ask: AskDirectory | undefined;
+  readonly ask: ListEndpoints | undefined;
 }
 
-/** Never rejects; takes as long as the slowest name. */
-export async function findContactPoints(config: ClusterConfig, directories: Directories): Promise<ContactPoints> {
+/** Never rejects. Takes as long as the slowest lookup. */
+export async function findContactPoints(config: ClusterConfig, lookups: Lookups): Promise<ContactPoints> {
   const [seeds, members] = await Promise.all([
     Promise.all([
-      ...config.seeds.map((seed) => findSeed(seed, config.allow, directories)),
-      ...(directories.ask === undefined ? [] : [findInDirectory(directories.ask, config.allow)]),
+      ...config.seeds.map((seed) => findSeed(seed, config.allow, lookups)),
+      ...(lookups.ask === undefined ? [] : [findInDirectory(lookups.ask, config.allow)]),
     ]),
-    Promise.all(config.members.map((member) => findMember(member, directories.resolve))),
+    Promise.all(config.members.map((member) => findMember(member, lookups.resolve))),
   ]);
   return {
     points: [...seeds, ...members].flatMap((one) => one.points),
@@ -133,7 +133,7 @@ export async function findContactPoints(config: ClusterConfig, directories: Dire
   };
 }
 
-/** Whether two endpoints are one API: by address, or by URL where an address is not known. */
+/** Whether two endpoints are the same API: by address, or by URL where an address is unknown. */
 export function isSameApi(a: ApiEndpoint, b: ApiEndpoint): boolean {
   const areResolved = isIP(a.address.host) !== 0 && isIP(b.address.host) !== 0;
   return isSameAddress(a.address, b.address) || (!areResolved && a.url === b.url);

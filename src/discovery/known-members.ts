@@ -1,13 +1,13 @@
-// The list of members as discovery remembers it: configured ones always, discovered ones until a document has not named them
-// for the grace. A document adds and confirms; only time takes away.
+// The members that discovery remembers: configured ones always, discovered ones until no document has named them for
+// the grace time. A document adds and confirms members. Only time removes them.
 import type { Instant } from '../model/instant.ts';
 import type { Address, Member, MemberName, MemberRefusal, Objection } from '../model/member.ts';
 import { shown } from '../model/printable.ts';
 import { isSameApi } from './contact-points.ts';
 import type { ContactPoints } from './contact-points.ts';
-import type { Vetted } from './check-addresses.ts';
+import type { CheckedMember } from './check-addresses.ts';
 
-/** Members at most; documents are hostile bytes. */
+/** Limit on members: a document may be hostile. */
 export const MAX_MEMBERS = 100;
 
 export interface Absent {
@@ -22,10 +22,10 @@ interface Entry {
   readonly seenAt: Instant;
 }
 
-export class Roster {
+export class KnownMembers {
   readonly #graceMs: number;
   readonly #discovered = new Map<MemberName, Entry>();
-  /** PostgreSQL addresses of configured members that the configuration does not give. */
+  /** PostgreSQL addresses of configured members that come from documents. */
   readonly #learned = new Map<MemberName, Address>();
 
   constructor(graceMs: number) {
@@ -48,15 +48,15 @@ export class Roster {
     );
   }
 
-  /** Takes in one document's vetted members. `at`: the start of its read. Returns who was not taken, and why. */
+  /** Adds one document's checked members. `at`: the start of its read. Returns the refused members with the reason. */
   apply(
-    vetted: readonly Vetted[],
+    checked: readonly CheckedMember[],
     points: ContactPoints,
-    isWanted: (one: Vetted) => boolean,
+    isWanted: (one: CheckedMember) => boolean,
     at: Instant,
   ): readonly MemberRefusal[] {
     const refused: MemberRefusal[] = [];
-    for (const one of vetted) {
+    for (const one of checked) {
       const objection = this.#take(one, points, isWanted, at);
       if (objection !== undefined) refused.push({ name: one.name, ...objection });
     }
@@ -67,7 +67,12 @@ export class Roster {
     return refused;
   }
 
-  #take(one: Vetted, points: ContactPoints, isWanted: (one: Vetted) => boolean, at: Instant): Objection | undefined {
+  #take(
+    one: CheckedMember,
+    points: ContactPoints,
+    isWanted: (one: CheckedMember) => boolean,
+    at: Instant,
+  ): Objection | undefined {
     const configured = configuredAs(one, points);
     if (configured !== undefined) {
       if (one.postgres !== undefined) this.#learned.set(configured.name, one.postgres);
@@ -91,7 +96,7 @@ export class Roster {
       return { reason: 'duplicate', why: `its API is also that of ${shown(twin.member.name)}` };
     }
     if (known !== undefined && known.seenAt > at) return undefined;
-    // A member that was renamed: one API is one member.
+    // The member was renamed: one API is one member.
     if (twin !== undefined) this.#discovered.delete(twin.member.name);
     const postgres = one.isPostgresGiven ? one.postgres : known?.member.postgres;
     this.#discovered.set(one.name, {
@@ -102,18 +107,18 @@ export class Roster {
   }
 }
 
-/** Every objection in one sentence, so that the operator meets the second not only after the first is gone. */
-function both({ apiWhy, postgresWhy }: Vetted): Objection | undefined {
+/** All objections in one sentence, so that the operator can fix them together. */
+function both({ apiWhy, postgresWhy }: CheckedMember): Objection | undefined {
   if (apiWhy === undefined || postgresWhy === undefined || apiWhy.why === postgresWhy.why) return apiWhy ?? postgresWhy;
   return { reason: apiWhy.reason, why: `${apiWhy.why}; ${postgresWhy.why}` };
 }
 
-function sharesApi(member: Member, one: Vetted): boolean {
+function sharesApi(member: Member, one: CheckedMember): boolean {
   return one.api !== undefined && isSameApi(member.api, one.api);
 }
 
-/** The configured member that a document means: by name, else by its API. */
-export function configuredAs(one: Vetted, points: ContactPoints): Member | undefined {
+/** The configured member that a document's member is: by name, else by its API. */
+export function configuredAs(one: CheckedMember, points: ContactPoints): Member | undefined {
   return (
     points.members.find((member) => member.name === one.name) ?? points.members.find((member) => sharesApi(member, one))
   );

@@ -1,36 +1,36 @@
-// Answers that outlive their source. Bounded in time whatever the source does, one question per name at a time, not asked again
-// while the answer is fresh, and the last good answer stands while there is no other: a name server's bad day must not move the cluster.
+// Lookups with memory: a time limit for each, one lookup per name at a time, none while the last result is fresh. While
+// lookups fail the last good result stays: an outage of the name server must not change the member list.
 import type { Clock, Instant } from '../model/instant.ts';
 
 export interface Answered<T> {
   readonly value: T;
-  /** How long it may be repeated without asking; milliseconds. */
+  /** How long the value is used without another lookup. Milliseconds. */
   readonly freshMs: number;
 }
 
-/** Since when a source has given nothing new, and why. */
+/** Since when lookups fail, and why. */
 export interface Stale {
   readonly since: Instant;
   readonly why: string;
 }
 
 export type Recalled<T> =
-  /** `stale`: there is no answer now; this is the one it last had. */
+  /** `stale`: the lookup failed, this is the last good value. */
   | { readonly kind: 'known'; readonly value: T; readonly stale: Stale | undefined }
   | { readonly kind: 'unknown'; readonly why: string };
 
 export interface LastGoodOptions<T> {
-  /** Rejects with what went wrong; `known` is what it answered before. */
-  readonly ask: (name: string, known: T | undefined) => Promise<Answered<T>>;
+  /** Rejects with the problem. `known`: the last good value. */
+  readonly lookUp: (name: string, known: T | undefined) => Promise<Answered<T>>;
   readonly clock: Clock;
-  /** For each answer; the question itself may go on and is shared with those who ask again. Milliseconds. */
+  /** Limit for one call. The lookup may take longer; later calls share it. Milliseconds. */
   readonly timeoutMs: number;
 }
 
-/** Names remembered; documents are hostile bytes and could name ever new ones. */
+/** Names remembered. A hostile document could name new ones without end. */
 const MAX_REMEMBERED = 512;
-/** Questions under way at one time. */
-const MAX_ASKING = 256;
+/** Lookups under way at one time. */
+const MAX_LOOKUPS = 256;
 
 interface Known<T> {
   readonly value: T;
@@ -40,12 +40,12 @@ interface Known<T> {
 
 /** Never rejects. */
 export function createLastGood<T>({
-  ask,
+  lookUp,
   clock,
   timeoutMs,
 }: LastGoodOptions<T>): (name: string) => Promise<Recalled<T>> {
   const known = new Map<string, Known<T>>();
-  const asking = new Map<string, Promise<string | undefined>>();
+  const lookups = new Map<string, Promise<string | undefined>>();
 
   function remember(name: string, { value, freshMs }: Answered<T>): void {
     known.delete(name);
@@ -54,35 +54,35 @@ export function createLastGood<T>({
     if (known.size > MAX_REMEMBERED && oldest.done !== true) known.delete(oldest.value);
   }
 
-  /** Settles with undefined when `known` has a new answer, else with what went wrong. */
-  async function look(name: string): Promise<string | undefined> {
+  /** Settles with undefined when `known` has a new value, else with the problem. */
+  async function refresh(name: string): Promise<string | undefined> {
     try {
-      remember(name, await ask(name, known.get(name)?.value));
+      remember(name, await lookUp(name, known.get(name)?.value));
       return undefined;
     } catch (error) {
       return problem(error);
     }
   }
 
-  function question(name: string): Promise<string | undefined> {
-    const open = asking.get(name);
+  function lookUpOnce(name: string): Promise<string | undefined> {
+    const open = lookups.get(name);
     if (open !== undefined) return open;
-    if (asking.size >= MAX_ASKING) return Promise.resolve('too many names are being looked up');
-    const begun = look(name).finally(() => asking.delete(name));
-    asking.set(name, begun);
+    if (lookups.size >= MAX_LOOKUPS) return Promise.resolve('too many names are being looked up');
+    const begun = refresh(name).finally(() => lookups.delete(name));
+    lookups.set(name, begun);
     return begun;
   }
 
   return async (name) => {
-    const askedAt = clock.now();
+    const calledAt = clock.now();
     const fresh = known.get(name);
-    if (fresh !== undefined && askedAt < fresh.freshUntil)
+    if (fresh !== undefined && calledAt < fresh.freshUntil)
       return { kind: 'known', value: fresh.value, stale: undefined };
-    const why = await withinTime(clock, timeoutMs, question(name));
+    const why = await withinTime(clock, timeoutMs, lookUpOnce(name));
     const last = known.get(name);
     if (last === undefined) return { kind: 'unknown', why: why ?? 'no answer' };
     if (why === undefined) return { kind: 'known', value: last.value, stale: undefined };
-    const stale = { since: last.stale?.since ?? askedAt, why };
+    const stale = { since: last.stale?.since ?? calledAt, why };
     known.set(name, { ...last, stale });
     return { kind: 'known', value: last.value, stale };
   };
@@ -96,12 +96,12 @@ function problem(error: unknown): string {
 async function withinTime(
   clock: Clock,
   timeoutMs: number,
-  question: Promise<string | undefined>,
+  lookup: Promise<string | undefined>,
 ): Promise<string | undefined> {
   const { promise: tooLate, resolve } = Promise.withResolvers<string>();
   const cancel = clock.schedule(timeoutMs, () => resolve(`no answer within ${timeoutMs} ms`));
   try {
-    return await Promise.race([question, tooLate]);
+    return await Promise.race([lookup, tooLate]);
   } finally {
     cancel();
   }

@@ -1,5 +1,5 @@
-// Questions to DNS. A name is looked up as everything on this machine does it (hosts file, search list), which tells no TTL. One that
-// ends with a dot is whole, as is every target of SRV records: the name servers are asked for it, and its TTL counts.
+// DNS lookups. A plain name is resolved by the system (hosts file, search list), which reports no TTL. A fully
+// qualified name (with a final dot, and each SRV target) is resolved by the name servers directly, and its TTL counts.
 import { lookup as lookupAll, Resolver } from 'node:dns/promises';
 import type { Found, Lookup } from './resolve.ts';
 
@@ -7,18 +7,18 @@ export interface SrvRecord {
   /** Without a final dot. */
   readonly target: string;
   readonly port: number;
-  /** The lower the earlier it is asked. */
+  /** A lower priority is queried earlier. */
   readonly priority: number;
   readonly weight: number;
 }
 
-/** Rejects when there is none. */
+/** Rejects when there is no record. */
 export type LookupSrv = (name: string) => Promise<readonly SrvRecord[]>;
 
 export interface NameServerOptions {
   /** `127.0.0.1:53`; absent: the system's. */
   readonly servers?: readonly string[];
-  /** For one question to one server; milliseconds. It is asked twice, the second time for twice as long. */
+  /** Limit for one query to one server, milliseconds. There is a second try with twice the limit. */
   readonly timeoutMs?: number;
 }
 
@@ -27,24 +27,24 @@ export interface NameServer {
   readonly lookupSrv: LookupSrv;
 }
 
-/** What says that a name has no such records, and not that nobody could tell. */
+/** Codes for a name without such records. Other codes mean that the lookup failed. */
 const NONE = ['ENODATA', 'ENOTFOUND'];
 
 export function createNameServer({ servers, timeoutMs = 600 }: NameServerOptions = {}): NameServer {
-  /** A new one for each question: it reads which servers there are when it is made. */
+  /** A new resolver per query: it reads the list of name servers when it is created. */
   function resolver(): Resolver {
     const made = new Resolver({ timeout: timeoutMs, tries: 2 });
     if (servers !== undefined) made.setServers(servers);
     return made;
   }
 
-  async function lookupWhole(host: string): Promise<Found> {
-    const asked = resolver();
+  async function lookupQualified(host: string): Promise<Found> {
+    const query = resolver();
     const [v4, v6] = await Promise.allSettled([
-      asked.resolve4(host, { ttl: true }),
-      asked.resolve6(host, { ttl: true }),
+      query.resolve4(host, { ttl: true }),
+      query.resolve6(host, { ttl: true }),
     ]);
-    // Some servers fail on every question for IPv6; half an answer in the other family would take addresses away.
+    // Some servers fail on every IPv6 query. A failed IPv4 query must not remove IPv4 addresses.
     if (v4.status === 'rejected' && (v6.status === 'rejected' || !NONE.includes(codeOf(v4.reason)))) throw v4.reason;
     const records = [v4, v6].flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
     const ttls = records.map(({ ttl }) => ttl);
@@ -52,7 +52,7 @@ export function createNameServer({ servers, timeoutMs = 600 }: NameServerOptions
   }
 
   return {
-    lookup: (host) => (host.endsWith('.') ? lookupWhole(host.slice(0, -1)) : systemLookup(host)),
+    lookup: (host) => (host.endsWith('.') ? lookupQualified(host.slice(0, -1)) : systemLookup(host)),
     lookupSrv: async (name) => {
       const records = await resolver().resolveSrv(name.replace(/\.$/, ''));
       return records.map(({ name: target, port, priority, weight }) => ({ target, port, priority, weight }));
@@ -60,7 +60,7 @@ export function createNameServer({ servers, timeoutMs = 600 }: NameServerOptions
   };
 }
 
-/** getaddrinfo, so that /etc/hosts counts. IPv4 first: `localhost` should find what listens on 127.0.0.1. */
+/** Uses getaddrinfo, so /etc/hosts counts. IPv4 first: `localhost` should find a server on 127.0.0.1. */
 async function systemLookup(host: string): Promise<Found> {
   const found = await lookupAll(host, { all: true, order: 'ipv4first' });
   return { addresses: found.map((entry) => entry.address) };

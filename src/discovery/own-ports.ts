@@ -1,5 +1,6 @@
-// The database ports that seeds report for themselves: a seed is trusted, so its own port is, and the same port on the
-// members that it lists. Only a seed's or a configured member's document teaches them, never a discovered member's.
+// The PostgreSQL ports that seeds report for themselves. A seed is trusted, so its own port is trusted, and the same
+// port on the members that it lists. Only documents of seeds and configured members count, never those of discovered
+// members.
 import { addressText, isSameAddress } from '../model/member.ts';
 import type { Address } from '../model/member.ts';
 import type { ClusterMember } from '../patroni/cluster-document.ts';
@@ -9,7 +10,7 @@ import type { ContactPoints } from './contact-points.ts';
 import type { Resolve } from './resolve.ts';
 
 export interface OwnPorts {
-  /** Takes in the document that `from` gave; returns every port known now. Never rejects. */
+  /** Reads the document that `from` returned. Returns every port known so far. Never rejects. */
   readonly learn: (
     entries: readonly ClusterMember[],
     from: Address,
@@ -17,7 +18,7 @@ export interface OwnPorts {
   ) => Promise<readonly number[]>;
 }
 
-/** Remembers what it learned of a seed for as long as that is a seed: the members list the ports when it is away. */
+/** Remembers a seed's port while it is a seed, also while the seed is down. */
 export function createOwnPorts(resolve: Resolve): OwnPorts {
   const ports = new Map<string, number>();
 
@@ -27,10 +28,7 @@ export function createOwnPorts(resolve: Resolve): OwnPorts {
     return resolution.kind === 'resolved' ? resolution.addresses : [];
   }
 
-  /**
-   * The seed that the entry is about, and its database port; undefined when it is about another member, or another
-   * host.
-   */
+  /** The seed that the entry describes, and its PostgreSQL port. Undefined for another member or another host. */
   async function ownPort(
     entry: ClusterMember,
     seeds: readonly Address[],
@@ -52,7 +50,7 @@ export function createOwnPorts(resolve: Resolve): OwnPorts {
       const isFromSeed = seeds.some((seed) => isSameAddress(seed, from));
       if (isFromSeed) {
         const learned = await Promise.all(entries.map((entry) => ownPort(entry, seeds)));
-        // Of two entries for one seed the first counts.
+        // For two entries of one seed the first counts.
         for (const one of learned.toReversed()) if (one !== undefined) ports.set(...one);
       }
       return [...new Set(ports.values())];

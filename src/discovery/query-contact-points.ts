@@ -1,5 +1,5 @@
-// Asks contact points for the cluster document, one after another, until one gives it: bounded in number and in time. Remembers
-// who gave the last one and who failed when, so that a dead seed is not what every call starts with.
+// Queries contact points for the cluster document, one after another, until one returns it, with a limit on number and
+// time. Remembers the last success and each failure, so that a call does not start with a dead seed.
 import type { Clock, Instant } from '../model/instant.ts';
 import type { Address, ApiEndpoint } from '../model/member.ts';
 import { shown } from '../model/printable.ts';
@@ -9,44 +9,44 @@ import { inOrder, keyOf } from './candidates.ts';
 import type { Candidate } from './candidates.ts';
 import type { Refusal } from './contact-points.ts';
 
-export interface Answer {
+export interface ClusterAnswer {
   readonly kind: 'answer';
   readonly from: Candidate;
   readonly cluster: ClusterDocument;
   readonly startedAt: Instant;
 }
 
-export interface AskLimits {
+export interface QueryLimits {
   /** For one document, milliseconds. */
   readonly readMs: number;
   /** For all documents of one call, milliseconds. */
   readonly totalMs: number;
-  /** Contact points asked in one call. */
+  /** Contact points queried in one call. */
   readonly attempts: number;
 }
 
-export interface AskOptions {
+export interface QueryOptions {
   readonly readCluster: (api: ApiEndpoint, deadlineMs: number) => Promise<ClusterRead>;
   readonly clock: Clock;
-  readonly limits: AskLimits;
-  /** From 0 to 1: with whom of equals it begins. */
+  readonly limits: QueryLimits;
+  /** From 0 to 1: the start position among contact points of equal rank. */
   readonly random: () => number;
-  /** Documents of another scope are ignored. Absent: the first document's scope counts from then on. */
+  /** Documents of another scope are ignored. Absent: the first document sets the scope. */
   readonly scope: string | undefined;
 }
 
-export type AskAround = (
+export type ContactPointQuery = (
   candidates: readonly Candidate[],
-) => Promise<Answer | { readonly kind: 'none'; readonly problems: readonly Refusal[] }>;
+) => Promise<ClusterAnswer | { readonly kind: 'none'; readonly problems: readonly Refusal[] }>;
 
-export function createAskAround(options: AskOptions): AskAround {
+export function createContactPointQuery(options: QueryOptions): ContactPointQuery {
   const { readCluster, clock, limits, random } = options;
   const failedAt = new Map<string, Instant>();
   let last: Address | undefined;
   let { scope } = options;
 
-  /** One contact point's document, or why it is none. */
-  async function ask(from: Candidate, deadlineMs: number): Promise<Answer | string> {
+  /** One contact point's document, or the problem. */
+  async function query(from: Candidate, deadlineMs: number): Promise<ClusterAnswer | string> {
     const startedAt = clock.now();
     const read = await readCluster(from.api, deadlineMs);
     switch (read.kind) {
@@ -75,7 +75,7 @@ export function createAskAround(options: AskOptions): AskAround {
     for (const from of inOrder(candidates, { last, failedAt }, random()).slice(0, limits.attempts)) {
       const leftMs = endsAt - clock.now();
       if (leftMs <= 0) break;
-      const answer = await ask(from, Math.min(limits.readMs, leftMs));
+      const answer = await query(from, Math.min(limits.readMs, leftMs));
       if (typeof answer !== 'string') {
         last = from.api.address;
         failedAt.delete(keyOf(from));
@@ -89,7 +89,7 @@ export function createAskAround(options: AskOptions): AskAround {
   };
 }
 
-/** The URL, and the address where the URL's name has it. */
+/** The URL, with the address where the URL has a name. */
 function nameOf({ url, address }: ApiEndpoint): string {
   return new URL(url).hostname.replace(/^\[(.*)\]$/, '$1') === address.host ? url : `${url} at ${address.host}`;
 }

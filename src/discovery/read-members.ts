@@ -1,21 +1,21 @@
-// What a cluster document says about members, before anything of it is believed: one entry per name, and who leads.
+// Reads the members of a cluster document before any check: one entry per name, and the leader.
 import type { MemberName, MemberRefusal } from '../model/member.ts';
 import type { ClusterDocument, ClusterMember } from '../patroni/cluster-document.ts';
 import type { ContactPoints } from './contact-points.ts';
 import { configuredAs, MAX_MEMBERS } from './known-members.ts';
-import type { Vetted } from './check-addresses.ts';
+import type { CheckedMember } from './check-addresses.ts';
 
-/** Entries of one document that are named as refused before they are vetted. */
+/** Limit on entries of one document that are refused before the address check. */
 const MAX_REFUSED = 2 * MAX_MEMBERS;
 
-/** The leader of a cluster that takes writes: a standby leader is none, and must not be vouched for as one. */
+/** The leader of a cluster that takes writes. A standby leader does not count and must not be vouched for. */
 export interface NamedLeader {
   readonly name: MemberName;
   readonly state: string | undefined;
   readonly timeline: number | undefined;
 }
 
-/** Duplicate names: the first counts, as Patroni itself lets only one in. */
+/** For duplicate names the first entry counts. Patroni itself allows a name once. */
 export function firstOfEachName(cluster: ClusterDocument): {
   entries: readonly ClusterMember[];
   refused: readonly MemberRefusal[];
@@ -41,11 +41,11 @@ export function firstOfEachName(cluster: ClusterDocument): {
 
 export function leaderOf(
   entries: readonly ClusterMember[],
-  vetted: readonly Vetted[],
+  checked: readonly CheckedMember[],
   points: ContactPoints,
 ): NamedLeader | undefined {
   const entry = entries.find(({ role }) => role === 'leader');
-  const seen = vetted.find((one) => one.name === entry?.name);
+  const seen = checked.find((one) => one.name === entry?.name);
   if (entry === undefined || seen === undefined) return undefined;
   const name = configuredAs(seen, points)?.name ?? entry.name;
   return { name, state: entry.state, timeline: entry.timeline };

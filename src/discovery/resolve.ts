@@ -1,11 +1,11 @@
-// Names to addresses, each remembered as last-good.ts does.
+// Resolves names to addresses, with the memory of last-good.ts.
 import type { Clock } from '../model/instant.ts';
 import { shown } from '../model/printable.ts';
 import { normalizeAddress } from './addresses.ts';
 import { createLastGood } from './last-good.ts';
 import type { Stale } from './last-good.ts';
 
-/** All addresses of a name, in the resolver's order, and how long they may be repeated (milliseconds; absent: ask again). */
+/** All addresses of a name in the resolver's order, and how long they stay fresh (milliseconds; absent: not at all). */
 export interface Found {
   readonly addresses: readonly string[];
   readonly ttlMs?: number | undefined;
@@ -17,24 +17,24 @@ export type Lookup = (host: string) => Promise<Found>;
 type Addresses = readonly [string, ...string[]];
 
 export type Resolution =
-  /** `stale`: the name could not be resolved now; these are the addresses it last had. */
+  /** `stale`: the lookup failed, these are the last known addresses. */
   | { readonly kind: 'resolved'; readonly addresses: Addresses; readonly stale: Stale | undefined }
   | { readonly kind: 'unresolved'; readonly why: string };
 
 export type Resolve = (host: string) => Promise<Resolution>;
 
-/** Addresses kept of one name. */
+/** Limit on addresses kept for one name. */
 const MAX_ADDRESSES = 16;
-/** How long an answer is repeated, whatever its TTL says. Milliseconds. */
-const LEAST_FRESH_MS = 5000;
-const MOST_FRESH_MS = 60_000;
+/** A TTL is clamped to this range. Milliseconds. */
+const MIN_FRESH_MS = 5000;
+const MAX_FRESH_MS = 60_000;
 
-/** Never rejects. `timeoutMs` bounds each answer. */
+/** Never rejects. `timeoutMs` is the limit for each call. */
 export function createResolve(lookup: Lookup, clock: Clock, timeoutMs = 2000): Resolve {
   const recall = createLastGood<Addresses>({
     clock,
     timeoutMs,
-    ask: async (host, known) => {
+    lookUp: async (host, known) => {
       const { addresses, ttlMs } = await lookup(host);
       return { value: ordered(addresses, known?.[0]), freshMs: freshFor(ttlMs) };
     },
@@ -48,7 +48,7 @@ export function createResolve(lookup: Lookup, clock: Clock, timeoutMs = 2000): R
   };
 }
 
-/** Servers rotate their answers: an address in use stays in front while the name still has it. */
+/** Servers rotate their answers: the address in use stays first while the name still has it. */
 function ordered(found: readonly string[], inUse: string | undefined): Addresses {
   const normal = found.flatMap((address) => normalizeAddress(address) ?? []);
   const kept = inUse !== undefined && normal.includes(inUse) ? [inUse] : [];
@@ -57,7 +57,7 @@ function ordered(found: readonly string[], inUse: string | undefined): Addresses
   return [first, ...rest];
 }
 
-/** Zero where nothing is known of it: whoever answered keeps what it likes. */
+/** 0 without a TTL: the system's resolver has its own cache. */
 export function freshFor(ttlMs: number | undefined): number {
-  return ttlMs === undefined ? 0 : Math.min(MOST_FRESH_MS, Math.max(LEAST_FRESH_MS, ttlMs));
+  return ttlMs === undefined ? 0 : Math.min(MAX_FRESH_MS, Math.max(MIN_FRESH_MS, ttlMs));
 }

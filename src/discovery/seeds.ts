@@ -1,5 +1,5 @@
-// A seed becomes contact points: every address of its name, or every host of its SRV records. An answer of DNS gives addresses (and
-// of SRV records ports), and nothing else is believed because of it: who a member is, its own API says.
+// Resolves a seed to contact points: every address of its name, or every host of its SRV records. DNS gives only
+// addresses and ports. Membership and identity come from the members' own APIs.
 import { isIP } from 'node:net';
 import { addressText } from '../model/member.ts';
 import type { Address, ApiEndpoint } from '../model/member.ts';
@@ -8,7 +8,7 @@ import type { Allow, ContactPoint } from './addresses.ts';
 import { parseApiUrl } from './api-url.ts';
 import type { ApiUrl } from './api-url.ts';
 import type { Seed, SrvSeed } from './config.ts';
-import type { AskDirectory, Directories, Refusal, SeedPoint, Source } from './contact-points.ts';
+import type { ListEndpoints, Lookups, Refusal, SeedPoint, Source } from './contact-points.ts';
 import type { SrvRecord } from './name-server.ts';
 import type { Resolution } from './resolve.ts';
 
@@ -19,13 +19,13 @@ export interface FoundSeed {
   readonly source?: Source;
 }
 
-export async function findSeed(seed: Seed, allow: Allow, directories: Directories): Promise<FoundSeed> {
-  return 'srv' in seed ? await findSrv(seed, allow, directories) : await findNamed(seed, directories);
+export async function findSeed(seed: Seed, allow: Allow, lookups: Lookups): Promise<FoundSeed> {
+  return 'srv' in seed ? await findSrv(seed, allow, lookups) : await findNamed(seed, lookups);
 }
 
-async function findNamed(seed: ApiEndpoint, { resolve }: Directories): Promise<FoundSeed> {
+async function findNamed(seed: ApiEndpoint, { resolve }: Lookups): Promise<FoundSeed> {
   const parsed = parseApiUrl(seed.url);
-  // Not the text itself: it may carry what it should not.
+  // The text itself stays out: it may carry a password.
   if (parsed.kind === 'invalid') return { points: [], seeds: [], refused: [{ name: 'a seed', why: parsed.why }] };
   const { url, host, port } = parsed.api;
   const resolution = await resolve(host);
@@ -48,7 +48,7 @@ function sourceOf(name: string, addresses: readonly string[], port: number, reso
   return { name, contactPoints, failing: resolution.stale };
 }
 
-/** A record's host, looked up: those of its addresses that may be contacted. */
+/** An SRV record's host with the addresses that may be contacted. */
 interface Located {
   readonly record: SrvRecord;
   readonly api: ApiUrl;
@@ -56,8 +56,8 @@ interface Located {
   readonly refused: readonly Refusal[];
 }
 
-async function findSrv(seed: SrvSeed, allow: Allow, directories: Directories): Promise<FoundSeed> {
-  const recalled = await directories.resolveSrv(seed.srv);
+async function findSrv(seed: SrvSeed, allow: Allow, lookups: Lookups): Promise<FoundSeed> {
+  const recalled = await lookups.resolveSrv(seed.srv);
   if (recalled.kind === 'unknown') {
     const why = `SRV records of ${seed.srv} could not be looked up: ${recalled.why}`;
     return {
@@ -67,7 +67,7 @@ async function findSrv(seed: SrvSeed, allow: Allow, directories: Directories): P
       source: { name: seed.url, contactPoints: [], failing: { why, since: undefined } },
     };
   }
-  const located = await Promise.all(recalled.value.map((record) => locate(seed, record, allow, directories)));
+  const located = await Promise.all(recalled.value.map((record) => locate(seed, record, allow, lookups)));
   const seeds = located.flatMap(({ record, api, addresses }) =>
     addresses.map((address) => ({ api: { url: api.url, address }, rank: record.priority })),
   );
@@ -83,13 +83,13 @@ async function findSrv(seed: SrvSeed, allow: Allow, directories: Directories): P
   };
 }
 
-async function locate(seed: SrvSeed, record: SrvRecord, allow: Allow, { resolve }: Directories): Promise<Located> {
+async function locate(seed: SrvSeed, record: SrvRecord, allow: Allow, { resolve }: Lookups): Promise<Located> {
   const { target, port } = record;
   const parsed = parseApiUrl(`${seed.scheme}://${target}:${port}`);
   const none = { record, api: { url: seed.url, host: target, port }, addresses: [] };
   if (parsed.kind === 'invalid') return { ...none, refused: [{ name: seed.url, why: `${target}: ${parsed.why}` }] };
   const { api } = parsed;
-  // A record's target is a whole name: no search list.
+  // A record's target is fully qualified: no search list.
   const resolution = await resolve(`${target}.`);
   if (resolution.kind === 'unresolved') return { ...none, api, refused: [{ name: api.url, why: resolution.why }] };
   const addresses = resolution.addresses.map((host) => ({ host, port }));
@@ -104,11 +104,11 @@ async function locate(seed: SrvSeed, record: SrvRecord, allow: Allow, { resolve 
   };
 }
 
-/** Contact points at most: a directory may be wrong, or another cluster's. */
+/** Limit on contact points: a directory may be wrong, or belong to another cluster. */
 const MAX_LISTED = 100;
 
-/** What a directory lists, judged like what SRV records name. */
-export async function findInDirectory(ask: AskDirectory, allow: Allow): Promise<FoundSeed> {
+/** The contact points that a directory lists, judged like those of SRV records. */
+export async function findInDirectory(ask: ListEndpoints, allow: Allow): Promise<FoundSeed> {
   const { name, endpoints, failing } = await ask();
   const judged = endpoints.slice(0, MAX_LISTED).map((api) => ({ api, why: learnedRefusal(api.address, allow) }));
   const seeds = judged.flatMap(({ api, why }) => (why === undefined ? [{ api, rank: 0 }] : []));
@@ -117,7 +117,7 @@ export async function findInDirectory(ask: AskDirectory, allow: Allow): Promise<
   );
   const others = endpoints.length - judged.length;
   if (others > 0) refused.push({ name: `${others} others`, why: `more than ${MAX_LISTED} are listed by ${name}` });
-  if (endpoints.length === 0) refused.push({ name, why: failing?.why ?? 'it lists nobody' });
+  if (endpoints.length === 0) refused.push({ name, why: failing?.why ?? 'it lists no endpoint' });
   return {
     points: pointsOf(seeds),
     seeds,
@@ -126,7 +126,7 @@ export async function findInDirectory(ask: AskDirectory, allow: Allow): Promise<
   };
 }
 
-/** By address: a name that a record or a directory gave is not one that the operator allowed. */
+/** By address: a name from a record or a directory is not a name that the operator allowed. */
 function pointsOf(seeds: readonly SeedPoint[]): readonly ContactPoint[] {
   return seeds.map(({ api }) => ({ use: 'api', ...api.address, addresses: [api.address.host] }));
 }

@@ -5,7 +5,7 @@ import { ManualClock } from '../../support/waiting/manual-clock.ts';
 test('of more names than it keeps, the one whose last answer is the oldest is forgotten', async () => {
   let isDown = false;
   const recall = createLastGood<string>({
-    ask: (name) => (isDown ? Promise.reject(new Error('down')) : Promise.resolve({ value: name, freshMs: 0 })),
+    lookUp: (name) => (isDown ? Promise.reject(new Error('down')) : Promise.resolve({ value: name, freshMs: 0 })),
     clock: new ManualClock(),
     timeoutMs: 1000,
   });

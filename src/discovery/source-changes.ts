@@ -1,31 +1,30 @@
-// What the sources of contact points give, kept for whoever asks, and told when it changes: other addresses, or an answer that
-// could no longer be had, or could again.
+// Keeps the last result of each source of contact points. Reports a change: other addresses, a failure, a recovery.
 import type { ContactSourceEvent } from '../reports/events.ts';
 import type { Instant } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
 import type { Source } from './contact-points.ts';
 
-export interface SourceNews {
-  readonly tell: (sources: readonly Source[]) => void;
+export interface SourceChanges {
+  readonly update: (sources: readonly Source[]) => void;
   readonly latest: () => readonly Source[];
 }
 
-export function createSourceNews(onChange: (source: Source) => void): SourceNews {
-  const told = new Map<string, string>();
+export function createSourceChanges(onChange: (source: Source) => void): SourceChanges {
+  const reported = new Map<string, string>();
   let latest: readonly Source[] = [];
 
-  function tellOne(source: Source): void {
+  function updateOne(source: Source): void {
     const { name, contactPoints, failing } = source;
     const text = JSON.stringify([contactPoints, failing?.why]);
-    if (told.get(name) === text) return;
-    told.set(name, text);
+    if (reported.get(name) === text) return;
+    reported.set(name, text);
     onChange(source);
   }
 
   return {
-    tell: (sources) => {
+    update: (sources) => {
       latest = sources;
-      for (const source of sources) tellOne(source);
+      for (const source of sources) updateOne(source);
     },
     latest: () => latest,
   };
