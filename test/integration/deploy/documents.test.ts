@@ -1,0 +1,139 @@
+// Every command in the documents is one that exists. Pointsman's own commands run here: with the program's command line, and
+// against an admin server on a real socket. A command of another program has a line below that says why it does not run.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createAdmin } from '../../../src/admin/server.ts';
+import { buildStatus } from '../../../src/admin/status.ts';
+import type { Outcome } from '../../../src/admin/operations.ts';
+import type { CliIo, SandboxParts } from '../../../src/cli/io.ts';
+import { EXIT } from '../../../src/cli/io.ts';
+import { runCli } from '../../../src/cli/program.ts';
+import { decideRoutes } from '../../../src/core/decide-routes.ts';
+import { VERBS } from '../../../src/sandbox/console/verb-list.ts';
+import manifest from '../../../package.json' with { type: 'json' };
+import { commandLines, commandsIn, pointsmanArguments } from '../../support/documents/commands.ts';
+import type { CommandLine } from '../../support/documents/commands.ts';
+import { documents, inlineCode } from '../../support/documents/markdown.ts';
+import { aList, aPolicy, aSnapshot, isPrimary, isReplica } from '../../support/values/builders.ts';
+
+/** Programs that the documents call and this test does not run, with the reason or the test that does. */
+const NOT_RUN: Readonly<Record<string, string>> = {
+  curl: 'test/integration/admin/operations.test.ts sends the same requests',
+  docker:
+    'test/e2e/image.test.ts builds and runs the image; test/integration/deploy/compose.test.ts reads the compose file',
+  install: 'writes to /etc',
+  psql: 'needs a cluster; test/record-session.ts recorded deploy/try.md, test/e2e runs psql',
+  systemctl: 'no systemd runs here; test/integration/deploy/units.test.ts reads the units',
+};
+
+/** npm's own commands; those with `run` are looked up in the manifest. */
+const NPM = ['ci', 'install', 'pack', 'start', 'test'];
+
+const DOCUMENTS = documents();
+const BLOCKS = DOCUMENTS.flatMap(({ blocks }) => blocks.filter(({ language }) => /^(?:sh|console)$/.test(language)));
+const LINES = BLOCKS.flatMap(commandLines);
+/** In the text and its tables; `…` stands for what is left to the reader. */
+const INLINE: readonly CommandLine[] = DOCUMENTS.flatMap((document) =>
+  inlineCode(document)
+    .filter((code) => /^(?:pointsman |npm run )/.test(code) && !code.includes('…'))
+    .flatMap((code) => commandsIn(code).map((words) => ({ file: document.file, line: 0, env: {}, words }))),
+);
+
+const where = ({ file, line, words }: CommandLine): string =>
+  `${file}${line === 0 ? '' : `:${line}`}: ${words.join(' ')}`;
+
+test('what a terminal shows was recorded', () => {
+  const typed = BLOCKS.filter(({ language, isRecorded }) => language === 'console' && !isRecorded);
+  expect(typed.map(({ file, line }) => `${file}:${line}`)).toEqual([]);
+});
+
+test('every command is one of Pointsman, a script of the manifest, or of a program that is listed here', () => {
+  const unknown = [...LINES, ...INLINE].filter(({ words }) => {
+    const [program = '', second = ''] = words[0] === 'time' ? words.slice(1) : words;
+    if (program === '' || pointsmanArguments(words) !== undefined || Object.hasOwn(NOT_RUN, program)) return false;
+    if (program === 'npm' && second === 'run') return !Object.hasOwn(manifest.scripts, scriptIn(words));
+    return program !== 'npm' || !NPM.includes(second);
+  });
+  expect(unknown.map(where)).toEqual([]);
+});
+
+test('every program that is listed as not run is called somewhere', () => {
+  const called = new Set(LINES.map(({ words }) => words[0]));
+  expect(Object.keys(NOT_RUN).filter((program) => !called.has(program))).toEqual([]);
+});
+
+function scriptIn(words: readonly string[]): string {
+  return words.slice(2).find((word) => !word.startsWith('-')) ?? '';
+}
+
+const done = (result: Readonly<Record<string, unknown>>): Outcome => ({ kind: 'done', result });
+const survey = (): Promise<[]> => Promise.resolve([]);
+
+describe("Pointsman's commands", () => {
+  const TOKEN = '0123456789abcdef-operator';
+  const POLICY = aPolicy();
+  const SNAPSHOT = aSnapshot(POLICY, aList(0, 'pg-1', 'pg-2'), isPrimary('pg-1', 0), isReplica('pg-2', 0));
+  const STATUS = buildStatus({
+    version: '0',
+    startedAt: 0,
+    now: 0,
+    readiness: { ready: true },
+    pools: POLICY.pools,
+    table: decideRoutes(POLICY, SNAPSHOT, 0),
+    snapshot: SNAPSHOT,
+    counts: new Map(),
+  });
+  const pools = { write: 'open on pg-1' };
+  const admin = createAdmin({
+    address: { host: '127.0.0.1', port: 0 },
+    allowedHosts: () => [],
+    status: () => STATUS,
+    metrics: () => Promise.resolve(''),
+    readiness: () => ({ ready: true }),
+    token: () => Promise.resolve({ kind: 'token', value: TOKEN }),
+    operations: {
+      refresh: () => done({ asked: true }),
+      reload: () => Promise.resolve(done({ changed: [], needs_restart: [], warnings: [] })),
+      drain: (member) => done({ member, drained: true, pools }),
+      resume: (member) => done({ member, drained: false, pools }),
+      accept: () => done({ member: 'pg-1', accepted: 'timeline 5 instead of timeline 6', pools }),
+    },
+  });
+  let address = '';
+  beforeAll(async () => {
+    const listening = await admin.listen();
+    if (listening.kind === 'failed') throw new Error(listening.detail);
+    address = `127.0.0.1:${listening.address.port}`;
+  });
+  afterAll(() => admin.close());
+
+  const sandbox: SandboxParts = {
+    verbs: VERBS,
+    run: () => Promise.resolve(EXIT.ok),
+    ask: () => Promise.resolve({ ok: true, text: '' }),
+    sql: () => Promise.resolve({ ok: true, text: '' }),
+  };
+  const ours = [...LINES, ...INLINE].flatMap((line) => {
+    const given = pointsmanArguments(line.words);
+    return given === undefined ? [] : [{ name: where(line), line, given }];
+  });
+
+  test('there are some', () => {
+    expect(ours.length).toBeGreaterThan(40);
+  });
+
+  test.each(ours)('$name', async ({ line, given }) => {
+    // Whatever a document calls the file, the address and the member, here they are these.
+    const argv = given.map((word) => (word === 'HOST:PORT' ? address : word.replaceAll('MEMBER', 'pg-2')));
+    let err = '';
+    const io: CliIo = {
+      env: { POINTSMAN_CONFIG: 'pointsman.yaml', ...line.env },
+      stdout: () => {},
+      stderr: (text) => void (err += text),
+      readFile: () => `cluster: { seeds: [http://pg-1:8008] }\nadmin: { address: ${address}, token: ${TOKEN} }\n`,
+    };
+    const code = await runCli(argv, io, { runApp: () => Promise.resolve(EXIT.ok), survey, sandbox, version: '0' });
+    expect(`${code === EXIT.usage ? 'wrong usage' : 'understood'} ${code === EXIT.usage ? err : ''}`).toBe(
+      'understood ',
+    );
+  });
+});

@@ -1,0 +1,206 @@
+// The documents keep step with the program: links, anchors, settings, variables, metrics, codes and configurations that
+// they name exist. Their commands are run by test/integration/deploy/documents.test.ts.
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/load.ts';
+import { formatProblems } from '../../src/config/problem.ts';
+import { alternatives, fileShape } from '../../src/config/schema/shape.ts';
+import type { Shape } from '../../src/config/schema/shape.ts';
+import { CLOSE_REASONS } from '../../src/model/close-reason.ts';
+import { anchors, documents, inlineCode, internalLinks, TOP } from '../support/documents/markdown.ts';
+import type { Document } from '../support/documents/markdown.ts';
+
+const DOCUMENTS = documents();
+/** The pages for users. The others (src, test) describe the code. */
+const PAGES = DOCUMENTS.filter(({ file }) => !/^(?:src|test)\//.test(file));
+const WIDTH = 120;
+
+const named = (file: string): Document => {
+  const found = DOCUMENTS.find((document) => document.file === file);
+  if (found === undefined) throw new Error(`there is no ${file}`);
+  return found;
+};
+
+test('the README fits on few screens', () => {
+  expect(named('README.md').text.split('\n').length).toBeLessThanOrEqual(141);
+});
+
+test('no line is too long, but for tables, links and what a terminal showed', () => {
+  const long = [...PAGES, named('test/bench/README.md')].flatMap(({ file, text, blocks }) => {
+    const recorded = new Set(blocks.filter((block) => block.isRecorded).flatMap((block) => block.text.split('\n')));
+    return text.split('\n').flatMap((line, index) => {
+      const isExcepted = line.startsWith('|') || /^\s*(?:- )?\[[^\]]*\]\([^)]*\)/.test(line) || recorded.has(line);
+      return line.length <= WIDTH || isExcepted ? [] : [`${file}:${index + 1}`];
+    });
+  });
+  expect(long).toEqual([]);
+});
+
+/** Generated pages that are not here yet. */
+const AWAITED = ['config/REFERENCE.md', 'deploy/metrics.md', 'deploy/log-events.md'];
+
+test('every link and anchor within the repository leads somewhere', () => {
+  const broken = DOCUMENTS.flatMap((document) =>
+    internalLinks(document).flatMap(({ written, file, anchor }) => {
+      const target = DOCUMENTS.find((candidate) => candidate.file === file);
+      if (!existsSync(join(TOP, file)))
+        return AWAITED.includes(file) ? [] : [`${document.file}: ${written}: no such file`];
+      const isAnchored = anchor === '' || target === undefined || anchors(target).has(anchor);
+      return isAnchored ? [] : [`${document.file}: ${written}: no such heading`];
+    }),
+  );
+  expect(broken).toEqual([]);
+});
+
+describe('configurations', () => {
+  /** Files that a snippet names, and the ones that stand for them here. */
+  const FILES: Readonly<Record<string, string>> = {
+    '/etc/pointsman/tls.crt': 'server.pem',
+    '/etc/pointsman/tls.key': 'server.key',
+    '/etc/pointsman/ca.crt': 'ca.pem',
+    '/etc/pointsman/client.crt': 'server.pem',
+    '/etc/pointsman/client.key': 'server.key',
+  };
+  const blocks = DOCUMENTS.flatMap((document) => document.blocks.filter(({ language }) => language === 'yaml'));
+
+  test.each(blocks.map((block) => [`${block.file}:${block.line}`, block.text] as const))('%s loads', (name, text) => {
+    const known = text.replaceAll(/\/etc\/pointsman\/[\w.]+/g, (path) => {
+      const fixture = FILES[path];
+      return fixture === undefined ? path : join(TOP, 'test/fixtures/tls', fixture);
+    });
+    const env = { KUBERNETES_SERVICE_HOST: '10.96.0.1', KUBERNETES_SERVICE_PORT: '443' };
+    const loaded = loadConfig({ file: name, env, readFile: () => known });
+    expect(loaded.kind === 'ok' ? loaded.warnings : formatProblems(loaded.problems)).toEqual([]);
+  });
+});
+
+describe('names', () => {
+  const leaves = settings(fileShape, []);
+  const SECTIONS = new Set(leaves.map((path) => path.split('.')[0]));
+  test('every setting that is named exists', () => {
+    const unknown = PAGES.flatMap((document) =>
+      inlineCode(document).flatMap((code) => {
+        const [path = ''] = code.split(':');
+        const isSetting =
+          /^[a-z]+(?:\.\w+)+$/.test(path) && SECTIONS.has(path.split('.')[0]) && !path.endsWith('.yaml');
+        const isKnown = leaves.some(
+          (leaf) => leaf === path || leaf.startsWith(`${path}.`) || leaf.endsWith(`.${path}`),
+        );
+        return !isSetting || isKnown ? [] : [`${document.file}: ${path}`];
+      }),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  test('every variable that is named is one of a setting', () => {
+    const variables = new Set([...leaves.map(variableOf), 'POINTSMAN_CONFIG', 'POINTSMAN_IMAGE']);
+    const unknown = PAGES.flatMap(({ file, text }) =>
+      [...text.matchAll(/\bPOINTSMAN_[A-Z0-9_]*[A-Z0-9]\b/g)]
+        .map(([name]) => name.replace(/_\d+_/, '_*_'))
+        .filter((name) => !variables.has(name))
+        .map((name) => `${file}: ${name}`),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  test('every other name with an underscore is a word of the program, or of another one', () => {
+    const sources = globSync(['src/**/*.ts', 'deploy/**/*.{yaml,sh,ini,cfg}', 'deploy/compose/**'], { cwd: TOP })
+      .filter((file) => /\.\w+$|Dockerfile$/.test(file))
+      .map((file) => readFileSync(join(TOP, file), 'utf8'));
+    const words = new Set(sources.flatMap((text) => text.match(/\w+/g) ?? []));
+    for (const leaf of leaves) for (const part of leaf.split('.')) words.add(part);
+    for (const reason of Object.keys(CLOSE_REASONS)) words.add(reason);
+    const unknown = PAGES.flatMap((document) =>
+      inlineCode(document).flatMap((code) =>
+        (code.match(/\b[a-z]+(?:_[a-z]+)+\b/g) ?? [])
+          .filter((word) => !words.has(word) && !FOREIGN.has(word))
+          .map((word) => `${document.file}: ${word}`),
+      ),
+    );
+    expect(unknown).toEqual([]);
+  });
+});
+
+/** Words of PostgreSQL, its drivers, PgBouncer, the kernel, and metrics of prom-client. */
+const FOREIGN: ReadonlySet<string> = new Set([
+  'auth_query',
+  'channel_binding',
+  'cl_waiting',
+  'connect_timeout',
+  'default_pool_size',
+  'listen_addresses',
+  'load_balance_hosts',
+  'on_role_change',
+  'on_start',
+  'pg_basebackup',
+  'pg_dump',
+  'pg_hba',
+  'pg_is_in_recovery',
+  'pg_isready',
+  'pg_receivewal',
+  'pg_recvlogical',
+  'pg_stat_replication',
+  'pg_upgrade',
+  'pool_mode',
+  'process_max_fds',
+  'process_open_fds',
+  'query_wait_timeout',
+  'remote_apply',
+  'reserve_pool_size',
+  'server_check_delay',
+  'server_check_query',
+  'server_connect_timeout',
+  'server_fast_close',
+  'server_login_retry',
+  'server_settings',
+  'server_tls_sslmode',
+  'synchronous_commit',
+  'target_session_attrs',
+  'tcp_migrate_req',
+  'verify_client',
+]);
+
+describe('errors.md', () => {
+  const page = named('deploy/errors.md');
+  const sections = new Map(
+    page.text
+      .split(/^### /m)
+      .slice(1)
+      .map((section) => [section.slice(0, section.indexOf('\n')), section.replace(/^## .*/ms, '')] as const),
+  );
+
+  test('has a heading for every close reason, and for nothing else', () => {
+    expect([...sections.keys()].toSorted()).toEqual(Object.keys(CLOSE_REASONS).toSorted());
+  });
+
+  test.each(Object.entries(CLOSE_REASONS))('%s: the SQLSTATE that clients read', (reason, { sqlState }) => {
+    const rows = page.prose.filter((line) => line.startsWith('| `'));
+    const row = rows.find((line) => line.startsWith(`| \`${sqlState}\``));
+    if (sqlState === undefined) return;
+    const link = reason.startsWith('evicted_') ? '[evicted_…]' : `[${reason}]`;
+    expect(row).toContain(link);
+    const text = sections.get(reason) ?? '';
+    if (!reason.startsWith('evicted_') && reason !== 'too_old') expect(text).toContain(`\`${sqlState}\``);
+  });
+});
+
+test('the changes know the version of the package', () => {
+  const { version }: { version: string } = JSON.parse(readFileSync(join(TOP, 'package.json'), 'utf8'));
+  expect(named('.github/CHANGELOG.md').text).toContain(`## ${version}`);
+  expect(named('README.md').text).toContain(`Version ${version}`);
+});
+
+/** The path of every setting; `*` stands for the name of a pool or the number of an item. */
+function settings(shape: Shape, path: readonly string[]): readonly string[] {
+  return alternatives(shape).flatMap((one) => {
+    const inner = one.values ?? one.items;
+    const own = one.kind === 'map' ? [] : [path.join('.')];
+    const of = inner === undefined || inner.kind !== 'map' ? [] : settings(inner, [...path, '*']);
+    return [...own, ...of, ...[...one.properties].flatMap(([key, child]) => settings(child, [...path, key]))];
+  });
+}
+
+function variableOf(path: string): string {
+  return `POINTSMAN_${path.toUpperCase().replaceAll('.', '_')}`;
+}
