@@ -21,7 +21,7 @@ import type { Load } from './operations.ts';
 import { createForwarding, processCount } from './forwarding.ts';
 import { tooFewDescriptors } from './open-files.ts';
 import type { BoundListener, ListenerChanges } from '../proxy/accept/listeners.ts';
-import type { InheritedSocket } from '../proxy/accept/listening-socket.ts';
+import type { InheritedSocket } from '../proxy/accept/listeners.ts';
 import type { Proxy } from '../proxy/proxy.ts';
 import { descriptorBudget } from '../proxy/accept/descriptor-limit.ts';
 import type { OpenFiles, DescriptorBudget } from '../proxy/accept/descriptor-limit.ts';

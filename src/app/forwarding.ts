@@ -7,7 +7,7 @@ import type { Config } from '../config/config.ts';
 import type { ProxyEvent, WorkerEvent } from '../reports/events.ts';
 import type { Clock } from '../model/instant.ts';
 import type { Monitor } from '../monitor/monitor.ts';
-import type { InheritedSocket } from '../proxy/accept/listening-socket.ts';
+import type { InheritedSocket } from '../proxy/accept/listeners.ts';
 import { createProxy } from '../proxy/proxy.ts';
 import type { Proxy } from '../proxy/proxy.ts';
 import type { DescriptorBudget } from '../proxy/accept/descriptor-limit.ts';

@@ -1,6 +1,6 @@
-// Keeps the routing table: one table for one policy and one snapshot. Decides again when either of them changes, and when
-// `validUntil` passes, so that evidence also runs out while no probe reports anything. Hands the actions for live sessions over
-// synchronously with each decision. Never probes a member, changes no snapshot.
+// Keeps the routing table: one table for one policy and one snapshot. Decides again when either of them changes, and
+// when `validUntil` passes, so that evidence also runs out while no probe reports anything. Hands the actions for live
+// sessions over synchronously with each decision. Never probes a member, changes no snapshot.
 import { planActions } from '../core/actions.ts';
 import type { Action } from '../core/actions.ts';
 import { decideRoutes, emptyTable } from '../core/decide-routes.ts';
@@ -24,8 +24,8 @@ export interface DeciderOptions {
   /** Called after onTable, to log and count the change. */
   readonly onDecided?: (previous: RoutingTable, next: RoutingTable) => void;
   /**
-   * This process stood still for longer than a probe interval, so its evidence may be as old as that. `limitMs`: how long
-   * a probe may take. Must not throw. Absent: stalls are not watched.
+   * This process stood still for longer than a probe interval, so its evidence may be as old as that. `limitMs`: how
+   * long a probe may take. Must not throw. Absent: stalls are not watched.
    */
   readonly onStall?: ((noticedAt: Instant, limitMs: number) => void) | undefined;
 }
@@ -53,8 +53,9 @@ export class Decider {
   }
 
   /**
-   * Decides now if the table is no longer valid, which a stalled event loop may have kept the timer from doing. To be called
-   * before clients' bytes are forwarded and before a backend is chosen (G2, G3). May end sessions, as each decision may.
+   * Decides now if the table is no longer valid, which a stalled event loop may have kept the timer from doing. To be
+   * called before clients' bytes are forwarded and before a backend is chosen (G2, G3). May end sessions, as each
+   * decision may.
    */
   decideIfDue(): void {
     const now = this.#options.clock.now();

@@ -13,7 +13,7 @@ import type {
 } from '../model/policy.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import type { Dial } from './connect/dial.ts';
-import type { InheritedSocket } from './accept/listening-socket.ts';
+import type { InheritedSocket } from './accept/listeners.ts';
 import type { Peers } from './peers.ts';
 import type { DescriptorBudget } from './accept/descriptor-limit.ts';
 

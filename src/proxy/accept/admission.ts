@@ -1,7 +1,8 @@
-// The limits on client connections. Every accepted socket holds a slot, so the kernel and Node never drop a client without
-// an answer (EMFILE, server.maxConnections). A connection over a limit still gets an over-limit slot, as long as there are
-// any: it is told why it is refused, or its cancel request is passed on. Beyond that a connection is cut off with an error
-// that it may not read. To make room, the client that has been silent for longest during startup is dropped first.
+// The limits on client connections. Every accepted socket holds a slot, so the kernel and Node never drop a client
+// without an answer (EMFILE, server.maxConnections). A connection over a limit still gets an over-limit slot, as long
+// as there are any: it is told why it is refused, or its cancel request is passed on. Beyond that a connection is cut
+// off with an error that it may not read. To make room, the client that has been silent for longest during startup is
+// dropped first.
 import type { Clock, Instant } from '../../model/instant.ts';
 import type { ClientPolicy } from '../../model/policy.ts';
 import { NO_TALLY } from '../../reports/tally.ts';

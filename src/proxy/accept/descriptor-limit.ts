@@ -1,5 +1,5 @@
-// How many sessions one process has file descriptors for. A session needs two. A reserve is kept for probes, for the admin
-// port and for over-limit connections, so that no number of clients can use it up. Pure.
+// How many sessions one process has file descriptors for. A session needs two. A reserve is kept for probes, for the
+// admin port and for over-limit connections, so that no number of clients can use it up. Pure.
 
 /** Of one process. */
 export interface OpenFiles {

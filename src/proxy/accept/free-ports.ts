@@ -1,14 +1,15 @@
-// Whether addresses are free, asked before several processes share each: sharing a port (SO_REUSEPORT) would also join whoever has it
-// already. They are bound for a moment and given back; who connects in it is cut off, as if nobody listened yet.
+// Checks that addresses are free before several processes share each of them: sharing a port (SO_REUSEPORT) would also
+// share it with any process that has it already. The addresses are bound for a moment and given back. A client that
+// connects in that moment is cut off, as if nothing listened yet.
 import type { ListenerPolicy } from '../../model/policy.ts';
 import { Listeners } from './listeners.ts';
 import type { BoundListener, ListenFailure } from './listeners.ts';
 
 export type FreePorts =
-  /** In the order of the listeners; for port 0 with one that is free. */
-  { readonly kind: 'vacant'; readonly listeners: readonly BoundListener[] } | ListenFailure;
+  /** In the order of the listeners; for port 0 with a port that is free. */
+  { readonly kind: 'free'; readonly listeners: readonly BoundListener[] } | ListenFailure;
 
-/** `own`: what is listened on already, to say so where it is in the way. */
+/** `own`: the listeners of this program, to name one that is in the way. */
 export async function findFreePorts(
   listeners: readonly ListenerPolicy[],
   own: readonly BoundListener[] = [],
@@ -22,5 +23,5 @@ export async function findFreePorts(
   if (prepared.kind === 'failed') return prepared;
   const { added } = prepared.apply();
   trial.close();
-  return { kind: 'vacant', listeners: added };
+  return { kind: 'free', listeners: added };
 }

@@ -1,20 +1,19 @@
-// The listening sockets: all of them or none, at the start and when a reload changes them. Accepting goes on whatever becomes of
-// one connection; who may stay is not decided here, and never by server.maxConnections, which closes without a word.
-import type { Server, Socket } from 'node:net';
+// The listening sockets, bound here or inherited (systemd's socket activation): all of them or none, at the start and
+// when a reload changes them. A fault of one connection never stops the accepting. Limits are admission's matter, and
+// never those of server.maxConnections, which closes without an answer.
+import { createServer } from 'node:net';
+import type { ListenOptions, Server, Socket } from 'node:net';
 import { isSameAddress } from '../../model/member.ts';
 import type { Address } from '../../model/member.ts';
 import type { ListenerPolicy, PoolName } from '../../model/policy.ts';
-import { createDoor } from './door.ts';
-import type { Door } from './door.ts';
-import {
-  BACKLOG,
-  bindSocket,
-  explainBind,
-  explainUnknownSocket,
-  explainAdoption,
-  adoptSocket,
-} from './listening-socket.ts';
-import type { InheritedSocket, ListeningSocket } from './listening-socket.ts';
+import { SOCKET_OPTIONS, ignoreErrors } from '../socket.ts';
+import { explainAdoption, explainBind, explainUnknownSocket } from './bind-failure.ts';
+
+/** A file descriptor that is bound already. `name` is for messages. */
+export interface InheritedSocket {
+  readonly fd: number;
+  readonly name: string;
+}
 
 export interface BoundListener {
   readonly pool: PoolName;
@@ -36,7 +35,7 @@ export interface ListenerChanges {
 export type PreparedListeners =
   | {
       readonly kind: 'prepared';
-      /** The new ones accept, the vanished ones are closed, the others go on: in this step. Call this or `abandon`, once. */
+      /** Synchronously opens the new ones and closes the vanished ones. Call this or `abandon`, once. */
       readonly apply: () => ListenerChanges;
       /** Closes the new ones. */
       readonly abandon: () => void;
@@ -46,9 +45,12 @@ export type PreparedListeners =
 export interface ListenersInputs {
   readonly onConnection: (listener: BoundListener, client: Socket) => void;
   readonly onFailure: (pool: PoolName, detail: string) => void;
-  /** Other processes listen there, too; the kernel shares the clients out. Whether anybody else does is not told then. */
+  /**
+   * Other processes of ours listen there too, and the kernel shares the clients out. A foreign process goes unnoticed
+   * then.
+   */
   readonly isShared?: boolean;
-  /** What this program listens on elsewhere. */
+  /** Listeners of this program elsewhere, to name them in a failure. */
   readonly own?: () => readonly BoundListener[];
   /** Each must be bound to the address of a listener, which then does not bind for itself. */
   readonly inherited?: readonly InheritedSocket[] | undefined;
@@ -56,46 +58,49 @@ export interface ListenersInputs {
 
 interface Listener {
   policy: ListenerPolicy;
-  readonly server: Server;
-  readonly address: Address;
-  readonly door: Door;
+  readonly socket: ListeningSocket;
 }
 
-/** More turns of the event loop than a full queue needs, should it take in one connection in each. */
-const MOST_TURNS = 2 * BACKLOG;
+/** Connections that the kernel completes for us while we are busy: a reconnect storm is one burst. */
+const BACKLOG = 1024;
+/** More turns of the event loop than a full queue needs if each turn takes one connection. */
+const MAX_TURNS = 2 * BACKLOG;
 
 export class Listeners {
   readonly #inputs: ListenersInputs;
   readonly #inherited: InheritedSocket[];
   #listeners: readonly Listener[] = [];
   #isClosed = false;
-  /** How many clients so far. */
-  #taken = 0;
+  /** Clients so far. */
+  #accepted = 0;
 
   constructor(inputs: ListenersInputs) {
     this.#inputs = inputs;
     this.#inherited = [...(inputs.inherited ?? [])];
   }
 
-  /** Binds the addresses that `wanted` has and we have not, all or none. What is bound stays as it is before `apply`. */
+  /**
+   * Binds the addresses of `wanted` that are not bound yet, all or none. Bound listeners stay as they are until
+   * `apply`.
+   */
   async prepare(wanted: readonly ListenerPolicy[]): Promise<PreparedListeners> {
     const kept = matchListeners(this.#listeners, wanted);
     const added: Listener[] = [];
     const abandon = (): void => {
-      for (const listener of added) stop(listener);
+      for (const { socket } of added) socket.close();
     };
     const failed = (message: string): ListenFailure => {
       abandon();
       return { kind: 'failed', message };
     };
     for (const inherited of this.#inherited.splice(0)) {
-      const taken = await this.#take(inherited, wanted);
-      if (typeof taken === 'string') return failed(taken);
-      added.push(taken);
+      const adopted = await this.#adopt(inherited, wanted);
+      if (typeof adopted === 'string') return failed(adopted);
+      added.push(adopted);
     }
-    const isTaken = (policy: ListenerPolicy): boolean => added.some((listener) => listener.policy === policy);
+    const isAdopted = (policy: ListenerPolicy): boolean => added.some((listener) => listener.policy === policy);
     for (const policy of wanted) {
-      if (kept.has(policy) || isTaken(policy)) continue;
+      if (kept.has(policy) || isAdopted(policy)) continue;
       const bound = await this.#bind(policy);
       if (typeof bound === 'string') return failed(bound);
       added.push(bound);
@@ -104,39 +109,40 @@ export class Listeners {
   }
 
   isBound(address: Address): boolean {
-    return this.#listeners.some((listener) => isSameAddress(listener.address, address));
+    return this.#listeners.some(({ socket }) => isSameAddress(socket.address, address));
   }
 
   /**
-   * Takes in whom the kernel has completed by now, then stops listening: closing resets who is still in a queue. Nobody comes between the
-   * last look into the queues and the close but who arrives in these microseconds.
+   * Accepts the connections that the kernel has completed by now, then stops listening: a close resets those that are
+   * still in a queue. Only connections that arrive between the last look into the queues and the close are lost, which
+   * takes microseconds.
    */
   async closeWhenTaken(): Promise<void> {
     // The first turn may have looked into the queues before this began.
     await nextTurn();
-    for (let turns = 0; turns < MOST_TURNS; turns += 1) {
-      const before = this.#taken;
+    for (let turns = 0; turns < MAX_TURNS; turns += 1) {
+      const before = this.#accepted;
       await nextTurn();
-      if (this.#taken === before) break;
+      if (this.#accepted === before) break;
     }
     this.close();
   }
 
-  /** Stops listening in this step; accepted connections stay. */
+  /** Stops listening synchronously; accepted connections stay. */
   close(): void {
     this.#isClosed = true;
-    for (const listener of this.#listeners) stop(listener);
+    for (const { socket } of this.#listeners) socket.close();
     this.#listeners = [];
   }
 
   #apply(kept: ReadonlyMap<ListenerPolicy, Listener>, added: readonly Listener[]): ListenerChanges {
     if (this.#isClosed) {
-      for (const listener of added) stop(listener);
+      for (const { socket } of added) socket.close();
       return { added: [], removed: [] };
     }
     const stays = new Set(kept.values());
     const removed = this.#listeners.filter((listener) => !stays.has(listener));
-    for (const listener of removed) stop(listener);
+    for (const { socket } of removed) socket.close();
     for (const [policy, listener] of kept) listener.policy = policy;
     this.#listeners = [...stays, ...added];
     for (const listener of added) this.#open(listener);
@@ -145,60 +151,117 @@ export class Listeners {
 
   async #bind(policy: ListenerPolicy): Promise<Listener | string> {
     const { address, reusePort = false } = policy;
+    const { host, port } = address;
     const { isShared = false, own: elsewhere = () => [] } = this.#inputs;
-    const door = createDoor();
-    const socket = await bindSocket(address, reusePort || isShared, door.onClient);
-    if (!(socket instanceof Error)) return this.#listener(policy, socket, door);
-    const own = [...this.#listeners, ...elsewhere()].find((listener) => listener.address.port === address.port);
+    const options = { host, port, reusePort: reusePort || isShared, backlog: BACKLOG };
+    const socket = await ListeningSocket.open(options, host);
+    if (!(socket instanceof Error)) return this.#listener(policy, socket);
+    const here = this.#listeners.map(bound);
+    const own = [...here, ...elsewhere()].find((listener) => listener.address.port === port);
     return explainBind({ address, reusePort, error: socket, own: own?.address });
   }
 
-  async #take(inherited: InheritedSocket, wanted: readonly ListenerPolicy[]): Promise<Listener | string> {
-    const door = createDoor();
-    const socket = await adoptSocket(inherited, door.onClient);
+  async #adopt(inherited: InheritedSocket, wanted: readonly ListenerPolicy[]): Promise<Listener | string> {
+    const socket = await ListeningSocket.open({ fd: inherited.fd, backlog: BACKLOG });
     if (socket instanceof Error) return explainAdoption(inherited, socket);
     const policy = wanted.find(({ address }) => isSameAddress(address, socket.address));
-    if (policy !== undefined) return this.#listener(policy, socket, door);
-    socket.server.close();
-    door.shut();
-    return explainUnknownSocket(
-      inherited,
-      socket.address,
-      wanted.map(({ address }) => address),
-    );
+    if (policy !== undefined) return this.#listener(policy, socket);
+    socket.close();
+    const addresses = wanted.map(({ address }) => address);
+    return explainUnknownSocket(inherited, socket.address, addresses);
   }
 
-  #listener(policy: ListenerPolicy, { server, address }: ListeningSocket, door: Door): Listener {
-    const listener: Listener = { policy, server, address, door };
-    server.on('error', (error) => this.#inputs.onFailure(listener.policy.pool, error.message));
+  #listener(policy: ListenerPolicy, socket: ListeningSocket): Listener {
+    const listener: Listener = { policy, socket };
+    socket.onError((error) => this.#inputs.onFailure(listener.policy.pool, error.message));
     return listener;
   }
 
   #open(listener: Listener): void {
-    listener.door.open((client) => {
-      this.#taken += 1;
+    listener.socket.acceptWith((client) => {
+      this.#accepted += 1;
       this.#inputs.onConnection(bound(listener), client);
     });
   }
 }
 
-function bound({ policy, address }: Listener): BoundListener {
-  return { pool: policy.pool, address };
+interface Inheriting {
+  readonly fd: number;
+  readonly backlog: number;
 }
 
-function stop({ server, door }: Listener): void {
-  server.close();
-  door.shut();
+/** Keeps the clients that connect before it is certain that the socket will be used. */
+class ListeningSocket {
+  /** The port is the real one; of an inherited socket the host too. */
+  readonly address: Address;
+  readonly #server: Server;
+  readonly #early: Socket[] = [];
+  #onClient: ((client: Socket) => void) | undefined;
+
+  private constructor(server: Server, address: Address) {
+    this.#server = server;
+    this.address = address;
+    server.on('connection', (client) => this.#accepted(client));
+  }
+
+  /**
+   * `host`: as configured; undefined takes the one that is bound. Other holders of an inherited socket go on listening.
+   */
+  static open(options: ListenOptions | Inheriting, host?: string): Promise<ListeningSocket | NodeJS.ErrnoException> {
+    const server = createServer(SOCKET_OPTIONS);
+    return new Promise((resolve) => {
+      server.once('error', resolve);
+      server.listen(options, () => {
+        server.off('error', resolve);
+        const at = server.address();
+        if (at !== null && typeof at === 'object') {
+          return resolve(new ListeningSocket(server, { host: host ?? at.address, port: at.port }));
+        }
+        server.close();
+        return resolve(new Error(`is the path ${at}, no TCP port`));
+      });
+    });
+  }
+
+  onError(run: (error: Error) => void): void {
+    this.#server.on('error', run);
+  }
+
+  /** The clients that waited come first, synchronously. Call once. */
+  acceptWith(onClient: (client: Socket) => void): void {
+    this.#onClient = onClient;
+    for (const client of this.#early.splice(0)) if (!client.destroyed) onClient(client);
+  }
+
+  /** Ends the clients that wait. */
+  close(): void {
+    this.#server.close();
+    for (const client of this.#early.splice(0)) client.destroy();
+  }
+
+  #accepted(client: Socket): void {
+    if (this.#onClient !== undefined) return this.#onClient(client);
+    ignoreErrors(client);
+    this.#early.push(client);
+    return undefined;
+  }
 }
 
-/** Resolves at the end of a turn of the event loop, behind its look at the sockets. */
+function bound({ policy, socket }: Listener): BoundListener {
+  return { pool: policy.pool, address: socket.address };
+}
+
+/** Resolves at the end of a turn of the event loop, after its look at the sockets. */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
   });
 }
 
-/** Which of the listeners goes on for which policy: by address, whatever its pool; of several on port 0 the one of the same pool. */
+/**
+ * The listener that stays for each policy: the one with the same address; of several on port 0 the one of the same pool
+ * first.
+ */
 export function matchListeners<One extends { readonly policy: ListenerPolicy }>(
   listeners: readonly One[],
   wanted: readonly ListenerPolicy[],

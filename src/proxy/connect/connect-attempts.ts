@@ -1,4 +1,5 @@
-// One client's dials so far: which members failed it, how many tries are left before it goes back to wait, and for how long.
+// One client's dials so far: which members failed it, how many tries are left before it goes back to wait, and for how
+// long.
 import type { MemberName } from '../../model/member.ts';
 import type { Target } from '../../core/routing-table.ts';
 

@@ -1,7 +1,7 @@
 // Connects a client to a backend of its pool. For an exclusive pool it first waits for fresh evidence. Then it picks a
-// member, connects, and checks the routing table again synchronously with the connect: a backend is handed over only while
-// its member is open at that address (G2, G3). Reports once, and nothing after its abort. Apart from the client's first
-// request it forwards nothing.
+// member, connects, and checks the routing table again synchronously with the connect: a backend is handed over only
+// while its member is open at that address (G2, G3). Reports once, and nothing after its abort. Apart from the client's
+// first request it forwards nothing.
 import type { Socket } from 'node:net';
 import { includesTarget, openRoute } from '../../core/routing-table.ts';
 import type { OpenRoute, RoutingTable, Target } from '../../core/routing-table.ts';
@@ -135,8 +135,8 @@ export class BackendConnector {
       request.onRouteAgain();
       return nothing;
     }
-    // A primary that is shutting down turns clients away. Each client of an exclusive pool gets one second chance, because
-    // its first request is all that it has sent. It gets the second server's reply, whatever that is.
+    // A primary that is shutting down turns clients away. Each client of an exclusive pool gets one second chance,
+    // because its first request is all that it has sent. It gets the second server's reply, whatever that is.
     const mayTurnAway = pool.exclusive && !attempts.wasTurnedAway();
     if (firstRequest === undefined || (firstRequest.kind === 'startup' && !mayTurnAway)) {
       onConnected(target, backend, undefined);

@@ -1,5 +1,5 @@
-// Since when a pool lives on its fallback, or on members that lag. The table says that it does; since when is history, which a
-// decision does not know.
+// Since when a pool lives on its fallback, or on members that lag. The table says that it does; since when is history,
+// which a decision does not know.
 import type { Clock, Instant } from '../../model/instant.ts';
 import type { PoolName } from '../../model/policy.ts';
 import type { Route, RoutingTable } from '../../core/routing-table.ts';

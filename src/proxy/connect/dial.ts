@@ -1,5 +1,5 @@
-// One connection attempt to one member under one deadline. Reports exactly once, in the step in which it knows; the caller who
-// aborts hears nothing. Tells the member's faults from our own (G12).
+// One connection attempt to one member under one deadline. Reports exactly once, in the step in which it knows; the
+// caller who aborts hears nothing. Tells the member's faults from our own (G12).
 import { Socket } from 'node:net';
 import type { DialOutcome } from '../../reports/events.ts';
 import type { Clock } from '../../model/instant.ts';

@@ -1,7 +1,7 @@
-// The first exchange with a backend, before the relay begins. The client's first request alone is sent, and the first bytes
-// of the reply decide. A server that closes without a reply, or refuses for now (57P03), has not taken the client in: the
-// caller may try elsewhere. A server that declines encryption goes on in plain text. Any other reply is for the client.
-// Reports once; after an abort it reports nothing, and the backend is closed.
+// The first exchange with a backend, before the relay begins. The client's first request alone is sent, and the first
+// bytes of the reply decide. A server that closes without a reply, or refuses for now (57P03), has not taken the client
+// in: the caller may try elsewhere. A server that declines encryption goes on in plain text. Any other reply is for the
+// client. Reports once; after an abort it reports nothing, and the backend is closed.
 import type { Socket } from 'node:net';
 import type { Clock } from '../../model/instant.ts';
 import { refusesForNow } from '../../wire/backend-greeting.ts';

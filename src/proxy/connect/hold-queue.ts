@@ -1,6 +1,6 @@
-// Clients that wait for a route: one queue per pool, first come first served, bounded in number and time, let go at a rate so
-// that a new primary is not stampeded. Who fails to connect comes back and waits out a short pause. Newcomers to an open route
-// do not queue behind the others: a steady stream of them would otherwise keep it from ever emptying.
+// Clients that wait for a route: one queue per pool, first come first served, bounded in number and time, let go at a
+// rate so that a new primary is not stampeded. Who fails to connect comes back and waits out a short pause. Newcomers
+// to an open route do not queue behind the others: a steady stream of them would otherwise keep it from ever emptying.
 import type { HoldOutcome, ProxyEvent, Trigger } from '../../reports/events.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import { isSameAddress } from '../../model/member.ts';
@@ -76,7 +76,10 @@ export class HoldQueue {
     this.#inputs = inputs;
   }
 
-  /** The policy may be another one, too. The next table says how new pools stand; of pools that are no more it says nothing. */
+  /**
+   * The policy may be another one, too. The next table says how new pools stand; of pools that are no more it says
+   * nothing.
+   */
   learn(pools: readonly PoolName[]): void {
     const { clock, policy } = this.#inputs;
     const newBucket = (): TokenBucket => new TokenBucket(policy().maxConnectsPerSecond, clock.now());

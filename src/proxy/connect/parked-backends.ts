@@ -1,11 +1,15 @@
-// Backends that declined encryption and wait with their clients for the startup message. A spare is asked nothing, so one that
-// speaks or closes is of no use; one whose member is no longer open anywhere is dropped in the step of the decision.
+// Backends that declined encryption and wait with their clients for the startup message. A spare is asked nothing, so
+// one that speaks or closes is of no use; one whose member is no longer open anywhere is dropped in the step of the
+// decision.
 import type { Socket } from 'node:net';
 import { includesTarget } from '../../core/routing-table.ts';
 import type { RoutingTable, Target } from '../../core/routing-table.ts';
 
 export interface ParkedBackend {
-  /** The socket, to be listened to in this step, if it lives and its member is one of these at that address; else it is dropped. */
+  /**
+   * The socket, to be listened to in this step, if it lives and its member is one of these at that address; else it is
+   * dropped.
+   */
   readonly take: (targets: readonly Target[]) => { readonly target: Target; readonly socket: Socket } | undefined;
   /** Closes it, unless it was taken; idempotent. */
   readonly drop: () => void;

@@ -1,5 +1,5 @@
-// Picks the member of the next session, with what a pick needs beside the table: the sessions that live where, who is a newcomer,
-// and whose turn it is.
+// Picks the member of the next session, with what a pick needs beside the table: the sessions that live where, who is a
+// newcomer, and whose turn it is.
 import { pickTarget } from '../../core/balance.ts';
 import type { Credits } from '../../core/balance.ts';
 import type { Clock } from '../../model/instant.ts';

@@ -1,6 +1,7 @@
-// Since when each member takes sessions of a pool, so that one which opens after the others begins with little (slow start).
-// Remembered here and not in the table: a decision follows from the snapshot alone and stays the same until it ends, and what
-// a newcomer is spared is the rush of this process's sessions. Who was there when a pool was first decided is no newcomer.
+// Since when each member takes sessions of a pool, so that one which opens after the others begins with little (slow
+// start). Remembered here and not in the table: a decision follows from the snapshot alone and stays the same until it
+// ends, and what a newcomer is spared is the rush of this process's sessions. Who was there when a pool was first
+// decided is no newcomer.
 import { rampedShare } from '../../core/balance.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import { isSameAddress } from '../../model/member.ts';

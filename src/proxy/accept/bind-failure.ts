@@ -1,0 +1,51 @@
+// Why a listening socket cannot be had, in the operator's words. Pure.
+import { addressText } from '../../model/member.ts';
+import type { Address } from '../../model/member.ts';
+
+export interface BindFailure {
+  readonly address: Address;
+  readonly reusePort: boolean;
+  readonly error: NodeJS.ErrnoException;
+  /** A listener of this program on the same port. */
+  readonly own: Address | undefined;
+}
+
+export function explainBind({ address, reusePort, error, own }: BindFailure): string {
+  const text = addressText(address);
+  switch (error.code ?? '') {
+    case 'EADDRINUSE':
+      if (own !== undefined)
+        return `${text} is in use by the listener ${addressText(own)}: take another port, or restart`;
+      return reusePort
+        ? `${text} is in use by another process that does not share it: it needs reuse_port too, and the same user`
+        : `${text} is in use by another process`;
+    case 'EACCES':
+      return `${text} may not be bound by this user: ports below 1024 need a privilege`;
+    case 'EADDRNOTAVAIL':
+      return `${text} is not an address of this machine`;
+    case 'ENOTFOUND':
+      return `${text} cannot be resolved`;
+    case 'ENOTSUP':
+      return reusePort
+        ? `${text} cannot be shared on this system: reuse_port needs Linux, FreeBSD or another that deals out connections`
+        : `${text} cannot be bound: ${error.message}`;
+    default:
+      return `${text} cannot be bound: ${error.message}`;
+  }
+}
+
+interface Inherited {
+  readonly fd: number;
+  readonly name: string;
+}
+
+export function explainAdoption({ fd, name }: Inherited, error: NodeJS.ErrnoException): string {
+  const why = error.code === undefined ? error.message : `cannot be listened on (${error.code}): expected a TCP socket`;
+  return `the socket that was passed as "${name}" (file descriptor ${fd}) ${why}`;
+}
+
+export function explainUnknownSocket({ name }: Inherited, address: Address, wanted: readonly Address[]): string {
+  const listeners = wanted.map(addressText).join(', ');
+  const problem = `is bound to ${addressText(address)}, which no listener names`;
+  return `the socket that was passed as "${name}" ${problem}: there are ${listeners}`;
+}
