@@ -3,7 +3,7 @@
 import { hrtime } from 'node:process';
 import type { Clock } from '../model/instant.ts';
 
-/** The longest delay a Node timer takes; longer ones would fire at once. Milliseconds. */
+/** The longest delay that one timer of Node takes: it would fire at once on a longer one. Milliseconds. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
@@ -12,7 +12,12 @@ export const systemClock: Clock = {
     return seconds * 1000 + nanoseconds / 1e6;
   },
   schedule(delayMs, run) {
-    const timer = setTimeout(run, Math.min(delayMs, LONGEST_DELAY_MS));
+    let timer: NodeJS.Timeout;
+    const wait = (leftMs: number): void => {
+      const isLast = leftMs <= LONGEST_DELAY_MS;
+      timer = isLast ? setTimeout(run, leftMs) : setTimeout(wait, LONGEST_DELAY_MS, leftMs - LONGEST_DELAY_MS);
+    };
+    wait(delayMs);
     return () => clearTimeout(timer);
   },
 };

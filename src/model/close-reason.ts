@@ -78,6 +78,45 @@ export const CLOSE_REASONS = {
 
 export type CloseReason = keyof typeof CLOSE_REASONS;
 
+/** Reasons for which a client is refused with an error before it has a backend. */
+const REFUSALS = [
+  'startup_timeout',
+  'not_postgres',
+  'unsupported_protocol',
+  'tls_required',
+  'unknown_target',
+  'too_many_sessions',
+  'hold_full',
+  'hold_timeout',
+  'no_route',
+  'connect_failed',
+  'backend_closed',
+  'shutdown',
+  'internal_error',
+] as const satisfies readonly CloseReason[];
+export type RefusalReason = (typeof REFUSALS)[number];
+
+/** Reasons for which Pointsman ends a relayed session; its client is told when it can be told. */
+export type EndReason = `evicted_${LeaveCause}` | 'landed_on_standby' | 'too_old' | 'shutdown';
+
+/** How a server ends a relayed session. */
+export type BackendEnding = 'backend_closed' | 'backend_reset';
+/** How a relayed session ends by itself. */
+export type RelayEnding = 'client_closed' | 'client_reset' | BackendEnding;
+
+export function isRefusal(reason: CloseReason): reason is RefusalReason {
+  return REFUSALS.some((refusal) => refusal === reason);
+}
+
+export function isEndReason(reason: CloseReason): reason is EndReason {
+  return mustEndAtOnce(reason) || reason === 'too_old' || reason === 'shutdown';
+}
+
+/** The member must not serve the session any longer: where no message is sent, both connections are reset. */
+export function mustEndAtOnce(reason: CloseReason): reason is `evicted_${LeaveCause}` | 'landed_on_standby' {
+  return reason.startsWith('evicted_') || reason === 'landed_on_standby';
+}
+
 export function evictionReason(cause: LeaveCause): `evicted_${LeaveCause}` {
   return `evicted_${cause}`;
 }

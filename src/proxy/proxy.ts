@@ -12,9 +12,10 @@ import { BackendConnector } from './connect/connect-backend.ts';
 import { DegradedPools } from './connect/degraded.ts';
 import { dialTcp } from './connect/dial.ts';
 import { RelayPipes } from './relay/direct/pipes.ts';
-import { Evictions } from './ending/evictions.ts';
+import { Drains } from './ending/drains.ts';
+import type { Drain } from './ending/drains.ts';
+import { evict } from './ending/evict.ts';
 import { HoldQueue } from './connect/hold-queue.ts';
-import { Leftovers } from './ending/leftovers.ts';
 import { Listeners } from './accept/listeners.ts';
 import type { BoundListener, ListenerChanges } from './accept/listeners.ts';
 import type { ProxyOptions, ProxyPolicy } from './options.ts';
@@ -22,8 +23,7 @@ import { Picker } from './connect/picker.ts';
 import { SessionRegistry } from './session-registry.ts';
 import type { RegisteredSession } from './session-registry.ts';
 import { Session } from './session.ts';
-import { SessionAges } from './ending/max-age.ts';
-import { WhenIdle } from './ending/when-idle.ts';
+import { MaxAge } from './ending/max-age.ts';
 import { ParkedBackends } from './connect/parked-backends.ts';
 import { BufferedBytes } from './startup/startup-reader.ts';
 import { StallGate } from './relay/stall-gate.ts';
@@ -35,7 +35,7 @@ import type { CertificateStatus } from './startup/tls-certificate.ts';
  * Before the deadline of a drain: idle sessions whose turn has not come are told then, so that they have left by the
  * deadline.
  */
-const LAST_WORDS_MS = 1_000;
+const LAST_MESSAGE_MS = 1_000;
 
 /** Nothing was bound, and nothing has changed. `message` says why. */
 export interface Failure {
@@ -114,9 +114,7 @@ class RunningProxy implements LocalProxy {
   readonly #picker: Picker;
   readonly #identity: TlsIdentity;
   readonly #degraded: DegradedPools;
-  readonly #whenIdle: WhenIdle;
-  readonly #evictions: Evictions;
-  readonly #leftovers: Leftovers;
+  readonly #drains: Drains;
   readonly #listeners: Listeners;
   readonly #admission: Admission;
   readonly #cancels: Cancels;
@@ -145,11 +143,8 @@ class RunningProxy implements LocalProxy {
     });
     this.#picker = new Picker({ ...options, registry });
     this.#degraded = new DegradedPools(clock);
-    this.#whenIdle = new WhenIdle(clock, options.client.maxDisconnectsPerSecond);
+    this.#drains = new Drains({ ...options, perSecond: options.client.maxDisconnectsPerSecond });
     this.#identity = new TlsIdentity(options);
-    const drainMs = (pool: PoolName): number => this.#drainMs(pool);
-    this.#evictions = new Evictions({ ...options, registry, whenIdle: this.#whenIdle, drainMs });
-    this.#leftovers = new Leftovers({ registry, clock, whenIdle: this.#whenIdle });
     this.#admission = new Admission({ limits: () => this.#policy.client, clock, others: peers?.others, descriptors });
     this.#cancels = new Cancels({ seams: options, registry, dial });
     this.#listeners = new Listeners({
@@ -173,7 +168,7 @@ class RunningProxy implements LocalProxy {
       kept: new BufferedBytes(),
       cancels: this.#cancels,
       admission: this.#admission,
-      ages: new SessionAges({ ...options, whenIdle: this.#whenIdle }),
+      maxAge: new MaxAge({ ...options, drains: this.#drains }),
       connector: new BackendConnector({
         ...options,
         dial,
@@ -210,7 +205,7 @@ class RunningProxy implements LocalProxy {
       this.#adopt(policy);
       identity.apply();
       const changes = prepared.apply();
-      this.#leftovers.reconfigured();
+      this.#drains.review();
       for (const listener of changes.removed) this.#drainListener(listener);
       for (const pool of before.pools) {
         if (!this.#isConfigured(pool.name)) this.#drainPool(pool);
@@ -222,7 +217,13 @@ class RunningProxy implements LocalProxy {
 
   tableChanged(actions: readonly Action[]): void {
     const table = this.#options.table();
-    this.#evictions.apply(actions);
+    evict(actions, {
+      drains: this.#drains,
+      registry: this.#registry,
+      table: this.#options.table,
+      clock: this.#options.clock,
+      drainTimeoutMs: (pool) => this.#drainTimeoutMs(pool),
+    });
     this.#picker.tableChanged(table);
     this.#degraded.tableChanged(table);
     this.#parked.tableChanged(table);
@@ -243,28 +244,31 @@ class RunningProxy implements LocalProxy {
 
   async drain(deadlineMs: number): Promise<void> {
     this.#isStopping = true;
-    const sessions = this.#registry.all();
-    const neededPerSecond = (sessions.length * 1_000) / Math.max(1, deadlineMs);
-    this.#whenIdle.pace(Math.max(this.#policy.client.maxDisconnectsPerSecond, neededPerSecond));
-    for (const session of sessions) {
-      session.refuseIfHeld();
-      this.#whenIdle.run(session, () => session.end('shutdown'));
+    const neededPerSecond = (this.#registry.size() * 1_000) / Math.max(1, deadlineMs);
+    this.#drains.pace(Math.max(this.#policy.client.maxDisconnectsPerSecond, neededPerSecond));
+    for (const session of this.#registry.all()) {
+      if (session.state === 'holding') session.end('shutdown');
     }
-    const lastWordsMs = Math.min(LAST_WORDS_MS, deadlineMs / 2);
-    await this.emptied(deadlineMs - lastWordsMs);
-    for (const session of this.#registry.all()) if (session.isIdle()) session.end('shutdown');
-    await this.emptied(lastWordsMs);
+    this.#drains.start({
+      key: 'shutdown',
+      sessions: () => this.#registry.all(),
+      end: (session) => {
+        if (session.isIdle()) session.end('shutdown');
+      },
+      isOver: () => false,
+      afterMs: 0,
+      limitMs: () => deadlineMs - Math.min(LAST_MESSAGE_MS, deadlineMs / 2),
+    });
+    await this.emptied(deadlineMs);
     this.close();
   }
 
   close(): void {
     this.#isStopping = true;
     this.#listeners.close();
-    for (const session of this.#registry.all()) session.close('shutdown');
+    for (const session of this.#registry.all()) session.cut('shutdown');
     this.#holdQueue.stop();
-    this.#evictions.stop();
-    this.#leftovers.stop();
-    this.#whenIdle.stop();
+    this.#drains.stop();
     this.#identity.stop();
   }
 
@@ -307,27 +311,38 @@ class RunningProxy implements LocalProxy {
     for (const pool of policy.pools) this.#pools.set(pool.name, pool);
     this.#registry.learn(names);
     this.#holdQueue.learn(names);
-    this.#whenIdle.pace(policy.client.maxDisconnectsPerSecond);
+    this.#drains.pace(policy.client.maxDisconnectsPerSecond);
   }
 
   #drainListener({ pool, address }: BoundListener): void {
-    const vanished = {
-      what: `listener ${addressText(address)}`,
-      isBack: () => this.#listeners.isBound(address),
-      has: (session: RegisteredSession) => isSameAddress(session.listener, address),
-    };
-    this.#leftovers.drain(vanished, this.#drainMs(pool));
+    const isAtListener = (session: RegisteredSession): boolean => isSameAddress(session.listener, address);
+    const isBack = (): boolean => this.#listeners.isBound(address);
+    const limitMs = this.#drainTimeoutMs(pool);
+    this.#drains.start(this.#removal(`listener ${addressText(address)}`, isAtListener, isBack, limitMs));
   }
 
   /** Nobody decides any more who may be in it: of an exclusive pool, whose sessions could not be fenced, none may stay. */
   #drainPool({ name, exclusive, drainTimeoutMs }: PoolPolicy): void {
-    const vanished = {
-      what: `pool ${name}`,
-      isBack: () => this.#isConfigured(name),
-      has: (session: RegisteredSession) => session.pool === name,
+    const isInPool = (session: RegisteredSession): boolean => session.pool === name;
+    const drain = this.#removal(`pool ${name}`, isInPool, () => this.#isConfigured(name), drainTimeoutMs);
+    if (exclusive) this.#drains.endNow(drain);
+    else this.#drains.start(drain);
+  }
+
+  /** The drain of a listener or a pool that is no longer configured. */
+  #removal(what: string, has: (session: RegisteredSession) => boolean, isBack: () => boolean, limitMs: number): Drain {
+    const detail = `${what} is no longer configured`;
+    return {
+      key: what,
+      sessions: () => this.#registry.all().filter(has),
+      end: (session) => {
+        // By now it may have asked for another pool.
+        if (has(session)) session.end(session.state === 'relaying' ? 'evicted_removed' : 'no_route', detail);
+      },
+      isOver: isBack,
+      afterMs: 0,
+      limitMs: () => limitMs,
     };
-    if (exclusive) this.#leftovers.end(vanished);
-    else this.#leftovers.drain(vanished, drainTimeoutMs);
   }
 
   #withHistory(name: PoolName, counts: PoolCounts): PoolCounts {
@@ -341,7 +356,7 @@ class RunningProxy implements LocalProxy {
     return this.#policy.pools.some((pool) => pool.name === name);
   }
 
-  #drainMs(pool: PoolName): number {
+  #drainTimeoutMs(pool: PoolName): number {
     return this.#pools.get(pool)?.drainTimeoutMs ?? 0;
   }
 }

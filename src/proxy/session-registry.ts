@@ -7,7 +7,6 @@ import type { Address, MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { SessionState } from '../reports/session-state.ts';
 import type { PoolTally, Tally } from '../reports/tally.ts';
-import type { EndReason } from './ending/close-message.ts';
 import type { OpenRoute } from '../core/routing-table.ts';
 import { NO_PEERS } from './peers.ts';
 import type { Peers } from './peers.ts';
@@ -31,15 +30,17 @@ export interface RegisteredSession extends Drainable {
   /** Where it was accepted. */
   readonly listener: Address;
   assignment(): Assignment | undefined;
-  /** Ends a relaying session in this step, and tells its client where it can be told; one that is still dialing is routed again. */
-  end(reason: EndReason, detail?: string): void;
-  /** Routes a session again that is still dialing; a relaying one stays. */
-  giveUpDial(): void;
-  /** The process stops: who waits for a route is told so; who has a backend stays. */
-  refuseIfHeld(): void;
-  /** Its listener or its pool is no more. */
-  dismiss(detail: string): void;
-  close(reason: CloseReason, detail?: string): void;
+  readonly state: SessionState;
+  /**
+   * Ends the session synchronously. Its client is told why wherever it can be told: before there is a backend, and
+   * between two messages of a relayed session. Else both connections are closed, or reset when the member must not
+   * serve the session any longer. Does nothing to a session that is ending already.
+   */
+  end(reason: CloseReason, detail?: string): void;
+  /** Closes both connections synchronously and without a message, in every state. */
+  cut(reason: CloseReason, detail?: string): void;
+  /** A session that still connects is routed again. Does nothing to any other. */
+  reroute(): void;
 }
 
 interface PoolSessions {

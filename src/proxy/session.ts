@@ -2,7 +2,8 @@
 // under way (a deadline, a place in the line, a dial), ended by `#leave` when the state is left. Ends with exactly one reason and
 // one event. Before a byte is forwarded the table is read in the same step (G2, G3).
 import type { Socket } from 'node:net';
-import type { CloseReason } from '../model/close-reason.ts';
+import { isEndReason, isRefusal, mustEndAtOnce } from '../model/close-reason.ts';
+import type { BackendEnding, CloseReason, EndReason, RefusalReason } from '../model/close-reason.ts';
 import type { Address } from '../model/member.ts';
 import type { PoolName, PoolPolicy } from '../model/policy.ts';
 import { openRoute } from '../core/routing-table.ts';
@@ -18,11 +19,8 @@ import type { FirstReply } from './connect/first-reply.ts';
 import type { HeldClient } from './connect/hold-queue.ts';
 import type { StartupHandler } from './startup/client-startup.ts';
 import { describeEnd, closeMessage } from './ending/close-message.ts';
-import type { EndReason } from './ending/close-message.ts';
 import { encodeRefusal } from './ending/refusal-message.ts';
-import type { RefusalReason } from './ending/refusal-message.ts';
 import type { Assignment, RegisteredSession } from './session-registry.ts';
-import type { BackendEnding } from './relay/relay.ts';
 import { RelayedSession } from './relay/relayed-session.ts';
 import { SessionRecord } from './session-record.ts';
 import { closeSocket, ignoreErrors } from './socket.ts';
@@ -57,7 +55,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
     this.#record = new SessionRecord(id, client, around.seams);
     this.#slot = around.admission.admit(this.#record.address(), {
       bytesRead: () => client.bytesRead,
-      drop: () => this.close('startup_timeout', 'silent while others needed the room'),
+      drop: () => this.cut('startup_timeout', 'silent while others needed the room'),
     });
     this.#arrival = arrive(client, this, around);
   }
@@ -70,9 +68,13 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
     if (this.#slot.kind === 'none') {
       // Unasked, and without waiting for whether it arrives: most clients read it all the same.
       startup.client().write(this.#refusal('too_many_sessions', this.#slot.exceededLimit));
-      return this.close('too_many_sessions', `${this.#slot.exceededLimit}: cut off`);
+      return this.cut('too_many_sessions', `${this.#slot.exceededLimit}: cut off`);
     }
     this.#leave = startup.start();
+  }
+
+  get state(): SessionState {
+    return this.#state;
   }
 
   get pool(): PoolName {
@@ -87,12 +89,11 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
     this.#route();
   }
 
-  expire(): void {
-    this.#giveUp('hold_timeout');
-  }
-
-  refuseNoRoute(): void {
-    this.refuse('no_route');
+  giveUp(reason: RefusalReason, detail?: string): void {
+    const hasRoute = openRoute(this.#around.seams.table(), this.#pool) !== undefined;
+    const failure = hasRoute ? this.#arriving().attempts.lastFailure() : undefined;
+    if (failure === undefined) this.end(reason, detail);
+    else this.end('connect_failed', failure);
   }
 
   isIdle(): boolean {
@@ -108,37 +109,27 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
     return () => this.#idleListeners.delete(run);
   }
 
-  end(reason: EndReason, detail?: string): void {
-    if (this.#state !== 'relaying') return this.giveUpDial();
-    const lostBy = this.#relayed?.lostBy();
-    if (lostBy !== undefined) return this.#lose(lostBy, undefined, undefined);
-    return this.#part(reason, detail, this.isIdle());
+  end(reason: CloseReason, detail?: string): void {
+    if (this.#state === 'closing' || this.#state === 'closed') return;
+    if (this.#relayed !== undefined) this.#endRelayed(this.#relayed, reason, detail);
+    else if (isRefusal(reason)) this.#refuse(reason, detail);
+    else this.cut(reason, detail);
   }
 
-  giveUpDial(): void {
+  reroute(): void {
     if (this.#state !== 'dialing' || this.#assignment === undefined) return;
     // Members that change faster than a connect takes keep nobody for ever (G10).
     const { clock } = this.#around.seams;
     const isLate = clock.now() - this.#record.heldSince() > this.#around.policy().hold.clientTimeoutMs;
-    if (isLate) this.#giveUp('hold_timeout');
+    if (isLate) this.giveUp('hold_timeout');
     else this.#route();
   }
 
-  refuseIfHeld(): void {
-    if (this.#state === 'holding') this.refuse('shutdown');
-  }
-
-  dismiss(detail: string): void {
-    if (this.#state === 'relaying') this.end('evicted_removed', detail);
-    else if (this.#state !== 'closing') this.refuse('no_route', detail);
-  }
-
-  /** At once and from every state; later calls do nothing. */
-  close(reason: CloseReason, detail?: string): void {
+  cut(reason: CloseReason, detail?: string): void {
     if (!this.#move('close')) return;
     this.#slot.release();
     if (this.#relayed === undefined) closeSocket(this.#arriving().startup.client());
-    else this.#relayed.cut(reason.startsWith('evicted_') || reason === 'landed_on_standby');
+    else this.#relayed.cut(mustEndAtOnce(reason));
     this.#record.closed(this.#pool, reason, detail);
   }
 
@@ -148,7 +139,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
     const to = nextSessionState(from, event);
     if (from === 'closed') return false;
     if (to === undefined) {
-      this.close('internal_error', `no step "${event}" from "${from}"`);
+      this.cut('internal_error', `no step "${event}" from "${from}"`);
       return false;
     }
     const leave = this.#leave;
@@ -175,9 +166,9 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
     const parameters = startup.parameters();
     if (parameters !== undefined) this.#record.loggedIn(parameters.login);
     const { pools } = this.#around.policy();
-    if (this.#slot.kind !== 'session') return this.refuse('too_many_sessions', this.#slot.exceededLimit);
+    if (this.#slot.kind !== 'session') return this.end('too_many_sessions', this.#slot.exceededLimit);
     const chosen = choosePool(parameters?.target?.name, this.#pool, pools);
-    if (chosen.kind === 'unknown') return this.refuse('unknown_target', chosen.detail);
+    if (chosen.kind === 'unknown') return this.end('unknown_target', chosen.detail);
     this.#around.registry.transfer(this, this.#state, chosen.pool);
     this.#pool = chosen.pool;
     this.#route();
@@ -189,18 +180,10 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
     this.#slot.becomeOverLimit();
     this.#slot.setStarting(false);
     const onDone = (problem?: string): void =>
-      this.close(problem === undefined ? 'cancel_forwarded' : 'cancel_failed', problem);
+      this.end(problem === undefined ? 'cancel_forwarded' : 'cancel_failed', problem);
     const { pool, listener } = this;
     const address = this.#record.address();
     this.#leave = this.#around.cancels.passOn({ packet, pool, listener, address, onDone });
-  }
-
-  refuse(reason: RefusalReason, detail?: string, answer?: Uint8Array): void {
-    if (!this.#move('end')) return;
-    const { clock } = this.#around.seams;
-    const words = answer ?? this.#refusal(reason, detail);
-    this.#record.closing(reason, detail);
-    this.#leave = this.#arriving().startup.refuse(words, clock, () => this.close(reason, detail));
   }
 
   #arriving(): Arrival {
@@ -216,35 +199,25 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
     this.#policy = this.#around.pool(this.pool) ?? this.#policy;
     this.#around.seams.decideIfDue();
     const route = this.#decision()?.route;
-    if (this.#around.isStopping()) return this.refuse('shutdown');
-    if (route === undefined || route.kind === 'closed') return this.refuse('no_route');
+    if (this.#around.isStopping()) return this.end('shutdown');
+    if (route === undefined || route.kind === 'closed') return this.end('no_route');
     if (route.kind === 'hold') return this.#hold(route.cause, 0);
     // The bounds are of the other sessions.
     this.#releaseAssignment();
     const full = this.#around.registry.limitReached(this.#pool, route);
     if (full === undefined) this.#dial();
-    else this.refuse('too_many_sessions', full);
+    else this.end('too_many_sessions', full);
   }
 
   #hold(cause: HoldCause, pauseMs: number): void {
-    if (this.#around.isStopping()) return this.refuse('shutdown');
+    if (this.#around.isStopping()) return this.end('shutdown');
     const answer = this.#around.holdQueue.enter(this, { cause, since: this.#record.heldSince(), pauseMs });
     if (answer.kind === 'held') {
       if (this.#move('hold')) this.#leave = answer.leave;
       else answer.leave();
     } else {
-      this.#giveUp(answer.reason, answer.detail);
+      this.giveUp(answer.reason, answer.detail);
     }
-  }
-
-  /** No more waiting; with an open route it is the connects that failed. */
-  #giveUp(reason: RefusalReason, detail?: string): void {
-    const failure =
-      openRoute(this.#around.seams.table(), this.#pool) === undefined
-        ? undefined
-        : this.#arriving().attempts.lastFailure();
-    if (failure === undefined) this.refuse(reason, detail);
-    else this.refuse('connect_failed', failure);
   }
 
   #dial(): void {
@@ -266,8 +239,8 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
       onClosed: ({ member }) => {
         this.#record.reached(member);
         // An error that answers a request for encryption is shown to nobody.
-        if (startup.parameters() === undefined) this.close('backend_closed');
-        else this.refuse('backend_closed', describeEnd(member, 'backend_closed', undefined));
+        if (startup.parameters() === undefined) this.cut('backend_closed');
+        else this.end('backend_closed', describeEnd(member, 'backend_closed', undefined));
       },
       onRouteAgain: () => this.#route(),
       onUnreachable: (pauseMs) => this.#hold('no_member', pauseMs),
@@ -288,9 +261,9 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
   #relay(target: Target, backend: Socket, firstReply: FirstReply | undefined): void {
     const { startup } = this.#arriving();
     // A client that was reset in this turn of the event loop has not had its `close` yet.
-    if (startup.client().destroyed) this.close('client_gave_up');
+    if (startup.client().destroyed) this.end('client_gave_up');
     if (!this.#move('relay')) return void backend.destroy();
-    this.#leave = this.#around.ages.watch(this, this.#policy.maxSessionAgeMs);
+    this.#leave = this.#around.maxAge.watch(this, this.#policy.maxSessionAgeMs);
     this.#record.opened(this.#pool, target.member);
     this.#relayed = new RelayedSession({
       client: startup.client(),
@@ -302,30 +275,39 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
       idleListeners: this.#idleListeners,
       traffic: this.#record.traffic,
       around: this.#around,
-      onEnded: (ending) => this.close(ending),
-      onLost: (ending, detail, lastWords) => this.#lose(ending, detail, lastWords),
-      onLanded: (isTellable) => this.#part('landed_on_standby', `${target.member}: in_hot_standby is on`, isTellable),
+      onEnded: (ending) => this.cut(ending),
+      onLost: (ending, detail, message) => this.#close(ending, detail, message),
+      onLanded: () => this.end('landed_on_standby', `${target.member}: in_hot_standby is on`),
     });
     this.#arrival = undefined;
     this.#relayed.start();
   }
 
-  /** Ends a relayed session: with words where they would stand between two messages, else without. */
-  #part(reason: EndReason, detail: string | undefined, isTellable: boolean): void {
-    const relayed = this.#relayed;
-    if (relayed === undefined || !isTellable) return this.close(reason, detail);
+  /** Before there is a backend: the client is told why, in an error. */
+  #refuse(reason: RefusalReason, detail: string | undefined): void {
     if (!this.#move('end')) return;
+    const { clock } = this.#around.seams;
+    const error = this.#refusal(reason, detail);
     this.#record.closing(reason, detail);
-    this.#leave = relayed.part(closeMessage(reason, this.#pool, detail), () => this.close(reason, detail));
+    this.#leave = this.#arriving().startup.refuse(error, clock, () => this.cut(reason, detail));
   }
 
-  /** The server has ended the session: its client reads what there is to read, and holds no place any more. */
-  #lose(reason: BackendEnding, detail: string | undefined, lastWords: ErrorFields | undefined): void {
+  #endRelayed(relayed: RelayedSession, reason: CloseReason, detail: string | undefined): void {
+    const lostBy = relayed.lostBy();
+    // The end of its server is the reason that stays.
+    if (lostBy !== undefined) this.#close(lostBy, undefined, undefined);
+    else if (!isEndReason(reason) || !relayed.canBeTold()) this.cut(reason, detail);
+    else this.#close(reason, detail, closeMessage(reason, this.#pool, detail));
+  }
+
+  /** The backend ends synchronously; the client reads what there is to read, then the message. */
+  #close(reason: EndReason | BackendEnding, detail: string | undefined, message: ErrorFields | undefined): void {
     const relayed = this.#relayed;
     if (relayed === undefined || !this.#move('end')) return;
     this.#record.closing(reason, detail);
-    this.#slot.becomeOverLimit();
-    this.#leave = relayed.leave(lastWords, () => this.close(reason, detail));
+    // Its client may take its time, and has no session any more.
+    if (relayed.lostBy() !== undefined) this.#slot.becomeOverLimit();
+    this.#leave = relayed.close(message, () => this.cut(reason, detail));
   }
 
   #refusal(reason: RefusalReason, detail: string | undefined): Uint8Array {

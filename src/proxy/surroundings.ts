@@ -7,7 +7,7 @@ import type { HoldQueue } from './connect/hold-queue.ts';
 import type { OpenPipes } from './relay/stream-pipe.ts';
 import type { ProxyPolicy, ProxyDependencies } from './options.ts';
 import type { SessionRegistry } from './session-registry.ts';
-import type { SessionAges } from './ending/max-age.ts';
+import type { MaxAge } from './ending/max-age.ts';
 import type { ParkedBackends } from './connect/parked-backends.ts';
 import type { BufferedBytes } from './startup/startup-reader.ts';
 import type { StallGate } from './relay/stall-gate.ts';
@@ -23,7 +23,7 @@ export interface Surroundings {
   readonly parked: ParkedBackends;
   readonly cancels: Cancels;
   readonly admission: Admission;
-  readonly ages: SessionAges;
+  readonly maxAge: MaxAge;
   readonly identity: TlsIdentity;
   readonly kept: BufferedBytes;
   readonly connector: BackendConnector;

@@ -9,9 +9,9 @@ import type { RoutingPolicy } from '../../src/model/policy.ts';
 import { emptySnapshot } from '../../src/core/snapshot.ts';
 import type { Snapshot } from '../../src/core/snapshot.ts';
 import { createProbe } from '../../src/patroni/probe.ts';
-import { Evictions } from '../../src/proxy/ending/evictions.ts';
+import { Drains } from '../../src/proxy/ending/drains.ts';
+import { evict } from '../../src/proxy/ending/evict.ts';
 import type { SessionRegistry } from '../../src/proxy/session-registry.ts';
-import { WhenIdle } from '../../src/proxy/ending/when-idle.ts';
 import { systemClock } from '../../src/app/system-clock.ts';
 import { median } from '../support/values/median.ts';
 import { poolsOf, sessionsOn, startMembers } from './probing/cluster.ts';
@@ -77,21 +77,14 @@ async function probing(policy: RoutingPolicy, members: readonly Member[]): Promi
 /** The decision, what follows for live sessions, and the carrying out of it: nothing has changed, as nearly always. */
 function deciding(policy: RoutingPolicy, snapshot: Snapshot, registry: SessionRegistry): number {
   let table = decideRoutes(policy, snapshot, systemClock.now());
-  const whenIdle = new WhenIdle(systemClock, 50);
-  const evictions = new Evictions({
-    registry,
-    table: () => table,
-    decideIfDue: () => {},
-    clock: systemClock,
-    whenIdle,
-    drainMs: () => 0,
-  });
+  const drains = new Drains({ clock: systemClock, decideIfDue: () => {}, perSecond: 50 });
+  const inputs = { drains, registry, table: () => table, clock: systemClock, drainTimeoutMs: () => 0 };
   const figures: number[] = [];
   for (let round = 0; round <= ROUNDS; round += 1) {
     const before = cpuUs();
     for (let time = 0; time < DECISIONS; time += 1) {
       const next = decideRoutes(policy, snapshot, systemClock.now());
-      evictions.apply(planActions(policy, table, next));
+      evict(planActions(policy, table, next), inputs);
       table = next;
     }
     // The first round warms up.

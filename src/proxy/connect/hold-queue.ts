@@ -14,10 +14,8 @@ export interface HeldClient {
   readonly pool: PoolName;
   /** The route is open: go. */
   release(): void;
-  /** Waited long enough. */
-  expire(): void;
-  /** The route is definitely closed. */
-  refuseNoRoute(): void;
+  /** The client has waited for long enough, or its route is closed. */
+  giveUp(reason: 'hold_timeout' | 'no_route'): void;
 }
 
 export interface HoldRequest {
@@ -107,7 +105,7 @@ export class HoldQueue {
     const entry: Entry = { client, enteredAt: now, notBefore: now + pauseMs, outcome: 'gave_up' };
     const cancelDeadline = clock.schedule(waitMs, () => {
       entry.outcome = 'timeout';
-      client.expire();
+      client.giveUp('hold_timeout');
     });
     queue.entries.add(entry);
     this.#held += 1;
@@ -177,7 +175,7 @@ export class HoldQueue {
   #refuseAll(queue: PoolQueue): void {
     for (const entry of queue.entries) {
       entry.outcome = 'refused';
-      entry.client.refuseNoRoute();
+      entry.client.giveUp('no_route');
     }
   }
 

@@ -1,16 +1,12 @@
 // What a client reads when a session that was served ends between two messages: the reason as the greppable word, DETAIL why,
 // HINT what to do. No addresses, as in every text for clients.
 import { CLOSE_REASONS } from '../../model/close-reason.ts';
-import type { CloseReason, LeaveCause } from '../../model/close-reason.ts';
+import type { BackendEnding, EndReason } from '../../model/close-reason.ts';
 import { durationText } from '../../core/describe.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';
 import type { ErrorFields } from '../../wire/error-response.ts';
 import type { Activity } from '../../wire/session-follower.ts';
-import type { BackendEnding } from '../relay/relay.ts';
-
-/** The reasons for which a served session is ended with words. */
-export type EndReason = Extract<CloseReason, `evicted_${LeaveCause}` | 'landed_on_standby' | 'too_old' | 'shutdown'>;
 
 export function closeMessage(reason: EndReason, pool: PoolName, detail: string | undefined): ErrorFields {
   const { sqlState } = CLOSE_REASONS[reason];

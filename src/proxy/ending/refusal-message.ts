@@ -1,7 +1,7 @@
 // What a refused client reads. One text per reason, with the reason itself as the greppable word; DETAIL says what is known,
 // HINT what to do. Addresses are left out: whoever reads this has not authenticated.
 import { CLOSE_REASONS } from '../../model/close-reason.ts';
-import type { CloseReason } from '../../model/close-reason.ts';
+import type { RefusalReason } from '../../model/close-reason.ts';
 import { describeMembers, durationText } from '../../core/describe.ts';
 import type { Instant } from '../../model/instant.ts';
 import type { PoolPolicy } from '../../model/policy.ts';
@@ -9,24 +9,6 @@ import type { PoolDecision } from '../../core/routing-table.ts';
 import { encodeErrorResponse } from '../../wire/error-response.ts';
 import type { ErrorFields } from '../../wire/error-response.ts';
 import type { Target } from '../../wire/target.ts';
-
-/** The reasons for which a client is answered before it reaches a backend. */
-export type RefusalReason = Extract<
-  CloseReason,
-  | 'startup_timeout'
-  | 'not_postgres'
-  | 'unsupported_protocol'
-  | 'tls_required'
-  | 'unknown_target'
-  | 'too_many_sessions'
-  | 'hold_full'
-  | 'hold_timeout'
-  | 'no_route'
-  | 'connect_failed'
-  | 'backend_closed'
-  | 'shutdown'
-  | 'internal_error'
->;
 
 export interface RefusalFacts {
   readonly pool: PoolPolicy;

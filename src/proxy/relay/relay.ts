@@ -2,15 +2,13 @@
 // Owns both sockets from its start until it reports that both are closed, or is stopped. Knows nothing of sessions, tables or
 // PostgreSQL: who wants to read along, or to keep something from the client, taps it.
 import type { Socket } from 'node:net';
+import type { BackendEnding, RelayEnding } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
 import { ToBackend, ToClient } from './directions.ts';
 import type { DirectionInputs } from './directions.ts';
 import type { FirstReply } from '../connect/first-reply.ts';
 import type { PipePair } from './stream-pipe.ts';
 import { resetSocket } from '../socket.ts';
-
-export type BackendEnding = 'backend_closed' | 'backend_reset';
-export type RelayEnding = 'client_closed' | 'client_reset' | BackendEnding;
 
 export interface RelayInputs extends DirectionInputs {
   readonly client: Socket;

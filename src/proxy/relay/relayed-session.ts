@@ -1,6 +1,7 @@
 // A session that has its backend: the relay between the two sockets, what can be read of it, and the ways to end it. Where the
 // stream can be read a follower is shown every byte behind the startup packet: each before it is sent on.
 import type { Socket } from 'node:net';
+import type { BackendEnding, RelayEnding } from '../../model/close-reason.ts';
 import type { PoolPolicy } from '../../model/policy.ts';
 import type { Target } from '../../core/routing-table.ts';
 import { encodeErrorResponse } from '../../wire/error-response.ts';
@@ -10,11 +11,10 @@ import type { Keyed } from '../cancel/cancel-keys.ts';
 import type { Taps, Traffic } from './directions.ts';
 import type { FirstReply } from '../connect/first-reply.ts';
 import type { StartupHandOver } from '../startup/client-startup.ts';
-import { dismiss, sendOff } from '../startup/refuse-startup.ts';
+import { linger, lingerUnread } from '../ending/linger.ts';
 import { Relay } from './relay.ts';
 import { isAboutClient } from '../../wire/sql-state.ts';
 import { describeEnd, lossMessage } from '../ending/close-message.ts';
-import type { BackendEnding, RelayEnding } from './relay.ts';
 import { resetSocket } from '../socket.ts';
 import type { Surroundings } from '../surroundings.ts';
 
@@ -38,7 +38,7 @@ export interface RelayedSessionInputs {
    */
   readonly onLost: (ending: BackendEnding, detail: string, lastWords: ErrorFields | undefined) => void;
   /** The server is a standby where it must be a primary; the client has not been told what it said of that. */
-  readonly onLanded: (isTellable: boolean) => void;
+  readonly onLanded: () => void;
 }
 
 const SETTLING_MS = 100;
@@ -52,6 +52,8 @@ export class RelayedSession implements Taps {
   /** When the client was told that it may begin, and how much it had said until then. */
   #ready = { at: -Infinity, bytes: 0 };
   #lostBy: BackendEnding | undefined;
+  /** Set when the server turned out to be the wrong one: whether its client could be told. */
+  #canTellLanding: boolean | undefined;
 
   constructor(inputs: RelayedSessionInputs) {
     const { client, backend, handedOver, firstReply, pool, traffic, around } = inputs;
@@ -111,23 +113,23 @@ export class RelayedSession implements Taps {
     return this.#lostBy;
   }
 
-  /**
-   * After the server's end: the client may read what it said, and then these words. Returns the client's end without
-   * courtesy.
-   */
-  leave(lastWords: ErrorFields | undefined, onClosed: () => void): () => void {
-    const { client, backend, around } = this.#inputs;
-    this.#release();
-    resetSocket(backend);
-    return sendOff(client, lastWords && encodeErrorResponse(lastWords), around.seams.clock, onClosed);
+  /** True: an error message would stand between two messages of the server, and its client can still be told. */
+  canBeTold(): boolean {
+    return this.#canTellLanding ?? this.isIdle();
   }
 
-  /** Ends the backend in this step, and the client with these last words. Returns the client's end without courtesy. */
-  part(lastWords: ErrorFields, onClosed: () => void): () => void {
+  /**
+   * Ends the backend synchronously. The client may read what its server said, then the message where there is one.
+   * Calls `onClosed` when the client has closed. Returns the function that destroys the client's socket at once.
+   */
+  close(message: ErrorFields | undefined, onClosed: () => void): () => void {
     const { client, backend, around } = this.#inputs;
+    const { clock } = around.seams;
+    const bytes = message && encodeErrorResponse(message);
     this.#release();
     resetSocket(backend);
-    return dismiss(client, encodeErrorResponse(lastWords), around.seams.clock, onClosed);
+    const wait = this.#lostBy === undefined ? linger : lingerUnread;
+    return wait(client, bytes, clock, onClosed);
   }
 
   /** For the relay alone, as are the next two. */
@@ -152,12 +154,13 @@ export class RelayedSession implements Taps {
   /** Reads what a server tells once, before its first ReadyForQuery. True: it is the wrong one, which the client is not told. */
   #hasLanded(follower: SessionFollower, chunk: Uint8Array): boolean {
     const { client, pool, target, around, onLanded } = this.#inputs;
-    const isTellable = follower.isAtBoundaryToClient() && client.writable;
+    const canTell = follower.isAtBoundaryToClient() && client.writable;
     follower.fromBackend(chunk);
     const isPrimaryWanted = pool.exclusive && pool.check.family === 'primary';
     if (isPrimaryWanted && follower.isInHotStandby() === true && target.isStandbyReportStale !== true) {
       around.seams.onTrigger({ kind: 'landed_on_standby', member: target.member });
-      onLanded(isTellable);
+      this.#canTellLanding = canTell;
+      onLanded();
       return true;
     }
     const key = this.#keyed === undefined ? follower.cancelKey() : undefined;

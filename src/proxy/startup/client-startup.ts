@@ -3,11 +3,10 @@
 // Where TLS is ours such a request is answered here, and the client is the TLS socket from then on. Keeps every byte for who comes
 // next: the relay, a cancel or a refusal. Knows no route and no state of the session.
 import type { Socket } from 'node:net';
+import type { CloseReason } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { Recognition } from '../../wire/startup.ts';
 import { NOT_SUPPORTED, SUPPORTED } from '../../wire/error-response.ts';
-import { HTTP_ANSWER } from '../ending/refusal-message.ts';
-import type { RefusalReason } from '../ending/refusal-message.ts';
 import { refuse } from './refuse-startup.ts';
 import { readStartupParameters } from './startup-parameters.ts';
 import type { StartupParameters } from './startup-parameters.ts';
@@ -31,16 +30,9 @@ export interface StartupHandler {
   /** It wants a backend, or to agree on encryption with one; once, and again after each `next`. */
   begin(): void;
   cancel(request: Uint8Array): void;
-  /** What it says cannot be served, or came too late. `answer`: in its own protocol. */
-  refuse(reason: Unwelcome, detail: string, answer?: Uint8Array): void;
-  /** It left, or cannot be spoken with; nothing it said waits for an answer. */
-  close(how: 'no_startup' | 'client_reset' | 'client_gave_up' | 'tls_failed', detail?: string): void;
+  /** The client cannot be served, came too late, or left. */
+  end(reason: CloseReason, detail?: string): void;
 }
-
-type Unwelcome = Extract<
-  RefusalReason,
-  'not_postgres' | 'startup_timeout' | 'tls_required' | 'unsupported_protocol' | 'hold_full'
->;
 
 export interface StartupHandOver {
   /** The first packet as it is to be forwarded, where it can be read. */
@@ -155,17 +147,17 @@ export class ClientStartup implements StartupReaderListener {
       case 'cancel_request':
         return handler.cancel(this.#first());
       case 'invalid':
-        return handler.refuse('not_postgres', packet.why);
+        return handler.end('not_postgres', packet.why);
       case 'http':
-        return handler.refuse('not_postgres', 'HTTP', HTTP_ANSWER);
+        return handler.end('not_postgres', 'HTTP');
       case 'ssl_request':
       case 'gssenc_request':
         if (!this.#check()) return undefined;
-        if (this.#answered.has(packet.kind)) return handler.refuse('unsupported_protocol', answeredText(packet.kind));
+        if (this.#answered.has(packet.kind)) return handler.end('unsupported_protocol', answeredText(packet.kind));
         return tls === undefined ? handler.begin() : this.#answer(packet.kind, tls);
       case 'startup':
         if (tls?.isRequired !== true || this.#isEncrypted) return handler.begin();
-        return handler.refuse('tls_required', 'the startup message came in plain text');
+        return handler.end('tls_required', 'the startup message came in plain text');
       case 'tls':
         if (tls === undefined) return handler.begin();
         return this.#isEncrypted ? this.#nested() : this.#encrypt(tls, this.#reader.bytes());
@@ -179,25 +171,24 @@ export class ClientStartup implements StartupReaderListener {
 
   onEnd(): void {
     if (this.#packet === undefined) {
-      if (this.#reader.length() === 0)
-        this.#inputs.handler.close(this.#hasNegotiated ? 'client_gave_up' : 'no_startup');
-      else this.#inputs.handler.refuse('not_postgres', 'incomplete startup packet');
+      if (this.#reader.length() === 0) this.#inputs.handler.end(this.#hasNegotiated ? 'client_gave_up' : 'no_startup');
+      else this.#inputs.handler.end('not_postgres', 'incomplete startup packet');
     } else if (this.#packet.kind !== 'cancel_request' && !this.#hasPipelined()) {
-      this.#inputs.handler.close('client_gave_up');
+      this.#inputs.handler.end('client_gave_up');
     }
   }
 
   /** A cancel request is passed on although its sender did not wait. */
   onClosed(): void {
     const isFirst = this.#packet === undefined && !this.#hasNegotiated;
-    if (isFirst) this.#inputs.handler.close(this.#reader.length() === 0 ? 'no_startup' : 'client_reset');
-    else if (this.#packet?.kind !== 'cancel_request') this.#inputs.handler.close('client_gave_up');
+    if (isFirst) this.#inputs.handler.end(this.#reader.length() === 0 ? 'no_startup' : 'client_reset');
+    else if (this.#packet?.kind !== 'cancel_request') this.#inputs.handler.end('client_gave_up');
   }
 
   #await(): () => void {
     const { clock, timeoutMs, handler } = this.#inputs;
     const since = clock.now();
-    const expired = (): void => handler.refuse('startup_timeout', `waited ${timeoutMs} ms`);
+    const expired = (): void => handler.end('startup_timeout', `waited ${timeoutMs} ms`);
     // After a stall timers run first: what the client said meanwhile is read before the verdict.
     let cancel = clock.schedule(Math.max(0, this.#leftMs), () => {
       cancel = clock.schedule(0, expired);
@@ -255,7 +246,7 @@ export class ClientStartup implements StartupReaderListener {
         this.#reader = new StartupReader(socket, this.#inputs.kept, this);
         this.#reader.start();
       },
-      onFailed: (why) => this.#inputs.handler.close('tls_failed', why),
+      onFailed: (why) => this.#inputs.handler.end('tls_failed', why),
     });
     this.#client = socket;
     this.#abortHandshake = abort;
@@ -264,7 +255,7 @@ export class ClientStartup implements StartupReaderListener {
   #nested(): void {
     // To be refused inside the encryption that there is, not as one who has just begun it.
     this.#packet = undefined;
-    this.#inputs.handler.refuse('not_postgres', 'TLS inside TLS');
+    this.#inputs.handler.end('not_postgres', 'TLS inside TLS');
   }
 
   /** Who is in the middle of a handshake cannot be told anything. */
@@ -282,13 +273,13 @@ export class ClientStartup implements StartupReaderListener {
   }
 
   #tooMuch(): void {
-    this.#inputs.handler.refuse('hold_full', 'clients that wait have sent more than can be kept for them');
+    this.#inputs.handler.end('hold_full', 'clients that wait have sent more than can be kept for them');
   }
 
   /** What comes before the answer was not encrypted, and may be another's (CVE-2021-23214). PostgreSQL refuses it too. */
   #check(): boolean {
     if (!this.#isNegotiating() || !this.#hasPipelined()) return true;
-    this.#inputs.handler.refuse('not_postgres', 'unencrypted data after the encryption request');
+    this.#inputs.handler.end('not_postgres', 'unencrypted data after the encryption request');
     return false;
   }
 

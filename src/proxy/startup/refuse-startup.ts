@@ -3,54 +3,11 @@
 // Bounded by one deadline whatever the client does; reports once, when the socket is closed.
 import type { Socket } from 'node:net';
 import type { Clock } from '../../model/instant.ts';
+import { LINGER_MS, sendLast } from '../ending/linger.ts';
+import { HTTP_ANSWER } from '../ending/refusal-message.ts';
 import { NOT_SUPPORTED, TLS_ALERT } from '../../wire/error-response.ts';
 import type { Recognition } from '../../wire/startup.ts';
 import type { StartupReader } from './startup-reader.ts';
-
-/** From the refusal to the end of the socket. */
-const REFUSAL_MS = 5_000;
-
-/** The same for a client that was served and can be told: what is queued for it arrives before the words. */
-export function dismiss(client: Socket, lastWords: Uint8Array, clock: Clock, onClosed: () => void): () => void {
-  const cancelDeadline = clock.schedule(REFUSAL_MS, () => client.destroy());
-  partFrom(client, lastWords, () => {
-    cancelDeadline();
-    onClosed();
-  });
-  return () => client.destroy();
-}
-
-/** From the server's end to the end of a client that does not read what the server said. */
-const UNREAD_MS = 60_000;
-
-/**
- * The same for a client whose server has ended, at its own pace while it reads; with last words where there are any.
- */
-export function sendOff(
-  client: Socket,
-  lastWords: Uint8Array | undefined,
-  clock: Clock,
-  onClosed: () => void,
-): () => void {
-  let cancelDeadline = clock.schedule(UNREAD_MS, () => client.destroy());
-  client.once('finish', () => {
-    cancelDeadline();
-    cancelDeadline = clock.schedule(REFUSAL_MS, () => client.destroy());
-  });
-  partFrom(client, lastWords, () => {
-    cancelDeadline();
-    onClosed();
-  });
-  return () => client.destroy();
-}
-
-/** The last words, then nothing is read but the end. */
-function partFrom(client: Socket, lastWords: Uint8Array | undefined, onClosed: () => void): void {
-  client.on('close', onClosed);
-  if (lastWords === undefined) client.end();
-  else client.end(lastWords);
-  client.resume();
-}
 
 /** A client whose first packet, if it got that far, is at the front of `reader`. */
 export interface Refused {
@@ -68,7 +25,7 @@ export interface Refused {
 export function refuse(refused: Refused, error: Uint8Array, clock: Clock, onClosed: () => void): () => void {
   const { client, reader } = refused;
   const answered = new Set(refused.answered);
-  const cancelDeadline = clock.schedule(REFUSAL_MS, () => client.destroy());
+  const cancelDeadline = clock.schedule(LINGER_MS, () => client.destroy());
   const closed = (): void => {
     cancelDeadline();
     onClosed();
@@ -82,10 +39,16 @@ export function refuse(refused: Refused, error: Uint8Array, clock: Clock, onClos
       return;
     }
     reader.release();
-    partFrom(client, packet?.kind === 'tls' ? TLS_ALERT : error, closed);
+    sendLast(client, answerTo(packet, error), closed);
   };
   reader.passTo({ onPacket: answer, onEnd: () => answer(undefined), onClosed: closed });
   client.resume();
   answer(refused.packet);
   return () => client.destroy();
+}
+
+/** The error in the client's own protocol. */
+function answerTo(packet: Recognition | undefined, error: Uint8Array): Uint8Array {
+  if (packet?.kind === 'tls') return TLS_ALERT;
+  return packet?.kind === 'http' ? HTTP_ANSWER : error;
 }

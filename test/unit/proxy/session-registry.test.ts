@@ -25,10 +25,9 @@ function aSession(place: Assignment, pool = 'read'): RegisteredSession {
     settlesInMs: () => 0,
     onIdle: () => () => {},
     end() {},
-    giveUpDial() {},
-    refuseIfHeld() {},
-    dismiss() {},
-    close() {},
+    state: 'relaying',
+    cut() {},
+    reroute() {},
   };
   registry.add(session);
   registry.assign(session, place);

@@ -51,8 +51,7 @@ function start(policy: Partial<HoldPolicy> = {}, heldElsewhere = (): number => 0
         leave(released);
         onRelease();
       },
-      expire: () => leave(expired),
-      refuseNoRoute: () => leave([]),
+      giveUp: (reason) => leave(reason === 'hold_timeout' ? expired : []),
     };
     const answer = holding.enter(waiting, { cause: 'no_member', since, pauseMs });
     return answer;

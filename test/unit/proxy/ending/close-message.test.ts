@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { closeMessage } from '../../../../src/proxy/ending/close-message.ts';
-import type { EndReason } from '../../../../src/proxy/ending/close-message.ts';
+import type { EndReason } from '../../../../src/model/close-reason.ts';
 
 test.each<[EndReason, string, string]>([
   ['evicted_demoted', '57P01', 'the session\'s member left pool "write"'],

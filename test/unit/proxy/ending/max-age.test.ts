@@ -1,22 +1,23 @@
 import { expect, test } from 'vitest';
-import { SessionAges } from '../../../../src/proxy/ending/max-age.ts';
-import type { Ageing } from '../../../../src/proxy/ending/max-age.ts';
-import { WhenIdle } from '../../../../src/proxy/ending/when-idle.ts';
+import { Drains } from '../../../../src/proxy/ending/drains.ts';
+import { MaxAge } from '../../../../src/proxy/ending/max-age.ts';
+import type { AgingSession } from '../../../../src/proxy/ending/max-age.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 
-/** The longest that the configuration takes, and what a timer of Node takes. */
+/** The longest that the configuration takes, and what one timer of Node takes. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-function watched(clock: ManualClock, chance: number): { readonly ended: string[]; readonly forget: () => void } {
+function watched(clock: ManualClock, chance: number): { readonly ended: string[]; readonly cancel: () => void } {
   const ended: string[] = [];
-  const session: Ageing = {
+  const session: AgingSession = {
     isIdle: () => true,
     settlesInMs: () => 0,
     onIdle: () => () => {},
     end: (reason) => void ended.push(reason),
   };
-  const ages = new SessionAges({ clock, whenIdle: new WhenIdle(clock, 50), random: () => chance });
-  return { ended, forget: ages.watch(session, LONGEST_MS) };
+  const drains = new Drains({ clock, decideIfDue: () => {}, perSecond: 50 });
+  const maxAge = new MaxAge({ clock, drains, random: () => chance });
+  return { ended, cancel: maxAge.watch(session, LONGEST_MS) };
 }
 
 test('an age above what one timer can wait is reached, and not before', async () => {
@@ -30,11 +31,11 @@ test('an age above what one timer can wait is reached, and not before', async ()
   expect(clock.pending()).toBe(0);
 });
 
-test('a session that ends between two of its timers leaves none', async () => {
+test('a session that ends before its age leaves no timer', async () => {
   const clock = new ManualClock();
-  const { ended, forget } = watched(clock, 0.75);
-  await clock.advance(LONGEST_MS + 1);
+  const { ended, cancel } = watched(clock, 0.75);
+  await clock.advance(LONGEST_MS);
   expect(clock.pending()).toBe(1);
-  forget();
+  cancel();
   expect([clock.pending(), ended]).toEqual([0, []]);
 });

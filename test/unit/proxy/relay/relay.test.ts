@@ -2,7 +2,8 @@ import { Socket } from 'node:net';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Pipe, Receiver } from '../../../../src/proxy/relay/stream-pipe.ts';
 import { Relay } from '../../../../src/proxy/relay/relay.ts';
-import type { RelayEnding, RelayInputs } from '../../../../src/proxy/relay/relay.ts';
+import type { RelayEnding } from '../../../../src/model/close-reason.ts';
+import type { RelayInputs } from '../../../../src/proxy/relay/relay.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 import { until } from '../../../support/waiting/until.ts';
 

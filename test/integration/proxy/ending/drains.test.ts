@@ -1,4 +1,4 @@
-// Sessions whose listener or pool a reload took away, where their stream can be read: told between two transactions, by rate.
+// Drains over sockets, of listeners and pools that a reload removed: each session is told between two transactions, at a limited rate.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Address } from '../../../../src/model/member.ts';
 import type { ProxyPolicy } from '../../../../src/proxy/options.ts';

@@ -1,0 +1,115 @@
+// Owns the endings that can wait. A drain ends its sessions one by one, each between two of its transactions, and the
+// rest at its deadline, unless the sessions may stay by then. Evictions (`evict.ts`), listeners and pools that a reload
+// removed, and the shutdown of the process are drains. All of them share one limit on endings per second.
+import type { Clock } from '../../model/instant.ts';
+import type { RegisteredSession } from '../session-registry.ts';
+import { WhenIdle } from './when-idle.ts';
+import type { Drainable } from './when-idle.ts';
+
+export interface Drain {
+  /** A drain replaces the one that has the same key. */
+  readonly key: string;
+  /** The sessions that the drain concerns at this moment. */
+  readonly sessions: () => readonly RegisteredSession[];
+  /** Called for a session that is idle, and at the deadline for every session. */
+  readonly end: (session: RegisteredSession) => void;
+  /** True: the sessions may stay. */
+  readonly isOver: () => boolean;
+  /** The drain begins after this time, unless it is over by then. Milliseconds. */
+  readonly afterMs: number;
+  /** From the beginning of the drain to its deadline, read at its beginning. Milliseconds; undefined: no deadline. */
+  readonly limitMs: () => number | undefined;
+}
+
+interface Running {
+  readonly drain: Drain;
+  cancel: () => void;
+}
+
+const nothing = (): void => {};
+
+export interface DrainsInputs {
+  readonly clock: Clock;
+  /** Brings the routing table up to date, which may start and end drains. */
+  readonly decideIfDue: () => void;
+  /** Sessions that may end in a second. */
+  readonly perSecond: number;
+}
+
+export class Drains {
+  readonly #clock: Clock;
+  readonly #decideIfDue: () => void;
+  readonly #whenIdle: WhenIdle;
+  readonly #running = new Map<string, Running>();
+
+  constructor({ clock, decideIfDue, perSecond }: DrainsInputs) {
+    this.#clock = clock;
+    this.#decideIfDue = decideIfDue;
+    this.#whenIdle = new WhenIdle(clock, perSecond);
+  }
+
+  /** Another limit from now on. */
+  pace(perSecond: number): void {
+    this.#whenIdle.pace(perSecond);
+  }
+
+  start(drain: Drain): void {
+    this.#cancel(drain.key);
+    const running: Running = { drain, cancel: nothing };
+    this.#running.set(drain.key, running);
+    if (drain.afterMs === 0) return this.#begin(running);
+    const begin = (): void => {
+      this.#decideIfDue();
+      // The decision may have brought another drain under this key.
+      if (this.#running.get(drain.key) !== running) return;
+      if (drain.isOver()) this.#cancel(drain.key);
+      else this.#begin(running);
+    };
+    running.cancel = this.#clock.schedule(drain.afterMs, begin);
+    return undefined;
+  }
+
+  /** Ends the sessions synchronously, idle or not. */
+  endNow({ key, sessions, end }: Drain): void {
+    this.#cancel(key);
+    for (const session of sessions()) end(session);
+  }
+
+  /** Ends one session when it is idle, without a deadline. Returns the cancel function, which is idempotent. */
+  whenIdle(session: Drainable, end: () => void): () => void {
+    return this.#whenIdle.run(session, end);
+  }
+
+  /** Something changed on which `isOver` depends: forgets the drains that are over. */
+  review(): void {
+    for (const [key, { drain }] of this.#running) {
+      if (drain.isOver()) this.#cancel(key);
+    }
+  }
+
+  stop(): void {
+    for (const key of this.#running.keys()) this.#cancel(key);
+    this.#whenIdle.stop();
+  }
+
+  #begin(running: Running): void {
+    const { drain } = running;
+    const limitMs = drain.limitMs();
+    const cancels = drain.sessions().map((session) => this.#whenIdle.run(session, () => drain.end(session)));
+    if (limitMs !== undefined) cancels.push(this.#clock.schedule(limitMs, () => this.#deadline(drain)));
+    running.cancel = () => {
+      for (const cancel of cancels) cancel();
+    };
+  }
+
+  #deadline(drain: Drain): void {
+    this.#cancel(drain.key);
+    this.#decideIfDue();
+    if (!drain.isOver()) this.endNow(drain);
+  }
+
+  #cancel(key: string): void {
+    this.#running.get(key)?.cancel();
+    this.#running.delete(key);
+  }
+}

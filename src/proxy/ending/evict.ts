@@ -1,0 +1,55 @@
+// Carries out what a change of the routing table asks of live sessions. Mode `close` acts synchronously, `drain` and
+// `drain_idle` start a drain, and only `drain` has a deadline. A session that is still connecting to the member is
+// routed again whatever the mode: nothing of its client was forwarded yet.
+import { isOver } from '../../core/actions.ts';
+import type { Action } from '../../core/actions.ts';
+import { describeStanding } from '../../core/describe.ts';
+import type { RoutingTable } from '../../core/routing-table.ts';
+import { evictionReason } from '../../model/close-reason.ts';
+import type { Clock } from '../../model/instant.ts';
+import { addressText } from '../../model/member.ts';
+import type { PoolName } from '../../model/policy.ts';
+import type { RegisteredSession, SessionRegistry } from '../session-registry.ts';
+import type { Drain, Drains } from './drains.ts';
+
+export interface EvictInputs {
+  readonly drains: Drains;
+  readonly registry: SessionRegistry;
+  readonly table: () => RoutingTable;
+  readonly clock: Clock;
+  /** The pool's time from the beginning of a drain to its deadline. Milliseconds. */
+  readonly drainTimeoutMs: (pool: PoolName) => number;
+}
+
+export function evict(actions: readonly Action[], inputs: EvictInputs): void {
+  const { drains } = inputs;
+  for (const action of actions) {
+    const drain = drainOf(action, inputs);
+    if (action.mode === 'close') {
+      drains.endNow(drain);
+      continue;
+    }
+    for (const session of drain.sessions()) session.reroute();
+    if (action.mode !== 'keep') drains.start(drain);
+  }
+  drains.review();
+}
+
+function drainOf(action: Action, { registry, table, clock, drainTimeoutMs }: EvictInputs): Drain {
+  const { pool, member, address, mode, afterMs } = action;
+  return {
+    key: JSON.stringify([pool, member, addressText(address)]),
+    sessions: () => registry.at(pool, member, address),
+    end: (session) => leave(session, action, clock),
+    isOver: () => isOver(action, table()),
+    afterMs,
+    limitMs: () => (mode === 'drain' ? drainTimeoutMs(pool) : undefined),
+  };
+}
+
+function leave(session: RegisteredSession, { member, cause, why }: Action, clock: Clock): void {
+  if (session.state !== 'relaying') return session.reroute();
+  const isGone = cause === 'removed' && why.code === 'never_answered';
+  const because = isGone ? 'is no longer there' : describeStanding({ kind: 'leave', cause, why }, clock.now());
+  return session.end(evictionReason(cause), `${member}: ${because}`);
+}

@@ -1,0 +1,121 @@
+import { beforeEach, expect, test } from 'vitest';
+import { Drains } from '../../../../src/proxy/ending/drains.ts';
+import type { Drain } from '../../../../src/proxy/ending/drains.ts';
+import type { RegisteredSession } from '../../../../src/proxy/session-registry.ts';
+import { ManualClock } from '../../../support/waiting/manual-clock.ts';
+
+let clock: ManualClock;
+let drains: Drains;
+let ended: string[];
+let isOver: boolean;
+let decide: () => void;
+
+beforeEach(() => {
+  clock = new ManualClock();
+  decide = () => {};
+  drains = new Drains({ clock, decideIfDue: () => decide(), perSecond: 50 });
+  ended = [];
+  isOver = false;
+});
+
+function aSession(pool: string, isIdle: boolean): RegisteredSession {
+  return {
+    pool,
+    listener: { host: '127.0.0.1', port: 6432 },
+    state: 'relaying',
+    assignment: () => undefined,
+    isIdle: () => isIdle,
+    settlesInMs: () => 0,
+    onIdle: () => () => {},
+    end: () => ended.push(pool),
+    cut() {},
+    reroute() {},
+  };
+}
+
+const idle = aSession('idle', true);
+const busy = aSession('busy', false);
+
+function aDrain(changes: Partial<Drain> = {}): Drain {
+  return {
+    key: 'it',
+    sessions: () => [idle, busy],
+    end: (session) => session.end('shutdown'),
+    isOver: () => isOver,
+    afterMs: 0,
+    limitMs: () => 1_000,
+    ...changes,
+  };
+}
+
+test('idle sessions end at once, the rest at the deadline', async () => {
+  drains.start(aDrain({ sessions: () => (ended.length === 0 ? [idle, busy] : [busy]) }));
+  expect(ended).toEqual(['idle']);
+  await clock.advance(999);
+  expect(ended).toEqual(['idle']);
+  await clock.advance(1);
+  expect(ended).toEqual(['idle', 'busy']);
+  expect(clock.pending()).toBe(0);
+});
+
+test('without a deadline busy sessions stay', async () => {
+  drains.start(aDrain({ limitMs: () => undefined }));
+  await clock.advance(1_000_000);
+  expect(ended).toEqual(['idle']);
+});
+
+test('a drain that is over by its deadline ends nothing more', async () => {
+  drains.start(aDrain());
+  isOver = true;
+  await clock.advance(1_000);
+  expect(ended).toEqual(['idle']);
+});
+
+test('a drain that begins later reads its limit then, and does not begin when it is over', async () => {
+  let limitMs = 1_000;
+  drains.start(aDrain({ key: 'late', afterMs: 500, limitMs: () => limitMs }));
+  drains.start(aDrain({ key: 'never', afterMs: 400, sessions: () => [busy], isOver: () => true }));
+  await clock.advance(499);
+  expect(ended).toEqual([]);
+  limitMs = 10;
+  await clock.advance(1);
+  expect(ended).toEqual(['idle']);
+  await clock.advance(10);
+  expect(ended).toEqual(['idle', 'idle', 'busy']);
+  expect(clock.pending()).toBe(0);
+});
+
+test('another drain under the same key replaces the first, also when the decision before its beginning brought it', async () => {
+  const replacement = aDrain({ sessions: () => [busy], limitMs: () => 100 });
+  drains.start(aDrain());
+  drains.start(aDrain({ afterMs: 50 }));
+  decide = () => drains.start(replacement);
+  expect(ended).toEqual(['idle']);
+  await clock.advance(50);
+  decide = () => {};
+  await clock.advance(100);
+  expect(ended).toEqual(['idle', 'busy']);
+  expect(clock.pending()).toBe(0);
+});
+
+test('a review forgets the drains that are over', () => {
+  drains.start(aDrain({ sessions: () => [busy] }));
+  drains.review();
+  expect(clock.pending()).toBe(1);
+  isOver = true;
+  drains.review();
+  expect([clock.pending(), ended]).toEqual([0, []]);
+});
+
+test('an immediate end replaces a drain', () => {
+  drains.start(aDrain({ sessions: () => [busy] }));
+  drains.endNow(aDrain());
+  expect([clock.pending(), ended]).toEqual([0, ['idle', 'busy']]);
+});
+
+test('stopped, it leaves no timer', () => {
+  drains.start(aDrain());
+  drains.start(aDrain({ key: 'late', afterMs: 500 }));
+  drains.stop();
+  expect(clock.pending()).toBe(0);
+});
