@@ -13,15 +13,16 @@ import { DegradedPools } from './connect/degraded.ts';
 import { dialTcp } from './connect/dial.ts';
 import { RelayPipes } from './relay/direct/pipes.ts';
 import { Drains } from './ending/drains.ts';
-import type { Drain } from './ending/drains.ts';
 import { evict } from './ending/evict.ts';
+import { drainOfRemoval } from './ending/removal.ts';
+import type { Removal } from './ending/removal.ts';
+import { drainAll } from './ending/shutdown.ts';
 import { HoldQueue } from './connect/hold-queue.ts';
 import { Listeners } from './accept/listeners.ts';
 import type { BoundListener, ListenerChanges } from './accept/listeners.ts';
 import type { ProxyOptions, ProxyPolicy } from './options.ts';
 import { Picker } from './connect/picker.ts';
 import { SessionRegistry } from './session-registry.ts';
-import type { RegisteredSession } from './session-registry.ts';
 import { Session } from './session.ts';
 import { MaxAge } from './ending/max-age.ts';
 import { ParkedBackends } from './connect/parked-backends.ts';
@@ -30,12 +31,6 @@ import { StallGate } from './relay/stall-gate.ts';
 import type { Surroundings } from './surroundings.ts';
 import { TlsIdentity } from './startup/tls-certificate.ts';
 import type { CertificateStatus } from './startup/tls-certificate.ts';
-
-/**
- * Before the deadline of a drain: idle sessions whose turn has not come are told then, so that they have left by the
- * deadline.
- */
-const LAST_MESSAGE_MS = 1_000;
 
 /** Nothing was bound, and nothing has changed. `message` says why. */
 export interface Failure {
@@ -244,21 +239,7 @@ class RunningProxy implements LocalProxy {
 
   async drain(deadlineMs: number): Promise<void> {
     this.#isStopping = true;
-    const neededPerSecond = (this.#registry.size() * 1_000) / Math.max(1, deadlineMs);
-    this.#drains.pace(Math.max(this.#policy.client.maxDisconnectsPerSecond, neededPerSecond));
-    for (const session of this.#registry.all()) {
-      if (session.state === 'holding') session.end('shutdown');
-    }
-    this.#drains.start({
-      key: 'shutdown',
-      sessions: () => this.#registry.all(),
-      end: (session) => {
-        if (session.isIdle()) session.end('shutdown');
-      },
-      isOver: () => false,
-      afterMs: 0,
-      limitMs: () => deadlineMs - Math.min(LAST_MESSAGE_MS, deadlineMs / 2),
-    });
+    drainAll(this.#registry, this.#drains, deadlineMs, this.#policy.client.maxDisconnectsPerSecond);
     await this.emptied(deadlineMs);
     this.close();
   }
@@ -315,34 +296,26 @@ class RunningProxy implements LocalProxy {
   }
 
   #drainListener({ pool, address }: BoundListener): void {
-    const isAtListener = (session: RegisteredSession): boolean => isSameAddress(session.listener, address);
-    const isBack = (): boolean => this.#listeners.isBound(address);
-    const limitMs = this.#drainTimeoutMs(pool);
-    this.#drains.start(this.#removal(`listener ${addressText(address)}`, isAtListener, isBack, limitMs));
+    const removal: Removal = {
+      what: `listener ${addressText(address)}`,
+      has: (session) => isSameAddress(session.listener, address),
+      isBack: () => this.#listeners.isBound(address),
+      limitMs: this.#drainTimeoutMs(pool),
+    };
+    this.#drains.start(drainOfRemoval(removal, this.#registry));
   }
 
-  /** Nobody decides any more who may be in it: of an exclusive pool, whose sessions could not be fenced, none may stay. */
+  /** No sessions of a removed exclusive pool may stay: nobody decides about its members any more. */
   #drainPool({ name, exclusive, drainTimeoutMs }: PoolPolicy): void {
-    const isInPool = (session: RegisteredSession): boolean => session.pool === name;
-    const drain = this.#removal(`pool ${name}`, isInPool, () => this.#isConfigured(name), drainTimeoutMs);
+    const removal: Removal = {
+      what: `pool ${name}`,
+      has: (session) => session.pool === name,
+      isBack: () => this.#isConfigured(name),
+      limitMs: drainTimeoutMs,
+    };
+    const drain = drainOfRemoval(removal, this.#registry);
     if (exclusive) this.#drains.endNow(drain);
     else this.#drains.start(drain);
-  }
-
-  /** The drain of a listener or a pool that is no longer configured. */
-  #removal(what: string, has: (session: RegisteredSession) => boolean, isBack: () => boolean, limitMs: number): Drain {
-    const detail = `${what} is no longer configured`;
-    return {
-      key: what,
-      sessions: () => this.#registry.all().filter(has),
-      end: (session) => {
-        // By now it may have asked for another pool.
-        if (has(session)) session.end(session.state === 'relaying' ? 'evicted_removed' : 'no_route', detail);
-      },
-      isOver: isBack,
-      afterMs: 0,
-      limitMs: () => limitMs,
-    };
   }
 
   #withHistory(name: PoolName, counts: PoolCounts): PoolCounts {
