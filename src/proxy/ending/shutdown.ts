@@ -1,6 +1,6 @@
-// The drain of the whole process. Clients that wait for a route are refused at once, and clients that connect are
-// refused by their own session. Busy sessions are cut by the caller at the deadline; the sessions that are idle shortly
-// before it are told then, whatever their turn, so that they can read the message by the deadline.
+// The drain of the whole process. Clients that wait for a route are refused at once; clients that arrive later are
+// refused by their own session. The sessions that are idle shortly before the deadline are told then, whatever their
+// turn, so that their clients can read the message. The caller cuts the rest at the deadline.
 import type { SessionRegistry } from '../session-registry.ts';
 import type { Drains } from './drains.ts';
 
