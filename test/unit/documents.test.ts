@@ -27,7 +27,8 @@ test('the README fits on few screens', () => {
 });
 
 test('no line is too long, but for tables, links and what a terminal showed', () => {
-  const long = [...PAGES, named('test/bench/README.md')].flatMap(({ file, text, blocks }) => {
+  const done = DOCUMENTS.filter(({ file }) => !['src/README.md', 'test/README.md'].includes(file));
+  const long = done.flatMap(({ file, text, blocks }) => {
     const recorded = new Set(blocks.filter((block) => block.isRecorded).flatMap((block) => block.text.split('\n')));
     return text.split('\n').flatMap((line, index) => {
       const isExcepted = line.startsWith('|') || /^\s*(?:- )?\[[^\]]*\]\([^)]*\)/.test(line) || recorded.has(line);
