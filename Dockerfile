@@ -1,16 +1,16 @@
-# Pointsman as an image: Node, the program, and no shell. Builds with BuildKit and with the classic builder, on amd64 and arm64.
+# The image of Pointsman: Node, the program, and no shell. Builds with BuildKit and with the classic builder.
 #   docker build -t pointsman --build-arg VERSION=0.1.0 --build-arg REVISION="$(git rev-parse HEAD)" .
 
-# With Node and npm; its /usr/local/bin/node goes into the image.
+# Has Node and npm. Its /usr/local/bin/node goes into the image.
 ARG BUILD_IMAGE=node:24-bookworm-slim
-# With what Node needs of that distribution: glibc, libstdc++ and authorities; nothing else is asked of it.
+# Has the libraries that Node needs (glibc and libstdc++ of the same distribution) and the certificate authorities.
 ARG RUNTIME_IMAGE=gcr.io/distroless/cc-debian12:nonroot
 
 FROM ${BUILD_IMAGE} AS build
 LABEL pointsman.stage=build
 WORKDIR /build
 COPY package.json package-lock.json ./
-# No package that it is built with needs its installation script.
+# No package needs its install script for this build.
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json rolldown.config.ts ./
 COPY src src
@@ -20,17 +20,22 @@ FROM ${BUILD_IMAGE} AS app
 LABEL pointsman.stage=app
 WORKDIR /app
 COPY package.json package-lock.json ./
-# Without the sandbox's PostgreSQL (optional). What the packages bring for compilers and readers stays behind.
+# The optional packages are the sandbox's PostgreSQL. Type declarations and source maps stay out of the image.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
     && rm -rf package-lock.json node_modules/.package-lock.json node_modules/zod/src \
     && find node_modules -type f \( -name '*.d.ts' -o -name '*.d.cts' -o -name '*.d.mts' -o -name '*.map' \) -delete
 COPY --from=build /build/dist dist
 COPY deploy/image/pointsman.yaml /etc/pointsman/pointsman.yaml
-# Compiled once here instead of at each start. Node keeps this by user and by V8's options: only who has the same reads it.
+# `pointsman` on the PATH, for docker exec and kubectl exec. The image has no /usr/bin/env, so the first line names Node.
+RUN sed -i '1s|^#!.*|#!/usr/local/bin/node|' dist/main.js && chmod 755 dist/main.js \
+    && mkdir /programs && cp /usr/local/bin/node /programs/ && ln -s /app/dist/main.js /programs/pointsman
+# Compiles the program once, here, instead of at each start. Node keeps one cache for each user and set of V8 options:
+# those of ENTRYPOINT, and none, which is how the health check and `pointsman` run.
 RUN mkdir compile-cache && chown 65532:65532 compile-cache
 USER 65532:65532
 RUN export NODE_COMPILE_CACHE=/app/compile-cache \
-    && node --max-semi-space-size=2 --liftoff-only --expose-gc dist/main.js version && ! node dist/healthcheck-main.js
+    && node --max-semi-space-size=2 --liftoff-only --expose-gc dist/main.js version \
+    && node dist/main.js version && ! node dist/healthcheck-main.js
 USER root
 RUN chown -R root:root compile-cache && chmod -R a+rX,go-w /app /etc/pointsman
 
@@ -39,17 +44,18 @@ ARG VERSION=
 ARG REVISION=
 ARG SOURCE=
 LABEL org.opencontainers.image.title="Pointsman" \
-      org.opencontainers.image.description="The database host that follows a PostgreSQL cluster's primary: a cluster-aware routing proxy" \
+      org.opencontainers.image.description="A cluster-aware routing proxy for PostgreSQL: one stable address for a cluster whose primary moves" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}" \
       org.opencontainers.image.source="${SOURCE}"
-COPY --from=app /usr/local/bin/node /usr/local/bin/node
+# A directory is copied, because COPY follows a link that is named itself.
+COPY --from=app /programs/ /usr/local/bin/
 COPY --from=app /etc/pointsman /etc/pointsman
 COPY --from=app /app /app
 ENV POINTSMAN_CONFIG=/etc/pointsman/pointsman.yaml \
     NODE_COMPILE_CACHE=/app/compile-cache
-# A number, so that runAsNonRoot can be checked.
+# A number, because Kubernetes cannot check runAsNonRoot for a name.
 USER 65532:65532
 WORKDIR /app
 EXPOSE 6432 6433 8432

@@ -82,7 +82,7 @@ export default defineConfig({
   plugins: ['typescript', 'import', 'promise', 'unicorn', 'oxc', 'node'],
   categories: { correctness: 'error', suspicious: 'error' },
   env: { node: true, es2024: true },
-  ignorePatterns: ['dist', 'node_modules'],
+  ignorePatterns: ['deploy', 'dist', 'node_modules'],
   rules: {
     eqeqeq: 'error',
     'no-var': 'error',

@@ -116,6 +116,16 @@ export function describeImageItself(lab: () => ContainerLab): void {
       });
     });
 
+    it('has `pointsman` on the PATH, for commands in a running container', async () => {
+      expect(await confined.exec('pointsman', '--version')).toMatchObject({
+        exitCode: 0,
+        output: expect.stringMatching(/^\d+\.\d+\.\d+\s*$/) as unknown,
+      });
+      const explained = await confined.exec('pointsman', 'explain');
+      expect(explained).toMatchObject({ exitCode: 0, output: expect.stringContaining('pool write') as unknown });
+      expect(await node(confined, '-p', 'fs.realpathSync("/usr/local/bin/pointsman")')).toBe('/app/dist/main.js');
+    });
+
     it('without a word about the members ends with 2, and says what would be right', async () => {
       const { code, stdout, stderr } = await toEnd(lab(), {});
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

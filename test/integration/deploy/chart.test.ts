@@ -1,9 +1,10 @@
-// The chart, rendered with every value set in its ci/ folder, and with values that it must refuse.
+// The chart, rendered with every value set in its ci/ folder, with single values, and with values that it must refuse.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
+import { z } from 'zod';
 import { holdManifests, loadedBy } from '../../support/deploy/hold-manifests.ts';
 import { manifestOf, parseManifests, podSpecOf, pointsmanIn } from '../../support/deploy/manifests.ts';
 import type { Manifest } from '../../support/deploy/manifests.ts';
@@ -12,6 +13,8 @@ import type { ChartRenderer, Rendered } from '../../support/deploy/render-chart.
 import { describeUnless } from '../../support/runner/unless-missing.ts';
 
 const sets = await valueSets();
+/** `library` makes no pod: the example of an application's chart has it. */
+const setsWithPods = sets.filter((set) => set !== 'library-values.yaml');
 let chart: ChartRenderer;
 let directory: string;
 let files = 0;
@@ -25,16 +28,21 @@ function manifestsOf(outcome: Rendered): readonly Manifest[] {
   return outcome.manifests;
 }
 
-/** With what every release has to say. */
+/** The text that helm prints after an installation with this set. */
+function notes(set: string): Promise<string> {
+  return chart.notes(join(CHART, 'ci', set));
+}
+
+/** `values`, and the seeds, which every release needs. */
 async function renderedWith(values: Readonly<Record<string, unknown>>): Promise<Rendered> {
   const file = join(directory, `${files++}.yaml`);
   await writeFile(file, stringify({ cluster: { seeds: ['http://postgres:8008'] }, ...values }));
   return chart.render(file);
 }
 
-/** The configuration's section, with kubernetesDiscovery on. */
+/** The section `cluster` of the configuration, as the program loads it. */
 async function clusterOf(values: Readonly<Record<string, unknown>>) {
-  const manifests = manifestsOf(await renderedWith({ kubernetesDiscovery: true, ...values }));
+  const manifests = manifestsOf(await renderedWith(values));
   return loadedBy(manifests, podSpecOf(manifestOf(manifests, 'Deployment'))).cluster;
 }
 
@@ -53,64 +61,150 @@ describeUnless(missingHelm, 'with helm or its stand-in', () => {
     await rm(directory, { recursive: true });
   });
 
-  test.each(sets)('%s is what Kubernetes and Pointsman take', async (set) => {
+  test.each(setsWithPods)('%s: Kubernetes and Pointsman accept it', async (set) => {
     await holdManifests(await rendered(set));
   });
 
-  test('a second document of one name would overwrite the first: there is none', async () => {
+  test('no two resources have the same kind and name', async () => {
     for (const set of sets) {
       const names = (await rendered(set)).map(({ kind, metadata }) => `${kind} ${metadata.name}`);
       expect(new Set(names).size, set).toBe(names.length);
     }
   });
 
-  test('what is switched off is not there, and nothing else is missing', async () => {
-    const least = ['ConfigMap', 'Deployment', 'Service', 'Service', 'Service'];
+  test('a resource that is switched off is not made, and no other is missing', async () => {
+    const least = ['ConfigMap', 'Deployment', 'Pod', 'Service', 'Service', 'Service'];
     expect(kindsOf(await rendered('fixed-values.yaml'))).toEqual(least);
     expect(manifestOf(await rendered('fixed-values.yaml'), 'Deployment')).toMatchObject({ spec: { replicas: 3 } });
-    const standard = [...least, 'HorizontalPodAutoscaler', 'NetworkPolicy', 'PodDisruptionBudget', 'ServiceAccount'];
+    const standard = [...least, 'NetworkPolicy', 'PodDisruptionBudget', 'ServiceAccount'];
     expect(kindsOf(await rendered('default-values.yaml'))).toEqual(standard.toSorted());
-    expect(manifestOf(await rendered('default-values.yaml'), 'Deployment')).not.toHaveProperty('spec.replicas');
-    expect(kindsOf(await rendered('monitoring-values.yaml'))).toEqual(
-      [...standard, 'PrometheusRule', 'ServiceMonitor'].toSorted(),
-    );
+    expect(manifestOf(await rendered('default-values.yaml'), 'Deployment')).toMatchObject({ spec: { replicas: 2 } });
+    const monitoring = await rendered('monitoring-values.yaml');
+    const all = [...standard, 'HorizontalPodAutoscaler', 'PrometheusRule', 'ServiceMonitor'];
+    expect(kindsOf(monitoring)).toEqual(all.toSorted());
+    expect(manifestOf(monitoring, 'Deployment')).not.toHaveProperty('spec.replicas');
+    expect(kindsOf(await rendered('load-balancer-values.yaml'))).not.toContain('Pod');
+    expect(kindsOf(await rendered('library-values.yaml'))).toEqual(['ConfigMap', 'PodMonitor', 'PrometheusRule']);
     expect(kindsOf(await rendered('discovery-values.yaml'))).toEqual([...standard, 'Role', 'RoleBinding'].toSorted());
     expect(kindsOf(await rendered('sidecar-values.yaml'))).toEqual(
       ['ConfigMap', 'Deployment', 'PodMonitor', 'PrometheusRule', 'ServiceAccount'].toSorted(),
     );
   });
 
-  test('the rights and the token go together', async () => {
-    const manifests = await rendered('discovery-values.yaml');
+  test.each(['discovery-values.yaml', 'discovery-service-values.yaml'])('%s: rights and token', async (set) => {
+    const manifests = await rendered(set);
     expect(podSpecOf(manifestOf(manifests, 'Deployment'))).toMatchObject({ automountServiceAccountToken: true });
     expect(manifestOf(manifests, 'RoleBinding')).toMatchObject({ subjects: [{ namespace: RELEASE.namespace }] });
+    expect(portsTo(manifestOf(manifests, 'NetworkPolicy'))).toContain(6443);
+    expect(portsTo(manifestOf(await rendered('default-values.yaml'), 'NetworkPolicy'))).not.toContain(6443);
     const without = podSpecOf(manifestOf(await rendered('default-values.yaml'), 'Deployment'));
     expect(without).toMatchObject({ automountServiceAccountToken: false });
   });
 
-  test('kubernetesDiscovery switches discovery on: no seeds are needed, and its settings come through', async () => {
-    expect(await clusterOf({ cluster: { scope: 'batman' } })).toMatchObject({
+  test('one switch for discovery: no seeds are needed, and the settings in `cluster` come through', async () => {
+    expect(await clusterOf({ cluster: { scope: 'batman' }, kubernetesDiscovery: true })).toMatchObject({
       seeds: [],
       kubernetes: { labels: 'application=patroni,cluster-name=batman', service: undefined },
     });
-    const labels = { scope_label: 'team', labels: 'application=spilo' };
-    const own = { cluster: { scope: 'batman' }, config: { cluster: { kubernetes: labels } } };
-    expect(await clusterOf(own)).toMatchObject({ kubernetes: { labels: 'application=spilo,team=batman' } });
+    // Settings of one's own are the switch too.
+    const kubernetes = { scope_label: 'team', labels: 'application=spilo' };
+    expect(await clusterOf({ cluster: { scope: 'batman', kubernetes } })).toMatchObject({
+      kubernetes: { labels: 'application=spilo,team=batman' },
+    });
     const service = { cluster: { kubernetes: { service: 'batman-repl', port: 8009 } } };
     expect(await clusterOf(service)).toMatchObject({ seeds: [], kubernetes: { service: 'batman-repl', port: 8009 } });
-    const manifests = await rendered('default-values.yaml');
-    expect(loadedBy(manifests, podSpecOf(manifestOf(manifests, 'Deployment'))).cluster.kubernetes).toBeUndefined();
+    expect((await clusterOf({})).kubernetes).toBeUndefined();
   });
 
-  test('files and variables of its own: the API by TLS, a setting from the environment', async () => {
+  test('a static cluster needs no seeds', async () => {
+    const members = [{ name: 'pg-1', api: 'http://10.0.0.11:8008', postgres: '10.0.0.11:5432' }];
+    expect(await clusterOf({ cluster: { discovery: 'static', members } })).toMatchObject({ discovery: 'static' });
+  });
+
+  test('files and variables: the API over TLS, a setting from the environment', async () => {
     const manifests = await rendered('api-tls-values.yaml');
     const pod = podSpecOf(manifestOf(manifests, 'Deployment'));
     expect(loadedBy(manifests, pod)).toMatchObject({ zone: 'eu-1', cluster: { api: { tls: { insecure: false } } } });
-    const mount = { name: 'api-ca', mountPath: '/etc/patroni-ca', readOnly: true };
-    expect(pointsmanIn(pod)).toMatchObject({ volumeMounts: expect.arrayContaining([mount]) });
+    expect(pointsmanIn(pod)).toMatchObject({
+      envFrom: [{ configMapRef: { name: 'pointsman-environment' } }],
+      volumeMounts: expect.arrayContaining([{ name: 'api-ca', mountPath: '/etc/patroni-ca', readOnly: true }]),
+    });
     expect(pod).toMatchObject({
       volumes: expect.arrayContaining([{ name: 'api-ca', secret: { secretName: 'patroni-ca' } }]),
     });
+  });
+
+  test('the zone of a pod comes from its label', async () => {
+    const manifests = await rendered('zone-values.yaml');
+    expect(loadedBy(manifests, podSpecOf(manifestOf(manifests, 'Deployment'))).zone).toBe('eu-1');
+  });
+
+  test('names, labels, annotations, the image and the settings of pods', async () => {
+    const manifests = await rendered('names-values.yaml');
+    for (const { metadata, kind } of manifests) {
+      expect(metadata.name, kind).toMatch(/^orders-database(-read|-metrics|-test)?$/);
+      expect(metadata, kind).toMatchObject({
+        labels: { 'app.kubernetes.io/name': 'pm', 'helm.sh/chart': 'pointsman-0.1.0', owner: 'data' },
+        annotations: { 'example.org/contact': 'data' },
+      });
+    }
+    const deployment = manifestOf(manifests, 'Deployment');
+    const selector = { 'app.kubernetes.io/name': 'pm', 'app.kubernetes.io/instance': 'orders' };
+    expect(deployment).toMatchObject({
+      spec: {
+        selector: { matchLabels: selector },
+        revisionHistoryLimit: 0,
+        minReadySeconds: 5,
+        template: {
+          metadata: {
+            labels: { ...selector, owner: 'data', tier: 'proxy' },
+            annotations: { 'example.org/contact': 'data', 'example.org/scan': 'no' },
+          },
+          spec: {
+            priorityClassName: 'system-cluster-critical',
+            securityContext: { fsGroup: 65_532, runAsNonRoot: true },
+            topologySpreadConstraints: [{ labelSelector: { matchLabels: selector } }],
+          },
+        },
+      },
+    });
+    const repository = 'registry.example.org/mirror/ours/pointsman';
+    expect(pointsmanIn(podSpecOf(deployment)).image).toMatch(new RegExp(`^${repository}@sha256:[0-9a-f]{64}$`));
+  });
+
+  test('without names of its own the release names everything, in labels that pods are selected by', async () => {
+    const [metadata] = (await rendered('default-values.yaml')).map((one) => one.metadata);
+    expect(metadata).toMatchObject({ name: 'orders-pointsman', labels: { 'app.kubernetes.io/name': 'pointsman' } });
+  });
+
+  test('Services for clients outside of the cluster', async () => {
+    const manifests = await rendered('load-balancer-values.yaml');
+    for (const [name, nodePort] of [
+      ['orders-pointsman', 30_432],
+      ['orders-pointsman-read', 30_433],
+    ] as const) {
+      const { spec, metadata } = manifestOf(manifests, 'Service', name);
+      expect(metadata).toMatchObject({ annotations: { 'example.org/internal': 'true' } });
+      expect(spec).toMatchObject({
+        type: 'LoadBalancer',
+        loadBalancerSourceRanges: ['10.0.0.0/8'],
+        externalTrafficPolicy: 'Local',
+        trafficDistribution: 'PreferClose',
+        ports: [{ port: 5432, nodePort }],
+      });
+      expect(spec).not.toHaveProperty('ports.0.appProtocol');
+    }
+    const [plain] = (await rendered('default-values.yaml')).filter(({ kind }) => kind === 'Service');
+    expect(plain).toMatchObject({ spec: { ports: [{ appProtocol: 'tcp' }] } });
+    expect(plain).not.toHaveProperty('spec.externalTrafficPolicy');
+  });
+
+  test('the NetworkPolicy: ports of DNS, also those of OpenShift, and of the members', async () => {
+    const ports = portsTo(manifestOf(await rendered('default-values.yaml'), 'NetworkPolicy'));
+    expect(ports).toEqual([53, 53, 5353, 5353, 5432, 8008]);
+    const own = manifestOf(await rendered('load-balancer-values.yaml'), 'NetworkPolicy');
+    expect(portsTo(own)).toEqual([53, 53, 5432, 8008, 9000]);
+    expect(own).toMatchObject({ spec: { ingress: [{ from: [{ ipBlock: { cidr: '10.0.0.0/8' } }, {}] }, {}] } });
   });
 
   test('other settings of pointsman.yaml come through, and roll the pods', async () => {
@@ -136,6 +230,21 @@ describeUnless(missingHelm, 'with helm or its stand-in', () => {
     }
   });
 
+  test("a chart of an application's own: the sidecar by template, its configuration from the subchart", async () => {
+    const manifests = manifestsOf(await chart.renderApplication());
+    expect(kindsOf(manifests)).toEqual(['ConfigMap', 'Deployment']);
+    await holdManifests(manifests);
+    const pod = podSpecOf(manifestOf(manifests, 'Deployment'));
+    expect(pod).toMatchObject({ containers: [{ lifecycle: { preStop: { sleep: { seconds: 5 } } } }] });
+    const file = join(directory, 'application.yaml');
+    await writeFile(file, stringify({ pointsman: { monitoring: { enabled: true }, shutdownSeconds: 120 } }));
+    const more = manifestsOf(await chart.renderApplication(file));
+    expect(podSpecOf(manifestOf(more, 'Deployment')).terminationGracePeriodSeconds).toBe(120);
+    const labels = { pointsman: 'orders-pointsman' };
+    expect(manifestOf(more, 'PodMonitor')).toMatchObject({ spec: { selector: { matchLabels: labels } } });
+    expect(manifestOf(more, 'Deployment')).toMatchObject({ spec: { template: { metadata: { labels } } } });
+  });
+
   test("an application's own hook is its own, a Job has none, and a Deployment's sleeps", async () => {
     const preStop = { exec: { command: ['/bin/own'] } };
     const containers = [{ name: 'a', image: 'a', lifecycle: { preStop } }];
@@ -155,39 +264,93 @@ describeUnless(missingHelm, 'with helm or its stand-in', () => {
     expect(initContainers.map(({ name }) => name)).toEqual(['pointsman', 'migrate']);
   });
 
-  describe('values that are refused, with what is wrong with them', () => {
+  describe('values that are refused, with the reason', () => {
+    const sidecar = { mode: 'sidecar', application: { containers: [{ name: 'a', image: 'a' }] } };
+    const noSeeds = /seeds.*(?:at least 1|minItems)/;
     test.each([
-      ['no seeds', { cluster: { seeds: [] } }, /seeds.*(?:at least 1|minItems)/],
+      ['no seeds', { cluster: { seeds: [] } }, noSeeds],
       ['discovery of no cluster', { cluster: { seeds: [] }, kubernetesDiscovery: true }, /cluster\.scope/],
       [
-        'no seeds for a sidecar, which has no rights',
-        {
-          mode: 'sidecar',
-          application: { containers: [{ name: 'a', image: 'a' }] },
-          cluster: { seeds: [], scope: 'batman' },
-          kubernetesDiscovery: true,
-        },
-        /seeds.*(?:at least 1|minItems)/,
+        'no seeds for a sidecar',
+        { ...sidecar, cluster: { seeds: [], scope: 'a' }, kubernetesDiscovery: true },
+        noSeeds,
       ],
+      ['discovery by a sidecar, which has no rights', { ...sidecar, kubernetesDiscovery: true }, /mode: standalone/],
+      ['discovery in a library', { mode: 'library', kubernetesDiscovery: true }, /mode: standalone/],
       ['a seed that is no URL', { cluster: { seeds: ['postgres:8008'] } }, /seeds.*0/],
       ['a misspelt key', { shutdownSecond: 60 }, /shutdownSecond/],
+      ['a misspelt key of cluster', { cluster: { seeds: ['http://a:1'], scop: 'a' } }, /scop/],
       ['too little time', { shutdownSeconds: 5 }, /shutdownSeconds.*12/],
       ['time with a unit', { shutdownSeconds: '60s' }, /shutdownSeconds/],
-      ['what the chart derives', { config: { shutdown: { drain_timeout: '1h' } } }, /shutdown/],
+      ['a derived setting', { config: { shutdown: { drain_timeout: '1h' } } }, /shutdown/],
+      ['the cluster in a second place', { config: { cluster: { scope: 'a' } } }, /cluster/],
       ['a port below 1024', { ports: { write: 80, read: 5433, admin: 8432 } }, /ports.write.*1024/],
       ['a sidecar beside nothing', { mode: 'sidecar' }, /containers.*(?:at least 1|minItems)/],
       ['an unknown mode', { mode: 'daemonset' }, /mode/],
-    ])('%s', async (_, values, said) => {
+      ['a tag as digest', { image: { digest: 'v1' } }, /digest/],
+      ['a name that is too long', { fullnameOverride: 'a'.repeat(51) }, /fullnameOverride/],
+      [
+        'an override of no alert',
+        { monitoring: { enabled: true, alerts: { overrides: { PointsmanSlow: false } } } },
+        /PointsmanSlow: there is no such alert; there are PointsmanPoolClosed/,
+      ],
+    ])('%s', async (_, values, reason) => {
       const outcome = await renderedWith(values);
-      expect(outcome).toMatchObject({ kind: 'refused', why: expect.stringMatching(said) });
+      expect(outcome).toMatchObject({ kind: 'refused', why: expect.stringMatching(reason) });
     });
   });
 
   test('its alerts are those of the kustomization', async () => {
     const file = new URL('../../../deploy/kubernetes/kustomize/monitoring/prometheus-rule.yaml', import.meta.url);
     const [kustomized] = parseManifests(await readFile(file, 'utf8'));
-    expect(manifestOf(await rendered('monitoring-values.yaml'), 'PrometheusRule')['spec']).toEqual(
-      kustomized?.['spec'],
+    const rule = manifestOf(await rendered('library-values.yaml'), 'PrometheusRule');
+    expect(rule['spec']).toEqual(kustomized?.['spec']);
+  });
+
+  test('alerts can be left out and changed one by one', async () => {
+    const [standard, changed] = await Promise.all(
+      ['library-values.yaml', 'monitoring-values.yaml'].map(async (set) => alertsOf(await rendered(set))),
     );
+    expect(standard?.length).toBeGreaterThan(10);
+    const expected = standard
+      ?.filter(({ alert }) => alert !== 'PointsmanLagging')
+      .map((one) => ({ ...one, labels: { ...one.labels, team: 'data' } }))
+      .map((one) =>
+        one.alert === 'PointsmanFallback' ? { ...one, for: '1h', labels: { ...one.labels, severity: 'info' } } : one,
+      );
+    expect(changed).toEqual(expected);
+    const off = manifestsOf(await renderedWith({ monitoring: { enabled: true, alerts: { enabled: false } } }));
+    expect(kindsOf(off)).not.toContain('PrometheusRule');
+  });
+
+  test('the notes: how to connect, how to check it, what filters clients, and @ro', async () => {
+    const standard = await notes('default-values.yaml');
+    expect(standard).toContain('psql "host=orders-pointsman user=app dbname=app"');
+    expect(standard).toContain('helm -n data test orders');
+    expect(standard).toContain('kubectl -n data exec deploy/orders-pointsman -- pointsman explain');
+    expect(standard).toMatch(
+      /NetworkPolicy filters.*Only pods of the namespace data[^]*ports 5432, 8008 of the members/,
+    );
+    expect(standard).toMatch(/TLS clients cannot use @ro[^]*connect to orders-pointsman-read/);
+    const open = await notes('fixed-values.yaml');
+    expect(open).not.toContain('NetworkPolicy');
+    const terminated = await notes('tls-values.yaml');
+    expect(terminated).toMatch(/One port is enough/);
+    expect(terminated).toContain('get secret pointsman-admin');
+    expect(await notes('job-values.yaml')).toContain('exec job/orders -c pointsman -- pointsman explain');
+    for (const set of sets) for (const line of (await notes(set)).split('\n')) expect(line.length).toBeLessThan(121);
   });
 });
+
+/** The ports that a policy lets its pods connect to. */
+function portsTo(policy: Manifest): readonly number[] {
+  const ports = z.object({ ports: z.array(z.object({ port: z.number() })) });
+  const { spec } = z.object({ spec: z.object({ egress: z.array(ports) }) }).parse(policy);
+  return spec.egress.flatMap(({ ports: some }) => some.map(({ port }) => port));
+}
+
+function alertsOf(manifests: readonly Manifest[]) {
+  const rule = z.looseObject({ alert: z.string(), labels: z.record(z.string(), z.string()) });
+  const spec = z.object({ groups: z.array(z.object({ rules: z.array(rule) })) });
+  return spec.parse(manifestOf(manifests, 'PrometheusRule')['spec']).groups.flatMap(({ rules }) => rules);
+}

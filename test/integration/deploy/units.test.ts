@@ -1,4 +1,4 @@
-// The systemd units, read by systemd's own tools; nothing of them is started. And what in them follows from our own defaults.
+// The systemd units, read by systemd's own tools. Nothing is started. And the figures in them that depend on our defaults.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ const missing =
 describeUnless(missing, "systemd's tools", () => {
   let directory: string;
 
-  /** As they are, but for the program's path: it need not be installed here. The template as one of its instances. */
+  /** Copies the units. They name another program, because ours is not installed; the template becomes an instance. */
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'pointsman-units-'));
     for (const name of await readdir(UNITS)) {
@@ -32,7 +32,7 @@ describeUnless(missing, "systemd's tools", () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  test('verify finds nothing to say', async () => {
+  test('systemd-analyze verify reports nothing', async () => {
     const units = (await readdir(directory)).map((name) => join(directory, name));
     expect(units.length).toBeGreaterThanOrEqual(3);
     const { stdout, stderr } = await run('systemd-analyze', ['verify', '--man=no', '--recursive-errors=no', ...units]);
@@ -40,7 +40,7 @@ describeUnless(missing, "systemd's tools", () => {
   });
 
   test.each(['pointsman.service', 'pointsman@8432.service'])('%s is exposed little', async (unit) => {
-    // Fails above 2.0 of 10; half of what is left is that it has a network.
+    // Fails above 2.0 of 10. Half of the rest is the access to the network.
     await run('systemd-analyze', ['security', '--offline=true', '--threshold=20', '--no-pager', join(directory, unit)]);
   });
 });
@@ -52,7 +52,7 @@ async function setting(unit: string, name: string): Promise<string> {
 
 async function confinement(unit: string): Promise<string> {
   const text = await readFile(join(UNITS, unit), 'utf8');
-  return text.replace(/^[^]*# What it may/, '').replace(/\[Install\][^]*$/, '');
+  return text.replace(/^[^]*# Confinement/, '').replace(/\[Install\][^]*$/, '');
 }
 
 describe('the units and our defaults', () => {
@@ -67,7 +67,7 @@ describe('the units and our defaults', () => {
   test('the time to stop is longer than ours', async () => {
     const needed = (shutdown.graceMs + shutdown.waitMs + shutdown.drainTimeoutMs) / 1000;
     expect(Number.parseInt(await setting('pointsman.service', 'TimeoutStopSec'), 10)).toBeGreaterThan(needed);
-    // Of the template: no grace, and ten minutes of wait.
+    // The template has no grace, and ten minutes of wait.
     const replaced = 600 + shutdown.drainTimeoutMs / 1000;
     expect(Number.parseInt(await setting('pointsman@.service', 'TimeoutStopSec'), 10)).toBeGreaterThan(replaced);
   });

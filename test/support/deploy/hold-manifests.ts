@@ -1,5 +1,5 @@
-// What holds for every set of rendered manifests, whoever rendered it: Kubernetes takes it, Pointsman takes its configuration, the
-// shutdown times fit into each other, and the security settings are there.
+// What must hold for every set of rendered manifests: Kubernetes accepts it, Pointsman accepts its configuration, the
+// shutdown times fit together, and the security settings are there.
 import { expect } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
 import type { Config } from '../../../src/config/config.ts';
@@ -9,7 +9,7 @@ import type { Manifest, PodSpec } from './manifests.ts';
 import { sidecarShares, standaloneShares } from './shutdown-rules.ts';
 import { findFaults } from './validate-manifests.ts';
 
-/** From nothing but what the manifests give, and a certificate where they mount one. */
+/** The configuration that the manifests give, with test certificates where they mount a Secret. */
 export function loadedBy(manifests: readonly Manifest[], pod: PodSpec): Config {
   const { file: written, env } = configurationOf(manifests, pod);
   const file = written
@@ -22,7 +22,7 @@ export function loadedBy(manifests: readonly Manifest[], pod: PodSpec): Config {
   return loaded.config;
 }
 
-/** Everything that has pods. */
+/** The manifests that have pods. */
 export function workloadsOf(manifests: readonly Manifest[]): readonly Manifest[] {
   return manifests.filter(({ kind }) => kind === 'Deployment' || kind === 'Job');
 }
@@ -43,7 +43,7 @@ function holdPod(manifests: readonly Manifest[], pod: PodSpec): void {
     drainTimeoutMs: shares.drainSeconds * 1000,
     waitMs: 0,
   });
-  // The kubelet asks at the pod's address, by the name of the port.
+  // The kubelet probes the pod's address, at the port with this name.
   const adminPort = container.ports.find(({ containerPort }) => containerPort === admin.address.port);
   for (const probe of [container.startupProbe, container.readinessProbe, container.livenessProbe]) {
     expect(probe?.httpGet.port).toBe(adminPort?.name ?? 'a port of the container');

@@ -1,4 +1,4 @@
-// Rendered manifests as plain data, and the few questions that tests ask of them.
+// Rendered manifests as plain data, and what tests look up in them.
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 
@@ -17,12 +17,18 @@ const probe = z.looseObject({
   failureThreshold: z.number(),
 });
 
+const environmentVariable = z.looseObject({
+  name: z.string(),
+  value: z.string().optional(),
+  valueFrom: z.looseObject({ fieldRef: z.looseObject({ fieldPath: z.string() }).optional() }).optional(),
+});
+
 const container = z.looseObject({
   name: z.string(),
   image: z.string(),
   restartPolicy: z.string().optional(),
   args: z.array(z.string()).default([]),
-  env: z.array(z.looseObject({ name: z.string(), value: z.string().optional() })).default([]),
+  env: z.array(environmentVariable).default([]),
   ports: z.array(z.looseObject({ name: z.string(), containerPort: z.number() })).default([]),
   startupProbe: probe.optional(),
   readinessProbe: probe.optional(),
@@ -42,6 +48,9 @@ const podSpec = z.looseObject({
     .array(z.looseObject({ name: z.string(), configMap: z.looseObject({ name: z.string() }).optional() }))
     .default([]),
 });
+
+/** The fields of a pod that variables refer to, as the kubelet would have them. */
+const POD_FIELDS: ReadonlyMap<string, string> = new Map([["metadata.labels['topology.kubernetes.io/zone']", 'eu-1']]);
 
 const workload = z.looseObject({ spec: z.looseObject({ template: z.looseObject({ spec: podSpec }) }) });
 const configMap = z.looseObject({ data: z.record(z.string(), z.string()) });
@@ -66,19 +75,19 @@ export function manifestOf(manifests: readonly Manifest[], kind: string, name?: 
   return first;
 }
 
-/** Of a Deployment or a Job. */
+/** The pod of a Deployment or a Job. */
 export function podSpecOf(one: Manifest): PodSpec {
   return workload.parse(one).spec.template.spec;
 }
 
-/** The container that Pointsman is, wherever in the pod. */
+/** Pointsman's container, wherever it is in the pod. */
 export function pointsmanIn({ initContainers, containers }: PodSpec): Container {
   const found = [...initContainers, ...containers].find(({ name }) => name === 'pointsman');
   if (found === undefined) throw new Error('no container is named pointsman');
   return found;
 }
 
-/** What the pod's Pointsman reads: its file by the volume that is mounted at /etc/pointsman, and its variables. */
+/** Pointsman's input: its file, from the volume that is mounted at /etc/pointsman, and its environment variables. */
 export function configurationOf(
   manifests: readonly Manifest[],
   pod: PodSpec,
@@ -88,6 +97,9 @@ export function configurationOf(
   const map = pod.volumes.find(({ name }) => name === mount?.name)?.configMap;
   const file = configMap.parse(manifestOf(manifests, 'ConfigMap', map?.name ?? 'none')).data['pointsman.yaml'];
   if (file === undefined) throw new Error('the ConfigMap has no pointsman.yaml');
-  const given = env.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value] as const]));
+  const given = env.flatMap(({ name, value, valueFrom }) => {
+    const text = value ?? POD_FIELDS.get(valueFrom?.fieldRef?.fieldPath ?? '');
+    return text === undefined ? [] : [[name, text] as const];
+  });
   return { file, env: Object.fromEntries(given) };
 }

@@ -1,5 +1,6 @@
-// Manifests held to the schemas of Kubernetes and of the Prometheus operator. Their validators (npm: kubernetes-models) let unknown
-// fields pass; the compiler does not, in a literal of the same packages' types. So both look.
+// Checks manifests against the schemas of Kubernetes and of the Prometheus operator. The validators of the npm package
+// kubernetes-models let unknown fields pass. The compiler rejects them in a literal of the same package's types. So both
+// are used.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +14,7 @@ const MODULES = new URL('../../../node_modules', import.meta.url).pathname;
 type Model = new (data: never) => { validate(): void };
 type Load = () => Promise<Readonly<Record<string, Model>>>;
 
-/** Every kind that is deployed; another one is an error until it stands here. */
+/** Every kind that is deployed. Any other kind is an error. */
 const KINDS: Readonly<Record<string, Load>> = {
   'apps/v1/Deployment': () => import('kubernetes-models/apps/v1/Deployment'),
   'autoscaling/v2/HorizontalPodAutoscaler': () => import('kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler'),
@@ -23,6 +24,7 @@ const KINDS: Readonly<Record<string, Load>> = {
   'rbac.authorization.k8s.io/v1/Role': () => import('kubernetes-models/rbac.authorization.k8s.io/v1/Role'),
   'rbac.authorization.k8s.io/v1/RoleBinding': () =>
     import('kubernetes-models/rbac.authorization.k8s.io/v1/RoleBinding'),
+  'v1/Pod': () => import('kubernetes-models/v1/Pod'),
   'v1/ConfigMap': () => import('kubernetes-models/v1/ConfigMap'),
   'v1/Service': () => import('kubernetes-models/v1/Service'),
   'v1/ServiceAccount': () => import('kubernetes-models/v1/ServiceAccount'),
@@ -34,7 +36,7 @@ const KINDS: Readonly<Record<string, Load>> = {
     import('@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/ServiceMonitor'),
 };
 
-/** Everything that is wrong with them, one sentence each. */
+/** All faults, one sentence each. */
 export async function findFaults(manifests: readonly Manifest[]): Promise<readonly string[]> {
   const byValue = await Promise.all(manifests.map((one) => valueFaults(one)));
   return [...byValue.flat(), ...(await fieldFaults(manifests))];
@@ -94,7 +96,7 @@ function linesOf(error: unknown): readonly string[] {
   return lines.length > 0 ? lines : [String(error)];
 }
 
-/** With the manifest's name in the place of its file's. */
+/** The line with the manifest's name instead of its file's. */
 function named(line: string, manifests: readonly Manifest[]): string {
   return line.replace(/^\S*?(\d+)-\w+\.ts/, (_, i) => `${nameOf(manifests[Number(i)])}: `);
 }

@@ -1,13 +1,17 @@
-{{/* pointsman.yaml: what is derived here, under what the values say. */}}
+{{/* pointsman.yaml: the derived settings, with `config` laid over them. */}}
 {{- define "pointsman.config" -}}
-{{- $host := ternary "127.0.0.1" "*" (eq .Values.mode "sidecar") }}
+{{- $host := ternary "*" "127.0.0.1" (eq .Values.mode "standalone") }}
 {{- $ports := .Values.ports }}
 {{- $cluster := deepCopy .Values.cluster }}
 {{- if not $cluster.seeds }}
 {{- $_ := unset $cluster "seeds" }}
 {{- end }}
-{{- if and .Values.kubernetesDiscovery (eq .Values.mode "standalone") }}
-{{- $_ := set $cluster "kubernetes" ($cluster.kubernetes | default dict) }}
+{{- if include "pointsman.discovers" . }}
+{{- $kubernetes := $cluster.kubernetes | default dict }}
+{{- if not (or $cluster.scope $kubernetes.service) }}
+{{- fail "kubernetesDiscovery finds pods by their label cluster-name=SCOPE: set cluster.scope, or cluster.kubernetes.service" }}
+{{- end }}
+{{- $_ := set $cluster "kubernetes" $kubernetes }}
 {{- end }}
 {{- $own := dict
   "cluster" $cluster
@@ -20,14 +24,11 @@
     "drain_timeout" (printf "%ss" (include "pointsman.shutdown.drain" .)))
   "log" (dict "format" "json") }}
 {{- if .Values.tls.secretName }}
-{{- $_ := set $own "client" (dict "tls" (dict "mode" .Values.tls.mode "cert" "/etc/pointsman-tls/tls.crt" "key" "/etc/pointsman-tls/tls.key")) }}
+{{- $tls := dict "mode" .Values.tls.mode "cert" "/etc/pointsman-tls/tls.crt" "key" "/etc/pointsman-tls/tls.key" }}
+{{- $_ := set $own "client" (dict "tls" $tls) }}
 {{- end }}
 {{- if .Values.adminTokenSecret }}
 {{- $_ := set $own.admin "token_file" "/etc/pointsman-admin/token" }}
 {{- end }}
-{{- $all := mergeOverwrite $own (deepCopy .Values.config) }}
-{{- if and (hasKey $all.cluster "kubernetes") (not $all.cluster.scope) (not (($all.cluster.kubernetes | default dict).service)) }}
-{{- fail "kubernetesDiscovery finds pods by their label cluster-name=SCOPE: set cluster.scope, or cluster.kubernetes.service" }}
-{{- end }}
-{{- toYaml $all }}
+{{- toYaml (mergeOverwrite $own (deepCopy .Values.config)) }}
 {{- end }}

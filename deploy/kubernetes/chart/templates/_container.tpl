@@ -1,14 +1,21 @@
-{{/* The container that Pointsman is, in either mode. Its port has a long name beside an application, which may have an admin port too. */}}
+{{/* The admin port has a longer name beside an application, which may have an admin port of its own. */}}
 {{- define "pointsman.adminPort" -}}
-{{- ternary "pointsman-admin" "admin" (eq .Values.mode "sidecar") }}
+{{- ternary "admin" "pointsman-admin" (eq .Values.mode "standalone") }}
 {{- end }}
 
+{{- define "pointsman.image" -}}
+{{- $image := .Values.image }}
+{{- with $image.registry }}{{ trimSuffix "/" . }}/{{ end }}{{ $image.repository }}
+{{- if $image.digest }}@{{ $image.digest }}{{ else }}:{{ $image.tag | default .Chart.AppVersion }}{{ end }}
+{{- end }}
+
+{{/* Pointsman's container, in every mode. */}}
 {{- define "pointsman.container" -}}
 - name: pointsman
-  {{- if eq .Values.mode "sidecar" }}
+  {{- if ne .Values.mode "standalone" }}
   restartPolicy: Always
   {{- end }}
-  image: {{ printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion) | quote }}
+  image: {{ include "pointsman.image" . | quote }}
   imagePullPolicy: {{ .Values.image.pullPolicy }}
   args: [run, -c, /etc/pointsman/pointsman.yaml]
   ports:
@@ -36,14 +43,14 @@
   env:
     {{- toYaml . | nindent 4 }}
   {{- end }}
+  {{- with .Values.envFrom }}
+  envFrom:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
   resources:
-    {{- toYaml (get .Values.resources .Values.mode) | nindent 4 }}
+    {{- toYaml (ternary .Values.resources.standalone .Values.resources.sidecar (eq .Values.mode "standalone")) | nindent 4 }}
   securityContext:
-    runAsNonRoot: true
-    allowPrivilegeEscalation: false
-    readOnlyRootFilesystem: true
-    capabilities: { drop: [ALL] }
-    seccompProfile: { type: RuntimeDefault }
+    {{- toYaml .Values.securityContext | nindent 4 }}
   volumeMounts:
     - { name: pointsman-config, mountPath: /etc/pointsman, readOnly: true }
     {{- if .Values.tls.secretName }}
@@ -59,7 +66,7 @@
 
 {{- define "pointsman.volumes" -}}
 - name: pointsman-config
-  configMap: { name: {{ include "pointsman.name" . }} }
+  configMap: { name: {{ include "pointsman.fullname" . }} }
 {{- if .Values.tls.secretName }}
 - name: pointsman-tls
   secret: { secretName: {{ .Values.tls.secretName | quote }} }
@@ -73,11 +80,14 @@
 {{- end }}
 {{- end }}
 
-{{/* What both kinds of pod say about where and how they run. */}}
+{{/* Where the pods run, and with which credentials their images are pulled. */}}
 {{- define "pointsman.placement" -}}
 {{- with .Values.image.pullSecrets }}
 imagePullSecrets:
   {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.priorityClassName }}
+priorityClassName: {{ . }}
 {{- end }}
 {{- with .Values.nodeSelector }}
 nodeSelector:
@@ -93,10 +103,26 @@ affinity:
 {{- end }}
 {{- end }}
 
-{{/* Another configuration rolls the pods. */}}
-{{- define "pointsman.podAnnotations" -}}
-checksum/config: {{ include "pointsman.config" . | sha256sum }}
-{{- with .Values.podAnnotations }}
-{{ toYaml . }}
+{{/* null in the values: over nodes and zones. Sidecars are spread only when asked. */}}
+{{- define "pointsman.spread" -}}
+{{- $constraints := .Values.topologySpreadConstraints }}
+{{- if and (kindIs "invalid" $constraints) (eq .Values.mode "standalone") }}
+{{- $constraints = list }}
+{{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+{{- $constraints = append $constraints (dict "maxSkew" 1 "topologyKey" . "whenUnsatisfiable" "ScheduleAnyway") }}
 {{- end }}
+{{- end }}
+{{- $own := dict "labelSelector" (dict "matchLabels" (include "pointsman.selector" . | fromYaml)) }}
+{{- with $constraints }}
+topologySpreadConstraints:
+  {{- range . }}
+  {{- toYaml (list (hasKey . "labelSelector" | ternary . (merge (dict) . $own))) | nindent 2 }}
+  {{- end }}
+{{- end }}
+{{- end }}
+
+{{/* The checksum rolls the pods when the configuration changes. */}}
+{{- define "pointsman.podAnnotations" -}}
+{{- $own := dict "checksum/config" (include "pointsman.config" . | sha256sum) }}
+{{- toYaml (merge $own .Values.podAnnotations .Values.commonAnnotations) }}
 {{- end }}

@@ -1,12 +1,12 @@
 {{/*
-Everything that follows from shutdownSeconds (T), in seconds; deploy/README.md says why.
-  grace   standalone: a sixth of T, at most 10. As a sidecar 0: who would still come is gone.
-  margin  a twelfth of T, at least 1, at most 10.
-  drain   standalone: what is left. As a sidecar a sixth of T, at most 10; the application has the rest.
+Everything that is derived from shutdownSeconds (T), in seconds. The README of deploy/kubernetes gives the reasons.
+  grace   standalone: a sixth of T, at most 10. Sidecar: 0, because the application is gone by then.
+  margin  a twelfth of T, at least 1, at most 10: unused time before SIGKILL.
+  drain   standalone: the rest. Sidecar: a sixth of T, at most 10; the application has the rest.
   preStop of the application: a sixth of T, at most 10.
 */}}
 {{- define "pointsman.shutdown.total" -}}
-{{- .Values.shutdownSeconds | default (ternary 30 60 (eq .Values.mode "sidecar")) | int }}
+{{- .Values.shutdownSeconds | default (ternary 60 30 (eq .Values.mode "standalone")) | int }}
 {{- end }}
 
 {{- define "pointsman.shutdown.sixth" -}}
@@ -14,7 +14,7 @@ Everything that follows from shutdownSeconds (T), in seconds; deploy/README.md s
 {{- end }}
 
 {{- define "pointsman.shutdown.grace" -}}
-{{- if eq .Values.mode "sidecar" }}0{{ else }}{{ include "pointsman.shutdown.sixth" . }}{{ end }}
+{{- if eq .Values.mode "standalone" }}{{ include "pointsman.shutdown.sixth" . }}{{ else }}0{{ end }}
 {{- end }}
 
 {{- define "pointsman.shutdown.margin" -}}
@@ -22,7 +22,10 @@ Everything that follows from shutdownSeconds (T), in seconds; deploy/README.md s
 {{- end }}
 
 {{- define "pointsman.shutdown.drain" -}}
-{{- if eq .Values.mode "sidecar" }}{{ include "pointsman.shutdown.sixth" . }}
-{{- else }}{{ sub (include "pointsman.shutdown.total" . | int) (add (include "pointsman.shutdown.grace" .) (include "pointsman.shutdown.margin" .)) }}
+{{- if eq .Values.mode "standalone" }}
+{{- $taken := add (include "pointsman.shutdown.grace" .) (include "pointsman.shutdown.margin" .) }}
+{{- sub (include "pointsman.shutdown.total" . | int) $taken }}
+{{- else }}
+{{- include "pointsman.shutdown.sixth" . }}
 {{- end }}
 {{- end }}

@@ -1,7 +1,8 @@
-// Stands in for `helm template` where there is no helm: Debian has none, but has the libraries that helm is made of (text/template, sprig,
-// gojsonschema). Reads a chart and value files, checks the values against values.schema.json, renders. Of helm's functions it
-// has include, required, fail, tpl, toYaml, fromYaml and toJson; of its objects Values, Chart, Release, Files.Get, Template and
-// Capabilities.KubeVersion. What is not here is an error, never nothing.
+// Renders a chart where there is no helm. Debian does not package helm, but packages the libraries that helm is made of
+// (text/template, sprig, gojsonschema). Reads a chart with its subcharts in charts/ and value files, checks the values
+// against each values.schema.json, and renders. Of helm's functions it has include, required, fail, tpl, toYaml, fromYaml
+// and toJson; of its objects Values, Chart, Release, Files.Get, Template, Subcharts and Capabilities.KubeVersion.
+// Anything else is an error. NOTES.txt is printed alone, when the environment variable NOTES is set.
 //
 //	main CHART RELEASE NAMESPACE [VALUE-FILE...]
 package main
@@ -10,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sort"
@@ -26,7 +28,7 @@ type values = map[string]interface{}
 // files is .Files of the chart.
 type files struct{ root string }
 
-// Get is the text of a file of the chart; helm answers with nothing where there is none, we do not.
+// Get returns the text of a file of the chart. A missing file is an error here; helm returns nothing.
 func (f files) Get(name string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(f.root, name))
 	return string(text), err
@@ -48,34 +50,71 @@ func exit(err error) {
 	os.Exit(1)
 }
 
+// chart is one chart of the tree: the one that is rendered, or a subchart.
+type chart struct {
+	root, name string
+	// scope is what its templates get as `.`.
+	scope values
+}
+
 func render(root, release, namespace string, valueFiles []string) (string, error) {
-	chart, err := readYaml(filepath.Join(root, "Chart.yaml"))
-	if err != nil {
-		return "", err
-	}
-	merged, err := readYaml(filepath.Join(root, "values.yaml"))
-	if err != nil {
-		return "", err
-	}
+	given := values{}
 	for _, name := range valueFiles {
-		given, err := readYaml(name)
+		read, err := readYaml(name)
 		if err != nil {
 			return "", err
 		}
-		overlay(merged, given)
+		overlay(given, read, false)
 	}
-	if err := validate(filepath.Join(root, "values.schema.json"), merged); err != nil {
-		return "", err
-	}
-	return execute(root, values{
-		"Values":  merged,
-		"Chart":   capitalised(chart),
+	common := values{
 		"Release": values{"Name": release, "Namespace": namespace, "Service": "Helm", "IsInstall": true, "Revision": 1},
-		"Files":   files{root},
 		"Capabilities": values{
 			"KubeVersion": values{"Version": "v1.30.0", "Major": "1", "Minor": "30"},
 		},
-	})
+	}
+	charts, err := load(root, given, common)
+	if err != nil {
+		return "", err
+	}
+	return execute(charts)
+}
+
+// load reads a chart and its subcharts, with the chart itself first. A subchart's values are those under its name.
+func load(root string, given, common values) ([]chart, error) {
+	about, err := readYaml(filepath.Join(root, "Chart.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	merged, err := readYaml(filepath.Join(root, "values.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	overlay(merged, given, true)
+	if err := validate(filepath.Join(root, "values.schema.json"), merged); err != nil {
+		return nil, err
+	}
+	subcharts := values{}
+	scope := values{"Values": merged, "Chart": capitalised(about), "Files": files{root}, "Subcharts": subcharts}
+	for key, value := range common {
+		scope[key] = value
+	}
+	name, _ := about["name"].(string)
+	charts := []chart{{root, name, scope}}
+	below, err := filepath.Glob(filepath.Join(root, "charts", "*"))
+	if err != nil {
+		return nil, err
+	}
+	sort.Strings(below)
+	for _, directory := range below {
+		own, _ := merged[filepath.Base(directory)].(values)
+		loaded, err := load(directory, own, common)
+		if err != nil {
+			return nil, err
+		}
+		subcharts[loaded[0].name] = loaded[0].scope
+		charts = append(charts, loaded...)
+	}
+	return charts, nil
 }
 
 func readYaml(name string) (values, error) {
@@ -90,16 +129,17 @@ func readYaml(name string) (values, error) {
 	return read, nil
 }
 
-// overlay lays what was given over the chart's own: maps key by key, the rest whole, and null takes a key away.
-func overlay(onto, given values) {
+// overlay merges given values into others: maps key by key, everything else whole. A null takes a key away, once the
+// chart's own values are below.
+func overlay(onto, given values, isLast bool) {
 	for key, value := range given {
 		below, isMap := onto[key].(values)
 		above, isAlsoMap := value.(values)
 		switch {
-		case value == nil:
+		case value == nil && isLast:
 			delete(onto, key)
 		case isMap && isAlsoMap:
-			overlay(below, above)
+			overlay(below, above, isLast)
 		default:
 			onto[key] = value
 		}
@@ -108,6 +148,9 @@ func overlay(onto, given values) {
 
 func validate(name string, given values) error {
 	schema, err := os.ReadFile(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -118,11 +161,11 @@ func validate(name string, given values) error {
 	if result.Valid() {
 		return nil
 	}
-	told := []string{"values don't meet the specifications of the schema(s) in the following chart(s):"}
+	lines := []string{"values don't meet the specifications of the schema(s) in the following chart(s):"}
 	for _, fault := range result.Errors() {
-		told = append(told, "- "+fault.String())
+		lines = append(lines, "- "+fault.String())
 	}
-	return errors.New(strings.Join(told, "\n"))
+	return errors.New(strings.Join(lines, "\n"))
 }
 
 func capitalised(chart values) values {
@@ -133,40 +176,54 @@ func capitalised(chart values) values {
 	return out
 }
 
-func execute(root string, top values) (string, error) {
+func execute(charts []chart) (string, error) {
 	all := template.New("chart").Option("missingkey=zero")
 	all.Funcs(functions(all))
-	names, err := filepath.Glob(filepath.Join(root, "templates", "*"))
-	if err != nil {
-		return "", err
+	type source struct {
+		name  string
+		scope values
 	}
-	sort.Strings(names)
-	for _, name := range names {
-		text, err := os.ReadFile(name)
+	sources := []source{}
+	for _, one := range charts {
+		directory := filepath.Join(one.root, "templates")
+		err := filepath.WalkDir(directory, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			name := filepath.Join(one.name, "templates", strings.TrimPrefix(path, directory))
+			sources = append(sources, source{name, one.scope})
+			_, err = all.New(name).Parse(string(text))
+			return err
+		})
 		if err != nil {
-			return "", err
-		}
-		if _, err := all.New(filepath.Base(name)).Parse(string(text)); err != nil {
 			return "", err
 		}
 	}
 	var out strings.Builder
-	for _, name := range names {
-		base := filepath.Base(name)
-		if strings.HasPrefix(base, "_") {
+	for _, one := range sources {
+		base := filepath.Base(one.name)
+		if strings.HasPrefix(base, "_") || (base == "NOTES.txt" && one.name != filepath.Join(charts[0].name, "templates", base)) {
 			continue
 		}
-		top["Template"] = values{"Name": base, "BasePath": "templates"}
+		one.scope["Template"] = values{"Name": one.name, "BasePath": filepath.Dir(one.name)}
 		var rendered strings.Builder
-		if err := all.ExecuteTemplate(&rendered, base, top); err != nil {
+		if err := all.ExecuteTemplate(&rendered, one.name, one.scope); err != nil {
 			return "", err
 		}
-		// helm writes <no value> away as well.
+		// helm removes <no value> as well.
 		text := strings.ReplaceAll(rendered.String(), "<no value>", "")
-		if base == "NOTES.txt" || strings.TrimSpace(text) == "" {
+		isNotes := base == "NOTES.txt"
+		if isNotes != (os.Getenv("NOTES") != "") || strings.TrimSpace(text) == "" {
 			continue
 		}
-		fmt.Fprintf(&out, "---\n# Source: %s\n%s\n", base, text)
+		if isNotes {
+			return text, nil
+		}
+		fmt.Fprintf(&out, "---\n# Source: %s\n%s\n", one.name, text)
 	}
 	return out.String(), nil
 }
