@@ -13,9 +13,10 @@ import { startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import { missingForSandbox } from '../support/clusters/sandbox-availability.ts';
 import { listening, processesOf, segmentsMadeBy } from '../support/processes/leftovers.ts';
 import { waitUntil } from '../support/patroni/wait.ts';
+import { rounds } from '../support/runner/ci.ts';
 import { describeUnless, itUnless } from '../support/runner/unless-missing.ts';
 
-const ROUNDS = Number(process.env['POINTSMAN_ROUNDS'] ?? 5);
+const ROUNDS = Number(process.env['POINTSMAN_ROUNDS'] ?? rounds(2, 5));
 const ROUND_TIMEOUT_MS = 60_000;
 /** A lock that runs out soon: nobody needs to wait here. */
 const HASTY = { ttl: 2, loop_wait: 0.5, retry_timeout: 0.5 };

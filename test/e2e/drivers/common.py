@@ -33,6 +33,38 @@ def run_cases(cases, sqlstate_of):
             tell(name, "error", sqlstate_of(error) or "", error)
 
 
+def run_psycopg(connect, one, sqlstate_of, **own):
+    """Both generations of psycopg: `own` holds the cases that they write differently, `one` fetches a single value."""
+
+    def failing(connection, text):
+        try:
+            one(connection, text)
+        except Exception as error:
+            return f"{sqlstate_of(error)} {one(connection, 'select 1')}"
+
+    def cancel():
+        connection = connect()
+        threading.Timer(0.3, connection.cancel).start()
+        return failing(connection, "select pg_sleep(60)")
+
+    cases = {
+        "connect": lambda: one(connect(), "select 1"),
+        "error": lambda: failing(connect(), "select 1/0"),
+        "cancel": cancel,
+        "recovery": lambda: one(connect(), "select pg_is_in_recovery()::text"),
+        "pool": lambda: one(connect(options=POOL), "select pg_is_in_recovery()::text"),
+        **own,
+    }
+    if sys.argv[1] == "work":
+        work(connect, lambda connection: one(connection, WRITE))
+    else:
+        run_cases(cases, sqlstate_of)
+
+
+def count_and_sum(numbers):
+    return f"{len(numbers)} {sum(numbers)}"
+
+
 def work(connect, write):
     def one():
         connection = None

@@ -1,9 +1,7 @@
 import io
-import sys
-import threading
 
 import psycopg2
-from common import LARGE, POOL, WRITE, dsn, run_cases, work
+from common import LARGE, count_and_sum, dsn, run_psycopg
 
 
 def connect(**more):
@@ -40,15 +38,7 @@ def transaction():
 def large():
     cursor = connect().cursor()
     cursor.execute(LARGE)
-    rows = cursor.fetchall()
-    return f"{len(rows)} {sum(n for n, _ in rows)}"
-
-
-def failing(connection, text):
-    try:
-        one(connection, text)
-    except psycopg2.Error as error:
-        return f"{error.pgcode} {one(connection, 'select 1')}"
+    return count_and_sum([n for n, _ in cursor.fetchall()])
 
 
 def copy():
@@ -58,29 +48,15 @@ def copy():
     cursor.copy_from(io.StringIO("".join(f"{n}\n" for n in range(1, 1001))), "t")
     out = io.StringIO()
     cursor.copy_to(out, "t")
-    numbers = [int(line) for line in out.getvalue().split()]
-    return f"{len(numbers)} {sum(numbers)}"
+    return count_and_sum([int(line) for line in out.getvalue().split()])
 
 
-def cancel():
-    connection = connect()
-    threading.Timer(0.3, connection.cancel).start()
-    return failing(connection, "select pg_sleep(60)")
-
-
-CASES = {
-    "connect": lambda: one(connect(), "select 1"),
-    "prepared": prepared,
-    "transaction": transaction,
-    "large": large,
-    "error": lambda: failing(connect(), "select 1/0"),
-    "copy": copy,
-    "cancel": cancel,
-    "recovery": lambda: one(connect(), "select pg_is_in_recovery()::text"),
-    "pool": lambda: one(connect(options=POOL), "select pg_is_in_recovery()::text"),
-}
-
-if sys.argv[1] == "work":
-    work(connect, lambda connection: one(connection, WRITE))
-else:
-    run_cases(CASES, lambda error: getattr(error, "pgcode", None))
+run_psycopg(
+    connect,
+    one,
+    lambda error: getattr(error, "pgcode", None),
+    prepared=prepared,
+    transaction=transaction,
+    large=large,
+    copy=copy,
+)

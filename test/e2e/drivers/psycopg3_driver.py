@@ -1,8 +1,5 @@
-import sys
-import threading
-
 import psycopg
-from common import LARGE, POOL, WRITE, dsn, run_cases, work
+from common import LARGE, count_and_sum, dsn, run_psycopg
 
 
 def connect(**more):
@@ -30,15 +27,7 @@ def transaction():
 
 
 def large():
-    rows = connect().execute(LARGE).fetchall()
-    return f"{len(rows)} {sum(n for n, _ in rows)}"
-
-
-def failing(connection, text):
-    try:
-        one(connection, text)
-    except psycopg.Error as error:
-        return f"{error.sqlstate} {one(connection, 'select 1')}"
+    return count_and_sum([n for n, _ in connect().execute(LARGE).fetchall()])
 
 
 def copy():
@@ -49,29 +38,15 @@ def copy():
         for n in range(1, 1001):
             into.write_row((n,))
     with cursor.copy("copy t to stdout") as out:
-        numbers = [int(row[0]) for row in out.rows()]
-    return f"{len(numbers)} {sum(numbers)}"
+        return count_and_sum([int(row[0]) for row in out.rows()])
 
 
-def cancel():
-    connection = connect()
-    threading.Timer(0.3, connection.cancel).start()
-    return failing(connection, "select pg_sleep(60)")
-
-
-CASES = {
-    "connect": lambda: one(connect(), "select 1"),
-    "prepared": prepared,
-    "transaction": transaction,
-    "large": large,
-    "error": lambda: failing(connect(), "select 1/0"),
-    "copy": copy,
-    "cancel": cancel,
-    "recovery": lambda: one(connect(), "select pg_is_in_recovery()::text"),
-    "pool": lambda: one(connect(options=POOL), "select pg_is_in_recovery()::text"),
-}
-
-if sys.argv[1] == "work":
-    work(connect, lambda connection: one(connection, WRITE))
-else:
-    run_cases(CASES, lambda error: getattr(error, "sqlstate", None))
+run_psycopg(
+    connect,
+    one,
+    lambda error: getattr(error, "sqlstate", None),
+    prepared=prepared,
+    transaction=transaction,
+    large=large,
+    copy=copy,
+)

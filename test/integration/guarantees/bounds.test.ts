@@ -33,10 +33,7 @@ beforeEach(async () => {
   });
 });
 
-afterEach(async () => {
-  lab.proxy.close();
-  await backend.stop();
-});
+afterEach(() => lab.end(backend));
 
 const FIRST_WORDS: readonly (readonly [string, Buffer])[] = [
   ['write', Buffer.alloc(0)],

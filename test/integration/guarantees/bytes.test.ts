@@ -28,11 +28,7 @@ beforeEach(async () => {
   lab = await startProxyLab({ clock });
 });
 
-afterEach(async () => {
-  lab.proxy.close();
-  await until('no timer left', () => clock.pending() === 0);
-  await Promise.all(backends.map((backend) => backend.stop()));
-});
+afterEach(() => lab.end(...backends));
 
 /** Numbers in [0, 1) that follow from the seed. */
 function chanceOf(seed: number): () => number {

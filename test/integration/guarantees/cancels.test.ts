@@ -27,11 +27,7 @@ beforeEach(async () => {
   lab = await startProxyLab({ clock, table: { read: { open } } });
 });
 
-afterEach(async () => {
-  lab.proxy.close();
-  await until('no timer left', () => clock.pending() === 0);
-  await Promise.all(backends.map((backend) => backend.stop()));
-});
+afterEach(() => lab.end(...backends));
 
 interface Keyed {
   readonly client: RawClient;

@@ -27,11 +27,7 @@ beforeEach(async () => {
   });
 });
 
-afterEach(async () => {
-  lab.proxy.close();
-  await until('no timer left', () => clock.pending() === 0);
-  await backend.stop();
-});
+afterEach(() => lab.end(backend));
 
 function aSession(): Promise<GreetedSession> {
   return GreetedSession.open(lab.address('write'), backend);

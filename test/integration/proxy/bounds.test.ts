@@ -21,11 +21,7 @@ beforeEach(async () => {
   clock = new ManualClock();
 });
 
-afterEach(async () => {
-  lab.proxy.close();
-  await until('no timer left', () => clock.pending() === 0);
-  await backend.stop();
-});
+afterEach(() => lab.end(backend));
 
 async function start(client: NonNullable<ProxyLabOptions['client']>): Promise<void> {
   lab = await startProxyLab({ clock, client, table: { write: { open: { 'pg-1': backend.address } } } });

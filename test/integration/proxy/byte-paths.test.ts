@@ -36,10 +36,7 @@ const steps = fc.array(
 let lab: ProxyLab;
 let backend: FakeBackend;
 
-afterEach(async () => {
-  lab.proxy.close();
-  await backend.stop();
-});
+afterEach(() => lab.end(backend));
 
 interface Talk {
   readonly client: RawClient;

@@ -35,11 +35,7 @@ beforeEach(async () => {
   backends = [await startFakeBackend(), await startFakeBackend()];
 });
 
-afterEach(async () => {
-  lab.proxy.close();
-  await until('no timer left', () => clock.pending() === 0);
-  for (const backend of backends) await backend.stop();
-});
+afterEach(() => lab.end(...backends));
 
 function aPicture(dice: Dice): PoolPicture {
   const [one, two] = [{ 'pg-1': backends[0].address }, { 'pg-2': backends[1].address }];

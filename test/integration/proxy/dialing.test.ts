@@ -6,8 +6,6 @@ import { ManualClock } from '../../support/waiting/manual-clock.ts';
 import { aStartup, errorFields } from '../../support/sockets/packets.ts';
 import { startProxyLab } from '../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../support/labs/proxy-lab.ts';
-import { connectRaw } from '../../support/sockets/raw-client.ts';
-import type { RawClient } from '../../support/sockets/raw-client.ts';
 import { dialTcp } from '../../../src/proxy/connect/dial.ts';
 import type { Dial } from '../../../src/proxy/connect/dial.ts';
 import { until } from '../../support/waiting/until.ts';
@@ -22,17 +20,7 @@ beforeEach(async () => {
   clock = new ManualClock();
 });
 
-afterEach(async () => {
-  lab.proxy.close();
-  await until('no timer left', () => clock.pending() === 0);
-  await Promise.all([one.stop(), two.stop()]);
-});
-
-async function aClient(pool: string): Promise<RawClient> {
-  const client = await connectRaw(lab.address(pool));
-  client.socket.write(aStartup());
-  return client;
-}
+afterEach(() => lab.end(one, two));
 
 function dials(): readonly string[] {
   return lab.events.flatMap((event) => (event.kind === 'dial_finished' ? [`${event.member} ${event.outcome}`] : []));
@@ -49,7 +37,7 @@ const outOfFiles: Dial = (_, { clock }, onResult) =>
 test('a refused dial goes to another member, and the one that refused is smelled', async () => {
   lab = await startProxyLab({ clock, table: { read: { open: { 'pg-1': one.address, 'pg-2': two.address } } } });
   await one.refuseConnections();
-  await aClient('read');
+  await lab.connect('read');
   await until('the session', () => two.connections.length === 1 && two.last().chunks.length > 0);
   expect(dials()).toEqual(['pg-1 refused', 'pg-2 connected']);
   expect(lab.triggers).toEqual([{ kind: 'dial_failed', member: 'pg-1' }]);
@@ -59,7 +47,7 @@ test('a refused dial goes to another member, and the one that refused is smelled
 test('a refusing primary holds its clients, tries again after a pause that doubles, and lets go when it is back', async () => {
   lab = await startProxyLab({ clock, table: { write: { open: { 'pg-1': one.address } } } });
   await one.refuseConnections();
-  await aClient('write');
+  await lab.connect('write');
   await until('the hold', () => lab.proxy.counts().get('write')?.states.holding === 1);
   expect(dials().length).toBe(1);
   await clock.advance(99);
@@ -75,7 +63,7 @@ test('a refusing primary holds its clients, tries again after a pause that doubl
 test('a change of the route ends the pause', async () => {
   lab = await startProxyLab({ clock, table: { write: { open: { 'pg-1': one.address } } } });
   await one.refuseConnections();
-  await aClient('write');
+  await lab.connect('write');
   await until('the hold', () => lab.proxy.counts().get('write')?.states.holding === 1);
   lab.decide({ write: { open: { 'pg-2': two.address } } });
   await until('the session', () => two.connections.length === 1 && two.last().chunks.length > 0);
@@ -86,7 +74,7 @@ test('when the last thing was a failed connect, the client is told so at the bou
   const hold = { clientTimeoutMs: 1_000 };
   lab = await startProxyLab({ clock, hold, table: { write: { open: { 'pg-1': one.address } } } });
   await one.refuseConnections();
-  const client = await aClient('write');
+  const client = await lab.connect('write');
   const error = await until('the error', () => {
     void clock.advance(50);
     return errorFields(client.received());
@@ -102,7 +90,7 @@ test('when the last thing was a failed connect, the client is told so at the bou
 test('a dial without an answer ends at its deadline', async () => {
   const open = { 'pg-1': one.address, 'pg-2': two.address };
   lab = await startProxyLab({ clock, dial: unanswered, table: { read: { open } } });
-  await aClient('read');
+  await lab.connect('read');
   await until('the dial', () => lab.proxy.counts().get('read')?.states.dialing === 1);
   await clock.advance(3_000);
   expect(dials()).toEqual(['pg-1 timeout']);
@@ -116,7 +104,7 @@ test('G12, scenario 41: a fault of this machine is no member’s fault', async (
     dial: outOfFiles,
     table: { read: { open: { 'pg-1': one.address, 'pg-2': two.address } } },
   });
-  await aClient('read');
+  await lab.connect('read');
   await until('the dial', () => lab.proxy.counts().get('read')?.states.dialing === 1);
   await clock.advance(0);
   expect(dials()).toEqual(['pg-1 failed']);
@@ -131,7 +119,7 @@ test('scenario 41: a connect that succeeded while this process stood still count
     return abort;
   };
   lab = await startProxyLab({ clock, dial, table: { read: { open: { 'pg-1': one.address } } } });
-  await aClient('read');
+  await lab.connect('read');
   await until('the session', () => one.connections.length === 1 && one.last().received().equals(aStartup()));
   expect(dials()).toEqual(['pg-1 connected']);
   expect(lab.triggers).toEqual([]);
@@ -141,19 +129,19 @@ test('G6: sessions on members that lag are counted and capped', async () => {
   const lagging = { maxSessions: 1 };
   const late = { open: { 'pg-1': one.address }, lagging };
   lab = await startProxyLab({ clock, pools: [aPool()], table: { read: late } });
-  const first = await aClient('read');
+  const first = await lab.connect('read');
   await until('a session', () => lab.proxy.counts().get('read')?.states.relaying === 1);
-  const refused = await aClient('read');
+  const refused = await lab.connect('read');
   expect(await until('the error', () => errorFields(refused.received()))).toMatchObject({
     C: '53300',
     D: 'every member of pool "read" lags, and meanwhile its limit is 1 sessions',
   });
   first.socket.resetAndDestroy();
   await until('room for another', () => lab.proxy.counts().get('read')?.states.relaying === 0);
-  await aClient('read');
+  await lab.connect('read');
   await until('another', () => lab.proxy.counts().get('read')?.states.relaying === 1);
   lab.decide({ read: { open: { 'pg-1': one.address } } });
-  await aClient('read');
+  await lab.connect('read');
   await until('both sessions', () => lab.proxy.counts().get('read')?.states.relaying === 2);
 });
 
@@ -166,7 +154,7 @@ test.each([
     const targets = { 'pg-1': one.address, 'pg-2': two.address };
     lab = await startProxyLab({ clock, table: { read: { open: targets, ...degraded } } });
     await one.refuseConnections();
-    await aClient('read');
+    await lab.connect('read');
     await until('the session', () => two.connections.length === 1 && two.last().chunks.length > 0);
     expect(dials()).toEqual(['pg-1 refused', 'pg-2 connected']);
     await one.listenAgain();
@@ -178,10 +166,10 @@ test('G6: sessions by fallback are counted and capped', async () => {
   const pools = [aWritePool(), aPool({ fallback })];
   const borrowed = { open: { 'pg-1': one.address }, fallback };
   lab = await startProxyLab({ clock, pools, table: { read: borrowed } });
-  await aClient('read');
-  await aClient('read');
+  await lab.connect('read');
+  await lab.connect('read');
   await until('two sessions', () => lab.proxy.counts().get('read')?.states.relaying === 2);
-  const third = await aClient('read');
+  const third = await lab.connect('read');
   const error = await until('the error', () => errorFields(third.received()));
   expect(error).toMatchObject({
     C: '53300',
@@ -189,7 +177,7 @@ test('G6: sessions by fallback are counted and capped', async () => {
     D: 'pool "read" uses the members of pool "write", where its limit is 2 sessions',
   });
   lab.decide({ read: { open: { 'pg-2': two.address } } });
-  await aClient('read');
+  await lab.connect('read');
   await until('a replica’s session', () => two.connections.length === 1);
   expect(lab.proxy.counts().get('read')?.fallbackSessions).toBe(2);
 });

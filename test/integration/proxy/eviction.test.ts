@@ -24,10 +24,7 @@ beforeEach(async () => {
   clock = new ManualClock();
 });
 
-afterEach(async () => {
-  lab.proxy.close();
-  await Promise.all([one.stop(), two.stop()]);
-});
+afterEach(() => lab.end(one, two));
 
 async function start(options: ProxyLabOptions = {}): Promise<void> {
   const table = { write: firstOpen(), read: firstOpen() };

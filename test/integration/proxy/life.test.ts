@@ -26,11 +26,7 @@ beforeEach(async () => {
   lab = await startProxyLab({ clock, table: { write: { open: { 'pg-1': backend.address } } } });
 });
 
-afterEach(async () => {
-  lab.proxy.close();
-  await until('no timer left', () => clock.pending() === 0);
-  await backend.stop();
-});
+afterEach(() => lab.end(backend));
 
 async function aSession(): Promise<RawClient> {
   const client = await connectRaw(lab.address('write'));

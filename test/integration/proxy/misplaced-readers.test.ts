@@ -37,11 +37,7 @@ beforeEach(async () => {
   });
 });
 
-afterEach(async () => {
-  lab.proxy.close();
-  await until('no timer left', () => clock.pending() === 0);
-  await Promise.all([one.stop(), two.stop()]);
-});
+afterEach(() => lab.end(one, two));
 
 function onOne(picture: PoolPicture = {}): PoolPicture {
   return { ...picture, open: { 'pg-1': one.address } };

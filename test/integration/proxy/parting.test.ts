@@ -32,11 +32,7 @@ beforeEach(async () => {
   lab = await startProxyLab({ clock, table: { write: open(), read: open() } });
 });
 
-afterEach(async () => {
-  lab.proxy.close();
-  await until('no timer left', () => clock.pending() === 0);
-  await backend.stop();
-});
+afterEach(() => lab.end(backend));
 
 function open(): PoolPicture {
   return { open: { 'pg-1': backend.address } };

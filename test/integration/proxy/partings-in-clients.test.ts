@@ -23,10 +23,7 @@ beforeEach(async () => {
   lab = await startProxyLab({ table: { write: { open: { 'pg-1': old.address } } } });
 });
 
-afterEach(async () => {
-  lab.proxy.close();
-  await Promise.all([old.stop(), next.stop()]);
-});
+afterEach(() => lab.end(old, next));
 
 function demote(): void {
   lab.decide({

@@ -24,11 +24,7 @@ beforeEach(async () => {
   lab = await startProxyLab({ clock, table: { read: { open: { 'pg-2': backend.address } } } });
 });
 
-afterEach(async () => {
-  lab.proxy.close();
-  await until('no timer left', () => clock.pending() === 0);
-  await backend.stop();
-});
+afterEach(() => lab.end(backend));
 
 /** The lab's own, where it listens by now. */
 function policy(changes: Partial<ProxyPolicy> = {}): ProxyPolicy {

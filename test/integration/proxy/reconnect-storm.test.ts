@@ -6,7 +6,6 @@ import { ManualClock } from '../../support/waiting/manual-clock.ts';
 import { aStartup, errorFields } from '../../support/sockets/packets.ts';
 import { startProxyLab } from '../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../support/labs/proxy-lab.ts';
-import { connectRaw } from '../../support/sockets/raw-client.ts';
 import type { RawClient } from '../../support/sockets/raw-client.ts';
 import { until } from '../../support/waiting/until.ts';
 
@@ -32,17 +31,7 @@ beforeEach(async () => {
   });
 });
 
-afterEach(async () => {
-  lab.proxy.close();
-  await until('no timer left', () => clock.pending() === 0);
-  await primary.stop();
-});
-
-async function aClient(): Promise<RawClient> {
-  const client = await connectRaw(lab.address('write'));
-  client.socket.write(aStartup());
-  return client;
-}
+afterEach(() => lab.end(primary));
 
 const states = () => lab.proxy.counts().get('write')?.states;
 const released = (): number => lab.events.filter(({ kind }) => kind === 'hold_ended').length;
@@ -52,7 +41,8 @@ test(
   PATIENCE,
   async () => {
     const clients: RawClient[] = [];
-    while (clients.length < CLIENTS) clients.push(...(await Promise.all(Array.from({ length: 250 }, aClient))));
+    while (clients.length < CLIENTS)
+      clients.push(...(await Promise.all(Array.from({ length: 250 }, () => lab.connect('write')))));
     const refused = await until(
       'an answer to the rest',
       () => {

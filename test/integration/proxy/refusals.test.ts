@@ -19,11 +19,7 @@ beforeEach(async () => {
   clock = new ManualClock();
 });
 
-afterEach(async () => {
-  lab.proxy.close();
-  await until('no timer left', () => clock.pending() === 0);
-  await backend.stop();
-});
+afterEach(() => lab.end(backend));
 
 async function startClosed(maxSessions = 100): Promise<void> {
   lab = await startProxyLab({ clock, client: { maxSessions }, table: { write: { otherwise: 'closed' } } });

@@ -35,11 +35,7 @@ beforeEach(async () => {
   backend = await startFakeBackend('silent');
 });
 
-afterEach(async () => {
-  lab.proxy.close();
-  await until('no timer left', () => clock.pending() === 0);
-  await backend.stop();
-});
+afterEach(() => lab.end(backend));
 
 /** At the server, as far as it has been told. */
 function connections(): number {

@@ -31,11 +31,7 @@ beforeEach(async () => {
   lab = await startProxyLab({ clock, pools, table: { read: onlyFirst() } });
 });
 
-afterEach(async () => {
-  lab.proxy.close();
-  await until('no timer left', () => clock.pending() === 0);
-  await Promise.all([first.stop(), second.stop()]);
-});
+afterEach(() => lab.end(first, second));
 
 function onlyFirst(): PoolPicture {
   return { open: { first: first.address } };

@@ -39,10 +39,7 @@ beforeEach(async () => {
   });
 });
 
-afterEach(async () => {
-  lab.proxy.close();
-  await backend.stop();
-});
+afterEach(() => lab.end(backend));
 
 /** So many bytes, over all connections of the server. */
 function received(): number {

@@ -11,10 +11,9 @@ import {
   parameterStatus,
   readyForQuery,
 } from '../../support/sockets/messages.ts';
-import { aStartup, errorFields } from '../../support/sockets/packets.ts';
+import { errorFields } from '../../support/sockets/packets.ts';
 import { startProxyLab } from '../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../support/labs/proxy-lab.ts';
-import { connectRaw } from '../../support/sockets/raw-client.ts';
 import type { RawClient } from '../../support/sockets/raw-client.ts';
 import { until } from '../../support/waiting/until.ts';
 
@@ -31,15 +30,10 @@ beforeEach(async () => {
   clock = new ManualClock();
 });
 
-afterEach(async () => {
-  lab.proxy.close();
-  await until('no timer left', () => clock.pending() === 0);
-  await backend.stop();
-});
+afterEach(() => lab.end(backend));
 
 async function aClient(pool = 'write'): Promise<RawClient> {
-  const client = await connectRaw(lab.address(pool));
-  client.socket.write(aStartup());
+  const client = await lab.connect(pool);
   await until('the startup', () => backend.connections.length === 1 && backend.last().chunks.length > 0);
   return client;
 }

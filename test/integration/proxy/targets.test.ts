@@ -8,7 +8,6 @@ import { aPacket, aStartup, errorFields } from '../../support/sockets/packets.ts
 import { startProxyLab } from '../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../support/labs/proxy-lab.ts';
 import { connectRaw } from '../../support/sockets/raw-client.ts';
-import type { RawClient } from '../../support/sockets/raw-client.ts';
 import { DEMOTED } from '../../support/values/tables.ts';
 import { until } from '../../support/waiting/until.ts';
 
@@ -27,17 +26,7 @@ beforeEach(async () => {
   });
 });
 
-afterEach(async () => {
-  lab.proxy.close();
-  await until('no timer left', () => clock.pending() === 0);
-  await Promise.all([primary.stop(), replica.stop()]);
-});
-
-async function aClient(pool: string, parameters: Readonly<Record<string, string>>): Promise<RawClient> {
-  const client = await connectRaw(lab.address(pool));
-  client.socket.write(aStartup(parameters));
-  return client;
-}
+afterEach(() => lab.end(primary, replica));
 
 test.each([
   ['write', { user: 'u', database: 'app@ro' }, { user: 'u', database: 'app' }],
@@ -50,7 +39,7 @@ test.each([
   ['write', { user: 'u', 'pointsman.pool': 'ro', database: 'app' }, { user: 'u', database: 'app' }],
   ['read', { user: 'u@rw', database: 'a@b@ro' }, { user: 'u@rw', database: 'a@b' }],
 ])('a client of %s that says %j reaches the replica, and the target goes no further', async (pool, said, forwarded) => {
-  await aClient(pool, said);
+  await lab.connect(pool, said);
   const expected = aStartup(forwarded);
   await until('the packet', () => replica.connections.length === 1 && replica.last().received().equals(expected));
   expect(primary.connections.length).toBe(0);
@@ -61,7 +50,7 @@ test.each([
 });
 
 test('a session belongs to the pool it asked for: counted there, evicted there, and ended there', async () => {
-  const client = await aClient('read', { user: 'u', database: 'app@rw' });
+  const client = await lab.connect('read', { user: 'u', database: 'app@rw' });
   await until('the session', () => client.received().length > 0);
   expect(lab.proxy.counts().get('read')).toMatchObject({ accepted: 1, closed: 0, states: { startup: 0, relaying: 0 } });
   expect(lab.proxy.counts().get('write')).toMatchObject({ accepted: 0, members: new Map([['pg-1', 1]]) });
@@ -71,7 +60,7 @@ test('a session belongs to the pool it asked for: counted there, evicted there, 
 });
 
 test('a pool without a member holds its clients at every listener', async () => {
-  const client = await aClient('write', { user: 'u', database: 'app@analytics' });
+  const client = await lab.connect('write', { user: 'u', database: 'app@analytics' });
   await until('the hold', () => lab.proxy.counts().get('analytics')?.states.holding === 1);
   lab.decide({ analytics: { open: { 'pg-2': replica.address } } });
   await until('the session', () => client.received().equals(aStartup({ user: 'u', database: 'app' })));
@@ -87,7 +76,7 @@ test('what is pipelined behind the packet follows it, once', async () => {
 });
 
 test('an unknown target is refused, and the answer says what there is', async () => {
-  const client = await aClient('read', { user: 'u', database: 'app@foo' });
+  const client = await lab.connect('read', { user: 'u', database: 'app@foo' });
   const error = await until('the error', () => errorFields(client.received()));
   expect(error).toMatchObject({
     C: '3D000',
@@ -106,7 +95,7 @@ test.each([
   ],
   [{ 'pointsman.pool': 'nope' }, 'The pool is named in the startup parameter pointsman.pool of the client.'],
 ])('the hint of such a refusal says where the pool was named: %j', async (parameters, hint) => {
-  const client = await aClient('write', { user: 'u', database: 'app', ...parameters });
+  const client = await lab.connect('write', { user: 'u', database: 'app', ...parameters });
   const error = await until('the error', () => errorFields(client.received()));
   expect(error).toMatchObject({ C: '3D000', D: expect.stringMatching(/^"nope" is none of/), H: hint });
 });

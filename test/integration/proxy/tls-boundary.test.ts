@@ -26,10 +26,7 @@ beforeEach(async () => {
   });
 });
 
-afterEach(async () => {
-  lab.proxy.close();
-  await backend.stop();
-});
+afterEach(() => lab.end(backend));
 
 function at() {
   return lab.address('write');

@@ -13,9 +13,15 @@ import type { Peers } from '../../../src/proxy/peers.ts';
 import { createProxy } from '../../../src/proxy/proxy.ts';
 import type { LocalProxy } from '../../../src/proxy/proxy.ts';
 import { systemClock } from '../../../src/app/system-clock.ts';
+import type { FakeBackend } from '../fakes/fake-backend.ts';
+import { aStartup } from '../sockets/packets.ts';
+import { connectRaw } from '../sockets/raw-client.ts';
+import type { RawClient } from '../sockets/raw-client.ts';
 import { aPolicy, aPool, aWritePool } from '../values/builders.ts';
 import { aTableOf } from '../values/tables.ts';
 import type { PoolPicture } from '../values/tables.ts';
+import { ManualClock } from '../waiting/manual-clock.ts';
+import { until } from '../waiting/until.ts';
 
 export interface ProxyLabOptions {
   readonly pools?: readonly PoolPolicy[];
@@ -46,6 +52,10 @@ export interface ProxyLab {
   decide(pools: Readonly<Record<string, PoolPicture>>): void;
   closed(): readonly Closed[];
   reasons(): readonly string[];
+  /** A client that has sent its startup message and waits for no answer. */
+  connect(pool: string, parameters?: Readonly<Record<string, string>>): Promise<RawClient>;
+  /** For afterEach: closes the proxy, waits until no timer of it is left on a clock driven by hand, and stops the backends. */
+  end(...backends: readonly FakeBackend[]): Promise<void>;
 }
 
 /** What a lab's proxy has unless told otherwise, and what a test that gives it another policy begins with. */
@@ -89,15 +99,16 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
   if (bound.kind === 'failed') throw new Error(bound.message);
   const addresses = new Map(bound.listeners.map(({ pool, address }) => [pool, address]));
   const closed = (): readonly Closed[] => events.filter((event) => event.kind === 'session_closed');
+  const address = (pool: string): Address => {
+    const found = addresses.get(pool);
+    if (found === undefined) throw new Error(`no listener for pool ${pool}`);
+    return found;
+  };
   return {
     proxy,
     events,
     triggers,
-    address(pool) {
-      const address = addresses.get(pool);
-      if (address === undefined) throw new Error(`no listener for pool ${pool}`);
-      return address;
-    },
+    address,
     decide(pictures) {
       const previous = table;
       table = aTableOf({ ...holding, ...pictures });
@@ -105,5 +116,16 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
     },
     closed,
     reasons: () => closed().map(({ reason }) => reason),
+    async connect(pool, parameters) {
+      const client = await connectRaw(address(pool));
+      client.socket.write(aStartup(parameters));
+      return client;
+    },
+    async end(...backends) {
+      proxy.close();
+      const { clock } = options;
+      if (clock instanceof ManualClock) await until('no timer left', () => clock.pending() === 0);
+      await Promise.all(backends.map((backend) => backend.stop()));
+    },
   };
 }

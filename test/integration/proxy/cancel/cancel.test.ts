@@ -28,11 +28,7 @@ beforeEach(async () => {
   lab = await startProxyLab({ clock, table });
 });
 
-afterEach(async () => {
-  lab.proxy.close();
-  await until('no timer left', () => clock.pending() === 0);
-  await Promise.all([one.stop(), two.stop()]);
-});
+afterEach(() => lab.end(one, two));
 
 /** A session whose client has read its key. */
 async function aSession(backend: FakeBackend, key: Uint8Array, opening = aStartup()): Promise<RawClient> {

@@ -68,8 +68,7 @@ function both(): PoolPicture {
 }
 
 async function aClient(): Promise<RawClient> {
-  const client = await connectRaw(lab.address('read'));
-  client.socket.write(aStartup());
+  const client = await lab.connect('read');
   await until('the connect', () => unanswered.size > 0);
   return client;
 }

@@ -30,10 +30,7 @@ async function start(behaviour: FakeBackend['behaviour'], pool: 'write' | 'read'
   });
 }
 
-afterEach(async () => {
-  lab.proxy.close();
-  await Promise.all([old.stop(), next.stop()]);
-});
+afterEach(() => lab.end(old, next));
 
 test.each(['stopping', 'gone'] as const)(
   'a backend that is %s: the client is held and served by the next primary',

@@ -20,11 +20,7 @@ beforeEach(async () => {
   clock = new ManualClock();
 });
 
-afterEach(async () => {
-  lab.proxy.close();
-  await until('no timer left', () => clock.pending() === 0);
-  await backend.stop();
-});
+afterEach(() => lab.end(backend));
 
 async function start(options: ProxyLabOptions = {}): Promise<void> {
   lab = await startProxyLab({ clock, ...options });

@@ -25,11 +25,7 @@ beforeEach(async () => {
   lab = await startProxyLab({ clock, pools: [READ, OTHER], table: { read: { open: { 'pg-2': backend.address } } } });
 });
 
-afterEach(async () => {
-  lab.proxy.close();
-  await until('no timer left', () => clock.pending() === 0);
-  await backend.stop();
-});
+afterEach(() => lab.end(backend));
 
 async function apply(changes: Partial<ProxyPolicy>): Promise<void> {
   const prepared = await lab.proxy.prepare({

@@ -17,10 +17,7 @@ async function start(behaviour: FakeBackend['behaviour'] = 'echo'): Promise<void
   lab = await startProxyLab({ table: { write: { open: { 'pg-1': backend.address } } } });
 }
 
-afterEach(async () => {
-  lab.proxy.close();
-  await backend.stop();
-});
+afterEach(() => lab.end(backend));
 
 test('bytes arrive unaltered, once, in order, both ways, however they are cut', async () => {
   await start();
