@@ -1,0 +1,130 @@
+// Plain English, held by rules: no invented words where the field has one, no sentence with a bare "who" or "what" as its
+// subject, and lines of at most 120 columns (tables, links and code blocks excepted).
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const TOP = new URL('../..', import.meta.url).pathname;
+const COLUMNS = 120;
+
+/** Places that are still to be rewritten. The list only shrinks. */
+const NOT_YET: readonly string[] = [
+  '.github/CONTRIBUTING.md',
+  'config/dns.yaml',
+  'config/kubernetes.yaml',
+  'config/pointsman.yaml',
+  'config/sidecar.yaml',
+  'deploy/README.md',
+  'deploy/compose/compose.yaml',
+  'deploy/image/pointsman.yaml',
+  'deploy/kubernetes/chart/templates/rbac.yaml',
+  'deploy/kubernetes/chart/values.yaml',
+  'deploy/kubernetes/kustomize/examples/standalone/pointsman.yaml',
+  'deploy/kubernetes/kustomize/kubernetes-discovery/kustomization.yaml',
+  'deploy/kubernetes/kustomize/kubernetes-discovery/rbac.yaml',
+  'deploy/kubernetes/kustomize/sidecar/kustomization.yaml',
+  'deploy/kubernetes/kustomize/sidecar/pointsman.yaml',
+  'deploy/kubernetes/kustomize/sidecar/shutdown.yaml',
+  'deploy/kubernetes/kustomize/sidecar/sidecar.yaml',
+  'deploy/kubernetes/kustomize/standalone/pointsman.yaml',
+  'deploy/kubernetes/kustomize/standalone/shutdown.yaml',
+  'deploy/migration/haproxy.md',
+  'deploy/migration/libpq.md',
+  'deploy/migration/pgbouncer.md',
+  'deploy/two-of-them.md',
+  'src/README.md',
+  'src/admin/',
+  'src/app/',
+  'src/cli/',
+  'src/config/',
+  'src/core/',
+  'src/discovery/',
+  'src/healthcheck-main.ts',
+  'src/index.ts',
+  'src/kubernetes/',
+  'src/main.ts',
+  'src/model/',
+  'src/monitor/',
+  'src/patroni/',
+  'src/proxy/',
+  'src/reports/',
+  'src/sandbox/',
+  'src/systemd/',
+  'src/telemetry/',
+  'src/wire/',
+  'src/workers/',
+  'test/README.md',
+  'test/bench/',
+  'test/e2e/',
+  'test/integration/',
+  'test/property/',
+  'test/record-session.ts',
+  'test/support/',
+  'test/unit/',
+  'test/vitest.config.ts',
+];
+
+/** Each with the word to use. */
+const BANNED: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:whoever|whom|whomever)\b/i, 'a noun'],
+  [/\bsmell(?:s|ed|ing)?\b|\bsniff(?:s|ed|ing)?\b/i, 'trigger'],
+  [/\bcrews?\b/i, 'supervisor'],
+  [/\bvisitors?\b/i, 'over-limit connection'],
+  [/\bnewcomers?\b/i, 'slow start'],
+  [/\bseats?\b|\bseated\b/i, 'slot'],
+  [/\breckonings?\b/i, 'estimate'],
+  [/\bdeeds?\b/i, 'actions'],
+  [/\brosters?\b/i, 'known members'],
+  [/\bask around\b/i, 'query contact points'],
+  [/\bset aside\b/i, 'override'],
+  [/\bin (?:this|the same|that|one) step\b/i, 'synchronously'],
+  [/\bspec 1\b|\bbehaviour: /, 'the management API, or guarantees.md'],
+  [/\bdirect[ _-]io\b/i, 'relay pipes'],
+];
+
+/** A sentence of a comment or of a document that begins so has no noun as its subject. A question may. */
+const BARE_SUBJECT = /(?:^|[.:;] )(?:Who|Whose|What)\b[^.?]*(?:[.;:]|$)/;
+
+interface Line {
+  readonly place: string;
+  readonly text: string;
+  readonly isProse: boolean;
+}
+
+function linesOf(file: string): readonly Line[] {
+  let isCode = false;
+  return readFileSync(join(TOP, file), 'utf8')
+    .split('\n')
+    .map((text, index) => {
+      if (/^\s*```/.test(text)) isCode = !isCode;
+      const isTable = file.endsWith('.md') && /^\s*\||^#/.test(text);
+      const isYaml = file.endsWith('.yaml') && !/^\s*#/.test(text);
+      const isProse = file.endsWith('.md') ? !isCode : /^\s*(?:\/\/|\/\*\*|\*|#)/.test(text);
+      return { place: `${file}:${index + 1}`, text: isCode || isTable || isYaml ? '' : text, isProse };
+    });
+}
+
+function findings(file: string): readonly string[] {
+  return linesOf(file).flatMap(({ place, text, isProse }) => {
+    const isLink = /https?:\/\/\S{60,}|\]\(\S{60,}\)/.test(text);
+    const sentence = text.replace(/^\s*(?:\/\/|\/\*\*|\*|#|[-*])?\s*/, '');
+    return [
+      ...(text.length > COLUMNS && !isLink ? [`${place}: ${text.length} columns`] : []),
+      ...(isProse && BARE_SUBJECT.test(sentence) ? [`${place}: a bare subject: ${sentence}`] : []),
+      ...BANNED.flatMap(([word, use]) => {
+        const [found] = word.exec(text) ?? [];
+        return found === undefined ? [] : [`${place}: "${found}": say ${use}`];
+      }),
+    ];
+  });
+}
+
+const FILES = globSync(['*.md', '{src,test,config,deploy,.github}/**/*.{ts,md,yaml}'], { cwd: TOP }).filter(
+  (file) => !file.includes('node_modules') && !file.includes('fixtures') && file !== 'test/unit/language.test.ts',
+);
+
+test('files keep to the rules of language', () => {
+  const found = FILES.flatMap(findings);
+  const isListed = (finding: string): boolean => NOT_YET.some((place) => finding.startsWith(place));
+  expect(found.filter((finding) => !isListed(finding))).toEqual([]);
+});
