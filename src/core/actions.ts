@@ -1,5 +1,5 @@
-// What happens to live sessions when one table follows another. It is a diff: applying it twice changes nothing, and a
-// lost event cannot lose an eviction.
+// The consequences for live sessions when one table follows another. They are a diff: applying it twice changes
+// nothing, and a lost event cannot lose an eviction.
 import type { LeaveCause } from '../model/close-reason.ts';
 import { isSameAddress } from '../model/member.ts';
 import type { Address, MemberName } from '../model/member.ts';

@@ -13,7 +13,7 @@ import type { Standing } from './standing.ts';
 /** What is so; CHECK stands for the pool's. */
 const WORDS: Readonly<Record<WhyCode, string>> = {
   positive: 'answers CHECK',
-  odd_weight: 'its weight is no number from 0.001 to 1000000 and counts as 1',
+  invalid_weight: 'its weight is no number from 0.001 to 1000000 and counts as 1',
   vouched: 'API silent, PostgreSQL accepts and another member names it leader',
   fallback: 'stands in for the pool by fallback',
   least_lagging: 'lags least, while every member lags too far behind',
@@ -198,7 +198,7 @@ function rule(standing: Standing, now: Instant): string | undefined {
   const grace = `live ones end at ${durationText(known.graceMs)}`;
   switch (code) {
     case 'positive':
-    case 'odd_weight':
+    case 'invalid_weight':
       return whyOpen(known, now);
     case 'vouched':
       return `counts as a yes for ${durationText(known.freshMs)}`;

@@ -15,12 +15,12 @@ export const AGREEMENT_MS = 30_000;
 export interface RefusedPrimary {
   readonly member: MemberName;
   readonly kind: RefusalKind;
-  /** What it shows, and what it should show: `timeline 5`, `system identifier 77`. */
+  /** Its identity and the required one: `timeline 5`, `system identifier 77`. */
   readonly shown: string;
   readonly expected: string;
   /** Since when it has answered as this primary. */
   readonly since: Instant;
-  /** What the agreement lacks, one clause each: `pg-2 showed timeline 6 and does not answer`. */
+  /** One clause for each thing that the agreement lacks: `pg-2 showed timeline 6 and does not answer`. */
   readonly missing: readonly string[];
   /** Since when nothing is missing. Undefined while something is. */
   readonly agreedSince: Instant | undefined;

@@ -55,7 +55,7 @@ function standingOf(
 
 function openWhy(pool: PoolPolicy, { status }: MemberRecord): Why {
   const invalid = invalidWeight(pool, status);
-  return invalid === undefined ? { code: 'positive' } : { code: 'odd_weight', detail: invalid };
+  return invalid === undefined ? { code: 'positive' } : { code: 'invalid_weight', detail: invalid };
 }
 
 /** For a member that rise and fall have taken out. Its newest answer decides about live sessions. */

@@ -1,5 +1,5 @@
-// What is known of the cluster: for each member its last answers, their instants, and how long it has been silent.
-// Immutable: observe.ts makes the next snapshot. Every instant is the start of the contact.
+// The current knowledge of the cluster: for each member its last answers, their instants, and how long it has been
+// silent. Immutable: observe.ts makes the next snapshot. Every instant is the start of the contact.
 import type { Instant } from '../model/instant.ts';
 import type { Member, MemberName, MemberRefusal } from '../model/member.ts';
 import type { ProbeOutcome, ScheduledSwitchover } from '../model/observation.ts';

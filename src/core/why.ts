@@ -5,7 +5,7 @@ import type { MemberName } from '../model/member.ts';
 
 export type WhyCode =
   | 'positive'
-  | 'odd_weight'
+  | 'invalid_weight'
   | 'vouched'
   | 'fallback'
   | 'least_lagging'
@@ -34,7 +34,7 @@ export interface Why {
   readonly since?: Instant;
   /** A few words of the evidence: `state starting`, `role replica`, `lag 18 MB`. */
   readonly detail?: string;
-  /** What the rule looked at. */
+  /** The facts that the rule looked at. */
   readonly evidence?: Evidence;
 }
 

@@ -1,7 +1,7 @@
-// A check: a health endpoint of the management API with its parameters, as text in the configuration and as data here. Parameters are
-// validated by us because the real API silently ignores what it cannot parse.
+// A check: a health endpoint of the management API with its parameters. Pointsman validates the parameters itself,
+// because the API silently ignores those that it cannot parse.
 
-/** Which members an endpoint speaks of: decides which body facts tighten its answer. */
+/** Which members an endpoint is about. It decides which facts of the body tighten the answer. */
 export type CheckFamily =
   | 'primary'
   | 'leader'
@@ -13,13 +13,13 @@ export type CheckFamily =
   | 'readiness';
 
 export interface Check {
-  /** Canonical path with query: what is sent, and the key under which answers are kept. */
+  /** Canonical path with query: it is sent, and it is the key of the answers. */
   readonly text: string;
   readonly path: string;
   readonly family: CheckFamily;
-  /** The bound of `lag=`, in bytes. */
+  /** The limit of `lag=`. Bytes. */
   readonly lagBytes: number | undefined;
-  /** `tag_<key>=<value>` filters; empty when there are none. */
+  /** The `tag_<key>=<value>` filters. */
   readonly tags: ReadonlyMap<string, string>;
 }
 
@@ -49,12 +49,12 @@ const FAMILIES: Readonly<Record<string, CheckFamily>> = {
 
 export const ENDPOINTS: readonly string[] = Object.keys(FAMILIES);
 
-/** The management API, query parameters: the endpoints for which a lag bound is promised. */
+/** The endpoints for which the management API promises a lag limit. */
 const TAKES_LAG = ['/replica', '/asynchronous', '/async', '/readiness'];
 const IGNORES_TAGS: readonly CheckFamily[] = ['primary', 'leader', 'standby-leader', 'liveness', 'readiness'];
 const UNITS: Readonly<Record<string, number>> = { B: 1, kB: 1024, MB: 1024 ** 2, GB: 1024 ** 3, TB: 1024 ** 4 };
 
-/** Parses `16MB` or plain bytes as the API does: units are case-sensitive and mean powers of 1024. */
+/** Parses `16MB` or plain bytes as the API does: units are case-sensitive powers of 1024. */
 export function parseSize(text: string): number | undefined {
   const match = /^(\d+(?:\.\d+)?)([A-Za-z]*)$/.exec(text);
   const unit = match?.[2] === '' ? 1 : UNITS[match?.[2] ?? ''];
@@ -63,7 +63,7 @@ export function parseSize(text: string): number | undefined {
   return Number.isSafeInteger(bytes) ? bytes : undefined;
 }
 
-/** As parseSize reads it, rounded: `16 MB`, `1.5 GB`, `300 B`. */
+/** Rounded, in the units of parseSize: `16 MB`, `1.5 GB`, `300 B`. */
 export function sizeText(bytes: number): string {
   const [unit, factor] = Object.entries(UNITS).findLast(([, size]) => bytes >= size) ?? ['B', 1];
   return `${Number((bytes / factor).toFixed(1))} ${unit}`;
@@ -77,7 +77,8 @@ function parameterFault(path: string, family: CheckFamily, key: string, value: s
   if (key === 'lag') {
     if (!TAKES_LAG.includes(path)) return `${path} does not take lag: only ${TAKES_LAG.join(', ')} do`;
     if (parseSize(value) === undefined) {
-      return `lag=${value} is not a size: use bytes or a number with B, kB, MB, GB or TB (case matters), such as lag=16MB`;
+      const units = Object.keys(UNITS).join(', ');
+      return `lag=${value} is not a size: use bytes, or a number with a unit (${units}; case matters), such as lag=16MB`;
     }
     return undefined;
   }
@@ -87,12 +88,13 @@ function parameterFault(path: string, family: CheckFamily, key: string, value: s
   }
   if (/^tag_./.test(key)) {
     if (!IGNORES_TAGS.includes(family)) return undefined;
-    return `${path} ignores tag filters, so ${key}=${value} would select nothing: use the /replica or /read-only family, or drop it`;
+    const hint = 'use the /replica or /read-only family, or remove the filter';
+    return `${path} ignores tag filters, so ${key}=${value} would have no effect: ${hint}`;
   }
   return `${path} has no parameter ${key}: known are lag, mode and tag_<name>`;
 }
 
-/** Reads a check as an operator writes it: `/replica?lag=16MB&tag_zone=eu-1`. */
+/** Parses a check as an operator writes it: `/replica?lag=16MB&tag_zone=eu-1`. */
 export function parseCheck(text: string): ParsedCheck {
   const [path = '', query = ''] = text.split(/\?(.*)/s);
   const family = FAMILIES[path];

@@ -1,7 +1,7 @@
-// The closed list of ways a client connection ends. One list for the log line, the metric label and the SQLSTATE that
-// the client sees. Every accepted connection ends with exactly one of these.
+// The closed list of reasons for the end of a client connection: one list for the log line, the metric label and the
+// SQLSTATE that the client gets. Every accepted connection ends with exactly one of them.
 
-/** Causes for which a member leaves a pool while sessions live on it; the keys of a pool's `on_leave`. */
+/** Why a member leaves a pool while it has live sessions: the keys of a pool's `on_leave`. */
 export const LEAVE_CAUSES = [
   'dead',
   'demoted',
@@ -16,46 +16,43 @@ export const LEAVE_CAUSES = [
 export type LeaveCause = (typeof LEAVE_CAUSES)[number];
 
 interface CloseReasonFacts {
-  /** SQLSTATE sent when the client can still be told; undefined: nothing is sent. */
+  /** Sent while the client can still read an error. Undefined: no error is sent. */
   readonly sqlState: string | undefined;
-  /** Who ended it: shown beside the reason. */
+  /** The side that ended the connection. */
   readonly side: 'client' | 'backend' | 'pointsman';
 }
 
 export const CLOSE_REASONS = {
-  /** The client ended the session and the backend followed (an ordinary end). */
+  /** The ordinary end: the client ended the session and the backend followed. */
   client_closed: { sqlState: undefined, side: 'client' },
   client_reset: { sqlState: undefined, side: 'client' },
-  /**
-   * The backend ended the session; what it said was relayed. Without a word of it the SQLSTATE tells how far the
-   * session was.
-   */
+  /** The backend ended the session. Its error, if it sent one, was relayed. */
   backend_closed: { sqlState: undefined, side: 'backend' },
   backend_reset: { sqlState: undefined, side: 'backend' },
-  /** The client left while it waited on hold or for a dial. */
+  /** The client left while it was held or waited for a connect. */
   client_gave_up: { sqlState: undefined, side: 'client' },
-  /** Connected and left without a byte: a load balancer's probe. */
+  /** The client left without sending a byte: a load balancer's probe. */
   no_startup: { sqlState: undefined, side: 'client' },
   startup_timeout: { sqlState: '08P01', side: 'pointsman' },
   not_postgres: { sqlState: '08P01', side: 'client' },
-  /** It asked again for what had been answered, which PostgreSQL takes for a version that nobody speaks. */
+  /** A second encryption request of one kind. PostgreSQL reads it as an unknown protocol version. */
   unsupported_protocol: { sqlState: '0A000', side: 'client' },
   /** Plain text where TLS is required. */
   tls_required: { sqlState: '28000', side: 'pointsman' },
-  /** No TLS came about, so there is nothing in which it could be told. */
+  /** The TLS handshake failed, so no error can be sent. */
   tls_failed: { sqlState: undefined, side: 'client' },
-  /** It asked for a pool by a name that none has. */
+  /** The client asked for an unknown pool. */
   unknown_target: { sqlState: '3D000', side: 'client' },
-  /** A CancelRequest was passed on; such connections carry nothing else. */
+  /** A CancelRequest was forwarded. Such a connection carries nothing else. */
   cancel_forwarded: { sqlState: undefined, side: 'pointsman' },
-  /** A CancelRequest reached nobody. */
+  /** A CancelRequest reached no member. */
   cancel_failed: { sqlState: undefined, side: 'pointsman' },
   too_many_sessions: { sqlState: '53300', side: 'pointsman' },
   hold_full: { sqlState: '53300', side: 'pointsman' },
   hold_timeout: { sqlState: '57P03', side: 'pointsman' },
   no_route: { sqlState: '57P03', side: 'pointsman' },
   connect_failed: { sqlState: '08006', side: 'pointsman' },
-  /** A server said at the session's start that it takes no writes. */
+  /** The server reported at the start of the session that it takes no writes. */
   landed_on_standby: { sqlState: '57P03', side: 'pointsman' },
   evicted_dead: { sqlState: '57P01', side: 'pointsman' },
   evicted_demoted: { sqlState: '57P01', side: 'pointsman' },
@@ -66,13 +63,13 @@ export const CLOSE_REASONS = {
   evicted_removed: { sqlState: '57P01', side: 'pointsman' },
   evicted_operator: { sqlState: '57P01', side: 'pointsman' },
   evicted_fallback_over: { sqlState: '57P01', side: 'pointsman' },
-  /** It reached its pool's `max_session_age`, and was between two transactions. */
+  /** The session reached its pool's `max_session_age`, between two transactions. */
   too_old: { sqlState: '57P01', side: 'pointsman' },
-  /** The process stops: refused before a backend (with 57P03, as a starting session), or ended in the drain. */
+  /** The process stops. A session without a backend is refused with 57P03, others end in the drain. */
   shutdown: { sqlState: '57P01', side: 'pointsman' },
-  /** The worker process that served it ended; its sockets ended with it. */
+  /** The worker process that served the session ended, and its sockets with it. */
   worker_died: { sqlState: undefined, side: 'pointsman' },
-  /** An invariant of ours broke; the session was ended rather than trusted. */
+  /** An internal invariant broke, so the session was not trusted any more. */
   internal_error: { sqlState: 'XX000', side: 'pointsman' },
 } as const satisfies Record<string, CloseReasonFacts>;
 

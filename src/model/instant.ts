@@ -1,25 +1,25 @@
-// Time as the core sees it: monotonic milliseconds, taken once per event at the edge and passed down.
-// Wall-clock time never enters a decision (a jump of it must change nothing).
+// Time for the core: monotonic milliseconds, read once per event at the edge and passed down. Wall-clock time never
+// enters a decision, so that its jumps change nothing.
 
-/** Monotonic milliseconds since an arbitrary moment, which is the same for all processes of a machine. */
+/** Monotonic milliseconds since an arbitrary moment, the same one for all processes of a machine. */
 export type Instant = number;
 
-/** The seam through which the shells take time; tests drive one by hand. */
+/** The shells' only source of time. Tests advance their own. */
 export interface Clock {
   now(): Instant;
-  /** Calls `run` once, `delayMs` from now; the returned function cancels it and is idempotent. */
+  /** Calls `run` once, `delayMs` from now. The returned function cancels the call and is idempotent. */
   schedule(delayMs: number, run: () => void): () => void;
 }
 
 /**
- * Age questions asked at one instant. Every answer that would change later is remembered, so that the decision
- * made from the answers knows until when it holds. A decision that compares ages in any other way is a bug.
+ * Compares ages at one instant and remembers when an answer would change, so that the decision knows until when it
+ * holds. A decision that compares ages in any other way is a bug.
  */
 export interface Ages {
   readonly now: Instant;
-  /** True while `now` is before `at + limitMs`; an absent `at` is never young. */
+  /** True while `now` is before `at + limitMs`. An undefined `at` is never young. */
   isYoung(at: Instant | undefined, limitMs: number): boolean;
-  /** The first instant at which an answer given so far would differ; Infinity when none will. */
+  /** The first instant at which an answer given so far would differ. Infinity: none will. */
   validUntil(): Instant;
 }
 

@@ -1,20 +1,20 @@
-// The certificate and the private key with which this program answers to clients that speak TLS: as plain data, PEM text.
+// The certificate and the private key for clients with TLS. PEM text.
 
-/** Paths. */
+/** Paths of files. */
 export interface KeyPairFiles {
   readonly cert: string;
   readonly key: string;
 }
 
 export interface KeyPair {
-  /** The certificate, and those between it and its authority behind it. */
+  /** The certificate, followed by the intermediate ones. */
   readonly cert: string;
   readonly key: string;
-  /** The certificate's last moment; milliseconds since 1970. */
+  /** The end of the certificate's validity. Milliseconds since 1970. */
   readonly expiresAt: number;
 }
 
 export type KeyPairReading =
   | ({ readonly kind: 'pair' } & KeyPair)
-  /** `why` follows the name of the file: `cannot be read: there is no such file`. */
+  /** `why` continues the name of the file: `cannot be read: there is no such file`. */
   | { readonly kind: 'unusable'; readonly file: keyof KeyPairFiles; readonly why: string };

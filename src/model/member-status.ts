@@ -1,20 +1,20 @@
-// What a member says about itself, in the core's words. patroni/ translates either dialect's document into this.
-// Every field may be missing: the management API does not fix the body of a health answer. It may only tighten a verdict.
+// A member's status as it reports it. patroni/ translates the document of either dialect into this. Every field may be
+// missing: the management API does not define the body of a health answer. The body may only tighten a verdict.
 
-/** Role by the body; names of old versions (`master`) and spellings (`standby leader`) are already folded. */
+/** From the body. Names of old versions (`master`) and spellings (`standby leader`) are already unified. */
 export type Role = 'primary' | 'replica' | 'standby_leader' | 'demoted' | 'promoted' | 'uninitialized' | 'unknown';
 
-/** A WAL position in bytes. `invalid`: the field was there and was not a non-negative safe integer. */
+/** A WAL position in bytes. `invalid`: the field is present and no non-negative safe integer. */
 export type WalPosition = number | 'invalid';
 
 export interface MemberStatus {
   readonly role?: Role;
-  /** `running` is the only state in which PostgreSQL serves; other values are shown as the API gave them. */
+  /** PostgreSQL serves in the state `running` only. Other values are shown as the API gives them. */
   readonly state?: string;
   readonly timeline?: number;
   /** `xlog.location` of a primary. */
   readonly location?: WalPosition;
-  /** `xlog.received_location` of a replica: written to its disk. */
+  /** `xlog.received_location` of a replica: on its disk. */
   readonly received?: WalPosition;
   /** `xlog.replayed_location` of a replica: visible to its queries. */
   readonly replayed?: WalPosition;
@@ -22,9 +22,9 @@ export interface MemberStatus {
   readonly replicationState?: string;
   readonly syncStandby?: boolean;
   readonly quorumStandby?: boolean;
-  /** Values as a `tag_` parameter compares them: `str(value).lower()` for what is not a string. */
+  /** Values in the form that a `tag_` parameter is compared with: `str(value).lower()` unless they are strings. */
   readonly tags?: ReadonlyMap<string, string>;
-  /** Truthiness as Python sees it: the string "false" counts as set (Patroni's tags.py). */
+  /** Python's truthiness: the string "false" counts as set (Patroni's tags.py). */
   readonly noloadbalance?: boolean;
   readonly scope?: string;
   readonly name?: string;

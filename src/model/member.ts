@@ -1,17 +1,17 @@
-// Who the members of the cluster are and where they can be reached. Addresses here are already resolved and allowed
-// (discovery/ does both); the core only compares them.
+// The members of the cluster and their addresses. discovery/ has resolved and allowed the addresses. The core only
+// compares them.
 
-/** The member's name as the cluster knows it (`name` in /cluster); the key of everything kept about it. */
+/** The member's name in the cluster (`name` in /cluster), and the key of everything that is kept about it. */
 export type MemberName = string;
 
-/** A TCP address that was checked before it got here. */
+/** A TCP address that passed the trust rules. */
 export interface Address {
-  /** An IP address, or a host name only where the operator configured it and it could not be resolved yet. */
+  /** An IP address. A host name only when the operator configured it and it could not be resolved yet. */
   readonly host: string;
   readonly port: number;
 }
 
-/** Base of a member's management API. The socket goes to `address`; `url` keeps the name for Host and TLS. */
+/** The base of a member's management API. The socket goes to `address`. `url` keeps the name for Host and TLS. */
 export interface ApiEndpoint {
   /** Scheme, host and port, without a trailing slash: `http://pg1:8008`. */
   readonly url: string;
@@ -21,18 +21,18 @@ export interface ApiEndpoint {
 export interface Member {
   readonly name: MemberName;
   readonly api: ApiEndpoint;
-  /** Absent until the configuration or a /cluster document has given it. */
+  /** Undefined until the configuration or a /cluster document gives it. */
   readonly postgres: Address | undefined;
-  /** A configured member is never dropped because a /cluster document omits it. */
+  /** A configured member stays when a /cluster document omits it. */
   readonly origin: 'configured' | 'discovered';
 }
 
-/** Why a member that a /cluster document lists is not used, or only in part. A closed list: it is a metric's label. */
+/** Why a listed member is not used, or only in part. A closed list: it is a metric's label. */
 export const REFUSAL_REASONS = [
   'api_port',
   'postgres_port',
   'address',
-  // No setting allows it.
+  // No setting can allow it.
   'forbidden_address',
   'unresolved',
   'unreadable',
@@ -40,7 +40,7 @@ export const REFUSAL_REASONS = [
   'too_many',
   // Neither a seed nor configured, with static discovery.
   'not_configured',
-  // No member: a seed, or what its name or directory gave.
+  // A seed, or an address that its name or directory gave. It is not a member.
   'contact_point',
 ] as const;
 
@@ -48,12 +48,12 @@ export type MemberRefusalReason = (typeof REFUSAL_REASONS)[number];
 
 export interface Objection {
   readonly reason: MemberRefusalReason;
-  /** One sentence for the operator; names the setting that would allow it, where there is one. */
+  /** One sentence for the operator, with the setting that would allow the member, if there is one. */
   readonly why: string;
 }
 
 export interface MemberRefusal extends Objection {
-  /** The member's name, its place in the list, or a contact point. */
+  /** The member's name, its position in the list, or a contact point. */
   readonly name: MemberName;
 }
 
@@ -66,7 +66,7 @@ export function isSameAddress(a: Address | undefined, b: Address | undefined): b
   return a?.host === b?.host && a?.port === b?.port;
 }
 
-/** Evidence belongs to addresses: another address is another server until it has spoken for itself. */
+/** Evidence belongs to addresses: another address is another server until it has answered for itself. */
 export function isSameServer(a: Member | undefined, b: Member | undefined): boolean {
   return isSameAddress(a?.api.address, b?.api.address) && isSameAddress(a?.postgres, b?.postgres);
 }

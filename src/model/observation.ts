@@ -1,10 +1,10 @@
-// What one contact with the cluster taught us, with its instant, failures included. Plain data, made at the edges.
-// Instants are the START of the contact: an answer is as old as the question.
+// The result of one contact with the cluster, failures included. Instants are the START of the contact: an answer is as
+// old as its probe.
 import type { Instant } from './instant.ts';
 import type { Member, MemberName, MemberRefusal } from './member.ts';
 import type { MemberStatus } from './member-status.ts';
 
-/** Why a probe gave no evidence. `local`: our own fault (EMFILE, DNS, a stalled event loop), never the member's. */
+/** Why a probe gave no evidence. `local`: a fault of this machine (EMFILE, DNS, a stall), never the member's (G12). */
 export type FailureCause =
   | 'timeout'
   | 'reset'
@@ -16,11 +16,11 @@ export type FailureCause =
   | 'tls'
   | 'local';
 
-/** What a TCP connect to the member's PostgreSQL port said, asked only when its API did not answer. */
+/** The result of a TCP connect to the member's PostgreSQL port, made only when its API does not answer. */
 export type PortState = 'accepts' | 'refused' | 'silent' | 'unknown';
 
 export type ProbeOutcome =
-  /** 200 or 503, body read whole. `body` is absent only for the endpoints that never send one. */
+  /** 200 or 503 with a complete body. `body` is undefined only for endpoints that never send one. */
   | { readonly kind: 'answered'; readonly status: 200 | 503; readonly body: MemberStatus | undefined }
   /** The API port refused the connection. */
   | { readonly kind: 'refused'; readonly postgres: PortState }
@@ -29,7 +29,7 @@ export type ProbeOutcome =
       readonly cause: FailureCause;
       /** One clause for logs and status: `no answer within 800 ms`. */
       readonly detail: string;
-      /** This machine ran out of something: the question was never sent. */
+      /** This machine ran out of a resource, so the probe was never sent. */
       readonly isUnsent?: boolean;
       readonly postgres: PortState;
     };
@@ -37,13 +37,13 @@ export type ProbeOutcome =
 export interface ProbeObservation {
   readonly kind: 'probe';
   readonly member: MemberName;
-  /** The check's canonical text (`Check.text`). */
+  /** `Check.text`. */
   readonly check: string;
   readonly startedAt: Instant;
   readonly outcome: ProbeOutcome;
 }
 
-/** Another member's fresh /cluster document named this one leader and running while its own API was silent. */
+/** Another member's fresh /cluster document named this member leader and running while its own API was silent. */
 export interface VouchObservation {
   readonly kind: 'vouch';
   readonly member: MemberName;
@@ -51,31 +51,31 @@ export interface VouchObservation {
   readonly startedAt: Instant;
 }
 
-/** A session for writes began on the member, and its server said in_hot_standby. */
+/** A write session began on the member, and its server reported in_hot_standby. */
 export interface LandingObservation {
   readonly kind: 'landing';
   readonly member: MemberName;
   readonly startedAt: Instant;
 }
 
-/** The member list as discovery now has it. */
+/** Discovery's newest list of members. */
 export interface MembersObservation {
   readonly kind: 'members';
   readonly startedAt: Instant;
   readonly members: readonly Member[];
-  /** Scope of the document it came from, to pin the cluster's identity. */
+  /** The document's scope, to pin the cluster's identity. */
   readonly scope?: string;
-  /** What the document says is scheduled; absent: no document was read. */
+  /** The document's scheduled switchover. Absent: no document was read. */
   readonly switchover?: ScheduledSwitchover | 'none';
-  /** What is not used of the newest document; absent: as before. */
+  /** Members of the newest document that are not used. Absent: as before. */
   readonly refused?: readonly MemberRefusal[];
 }
 
-/** Whom a /cluster document names leader, whatever that member itself answers. */
+/** The leader that a /cluster document names, whatever that member itself answers. */
 export interface LeaderObservation {
   readonly kind: 'leader';
   readonly startedAt: Instant;
-  /** Undefined: the document names nobody that runs. */
+  /** Undefined: the document names no running leader. */
   readonly leader: MemberName | undefined;
   /** The member that gave the document. */
   readonly by: MemberName;
@@ -88,7 +88,7 @@ export type Observation =
   | MembersObservation
   | LeaderObservation;
 
-/** By the newest document: when `leader` is to hand over. */
+/** From the newest document: when `leader` is going to hand over. */
 export interface ScheduledSwitchover {
   readonly at: Instant;
   readonly leader: MemberName;

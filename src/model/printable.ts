@@ -1,11 +1,11 @@
-// Text of other people (members, clients) on its way into a sentence: a log line, /status, a client's DETAIL. Pure.
+// Makes foreign text (of members and clients) printable before it appears in a log line, in /status or in a DETAIL.
 
-/** Longest text that a sentence repeats. Characters. */
+/** The longest foreign text in a sentence. Characters. */
 const MAX_SHOWN = 128;
 
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029\u202A-\u202E\u2066-\u2069]+/gu;
 
-/** The text on one line, without control characters and changes of direction. */
+/** Without line breaks, control characters and changes of direction. */
 export function onOneLine(text: string): string {
   return text.replace(UNPRINTABLE, ' ');
 }

@@ -36,7 +36,7 @@ export function evidenceChanges(before: Snapshot, after: Snapshot, observation: 
   if (observation.kind !== 'probe') return [];
   const { member } = observation;
   const isStale = ({ members }: Snapshot): boolean => members.get(member)?.standbyReport?.isStale === true;
-  return isStale(after) && !isStale(before) ? [{ kind: 'standby_word_stale', member }] : [];
+  return isStale(after) && !isStale(before) ? [{ kind: 'standby_report_stale', member }] : [];
 }
 
 /** Without the evidence: the event's text has it. */

@@ -1,5 +1,5 @@
-// What the shells tell about themselves while they run. telemetry/ turns each into a metric and, where an operator wants
-// to read it, a log line; nothing else listens. Ids are plain numbers, addresses plain text.
+// Events that the shells report while they run. telemetry/ turns each into a metric and, if an operator should read it,
+// a log line. Ids are plain numbers, addresses plain text.
 import type { CloseReason } from '../model/close-reason.ts';
 import type { MemberName, MemberRefusal } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
@@ -7,17 +7,15 @@ import type { HoldCause, Route } from '../core/routing-table.ts';
 import type { Standing } from '../core/standing.ts';
 import type { Acceptance, RefusalKind } from '../core/snapshot.ts';
 
-/** `outraced`: given up, because another member answered first. */
+/** `outraced`: another member answered first. */
 export type DialOutcome = 'connected' | 'refused' | 'timeout' | 'failed' | 'outraced';
 export type CancelKeyKnowledge = 'known' | 'unknown';
 export type HoldOutcome = 'released' | 'timeout' | 'gave_up' | 'refused';
 
-/**
- * What a startup message in plain text said of its sender, cut to 63 bytes and printable; absent where TLS hides it.
- */
+/** From a readable startup message, cut to 63 bytes and made printable. Absent where TLS hides it. */
 export interface Login {
   readonly user?: string;
-  /** Without the target. */
+  /** Without the name of a pool. */
   readonly database?: string;
 }
 
@@ -55,7 +53,7 @@ export type ProxyEvent =
       readonly kind: 'session_closed';
       readonly pool: PoolName;
       readonly session: number;
-      /** Undefined when the client never reached one. */
+      /** Undefined: the client never reached a member. */
       readonly member: MemberName | undefined;
       readonly client: string;
       readonly reason: CloseReason;
@@ -66,28 +64,28 @@ export type ProxyEvent =
     } & Login)
   | {
       readonly kind: 'cancel_forwarded';
-      /** Of the listener it came to. */
+      /** The listener's pool. */
       readonly pool: PoolName;
-      /** `known`: of a session that was found, on the one member that it goes to. */
+      /** `known`: the key belongs to a session of ours, so one member gets the request. */
       readonly key: CancelKeyKnowledge;
       readonly members: readonly MemberName[];
     }
-  /** How bytes are relayed from now on. `why`: why not past the streams of Node. */
-  | { readonly kind: 'direct_io_chosen'; readonly isOn: boolean; readonly why?: string | undefined }
+  /** How bytes are relayed from now on. `why`: the reason against the direct path. */
+  | { readonly kind: 'relay_chosen'; readonly isOn: boolean; readonly why?: string | undefined }
   | { readonly kind: 'listener_failed'; readonly pool: PoolName; readonly detail: string }
-  /** Clients are answered with this certificate from now on; `expiresAt` in milliseconds since 1970. */
+  /** Clients get this certificate from now on. `expiresAt`: milliseconds since 1970. */
   | { readonly kind: 'certificate_loaded'; readonly file: string; readonly expiresAt: number }
-  /** The files have changed and cannot be used: clients are answered as before. */
+  /** The changed files cannot be used. Clients get the old certificate. */
   | { readonly kind: 'certificate_refused'; readonly why: string };
 
-/** What a name or a directory gives as contact points, whenever that changes. */
+/** The contact points that a name or a directory gives have changed. */
 export interface ContactSourceEvent {
   readonly kind: 'contact_source_changed';
   /** As the operator wrote it. */
   readonly source: string;
   /** `10.0.0.1:8008` */
   readonly contactPoints: readonly string[];
-  /** Present while it gives nothing new; `forMs` is absent when it never gave anything. */
+  /** Present while lookups fail. `forMs`: since the last success. Absent when there was none. */
   readonly failing?: { readonly why: string; readonly forMs?: number };
 }
 
@@ -108,7 +106,7 @@ export type MonitorEvent =
       readonly members: number;
       readonly durationMs: number;
     }
-  /** The members of the document that are not used as it says, whenever that list changes. */
+  /** The list of listed members that are not used has changed. */
   | { readonly kind: 'members_refused'; readonly refused: readonly MemberRefusal[] }
   | {
       readonly kind: 'members_changed';
@@ -125,7 +123,7 @@ export type MonitorEvent =
       /** The sentence of describe.ts. */
       readonly text: string;
     }
-  /** A member answers as the primary and is not believed; there is no other. */
+  /** A member answers as the primary and is refused, while there is no other primary. */
   | {
       readonly kind: 'primary_refused';
       readonly member: MemberName;
@@ -133,7 +131,7 @@ export type MonitorEvent =
       /** The sentence of describe.ts. */
       readonly text: string;
     }
-  /** One that was refused is believed from now on. */
+  /** A refused primary is accepted from now on. */
   | {
       readonly kind: 'primary_accepted';
       readonly member: MemberName;
@@ -142,13 +140,14 @@ export type MonitorEvent =
       /** `timeline 5 instead of timeline 6` */
       readonly detail: string;
     }
-  /** By the operator's wish. */
+  /** By the operator. */
   | { readonly kind: 'member_drained' | 'member_resumed'; readonly member: MemberName }
+  /** Its server reports in_hot_standby, while its API proves that it is the primary: sessions go on. */
+  | { readonly kind: 'standby_report_stale'; readonly member: MemberName }
   /**
-   * Its server tells new sessions that it is a standby, while its API proves that it is the primary: sessions go on.
+   * An operator or a callback asked for a refresh. `isMerged`: it came too soon after another one and was merged with
+   * it.
    */
-  | { readonly kind: 'standby_word_stale'; readonly member: MemberName }
-  /** Somebody says that something happened. `isMerged`: it happened too soon after another, nothing more was asked for it. */
   | { readonly kind: 'refresh_asked'; readonly isMerged: boolean }
   | ContactSourceEvent
   | { readonly kind: 'urgent_probing'; readonly on: boolean; readonly triggers: readonly string[] };
@@ -159,13 +158,13 @@ export type ReloadEvent =
       readonly kind: 'config_reloaded';
       /** `probe.interval 1s -> 2s` */
       readonly changed: readonly string[];
-      /** What was asked for and was not applied. */
+      /** Changes that were not applied. */
       readonly needsRestart: readonly string[];
     }
-  /** Nothing changed; one line for each reason. */
+  /** Nothing was applied. One line for each reason. */
   | { readonly kind: 'config_reload_failed'; readonly problems: readonly string[] };
 
-/** A process that serves clients, one of several. */
+/** About one of several processes that serve clients. */
 export type WorkerEvent =
   | { readonly kind: 'worker_started'; readonly worker: number; readonly pid: number }
   | {
@@ -174,20 +173,20 @@ export type WorkerEvent =
       readonly pid: number | undefined;
       /** `killed by SIGKILL` */
       readonly why: string;
-      /** That ended with it. */
+      /** Sessions that ended with it. */
       readonly sessions: number;
-      /** Undefined: this program ends, and it is not replaced. */
+      /** Undefined: the program ends, so the worker is not replaced. */
       readonly replacedInMs: number | undefined;
     };
 
-/** Something that makes waiting a whole probe interval unwise. */
+/** A reason to probe sooner than after a whole interval. */
 export type Trigger =
-  /** The backend of a live session, or one that had only its startup packet, went first: the server may be stopping. */
+  /** A backend ended its connection first, also right after the startup packet: the server may be stopping. */
   | { readonly kind: 'backend_closed'; readonly member: MemberName }
-  /** A session of a pool of primaries began on it, and it said that it takes no writes. */
+  /** A write session began on the member, and its server reported that it takes no writes. */
   | { readonly kind: 'landed_on_standby'; readonly member: MemberName }
   | { readonly kind: 'dial_failed'; readonly member: MemberName }
-  /** A member that was tried later answered first. */
+  /** Another member, which was tried later, answered first. */
   | { readonly kind: 'connect_slow'; readonly member: MemberName }
   | { readonly kind: 'backend_reset'; readonly member: MemberName }
   | { readonly kind: 'clients_held'; readonly pool: PoolName };

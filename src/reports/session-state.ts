@@ -1,4 +1,4 @@
-// The life of one client connection as a table. Only proxy/session.ts moves through it, in one method.
+// The states of one client connection, as a table. One method in proxy/session.ts makes all transitions.
 //
 //   startup ──hold──> holding ──dial──> dialing ──relay──> relaying ──close──> closed
 //      └──────────────dial──────────────^  └──hold (route lost while dialing)
@@ -27,7 +27,7 @@ const TRANSITIONS: Readonly<Record<SessionState, Partial<Record<SessionEvent, Se
   closed: { hold: 'closed', dial: 'closed', answer: 'closed', relay: 'closed', end: 'closed', close: 'closed' },
 };
 
-/** The state after `event`; undefined when the table has no such step, which is a bug of the caller. */
+/** The state after `event`. Undefined: the table has no such transition, which is a bug of the caller. */
 export function nextSessionState(state: SessionState, event: SessionEvent): SessionState | undefined {
   return TRANSITIONS[state][event];
 }

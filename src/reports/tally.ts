@@ -1,24 +1,24 @@
-// What one process has of that which is bounded for all of them: several that serve the same ports keep the bounds together by telling
-// each other. Plain data and sums.
+// One process's share of the numbers that are limited over all processes. Processes on the same ports keep the limits
+// together by reporting these to each other.
 import type { MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
 
 export interface PoolTally {
-  /** Sessions that came while the pool lived on another pool's members; while every member lagged. */
+  /** Sessions that began while the fallback served the pool, and while lagging members did. */
   readonly fallback: number;
   readonly lagging: number;
-  /** Dialing and relaying sessions by member; absent: none. */
+  /** Sessions that connect or relay, by member. Absent: none. */
   readonly members: ReadonlyMap<MemberName, number>;
 }
 
 export interface Tally {
-  /** Accepted clients that have a session's slot. */
+  /** Accepted clients that have a slot. */
   readonly sessions: number;
-  /** Clients that have not said yet what they want. */
+  /** Clients without a complete startup message. */
   readonly starting: number;
-  /** Clients that wait for a route. */
+  /** Held clients. */
   readonly held: number;
-  /** Sessions by their client's address, without its port; absent or 0: none. */
+  /** Sessions by client address, without its port. Absent or 0: none. */
   readonly byAddress: ReadonlyMap<string, number>;
   readonly pools: ReadonlyMap<PoolName, PoolTally>;
 }
@@ -38,7 +38,7 @@ export function sumOfTallies(tallies: readonly Tally[]): Tally {
   };
 }
 
-/** Key by key. */
+/** Sums the values of each key. */
 export function sumOfMaps<Key>(maps: readonly ReadonlyMap<Key, number>[]): ReadonlyMap<Key, number> {
   const sums = new Map<Key, number>();
   for (const map of maps) {

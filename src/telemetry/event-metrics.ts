@@ -70,7 +70,7 @@ function counting(counted: Counted): EventMetrics['count'] {
         return pool.cancels.inc({ pool: event.pool, key: event.key });
       case 'listener_failed':
         return pool.listenerFailures.inc({ pool: event.pool });
-      case 'direct_io_chosen':
+      case 'relay_chosen':
         return cluster.directIo.set(event.isOn ? 1 : 0);
       case 'route_changed':
         return pool.routeChanges.inc({ pool: event.pool });
@@ -105,7 +105,7 @@ function counting(counted: Counted): EventMetrics['count'] {
       case 'primary_refused':
       case 'member_drained':
       case 'member_resumed':
-      case 'standby_word_stale':
+      case 'standby_report_stale':
       case 'standing_changed':
         return undefined;
     }

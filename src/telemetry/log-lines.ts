@@ -35,7 +35,7 @@ export function logLine(event: Event, isNews: boolean): LogLine {
       return closeLine(event);
     case 'cancel_forwarded':
       return { level: 'debug', text: () => cancelText(event) };
-    case 'direct_io_chosen':
+    case 'relay_chosen':
       return { level: 'info', text: () => directIoText(event) };
     case 'listener_failed':
       return { level: 'error', text: () => `pool ${event.pool}: listener failed: ${event.detail}` };
@@ -64,7 +64,7 @@ export function logLine(event: Event, isNews: boolean): LogLine {
     case 'member_drained':
     case 'member_resumed':
       return memberLine(event);
-    case 'standby_word_stale':
+    case 'standby_report_stale':
       return { level: 'warn', text: () => staleWordText(event.member) };
     case 'contact_source_changed':
       return sourceLine(event);
@@ -266,7 +266,7 @@ function holdText({ session, outcome, waitedMs }: Extract<Event, { kind: 'hold_e
   return `session ${session}: ${outcome} after ${durationText(waitedMs)}`;
 }
 
-function directIoText({ isOn, why }: Extract<Event, { kind: 'direct_io_chosen' }>): string {
+function directIoText({ isOn, why }: Extract<Event, { kind: 'relay_chosen' }>): string {
   if (isOn) return 'bytes are relayed past the streams of Node';
   return `bytes are relayed through the streams of Node, which costs more: ${why ?? 'unknown'}`;
 }

@@ -49,7 +49,7 @@ export function createNarration(options: NarrationOptions): (event: Event) => vo
       case 'primary_accepted':
       case 'member_drained':
       case 'member_resumed':
-      case 'standby_word_stale':
+      case 'standby_report_stale':
       case 'members_refused':
       case 'contact_source_changed':
       case 'listener_failed':
@@ -58,7 +58,7 @@ export function createNarration(options: NarrationOptions): (event: Event) => vo
       case 'certificate_loaded':
       case 'certificate_refused':
         return tellAsLogged(event);
-      case 'direct_io_chosen':
+      case 'relay_chosen':
       case 'client_accepted':
       case 'dial_finished':
       case 'session_opened':

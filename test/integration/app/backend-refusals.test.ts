@@ -87,5 +87,5 @@ test('a primary that calls itself a standby: one client is told, and when its AP
     next.socket.end(TERMINATE);
     await until('the end', () => next.hasEnded);
   }
-  expect(lab.said('standby_word_stale')).toMatchObject([{ member: 'pg-1' }]);
+  expect(lab.said('standby_report_stale')).toMatchObject([{ member: 'pg-1' }]);
 });

@@ -42,7 +42,7 @@ describeUnless(missingForPgbouncer ?? missingForSandbox, 'PgBouncer before a mem
           await answerAt(write, `create table t${times} as select 1 as one; select * from t${times}`),
         ).toBeUndefined();
       }
-      expect(lab.said('standby_word_stale')).toHaveLength(1);
+      expect(lab.said('standby_report_stale')).toHaveLength(1);
     } finally {
       await lab.app.stop();
       await api.stop();

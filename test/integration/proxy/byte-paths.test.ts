@@ -96,7 +96,7 @@ describe.each(['auto', 'streams'] as const)('relay: %s', (relay) => {
     backend = await startFakeBackend('silent');
     lab = await startProxyLab({ table: { read: { open: { 'pg-1': backend.address } } }, relay });
     const isOn = relay === 'auto';
-    expect(lab.events).toContainEqual(expect.objectContaining({ kind: 'direct_io_chosen', isOn }));
+    expect(lab.events).toContainEqual(expect.objectContaining({ kind: 'relay_chosen', isOn }));
   });
 
   test('G7: what waits for an end that does not read is not overwritten by what comes behind it', async () => {

@@ -143,7 +143,7 @@ test('a primary that calls itself a standby: what the main process has found out
   const first = await connectRaw(at);
   first.socket.write(aStartup());
   await lab.pointsman.waitFor('its refusal', () => errorFields(first.received()));
-  await lab.pointsman.waitFor('the line', () => lab.said('standby_word_stale').length === 1);
+  await lab.pointsman.waitFor('the line', () => lab.said('standby_report_stale').length === 1);
   const served = await lab.onBoth('write', async () => {
     const client = await connectRaw(at);
     client.socket.write(aStartup());

@@ -105,8 +105,8 @@ it('a server that calls itself a standby while its API proves it the primary: sa
     await lab.clock.advance(1000);
   }
   expect(lab.monitor.table().pools.get('write')?.route).toMatchObject({ targets: [{ isStandbyReportStale: true }] });
-  const said = lab.events.filter(({ kind }) => kind === 'standby_word_stale');
-  expect(said).toEqual([{ kind: 'standby_word_stale', member: 'pg-1' }]);
+  const said = lab.events.filter(({ kind }) => kind === 'standby_report_stale');
+  expect(said).toEqual([{ kind: 'standby_report_stale', member: 'pg-1' }]);
 });
 
 it('holds new clients of the primary before a scheduled switchover, having read once more whether it stands', async () => {

@@ -205,14 +205,14 @@ describe('lines', () => {
       { kind: 'certificate_refused', why: '/a.key is not the key of cert' },
       'error the new TLS certificate cannot be used, the old one stays: /a.key is not the key of cert',
     ],
-    [{ kind: 'direct_io_chosen', isOn: true }, 'info bytes are relayed past the streams of Node'],
+    [{ kind: 'relay_chosen', isOn: true }, 'info bytes are relayed past the streams of Node'],
     [
-      { kind: 'direct_io_chosen', isOn: false, why: 'x' },
+      { kind: 'relay_chosen', isOn: false, why: 'x' },
       'info bytes are relayed through the streams of Node, which costs more: x',
     ],
     [{ kind: 'listener_failed', pool: 'read', detail: 'EMFILE' }, 'error pool read: listener failed: EMFILE'],
     [
-      { kind: 'standby_word_stale', member: 'pg-1' },
+      { kind: 'standby_report_stale', member: 'pg-1' },
       'warn pg-1: new sessions read in_hot_standby=on, but its API proves that it is the primary',
     ],
     [{ kind: 'urgent_probing', on: true, triggers: ['clients_held'] }, 'info urgent probing on: clients_held'],

@@ -60,8 +60,8 @@ test('a pool that is learnt later has its series from then on; one known already
 
 test('the gauge says how clients are read', async () => {
   const { count, text } = metrics();
-  count({ kind: 'direct_io_chosen', isOn: true });
+  count({ kind: 'relay_chosen', isOn: true });
   expect(await text()).toContain('pointsman_direct_io 1\n');
-  count({ kind: 'direct_io_chosen', isOn: false, why: 'relay is streams' });
+  count({ kind: 'relay_chosen', isOn: false, why: 'relay is streams' });
   expect(await text()).toContain('pointsman_direct_io 0\n');
 });

@@ -46,7 +46,7 @@ export class RelayPipes {
     const { clock, onEvent } = this.#inputs;
     const why = wanted === 'streams' ? 'relay is streams' : await testDirectPipes(directPipes(), clock);
     this.#isOn = why === undefined;
-    onEvent({ kind: 'direct_io_chosen', isOn: this.#isOn, why });
+    onEvent({ kind: 'relay_chosen', isOn: this.#isOn, why });
   }
 
   /** What is said in TLS is known to Node alone. */
