@@ -15,6 +15,7 @@ const DOCUMENTS = documents();
 /** The pages for users. The others (src, test) describe the code. */
 const PAGES = DOCUMENTS.filter(({ file }) => !/^(?:src|test)\//.test(file));
 const WIDTH = 120;
+const CHART = 'deploy/kubernetes/chart/values.schema.json';
 
 const named = (file: string): Document => {
   const found = DOCUMENTS.find((document) => document.file === file);
@@ -27,7 +28,7 @@ test('the README fits on few screens', () => {
 });
 
 test('no line is too long, but for tables, links and what a terminal showed', () => {
-  const done = DOCUMENTS.filter(({ file }) => !['src/README.md', 'test/README.md'].includes(file));
+  const done = DOCUMENTS.filter(({ file }) => file !== 'test/README.md');
   const long = done.flatMap(({ file, text, blocks }) => {
     const recorded = new Set(blocks.filter((block) => block.isRecorded).flatMap((block) => block.text.split('\n')));
     return text.split('\n').flatMap((line, index) => {
@@ -36,6 +37,16 @@ test('no line is too long, but for tables, links and what a terminal showed', ()
     });
   });
   expect(long).toEqual([]);
+});
+
+test('every file that the map of the code names exists', () => {
+  const gone = ['src/README.md', 'src/decisions.md'].flatMap((file) =>
+    inlineCode(named(file))
+      .filter((code) => /^[a-z]+(?:\/[\w-]+)*\/[\w-]+\.(?:ts|md)$/.test(code) && !code.startsWith('dist/'))
+      .filter((code) => !existsSync(join(TOP, 'src', code)) && !existsSync(join(TOP, code)))
+      .map((code) => `${file}: ${code}`),
+  );
+  expect(gone).toEqual([]);
 });
 
 /** Generated pages that are not here yet. */
@@ -54,6 +65,8 @@ test('every link and anchor within the repository leads somewhere', () => {
   expect(broken).toEqual([]);
 });
 
+const topKeys = (text: string): readonly string[] => text.match(/^[\w.]+(?=:)/gm) ?? [];
+
 describe('configurations', () => {
   /** Files that a snippet names, and the ones that stand for them here. */
   const FILES: Readonly<Record<string, string>> = {
@@ -63,9 +76,22 @@ describe('configurations', () => {
     '/etc/pointsman/client.crt': 'server.pem',
     '/etc/pointsman/client.key': 'server.key',
   };
+  const sections = new Set(alternatives(fileShape).flatMap(({ properties }) => [...properties.keys()]));
   const blocks = DOCUMENTS.flatMap((document) => document.blocks.filter(({ language }) => language === 'yaml'));
+  const ours = blocks.filter(({ text }) => topKeys(text).every((key) => sections.has(key)));
 
-  test.each(blocks.map((block) => [`${block.file}:${block.line}`, block.text] as const))('%s loads', (name, text) => {
+  test('a block that is not one of Pointsman has values of its chart', () => {
+    const schema: { properties: object } = JSON.parse(readFileSync(join(TOP, CHART), 'utf8'));
+    const others = blocks.filter((block) => !ours.includes(block));
+    const unknown = others.flatMap(({ file, line, text }) =>
+      topKeys(text)
+        .filter((key) => !Object.hasOwn(schema.properties, key))
+        .map((key) => `${file}:${line}: ${key}`),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  test.each(ours.map((block) => [`${block.file}:${block.line}`, block.text] as const))('%s loads', (name, text) => {
     const known = text.replaceAll(/\/etc\/pointsman\/[\w.]+/g, (path) => {
       const fixture = FILES[path];
       return fixture === undefined ? path : join(TOP, 'test/fixtures/tls', fixture);
