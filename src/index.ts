@@ -4,7 +4,7 @@ import { version as nodeVersion } from 'node:process';
 import { stringify } from 'yaml';
 import { createApp as compose } from './app/app.ts';
 import { loadConfig } from './config/load.ts';
-import { formatProblems } from './config/problem.ts';
+import { formatProblems } from './config/fault.ts';
 import { version } from './app/package-version.ts';
 import { createLog } from './telemetry/log.ts';
 

@@ -11,7 +11,7 @@ import type { Terminal } from './sandbox/run.ts';
 import { VERBS } from './sandbox/console/verb-list.ts';
 import { surveySeeds } from './app/check-seeds.ts';
 import type { Config } from './config/config.ts';
-import { formatProblems } from './config/problem.ts';
+import { formatProblems } from './config/fault.ts';
 import { readOpenFiles } from './app/open-files.ts';
 import { version } from './app/package-version.ts';
 import { systemClock } from './app/system-clock.ts';

@@ -2,7 +2,7 @@
 // nothing.
 import type { SeedReport } from '../cli/io.ts';
 import { openSource } from './cluster-access.ts';
-import type { ClusterConfig } from '../config/config.ts';
+import type { ClusterConfig } from '../model/cluster-config.ts';
 import { addressText } from '../model/member.ts';
 import type { ListEndpoints } from '../discovery/contact-points.ts';
 import { createDiscovery } from '../discovery/discover.ts';

@@ -1,6 +1,6 @@
 // Who asks the members for this process: the client of their APIs, and the discovery that says which they are. Made anew when
 // the cluster's section of the configuration changes.
-import type { ClusterConfig } from '../config/config.ts';
+import type { ClusterConfig } from '../model/cluster-config.ts';
 import type { ContactSourceEvent } from '../reports/events.ts';
 import type { Clock } from '../model/instant.ts';
 import { createDiscovery } from '../discovery/discover.ts';

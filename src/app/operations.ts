@@ -1,6 +1,6 @@
 // What an operator may ask of the running program over HTTP, carried out by the parts concerned; the gate before it is admin's.
 import type { Operations, Outcome } from '../admin/operations.ts';
-import { formatProblems } from '../config/problem.ts';
+import { formatProblems } from '../config/fault.ts';
 import type { Loaded } from '../config/load.ts';
 import { describeRoute } from '../core/describe.ts';
 import type { MemberName } from '../model/member.ts';

@@ -3,9 +3,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clients } from './cluster-access.ts';
 import { reconfigured } from '../config/changes.ts';
-import type { ClusterConfig, Config } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
+import type { ClusterConfig } from '../model/cluster-config.ts';
 import type { Loaded } from '../config/load.ts';
-import { formatProblems } from '../config/problem.ts';
+import { formatProblems } from '../config/fault.ts';
 import type { Monitor } from '../monitor/monitor.ts';
 import type { ListenerChanges } from '../proxy/accept/listeners.ts';
 import type { Proxy } from '../proxy/proxy.ts';

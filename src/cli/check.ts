@@ -1,7 +1,8 @@
 // `pointsman check`: says whether a configuration is right and what it amounts to. Touches nothing but the file, unless --live
 // is given: then each seed is asked, too.
-import type { AdminConfig, Config, KubernetesConfig } from '../config/config.ts';
-import { formatProblems } from '../config/problem.ts';
+import type { AdminConfig, Config } from '../config/config.ts';
+import type { KubernetesConfig } from '../model/cluster-config.ts';
+import { formatProblems } from '../config/fault.ts';
 import { addressText } from '../model/member.ts';
 import type { Address } from '../model/member.ts';
 import type { PoolPolicy } from '../model/policy.ts';

@@ -1,9 +1,10 @@
 // Finding and loading the configuration for a command: -c FILE, else POINTSMAN_CONFIG, else the environment alone.
-import type { Config, LogFormat, LogLevel } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Loaded } from '../config/load.ts';
-import { formatProblems } from '../config/problem.ts';
-import type { Problem } from '../config/problem.ts';
+import { formatProblems } from '../config/fault.ts';
+import type { Problem } from '../config/fault.ts';
+import type { LogFormat, LogLevel } from '../config/schema/log-options.ts';
 import type { CliIo } from './io.ts';
 
 export interface ConfigOptions {
@@ -19,14 +20,16 @@ export interface LoadedConfig {
   readonly warnings: readonly Problem[];
 }
 
-/** What the command line says goes before the file. */
+/** Options of the command line override the environment, which overrides the file. */
 export function load(options: ConfigOptions, io: CliIo): Loaded {
-  const { env, readFile } = io;
-  const loaded = loadConfig({ file: fileFor(options, io), env, ...(readFile === undefined ? {} : { readFile }) });
-  if (loaded.kind === 'invalid') return loaded;
-  const { level, format } = loaded.config.log;
-  const log = Object.freeze({ level: options.logLevel ?? level, format: options.logFormat ?? format });
-  return { ...loaded, config: Object.freeze({ ...loaded.config, log }) };
+  const { logLevel, logFormat } = options;
+  const env = {
+    ...io.env,
+    ...(logLevel === undefined ? {} : { POINTSMAN_LOG_LEVEL: logLevel }),
+    ...(logFormat === undefined ? {} : { POINTSMAN_LOG_FORMAT: logFormat }),
+  };
+  const { readFile } = io;
+  return loadConfig({ file: fileFor(options, io), env, ...(readFile === undefined ? {} : { readFile }) });
 }
 
 /** Undefined when it is not usable: the problems are then on stderr. */

@@ -1,8 +1,9 @@
 // What a command sees of the world, so that it can run without a process; and what its end means.
-import type { ClusterConfig, Config } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
+import type { ClusterConfig } from '../model/cluster-config.ts';
 import type { Environment } from '../config/source/environment.ts';
 import type { Loaded } from '../config/load.ts';
-import type { Problem } from '../config/problem.ts';
+import type { Problem } from '../config/fault.ts';
 import type { Address, MemberName, MemberRefusal } from '../model/member.ts';
 
 export interface CliIo {

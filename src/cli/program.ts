@@ -1,7 +1,7 @@
 // The command line. Reads argv, picks the command, and turns every end into an exit code: 0, 1 (failed while running) or
 // 2 (wrong configuration or usage).
 import { Command, CommanderError, Option } from 'commander';
-import { LOG_FORMATS, LOG_LEVELS } from '../config/config.ts';
+import { LOG_FORMATS, LOG_LEVELS } from '../config/schema/log-options.ts';
 import type { CheckOptions } from './check.ts';
 import type { ConfigOptions } from './configuration.ts';
 import type { ExplainOptions } from './explain.ts';

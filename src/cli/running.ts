@@ -5,7 +5,7 @@ import { parseAdminAddress } from '../config/schema/address.ts';
 import { readAdminToken } from '../config/files/admin-token.ts';
 import type { AdminConfig } from '../config/config.ts';
 import { loadAdmin } from '../config/load-admin.ts';
-import { formatProblems } from '../config/problem.ts';
+import { formatProblems } from '../config/fault.ts';
 import { addressText } from '../model/member.ts';
 import type { Address } from '../model/member.ts';
 import { count, fileFor, load } from './configuration.ts';

@@ -1,12 +1,16 @@
-// From one configuration to the next: what changed, in the words of the file, and what of it can change while the program runs.
-// Values are told only where they are single; addresses in lists and whatever they may carry are not.
+// From one configuration to the next: which keys changed, and which of them can change while the program runs. Values
+// are shown only where they are single; lists may carry addresses and are not.
 import { isSameAddress } from '../model/member.ts';
-import type { ListenerPolicy } from '../model/policy.ts';
+import { assemble } from './assemble.ts';
 import type { Config } from './config.ts';
-import { formatDuration } from './schema/duration.ts';
+import { formatPath } from './fault.ts';
+import type { Path } from './fault.ts';
+import type { CompleteFile } from './schema/defaults.ts';
+import { isTree } from './source/tree.ts';
+import { writtenForm } from './written-form.ts';
 
 export interface Reconfiguration {
-  /** The wanted configuration with what needs a restart left as it is. */
+  /** The wanted configuration with the running values of keys that need a restart. */
   readonly config: Config;
   /** `probe.interval 1s -> 2s`, `pools.reports added`, `listeners` */
   readonly changed: readonly string[];
@@ -14,37 +18,45 @@ export interface Reconfiguration {
   readonly needsRestart: readonly string[];
 }
 
-/** The scope is what all evidence is about: with another one the whole section waits, or the members would not fit it. */
-export function reconfigured(running: Config, wanted: Config): Reconfiguration {
-  const config: Config = Object.freeze({
+export function reconfigured({ file: running }: Config, { file: wanted }: Config): Reconfiguration {
+  const file: CompleteFile = {
     ...wanted,
+    // All evidence is about one scope: with another one the whole section waits.
     cluster: running.cluster.scope === wanted.cluster.scope ? wanted.cluster : running.cluster,
+    listeners: wanted.listeners.map((listener) => asBound(running.listeners, listener)),
     relay: running.relay,
-    listeners: Object.freeze(wanted.listeners.map((listener) => boundAs(running.listeners, listener))),
-    admin: Object.freeze({ ...wanted.admin, address: running.admin.address }),
-    log: Object.freeze({ ...wanted.log, format: running.log.format }),
     workers: running.workers,
-  });
-  return { config, changed: changesBetween(running, config), needsRestart: changesBetween(config, wanted) };
+    admin: { ...wanted.admin, address: running.admin.address },
+    log: { ...wanted.log, format: running.log.format },
+  };
+  return {
+    config: assemble(file),
+    changed: changesBetween(running, file),
+    needsRestart: changesBetween(file, wanted),
+  };
 }
 
-/** What is bound already stays shared, or not. */
-function boundAs(running: readonly ListenerPolicy[], wanted: ListenerPolicy): ListenerPolicy {
-  const { reusePort } = running.find(({ address }) => isSameAddress(address, wanted.address)) ?? wanted;
-  return reusePort === wanted.reusePort ? wanted : Object.freeze({ ...wanted, reusePort });
+type Listener = CompleteFile['listeners'][number];
+
+/** A bound socket stays shared, or not. */
+function asBound(running: readonly Listener[], wanted: Listener): Listener {
+  const bound = running.find(({ address }) => isSameAddress(address, wanted.address));
+  return { ...wanted, reuse_port: (bound ?? wanted).reuse_port };
 }
 
-function changesBetween(before: Config, after: Config): readonly string[] {
+function changesBetween(before: CompleteFile, after: CompleteFile): readonly string[] {
   const [old, now] = [settingsOf(before), settingsOf(after)];
-  const [oldPools, nowPools] = [poolNames(before), poolNames(after)];
-  const paths = [...new Set([...old.keys(), ...now.keys()])].filter((path) => {
-    const pool = /^pools\.([^.]+)\./.exec(path)?.[1];
-    return pool === undefined || (oldPools.includes(pool) && nowPools.includes(pool));
-  });
+  const isInBoth = (path: string): boolean => {
+    const [, pool] = /^pools\.([^.]+)\./.exec(path) ?? [];
+    return pool === undefined || (Object.hasOwn(before.pools, pool) && Object.hasOwn(after.pools, pool));
+  };
+  const paths = [...new Set([...old.keys(), ...now.keys()])].filter(isInBoth);
+  const added = Object.keys(after.pools).filter((name) => !Object.hasOwn(before.pools, name));
+  const removed = Object.keys(before.pools).filter((name) => !Object.hasOwn(after.pools, name));
   return [
     ...paths.flatMap((path) => changeOf(path, old.get(path), now.get(path))),
-    ...nowPools.filter((name) => !oldPools.includes(name)).map((name) => `pools.${name} added`),
-    ...oldPools.filter((name) => !nowPools.includes(name)).map((name) => `pools.${name} removed`),
+    ...added.map((name) => `pools.${name} added`),
+    ...removed.map((name) => `pools.${name} removed`),
   ];
 }
 
@@ -52,48 +64,24 @@ const SECRET = 'admin.token';
 
 interface Setting {
   readonly text: string;
-  readonly isTold: boolean;
+  readonly isShown: boolean;
 }
 
-const ABSENT: Setting = { text: 'none', isTold: true };
+const ABSENT: Setting = { text: 'none', isShown: true };
 
 function changeOf(path: string, before = ABSENT, after = ABSENT): readonly string[] {
   if (before.text === after.text) return [];
-  return [before.isTold && after.isTold ? `${path} ${before.text} -> ${after.text}` : path];
-}
-
-function poolNames(config: Config): readonly string[] {
-  return config.pools.map(({ name }) => name);
+  return [before.isShown && after.isShown ? `${path} ${before.text} -> ${after.text}` : path];
 }
 
 /** Every single value, and every list as one, by its path in the file. */
-function settingsOf({ pools, ...rest }: Config): ReadonlyMap<string, Setting> {
-  const byName = Object.fromEntries(
-    pools.map(({ name, check, ...pool }) => [name, { check: check.text, ...pool }] as const),
-  );
-  return new Map([...leavesOf([], rest), ...leavesOf(['pools'], byName)]);
+function settingsOf(file: CompleteFile): ReadonlyMap<string, Setting> {
+  return new Map(leavesOf([], writtenForm(file)));
 }
 
-function leavesOf(path: readonly string[], value: unknown): readonly (readonly [string, Setting])[] {
-  if (isAddress(value)) return [[path.join('.'), { text: `${value.host}:${value.port}`, isTold: true }]];
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    return Object.entries(value).flatMap(([key, child]) => {
-      // Pools have names of their own.
-      const isName = path.length === 1 && path[0] === 'pools';
-      const isDuration = typeof child === 'number' && key.endsWith('Ms');
-      return leavesOf([...path, isName ? key : nameInFile(key)], isDuration ? formatDuration(child) : child);
-    });
-  }
-  if (value === undefined) return [];
-  const isTold = !Array.isArray(value) && path.join('.') !== SECRET;
-  return [[path.join('.'), { text: typeof value === 'string' ? value : JSON.stringify(value), isTold }]];
-}
-
-function isAddress(value: unknown): value is { readonly host: string; readonly port: number } {
-  return typeof value === 'object' && value !== null && 'host' in value && 'port' in value;
-}
-
-/** `silenceGraceMs` is `silence_grace`. */
-function nameInFile(key: string): string {
-  return key.replace(/Ms$/, '').replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+function leavesOf(path: Path, value: unknown): readonly (readonly [string, Setting])[] {
+  if (isTree(value)) return Object.entries(value).flatMap(([key, child]) => leavesOf([...path, key], child));
+  const name = formatPath(path);
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return [[name, { text, isShown: !Array.isArray(value) && name !== SECRET }]];
 }

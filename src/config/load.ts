@@ -2,25 +2,23 @@
 // nothing but the file and the certificates and keys that it names.
 import { readFileSync } from 'node:fs';
 import { assemble } from './assemble.ts';
-import { unusableAuthority } from './files/authority.ts';
 import type { Config } from './config.ts';
-import { withDefaults } from './schema/defaults.ts';
+import type { Fault, Path, Problem } from './fault.ts';
+import { unusableAuthority } from './files/authority.ts';
+import { readKeyPairNow } from './files/key-pair.ts';
+import { unreadable } from './files/unreadable.ts';
+import { checkRules } from './rules/rules.ts';
+import { complete, withDefaults } from './schema/defaults.ts';
+import { parse } from './schema/parse.ts';
+import { withoutEmptySections, withoutExtensions } from './schema/shape.ts';
+import { withApiServer } from './source/api-server.ts';
 import { applyEnvironment } from './source/environment.ts';
 import type { Environment } from './source/environment.ts';
-import type { Finding } from './finding.ts';
-import { readKeyPairNow } from './files/key-pair.ts';
-import { withApiServer } from './schema/kubernetes.ts';
-import { parse } from './schema/parse.ts';
-import type { Fault } from './schema/parse.ts';
 import { fileOrigin, place } from './source/place.ts';
-import type { Path, Problem } from './problem.ts';
-import { checkRules } from './rules/rules.ts';
-import { withoutEmptySections } from './schema/shape.ts';
-import { unreadable } from './files/unreadable.ts';
 import { readYaml } from './source/yaml-text.ts';
 
 export interface LoadOptions {
-  /** Path of the YAML file; undefined: the environment alone. */
+  /** Path of the YAML file, `-` for standard input; undefined: the environment alone. */
   readonly file: string | undefined;
   readonly env: Environment;
   /** Reads the YAML file whole; throws what node:fs throws. */
@@ -42,16 +40,20 @@ export function loadConfig(options: LoadOptions): Loaded {
     const problems = yaml.faults.map(({ at, message }) => ({ origin: fileOrigin(file, at), path: '', message }));
     return { kind: 'invalid', problems };
   }
-  const overlaid = applyEnvironment(withDefaults(withoutEmptySections(yaml.tree)), env);
-  const { parsed, faults, leftOut } = parse(withApiServer(overlaid.tree, env));
-  const findings = (
-    parsed === undefined ? [] : checkRules(parsed, { readKeyPair: readKeyPairNow, unusableAuthority, now: Date.now() })
-  ).filter((finding) => !finding.involves.some((path) => leftOut.some((bad) => isWithin(bad, path))));
-  const problemsOf = (list: readonly Fault[]): readonly Problem[] =>
-    list.map((fault) => place(fault, { file, positionOf: yaml.positionOf, variables: overlaid.variables }));
-  const problems = [...overlaid.problems, ...problemsOf([...faults, ...faultsIn(findings, 'error')])].toSorted(byPlace);
+  const written = withoutEmptySections(withoutExtensions(yaml.tree));
+  const { tree, variables, problems: unknownVariables } = applyEnvironment(withDefaults(written), env);
+  const { parsed, faults, leftOut } = parse(withApiServer(tree, env));
+  const means = { readKeyPair: readKeyPairNow, unusableAuthority, now: Date.now() };
+  const broken = (parsed === undefined ? [] : checkRules(parsed, means)).filter(
+    ({ paths }) => !paths.some((path) => leftOut.some((bad) => isWithin(bad, path))),
+  );
+  const problemsOf = (severity: Fault['severity']): readonly Problem[] =>
+    [...faults, ...broken]
+      .filter((fault) => fault.severity === severity)
+      .map((fault) => place(fault, { file, positionOf: yaml.positionOf, variables }));
+  const problems = [...unknownVariables, ...problemsOf('error')].toSorted(byPlace);
   if (problems.length > 0 || parsed === undefined) return { kind: 'invalid', problems };
-  return { kind: 'ok', config: assemble(parsed), warnings: problemsOf(faultsIn(findings, 'warning')) };
+  return { kind: 'ok', config: assemble(complete(parsed)), warnings: problemsOf('warning') };
 }
 
 /** The environment first, then down the file. */
@@ -61,21 +63,21 @@ function byPlace({ origin: a }: Problem, { origin: b }: Problem): number {
   return lineA - lineB || columnA - columnB;
 }
 
-function faultsIn(findings: readonly Finding[], severity: Finding['severity']): readonly Fault[] {
-  return findings
-    .filter((finding) => finding.severity === severity)
-    .map(({ involves, message }) => ({ paths: involves, part: 'value', message }));
-}
-
 type ReadText = { readonly kind: 'text'; readonly text: string } | (Loaded & { readonly kind: 'invalid' });
 
-function readText({ file, readFile = (name) => readFileSync(name, 'utf8') }: LoadOptions): ReadText {
+function readText({ file, readFile = readWhole }: LoadOptions): ReadText {
   if (file === undefined) return { kind: 'text', text: '' };
   try {
     return { kind: 'text', text: readFile(file) };
   } catch (error) {
     return { kind: 'invalid', problems: [{ origin: { kind: 'file', file }, path: '', message: unreadable(error) }] };
   }
+}
+
+const STANDARD_INPUT = 0;
+
+function readWhole(file: string): string {
+  return readFileSync(file === '-' ? STANDARD_INPUT : file, 'utf8');
 }
 
 /** True when one of the two paths leads to, or through, the other. */

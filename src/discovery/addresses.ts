@@ -1,17 +1,8 @@
 // The trust rules for addresses (guarantees.md: trust): the hosts and ports that a cluster document may name. Pure:
 // judges resolved addresses. Some addresses are refused even when the operator names them.
 import { BlockList, isIP } from 'node:net';
+import type { AllowRules } from '../model/cluster-config.ts';
 import type { Objection } from '../model/member.ts';
-
-/** What the operator allows beyond the contact points' own hosts, ports and kinds of network. */
-export interface Allow {
-  /** CIDR networks or single addresses. */
-  readonly networks: readonly string[];
-  /** Host names as documents spell them, or addresses. */
-  readonly hosts: readonly string[];
-  /** Ports, for the API and for PostgreSQL. */
-  readonly ports: readonly number[];
-}
 
 /** A destination that the operator named: a seed's API, or a configured member's API or PostgreSQL. */
 export interface ContactPoint {
@@ -103,7 +94,10 @@ export function neverContacted(address: string): string | undefined {
  * loopback address belongs to no other host, and a low port belongs to another service, unless the operator allows
  * them.
  */
-export function learnedRefusal({ host, port }: Pick<Destination, 'host' | 'port'>, allow: Allow): string | undefined {
+export function learnedRefusal(
+  { host, port }: Pick<Destination, 'host' | 'port'>,
+  allow: AllowRules,
+): string | undefined {
   const never = neverContacted(host);
   if (never !== undefined) return never;
   const normal = normalizeAddress(host) ?? host;
@@ -117,7 +111,7 @@ export function learnedRefusal({ host, port }: Pick<Destination, 'host' | 'port'
 /** `ownPorts`: the PostgreSQL ports that seeds report for themselves. */
 export function createTrustRules(
   points: readonly ContactPoint[],
-  allow: Allow,
+  allow: AllowRules,
   ownPorts: readonly number[] = [],
 ): TrustRules {
   const addresses = points.flatMap((point) => point.addresses);

@@ -6,7 +6,7 @@ import type { Address, ApiEndpoint, Member, MemberRefusal, Objection } from '../
 import { neverContacted } from './addresses.ts';
 import type { ContactPoint, Use } from './addresses.ts';
 import { parseApiUrl } from './api-url.ts';
-import type { ClusterConfig, ConfiguredMember } from './config.ts';
+import type { ConfiguredMember, DiscoveryConfig } from '../model/cluster-config.ts';
 import type { Stale } from './last-good.ts';
 import type { Resolve } from './resolve.ts';
 import { findInDirectory, findSeed } from './seeds.ts';
@@ -113,7 +113,7 @@ export interface Lookups {
 }
 
 /** Never rejects. Takes as long as the slowest lookup. */
-export async function findContactPoints(config: ClusterConfig, lookups: Lookups): Promise<ContactPoints> {
+export async function findContactPoints(config: DiscoveryConfig, lookups: Lookups): Promise<ContactPoints> {
   const [seeds, members] = await Promise.all([
     Promise.all([
       ...config.seeds.map((seed) => findSeed(seed, config.allow, lookups)),

@@ -8,7 +8,7 @@ import { createTrustRules } from './addresses.ts';
 import { createContactPointQuery } from './query-contact-points.ts';
 import type { ClusterAnswer, QueryLimits } from './query-contact-points.ts';
 import { candidates } from './candidates.ts';
-import type { ClusterConfig, Seed } from './config.ts';
+import type { DiscoveryConfig, Seed } from '../model/cluster-config.ts';
 import { findContactPoints, isSameApi } from './contact-points.ts';
 import type { ListEndpoints, ContactPoints, Lookups, Refusal, Source } from './contact-points.ts';
 import { createNameServer } from './name-server.ts';
@@ -26,7 +26,7 @@ import type { CheckedMember } from './check-addresses.ts';
 
 export interface DiscoveryOptions {
   /** The cluster section of the configuration. */
-  readonly cluster: ClusterConfig;
+  readonly cluster: DiscoveryConfig;
   readonly readCluster: (api: ApiEndpoint, deadlineMs: number) => Promise<ClusterRead>;
   readonly clock: Clock;
   readonly names?: NameServer;

@@ -4,10 +4,10 @@ import { isIP } from 'node:net';
 import { addressText } from '../model/member.ts';
 import type { Address, ApiEndpoint } from '../model/member.ts';
 import { learnedRefusal, neverContacted } from './addresses.ts';
-import type { Allow, ContactPoint } from './addresses.ts';
+import type { ContactPoint } from './addresses.ts';
 import { parseApiUrl } from './api-url.ts';
 import type { ApiUrl } from './api-url.ts';
-import type { Seed, SrvSeed } from './config.ts';
+import type { AllowRules, Seed, SrvSeed } from '../model/cluster-config.ts';
 import type { ListEndpoints, Lookups, Refusal, SeedPoint, Source } from './contact-points.ts';
 import type { SrvRecord } from './name-server.ts';
 import type { Resolution } from './resolve.ts';
@@ -19,7 +19,7 @@ export interface FoundSeed {
   readonly source?: Source;
 }
 
-export async function findSeed(seed: Seed, allow: Allow, lookups: Lookups): Promise<FoundSeed> {
+export async function findSeed(seed: Seed, allow: AllowRules, lookups: Lookups): Promise<FoundSeed> {
   return 'srv' in seed ? await findSrv(seed, allow, lookups) : await findNamed(seed, lookups);
 }
 
@@ -56,7 +56,7 @@ interface Located {
   readonly refused: readonly Refusal[];
 }
 
-async function findSrv(seed: SrvSeed, allow: Allow, lookups: Lookups): Promise<FoundSeed> {
+async function findSrv(seed: SrvSeed, allow: AllowRules, lookups: Lookups): Promise<FoundSeed> {
   const recalled = await lookups.resolveSrv(seed.srv);
   if (recalled.kind === 'unknown') {
     const why = `SRV records of ${seed.srv} could not be looked up: ${recalled.why}`;
@@ -83,7 +83,7 @@ async function findSrv(seed: SrvSeed, allow: Allow, lookups: Lookups): Promise<F
   };
 }
 
-async function locate(seed: SrvSeed, record: SrvRecord, allow: Allow, { resolve }: Lookups): Promise<Located> {
+async function locate(seed: SrvSeed, record: SrvRecord, allow: AllowRules, { resolve }: Lookups): Promise<Located> {
   const { target, port } = record;
   const parsed = parseApiUrl(`${seed.scheme}://${target}:${port}`);
   const none = { record, api: { url: seed.url, host: target, port }, addresses: [] };
@@ -108,7 +108,7 @@ async function locate(seed: SrvSeed, record: SrvRecord, allow: Allow, { resolve 
 const MAX_LISTED = 100;
 
 /** The contact points that a directory lists, judged like those of SRV records. */
-export async function findInDirectory(ask: ListEndpoints, allow: Allow): Promise<FoundSeed> {
+export async function findInDirectory(ask: ListEndpoints, allow: AllowRules): Promise<FoundSeed> {
   const { name, endpoints, failing } = await ask();
   const judged = endpoints.slice(0, MAX_LISTED).map((api) => ({ api, why: learnedRefusal(api.address, allow) }));
   const seeds = judged.flatMap(({ api, why }) => (why === undefined ? [{ api, rank: 0 }] : []));

@@ -1,5 +1,6 @@
 // A directory of contact points made of what Kubernetes knows: the pods that Patroni has labelled, or the endpoints of a Service. It says
 // where an API may be; who answers there, and whether it is well, only the answer says. A role label that changes is a reason to ask.
+import type { KubernetesConfig } from '../model/cluster-config.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { ApiEndpoint } from '../model/member.ts';
 import { readNamespace } from './api-server.ts';
@@ -7,23 +8,6 @@ import { readingPods, readingSlices } from './documents.ts';
 import type { Entry, Place, ReadEntry } from './documents.ts';
 import { follow } from './follow.ts';
 import type { Collection, Followed, Pace } from './follow.ts';
-
-export interface KubernetesConfig {
-  /** Undefined: that of the service account. */
-  readonly namespace: string | undefined;
-  /** The Service whose endpoints count; undefined: pods by `labels`. */
-  readonly service: string | undefined;
-  /** As `kubectl -l` takes it. */
-  readonly labels: string;
-  readonly roleLabel: string;
-  /** Of the management API, or the name of the pod's or Service's port. */
-  readonly port: number | string;
-  readonly scheme: 'http' | 'https';
-  /** Undefined: this is no pod, and none was given. */
-  readonly server: string | undefined;
-  /** A folder as a service account is mounted. */
-  readonly credentials: string;
-}
 
 export interface MembersSourceOptions {
   readonly config: KubernetesConfig;

@@ -4,7 +4,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
-import { formatProblems } from '../../src/config/problem.ts';
+import { formatProblems } from '../../src/config/fault.ts';
 import { alternatives, fileShape } from '../../src/config/schema/shape.ts';
 import type { Shape } from '../../src/config/schema/shape.ts';
 import { CLOSE_REASONS } from '../../src/model/close-reason.ts';

@@ -1,8 +1,7 @@
 // Rules for TLS towards the members' management API: what belongs together, and whether the files can be used.
 import type { KeyPairFiles, KeyPairReading } from '../../model/key-pair.ts';
-import { error, warning } from '../finding.ts';
-import type { Finding } from '../finding.ts';
-import type { Path } from '../problem.ts';
+import { error, warning } from '../fault.ts';
+import type { Fault, Path } from '../fault.ts';
 import type { ParsedFile } from '../schema/file-schema.ts';
 
 const TLS: Path = ['cluster', 'api', 'tls'];
@@ -13,17 +12,17 @@ export interface FileReaders {
   readonly unusableAuthority: (file: string) => string | undefined;
 }
 
-export function apiTlsRules({ cluster }: ParsedFile, readers: FileReaders): readonly Finding[] {
+export function apiTlsRules({ cluster }: ParsedFile, readers: FileReaders): readonly Fault[] {
   const { tls } = cluster.api;
   if (tls === undefined) return [];
-  const findings: Finding[] = [];
+  const faults: Fault[] = [];
   if ((tls.cert === undefined) !== (tls.key === undefined)) {
-    findings.push(error('cert and key belong together: give both or neither', TLS));
+    faults.push(error('cert and key belong together: give both or neither', TLS));
   }
   if (tls.insecure && tls.ca !== undefined) {
-    findings.push(error('insecure would ignore ca: give one of the two', [...TLS, 'insecure'], TLS));
+    faults.push(error('insecure would ignore ca: give one of the two', [...TLS, 'insecure'], TLS));
   } else if (tls.insecure) {
-    findings.push(
+    faults.push(
       warning('certificates of members are not verified: whoever answers at their address can redirect the writes', [
         ...TLS,
         'insecure',
@@ -32,9 +31,9 @@ export function apiTlsRules({ cluster }: ParsedFile, readers: FileReaders): read
   }
   if (isUnused(cluster)) {
     const message = 'has no effect: every seed and member is an http URL';
-    return [...findings, warning(message, TLS, ['cluster', 'seeds'], ['cluster', 'members'])];
+    return [...faults, warning(message, TLS, ['cluster', 'seeds'], ['cluster', 'members'])];
   }
-  return [...findings, ...fileFindings(tls, readers)];
+  return [...faults, ...fileFaults(tls, readers)];
 }
 
 function isUnused({ seeds, members, kubernetes }: ParsedFile['cluster']): boolean {
@@ -44,13 +43,13 @@ function isUnused({ seeds, members, kubernetes }: ParsedFile['cluster']): boolea
 
 type ApiTls = NonNullable<ParsedFile['cluster']['api']['tls']>;
 
-function fileFindings({ ca, cert, key }: ApiTls, readers: FileReaders): readonly Finding[] {
-  const findings: Finding[] = [];
+function fileFaults({ ca, cert, key }: ApiTls, readers: FileReaders): readonly Fault[] {
+  const faults: Fault[] = [];
   const why = ca === undefined ? undefined : readers.unusableAuthority(ca);
-  if (why !== undefined) findings.push(error(`${ca} ${why}`, [...TLS, 'ca']));
+  if (why !== undefined) faults.push(error(`${ca} ${why}`, [...TLS, 'ca']));
   const pair = cert === undefined || key === undefined ? undefined : readers.readKeyPair({ cert, key });
   if (pair?.kind === 'unusable') {
-    findings.push(error(`${pair.file === 'cert' ? cert : key} ${pair.why}`, [...TLS, pair.file]));
+    faults.push(error(`${pair.file === 'cert' ? cert : key} ${pair.why}`, [...TLS, pair.file]));
   }
-  return findings;
+  return faults;
 }

@@ -1,8 +1,7 @@
 // Rules for how clients may connect: whose TLS it is, and whether we can speak it.
 import type { KeyPairFiles, KeyPairReading } from '../../model/key-pair.ts';
-import { error, warning } from '../finding.ts';
-import type { Finding } from '../finding.ts';
-import type { Path } from '../problem.ts';
+import { error, warning } from '../fault.ts';
+import type { Fault, Path } from '../fault.ts';
 import type { ParsedFile } from '../schema/file-schema.ts';
 
 const TLS: Path = ['client', 'tls'];
@@ -13,7 +12,7 @@ export function clientRules(
   { client }: ParsedFile,
   readKeyPair: (files: KeyPairFiles) => KeyPairReading,
   now: number,
-): readonly Finding[] {
+): readonly Fault[] {
   const { mode, cert, key } = client.tls;
   if (mode === 'passthrough') {
     if (cert === undefined && key === undefined) return [];

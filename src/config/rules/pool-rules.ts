@@ -1,21 +1,20 @@
 // Rules between pools, their fallbacks and the listeners that lead to them, each with its reason.
 import { addressText } from '../../model/member.ts';
 import type { Address } from '../../model/member.ts';
-import { ONE_MEMBER_FAMILIES, isExclusive } from '../assemble.ts';
+import { ONE_MEMBER_FAMILIES, isExclusive } from '../schema/defaults.ts';
 import { closest } from '../closest.ts';
-import { error, warning } from '../finding.ts';
-import type { Finding } from '../finding.ts';
-import type { Path } from '../problem.ts';
+import { error, warning } from '../fault.ts';
+import type { Fault, Path } from '../fault.ts';
 import type { ParsedFile } from '../schema/file-schema.ts';
 
-export function poolRules(parsed: ParsedFile): readonly Finding[] {
+export function poolRules(parsed: ParsedFile): readonly Fault[] {
   const { pools, listeners } = parsed;
   return Object.entries(pools).flatMap(([name, pool]) => {
-    const findings: Finding[] = [];
+    const faults: Fault[] = [];
     const path: Path = ['pools', name];
     const isForOne = ONE_MEMBER_FAMILIES.includes(pool.check.family);
     if (isExclusive(pool) && !isForOne) {
-      findings.push(
+      faults.push(
         error(
           `several members answer ${pool.check.path}, but an exclusive pool has at most one: use /primary, /leader or /standby-leader`,
           [...path, 'check'],
@@ -24,7 +23,7 @@ export function poolRules(parsed: ParsedFile): readonly Finding[] {
       );
     }
     if (!isExclusive(pool) && isForOne) {
-      findings.push(
+      faults.push(
         error(
           `while a lease runs out two members can answer ${pool.check.path}, and writes would go to both: leave exclusive out`,
           [...path, 'exclusive'],
@@ -36,9 +35,9 @@ export function poolRules(parsed: ParsedFile): readonly Finding[] {
       listeners.some((listener) => listener.pool === name) ||
       Object.values(pools).some((other) => typeof other.fallback === 'object' && other.fallback.pool === name);
     if (!isUsed && name !== 'write' && name !== 'read') {
-      findings.push(warning(`no listener leads to this pool${byTarget(name, parsed)}`, path, ['listeners']));
+      faults.push(warning(`no listener leads to this pool${byTarget(name, parsed)}`, path, ['listeners']));
     }
-    return findings;
+    return faults;
   });
 }
 
@@ -48,7 +47,7 @@ function byTarget(pool: string, { client }: ParsedFile): string {
   return `: clients reach it only as DATABASE@${pool}${unread}`;
 }
 
-export function fallbackRules({ pools }: ParsedFile): readonly Finding[] {
+export function fallbackRules({ pools }: ParsedFile): readonly Fault[] {
   const next = new Map(
     Object.entries(pools).flatMap(([name, { fallback }]) =>
       typeof fallback === 'object' ? [[name, fallback.pool] as const] : [],
@@ -82,25 +81,24 @@ function unknownPool(name: string, pools: ParsedFile['pools']): string {
   return `there is no pool ${name}: ${near === undefined ? '' : `did you mean ${near}? `}Known are ${known.join(', ')}`;
 }
 
-export function listenerRules({ listeners, pools, admin }: ParsedFile): readonly Finding[] {
-  const findings: Finding[] = [];
+export function listenerRules({ listeners, pools, admin }: ParsedFile): readonly Fault[] {
+  const faults: Fault[] = [];
   const places: { readonly path: Path; readonly address: Address }[] = listeners.map(({ address }, i) => ({
     path: ['listeners', i, 'address'],
     address,
   }));
   places.push({ path: ['admin', 'address'], address: admin.address });
   for (const [i, { pool }] of listeners.entries()) {
-    if (!Object.hasOwn(pools, pool))
-      findings.push(error(unknownPool(pool, pools), ['listeners', i, 'pool'], ['pools']));
+    if (!Object.hasOwn(pools, pool)) faults.push(error(unknownPool(pool, pools), ['listeners', i, 'pool'], ['pools']));
   }
   for (const [i, { path, address }] of places.entries()) {
     const earlier = places.slice(0, i).find((other) => collide(other.address, address));
     if (earlier === undefined) continue;
     const where = earlier.path.slice(0, -1).map((part) => (typeof part === 'number' ? part + 1 : part));
     const first = `${where.join(' ').replace('listeners', 'listener')} (${addressText(earlier.address)})`;
-    findings.push(error(`${addressText(address)} is already taken by ${first}`, path, earlier.path));
+    faults.push(error(`${addressText(address)} is already taken by ${first}`, path, earlier.path));
   }
-  return findings;
+  return faults;
 }
 
 /** Port 0 never collides: the system chooses another each time. */

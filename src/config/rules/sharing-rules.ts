@@ -1,8 +1,7 @@
 // Rules for how a pool shares its sessions out, each with its reason.
-import { isExclusive } from '../assemble.ts';
-import { error, warning } from '../finding.ts';
-import type { Finding } from '../finding.ts';
-import type { Path } from '../problem.ts';
+import { isExclusive } from '../schema/defaults.ts';
+import { error, warning } from '../fault.ts';
+import type { Fault, Path } from '../fault.ts';
 import type { ParsedFile, ParsedPool } from '../schema/file-schema.ts';
 
 /** What is about several members. */
@@ -15,13 +14,13 @@ const SHARED_ONLY = [
   'max_lagging_sessions',
 ] as const;
 
-export function sharingRules({ pools, zone }: ParsedFile): readonly Finding[] {
-  const findings: Finding[] = [];
+export function sharingRules({ pools, zone }: ParsedFile): readonly Fault[] {
+  const faults: Fault[] = [];
   for (const [name, pool] of Object.entries(pools)) {
     const path = (key: string): Path => ['pools', name, key];
     if (isExclusive(pool)) {
       for (const key of SHARED_ONLY.filter((one) => pool[one] !== undefined)) {
-        findings.push(
+        faults.push(
           error(
             'an exclusive pool has at most one member, so there is nothing to share out: leave it out',
             path(key),
@@ -33,33 +32,33 @@ export function sharingRules({ pools, zone }: ParsedFile): readonly Finding[] {
       continue;
     }
     if (pool.zone_tag !== undefined && zone === undefined) {
-      findings.push(
+      faults.push(
         error('which zone is ours? Give it as zone, at the top or as POINTSMAN_ZONE', path('zone_tag'), ['zone']),
       );
     }
-    findings.push(...lagRules(pool, path));
+    faults.push(...lagRules(pool, path));
   }
   if (zone !== undefined && Object.values(pools).every(({ zone_tag: tag }) => tag === undefined)) {
     const tags = Object.keys(pools).map((name): Path => ['pools', name, 'zone_tag']);
-    findings.push(warning('has no effect: no pool has a zone_tag', ['zone'], ...tags));
+    faults.push(warning('has no effect: no pool has a zone_tag', ['zone'], ...tags));
   }
-  return findings;
+  return faults;
 }
 
-function lagRules(pool: ParsedPool, path: (key: string) => Path): readonly Finding[] {
-  const findings: Finding[] = [];
+function lagRules(pool: ParsedPool, path: (key: string) => Path): readonly Fault[] {
+  const faults: Fault[] = [];
   const { when_all_lagging: policy, max_lagging_sessions: cap, check, fallback } = pool;
   if (policy !== undefined && check.lagBytes === undefined) {
     const why = 'nobody lags in a pool whose check has no bound: write one, such as /replica?lag=16MB, or leave it out';
-    findings.push(error(why, path('when_all_lagging'), path('check')));
+    faults.push(error(why, path('when_all_lagging'), path('check')));
   }
   if (policy === 'fallback' && (fallback === undefined || fallback === 'none')) {
     const why = 'the pool has no fallback: give one, or write refuse or least_lagging';
-    findings.push(error(why, path('when_all_lagging'), path('fallback')));
+    faults.push(error(why, path('when_all_lagging'), path('fallback')));
   }
   if (cap !== undefined && policy !== 'least_lagging') {
     const why = 'only with when_all_lagging: least_lagging do sessions go to members that lag';
-    findings.push(error(why, path('max_lagging_sessions'), path('when_all_lagging')));
+    faults.push(error(why, path('max_lagging_sessions'), path('when_all_lagging')));
   }
-  return findings;
+  return faults;
 }

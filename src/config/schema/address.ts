@@ -2,7 +2,7 @@
 // here. A message never repeats what stands before an @: it may be a password.
 import { isIP } from 'node:net';
 import type { Address, ApiEndpoint } from '../../model/member.ts';
-import type { Seed } from '../config.ts';
+import type { Seed } from '../../model/cluster-config.ts';
 
 export type Parsed<T> =
   | { readonly kind: 'ok'; readonly value: T }

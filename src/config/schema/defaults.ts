@@ -1,9 +1,11 @@
-// What exists without being configured: the pools `write` and `read`, and a listener for each. Merged into what was written
-// before the schema sees it, so that a pool can be overridden in part.
+// Defaults that the schema cannot hold, because they depend on other keys: the pools and listeners that exist without
+// being written (merged before the schema, so that a pool can be changed in part), and what a pool takes from its kind.
+import type { CheckFamily } from '../../model/check.ts';
 import type { LeaveCause } from '../../model/close-reason.ts';
-import type { LeaveMode } from '../../model/policy.ts';
+import type { LeaveMode, WhenAllLagging } from '../../model/policy.ts';
 import { isTree } from '../source/tree.ts';
 import type { Tree } from '../source/tree.ts';
+import type { ParsedFile, ParsedPool } from './file-schema.ts';
 
 const POOLS: readonly (readonly [string, Tree])[] = [
   ['write', { check: '/primary', exclusive: true }],
@@ -15,43 +17,41 @@ const LISTENERS: readonly Tree[] = [
   { address: '127.0.0.1:6433', pool: 'read' },
 ];
 
-/** Behaviour, pools: what becomes of live sessions in a pool of at most one member. */
+/** What happens to existing sessions in a pool of at most one member. */
 export const EXCLUSIVE_ON_LEAVE: Readonly<Record<LeaveCause, LeaveMode>> = {
   dead: 'close',
-  demoted: 'close',
   silent: 'close',
+  demoted: 'close',
   promoted: 'close',
-  removed: 'close',
-  operator: 'drain',
   lagging: 'keep',
   tagged_out: 'keep',
+  removed: 'close',
+  operator: 'drain',
   fallback_over: 'keep',
 };
 
+/** What happens to them in any other pool. */
 export const SHARED_ON_LEAVE: Readonly<Record<LeaveCause, LeaveMode>> = {
   dead: 'close',
   silent: 'close',
+  demoted: 'keep',
   promoted: 'drain',
+  lagging: 'drain_idle',
   tagged_out: 'drain',
   removed: 'drain',
   operator: 'drain',
   fallback_over: 'drain',
-  lagging: 'drain_idle',
-  demoted: 'keep',
 };
 
-/** Of a pool of several members. A replica that comes back is cold, and by `least_sessions` it would be given every new session. */
-export const SLOW_START_MS = 30_000;
-
-/** Of those accepted: a handshake under way costs memory, and reconnecting clients come a thousand at a time. */
-export function maxHandshakes(maxSessions: number): number {
-  return Math.max(1_000, Math.ceil(maxSessions / 4));
-}
-
+/** A replica that comes back is cold, and `least_sessions` would give it every new session. */
+const SLOW_START_MS = 30_000;
 /** As many as by fallback. */
-export const MAX_LAGGING_SESSIONS = 100;
+const MAX_LAGGING_SESSIONS = 100;
 
-/** `written` with the default pools and listeners; what is not a map or list is left for the schema to report. */
+/** Checks that at most one member of a healthy cluster answers. */
+export const ONE_MEMBER_FAMILIES: readonly CheckFamily[] = ['primary', 'leader', 'standby-leader'];
+
+/** `written` with the default pools and listeners; the schema reports what is no map or list. */
 export function withDefaults(written: Tree): Tree {
   const merged: Tree = { ...written, listeners: written['listeners'] ?? structuredClone(LISTENERS) };
   const pools = written['pools'] ?? {};
@@ -69,4 +69,52 @@ function mergedPool(pool: Tree, written: unknown): unknown {
 
 function withoutKeys(tree: Tree, entries: readonly (readonly [string, unknown])[]): Tree {
   return Object.fromEntries(Object.entries(tree).filter(([key]) => !entries.some(([name]) => name === key)));
+}
+
+/** A pool whose check at most one member answers is exclusive unless the file says otherwise. */
+export function isExclusive(pool: ParsedPool): boolean {
+  return pool.exclusive ?? ONE_MEMBER_FAMILIES.includes(pool.check.family);
+}
+
+export interface CompletePool extends Omit<ParsedPool, 'on_leave'> {
+  readonly exclusive: boolean;
+  readonly slow_start: number;
+  readonly max_session_age: number | 'off';
+  readonly fallback: NonNullable<ParsedPool['fallback']>;
+  readonly when_all_lagging: WhenAllLagging;
+  readonly max_lagging_sessions: number;
+  readonly on_leave: Record<LeaveCause, LeaveMode>;
+}
+
+/** The file with a value for every key that has a default. */
+export interface CompleteFile extends Omit<ParsedFile, 'pools'> {
+  readonly pools: Record<string, CompletePool>;
+  readonly client: ParsedFile['client'] & { readonly max_handshakes: number | 'off' };
+}
+
+export function complete(parsed: ParsedFile): CompleteFile {
+  const { client } = parsed;
+  const pools = Object.entries(parsed.pools).map(([name, pool]) => [name, completePool(pool)] as const);
+  // A handshake costs memory, and reconnecting clients arrive a thousand at a time.
+  const handshakes = Math.max(1_000, Math.ceil(client.max_sessions / 4));
+  return {
+    ...parsed,
+    pools: Object.fromEntries(pools),
+    client: { ...client, max_handshakes: client.max_handshakes ?? handshakes },
+  };
+}
+
+function completePool(pool: ParsedPool): CompletePool {
+  const exclusive = isExclusive(pool);
+  const written = Object.entries(pool.on_leave).filter(([, mode]) => mode !== undefined);
+  return {
+    ...pool,
+    exclusive,
+    slow_start: pool.slow_start ?? (exclusive ? 0 : SLOW_START_MS),
+    max_session_age: pool.max_session_age ?? 'off',
+    fallback: pool.fallback ?? 'none',
+    when_all_lagging: pool.when_all_lagging ?? 'fallback',
+    max_lagging_sessions: pool.max_lagging_sessions ?? MAX_LAGGING_SESSIONS,
+    on_leave: { ...(exclusive ? EXCLUSIVE_ON_LEAVE : SHARED_ON_LEAVE), ...Object.fromEntries(written) },
+  };
 }

@@ -1,176 +1,231 @@
-// The shape of the file: every key, its default and what it accepts. Unknown keys are errors. The defaults of pools and
-// listeners are in defaults.ts, because they are merged; what one value alone cannot say is in rules.ts.
+// The shape of the file: every key, its description, its default and what it accepts. Unknown keys are errors. Defaults
+// that depend on other keys are in defaults.ts; what one value alone cannot decide is in rules/.
 import { z } from 'zod';
-import type { LeaveCause } from '../../model/close-reason.ts';
-import { LOG_FORMATS, LOG_LEVELS } from '../config.ts';
-import { kubernetes } from './kubernetes.ts';
+import { LOG_FORMATS, LOG_LEVELS } from './log-options.ts';
+import { cluster } from './cluster.ts';
+import { key } from './key.ts';
+import { pool } from './pool.ts';
+import { probe } from './probe.ts';
 import {
-  address,
+  LEAST_SECRET,
+  MAX_COUNT,
   adminHost,
-  apiUrl,
-  check,
+  anyCase,
   choice,
   count,
   countOrAuto,
   countOrOff,
   duration,
   durationOrOff,
-  hostName,
+  flag,
   listenAddress,
   name,
-  network,
+  nonEmpty,
+  secret,
 } from './values.ts';
-import { flag, nonEmpty, secret, seed } from './values.ts';
 
-const MOST = 1_000_000;
-const MOST_WORKERS = 256;
-/** A member's API serves five requests at a time: no cadence may be faster than this. */
-const FASTEST_MS = 10;
+const MAX_WORKERS = 256;
 
-/** Where contact points come from is not who the members are. */
-const DIRECTORIES = {
-  kubernetes: 'write cluster.kubernetes: { service: NAME }, or the labels of the pods',
-  dns: 'names in cluster.seeds are looked up by themselves; for SRV records write http+srv://_patroni._tcp.example.org there',
-};
-
-const cluster = z.strictObject({
-  scope: nonEmpty.optional(),
-  seeds: z.array(seed).default([]),
-  kubernetes: kubernetes.optional(),
-  discovery: choice(['dynamic', 'static'], DIRECTORIES).default('dynamic'),
-  members: z.array(z.strictObject({ name: nonEmpty, api: apiUrl, postgres: address.optional() })).default([]),
-  allow: z
-    .strictObject({
-      networks: z.array(network).default([]),
-      hosts: z.array(hostName).default([]),
-      ports: z.array(count(1, 65_535)).default([]),
-    })
-    .prefault({}),
-  api: z
-    .strictObject({
-      tls: z
-        .strictObject({
-          ca: nonEmpty.optional(),
-          cert: nonEmpty.optional(),
-          key: nonEmpty.optional(),
-          insecure: flag.default(false),
-        })
-        .optional(),
-    })
-    .prefault({}),
+const listener = z.strictObject({
+  address: key(listenAddress, 'Host and port. `*:6432` is every interface, IPv4 and IPv6.', {
+    example: "'*:6432'",
+  }),
+  pool: key(name, 'The pool that clients of this port get, unless they ask for another one.', { example: 'write' }),
+  reuse_port: key(
+    flag.default(false),
+    `True: other processes of the same user may listen there too, if they also set this (Linux). For a new Pointsman
+    that starts while the old one drains.`,
+    { needsRestart: true },
+  ),
 });
 
-const probe = z.strictObject({
-  interval: duration(FASTEST_MS).default(1000),
-  timeout: duration(FASTEST_MS).default(800),
-  urgent: z
-    .strictObject({ interval: duration(FASTEST_MS).default(100), for: duration(0).default(30_000) })
-    .prefault({}),
-  rise: count(1, 100).default(1),
-  fall: count(1, 100).default(2),
-  write_max_age: duration(1).default(5000),
-  read_max_age: duration(1).default(10_000),
-  silence_grace: duration(1).default(15_000),
-  silent_probes: countOrOff(1, 100).prefault(3),
-  vouching: flag.default(true),
+const client = z.strictObject({
+  startup_timeout: key(
+    duration(1).prefault('10s'),
+    `Time that a client has until its startup message is complete, a TLS handshake included. The clock stands still
+    while Pointsman makes the client wait.`,
+  ),
+  max_sessions: key(
+    count(1, MAX_COUNT).default(5000),
+    `Client connections at one time, over all listeners, waiting clients included. Each process needs a limit on open
+    files of 2 × max_sessions + 1024; with a lower limit fewer sessions are served, and the log warns at the start.`,
+  ),
+  max_sessions_per_address: key(
+    countOrOff(1, MAX_COUNT).prefault('off'),
+    'The same for one client address. Set it where one application could use up all sessions.',
+  ),
+  max_handshakes: key(
+    countOrOff(1, MAX_COUNT).optional(),
+    `Clients at one time that are in a TLS handshake or have not sent their startup message. When this limit or
+    \`max_sessions\` is reached, the client that was silent longest (at least 1 s) is dropped first.`,
+    { usual: 'a quarter of `max_sessions`, at least 1000', example: '2000' },
+  ),
+  max_disconnects_per_second: key(
+    count(1, MAX_COUNT).default(50),
+    `Sessions that end per second for a reason that can wait: a drain, their age, a listener that was removed. Each of
+    them reconnects, so this limits the load of reconnects.`,
+  ),
+  tls: key(
+    z
+      .strictObject({
+        mode: key(
+          choice(['passthrough', 'terminate', 'require']).default('passthrough'),
+          `\`passthrough\`: clients negotiate TLS end to end with the member. \`terminate\`: Pointsman answers a request
+          for TLS with \`cert\` and \`key\`, and the member sees plain TCP. \`require\`: the same, and plain text is refused.`,
+        ),
+        cert: key(
+          nonEmpty.optional(),
+          'A PEM file with the certificate and its chain, for `terminate` and `require`. Read again every 5 s.',
+          { example: '/etc/pointsman/tls.crt' },
+        ),
+        key: key(nonEmpty.optional(), 'The PEM file with the private key of `cert`, without a passphrase.', {
+          example: '/etc/pointsman/tls.key',
+        }),
+      })
+      .prefault({}),
+    'TLS towards clients.',
+  ),
 });
 
-const leaveMode = choice(['close', 'drain', 'drain_idle', 'keep']);
-const onLeave = z.strictObject({
-  dead: z
-    .literal('close', { error: 'sessions of a dead member are always closed: write close, or leave it out' })
-    .optional(),
-  demoted: leaveMode.optional(),
-  silent: leaveMode.optional(),
-  promoted: leaveMode.optional(),
-  lagging: leaveMode.optional(),
-  tagged_out: leaveMode.optional(),
-  removed: leaveMode.optional(),
-  operator: leaveMode.optional(),
-  fallback_over: leaveMode.optional(),
-} satisfies Record<LeaveCause, z.ZodType>);
+const backend = z.strictObject({
+  connect_timeout: key(duration(1).prefault('3s'), 'Time for one TCP connect to a member.'),
+  attempt_delay: key(
+    durationOrOff(1).prefault('250ms'),
+    `A connect that is unanswered for this long is raced by a connect to the next member of the pool; the first
+    connection is used. \`off\`: no race.`,
+  ),
+  connect_attempts: key(
+    count(1, 100).default(3),
+    'Connects for one client, to different members where there are several. Then the client is held.',
+  ),
+});
 
-const pool = z.strictObject({
-  check,
-  exclusive: flag.optional(),
-  balance: choice(['least_sessions', 'round_robin', 'random', 'client_address']).default('least_sessions'),
-  weight_tag: nonEmpty.optional(),
-  zone_tag: nonEmpty.optional(),
-  slow_start: duration(0).optional(),
-  max_session_age: durationOrOff(1000).optional(),
-  fallback: z
-    .union([z.literal('none'), z.strictObject({ pool: name, max_sessions: count(1, MOST).default(100) })], {
-      error: 'expected { pool: NAME, max_sessions: 100 }, or none',
-    })
-    .optional(),
-  when_all_lagging: choice(['refuse', 'least_lagging', 'fallback']).optional(),
-  max_lagging_sessions: count(1, MOST).optional(),
-  on_leave: onLeave.prefault({}),
-  drain_timeout: duration(0).default(30_000),
-  relocate_after: duration(0).default(3000),
+const hold = z.strictObject({
+  client_timeout: key(
+    duration(0).prefault('30s'),
+    `How long one client waits at most. Then it is refused with SQLSTATE 57P03. Set it a little below the connect
+    timeout of your clients. 0: nobody waits.`,
+  ),
+  max_sessions: key(count(0, MAX_COUNT).default(1000), 'Clients that wait at one time. The next one is refused.'),
+  outage_timeout: key(
+    duration(0).prefault('60s'),
+    `When a pool has had no member for this long, new clients are refused at once. It must not be shorter than
+    \`client_timeout\`.`,
+  ),
+  max_connects_per_second: key(
+    count(1, MAX_COUNT).default(200),
+    'Waiting clients that are connected per second once a member is there. Lower it to protect a new primary.',
+  ),
+  before_switchover: key(
+    duration(0).prefault(0),
+    `New clients of the primary wait from this long before a scheduled switchover until the new primary is confirmed.
+    Existing sessions stay. 0: they wait only from the moment the primary reports that it stops.`,
+    { example: '2s' },
+  ),
+});
+
+const shutdown = z.strictObject({
+  grace: key(
+    duration(0).prefault('5s'),
+    'From SIGTERM on readiness fails, but new clients are served for this long: time for load balancers to notice.',
+  ),
+  wait: key(
+    duration(0).prefault('0s'),
+    'Then the listeners are closed, and sessions may end by themselves for this long.',
+  ),
+  drain_timeout: key(
+    duration(0).prefault('30s'),
+    `Then sessions end between two transactions, faster than \`client.max_disconnects_per_second\` if needed. What is
+    left after this time is closed. The supervisor (systemd, Kubernetes) must allow the sum of all three.`,
+  ),
+});
+
+const admin = z.strictObject({
+  address: key(
+    listenAddress.prefault('127.0.0.1:8432'),
+    'Host and port. Stay on loopback unless you trust the network.',
+    {
+      needsRestart: true,
+    },
+  ),
+  allowed_hosts: key(
+    z.array(adminHost).default([]),
+    `Public host names that /metrics and /status answer to, or \`['*']\` for any name. IP addresses, the machine’s own name
+    and names that public DNS does not have always work. This protects against DNS rebinding.`,
+    { example: '[metrics.example.com]' },
+  ),
+  token: key(
+    secret.optional(),
+    `The token for operations (every POST: drain, resume, refresh, reload, accept), at least ${LEAST_SECRET} characters.
+    Without a token operations are off. Better given as POINTSMAN_ADMIN_TOKEN or \`token_file\`.`,
+    { example: '"$(openssl rand -hex 16)"', usual: 'operations are off' },
+  ),
+  token_file: key(nonEmpty.optional(), 'A file that holds the token. It is read at every request.', {
+    example: '/etc/pointsman/token',
+    usual: 'operations are off',
+  }),
+});
+
+const log = z.strictObject({
+  level: key(
+    anyCase(LOG_LEVELS).default('info'),
+    `The least severe level that is logged. At \`info\`, refused clients and failed connects are summed up once per second;
+    at \`debug\` each has its own line.`,
+  ),
+  format: key(choice(LOG_FORMATS).default('auto'), '`auto`: `pretty` on a terminal, else `json`.', {
+    needsRestart: true,
+  }),
 });
 
 /** The file as a schema: input is what was written (after defaults.ts), output has milliseconds, bytes and checks. */
 export const fileSchema = z.strictObject({
-  cluster: cluster.prefault({}),
-  zone: nonEmpty.optional(),
-  probe: probe.prefault({}),
-  pools: z.record(name, pool),
-  listeners: z
-    .array(z.strictObject({ address: listenAddress, pool: name, reuse_port: flag.default(false) }))
-    .min(1, { error: 'is empty: at least one listener is needed, or leave the key out for the two usual ones' }),
-  client: z
-    .strictObject({
-      startup_timeout: duration(1).default(10_000),
-      max_sessions: count(1, MOST).default(5000),
-      max_sessions_per_address: countOrOff(1, MOST).optional(),
-      max_handshakes: countOrOff(1, MOST).optional(),
-      max_disconnects_per_second: count(1, MOST).default(50),
-      tls: z
-        .strictObject({
-          mode: choice(['passthrough', 'terminate', 'require']).default('passthrough'),
-          cert: nonEmpty.optional(),
-          key: nonEmpty.optional(),
-        })
-        .prefault({}),
-    })
-    .prefault({}),
-  backend: z
-    .strictObject({
-      connect_timeout: duration(1).default(3000),
-      attempt_delay: durationOrOff(1).prefault('250ms'),
-      connect_attempts: count(1, 100).default(3),
-    })
-    .prefault({}),
-  relay: choice(['auto', 'streams']).default('auto'),
-  hold: z
-    .strictObject({
-      client_timeout: duration(0).default(30_000),
-      max_sessions: count(0, MOST).default(1000),
-      outage_timeout: duration(0).default(60_000),
-      max_connects_per_second: count(1, MOST).default(200),
-      before_switchover: duration(0).default(0),
-    })
-    .prefault({}),
-  workers: countOrAuto(1, MOST_WORKERS).default(1),
-  shutdown: z
-    .strictObject({
-      grace: duration(0).default(5000),
-      wait: duration(0).default(0),
-      drain_timeout: duration(0).default(30_000),
-    })
-    .prefault({}),
-  admin: z
-    .strictObject({
-      address: listenAddress.default({ host: '127.0.0.1', port: 8432 }),
-      allowed_hosts: z.array(adminHost).default([]),
-      token: secret.optional(),
-      token_file: nonEmpty.optional(),
-    })
-    .prefault({}),
-  log: z
-    .strictObject({ level: choice(LOG_LEVELS).default('info'), format: choice(LOG_FORMATS).default('auto') })
-    .prefault({}),
+  cluster: key(
+    cluster.prefault({}),
+    'The cluster: its name, where its members are found, and which addresses may be contacted.',
+  ),
+  zone: key(
+    nonEmpty.optional(),
+    'The zone of this Pointsman, for pools with a `zone_tag`. Often given to each instance as POINTSMAN_ZONE.',
+    { example: 'eu-1a', usual: 'no zone' },
+  ),
+  probe: key(probe.prefault({}), 'How often members are probed, and for how long an answer counts.'),
+  pools: key(
+    z.record(name, pool),
+    `Pools by name. A pool is the set of members that answer its check; it is not a connection pool. The pools \`write\`
+    and \`read\` exist by themselves and can be changed in part. The environment can change a pool of the file, but not
+    add one.`,
+    { usual: '`write` and `read`', example: '{ reports: { check: "/replica?lag=1GB", fallback: { pool: read } } }' },
+  ),
+  listeners: key(
+    z
+      .array(listener)
+      .min(1, { error: 'is empty: at least one listener is needed, or leave the key out for the two usual ones' }),
+    'Where clients connect, and which pool they get there. A list in the file replaces the default.',
+    { usual: '127.0.0.1:6432 for `write`, 127.0.0.1:6433 for `read`' },
+  ),
+  client: key(client.prefault({}), 'Limits and TLS towards clients.'),
+  backend: key(backend.prefault({}), 'Connects to members.'),
+  hold: key(hold.prefault({}), 'While a pool has no member its clients wait (they are held) within these limits.'),
+  relay: key(
+    choice(['auto', 'streams']).default('auto'),
+    `How bytes get from client to member and back. \`auto\`: below Node’s streams, which costs less processor time, if the
+    self-test at the start succeeds (the log reports it). \`streams\`: always through Node’s streams. Change it only to
+    rule this out as the cause of a problem.`,
+    { needsRestart: true },
+  ),
+  workers: key(
+    countOrAuto(1, MAX_WORKERS).default(1),
+    `Processes that serve clients, all on the same ports. 1: one process does everything, right for a sidecar. \`auto\`:
+    one for each processor that may be used. More than one needs Linux. Limits on numbers apply to all of them together
+    and may be exceeded by what the others admit within 50 ms; rates are divided.`,
+    { needsRestart: true },
+  ),
+  shutdown: key(shutdown.prefault({}), 'What happens after SIGTERM, in this order: grace, wait, drain.'),
+  admin: key(
+    admin.prefault({}),
+    'HTTP for operators: /livez, /readyz, /metrics, /status, and operations with a token.',
+  ),
+  log: key(log.prefault({}), 'The log, on standard output.'),
 });
 
 export type ParsedFile = z.output<typeof fileSchema>;

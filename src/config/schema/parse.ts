@@ -1,31 +1,24 @@
-// The schema's answer in our words: the parsed file, and every fault with its path.
+// The answer of the schema: the parsed file, and a fault for everything that is wrong with it.
 import type { z } from 'zod';
+import { error, wrongKey } from '../fault.ts';
+import type { Fault, Path } from '../fault.ts';
+import { isTree } from '../source/tree.ts';
+import type { Tree } from '../source/tree.ts';
 import { withDefaults } from './defaults.ts';
-import type { Path } from '../problem.ts';
 import { fileSchema } from './file-schema.ts';
 import type { ParsedFile } from './file-schema.ts';
 import { unknownKey } from './shape.ts';
-import { isTree } from '../source/tree.ts';
-import type { Tree } from '../source/tree.ts';
 import { notA } from './values.ts';
 
-/** Something wrong at a path. */
-export interface Fault {
-  /** The first that was written down is where the fault is shown. */
-  readonly paths: readonly [Path, ...Path[]];
-  readonly part: 'key' | 'value';
-  readonly message: string;
-}
-
 export interface ParseResult {
-  /** What the rules can look at: with the wrong parts left out when there are any. */
+  /** What the rules can check: without the wrong parts, when there are any. */
   readonly parsed: ParsedFile | undefined;
   readonly faults: readonly Fault[];
   /** Parts that were left out. */
   readonly leftOut: readonly Path[];
 }
 
-/** Parses; where parts are wrong it tries again without them, so that the rules are checked in the same run. */
+/** Parses. Where parts are wrong it parses again without them, so that the rules are checked in the same run. */
 export function parse(tree: Tree): ParseResult {
   const first = fileSchema.safeParse(tree, { error: wording });
   if (first.success) return { parsed: first.data, faults: [], leftOut: [] };
@@ -59,11 +52,9 @@ function wording(issue: {
 function faultsOf(issue: z.core.$ZodIssue, above: Path): readonly Fault[] {
   const path: Path = [...above, ...issue.path.filter((part) => typeof part !== 'symbol')];
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({ paths: [[...path, key]], part: 'key', message: unknownKey(path, key) }));
+    return issue.keys.map((key) => wrongKey(unknownKey(path, key), [...path, key]));
   }
-  if (issue.code === 'invalid_key') {
-    return issue.issues.map(({ message }) => ({ paths: [path], part: 'key', message }));
-  }
+  if (issue.code === 'invalid_key') return issue.issues.map(({ message }) => wrongKey(message, path));
   if (issue.code === 'invalid_union') {
     // The branch that got past its own type is the one that was meant.
     const meant = issue.errors.find((issues) =>
@@ -71,5 +62,5 @@ function faultsOf(issue: z.core.$ZodIssue, above: Path): readonly Fault[] {
     );
     if (meant !== undefined) return meant.flatMap((one) => faultsOf(one, path));
   }
-  return [{ paths: [path], part: 'value', message: issue.message }];
+  return [error(issue.message, path)];
 }

@@ -1,13 +1,17 @@
-// The schema seen from outside, as JSON Schema: which keys there are, for suggestions and for the names of environment variables.
-import { closest } from '../closest.ts';
+// The schema seen from outside: which keys there are and what is said about them. Suggestions, the names of environment
+// variables, the reference and the examples are made from it.
 import { z } from 'zod';
-import { formatPath } from '../problem.ts';
-import type { Path } from '../problem.ts';
-import { fileSchema } from './file-schema.ts';
+import { closest } from '../closest.ts';
+import { formatPath } from '../fault.ts';
+import type { Path } from '../fault.ts';
 import { childOf, isTree } from '../source/tree.ts';
 import type { Tree } from '../source/tree.ts';
+import { fileSchema } from './file-schema.ts';
+import type { KeyNotes } from './key.ts';
 
-/** The part of JSON Schema that the file's schema uses. */
+/** The part of JSON Schema that the file's schema uses, with our own notes. */
+type JsonSchema = z.core.JSONSchema.BaseSchema & KeyNotes & { readonly written?: string; readonly atLeast?: string };
+
 export interface Shape {
   readonly kind: 'map' | 'list' | 'text' | 'number' | 'flag';
   /** Of a map: its keys, or the shape of every value where the keys are the operator's. */
@@ -17,9 +21,9 @@ export interface Shape {
   readonly items: Shape | undefined;
   /** More than one where a value may be written in several shapes; each is one of this list's own kind. */
   readonly alternatives: readonly Shape[];
+  /** The keyword's own fields: description, default, enum, minimum, and our notes. */
+  readonly schema: JsonSchema;
 }
-
-type JsonSchema = z.core.JSONSchema.BaseSchema;
 
 export const fileShape = toShape(z.toJSONSchema(fileSchema, { io: 'input' }));
 
@@ -37,6 +41,7 @@ function toShape(schema: JsonSchema): Shape {
     values: child(schema.additionalProperties),
     items: Array.isArray(items) ? undefined : child(items),
     alternatives: (schema.anyOf ?? []).flatMap((one) => child(one) ?? []),
+    schema,
   };
 }
 
@@ -66,7 +71,7 @@ function isSection(shape: Shape): boolean {
   return alternatives(shape).some((one) => one.kind === 'map' || one.kind === 'list');
 }
 
-function childShape(shape: Shape, key: string | number): Shape | undefined {
+export function childShape(shape: Shape, key: string | number): Shape | undefined {
   const shapes = alternatives(shape).map((one) =>
     typeof key === 'number' ? one.items : (one.properties.get(key) ?? one.values),
   );
@@ -82,7 +87,7 @@ function knownKeys(path: Path): readonly string[] {
   return shape === undefined ? [] : alternatives(shape).flatMap((one) => [...one.properties.keys()]);
 }
 
-/** What to say about a key that `path` does not have. */
+/** The message for a key that `path` does not have. */
 export function unknownKey(path: Path, key: string): string {
   const known = knownKeys(path);
   const near = closest(key, known);
@@ -99,6 +104,11 @@ function placesOf(key: string, shape: Shape, path: Path): readonly Path[] {
       ...placesOf(key, child, [...path, name]),
     ]),
   );
+}
+
+/** Drops the keys at the top that begin with `x-`: they hold what anchors refer to. */
+export function withoutExtensions(tree: Tree): Tree {
+  return Object.fromEntries(Object.entries(tree).filter(([key]) => !key.startsWith('x-')));
 }
 
 /** Drops sections that were left empty, as if they had not been written. */

@@ -8,17 +8,29 @@ import { formatDuration, parseDuration } from './duration.ts';
 
 /** Characters. */
 export const LEAST_SECRET = 16;
+/** The largest count of sessions, clients or rates. */
+export const MAX_COUNT = 1_000_000;
+
+/** What the reference calls the value, and a pattern for editors. */
+interface Written {
+  readonly written: string;
+  readonly pattern?: string;
+}
 
 function text<T>(
   expected: string,
   parse: (written: string) => Parsed<T>,
+  meta: Written = { written: 'text' },
 ): z.ZodPipe<z.ZodString, z.ZodTransform<T, string>> {
-  return z.string({ error: (issue) => notA(expected, issue.input) }).transform((written, context) => {
-    const parsed = parse(written);
-    if (parsed.kind === 'ok') return parsed.value;
-    context.addIssue({ code: 'custom', message: parsed.message });
-    return z.NEVER;
-  });
+  return z
+    .string({ error: (issue) => notA(expected, issue.input) })
+    .transform((written, context) => {
+      const parsed = parse(written);
+      if (parsed.kind === 'ok') return parsed.value;
+      context.addIssue({ code: 'custom', message: parsed.message });
+      return z.NEVER;
+    })
+    .meta({ ...meta });
 }
 
 /** `expected an address such as 127.0.0.1:6432, not a list` */
@@ -30,34 +42,60 @@ export function notA(expected: string, input: unknown): string {
   return `expected ${expected}, not ${JSON.stringify(input)}`;
 }
 
-export const listenAddress = text('an address such as 127.0.0.1:6432', parseListenAddress);
-export const address = text('an address such as pg1:5432', parseAddress);
-export const apiUrl = text('a URL such as http://pg1:8008', parseApiUrl);
-export const seed = text('a URL such as http://pg1:8008', parseSeed);
-export const network = text('a network such as 10.20.0.0/16', parseNetwork);
-export const hostName = text('a host name', (written) =>
-  isHost(written)
-    ? { kind: 'ok', value: written.toLowerCase() }
-    : { kind: 'invalid', message: `"${written}" is neither a host name nor an IP address` },
-);
-export const check = text('a check such as /replica?lag=16MB', (written) => {
-  const parsed = parseCheck(written);
-  if (parsed.kind === 'check') return { kind: 'ok', value: parsed.check };
-  const [path = ''] = written.split('?');
-  const near = ENDPOINTS.includes(path) ? undefined : closest(path, ENDPOINTS);
-  return near === undefined ? parsed : { ...parsed, message: `did you mean ${near}? ${parsed.message}` };
+const HOST_AND_PORT: Written = { written: 'host:port', pattern: String.raw`^(?:\*|\[[^\]]+\]|[^:]*):\d+$` };
+
+export const listenAddress = text('an address such as 127.0.0.1:6432', parseListenAddress, HOST_AND_PORT);
+export const address = text('an address such as pg1:5432', parseAddress, HOST_AND_PORT);
+export const apiUrl = text('a URL such as http://pg1:8008', parseApiUrl, { written: 'URL', pattern: '^https?://' });
+export const seed = text('a URL such as http://pg1:8008', parseSeed, {
+  written: 'URL',
+  pattern: String.raw`^https?(?:\+srv)?://`,
 });
-export const name = text('a name', (written) =>
-  /^[A-Za-z][\w-]{0,62}$/.test(written)
-    ? { kind: 'ok', value: written }
-    : { kind: 'invalid', message: `"${written}" is not a name: letters, digits, - and _, beginning with a letter` },
+export const network = text('a network such as 10.20.0.0/16', parseNetwork, { written: 'network' });
+export const hostName = text(
+  'a host name',
+  (written) =>
+    isHost(written)
+      ? { kind: 'ok', value: written.toLowerCase() }
+      : { kind: 'invalid', message: `"${written}" is neither a host name nor an IP address` },
+  { written: 'host name' },
 );
-/** Text that is as `pattern` wants it. */
-export function matching(expected: string, pattern: RegExp): z.ZodPipe<z.ZodString, z.ZodTransform<string, string>> {
-  return text(expected, (written) =>
-    pattern.test(written)
+
+const SIZE = String.raw`\d+(?:\.\d+)?(?:B|kB|MB|GB|TB)?`;
+const PARAMETER = String.raw`(?:lag=${SIZE}|mode=(?:apply|write)|tag_[^=&]+=[^&]+)`;
+
+export const check = text(
+  'a check such as /replica?lag=16MB',
+  (written) => {
+    const parsed = parseCheck(written);
+    if (parsed.kind === 'check') return { kind: 'ok', value: parsed.check };
+    const [path = ''] = written.split('?');
+    const near = ENDPOINTS.includes(path) ? undefined : closest(path, ENDPOINTS);
+    return near === undefined ? parsed : { ...parsed, message: `did you mean ${near}? ${parsed.message}` };
+  },
+  { written: 'check', pattern: String.raw`^(?:${ENDPOINTS.join('|')})(?:\?${PARAMETER}(?:&${PARAMETER})*)?$` },
+);
+
+export const NAME = /^[A-Za-z][\w-]{0,62}$/;
+
+export const name = text(
+  'a name',
+  (written) =>
+    NAME.test(written)
       ? { kind: 'ok', value: written }
-      : { kind: 'invalid', message: `expected ${expected}, not ${JSON.stringify(written)}` },
+      : { kind: 'invalid', message: `"${written}" is not a name: letters, digits, - and _, beginning with a letter` },
+  { written: 'name', pattern: NAME.source },
+);
+
+/** Text that matches `pattern`. */
+export function matching(expected: string, pattern: RegExp): z.ZodPipe<z.ZodString, z.ZodTransform<string, string>> {
+  return text(
+    expected,
+    (written) =>
+      pattern.test(written)
+        ? { kind: 'ok', value: written }
+        : { kind: 'invalid', message: `expected ${expected}, not ${JSON.stringify(written)}` },
+    { written: 'text', pattern: pattern.source },
   );
 }
 
@@ -89,7 +127,7 @@ export const nonEmpty = text('text', (written) =>
     : { kind: 'ok', value: written },
 );
 
-/** Whatever is wrong with it, it is not shown. */
+/** No message shows the value. */
 export const secret = z
   .string({ error: 'expected text in quotes; its value is not shown' })
   .min(LEAST_SECRET, {
@@ -99,16 +137,25 @@ export const secret = z
 
 /** A duration of at least `leastMs`, as milliseconds. */
 export function duration(leastMs: number): z.ZodType<number, string | number> {
-  return writtenDuration('a duration such as 250ms, 5s or 1h').transform((value, context) =>
-    readDuration(value, leastMs, context),
-  );
+  return writtenDuration('a duration such as 250ms, 5s or 1h')
+    .transform((value, context) => readDuration(value, leastMs, context))
+    .meta(durationNotes(leastMs, DURATION));
 }
 
-/** Likewise, or `off`: undefined. */
-export function durationOrOff(leastMs: number): z.ZodType<number | undefined, string | number> {
-  return writtenDuration('a duration such as 30m or 1h, or off').transform((value, context) =>
-    value === 'off' ? undefined : readDuration(value, leastMs, context),
-  );
+/** Likewise, or `off`. */
+export function durationOrOff(leastMs: number): z.ZodType<number | 'off', string | number> {
+  return writtenDuration('a duration such as 30m or 1h, or off')
+    .transform((value, context) => (value === 'off' ? value : readDuration(value, leastMs, context)))
+    .meta(durationNotes(leastMs, `${DURATION}|off`));
+}
+
+const DURATION = String.raw`0|\d+(?:\.\d+)?(?:ms|s|m|min|h|d)`;
+
+/** As a number only 0 is right: every other duration has a unit. */
+function durationNotes(leastMs: number, pattern: string): Record<string, unknown> {
+  const bounds = { minimum: 0, maximum: 0 };
+  const atLeast = leastMs > 1 ? { atLeast: formatDuration(leastMs) } : {};
+  return { written: 'duration', pattern: `^(?:${pattern})$`, ...bounds, ...atLeast };
 }
 
 function writtenDuration(expected: string): z.ZodUnion<[z.ZodString, z.ZodNumber]> {
@@ -124,13 +171,11 @@ function readDuration(value: string | number, leastMs: number, context: z.Refine
   return z.NEVER;
 }
 
-/** Likewise, or `off`: undefined. */
-export function countOrOff(least: number, most: number): z.ZodType<number | undefined, number | 'off'> {
+/** A whole number within the limits, both included, or `off`. */
+export function countOrOff(least: number, most: number): z.ZodType<number | 'off', number | 'off'> {
   const error = ({ input }: { readonly input?: unknown }): string =>
     notA(`a whole number from ${least} to ${most}, or off`, input);
-  return z
-    .union([z.literal('off'), z.int().min(least, { error }).max(most, { error })], { error })
-    .transform((value) => (value === 'off' ? undefined : value));
+  return z.union([z.literal('off'), z.int().min(least, { error }).max(most, { error })], { error });
 }
 
 /** Likewise, or `auto`. */
@@ -140,14 +185,14 @@ export function countOrAuto(least: number, most: number): z.ZodType<number | 'au
   return z.union([z.literal('auto'), z.int().min(least, { error }).max(most, { error })], { error });
 }
 
-/** A whole number within bounds, both included. */
+/** A whole number within the limits, both included. */
 export function count(least: number, most: number): z.ZodType<number, number> {
   const error = ({ input }: { readonly input?: unknown }): string =>
     notA(`a whole number from ${least} to ${most}`, input);
   return z.int({ error }).min(least, { error }).max(most, { error });
 }
 
-/** One of `options`. `others` are words that somebody may well try, each with what to write instead. */
+/** One of `options`. `others` are words that people may try, each with what to write instead. */
 export function choice<const T extends string>(
   options: readonly T[],
   others: Readonly<Record<string, string>> = {},
@@ -159,6 +204,15 @@ export function choice<const T extends string>(
         ? `expected ${known}: ${others[input]}`
         : notA(known, input),
   });
+}
+
+/** One of `options`, in capitals or not. */
+export function anyCase<const T extends string>(options: readonly [T, ...T[]]): z.ZodType<T> {
+  return z.preprocess(lowerCase, choice(options)).meta({ enum: [...options] });
+}
+
+function lowerCase(value: unknown): unknown {
+  return typeof value === 'string' ? value.toLowerCase() : value;
 }
 
 export const flag = z.boolean({ error: ({ input }) => notA('true or false', input) });

@@ -1,7 +1,7 @@
 // POINTSMAN_<PATH_IN_CAPITALS> overrides any scalar, and any list of scalars as a comma list. The names come from the schema,
 // so a misspelt variable is an error. An empty value counts as unset, as compose files and charts write it.
-import { formatPath } from '../problem.ts';
-import type { Path, Problem } from '../problem.ts';
+import { formatPath } from '../fault.ts';
+import type { Path, Problem } from '../fault.ts';
 import { closest } from '../closest.ts';
 import { alternatives, fileShape } from '../schema/shape.ts';
 import type { Shape } from '../schema/shape.ts';

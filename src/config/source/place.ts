@@ -1,7 +1,6 @@
-// From paths to places: the environment variable, or the line and column, at which the operator finds a fault.
-import type { Fault } from '../schema/parse.ts';
-import { formatPath } from '../problem.ts';
-import type { Origin, Path, Problem } from '../problem.ts';
+// From a fault to its place: the environment variable, or the line and column, at which the operator finds it.
+import { formatPath } from '../fault.ts';
+import type { Fault, Origin, Path, Problem } from '../fault.ts';
 import type { Position, YamlText } from './yaml-text.ts';
 
 export interface Sources {
@@ -24,7 +23,7 @@ export function place({ paths, part, message }: Fault, sources: Sources): Proble
   return { origin: nearest(path, sources), path: formatPath(path), message };
 }
 
-function writtenAt(path: Path, part: 'key' | 'value', sources: Sources): Origin | undefined {
+function writtenAt(path: Path, part: Fault['part'], sources: Sources): Origin | undefined {
   for (let length = path.length; length > 0; length--) {
     const variable = sources.variables.get(formatPath(path.slice(0, length)));
     if (variable !== undefined) return { kind: 'environment', variable };

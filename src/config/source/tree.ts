@@ -1,5 +1,5 @@
 // The configuration as it was written: a tree of plain maps, lists and scalars, before any schema has seen it.
-import type { Path } from '../problem.ts';
+import type { Path } from '../fault.ts';
 
 export interface Tree {
   [key: string]: unknown;

@@ -1,7 +1,7 @@
 // YAML 1.2 text into a tree, with the line and column of everything in it.
 import { LineCounter, isAlias, isMap, isNode, isScalar, isSeq, parseDocument } from 'yaml';
 import type { Document, YAMLError } from 'yaml';
-import type { Path } from '../problem.ts';
+import type { Path } from '../fault.ts';
 import { isTree } from './tree.ts';
 import type { Tree } from './tree.ts';
 

@@ -4,7 +4,7 @@ import { stringify } from 'yaml';
 import { createApp } from '../../../src/app/app.ts';
 import type { App } from '../../../src/app/app.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { formatProblems } from '../../../src/config/problem.ts';
+import { formatProblems } from '../../../src/config/fault.ts';
 import type { Loaded } from '../../../src/config/load.ts';
 import type { Address } from '../../../src/model/member.ts';
 import type { Reloaded } from '../../../src/app/reload.ts';

@@ -1,6 +1,6 @@
 // A cluster as discovery meets it, without sockets: contact points that give documents, a name server, a clock by hand.
 import type { ApiEndpoint } from '../../../src/model/member.ts';
-import type { ClusterConfig, ConfiguredMember, SrvSeed } from '../../../src/discovery/config.ts';
+import type { ConfiguredMember, DiscoveryConfig, SrvSeed } from '../../../src/model/cluster-config.ts';
 import { createDiscovery } from '../../../src/discovery/discover.ts';
 import type { Discovery, DiscoveryLimits } from '../../../src/discovery/discover.ts';
 import type { Source } from '../../../src/discovery/contact-points.ts';
@@ -53,7 +53,7 @@ export interface FakeCluster {
 }
 
 export function fakeCluster(
-  cluster: Partial<ClusterConfig> & { readonly limits?: Partial<DiscoveryLimits> },
+  cluster: Partial<DiscoveryConfig> & { readonly limits?: Partial<DiscoveryLimits> },
 ): FakeCluster {
   const clock = new ManualClock();
   const reads: ApiEndpoint[] = [];

@@ -3,7 +3,7 @@ import type { Config } from '../../../src/config/config.ts';
 import type { Environment } from '../../../src/config/source/environment.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import type { Loaded } from '../../../src/config/load.ts';
-import { formatProblems } from '../../../src/config/problem.ts';
+import { formatProblems } from '../../../src/config/fault.ts';
 
 export const SEEDS = { POINTSMAN_CLUSTER_SEEDS: 'http://pg1:8008' };
 

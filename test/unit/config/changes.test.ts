@@ -4,7 +4,7 @@ import { reconfigured } from '../../../src/config/changes.ts';
 import type { Reconfiguration } from '../../../src/config/changes.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { formatProblems } from '../../../src/config/problem.ts';
+import { formatProblems } from '../../../src/config/fault.ts';
 
 const SEEDS = 'cluster: { seeds: [http://pg1:8008] }\n';
 

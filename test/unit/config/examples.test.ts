@@ -1,7 +1,7 @@
 // The examples in config/ load without a warning, and the long one tells the truth about the defaults.
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
-import { formatProblems } from '../../../src/config/problem.ts';
+import { formatProblems } from '../../../src/config/fault.ts';
 
 function load(name: string): ReturnType<typeof loadConfig> {
   const file = new URL(`../../../config/${name}`, import.meta.url).pathname;

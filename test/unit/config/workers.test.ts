@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { reconfigured } from '../../../src/config/changes.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { formatProblems } from '../../../src/config/problem.ts';
+import { formatProblems } from '../../../src/config/fault.ts';
 
 const SEEDS = { POINTSMAN_CLUSTER_SEEDS: 'http://pg1:8008' };
 

@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
-import { formatProblems } from '../../../src/config/problem.ts';
+import { formatProblems } from '../../../src/config/fault.ts';
 
 const TOP = new URL('../../../', import.meta.url).pathname;
 

@@ -1,15 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { createTrustRules, neverContacted, normalizeAddress } from '../../../src/discovery/addresses.ts';
-import type { Allow, ContactPoint } from '../../../src/discovery/addresses.ts';
+import type { ContactPoint } from '../../../src/discovery/addresses.ts';
+import type { AllowRules } from '../../../src/model/cluster-config.ts';
 import { parseApiUrl } from '../../../src/discovery/api-url.ts';
 
-const NOTHING: Allow = { networks: [], hosts: [], ports: [] };
+const NOTHING: AllowRules = { networks: [], hosts: [], ports: [] };
 
 function api(host: string, ...addresses: string[]): ContactPoint {
   return { use: 'api', host, port: 8008, addresses };
 }
 
-function rules(points: readonly ContactPoint[], allow: Partial<Allow> = {}) {
+function rules(points: readonly ContactPoint[], allow: Partial<AllowRules> = {}) {
   const trust = createTrustRules(points, { ...NOTHING, ...allow });
   return (host: string, address = host, port = 8008, use: 'api' | 'postgres' = 'api') =>
     trust.refusal({ use, host, port }, address)?.why ?? 'allowed';

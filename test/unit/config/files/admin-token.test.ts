@@ -8,7 +8,7 @@ import { reconfigured } from '../../../../src/config/changes.ts';
 import type { Config } from '../../../../src/config/config.ts';
 import { loadConfig } from '../../../../src/config/load.ts';
 import type { Loaded } from '../../../../src/config/load.ts';
-import { formatProblems } from '../../../../src/config/problem.ts';
+import { formatProblems } from '../../../../src/config/fault.ts';
 
 function load(admin: string, env: Readonly<Record<string, string>> = {}): Loaded {
   const text = `cluster: { seeds: [http://pg1:8008] }\nadmin: ${admin}\n`;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { loadConfig } from '../../../../src/config/load.ts';
-import { formatProblems } from '../../../../src/config/problem.ts';
+import { formatProblems } from '../../../../src/config/fault.ts';
 import { OTHER, SERVER, tlsFile, tlsText } from '../../../support/values/tls-files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'pointsman-api-tls-'));

@@ -7,7 +7,7 @@ import { afterAll, expect, test } from 'vitest';
 import { readKeyPair, readKeyPairNow } from '../../../../src/config/files/key-pair.ts';
 import { loadConfig } from '../../../../src/config/load.ts';
 import type { Loaded } from '../../../../src/config/load.ts';
-import { formatProblems } from '../../../../src/config/problem.ts';
+import { formatProblems } from '../../../../src/config/fault.ts';
 import { OTHER, SERVER, tlsFile, tlsText } from '../../../support/values/tls-files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'pointsman-client-tls-'));

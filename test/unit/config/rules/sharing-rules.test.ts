@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { PoolPolicy } from '../../../../src/model/policy.ts';
 import { loadConfig } from '../../../../src/config/load.ts';
 import type { Loaded } from '../../../../src/config/load.ts';
-import { formatProblems } from '../../../../src/config/problem.ts';
+import { formatProblems } from '../../../../src/config/fault.ts';
 
 const SEEDS = { POINTSMAN_CLUSTER_SEEDS: 'http://pg1:8008' };
 

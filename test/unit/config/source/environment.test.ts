@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Config } from '../../../../src/config/config.ts';
 import type { Environment } from '../../../../src/config/source/environment.ts';
 import { loadConfig } from '../../../../src/config/load.ts';
-import { formatProblems } from '../../../../src/config/problem.ts';
+import { formatProblems } from '../../../../src/config/fault.ts';
 
 const SEEDS = { POINTSMAN_CLUSTER_SEEDS: 'http://pg1:8008' };
 

@@ -1,6 +1,32 @@
-// What is wrong with a configuration, where, and how it is shown to the operator: one line each.
+// What is wrong with a configuration, and how it is shown to the operator: one line each. A Fault says which keys it is
+// about; source/place.ts makes it a Problem, which says where in the file or the environment they were written.
 
 export type Path = readonly (string | number)[];
+
+export interface Fault {
+  readonly severity: 'error' | 'warning';
+  /**
+   * Every path that led to it, so that nothing is said about a value that is reported as wrong already. The first that
+   * was written down is where it is shown.
+   */
+  readonly paths: readonly [Path, ...Path[]];
+  readonly part: 'key' | 'value';
+  /** What is wrong and what would be right, in one sentence. */
+  readonly message: string;
+}
+
+export function error(message: string, ...paths: [Path, ...Path[]]): Fault {
+  return { severity: 'error', paths, part: 'value', message };
+}
+
+export function warning(message: string, ...paths: [Path, ...Path[]]): Fault {
+  return { severity: 'warning', paths, part: 'value', message };
+}
+
+/** A key that should not be there, or has the wrong name. */
+export function wrongKey(message: string, path: Path): Fault {
+  return { severity: 'error', paths: [path], part: 'key', message };
+}
 
 /** Where a value was written. `line` and `column` start at 1. */
 export type Origin =
@@ -13,7 +39,6 @@ export interface Problem {
   readonly origin: Origin;
   /** `listeners[0].address`; empty when it is about the source as a whole. */
   readonly path: string;
-  /** What is wrong and what would be right, in one sentence. */
   readonly message: string;
 }
 

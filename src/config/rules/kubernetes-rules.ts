@@ -1,0 +1,26 @@
+// Rules for cluster.kubernetes: which keys belong together, and what the labels of pods can hold.
+import { error } from '../fault.ts';
+import type { Fault, Path } from '../fault.ts';
+import { LABEL_VALUE, SCOPE_LABEL } from '../schema/kubernetes.ts';
+import type { ParsedKubernetes } from '../schema/kubernetes.ts';
+
+const AT: Path = ['cluster', 'kubernetes'];
+
+export function kubernetesRules(parsed: ParsedKubernetes | undefined, scope: string | undefined): readonly Fault[] {
+  if (parsed === undefined) return [];
+  const { service } = parsed;
+  const scopePath: Path = ['cluster', 'scope'];
+  if (service !== undefined) {
+    return (['labels', 'scope_label', 'role_label'] as const).flatMap((key) =>
+      parsed[key] === undefined ? [] : [error(`is about pods: leave it out, or leave out service`, [...AT, key], AT)],
+    );
+  }
+  const label = parsed.scope_label ?? SCOPE_LABEL;
+  if (scope === undefined) {
+    return [
+      error(`pods are found by their label ${label}=SCOPE: give cluster.scope, or kubernetes.service`, AT, scopePath),
+    ];
+  }
+  if (LABEL_VALUE.test(scope)) return [];
+  return [error(`"${scope}" is no value that the label ${label} can have: give kubernetes.service`, scopePath, AT)];
+}

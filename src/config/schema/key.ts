@@ -1,0 +1,17 @@
+// A key of the file together with the words that people read about it. The reference page, the commented example and the
+// schema for editors are generated from them, so this is the only place where a key is explained.
+import type { z } from 'zod';
+
+export interface KeyNotes {
+  /** As it would be written in the file. */
+  readonly example?: string;
+  /** The default in words, where it depends on other keys. */
+  readonly usual?: string;
+  /** A reload leaves this key as it is (changes.ts). */
+  readonly needsRestart?: true;
+}
+
+/** `schema` with its description. Line breaks in `text` do not count. */
+export function key<T extends z.ZodType>(schema: T, text: string, notes: KeyNotes = {}): T {
+  return schema.meta({ description: text.replaceAll(/\s+/g, ' ').trim(), ...notes });
+}

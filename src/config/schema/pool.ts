@@ -1,0 +1,116 @@
+// The section `pools`: which members a pool has, which of them gets a new session, and what happens to the sessions of
+// a member that leaves. The keys without a default here get theirs in defaults.ts, because they depend on others.
+import { z } from 'zod';
+import type { LeaveCause } from '../../model/close-reason.ts';
+import { key } from './key.ts';
+import { MAX_COUNT, check, choice, count, duration, durationOrOff, flag, name, nonEmpty } from './values.ts';
+
+const mode = choice(['close', 'drain', 'drain_idle', 'keep']).optional();
+
+const onLeave = z.strictObject({
+  dead: key(
+    z
+      .literal('close', { error: 'sessions of a dead member are always closed: write close, or leave it out' })
+      .optional(),
+    'The API and PostgreSQL of the member refuse connections. Always `close`.',
+  ),
+  silent: key(mode, 'No answer for `probe.silence_grace`, or `probe.silent_probes` probes without an answer.'),
+  demoted: key(mode, 'The primary is no longer primary.'),
+  promoted: key(mode, 'The replica became the primary.'),
+  lagging: key(mode, 'The replica lags more than the check allows.'),
+  tagged_out: key(mode, 'The tags of the member exclude it.'),
+  removed: key(mode, 'The member left the cluster.'),
+  operator: key(mode, 'An operator drained the member.'),
+  fallback_over: key(mode, 'The pool used its fallback and has members of its own again.'),
+} satisfies Record<LeaveCause, z.ZodType>);
+
+const fallback = z.union(
+  [
+    z.literal('none'),
+    z.strictObject({
+      pool: key(name, 'The other pool.'),
+      max_sessions: key(
+        count(1, MAX_COUNT).default(100),
+        'Sessions by fallback at one time. The next client is refused.',
+      ),
+    }),
+  ],
+  { error: 'expected { pool: NAME, max_sessions: 100 }, or none' },
+);
+
+export const pool = z.strictObject({
+  check: key(
+    check,
+    `The health endpoint of the management API, with its parameters. The members that answer it with yes are in the
+    pool. Sizes in \`lag=\` are bytes or have a unit: B, kB, MB, GB or TB, powers of 1024.`,
+    {
+      usual: '`/primary` for `write`, `/replica?lag=16MB` for `read`',
+      example: '/replica?lag=1GB&tag_purpose=reports',
+    },
+  ),
+  exclusive: key(
+    flag.optional(),
+    `True: the pool has at most one member at any instant, and evidence is checked more strictly. It follows from the
+    check; write it only to be explicit.`,
+    { usual: 'true with the checks `/primary`, `/leader` and `/standby-leader`, else false' },
+  ),
+  balance: key(
+    choice(['least_sessions', 'round_robin', 'random', 'client_address']).default('least_sessions'),
+    `Which member gets the next session. \`client_address\`: all sessions of one client address go to the same member
+    while the same members are open (parallel pg_dump, cancel requests inside TLS); one application host then uses
+    one replica.`,
+  ),
+  weight_tag: key(
+    nonEmpty.optional(),
+    `The tag (\`tags\` in patroni.yml) that holds a member’s weight: 0.001 to 1000000, 1 without the tag. A member with
+    weight 2 gets twice the sessions of a member with weight 1.`,
+    { example: 'pointsman_weight', usual: 'no weights' },
+  ),
+  zone_tag: key(
+    nonEmpty.optional(),
+    'The tag that holds a member’s zone. While a member in our own `zone` is open, the others get no new sessions.',
+    { example: 'zone', usual: 'no zones' },
+  ),
+  slow_start: key(
+    duration(0).optional(),
+    `A member that joins or comes back starts with a small share of new sessions, which grows to its full share within
+    this time. 0: the full share at once.`,
+    { usual: '30s; an exclusive pool has none', example: '1m' },
+  ),
+  max_session_age: key(
+    durationOrOff(1000).optional(),
+    `Sessions older than this, give or take a tenth, end between two transactions. So a member that came back gets its
+    share even if clients never reconnect by themselves. Sessions in TLS that Pointsman cannot read stay.`,
+    { usual: 'off', example: '1h' },
+  ),
+  fallback: key(
+    fallback.optional(),
+    'Where new sessions go while no member answers the check. `none`: nowhere, clients are held or refused.',
+    { usual: '`{ pool: write, max_sessions: 100 }` for `read`, else `none`', example: '{ pool: write }' },
+  ),
+  when_all_lagging: key(
+    choice(['refuse', 'least_lagging', 'fallback']).optional(),
+    `Where new sessions go while every replica lags more than the check allows. \`fallback\`: to the fallback.
+    \`refuse\`: clients are refused. \`least_lagging\`: to the replicas that lag least, at most
+    \`max_lagging_sessions\` of them.`,
+    { usual: '`fallback`; without a fallback clients are refused', example: 'least_lagging' },
+  ),
+  max_lagging_sessions: key(
+    count(1, MAX_COUNT).optional(),
+    'With `when_all_lagging: least_lagging`: sessions on lagging replicas at one time.',
+    { usual: '100', example: '50' },
+  ),
+  on_leave: key(
+    onLeave.prefault({}),
+    `What happens to existing sessions when their member leaves the pool, by cause. \`close\`: they end at once.
+    \`drain\`: each ends between two of its transactions, and the rest is closed after \`drain_timeout\`.
+    \`drain_idle\`: the same without that deadline. \`keep\`: they stay. Sessions in TLS that Pointsman cannot read
+    count as busy.`,
+  ),
+  drain_timeout: key(duration(0).prefault('30s'), 'How long `drain` waits before it closes what is left.'),
+  relocate_after: key(
+    duration(0).prefault('3s'),
+    `Drains for \`lagging\`, \`promoted\` and \`fallback_over\` begin when the cause has lasted this long, so that a short
+    change moves nobody. They need another member that is eligible: nothing drains towards a fallback.`,
+  ),
+});

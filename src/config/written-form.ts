@@ -1,0 +1,37 @@
+// A parsed value back in the form in which an operator writes it: `5s`, `127.0.0.1:6432`, `/replica?lag=16MB`.
+import { addressText } from '../model/member.ts';
+import { formatDuration } from './schema/duration.ts';
+import { alternatives, childShape, fileShape } from './schema/shape.ts';
+import type { Shape } from './schema/shape.ts';
+import type { CompleteFile } from './schema/defaults.ts';
+import { childOf, isTree } from './source/tree.ts';
+import type { Tree } from './source/tree.ts';
+
+/** Every key that has a value, by its name in the file. */
+export function writtenForm(file: CompleteFile): Tree {
+  const tree = written(file, fileShape);
+  return isTree(tree) ? tree : {};
+}
+
+function written(value: unknown, shape: Shape): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown, i) => written(item, childShape(shape, i) ?? shape));
+  if (!isTree(value)) return typeof value === 'number' && isDuration(shape) ? formatDuration(value) : value;
+  const map = alternatives(shape).find((one) => one.kind === 'map');
+  if (map === undefined) return textOf(value);
+  const entries = Object.entries(value).flatMap(([key, child]) => {
+    const childOfMap = childShape(map, key);
+    return child === undefined || childOfMap === undefined ? [] : [[key, written(child, childOfMap)] as const];
+  });
+  return Object.fromEntries(entries);
+}
+
+function isDuration({ schema }: Shape): boolean {
+  return schema.written === 'duration';
+}
+
+/** Of a check, an API or a seed, or an address. */
+function textOf(value: Tree): unknown {
+  const [host, port] = [childOf(value, 'host'), childOf(value, 'port')];
+  if (typeof host === 'string' && typeof port === 'number') return addressText({ host, port });
+  return childOf(value, 'text') ?? childOf(value, 'url');
+}
