@@ -4,10 +4,21 @@ import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import type { TestProjectConfiguration } from 'vitest/config';
 
-// `npm test` runs unit, integration, e2e and e2e-measured; `npm run test:slow` runs the others (test/README.md).
+// `npm test` runs the first five projects, `npm run test:slow` the others: test/README.md.
 
 /** These print how long a failover took, or compare processor time: nothing else runs beside them. */
 const MEASURED = named('frozen-api', 'host-death', 'restart-in-place', 'switchover');
+
+/** These stop processes or flood them, and then judge by ages and deadlines: nothing else runs beside them. */
+const TIMED = [
+  'app/after-a-stall',
+  'app/clock-faults',
+  'app/stopped',
+  'process/freeze',
+  'process/open-files',
+  'process/slow-readers',
+  'process/under-attack',
+].map((name) => `test/integration/${name}.test.ts`);
 
 /** These need programs that few machines have, and minutes. */
 const SLOW = named('drivers', 'image');
@@ -77,20 +88,30 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
+          exclude: TIMED,
           testTimeout: 20_000,
           maxWorkers: WORKERS,
         },
       },
-      e2e('e2e', { include: without(sandbox, MEASURED, SLOW, SLOW_MEASURED), groupOrder: 1 }),
-      e2e('e2e-measured', { include: within(sandbox, MEASURED), isMeasured: true, groupOrder: 2 }),
-      e2e('slow', { include: SLOW, groupOrder: 3 }),
-      e2e('slow-measured', { include: SLOW_MEASURED, isMeasured: true, groupOrder: 4 }),
-      e2e('patroni', { include: without(patroni, MEASURED), clusters: 'patroni', groupOrder: 3 }),
+      {
+        test: {
+          name: 'integration-timed',
+          include: TIMED,
+          testTimeout: 20_000,
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      e2e('e2e', { include: without(sandbox, MEASURED, SLOW, SLOW_MEASURED), groupOrder: 2 }),
+      e2e('e2e-measured', { include: within(sandbox, MEASURED), isMeasured: true, groupOrder: 3 }),
+      e2e('slow', { include: SLOW, groupOrder: 4 }),
+      e2e('slow-measured', { include: SLOW_MEASURED, isMeasured: true, groupOrder: 5 }),
+      e2e('patroni', { include: without(patroni, MEASURED), clusters: 'patroni', groupOrder: 4 }),
       e2e('patroni-measured', {
         include: within(patroni, MEASURED),
         clusters: 'patroni',
         isMeasured: true,
-        groupOrder: 4,
+        groupOrder: 5,
       }),
     ],
   },
