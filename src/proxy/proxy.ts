@@ -170,8 +170,14 @@ class RunningProxy implements LocalProxy {
         picker: this.#picker,
         policy: () => this.#policy.backend,
       }),
-      openPipes: this.#relayPipes.openPipes,
-      stallGate: this.#stallGate,
+      relaying: {
+        clock,
+        onTrigger: options.onTrigger,
+        cancelKeys: this.#cancels.keys,
+        stallGate: this.#stallGate,
+        openPipes: this.#relayPipes.openPipes,
+        trafficOf: (pool) => registry.traffic(pool),
+      },
       isStopping: () => this.#isStopping,
     };
     this.#adopt(options);

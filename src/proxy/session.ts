@@ -274,7 +274,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
       target,
       idleListeners: this.#idleListeners,
       traffic: this.#record.traffic,
-      around: this.#around,
+      services: this.#around.relaying,
       onEnded: (ending) => this.cut(ending),
       onLost: (ending, detail, message) => this.#close(ending, detail, message),
       onLanded: () => this.end('landed_on_standby', `${target.member}: in_hot_standby is on`),

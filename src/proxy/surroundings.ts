@@ -4,13 +4,12 @@ import type { Admission } from './accept/admission.ts';
 import type { Cancels } from './cancel/cancel.ts';
 import type { BackendConnector } from './connect/connect-backend.ts';
 import type { HoldQueue } from './connect/hold-queue.ts';
-import type { OpenPipes } from './relay/stream-pipe.ts';
+import type { RelayServices } from './relay/relayed-session.ts';
 import type { ProxyPolicy, ProxyDependencies } from './options.ts';
 import type { SessionRegistry } from './session-registry.ts';
 import type { MaxAge } from './ending/max-age.ts';
 import type { ParkedBackends } from './connect/parked-backends.ts';
 import type { BufferedBytes } from './startup/startup-reader.ts';
-import type { StallGate } from './relay/stall-gate.ts';
 import type { TlsIdentity } from './startup/tls-certificate.ts';
 
 export interface Surroundings {
@@ -27,8 +26,7 @@ export interface Surroundings {
   readonly identity: TlsIdentity;
   readonly kept: BufferedBytes;
   readonly connector: BackendConnector;
-  readonly openPipes: OpenPipes;
-  readonly stallGate: StallGate;
+  readonly relaying: RelayServices;
   /** No new backend connections: the process is about to end. */
   readonly isStopping: () => boolean;
 }

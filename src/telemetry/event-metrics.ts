@@ -71,7 +71,7 @@ function counting(counted: Counted): EventMetrics['count'] {
       case 'listener_failed':
         return pool.listenerFailures.inc({ pool: event.pool });
       case 'relay_chosen':
-        return cluster.directIo.set(event.isOn ? 1 : 0);
+        return cluster.relayDirect.set(event.isOn ? 1 : 0);
       case 'route_changed':
         return pool.routeChanges.inc({ pool: event.pool });
       case 'probe_finished':
@@ -296,8 +296,8 @@ function clusterMetrics(registers: Registers) {
     }),
     refused,
     accepted: acceptances(registers),
-    directIo: new Gauge({
-      name: 'pointsman_direct_io',
+    relayDirect: new Gauge({
+      name: 'pointsman_relay_direct',
       help: '1 while bytes are relayed past the streams of Node, 0 while they go through them.',
       registers,
     }),

@@ -1,22 +1,37 @@
-// A session that has its backend: the relay between the two sockets, what can be read of it, and the ways to end it. Where the
-// stream can be read a follower is shown every byte behind the startup packet: each before it is sent on.
+// A session that has its backend. Owns the relay between the two sockets, the follower that reads along, the session's
+// cancel key, and what can be told to the client. Where the stream can be read, the follower is shown every byte behind
+// the startup packet before the byte is sent on.
 import type { Socket } from 'node:net';
 import type { BackendEnding, RelayEnding } from '../../model/close-reason.ts';
-import type { PoolPolicy } from '../../model/policy.ts';
+import type { Clock } from '../../model/instant.ts';
+import type { PoolName, PoolPolicy } from '../../model/policy.ts';
 import type { Target } from '../../core/routing-table.ts';
+import type { Trigger } from '../../reports/events.ts';
 import { encodeErrorResponse } from '../../wire/error-response.ts';
 import type { ErrorFields } from '../../wire/error-response.ts';
 import { SessionFollower } from '../../wire/session-follower.ts';
-import type { Keyed } from '../cancel/cancel-keys.ts';
-import type { Taps, Traffic } from './directions.ts';
-import type { FirstReply } from '../connect/first-reply.ts';
-import type { StartupHandOver } from '../startup/client-startup.ts';
-import { linger, lingerUnread } from '../ending/linger.ts';
-import { Relay } from './relay.ts';
 import { isAboutClient } from '../../wire/sql-state.ts';
+import type { CancelKeys, Keyed } from '../cancel/cancel-keys.ts';
+import type { FirstReply } from '../connect/first-reply.ts';
 import { describeEnd, lossMessage } from '../ending/close-message.ts';
+import { linger, lingerUnread } from '../ending/linger.ts';
 import { resetSocket } from '../socket.ts';
-import type { Surroundings } from '../surroundings.ts';
+import type { StartupHandOver } from '../startup/client-startup.ts';
+import type { Taps, Traffic } from './directions.ts';
+import { Relay } from './relay.ts';
+import type { StallGate } from './stall-gate.ts';
+import type { OpenPipes } from './stream-pipe.ts';
+
+/** What all relayed sessions of a proxy share. */
+export interface RelayServices {
+  readonly clock: Clock;
+  readonly onTrigger: (trigger: Trigger) => void;
+  readonly cancelKeys: CancelKeys;
+  readonly stallGate: StallGate;
+  readonly openPipes: OpenPipes;
+  /** The counters of a pool. */
+  readonly trafficOf: (pool: PoolName) => Traffic;
+}
 
 export interface RelayedSessionInputs {
   readonly client: Socket;
@@ -25,22 +40,20 @@ export interface RelayedSessionInputs {
   readonly firstReply: FirstReply | undefined;
   readonly pool: PoolPolicy;
   readonly target: Target;
-  /** Called after what the backend said when the session is idle then. */
+  /** Called after bytes of the backend when the session is idle behind them. */
   readonly idleListeners: ReadonlySet<() => void>;
   /** The session's own counters. */
   readonly traffic: Traffic;
-  readonly around: Surroundings;
+  readonly services: RelayServices;
   /** Both connections are closed. */
   readonly onEnded: (ending: RelayEnding) => void;
-  /**
-   * The server ended the session. `lastWords`: for the client, which has read nothing of it; the caller parts from
-   * both.
-   */
-  readonly onLost: (ending: BackendEnding, detail: string, lastWords: ErrorFields | undefined) => void;
-  /** The server is a standby where it must be a primary; the client has not been told what it said of that. */
+  /** The server ended the session, and the caller is to call `close`, with `message` where there is one. */
+  readonly onLost: (ending: BackendEnding, detail: string, message: ErrorFields | undefined) => void;
+  /** The server is a standby where it must be a primary; its client has not read so. */
   readonly onLanded: () => void;
 }
 
+/** How long a client that has just logged in may take to send its first statement before it is ended. Milliseconds. */
 const SETTLING_MS = 100;
 
 export class RelayedSession implements Taps {
@@ -49,14 +62,14 @@ export class RelayedSession implements Taps {
   readonly #follower: SessionFollower | undefined;
   #keyed: Keyed | undefined;
   #isStarting = true;
-  /** When the client was told that it may begin, and how much it had said until then. */
+  /** When the client was told that it may begin, and how much it had sent until then. */
   #ready = { at: -Infinity, bytes: 0 };
   #lostBy: BackendEnding | undefined;
   /** Set when the server turned out to be the wrong one: whether its client could be told. */
   #canTellLanding: boolean | undefined;
 
   constructor(inputs: RelayedSessionInputs) {
-    const { client, backend, handedOver, firstReply, pool, traffic, around } = inputs;
+    const { client, backend, handedOver, firstReply, pool, traffic, services } = inputs;
     const { packet, bytes, hasEnded, isReadable } = handedOver;
     this.#inputs = inputs;
     this.#follower = isReadable ? new SessionFollower() : undefined;
@@ -68,11 +81,11 @@ export class RelayedSession implements Taps {
       firstReply,
       hasClientEnded: hasEnded,
       taps: this.#follower && this,
-      gate: around.stallGate.gateFor(pool),
-      pipes: around.openPipes(client, backend),
+      gate: services.stallGate.gateFor(pool),
+      pipes: services.openPipes(client, backend),
       traffic,
-      poolTraffic: around.registry.traffic(pool.name),
-      clock: around.seams.clock,
+      poolTraffic: services.trafficOf(pool.name),
+      clock: services.clock,
       onBackendEnded: (ending) => this.#backendEnded(ending),
       onEnded: (ending) => inputs.onEnded(this.#isGoodbye() ? 'client_closed' : ending),
     });
@@ -83,22 +96,22 @@ export class RelayedSession implements Taps {
     this.#relay.start();
   }
 
-  /** Known to be between two transactions, with nothing under way, and with a client that can be told something. */
+  /** Between two transactions with nothing under way, as far as can be read, and with a client that can be told. */
   isIdle(): boolean {
     return this.#follower?.isBetweenTransactions() === true && this.#inputs.client.writable;
   }
 
   /**
-   * For the first statement of a client that has just logged in: it would read of an end where it expects its first
-   * answer.
+   * How long the client is still left to send its first statement. Milliseconds. A client that is ended in this time
+   * would read the error where it expects its first answer.
    */
   settlesInMs(): number {
-    const { traffic, around } = this.#inputs;
+    const { traffic, services } = this.#inputs;
     if (traffic.toBackendBytes !== this.#ready.bytes) return 0;
-    return Math.max(0, this.#ready.at + SETTLING_MS - around.seams.clock.now());
+    return Math.max(0, this.#ready.at + SETTLING_MS - services.clock.now());
   }
 
-  /** Ends both connections in this step. `isReset`: what either was not sent yet it is not sent any more, and it notices at once. */
+  /** Ends both connections synchronously. `isReset`: bytes that wait are dropped, and both peers notice at once. */
   cut(isReset: boolean): void {
     const { client, backend } = this.#inputs;
     this.#release();
@@ -108,7 +121,7 @@ export class RelayedSession implements Taps {
     }
   }
 
-  /** Set once the server has ended the session: nobody else ends it. */
+  /** How the server ended the session; undefined while it has not. */
   lostBy(): BackendEnding | undefined {
     return this.#lostBy;
   }
@@ -123,8 +136,8 @@ export class RelayedSession implements Taps {
    * Calls `onClosed` when the client has closed. Returns the function that destroys the client's socket at once.
    */
   close(message: ErrorFields | undefined, onClosed: () => void): () => void {
-    const { client, backend, around } = this.#inputs;
-    const { clock } = around.seams;
+    const { client, backend, services } = this.#inputs;
+    const { clock } = services;
     const bytes = message && encodeErrorResponse(message);
     this.#release();
     resetSocket(backend);
@@ -132,7 +145,7 @@ export class RelayedSession implements Taps {
     return wait(client, bytes, clock, onClosed);
   }
 
-  /** For the relay alone, as are the next two. */
+  /** For the relay only, as are the next two. */
   fromClient(chunk: Uint8Array): void {
     this.#follower?.fromClient(chunk);
   }
@@ -151,38 +164,38 @@ export class RelayedSession implements Taps {
     for (const run of idleListeners) run();
   }
 
-  /** Reads what a server tells once, before its first ReadyForQuery. True: it is the wrong one, which the client is not told. */
+  /** Reads what comes before the first ReadyForQuery. True: the server is the wrong one, and its client must not read so. */
   #hasLanded(follower: SessionFollower, chunk: Uint8Array): boolean {
-    const { client, pool, target, around, onLanded } = this.#inputs;
+    const { client, pool, target, services, onLanded } = this.#inputs;
     const canTell = follower.isAtBoundaryToClient() && client.writable;
     follower.fromBackend(chunk);
     const isPrimaryWanted = pool.exclusive && pool.check.family === 'primary';
     if (isPrimaryWanted && follower.isInHotStandby() === true && target.isStandbyReportStale !== true) {
-      around.seams.onTrigger({ kind: 'landed_on_standby', member: target.member });
+      services.onTrigger({ kind: 'landed_on_standby', member: target.member });
       this.#canTellLanding = canTell;
       onLanded();
       return true;
     }
     const key = this.#keyed === undefined ? follower.cancelKey() : undefined;
-    if (key !== undefined) this.#keyed = around.cancels.keys.add(key, target);
+    if (key !== undefined) this.#keyed = services.cancelKeys.add(key, target);
     this.#isStarting = follower.activity() === 'starting';
-    if (!this.#isStarting) this.#ready = { at: around.seams.clock.now(), bytes: this.#inputs.traffic.toBackendBytes };
+    if (!this.#isStarting) this.#ready = { at: services.clock.now(), bytes: this.#inputs.traffic.toBackendBytes };
     return false;
   }
 
-  /** The client said Terminate, and the server did not end the session for a reason of its own. */
+  /** The client sent Terminate, and the server gave no other reason for its end. */
   #isGoodbye(): boolean {
     return this.#follower?.isTerminating() === true && this.#follower.fatal() === undefined;
   }
 
   #backendEnded(ending: BackendEnding): boolean {
-    const { client, pool, target, around, onLost } = this.#inputs;
+    const { client, pool, target, services, onLost } = this.#inputs;
     const follower = this.#follower;
     if (this.#isGoodbye()) return false;
     this.#lostBy = ending;
     const fatal = follower?.fatal();
-    if (fatal === undefined || !isAboutClient(fatal)) around.seams.onTrigger({ kind: ending, member: target.member });
-    // What cannot be read may be half-open. A client that has half a message cannot be told anything.
+    if (fatal === undefined || !isAboutClient(fatal)) services.onTrigger({ kind: ending, member: target.member });
+    // A session that cannot be read may be half-open. A client that has half a message cannot be told anything.
     const activity = follower?.activity() ?? 'unknown';
     if (activity === 'unknown' || follower?.isAtBoundaryToClient() !== true || !client.writable) return false;
     const detail = describeEnd(target.member, ending, fatal);
@@ -196,6 +209,6 @@ export class RelayedSession implements Taps {
 
   #release(): void {
     this.#relay.stop();
-    if (this.#keyed !== undefined) this.#inputs.around.cancels.keys.remove(this.#keyed);
+    if (this.#keyed !== undefined) this.#inputs.services.cancelKeys.remove(this.#keyed);
   }
 }

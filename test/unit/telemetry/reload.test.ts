@@ -61,7 +61,7 @@ test('a pool that is learnt later has its series from then on; one known already
 test('the gauge says how clients are read', async () => {
   const { count, text } = metrics();
   count({ kind: 'relay_chosen', isOn: true });
-  expect(await text()).toContain('pointsman_direct_io 1\n');
+  expect(await text()).toContain('pointsman_relay_direct 1\n');
   count({ kind: 'relay_chosen', isOn: false, why: 'relay is streams' });
-  expect(await text()).toContain('pointsman_direct_io 0\n');
+  expect(await text()).toContain('pointsman_relay_direct 0\n');
 });
