@@ -152,6 +152,8 @@ class RunningProxy implements LocalProxy {
       onFailure: (pool, detail) => onEvent({ kind: 'listener_failed', pool, detail }),
       isShared: peers !== undefined,
     });
+    const { keys: cancelKeys } = this.#cancels;
+    const { openPipes } = this.#relayPipes;
     this.#around = {
       seams: options,
       policy: () => this.#policy,
@@ -170,14 +172,7 @@ class RunningProxy implements LocalProxy {
         picker: this.#picker,
         policy: () => this.#policy.backend,
       }),
-      relaying: {
-        clock,
-        onTrigger: options.onTrigger,
-        cancelKeys: this.#cancels.keys,
-        stallGate: this.#stallGate,
-        openPipes: this.#relayPipes.openPipes,
-        trafficOf: (pool) => registry.traffic(pool),
-      },
+      relaying: { ...options, registry, cancelKeys, stallGate: this.#stallGate, openPipes },
       isStopping: () => this.#isStopping,
     };
     this.#adopt(options);

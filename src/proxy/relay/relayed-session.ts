@@ -29,8 +29,8 @@ export interface RelayServices {
   readonly cancelKeys: CancelKeys;
   readonly stallGate: StallGate;
   readonly openPipes: OpenPipes;
-  /** The counters of a pool. */
-  readonly trafficOf: (pool: PoolName) => Traffic;
+  /** Has the counters of a pool. */
+  readonly registry: { traffic(pool: PoolName): Traffic };
 }
 
 export interface RelayedSessionInputs {
@@ -84,7 +84,7 @@ export class RelayedSession implements Taps {
       gate: services.stallGate.gateFor(pool),
       pipes: services.openPipes(client, backend),
       traffic,
-      poolTraffic: services.trafficOf(pool.name),
+      poolTraffic: services.registry.traffic(pool.name),
       clock: services.clock,
       onBackendEnded: (ending) => this.#backendEnded(ending),
       onEnded: (ending) => inputs.onEnded(this.#isGoodbye() ? 'client_closed' : ending),
