@@ -25,7 +25,7 @@ import { RelayedSession } from './relay/relayed-session.ts';
 import { SessionRecord } from './session-record.ts';
 import { closeSocket, ignoreErrors } from './socket.ts';
 import type { Surroundings } from './surroundings.ts';
-import { choosePool } from './startup/requested-pool.ts';
+import { choosePool } from './startup/startup-parameters.ts';
 
 const nothing = (): void => {};
 
@@ -167,7 +167,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
     if (parameters !== undefined) this.#record.loggedIn(parameters.login);
     const { pools } = this.#around.policy();
     if (this.#slot.kind !== 'session') return this.end('too_many_sessions', this.#slot.exceededLimit);
-    const chosen = choosePool(parameters?.target?.name, this.#pool, pools);
+    const chosen = choosePool(parameters?.poolRequest?.name, this.#pool, pools);
     if (chosen.kind === 'unknown') return this.end('unknown_target', chosen.detail);
     this.#around.registry.transfer(this, this.#state, chosen.pool);
     this.#pool = chosen.pool;
@@ -317,7 +317,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
       now: this.#around.seams.clock.now(),
       waitedMs: this.#record.waitedMs(),
       detail,
-      targetFrom: this.#arriving().startup.parameters()?.target?.from,
+      targetFrom: this.#arriving().startup.parameters()?.poolRequest?.from,
     });
   }
 }

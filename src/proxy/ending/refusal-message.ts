@@ -8,7 +8,7 @@ import type { PoolPolicy } from '../../model/policy.ts';
 import type { PoolDecision } from '../../core/routing-table.ts';
 import { encodeErrorResponse } from '../../wire/error-response.ts';
 import type { ErrorFields } from '../../wire/error-response.ts';
-import type { Target } from '../../wire/target.ts';
+import type { PoolRequest } from '../../wire/pool-request.ts';
 
 export interface RefusalFacts {
   readonly pool: PoolPolicy;
@@ -19,7 +19,7 @@ export interface RefusalFacts {
   /** What makes this refusal differ from others of its reason: the cap that was met, the last failed connect. */
   readonly detail: string | undefined;
   /** Where the client named its pool, if it did. */
-  readonly targetFrom?: Target['from'] | undefined;
+  readonly targetFrom?: PoolRequest['from'] | undefined;
 }
 
 /** Who has no session yet is told as PostgreSQL does when it shuts down: libpq tries its next host, pg_isready says "rejecting". */

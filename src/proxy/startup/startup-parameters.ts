@@ -1,27 +1,78 @@
-// What a startup packet says of its sender and of where it wants to go. Pure.
+// The startup packet of a client: the login to show, the pool that it requests, and the packet to forward. Pure.
+import type { PoolName, PoolPolicy } from '../../model/policy.ts';
 import type { Login } from '../../reports/events.ts';
+import { readPoolRequest } from '../../wire/pool-request.ts';
+import type { PoolRequest } from '../../wire/pool-request.ts';
 import { startupParameters } from '../../wire/startup.ts';
-import { readTarget } from '../../wire/target.ts';
-import type { Target } from '../../wire/target.ts';
-import { clientText } from './client-text.ts';
 
 export interface StartupParameters {
-  /** Fit to be shown: cut and escaped. */
+  /** Cut and escaped, to be shown. */
   readonly login: Login;
-  /** The pool that it asks for, as it was sent, if it names one. */
-  readonly target: Target | undefined;
-  /** The packet as it is to be forwarded. */
+  /** As the client sent it; undefined if it names no pool. */
+  readonly poolRequest: PoolRequest | undefined;
+  /** The packet without the pool request. */
   readonly forwarded: Uint8Array;
 }
 
 export function readStartupParameters(packet: Uint8Array): StartupParameters {
-  const asked = readTarget(packet);
-  // Where the layout is broken, as far as it can be read.
-  const { user = startupParameters(packet).get('user'), target, forwarded } = asked;
-  const { database = user } = asked;
+  const parsed = readPoolRequest(packet);
+  // A packet with a broken layout is read as far as possible.
+  const { user = startupParameters(packet).get('user'), poolRequest, forwarded } = parsed;
+  const { database = user } = parsed;
   const login = {
     ...(user === undefined ? {} : { user: clientText(user) }),
     ...(database === undefined ? {} : { database: clientText(database) }),
   };
-  return { login, target, forwarded };
+  return { login, poolRequest, forwarded };
+}
+
+export type ChosenPool =
+  | { readonly kind: 'pool'; readonly pool: PoolName }
+  | { readonly kind: 'unknown'; readonly detail: string };
+
+/** `listenerPool`: for clients that request no pool. */
+export function choosePool(
+  requested: string | undefined,
+  listenerPool: PoolName,
+  pools: readonly PoolPolicy[],
+): ChosenPool {
+  const names = pools.map(({ name }) => name);
+  const pool = requested === undefined ? listenerPool : findPool(requested, names);
+  return pool === undefined
+    ? { kind: 'unknown', detail: describeUnknown(requested ?? '', names) }
+    : { kind: 'pool', pool };
+}
+
+/** Aliases for the pools that exist without being configured. */
+const ALIASES: Readonly<Record<string, PoolName>> = { rw: 'write', ro: 'read' };
+
+/** The name itself comes first, so that an alias never hides an operator's pool of that name. */
+export function findPool(requested: string, pools: readonly PoolName[]): PoolName | undefined {
+  const alias = Object.hasOwn(ALIASES, requested) ? ALIASES[requested] : undefined;
+  return [requested, alias].find((name) => name !== undefined && pools.includes(name));
+}
+
+/** `"foo" is none of write, read, rw (write), ro (read)` */
+export function describeUnknown(requested: string, pools: readonly PoolName[]): string {
+  const aliases = Object.entries(ALIASES).filter(([alias, pool]) => pools.includes(pool) && !pools.includes(alias));
+  const known = [...pools, ...aliases.map(([alias, pool]) => `${alias} (${pool})`)];
+  return `"${clientText(requested)}" is none of ${known.join(', ')}`;
+}
+
+/** PostgreSQL cuts names at this length, between two characters. Bytes. */
+const MAX_NAME = 63;
+const ENCODER = new TextEncoder();
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/**
+ * A name from a client, fit for a log line, an error and a status page: at most 63 bytes, control characters as
+ * `\u001b`.
+ */
+function clientText(name: string): string {
+  const { read } = ENCODER.encodeInto(name, new Uint8Array(MAX_NAME));
+  return name.slice(0, read).replace(UNPRINTABLE, escaped);
+}
+
+function escaped(character: string): string {
+  return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readStartupParameters } from '../../../../src/proxy/startup/startup-parameters.ts';
+import { describeUnknown, findPool, readStartupParameters } from '../../../../src/proxy/startup/startup-parameters.ts';
 import { aPacket, aStartup } from '../../../support/sockets/packets.ts';
 
 test.each([
@@ -12,15 +12,15 @@ test.each([
     { name: 'ro', from: 'database' },
   ],
   ['neither', { application_name: 'x' }, {}, undefined],
-])('%s', (_, parameters, login, target) => {
-  expect(readStartupParameters(aStartup(parameters))).toMatchObject({ login, target });
+])('%s', (_, parameters, login, poolRequest) => {
+  expect(readStartupParameters(aStartup(parameters))).toMatchObject({ login, poolRequest });
 });
 
 test('of a packet that PostgreSQL refuses for its layout the user is still told', () => {
   const packet = aPacket(0x00030000, Buffer.from('user\0app\0database\0shop@ro'));
   expect(readStartupParameters(packet)).toEqual({
     login: { user: 'app', database: 'app' },
-    target: undefined,
+    poolRequest: undefined,
     forwarded: packet,
   });
 });
@@ -33,4 +33,27 @@ test('what is told of a client is cut to 63 bytes, between two characters, and p
     database: `\\u0001\\u000a\\u001b[31m\\u202e${'x'.repeat(63 - 10)}`,
   });
   expect(forwarded).toBe(packet);
+});
+
+test.each([
+  ['write', ['write', 'read'], 'write'],
+  ['rw', ['write', 'read'], 'write'],
+  ['ro', ['write', 'read'], 'read'],
+  ['analytics', ['write', 'analytics'], 'analytics'],
+  ['ro', ['write', 'read', 'ro'], 'ro'],
+  ['ro', ['write'], undefined],
+  // Names are what the operator wrote.
+  ['RO', ['write', 'read'], undefined],
+  ['', ['write', 'read'], undefined],
+  ['toString', ['write', 'read'], undefined],
+  ['__proto__', ['write', 'read'], undefined],
+])('%s of %j: %s', (target, pools, expected) => {
+  expect(findPool(target, pools)).toBe(expected);
+});
+
+test('who asked for what is not there learns what is', () => {
+  expect(describeUnknown('foo', ['write', 'read'])).toBe('"foo" is none of write, read, rw (write), ro (read)');
+  expect(describeUnknown('foo', ['read', 'ro'])).toBe('"foo" is none of read, ro');
+  expect(describeUnknown('x'.repeat(9_000), ['write']).length).toBeLessThan(200);
+  expect(describeUnknown('ro\n{"level":"fatal"}', ['write'])).toMatch(/^"ro\\u000a\{"level/);
 });

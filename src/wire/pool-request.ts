@@ -1,27 +1,27 @@
-// Which pool a StartupMessage of protocol 3 asks for, and the packet without that. There are three ways to name one:
-// `app@ro` as the database (also with a literal `%40`), the startup parameter `pointsman.pool`, and the startup option
-// `-c pointsman.pool=ro`. Every session has such a packet: it is walked once, and only what is asked for becomes text.
-// What follows the last @ of a database is always a target, known or not: a client that is told that it is unknown
-// learns what is wrong. A database that is really called `a@b` is reached as `a@b@rw`. Which names there are, and what
-// `ro` and `rw` mean, is for the caller to know. The name of a user is never read as a target.
+// The pool that a StartupMessage of protocol 3 requests, and the packet without the request. There are three ways to
+// name a pool: `app@ro` as the database (also with a literal `%40`), the startup parameter `pointsman.pool`, and the
+// startup option `-c pointsman.pool=ro`. Each packet is walked once, and only the values that are needed become text.
+// The part after the last @ of a database is always a pool request, known or not, so that a client with a typing error
+// learns of it. A database that is really called `a@b` is reached as `a@b@rw`. The caller knows which pools exist, and
+// what `ro` and `rw` mean. A user's name never holds a request.
 import { settingsOf } from './startup-options.ts';
 
-export interface Target {
+export interface PoolRequest {
   readonly name: string;
   /**
-   * Where several name one, the first of these counts: the last two in this order because PostgreSQL sets them the
-   * other way round.
+   * If several name a pool, the first of these counts. The last two have this order because PostgreSQL applies options
+   * before parameters.
    */
   readonly from: 'database' | 'parameter' | 'options';
 }
 
-export interface Asked {
-  /** As it was sent. Undefined where there is none, or where PostgreSQL refuses the packet for its layout; so are the others then. */
+export interface ParsedStartup {
+  /** As it was sent. Undefined, as the others are, if PostgreSQL refuses the packet for its layout. */
   readonly user: string | undefined;
-  /** As it is to be forwarded. Undefined: the server takes the user's name for it, as it does for `@ro`. */
+  /** As it is forwarded. Undefined: the server uses the user's name for it, as it does for `@ro`. */
   readonly database: string | undefined;
-  readonly target: Target | undefined;
-  /** The packet to forward: nothing that names a target, every other byte as it was. The same packet where it names none. */
+  readonly poolRequest: PoolRequest | undefined;
+  /** The packet to forward: without the request, every other byte unchanged. The same object if there is no request. */
   readonly forwarded: Uint8Array;
 }
 
@@ -33,7 +33,7 @@ const OPTIONS = ENCODER.encode('options');
 const SETTING = 'pointsman.pool';
 const PARAMETERS_AT = 8;
 const AT_SIGN = 0x40;
-/** `%40`: the @ of a connection URI that nobody decoded. */
+/** `%40`: the @ of a connection URI that was not decoded. */
 const [PERCENT, FOUR, ZERO] = [0x25, 0x34, 0x30];
 
 /** Bytes of the packet. */
@@ -42,27 +42,27 @@ interface Span {
   readonly to: number;
 }
 
-export function readTarget(packet: Uint8Array): Asked {
+export function readPoolRequest(packet: Uint8Array): ParsedStartup {
   const layout = layoutOf(packet);
   const { user, database, suffix, parameters, options } = layout;
   const name = database === undefined ? '' : textOf(packet, database.from, suffix?.from ?? database.to);
   // As in PostgreSQL, the last setting of a name counts.
   const parameter = parameters.at(-1);
   const setting = options.at(-1);
-  let target: Target | undefined;
-  if (suffix !== undefined) target = { name: textOf(packet, suffix.name.from, suffix.name.to), from: 'database' };
+  let poolRequest: PoolRequest | undefined;
+  if (suffix !== undefined) poolRequest = { name: textOf(packet, suffix.name.from, suffix.name.to), from: 'database' };
   else if (parameter !== undefined) {
-    target = { name: textOf(packet, parameter.value.from, parameter.value.to), from: 'parameter' };
-  } else if (setting !== undefined) target = { name: setting.value, from: 'options' };
+    poolRequest = { name: textOf(packet, parameter.value.from, parameter.value.to), from: 'parameter' };
+  } else if (setting !== undefined) poolRequest = { name: setting.value, from: 'options' };
   return {
     user: user === undefined ? undefined : textOf(packet, user.from, user.to),
     database: name === '' ? undefined : name,
-    target,
-    forwarded: withoutTarget(packet, layout),
+    poolRequest,
+    forwarded: withoutRequest(packet, layout),
   };
 }
 
-function withoutTarget(packet: Uint8Array, { suffix, parameters, options }: Layout): Uint8Array {
+function withoutRequest(packet: Uint8Array, { suffix, parameters, options }: Layout): Uint8Array {
   if (suffix === undefined && parameters.length === 0 && options.length === 0) return packet;
   const cuts: Span[] = [...options, ...parameters, ...(suffix === undefined ? [] : [suffix])];
   cuts.sort((one, other) => one.from - other.from);
@@ -82,7 +82,7 @@ function withoutTarget(packet: Uint8Array, { suffix, parameters, options }: Layo
 interface Layout {
   readonly user: Span | undefined;
   readonly database: Span | undefined;
-  /** From the separator on, which `name` leaves out. */
+  /** With the separator, which `name` leaves out. */
   readonly suffix: (Span & { readonly name: Span }) | undefined;
   /** Each with its name and its terminators. */
   readonly parameters: readonly Parameter[];
@@ -121,8 +121,8 @@ const NO_PARAMETERS: readonly Parameter[] = [];
 const NO_VALUES: Values = { user: undefined, database: undefined, options: undefined, parameters: NO_PARAMETERS };
 
 /**
- * Where their values stand, the last of a name, but every target; nothing of a packet that PostgreSQL refuses for its
- * layout.
+ * The positions of the values: the last one of each name, and every pool parameter. None for a packet that PostgreSQL
+ * refuses for its layout.
  */
 function valuesOf(packet: Uint8Array): Values {
   if (packet[4] !== 0 || packet[5] !== 3) return NO_VALUES;
@@ -145,7 +145,7 @@ function valuesOf(packet: Uint8Array): Values {
   return at === packet.length - 1 ? { user, database, options, parameters } : NO_VALUES;
 }
 
-/** Names of settings know no case, those of the others do (process_startup_options in postinit.c). */
+/** Names of settings ignore case, the other names do not (process_startup_options in postinit.c). */
 function isSetting(packet: Uint8Array, from: number, to: number): boolean {
   return to - from === SETTING.length && textOf(packet, from, to).toLowerCase() === SETTING;
 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { readTarget } from '../../../src/wire/target.ts';
+import { readPoolRequest } from '../../../src/wire/pool-request.ts';
 import { aPacket, aStartup } from '../../support/sockets/packets.ts';
 
 function forwarded(packet: Uint8Array): Buffer {
-  return Buffer.from(readTarget(packet).forwarded);
+  return Buffer.from(readPoolRequest(packet).forwarded);
 }
 
 test.each([
@@ -22,10 +22,10 @@ test.each([
   ['@ro', undefined, 'ro'],
   ['app%4', 'app%4', undefined],
   ['app%41ro', 'app%41ro', undefined],
-])('database %s: %s and target %s', (database, expected, name) => {
+])('database %s: %s and pool %s', (database, expected, name) => {
   const packet = aStartup({ user: 'u@v', database, application_name: 'x@y' });
-  const target = name === undefined ? undefined : { name, from: 'database' };
-  expect(readTarget(packet)).toMatchObject({ database: expected, target });
+  const poolRequest = name === undefined ? undefined : { name, from: 'database' };
+  expect(readPoolRequest(packet)).toMatchObject({ database: expected, poolRequest });
   expect(forwarded(packet)).toEqual(aStartup({ user: 'u@v', database: expected ?? '', application_name: 'x@y' }));
 });
 
@@ -46,9 +46,9 @@ test.each([
   ['-c pointsman.pool=a -c pointsman.pool=b', '', 'b'],
   ['-e -c pointsman.pool=a -c pointsman.pool=b', '-e ', 'b'],
   ['-c pointsman.pool=a -e -c pointsman.pool=b -F', '-e -F', 'b'],
-])('options %s: forwarded as %s, target %s', (options, expected, name) => {
+])('options %s: forwarded as %s, pool %s', (options, expected, name) => {
   const packet = aStartup({ user: 'u', options, database: 'app' });
-  expect(readTarget(packet)).toMatchObject({ database: 'app', target: { name, from: 'options' } });
+  expect(readPoolRequest(packet)).toMatchObject({ database: 'app', poolRequest: { name, from: 'options' } });
   expect(forwarded(packet)).toEqual(aStartup({ user: 'u', options: expected, database: 'app' }));
 });
 
@@ -61,10 +61,10 @@ test.each([
   ['no switch', 'pointsman.pool=ro'],
   ['an escaped space', '-c\\ pointsman.pool=ro -c a=b\\ -cpointsman.pool=ro'],
   ['nothing', ''],
-])('options that name no target: %s', (_, options) => {
+])('options that name no pool: %s', (_, options) => {
   const packet = aStartup({ user: 'u', options });
-  expect(readTarget(packet)).toMatchObject({ database: undefined, target: undefined });
-  expect(readTarget(packet).forwarded).toBe(packet);
+  expect(readPoolRequest(packet)).toMatchObject({ database: undefined, poolRequest: undefined });
+  expect(readPoolRequest(packet).forwarded).toBe(packet);
 });
 
 test.each([
@@ -74,7 +74,7 @@ test.each([
   const packetOf = (values: Readonly<Record<string, string>>): Buffer =>
     aStartup(Object.fromEntries(order.map((name) => [name, values[name] ?? ''])));
   const packet = packetOf({ options: '-c pointsman.pool=rw -e', database: 'app@ro' });
-  expect(readTarget(packet)).toMatchObject({ database: 'app', target: { name: 'ro', from: 'database' } });
+  expect(readPoolRequest(packet)).toMatchObject({ database: 'app', poolRequest: { name: 'ro', from: 'database' } });
   expect(forwarded(packet)).toEqual(packetOf({ options: '-e', database: 'app' }));
 });
 
@@ -84,28 +84,28 @@ test.each([
   ['pointsman.pool', ''],
 ])('parameter %s=%s of its own: read as options are, and cut out whole', (parameter, name) => {
   const packet = aStartup({ user: 'u', [parameter]: name, database: 'app' });
-  expect(readTarget(packet)).toMatchObject({ database: 'app', target: { name, from: 'parameter' } });
+  expect(readPoolRequest(packet)).toMatchObject({ database: 'app', poolRequest: { name, from: 'parameter' } });
   expect(forwarded(packet)).toEqual(aStartup({ user: 'u', database: 'app' }));
 });
 
 test('a parameter counts before options, and the database before both; none of them is forwarded', () => {
   const said = { 'pointsman.pool': 'a', options: '-c pointsman.pool=b -e', user: 'u' };
-  expect(readTarget(aStartup(said)).target).toEqual({ name: 'a', from: 'parameter' });
+  expect(readPoolRequest(aStartup(said)).poolRequest).toEqual({ name: 'a', from: 'parameter' });
   expect(forwarded(aStartup(said))).toEqual(aStartup({ options: '-e', user: 'u' }));
   const all = { ...said, database: 'app@c', 'POINTSMAN.pool': 'd' };
-  expect(readTarget(aStartup(all)).target).toEqual({ name: 'c', from: 'database' });
+  expect(readPoolRequest(aStartup(all)).poolRequest).toEqual({ name: 'c', from: 'database' });
   expect(forwarded(aStartup(all))).toEqual(aStartup({ options: '-e', user: 'u', database: 'app' }));
 });
 
 test('a parameter of another name is forwarded', () => {
   const packet = aStartup({ user: 'u', 'pointsman.pools': 'ro', 'my.pointsman.pool': 'ro' });
-  expect(readTarget(packet)).toMatchObject({ target: undefined, forwarded: packet });
+  expect(readPoolRequest(packet)).toMatchObject({ poolRequest: undefined, forwarded: packet });
 });
 
 test('the last database is the one, as in PostgreSQL', () => {
   const packet = aPacket(0x00030002, Buffer.from('database\0a@ro\0database\0b\0\0'));
-  expect(readTarget(packet)).toMatchObject({ database: 'b', target: undefined });
-  expect(readTarget(packet).forwarded).toBe(packet);
+  expect(readPoolRequest(packet)).toMatchObject({ database: 'b', poolRequest: undefined });
+  expect(readPoolRequest(packet).forwarded).toBe(packet);
 });
 
 test('bytes that are no UTF-8 stay as they are', () => {
@@ -122,13 +122,13 @@ test.each([
   ['nothing', aPacket(0x00030000)],
   ['another major version', aPacket(0x00020000, Buffer.from('database\0app@ro\0\0'))],
 ])('a packet that PostgreSQL refuses is left to it: %s', (_, packet) => {
-  expect(readTarget(packet)).toMatchObject({ database: undefined, target: undefined });
-  expect(readTarget(packet).forwarded).toBe(packet);
+  expect(readPoolRequest(packet)).toMatchObject({ database: undefined, poolRequest: undefined });
+  expect(readPoolRequest(packet).forwarded).toBe(packet);
 });
 
 test('a packet inside a larger buffer is read at its own offset', () => {
   const packet = aStartup({ user: 'u', database: 'app@ro' });
   const inside = Buffer.concat([Buffer.alloc(3, 0xff), packet, Buffer.from('more')]).subarray(3, 3 + packet.length);
-  expect(readTarget(inside).target?.name).toBe('ro');
+  expect(readPoolRequest(inside).poolRequest?.name).toBe('ro');
   expect(forwarded(inside)).toEqual(aStartup({ user: 'u', database: 'app' }));
 });

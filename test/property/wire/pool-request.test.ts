@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readTarget } from '../../../src/wire/target.ts';
+import { readPoolRequest } from '../../../src/wire/pool-request.ts';
 import { aPacket, aStartup } from '../../support/sockets/packets.ts';
 
 const texts = fc.string({ unit: 'binary', maxLength: 20 }).filter((text) => !text.includes('\0'));
-/** What a database may be called that names no target. */
+/** What a database may be called that names no pool. */
 const plain = texts.filter((text) => !/@|%40/.test(text));
 
 test('a suffix is read and taken away, whatever stands before it', () => {
@@ -12,9 +12,9 @@ test('a suffix is read and taken away, whatever stands before it', () => {
     fc.property(texts, plain, fc.constantFrom('@', '%40'), texts, (database, name, separator, user) => {
       const packet = aStartup({ user, database: `${database}${separator}${name}`, application_name: database });
       const wanted = Buffer.from(name).toString();
-      expect(readTarget(packet).target).toEqual({ name: wanted, from: 'database' });
+      expect(readPoolRequest(packet).poolRequest).toEqual({ name: wanted, from: 'database' });
       const forwarded = aStartup({ user, database, application_name: database });
-      expect(Buffer.from(readTarget(packet).forwarded)).toEqual(forwarded);
+      expect(Buffer.from(readPoolRequest(packet).forwarded)).toEqual(forwarded);
     }),
   );
 });
@@ -54,12 +54,12 @@ test('a startup option is read wherever it stands, and the others stay as they w
       // PostgreSQL's isspace knows no more than ASCII.
       fc.pre(parts.every((part) => !/[^\S \t\n\v\f\r]/.test(part)));
       const packet = aStartup({ user: 'u', options: parts.join(space), database: 'app' });
-      expect(readTarget(packet).target).toEqual({ name: Buffer.from(name).toString(), from: 'options' });
-      const forwarded = Buffer.from(readTarget(packet).forwarded);
+      expect(readPoolRequest(packet).poolRequest).toEqual({ name: Buffer.from(name).toString(), from: 'options' });
+      const forwarded = Buffer.from(readPoolRequest(packet).forwarded);
       expect(forwarded.readInt32BE(0)).toBe(forwarded.length);
       const options = /options\0([^\0]*)\0database\0app\0\0$/.exec(forwarded.toString())?.[1];
       expect(split(options ?? '?')).toEqual([...before.flat(), ...after.flat()].map((a) => Buffer.from(a).toString()));
-      expect(readTarget(forwarded).forwarded).toBe(forwarded);
+      expect(readPoolRequest(forwarded).forwarded).toBe(forwarded);
     }),
   );
 });
@@ -90,9 +90,9 @@ test('noise never throws, and what is forwarded is a packet made of the packet',
   fc.assert(
     fc.property(bodies, (body) => {
       const packet = aPacket(0x00030000, body);
-      const { target } = readTarget(packet);
-      const forwarded = readTarget(packet).forwarded;
-      expect(forwarded === packet).toBe(target === undefined);
+      const { poolRequest } = readPoolRequest(packet);
+      const forwarded = readPoolRequest(packet).forwarded;
+      expect(forwarded === packet).toBe(poolRequest === undefined);
       expect(Buffer.from(forwarded).readInt32BE(0)).toBe(forwarded.length);
       expect(forwarded.length).toBeLessThanOrEqual(packet.length);
     }),
