@@ -1,4 +1,4 @@
-// `pointsman healthcheck` as a program of its own, for what runs it every few seconds: it takes a quarter of the CPU time.
+// `pointsman healthcheck` as a separate program, for container health checks: it takes a quarter of the CPU time.
 import { parseArgs } from 'node:util';
 import { argv, env, exit, stderr, stdout } from 'node:process';
 import { healthcheck } from './cli/healthcheck.ts';

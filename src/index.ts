@@ -59,7 +59,7 @@ export function createApp({ config: written, onLog = () => {} }: Options): Creat
       return { kind: 'started', listening: started.listeners.map(({ pool, address }) => ({ pool, ...address })) };
     },
     ready: () => inner.complete(),
-    drain: () => inner.drain(),
+    drain: async () => void (await inner.drain()),
     stop: () => inner.stop(),
   };
   return { kind: 'created', app, warnings: warnings.map((warning) => formatProblems([warning])) };

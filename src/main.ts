@@ -1,12 +1,13 @@
 #!/usr/bin/env -S node --max-semi-space-size=2 --liftoff-only --expose-gc
-// The process: argv, environment, signals, exit codes. The first line keeps V8's young
-// generation small (by default it grows beyond 100 MB while sessions come, and every scavenge walks through all of the cache),
-// has WebAssembly, which is undici's small parser alone, compiled in the way that takes 9 MB less, and lets us ask for a collection.
+// The main program: argv, environment, signals, exit codes. The flags in the first line keep V8's young generation small
+// (by default it grows beyond 100 MB under load), compile WebAssembly (undici's parser) with 9 MB less memory, and allow
+// an explicit garbage collection.
 import { createApp } from './app/app.ts';
 import type { App } from './app/app.ts';
 import { EXIT } from './cli/io.ts';
 import type { Reload, RunApp, SandboxParts } from './cli/io.ts';
 import { runCli } from './cli/program.ts';
+import { durationText } from './core/describe.ts';
 import type { Terminal } from './sandbox/run.ts';
 import { VERBS } from './sandbox/console/verb-list.ts';
 import { surveySeeds } from './app/check-seeds.ts';
@@ -21,13 +22,14 @@ import { passedSockets } from './systemd/sockets.ts';
 import { createLog } from './telemetry/log.ts';
 import type { Log, OpenLog } from './telemetry/log.ts';
 
-/** By SIGTERM or SIGINT. */
+/** SIGTERM or SIGINT arrived. */
 const ASKED = Symbol('asked to end');
 
-const runApp: RunApp = async (config, warnings, reload) => {
+const runApp: RunApp = async ({ config, warnings, file, reload }) => {
   const asked = listenForEnd();
   const { log, flush, dropped } = openLog(config.log);
-  for (const warning of warnings) log.warn(formatProblems([warning]));
+  logStarting(log, config, file);
+  for (const warning of warnings) log.warn({ event: 'config_warning' }, formatProblems([warning]));
   const inherited = passedSockets(process.env, process.pid);
   const seams = { load: reload, inherited, droppedLogLines: dropped, openFiles: readOpenFiles };
   const app = createApp({ config, log, version, nodeVersion: process.version, ...seams });
@@ -36,16 +38,16 @@ const runApp: RunApp = async (config, warnings, reload) => {
     pid: process.pid,
     clock: systemClock,
     sockets: inherited,
-    onTrouble: (why) => log.warn({ event: 'systemd_not_told' }, why),
+    onTrouble: (why) => log.warn({ event: 'systemd_notify_failed' }, why),
   });
-  process.on('SIGHUP', () => void hangUp(app, log, reload, systemd));
-  // What loading and the configuration left behind: 3 MB, which V8 would come to long after, in some 50 ms that now nobody waits for.
+  process.on('SIGHUP', () => void onHangUp(app, log, reload, systemd));
+  // Loading leaves 3 MB of garbage. V8 would collect it much later, in a pause of about 50 ms while clients wait.
   globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
   try {
     const started = await Promise.race([app.start(), asked.once]);
     if (started === ASKED) {
-      // Nobody was told that we are ready. What is bound ends with the process, as do its workers.
-      log.info('told to end before the start was complete');
+      // Readiness was not reported yet. Sockets and workers end with the process.
+      log.info({ event: 'stopped' }, 'stopped by a signal before the start was complete');
       return EXIT.ok;
     }
     if (started.kind === 'failed') {
@@ -53,42 +55,69 @@ const runApp: RunApp = async (config, warnings, reload) => {
       return EXIT.failure;
     }
     systemd.started(app.complete());
+    void app.complete().then(() => log.info({ event: 'ready' }, 'ready: the first round of probes is complete'));
     await asked.once;
     systemd.stopping();
-    log.info('shutting down: not ready, then no new connections, then no session');
-    const code = await Promise.race([app.drain().then(() => EXIT.ok), asked.twice.then(() => EXIT.failure)]);
+    logStopping(log, config.shutdown);
+    const since = systemClock.now();
+    const closed = await Promise.race([app.drain(), asked.twice]);
     await app.stop();
-    return code;
+    logStopped(log, closed === ASKED ? undefined : closed, systemClock.now() - since);
+    return closed === ASKED ? EXIT.failure : EXIT.ok;
   } finally {
     systemd.end();
     await flush();
   }
 };
 
+function logStarting(log: Log, { cluster }: Config, file: string | undefined): void {
+  const fields = { version, node_version: process.version, config: file ?? 'environment', scope: cluster.scope };
+  const name = cluster.scope === undefined ? '' : `, cluster ${cluster.scope}`;
+  const text = `pointsman ${version} starting, node ${process.version}, config ${fields.config}${name}, pid ${process.pid}`;
+  log.info({ event: 'starting', ...fields, pid: process.pid }, text);
+}
+
+function logStopping(log: Log, { graceMs, drainTimeoutMs }: Config['shutdown']): void {
+  const grace = `accepting for ${durationText(graceMs)}`;
+  const drain = `then draining for up to ${durationText(drainTimeoutMs)}`;
+  const text = `shutting down: not ready any more, ${grace}, ${drain} (a second signal stops at once)`;
+  log.info({ event: 'stopping', grace_ms: graceMs, drain_timeout_ms: drainTimeoutMs }, text);
+}
+
+/** `sessions`: closed since the first signal; undefined: a second signal ended the drain. */
+function logStopped(log: Log, sessions: number | undefined, durationMs: number): void {
+  const fields = { event: 'stopped', sessions, duration_ms: Math.round(durationMs) };
+  const after = `after ${durationText(durationMs)}`;
+  if (sessions === undefined) log.warn(fields, `stopped by a second signal ${after}, before the drain was complete`);
+  else log.info(fields, `stopped ${after}, ${sessions === 1 ? '1 session' : `${sessions} sessions`} closed`);
+}
+
 function openLog(options: Config['log']): OpenLog {
-  return createLog({ ...options, isTerminal: process.stdout.isTTY, onFailing: tellLogFails });
+  return createLog({ ...options, isTerminal: process.stdout.isTTY, onFailing: reportLogFailure });
 }
 
-function tellLogFails({ code, message }: NodeJS.ErrnoException): void {
-  process.stderr.write(`pointsman: the log cannot be written: ${code ?? message}\n`);
+function reportLogFailure({ code, message }: NodeJS.ErrnoException): void {
+  process.stderr.write(`pointsman: cannot write the log: ${code ?? message}\n`);
 }
 
-/** Reads the configuration again. What comes of it, the app tells. */
-async function hangUp(app: App, log: Log, reload: Reload, systemd: Systemd): Promise<void> {
+/** Reloads the configuration. The app logs the result. */
+async function onHangUp(app: App, log: Log, reload: Reload, systemd: Systemd): Promise<void> {
   systemd.reloading();
   try {
     const loaded = reload();
-    if (loaded.kind === 'no_file') return log.warn('SIGHUP: nothing to read again, there is no configuration file');
-    if (loaded.kind === 'ok') for (const warning of loaded.warnings) log.warn(formatProblems([warning]));
+    if (loaded.kind === 'no_file')
+      return log.warn({ event: 'config_not_reloaded' }, 'SIGHUP ignored: there is no configuration file');
+    if (loaded.kind === 'ok')
+      for (const warning of loaded.warnings) log.warn({ event: 'config_warning' }, formatProblems([warning]));
     await app.reload(loaded);
   } catch (error) {
-    log.error({ err: error }, 'the configuration could not be reloaded');
+    log.error({ event: 'config_not_reloaded', err: error }, 'configuration reload failed');
   } finally {
     systemd.reloaded();
   }
 }
 
-/** Who asks us to end, from now on. */
+/** Watches for the signals that end the program. */
 function listenForEnd(): { readonly once: Promise<typeof ASKED>; readonly twice: Promise<typeof ASKED> } {
   const [first, second] = [Promise.withResolvers<typeof ASKED>(), Promise.withResolvers<typeof ASKED>()];
   let isAsked = false;
@@ -109,7 +138,7 @@ const terminal: Terminal = {
     : undefined,
   onEnd: (listener) => void process.on('SIGTERM', listener).on('SIGINT', listener).on('SIGHUP', listener),
 };
-/** A proxy that serves has no use for any of it, so it is loaded when it is asked for. */
+/** Loaded on demand: a proxy never needs it. */
 const loadSandbox = () => import('./sandbox/run.ts');
 const sandbox: SandboxParts = {
   verbs: VERBS,
@@ -127,5 +156,5 @@ const io = {
   stdout: (text: string) => void process.stdout.write(text),
   stderr: (text: string) => void process.stderr.write(text),
 };
-// Nothing that is still under way, a name lookup for one, may keep a program that has ended.
+// Exit at once: pending work, such as a name lookup, must not keep a finished program alive.
 process.exit(await runCli(process.argv.slice(2), io, { runApp, survey: surveySeeds, sandbox, version }));

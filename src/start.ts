@@ -1,8 +1,8 @@
 #!/usr/bin/env -S node --max-semi-space-size=2 --liftoff-only --expose-gc
-// dist/main.js: refuses a Node that is too old in one sentence, then loads the program. Only this file is read by an
-// old Node, so it keeps to what Node 12 understands, and imports nothing before the check.
+// dist/main.js: rejects an old Node with one sentence, then loads the program. An old Node parses only this file, so it
+// uses only syntax of Node 12 and imports nothing before the check.
 
-/** As `engines` of the manifest has it. */
+/** The same as `engines` in package.json. */
 const NEEDED_MAJOR = 24;
 const NEEDED_MINOR = 12;
 

@@ -1,4 +1,4 @@
-// What a request is answered with, and the few shapes of it.
+// The answer to a request, and its common forms.
 
 export interface Answer {
   readonly status: number;

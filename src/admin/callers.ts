@@ -1,32 +1,31 @@
-// The callers that may read the documents. A page of a foreign site is none of them, when it is open in an operator's
-// browser. Such a page reaches a loopback port by DNS rebinding (its own public name, made to point here, is in the
-// Host header), or across origins (its origin is in the Origin header).
+// Rejects requests that a foreign web page makes from an operator's browser. Such a page reaches a loopback port by DNS
+// rebinding (its public name is in the Host header) or across origins (its origin is in the Origin header).
 import { hostname } from 'node:os';
 import { isIP } from 'node:net';
 import type { IncomingHttpHeaders } from 'node:http';
 import { shown } from '../model/printable.ts';
 
-/** Names that no public DNS gives out, so that no stranger can own one. */
+/** Names that public DNS never resolves, so no attacker can own one. */
 const PRIVATE_NAME = /^[^.]+$|\.(?:localhost|local|internal|svc|test|home\.arpa)$/;
-/** In the configuration: every name. */
+/** In admin.allowed_hosts: every name. */
 const ANY = '*';
 
-/** Undefined: it may. `allowed`: names of the configuration. */
+/** Undefined: allowed. `allowed`: admin.allowed_hosts. */
 export function whyNotHere({ host, origin }: IncomingHttpHeaders, allowed: readonly string[]): string | undefined {
   const name = host === undefined ? undefined : nameIn(host);
   if (name !== undefined && !isOurs(name, allowed)) {
-    return `this port is not known as ${shown(name)}: ask by IP address, or add the name to admin.allowed_hosts`;
+    return `host name ${shown(name)} is not allowed: use an IP address, or add the name to admin.allowed_hosts`;
   }
   return whyForeign({ host, origin });
 }
 
-/** Undefined: no page of another origin asks. */
+/** Undefined: the request does not come from a page of another origin. */
 export function whyForeign({ host, origin }: IncomingHttpHeaders): string | undefined {
   if (origin === undefined || origin === `http://${host}` || origin === `https://${host}`) return undefined;
-  return `a page of another origin may not ask: ${shown(origin)}`;
+  return `requests from the origin ${shown(origin)} are not allowed`;
 }
 
-/** Lower case, without its port, brackets and final dot. */
+/** Lower case, without port, brackets and final dot. */
 function nameIn(host: string): string {
   const [, bracketed, plain = ''] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d*)?$/.exec(host) ?? [];
   return (bracketed ?? plain).toLowerCase().replace(/\.$/, '');

@@ -1,6 +1,7 @@
-// Documents cost processor time, and with workers a question to each of them: however many ask, one is made at a time.
+// Building a document costs processor time, and with workers a request to each of them. One is built at a time, however
+// many callers there are.
 
-/** Who asks while one is being made shares the next one with all others who do: it is never older than the question. */
+/** Callers during a build share the next one, so no answer is older than its request. */
 export function oneAtATime<T>(make: () => Promise<T>): () => Promise<T> {
   let current: Promise<T> | undefined;
   let next: Promise<T> | undefined;

@@ -1,5 +1,5 @@
-// What can be asked for: POST, with the operator's token and a JSON body. Everything is looked at before anything is done, and a
-// request that is turned away is told what would be right. The token itself is in no answer.
+// The operations: POST, with the admin token and a JSON body. A request is validated completely before anything happens;
+// a rejected one is told how to correct it. No answer contains the token.
 import type * as Crypto from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { createRequire } from 'node:module';
@@ -9,14 +9,14 @@ import type { RefusalKind } from '../core/snapshot.ts';
 import { failure, json } from './answer.ts';
 import type { Answer } from './answer.ts';
 
-/** Node's crypto keeps 4 MB: loaded when a token comes. */
+/** node:crypto takes 4 MB, so it is loaded at the first token. */
 const load = createRequire(import.meta.url);
 
-/** What came of it: `result` is told as it is. */
+/** `result` becomes the body of the answer. */
 export type Outcome =
   | { readonly kind: 'done'; readonly result: Readonly<Record<string, unknown>> }
   | { readonly kind: 'unknown_member'; readonly known: readonly MemberName[] }
-  /** Not now, or not like this; nothing changed. */
+  /** Nothing changed. */
   | { readonly kind: 'refused'; readonly why: string; readonly problems?: readonly string[] };
 
 export interface Operations {
@@ -24,18 +24,18 @@ export interface Operations {
   readonly reload: () => Promise<Outcome>;
   readonly drain: (member: MemberName) => Outcome;
   readonly resume: (member: MemberName) => Outcome;
-  /** Believes the primary that is refused for this. */
+  /** Accepts the primary that is refused for this reason. */
   readonly accept: (kind: RefusalKind) => Outcome;
 }
 
 export type Token =
   | { readonly kind: 'none' }
-  /** Configured, and of no use: `why` names the file, not what is in it. */
+  /** `why` names the file, never its content. */
   | { readonly kind: 'unusable'; readonly why: string }
   | { readonly kind: 'token'; readonly value: string };
 
 export interface OperationsOptions {
-  /** Asked at every request, so that a changed file counts at once. */
+  /** Called at every request, so that a changed file applies at once. */
   readonly token: () => Promise<Token>;
   readonly operations: Operations;
 }
@@ -49,11 +49,11 @@ export const OPERATIONS = [
 ] as const;
 
 const MOST_BODY_BYTES = 4 * 1024;
-const HOW = 'put one into a file and name it: admin.token_file (POINTSMAN_ADMIN_TOKEN_FILE)';
+const HOW = 'set admin.token_file (POINTSMAN_ADMIN_TOKEN_FILE)';
 
 type Operation = (operations: Operations) => Outcome | Promise<Outcome>;
 
-/** Undefined: the path is no operation. */
+/** Undefined: not the path of an operation. */
 export function operationAt(path: string): Operation | undefined {
   if (path === '/refresh') return (operations) => operations.refresh();
   if (path === '/reload') return (operations) => operations.reload();
@@ -70,14 +70,14 @@ export async function operate(
   operation: Operation,
   request: IncomingMessage,
 ): Promise<Answer> {
-  const turnedAway = whyNotAllowed(await token(), request) ?? (await whyNotUnderstood(request));
-  if (turnedAway !== undefined) return turnedAway;
+  const rejected = whyNotAllowed(await token(), request) ?? (await whyNotUnderstood(request));
+  if (rejected !== undefined) return rejected;
   const outcome = await operation(operations);
   switch (outcome.kind) {
     case 'done':
       return json(200, outcome.result);
     case 'unknown_member':
-      return failure(404, `no such member: known are ${outcome.known.join(', ') || 'none'}`);
+      return failure(404, `unknown member: the members are ${outcome.known.join(', ') || '(none)'}`);
     case 'refused':
       return json(409, {
         error: outcome.why,
@@ -95,35 +95,35 @@ function decoded(written: string): string | undefined {
 }
 
 function whyNotAllowed(token: Token, { headers }: IncomingMessage): Answer | undefined {
-  if (token.kind === 'none') return failure(403, `operations are off, since no token is configured: ${HOW}`);
-  if (token.kind === 'unusable') return failure(403, `operations are off: ${token.why}`);
+  if (token.kind === 'none') return failure(403, `operations are disabled because no token is configured: ${HOW}`);
+  if (token.kind === 'unusable') return failure(403, `operations are disabled: ${token.why}`);
   const [, given] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
   if (given !== undefined && isSame(given, token.value)) return undefined;
-  const error = given === undefined ? 'send the token: Authorization: Bearer TOKEN' : 'this is not the token';
+  const error = given === undefined ? 'the token is missing: send Authorization: Bearer TOKEN' : 'wrong token';
   return failure(401, error, { 'www-authenticate': 'Bearer' });
 }
 
-/** Digests have one length, so that the time says nothing of the token's. */
+/** Compares digests, which have equal lengths, so that the time reveals nothing about the token. */
 function isSame(given: string, token: string): boolean {
   const { createHash, timingSafeEqual }: typeof Crypto = load('node:crypto');
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(token));
 }
 
-/** A page in a browser can send other content types, and forms, without being asked; not this one. */
+/** A web page can send forms and other content types without a preflight request, but not this one. */
 async function whyNotUnderstood(request: IncomingMessage): Promise<Answer | undefined> {
   const [type = ''] = (request.headers['content-type'] ?? '').split(';');
   if (type.trim().toLowerCase() !== 'application/json') {
     return failure(415, 'send content-type: application/json, with {} as the body');
   }
   const body = await bodyOf(request);
-  if (body === undefined) return failure(413, `the body is longer than ${MOST_BODY_BYTES} bytes: {} is enough`);
+  if (body === undefined) return failure(413, `the body exceeds ${MOST_BODY_BYTES} bytes: send {}`);
   return body === '' || isEmptyObject(body)
     ? undefined
     : failure(400, 'the body must be {}: operations take no fields');
 }
 
-/** Undefined: longer than it may be; the rest is not kept. */
+/** Undefined: too long; the rest is discarded. */
 async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;

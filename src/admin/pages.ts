@@ -1,4 +1,4 @@
-// What can be read: each page by its path. Changes nothing.
+// The read-only pages, by path.
 import { failure, json, text } from './answer.ts';
 import type { Answer } from './answer.ts';
 import type { Readiness } from './status.ts';
@@ -7,14 +7,14 @@ import type { StatusDocument } from './status-document.ts';
 export interface PagesOptions {
   readonly status: () => StatusDocument | Promise<StatusDocument>;
   readonly metrics: () => Promise<string>;
-  /** Default: what Prometheus calls its text format. */
+  /** Default: the Prometheus text format. */
   readonly metricsContentType?: string;
   readonly readiness: () => Readiness;
 }
 
 export const PAGES = ['/livez', '/readyz', '/metrics', '/status'] as const;
 
-/** Asked by orchestrators and load balancers, by whatever name they know; says next to nothing. */
+/** Orchestrators and load balancers call these under any host name; they reveal almost nothing. */
 export function isProbe(path: (typeof PAGES)[number]): boolean {
   return path === '/livez' || path === '/readyz';
 }

@@ -1,5 +1,5 @@
-// HTTP for operators and orchestrators, on an address of its own. GET and HEAD change nothing; POST operates. One request per
-// connection, small and soon, so that bad clients cannot hold it: bounded in headers and time, and see crowd.ts.
+// The admin HTTP server, on its own address. GET and HEAD are read-only; POST runs operations. One request per connection,
+// with limits on size and time, so that bad clients cannot block it; crowd.ts limits the connections.
 import type * as Http from 'node:http';
 import { createRequire } from 'node:module';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -18,7 +18,7 @@ import type { PagesOptions } from './pages.ts';
 
 export interface AdminOptions extends PagesOptions, OperationsOptions {
   readonly address: Address;
-  /** Names by which the documents may be asked for, beside addresses and private names. Read at every request. */
+  /** admin.allowed_hosts: public host names that are accepted. Read at every request. */
   readonly allowedHosts: () => readonly string[];
 }
 
@@ -33,11 +33,11 @@ export interface Admin {
   readonly close: () => Promise<void>;
 }
 
-// An import of node:http has Node load its fetch and its WebSocket as well: 12 MB of memory that nobody here uses.
+// Importing node:http would also load fetch and WebSocket: 12 MB of memory.
 const http: typeof Http = createRequire(import.meta.url)('node:http');
 
 const MOST_HEADER_BYTES = 8 * 1024;
-/** For the head, and for head and body. */
+/** Deadlines for the head, and for head and body. */
 const HEAD_MS = 2000;
 const DEADLINE_MS = 5000;
 
@@ -59,7 +59,7 @@ export function createAdmin(given: AdminOptions): Admin {
   );
   boundCrowd(server);
   server.maxRequestsPerSocket = 1;
-  // A client that reads nothing.
+  // For a client that does not read.
   server.setTimeout(2 * DEADLINE_MS);
   server.on('clientError', refuse);
   return { listen: () => listen(server, options.address), close: () => close(server) };
@@ -78,7 +78,7 @@ async function respond(options: AdminOptions, request: IncomingMessage, response
   response.writeHead(status, {
     'content-type': type,
     'content-length': Buffer.byteLength(body),
-    'cache-control': 'no_store',
+    'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
     connection: 'close',
     ...headers,
@@ -92,21 +92,21 @@ async function answer(options: AdminOptions, request: IncomingMessage): Promise<
   const known = PAGES.find((candidate) => candidate === path);
   if (known !== undefined) {
     if (method !== 'GET' && method !== 'HEAD') {
-      return failure(405, `${path} takes GET and HEAD`, { allow: 'GET, HEAD' });
+      return failure(405, `${path} accepts only GET and HEAD`, { allow: 'GET, HEAD' });
     }
     const why = isProbe(known) ? undefined : whyNotHere(request.headers, options.allowedHosts());
     return why === undefined ? page(options, known) : failure(403, why);
   }
   const operation = operationAt(path);
   if (operation === undefined) {
-    return failure(404, `no such path: known are ${PAGES.join(', ')}, and by POST ${OPERATIONS.join(', ')}`);
+    return failure(404, `not found: the paths are ${PAGES.join(', ')}, and with POST ${OPERATIONS.join(', ')}`);
   }
-  if (method !== 'POST') return failure(405, `${path} takes POST`, { allow: 'POST' });
+  if (method !== 'POST') return failure(405, `${path} accepts only POST`, { allow: 'POST' });
   const foreign = whyForeign(request.headers);
   return foreign === undefined ? operate(options, operation, request) : failure(403, foreign);
 }
 
-/** What is not HTTP, a PostgreSQL startup packet for one; also headers too long or too late. */
+/** Answers input that is not HTTP (a PostgreSQL startup packet, for example), and headers that are too long or too late. */
 function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -118,7 +118,7 @@ function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? '408 Request Timeout'
         : '400 Bad Request';
-  const body = `${JSON.stringify({ error: 'this port speaks HTTP: GET /livez, /readyz, /metrics or /status' })}\n`;
+  const body = `${JSON.stringify({ error: 'this port serves HTTP: GET /livez, /readyz, /metrics or /status' })}\n`;
   const head = [
     `HTTP/1.1 ${status}`,
     'content-type: application/json',
@@ -145,7 +145,7 @@ function listen(server: Server, address: Address): Promise<Listening> {
 const LISTEN_FAILURES: ReadonlyMap<string, string> = new Map([
   ['EADDRINUSE', 'is already in use'],
   ['EADDRNOTAVAIL', 'is not an address of this host'],
-  ['EACCES', 'needs a permission that this process does not have'],
+  ['EACCES', 'needs a permission that this process lacks'],
 ]);
 
 function whyNot(address: Address, error: NodeJS.ErrnoException): string {

@@ -65,7 +65,7 @@ export interface App {
   /** All of it or nothing, but for what needs a restart; tells the log and the metrics. Live sessions stay where they still may. */
   reload(loaded: Loaded): Promise<Reloaded>;
   /** Not ready from now on; listens for `shutdown.grace`, waits for `shutdown.wait`, drains for `shutdown.drain`, then ends. Resolves when all is closed. */
-  drain(): Promise<void>;
+  drain(): Promise<number>;
   /** Ends everything at once. */
   stop(): Promise<void>;
 }
@@ -166,9 +166,9 @@ export function createApp(options: AppOptions): App {
     reload: (loaded) => inTurn(() => reload(parts, loaded)),
     async drain() {
       isStopping = true;
-      await grace.wait(running.config.shutdown.graceMs);
-      await emptied(proxy, running.config.shutdown);
+      const closed = await emptied(proxy, running.config.shutdown, grace);
       await stop();
+      return closed;
     },
     stop,
   };
@@ -217,10 +217,19 @@ function readinessOf(isStopping: boolean, isComplete: boolean, trouble: string |
   return trouble === undefined ? { ready: true } : { ready: false, why: trouble };
 }
 
-async function emptied(proxy: Proxy, { waitMs, drainTimeoutMs }: ShutdownPolicy): Promise<void> {
+/** Since the start. */
+function closedSessions(proxy: Proxy): number {
+  return [...proxy.counts().values()].reduce((sum, { closed }) => sum + closed, 0);
+}
+
+/** Resolves with the number of sessions that closed meanwhile. */
+async function emptied(proxy: Proxy, policy: ShutdownPolicy, grace: Grace): Promise<number> {
+  const before = closedSessions(proxy);
+  await grace.wait(policy.graceMs);
   await proxy.stopAccepting();
-  await proxy.emptied(waitMs);
-  await proxy.drain(drainTimeoutMs);
+  await proxy.emptied(policy.waitMs);
+  await proxy.drain(policy.drainTimeoutMs);
+  return closedSessions(proxy) - before;
 }
 
 interface Control {
@@ -232,7 +241,7 @@ async function listenAll(config: Config, { admin, descriptors }: Control, proxy:
   const why = tooFewDescriptors(descriptors, config.client, processCount(config), log);
   if (why !== undefined) return { kind: 'failed', why };
   const token = await readAdminToken(config.admin);
-  if (token.kind === 'unusable') log.warn({ event: 'token_unusable' }, `operations are off: ${token.why}`);
+  if (token.kind === 'unusable') log.warn({ event: 'token_unusable' }, `operations are disabled: ${token.why}`);
   const own = await admin.listen();
   if (own.kind === 'failed') return { kind: 'failed', why: own.detail };
   const bound = await proxy.listen();
@@ -249,8 +258,13 @@ function tellListeners(log: Log, { added, removed }: ListenerChanges): void {
   for (const listener of removed) tell('not_listening', 'no longer listening', listener);
 }
 
-/** A wait that may be ended before its time. */
-function createGrace(clock: Clock): { readonly wait: (ms: number) => Promise<void>; readonly end: () => void } {
+/** A wait that `end` cuts short. */
+interface Grace {
+  readonly wait: (ms: number) => Promise<void>;
+  readonly end: () => void;
+}
+
+function createGrace(clock: Clock): Grace {
   const ended = Promise.withResolvers<undefined>();
   return {
     wait: async (ms) => {

@@ -33,12 +33,12 @@ export function tooFewDescriptors(
   if (descriptors === undefined) return undefined;
   const { limit, sessions } = descriptors;
   if (sessions < Math.min(MIN_SESSIONS, maxSessions)) {
-    return `the limit on open files is ${limit}, which is too low to serve even ${MIN_SESSIONS} sessions: ${HOW}`;
+    return `the limit on open files (${limit}) is too low for ${MIN_SESSIONS} sessions: ${HOW}`;
   }
   const fits = sessions * processes;
   if (fits < maxSessions) {
-    const text = `the limit on open files (${limit}) has room for ${fits} sessions, which counts instead of client.max_sessions (${maxSessions})`;
-    log.warn({ event: 'open_files_limit', limit, sessions: fits, maxSessions }, `${text}: ${HOW}`);
+    const text = `the limit on open files (${limit}) allows ${fits} sessions instead of client.max_sessions (${maxSessions})`;
+    log.warn({ event: 'open_files_limit', limit, sessions: fits, max_sessions: maxSessions }, `${text}: ${HOW}`);
   }
   return undefined;
 }

@@ -30,7 +30,7 @@ export function createOperations({ monitor, load, reload, log }: OperateOptions)
       : { kind: 'unknown_member', known: [...monitor.snapshot().members.keys()] };
   };
   return {
-    refresh: () => ({ kind: 'done', result: { asked: monitor.refresh() } }),
+    refresh: () => ({ kind: 'done', result: { merged: !monitor.refresh() } }),
     drain: (member) => told(member, true, (name) => monitor.drain(name)),
     resume: (member) => told(member, false, (name) => monitor.resume(name)),
     accept(kind) {
@@ -41,7 +41,7 @@ export function createOperations({ monitor, load, reload, log }: OperateOptions)
     },
     async reload() {
       const loaded = load();
-      if (loaded.kind === 'no_file') return { kind: 'refused', why: 'there is no configuration file to read again' };
+      if (loaded.kind === 'no_file') return { kind: 'refused', why: 'no configuration file to reload' };
       const warnings = loaded.kind === 'ok' ? loaded.warnings.map((warning) => formatProblems([warning])) : [];
       for (const warning of warnings) log.warn(warning);
       const reloaded = await reload(loaded);
@@ -55,5 +55,5 @@ export function createOperations({ monitor, load, reload, log }: OperateOptions)
 function whyNot(kind: RefusalKind, refused: readonly RefusedPrimary[]): string {
   if (refused.length === 0) return `nothing to accept: no primary is refused for its ${kind.replace('-', ' ')}`;
   const names = refused.map(({ member, shown }) => `${member} (${shown})`).join(', ');
-  return `more than one member answers as the primary: ${names}; nothing is accepted until one of them is left`;
+  return `more than one member claims to be primary: ${names}; accept works only with one`;
 }

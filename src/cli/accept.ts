@@ -1,10 +1,9 @@
-// `pointsman accept` without an argument: what a running Pointsman refuses as the primary, why, and what would end it.
-// Changes nothing.
+// `pointsman accept` without an argument: shows the refused primaries, why they are refused, and what ends it. Read-only.
 import { z } from 'zod';
 import { durationText } from '../core/describe.ts';
 import { EXIT } from './io.ts';
 import type { CliIo } from './io.ts';
-import { ask, findRunning } from './running.ts';
+import { findRunning, request } from './running.ts';
 import type { RunningOptions } from './running.ts';
 
 const refusedPrimary = z.object({
@@ -18,12 +17,12 @@ const statusDocument = z.object({ cluster: z.object({ refused_primaries: z.array
 export async function showRefused(options: RunningOptions, io: CliIo): Promise<number> {
   const running = findRunning(options, io);
   if (typeof running === 'number') return running;
-  const answer = await ask(running, { method: 'GET', path: '/status' }, io);
+  const answer = await request(running, { method: 'GET', path: '/status' }, io);
   if (answer === undefined) return EXIT.failure;
   const status = statusDocument.safeParse(answer.body);
   const refused = status.data?.cluster.refused_primaries ?? [];
   if (!status.success || refused.length === 0) {
-    const why = status.success ? 'nothing to accept: no primary is refused' : 'its status cannot be read here';
+    const why = status.success ? 'nothing to accept: no primary is refused' : 'unexpected answer to /status';
     io.stderr(`pointsman: ${why}\n`);
     return EXIT.failure;
   }
@@ -32,6 +31,6 @@ export async function showRefused(options: RunningOptions, io: CliIo): Promise<n
 }
 
 function refusedText({ member, why, for_seconds: seconds, ends_by: ends }: z.infer<typeof refusedPrimary>): string {
-  const lines = ends.map((end) => `  ended by ${end}\n`);
-  return `${member} ${why}; so for ${durationText(seconds * 1000)}\n${lines.join('')}`;
+  const lines = ends.map((end) => `  ends with ${end}\n`);
+  return `${member} ${why} (for ${durationText(seconds * 1000)})\n${lines.join('')}`;
 }

@@ -1,5 +1,5 @@
-// `pointsman check`: says whether a configuration is right and what it amounts to. Touches nothing but the file, unless --live
-// is given: then each seed is asked, too.
+// `pointsman check`: validates a configuration and prints a summary. Reads only the file; with --live also each seed's
+// member list.
 import type { AdminConfig, Config } from '../config/config.ts';
 import type { KubernetesConfig } from '../model/cluster-config.ts';
 import { formatProblems } from '../config/fault.ts';
@@ -12,13 +12,13 @@ import { EXIT } from './io.ts';
 import type { CliIo, SeedReport, Survey } from './io.ts';
 
 export interface CheckOptions extends ConfigOptions {
-  /** Also asks the seeds. */
+  /** Also reads the member list from each seed. */
   readonly live?: boolean | undefined;
 }
 
 /**
- * Exit code 0 for a usable configuration, warnings or not. With `live`, 1 when no seed gives the list of members, when
- * one of these would be refused, or when none could be used.
+ * Exit code 0 for a valid configuration, with or without warnings. With `live`, exit code 1 if no seed returns the
+ * member list, if a member would be refused, or if no member is usable.
  */
 export async function check(options: CheckOptions, io: CliIo, survey: Survey): Promise<number> {
   const loaded = configFor(options, io);
@@ -45,10 +45,10 @@ type Found = Extract<SeedReport, { kind: 'found' }>;
 
 function liveProblem(found: readonly Found[]): string | undefined {
   if (found.length === 0) {
-    return 'no seed gives the list of members: check that they are running and that their management API is reachable from here';
+    return 'no seed returned a member list: check that they run and that their management API is reachable from this host';
   }
   const isUsable = found.some(({ members }) => members.some(({ postgres }) => postgres !== undefined));
-  if (!isUsable) return 'no member can be used: Pointsman would have nowhere to route';
+  if (!isUsable) return 'no member can be used, so there is nowhere to route to';
   const refused = found.flatMap((report) => report.refused.filter(({ reason }) => reason !== 'contact_point'));
   const names = [...new Set(refused.map(({ name }) => name))];
   if (names.length === 0) return undefined;
@@ -57,7 +57,7 @@ function liveProblem(found: readonly Found[]): string | undefined {
 
 function seedText({ url, scope, leader, contactPoints, members, refused }: Found): string {
   const lines = [
-    `${url}: cluster ${scope ?? 'without a name'}, leader ${leader ?? 'none'}`,
+    `${url}: cluster ${scope ?? '(no name)'}, leader ${leader ?? 'none'}`,
     ...(contactPoints.length === 0 ? [] : [`  contact points: ${contactPoints.join(', ')}`]),
     ...members.map(
       ({ name, postgres }) => `  ${name}  ${postgres === undefined ? 'no PostgreSQL address' : addressText(postgres)}`,
@@ -74,7 +74,7 @@ function summary(config: Config): string {
     ...cluster.members.map((member) => member.name),
     ...(cluster.kubernetes === undefined ? [] : [kubernetesText(cluster.kubernetes)]),
   ].join(', ');
-  const how = cluster.discovery === 'dynamic' ? 'members from /cluster' : 'these members only';
+  const how = cluster.discovery === 'dynamic' ? 'members from /cluster' : 'only these members';
   const rows: readonly (readonly [string, string])[] = [
     ['cluster', `${cluster.scope ?? 'any scope'}, from ${from} (${how})`],
     ...config.pools.map((pool) => [`pool ${pool.name}`, poolText(pool)] as const),
@@ -90,17 +90,17 @@ function summary(config: Config): string {
 function tlsText({ client, pools }: Config): string {
   const { mode } = client.tls;
   if (mode !== 'passthrough') return `${mode}, with ${client.tls.cert}`;
-  const limit = 'a TLS client gets the pool of its listener, app@POOL and pointsman.pool cannot be read';
+  const limit = 'TLS clients get the pool of their listener; app@POOL and pointsman.pool need a connection without TLS';
   return pools.length > 1 ? `${mode}: ${limit}` : mode;
 }
 
 function workersText(workers: Config['workers']): string {
-  return workers === 'auto' ? 'auto, one for each processor' : `${workers}, beside the main process`;
+  return workers === 'auto' ? 'auto, one per processor' : `${workers} and the main process`;
 }
 
 function kubernetesText({ service, labels, namespace }: KubernetesConfig): string {
   const what = service === undefined ? `pods ${labels}` : `service ${service}`;
-  return `kubernetes ${what} in ${namespace ?? 'the namespace it runs in'}`;
+  return `kubernetes ${what} in ${namespace ?? 'its own namespace'}`;
 }
 
 function adminText({ address, token, tokenFile }: AdminConfig): string {
@@ -111,11 +111,11 @@ function adminText({ address, token, tokenFile }: AdminConfig): string {
 function poolText({ check, exclusive, balance, fallback }: PoolPolicy): string {
   const kind = exclusive ? 'one member' : balance;
   const lent =
-    fallback === undefined ? '' : `, falls back to ${fallback.pool} (at most ${fallback.maxSessions} sessions)`;
+    fallback === undefined ? '' : `, fallback to pool ${fallback.pool} (up to ${fallback.maxSessions} sessions)`;
   return `${check.text}, ${kind}${lent}`;
 }
 
-/** As it would be written in the file. */
+/** In the syntax of the file. */
 function listenText(address: Address): string {
   return address.host === '::' ? `*:${address.port}` : addressText(address);
 }

@@ -1,4 +1,4 @@
-// Finding and loading the configuration for a command: -c FILE, else POINTSMAN_CONFIG, else the environment alone.
+// Loads the configuration of a command: -c FILE, else POINTSMAN_CONFIG, else the environment alone.
 import type { Config } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Loaded } from '../config/load.ts';
@@ -32,14 +32,14 @@ export function load(options: ConfigOptions, io: CliIo): Loaded {
   return loadConfig({ file: fileFor(options, io), env, ...(readFile === undefined ? {} : { readFile }) });
 }
 
-/** Undefined when it is not usable: the problems are then on stderr. */
+/** Undefined if it is invalid; the problems are then on stderr. */
 export function configFor(options: ConfigOptions, io: CliIo): LoadedConfig | undefined {
   const file = fileFor(options, io);
   const loaded = load(options, io);
   if (loaded.kind === 'ok') return { file, config: loaded.config, warnings: loaded.warnings };
   const { problems } = loaded;
-  const hint = file === undefined ? 'No file was given: use -c FILE, or POINTSMAN_ variables alone.\n' : '';
-  io.stderr(`${formatProblems(problems)}\n${count(problems)}; nothing was started.\n${hint}`);
+  const hint = file === undefined ? 'No configuration file: use -c FILE, or set POINTSMAN_ variables.\n' : '';
+  io.stderr(`${formatProblems(problems)}\n${count(problems)}\n${hint}`);
   return undefined;
 }
 

@@ -1,17 +1,17 @@
-// `pointsman explain`: asks a running Pointsman where each pool leads, and for each member why it is or is not in it. The words are
-// those of its status document, in which clients and the log are told the same.
+// `pointsman explain`: prints where each pool of a running Pointsman routes, and why each member is included or excluded.
+// The sentences come from /status; clients and the log get the same ones.
 import { z } from 'zod';
 import { durationText, standingText } from '../core/describe.ts';
 import { addressText } from '../model/member.ts';
 import { shown } from '../model/printable.ts';
 import { EXIT } from './io.ts';
 import type { CliIo } from './io.ts';
-import { ask, findRunning } from './running.ts';
+import { findRunning, request } from './running.ts';
 import type { Running, RunningOptions } from './running.ts';
 
 export interface ExplainOptions extends RunningOptions {
   readonly pool?: string | undefined;
-  /** The part of the status document instead of sentences. */
+  /** Print the part of /status instead of sentences. */
   readonly json?: boolean | undefined;
 }
 
@@ -21,7 +21,8 @@ const standing = z.object({
   why: z.string(),
 });
 const member = z.looseObject({ name: z.string(), pools: z.record(z.string(), standing) });
-const pool = z.looseObject({ name: z.string(), check: z.string(), why: z.string() });
+const sessions = z.looseObject({ by_state: z.looseObject({ holding: z.number() }) });
+const pool = z.looseObject({ name: z.string(), check: z.string(), why: z.string(), sessions: sessions.nullable() });
 const statusDocument = z.object({
   uptime_seconds: z.number(),
   not_ready_because: z.string().optional(),
@@ -42,24 +43,24 @@ type Status = z.infer<typeof statusDocument>;
 export async function explain(options: ExplainOptions, io: CliIo): Promise<number> {
   const running = findRunning(options, io);
   if (typeof running === 'number') return running;
-  const answer = await ask(running, { method: 'GET', path: '/status' }, io);
+  const answer = await request(running, { method: 'GET', path: '/status' }, io);
   if (answer === undefined) return EXIT.failure;
   const status = statusDocument.safeParse(answer.body);
   if (answer.status !== 200 || !status.success) {
-    io.stderr(`pointsman: what answers at ${addressText(running.address)} has no status that can be read here\n`);
+    io.stderr(`pointsman: ${addressText(running.address)} is not a Pointsman admin endpoint, or of another version\n`);
     return EXIT.failure;
   }
   const part = partOf(status.data, options.pool);
   if (part.pools.length === 0 && options.pool !== undefined) {
     const known = status.data.pools.map(({ name }) => name).join(', ');
-    io.stderr(`pointsman: there is no pool ${options.pool}: known are ${known}\n`);
+    io.stderr(`pointsman: unknown pool ${options.pool}: the pools are ${known}\n`);
     return EXIT.usage;
   }
   io.stdout(options.json === true ? `${jsonOf(part)}\n` : explanation(part, running));
   return EXIT.ok;
 }
 
-/** What the document says of one pool; all of it when none is named. */
+/** The document limited to one pool; all of it if `name` is undefined. */
 function partOf(status: Status, name: string | undefined): Status {
   if (name === undefined) return status;
   const members = status.members.map((one) => {
@@ -91,25 +92,32 @@ function heading(
   const timeline = cluster.timeline === null ? 'no primary seen yet' : `timeline ${cluster.timeline}`;
   const { drained, refused_primaries: refused, scheduled_switchover: switchover } = cluster;
   const lines = [
-    `cluster ${shown(cluster.scope ?? 'unknown')}, ${timeline}, as seen by ${addressText(address)}, up for ${durationText(uptime * 1000)}`,
+    `cluster ${shown(cluster.scope ?? 'unknown')}, ${timeline}, status from ${addressText(address)}, up for ${durationText(uptime * 1000)}`,
     ...(notReady === undefined ? [] : [`not ready: ${notReady}`]),
-    ...refused.map(({ member: name, why }) => `refused: ${name} ${why} (pointsman accept shows what ends that)`),
+    ...refused.map(({ member: name, why }) => `refused: ${name} ${why} (see pointsman accept)`),
     ...(drained.length === 0 ? [] : [`drained by the operator: ${drained.join(', ')}`]),
     ...(switchover === null
       ? []
-      : [`a switchover from ${switchover.from} is scheduled in ${durationText(switchover.in_seconds * 1000)}`]),
+      : [`switchover from ${switchover.from} scheduled in ${durationText(switchover.in_seconds * 1000)}`]),
   ];
   return lines.map((line) => `${line}\n`).join('');
 }
 
-function poolText({ name, check, why }: Status['pools'][number], members: Status['members']): string {
+function poolText(
+  { name: pool, check, why, sessions: counts }: Status['pools'][number],
+  members: Status['members'],
+): string {
   const rows = members.flatMap((one) => {
-    const own = one.pools[name];
+    const own = one.pools[pool];
     return own === undefined ? [] : [[one.name, standingText(own.standing, own.cause), own.why] as const];
   });
   const width = (column: 0 | 1): number => Math.max(0, ...rows.map((row) => row[column].length));
   const lines = rows.map(
-    ([who, place, sentence]) => `  ${who.padEnd(width(0))}  ${place.padEnd(width(1))}  ${sentence}\n`,
+    ([name, state, sentence]) => `  ${name.padEnd(width(0))}  ${state.padEnd(width(1))}  ${sentence}\n`,
   );
-  return `pool ${name} (${check}): ${why}\n${lines.join('') || '  no member is known\n'}`;
+  return `pool ${pool} (${check}): ${why}${waitingText(counts?.by_state.holding ?? 0)}\n${lines.join('') || '  no known members\n'}`;
+}
+
+function waitingText(clients: number): string {
+  return clients === 0 ? '' : `; ${clients === 1 ? '1 client' : `${clients} clients`} waiting`;
 }

@@ -1,5 +1,5 @@
-// `pointsman healthcheck`: is the Pointsman of this host ready? Run every few seconds by what supervises containers, so it loads
-// next to nothing, and judges the running program, not its file: from that it takes where to ask, and passes over what is wrong in it.
+// `pointsman healthcheck`: whether the local Pointsman is ready. Container runtimes run it every few seconds, so it loads
+// very little. It takes only the admin address from the configuration and ignores any errors in it.
 import { readFileSync } from 'node:fs';
 import type * as Http from 'node:http';
 import { createRequire } from 'node:module';
@@ -13,21 +13,21 @@ import type { CliIo } from './io.ts';
 
 export interface HealthcheckOptions {
   readonly config?: string | undefined;
-  /** `host:port`, instead of the configuration's. */
+  /** `host:port`; overrides the configuration. */
   readonly admin?: string | undefined;
-  /** Only whether the process answers. */
+  /** Liveness only. */
   readonly live?: boolean | undefined;
 }
 
-// An import of node:http has Node load its fetch and its WebSocket as well: 12 MB of memory, and time.
+// Importing node:http would also load fetch and WebSocket: 12 MB of memory, and time.
 const http: typeof Http = createRequire(import.meta.url)('node:http');
 
-const USUAL: Address = { host: '127.0.0.1', port: 8432 };
+const DEFAULT: Address = { host: '127.0.0.1', port: 8432 };
 const DEADLINE_MS = 4000;
-/** The sentence that says why it is not ready, and no more of an answer without end. */
+/** Enough for the sentence about readiness; limits an endless answer. */
 const MOST_CHARACTERS = 2000;
 
-/** Exit code 0 when it is ready, else 1; 2 when `admin` is no address. */
+/** Exit code 0 if it is ready, 1 otherwise, 2 if `admin` is not an address. */
 export async function healthcheck(options: HealthcheckOptions, io: CliIo): Promise<number> {
   const given = options.admin === undefined ? undefined : parseAdminAddress(options.admin);
   if (given?.kind === 'invalid') {
@@ -43,14 +43,14 @@ export async function healthcheck(options: HealthcheckOptions, io: CliIo): Promi
   return ok ? EXIT.ok : EXIT.failure;
 }
 
-/** What an answer says, on one line: a failure is told as `{ "error": … }`. */
+/** The answer on one line; a failure has the form `{ "error": … }`. */
 function sentence(text: string): string {
-  if (isMarkup(text)) return "what answers there is no Pointsman's admin address";
-  const told = errorIn(text);
-  return (typeof told === 'string' ? told : text).trim().replaceAll(/\s+/g, ' ');
+  if (isMarkup(text)) return 'not a Pointsman admin endpoint';
+  const error = errorIn(text);
+  return (typeof error === 'string' ? error : text).trim().replaceAll(/\s+/g, ' ');
 }
 
-/** Another program's page. */
+/** The page of another program. */
 function isMarkup(text: string): boolean {
   return /^\s*</.test(text);
 }
@@ -63,14 +63,14 @@ function errorIn(text: string): unknown {
   }
 }
 
-/** As `run` would find it. Where that cannot be read, the usual one. */
+/** The address that `run` would use; the default one if that cannot be read. */
 function configuredAddress({ config }: HealthcheckOptions, { env, readFile }: CliIo): Address {
   const file = config ?? (env['POINTSMAN_CONFIG'] || undefined);
   const written = env['POINTSMAN_ADMIN_ADDRESS'] || (file === undefined ? undefined : addressIn(file, readFile));
   const parsed = typeof written === 'string' ? parseListenAddress(written) : undefined;
-  if (parsed?.kind !== 'ok') return USUAL;
+  if (parsed?.kind !== 'ok') return DEFAULT;
   const { host, port } = parsed.value;
-  return { host: host === '::' || host === '0.0.0.0' ? USUAL.host : host, port };
+  return { host: host === '::' || host === '0.0.0.0' ? DEFAULT.host : host, port };
 }
 
 function addressIn(file: string, readFile = (name: string): string => readFileSync(name, 'utf8')): unknown {

@@ -1,4 +1,4 @@
-// What a command sees of the world, so that it can run without a process; and what its end means.
+// The environment of a command (variables, output, files), so that tests run it without a process; and the exit codes.
 import type { Config } from '../config/config.ts';
 import type { ClusterConfig } from '../model/cluster-config.ts';
 import type { Environment } from '../config/source/environment.ts';
@@ -8,35 +8,44 @@ import type { Address, MemberName, MemberRefusal } from '../model/member.ts';
 
 export interface CliIo {
   readonly env: Environment;
-  /** Each writes the text as it is: lines bring their own end. */
+  /** Writes the text as it is; lines include their newline. */
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
-  /** Reads a file whole; throws what node:fs throws. Default: node:fs. */
+  /** Reads a whole file; throws what node:fs throws. Default: node:fs. */
   readonly readFile?: (file: string) => string;
 }
 
-/** Reads the same file and environment again. Without a file there is nothing that could have changed. */
+/** Reads the same file and environment again. `no-file`: the configuration came from the environment alone. */
 export type Reload = () => Loaded | { readonly kind: 'no_file' };
 
-/** Runs the proxy until it is told to stop; resolves with the exit code. Warnings are for its log. */
-export type RunApp = (config: Config, warnings: readonly Problem[], reload: Reload) => Promise<number>;
+export interface RunRequest {
+  readonly config: Config;
+  /** For the log. */
+  readonly warnings: readonly Problem[];
+  /** Undefined: the environment alone. */
+  readonly file: string | undefined;
+  readonly reload: Reload;
+}
 
-/** What one seed answered. */
+/** Runs the proxy until it is stopped; resolves with the exit code. */
+export type RunApp = (request: RunRequest) => Promise<number>;
+
+/** The answer of one seed. */
 export type SeedReport =
   | {
       readonly kind: 'found';
       readonly url: string;
       readonly scope: string | undefined;
       readonly leader: MemberName | undefined;
-      /** `10.0.0.1:8008`: what its name, or directory, gave; empty where it is an address itself. */
+      /** `10.0.0.1:8008`: the addresses its name resolved to; empty if the seed is an address. */
       readonly contactPoints: readonly string[];
       readonly members: readonly { readonly name: MemberName; readonly postgres: Address | undefined }[];
-      /** What would not be used of the document, and why. */
+      /** Members of the document that would not be used. */
       readonly refused: readonly MemberRefusal[];
     }
   | { readonly kind: 'failed'; readonly url: string; readonly why: string };
 
-/** Asks each seed by itself. */
+/** Reads the member list from each seed separately. */
 export type Survey = (cluster: ClusterConfig) => Promise<readonly SeedReport[]>;
 
 export interface SandboxRequest {
@@ -51,16 +60,16 @@ export interface SandboxRequest {
   readonly control: string;
 }
 
-/** Resolves with the exit code when the sandbox has ended and left nothing. */
+/** Resolves with the exit code after the sandbox has ended and cleaned up. */
 export type RunSandbox = (request: SandboxRequest) => Promise<number>;
 
-/** One line for people: what was done, or why not. */
+/** One line for the terminal: the result, or the reason of the failure. */
 export interface SandboxAnswer {
   readonly ok: boolean;
   readonly text: string;
 }
 
-/** Asks the sandbox that runs at `control` (host:port) to break or mend something. */
+/** Sends one verb to the sandbox at `control` (host:port). */
 export type AskSandbox = (control: string, verb: string, target: string | undefined) => Promise<SandboxAnswer>;
 
 /** Runs one statement through the Pointsman of the sandbox at `control`. */
@@ -79,8 +88,8 @@ export interface SandboxParts {
 
 export const EXIT = {
   ok: 0,
-  /** Something failed while running. */
+  /** A failure at run time. */
   failure: 1,
-  /** The configuration or the command line is wrong; nothing was started. */
+  /** Wrong configuration or command line. */
   usage: 2,
 } as const;

@@ -1,5 +1,5 @@
-// The command line. Reads argv, picks the command, and turns every end into an exit code: 0, 1 (failed while running) or
-// 2 (wrong configuration or usage).
+// The command line: parses argv, runs the command, and returns an exit code: 0, 1 (runtime failure) or 2 (wrong usage or
+// configuration).
 import { Command, CommanderError, Option } from 'commander';
 import { LOG_FORMATS, LOG_LEVELS } from '../config/schema/log-options.ts';
 import type { CheckOptions } from './check.ts';
@@ -22,9 +22,9 @@ Examples:
   pointsman accept timeline
   pointsman sandbox
 
-The file is -c FILE, else the one POINTSMAN_CONFIG names; without either the environment alone is used.
-Every value of it can be overridden: probe.interval is POINTSMAN_PROBE_INTERVAL.
-Exit codes: 0 ended in order, 1 failed while running, 2 wrong configuration or usage.`;
+The configuration comes from -c FILE, else from the file in POINTSMAN_CONFIG, else from the environment alone.
+An environment variable overrides a value of the file: POINTSMAN_PROBE_INTERVAL sets probe.interval.
+Exit codes: 0 success, 1 runtime failure, 2 wrong usage or configuration.`;
 
 export interface CliParts {
   readonly runApp: RunApp;
@@ -34,7 +34,7 @@ export interface CliParts {
   readonly version: string;
 }
 
-/** Runs the command in `argv` (the arguments alone, as after `pointsman`); resolves with the exit code. Never rejects. */
+/** Runs the command in `argv`, the arguments after `pointsman`. Resolves with the exit code; never rejects. */
 export async function runCli(argv: readonly string[], io: CliIo, parts: CliParts): Promise<number> {
   let code: number = EXIT.ok;
   const program = describe(io, parts, (outcome) => {
@@ -52,12 +52,14 @@ export async function runCli(argv: readonly string[], io: CliIo, parts: CliParts
 
 function describe(io: CliIo, { runApp, survey, sandbox, version }: CliParts, end: (code: number) => void): Command {
   const program = new Command('pointsman')
-    .description("The database host that follows a PostgreSQL cluster's primary: a cluster-aware routing proxy.")
-    .version(version, '-V, --version', 'show the version')
-    .helpOption('-h, --help', 'show this help')
+    .description(
+      'A TCP proxy for PostgreSQL clusters run by Patroni: it routes writes to the primary and reads to replicas.',
+    )
+    .version(version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
     .helpCommand(false)
     .addHelpText('after', EXAMPLES)
-    .showHelpAfterError('(pointsman --help shows how)')
+    .showHelpAfterError('Run `pointsman --help` for usage.')
     .configureOutput({
       writeOut: io.stdout,
       writeErr: io.stderr,
@@ -67,41 +69,38 @@ function describe(io: CliIo, { runApp, survey, sandbox, version }: CliParts, end
     .exitOverride();
   const configured = (name: string, description: string): Command =>
     program.command(name).description(description).option('-c, --config <file>', 'the configuration file (YAML)');
-  configured('run', 'run the proxy until SIGTERM or SIGINT')
-    .addOption(new Option('--log-level <level>', 'instead of log.level').choices(LOG_LEVELS))
-    .addOption(new Option('--log-format <format>', 'instead of log.format').choices(LOG_FORMATS))
+  configured('run', 'Run the proxy until SIGTERM or SIGINT')
+    .addOption(new Option('--log-level <level>', 'override log.level').choices(LOG_LEVELS))
+    .addOption(new Option('--log-format <format>', 'override log.format').choices(LOG_FORMATS))
     .action(async (options: ConfigOptions) => end(await run(options, io, runApp)));
-  configured('check', 'say whether a configuration is right, and what it amounts to')
-    .option(
-      '--live',
-      'also ask each seed for the list of members; exit code 1 when none gives it or a member cannot be used',
-    )
+  configured('check', 'Validate a configuration and print a summary')
+    .option('--live', 'also read the member list from each seed; exit code 1 if that fails or a member cannot be used')
     .action(async (options: CheckOptions) => end(await (await import('./check.ts')).check(options, io, survey)));
-  const asking = (name: string, description: string): Command =>
+  const remote = (name: string, description: string): Command =>
     configured(name, description).option(
       '--admin <address>',
       'HOST:PORT of the running Pointsman (default: admin.address)',
     );
-  asking('explain', 'say of a running Pointsman where each pool leads, and why each member is or is not in it')
-    .option('--pool <name>', 'of this pool only')
-    .option('--json', 'as /status has it')
+  remote('explain', 'Show where each pool routes and why each member is included or excluded')
+    .option('--pool <name>', 'only this pool')
+    .option('--json', 'print JSON')
     .action(async (options: ExplainOptions) => end(await (await import('./explain.ts')).explain(options, io)));
-  asking('healthcheck', 'exit code 0 when the Pointsman of this host is ready, else 1; for supervisors')
-    .option('--live', 'only whether it answers')
+  remote('healthcheck', 'Exit 0 if the local Pointsman is ready, 1 otherwise')
+    .option('--live', 'liveness only: exit 0 if it answers at all')
     .action(async (options: HealthcheckOptions) =>
       end(await (await import('./healthcheck.ts')).healthcheck(options, io)),
     );
-  describeOperations(asking, io, end);
+  describeOperations(remote, io, end);
   describeSandbox(program, io, sandbox, end);
   describeHelp(program, io, version);
   return program;
 }
 
-/** What tells about the program itself. */
+/** The commands about the program itself. */
 function describeHelp(program: Command, io: CliIo, version: string): void {
   program
     .command('help')
-    .description('show the help of a command')
+    .description('Print the help of a command')
     .argument('[command]')
     .action((name: string | undefined) => {
       const found = name === undefined ? program : program.commands.find((command) => command.name() === name);
@@ -114,6 +113,6 @@ function describeHelp(program: Command, io: CliIo, version: string): void {
   });
   program
     .command('version')
-    .description('show the version')
+    .description('Print the version')
     .action(() => io.stdout(`${version}\n`));
 }

@@ -1,4 +1,4 @@
-// `pointsman run`: loads the configuration and hands it to the program.
+// `pointsman run`: loads the configuration and starts the proxy.
 import { configFor, load } from './configuration.ts';
 import type { ConfigOptions } from './configuration.ts';
 import { EXIT } from './io.ts';
@@ -9,7 +9,7 @@ export async function run(options: ConfigOptions, io: CliIo, runApp: RunApp): Pr
   if (loaded === undefined) return EXIT.usage;
   try {
     const reload: Reload = () => (loaded.file === undefined ? { kind: 'no_file' } : load(options, io));
-    return await runApp(loaded.config, loaded.warnings, reload);
+    return await runApp({ ...loaded, reload });
   } catch (error) {
     io.stderr(`pointsman: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
     return EXIT.failure;

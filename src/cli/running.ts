@@ -1,4 +1,4 @@
-// The running Pointsman that a command asks: where its admin address is, by which token it may be asked to operate, and one HTTP question.
+// How a command reaches a running Pointsman: its admin address, its token, and one HTTP request.
 import type * as Http from 'node:http';
 import { createRequire } from 'node:module';
 import { parseAdminAddress } from '../config/schema/address.ts';
@@ -12,12 +12,12 @@ import { count, fileFor, load } from './configuration.ts';
 import { EXIT } from './io.ts';
 import type { CliIo } from './io.ts';
 
-// An import of node:http has Node load its fetch and its WebSocket as well: 12 MB of memory, also of `pointsman run`.
+// Importing node:http would also load fetch and WebSocket: 12 MB of memory, in `pointsman run` too.
 const http: typeof Http = createRequire(import.meta.url)('node:http');
 
 export interface RunningOptions {
   readonly config?: string | undefined;
-  /** `host:port`, instead of the configuration's. */
+  /** `host:port`; overrides the configuration. */
   readonly admin?: string | undefined;
 }
 
@@ -26,16 +26,13 @@ export interface Running {
   readonly admin: AdminConfig;
 }
 
-/** On no account asked: whom it watches is no business of a command that asks it. */
+/** Satisfies the schema; the command never contacts a seed. */
 const NO_SEED = 'http://127.0.0.1:1';
 const MOST_BYTES = 16 * 1024 * 1024;
 const DEADLINE_MS = 5000;
-const ELSEWHERE = '--admin HOST:PORT asks another';
+const ELSEWHERE = 'Use --admin HOST:PORT for another address.';
 
-/**
- * A number is the exit code: what is wrong is then on stderr. A file with errors is no obstacle while it says where to
- * ask.
- */
+/** A number is the exit code; the reason is then on stderr. A file with errors is tolerated if it has an admin address. */
 export function findRunning(options: RunningOptions, io: CliIo): Running | number {
   const given = options.admin === undefined ? undefined : parseAdminAddress(options.admin);
   if (given?.kind === 'invalid') return wrong(io, `--admin: ${given.message}`);
@@ -43,20 +40,20 @@ export function findRunning(options: RunningOptions, io: CliIo): Running | numbe
   if (found === undefined) return EXIT.usage;
   const { admin, fault } = found;
   const { host, port } = given?.value ?? admin.address;
-  if (port === 0) return wrong(io, 'admin.address has port 0, which any port may have become: give --admin HOST:PORT');
+  if (port === 0) return wrong(io, 'admin.address has port 0, so the port in use is unknown: use --admin HOST:PORT');
   const isEverywhere = given === undefined && (host === '::' || host === '0.0.0.0');
   const address = { host: isEverywhere ? '127.0.0.1' : host, port };
-  if (fault !== undefined) io.stderr(`pointsman: ${fault}; ${addressText(address)} is asked all the same\n`);
+  if (fault !== undefined) io.stderr(`pointsman: ${fault}; continuing with ${addressText(address)}\n`);
   return { address, admin };
 }
 
 interface FoundAdmin {
   readonly admin: AdminConfig;
-  /** What is wrong with the rest of the configuration. */
+  /** The problems in the rest of the configuration. */
   readonly fault?: string;
 }
 
-/** Undefined when it cannot be told where to ask: the problems are then on stderr. */
+/** Undefined if no admin address is known; the problems are then on stderr. */
 function findAdmin({ config }: RunningOptions, io: CliIo, given: Address | undefined): FoundAdmin | undefined {
   const isFileless = config === undefined && !io.env['POINTSMAN_CONFIG'];
   const env = isFileless ? { POINTSMAN_CLUSTER_SEEDS: NO_SEED, ...io.env } : io.env;
@@ -70,7 +67,7 @@ function findAdmin({ config }: RunningOptions, io: CliIo, given: Address | undef
   const admin =
     loadAdmin({ ...source, file }) ?? (given === undefined ? undefined : loadAdmin({ ...source, file: undefined }));
   if (admin === undefined) {
-    io.stderr(`${formatProblems(loaded.problems)}\n${count(loaded.problems)}: ${ELSEWHERE}\n`);
+    io.stderr(`${formatProblems(loaded.problems)}\n${count(loaded.problems)}. ${ELSEWHERE}\n`);
     return undefined;
   }
   const [first] = loaded.problems;
@@ -83,37 +80,37 @@ function wrong(io: CliIo, why: string): number {
   return EXIT.usage;
 }
 
-/** Undefined when there is none: why not is then on stderr. */
+/** Undefined if there is none; the reason is then on stderr. */
 export async function tokenFor({ admin }: Running, io: CliIo): Promise<string | undefined> {
   const token = await readAdminToken(admin);
   if (token.kind === 'token') return token.value;
   const none =
-    'no token to operate with: name its file as admin.token_file (POINTSMAN_ADMIN_TOKEN_FILE), or give it as POINTSMAN_ADMIN_TOKEN';
+    'this command needs the admin token: set admin.token_file (POINTSMAN_ADMIN_TOKEN_FILE) or POINTSMAN_ADMIN_TOKEN';
   io.stderr(`pointsman: ${token.kind === 'none' ? none : token.why}\n`);
   return undefined;
 }
 
-export interface Question {
+export interface Request {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly token?: string;
 }
 
-/** Undefined when nobody answered, or something that is no Pointsman: what to do is then on stderr. */
-export async function ask(
+/** Undefined if there is no answer, or not from a Pointsman; the remedy is then on stderr. */
+export async function request(
   { address }: Running,
-  question: Question,
+  sent: Request,
   io: CliIo,
 ): Promise<{ readonly status: number; readonly body: unknown } | undefined> {
   const where = addressText(address);
   try {
-    const { status, text } = await exchange(address, question);
+    const { status, text } = await exchange(address, sent);
     return { status, body: JSON.parse(text) };
   } catch (error) {
     const isNoJson = error instanceof SyntaxError;
     const why = isNoJson
-      ? `what answers at ${where} is no Pointsman's admin address:`
-      : `no Pointsman answers at ${where} (${whyNot(error)}): is it running, with this admin.address?`;
+      ? `${where} is not a Pointsman admin endpoint.`
+      : `no answer from ${where} (${whyNot(error)}). Is Pointsman running with this admin.address?`;
     io.stderr(`pointsman: ${why} ${ELSEWHERE}\n`);
     return undefined;
   }
@@ -123,7 +120,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['ECONNREFUSED', 'connection refused'],
   ['ENOTFOUND', 'no such host'],
   ['ECONNRESET', 'connection reset'],
-  ['EHOSTUNREACH', 'no route to it'],
+  ['EHOSTUNREACH', 'no route to host'],
 ]);
 
 function whyNot(error: unknown): string {
@@ -133,7 +130,7 @@ function whyNot(error: unknown): string {
 
 function exchange(
   { host, port }: Address,
-  { method, path, token }: Question,
+  { method, path, token }: Request,
 ): Promise<{ readonly status: number; readonly text: string }> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   return new Promise((resolve, reject) => {
@@ -144,7 +141,7 @@ function exchange(
       response.on('data', (chunk: Buffer) => {
         chunks.push(chunk);
         length += chunk.length;
-        if (length > MOST_BYTES) sent.destroy(new Error('the answer has no end'));
+        if (length > MOST_BYTES) sent.destroy(new Error('the answer is too long'));
       });
       response.on('error', reject);
       response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));

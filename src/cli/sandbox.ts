@@ -1,24 +1,25 @@
-// `pointsman sandbox`: a whole cluster with Pointsman before it, and the second command that breaks it on purpose.
+// `pointsman sandbox`: runs a whole cluster behind Pointsman, and the verbs that break and repair it.
 import { Option } from 'commander';
 import type { Command } from 'commander';
+import { closest } from '../config/closest.ts';
 import { EXIT } from './io.ts';
 import type { AskSandbox, CliIo, SandboxParts, SandboxRequest } from './io.ts';
 
 const CONTROL = '127.0.0.1:8433';
 
 const HELP = `
-Three real PostgreSQL servers with a small cluster manager beside each, and Pointsman before them, until Ctrl-C; for trying and
-testing, not for data. In another terminal, while it runs:
+Runs three real PostgreSQL servers, a small cluster manager for each, and Pointsman in front, until Ctrl-C. For trying
+and testing, not for data. While it runs, use another terminal:
 
-  pointsman sandbox kill primary        what the death of a host leaves
+  pointsman sandbox kill primary        as if the host died
   pointsman sandbox switchover
   pointsman sandbox heal
   pointsman sandbox sql "insert into visits default values returning *"`;
 
-/** As commander gives them. */
+/** In the form commander returns them. */
 type RunFlags = Omit<SandboxRequest, 'members'> & { readonly members: string };
 
-/** The flag may stand on either side of the verb. */
+/** The option is allowed before and after the verb. */
 function controlOf(command: Command): string {
   return command.optsWithGlobals<{ control: string }>().control;
 }
@@ -26,20 +27,27 @@ function controlOf(command: Command): string {
 export function describeSandbox(program: Command, io: CliIo, parts: SandboxParts, end: (code: number) => void): void {
   const sandbox = program
     .command('sandbox')
-    .description('run a whole cluster to try things on, with Pointsman before it')
-    .option('--members <n>', 'PostgreSQL servers, 1 to 9', '3')
-    .option('--postgres <where>', 'embedded (from npm), system, or the directory of the binaries', 'embedded')
+    .description('Run a local test cluster behind Pointsman')
+    .option('--members <n>', 'number of PostgreSQL servers, 1 to 9', '3')
+    .option('--postgres <where>', 'embedded (from npm), system, or a directory with the binaries', 'embedded')
     .addOption(
-      new Option('--dialect <name>', 'of the management API').choices(['manager', 'patroni']).default('manager'),
+      new Option('--dialect <name>', 'dialect of the management API')
+        .choices(['manager', 'patroni'])
+        .default('manager'),
     )
-    .option('--write <address>', 'listener of the write pool', '127.0.0.1:6432')
-    .option('--read <address>', 'listener of the read pool', '127.0.0.1:6433')
-    .option('--admin <address>', 'admin listener', '127.0.0.1:8432')
-    .option('--control <address>', 'where the second command finds it; port 0 takes any', CONTROL)
+    .option('--write <address>', 'address of the write pool', '127.0.0.1:6432')
+    .option('--read <address>', 'address of the read pool', '127.0.0.1:6433')
+    .option('--admin <address>', 'admin address', '127.0.0.1:8432')
+    .option('--control <address>', 'address for the verbs; port 0 picks a free one', CONTROL)
     .addHelpText('after', HELP)
-    .action(async (flags: RunFlags) => end(await runSandbox(flags, io, parts)));
+    .allowExcessArguments()
+    .action(async (flags: RunFlags, command: Command) => {
+      const [verb] = command.args;
+      if (verb !== undefined) command.error(unknownVerb(verb, [...parts.verbs.map(({ name }) => name), 'sql']));
+      end(await runSandbox(flags, io, parts));
+    });
 
-  const told = async (answer: ReturnType<AskSandbox>): Promise<void> => {
+  const finish = async (answer: ReturnType<AskSandbox>): Promise<void> => {
     const { ok, text } = await answer;
     (ok ? io.stdout : io.stderr)(ok ? `${text}\n` : `pointsman: ${text}\n`);
     end(ok ? EXIT.ok : EXIT.failure);
@@ -50,26 +58,31 @@ export function describeSandbox(program: Command, io: CliIo, parts: SandboxParts
       .description(target === undefined ? summary : `${summary} (default: ${target})`);
     command
       .argument('[member]', target === undefined ? 'a member' : 'primary, replica or a member')
-      .action((member: string | undefined) => told(parts.ask(controlOf(command), name, member)));
+      .action((member: string | undefined) => finish(parts.ask(controlOf(command), name, member)));
   }
-  const sql = sandbox.command('sql').description('run a statement through Pointsman, for machines without psql');
+  const sql = sandbox.command('sql').description('Run a statement through Pointsman (psql is not needed)');
   sql
     .argument('<statement>', 'SQL')
-    .addOption(new Option('--pool <name>', 'through which pool').choices(['write', 'read']).default('write'))
+    .addOption(new Option('--pool <name>', 'pool to use').choices(['write', 'read']).default('write'))
     .action((statement: string, { pool }: { pool: 'write' | 'read' }) =>
-      told(parts.sql(controlOf(sql), pool, statement)),
+      finish(parts.sql(controlOf(sql), pool, statement)),
     );
+}
+
+function unknownVerb(verb: string, known: readonly string[]): string {
+  const meant = closest(verb, known);
+  return `error: unknown command '${verb}'${meant === undefined ? '' : `\n(Did you mean ${meant}?)`}`;
 }
 
 async function runSandbox(flags: RunFlags, io: CliIo, parts: SandboxParts): Promise<number> {
   const members = Number(flags.members);
   if (!Number.isInteger(members) || members < 1 || members > 9) {
-    io.stderr(`pointsman: --members must be a whole number from 1 to 9, not ${flags.members}\n`);
+    io.stderr(`pointsman: --members must be an integer from 1 to 9, not ${flags.members}\n`);
     return EXIT.usage;
   }
   for (const name of ['write', 'read', 'admin', 'control'] as const) {
     if (/^127(?:\.\d{1,3}){3}:\d{1,5}$|^\[::1\]:\d{1,5}$|^localhost:\d{1,5}$/.test(flags[name])) continue;
-    const why = 'the sandbox has passwords that everybody knows, so it listens on loopback only';
+    const why = 'the sandbox uses public passwords, so it listens only on loopback';
     io.stderr(
       `pointsman: --${name} must be a loopback address with a port (127.0.0.1:6432), not ${flags[name]}: ${why}\n`,
     );

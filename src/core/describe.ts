@@ -1,60 +1,60 @@
-// The sentences that say why: the same words in the client's DETAIL, in /status, in `pointsman explain` and in the log line of a change.
-// Each says what is so, on what evidence and how old, and the rule that decides: clauses with `; ` between them. Ages are rendered here,
-// from the instants the decision carries.
+// The sentences that explain a decision. Clients (DETAIL), /status, `pointsman explain` and the log show the same words.
+// A sentence has up to three clauses, joined by `; `: the state, the evidence with its age, and the rule that applies.
+// Decisions carry instants; ages are computed here, when a sentence is made.
 import { sizeText } from '../model/check.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberRefusal, MemberRefusalReason } from '../model/member.ts';
 import { AGREEMENT_MS } from './refused-primary.ts';
 import type { RefusedPrimary } from './refused-primary.ts';
-import type { PoolDecision, Route } from './routing-table.ts';
+import type { HoldCause, PoolDecision, Route } from './routing-table.ts';
 import type { JudgedAnswer, Why, WhyCode, Evidence } from './why.ts';
 import type { Standing } from './standing.ts';
 
-/** What is so; CHECK stands for the pool's. */
+/** The first clause. CHECK stands for the check of the pool. */
 const WORDS: Readonly<Record<WhyCode, string>> = {
-  positive: 'answers CHECK',
-  invalid_weight: 'its weight is no number from 0.001 to 1000000 and counts as 1',
-  vouched: 'API silent, PostgreSQL accepts and another member names it leader',
-  fallback: 'stands in for the pool by fallback',
-  least_lagging: 'lags least, while every member lags too far behind',
-  never_answered: 'has not answered yet',
+  positive: 'passes CHECK',
+  invalid_weight: 'invalid weight, counted as 1 (valid: 0.001 to 1000000)',
+  vouched: 'API not responding',
+  fallback: 'used as fallback',
+  least_lagging: 'over the lag limit, used because its lag is the smallest',
+  never_answered: 'no answer yet',
   no_answer: 'no answer',
-  vanished: 'no answer from the API and the PostgreSQL port',
-  refused: 'API and PostgreSQL refuse the connection',
-  other_cluster: 'answers for another cluster',
+  vanished: 'no answer from the API and from PostgreSQL',
+  refused: 'API and PostgreSQL refuse connections',
+  other_cluster: 'identity mismatch',
   no_postgres_address: 'PostgreSQL address unknown',
-  not_holding_the_check: 'answers no to CHECK',
+  not_holding_the_check: 'fails CHECK',
   promoting: 'holds the leader lock, promotion not finished',
   not_running: 'PostgreSQL is not running',
-  wrong_role: 'role does not fit CHECK',
+  wrong_role: 'wrong role for CHECK',
   tagged_out: 'excluded by its tags',
-  lagging: 'lags too far behind',
-  other_timeline: "not on the primary's timeline",
-  superseded: 'another primary is proven on a higher timeline',
-  two_primaries: 'two members answer as primary on one timeline',
+  lagging: 'lag too high',
+  other_timeline: "not yet on the primary's timeline",
+  superseded: 'superseded',
+  two_primaries: 'two members claim to be primary',
   exclusive_elsewhere: 'serves an exclusive pool',
-  rising: 'answers CHECK again, not yet often enough',
+  rising: 'passes CHECK again, not yet often enough',
   drained: 'drained by the operator',
-  switchover_due: 'scheduled to hand over',
+  switchover_due: 'switchover due',
 };
 
-/** For a client that has not authenticated: no address, no port. */
+/** Shown to clients that have not authenticated, so without addresses and ports. */
 const REFUSED_WORDS: Readonly<Record<Exclude<MemberRefusalReason, 'contact_point'>, string>> = {
   api_port: 'API port not allowed by cluster.allow.ports',
   postgres_port: 'PostgreSQL port not allowed by cluster.allow.ports',
   address: 'address not allowed by cluster.allow',
-  forbidden_address: 'address that is never contacted',
-  unresolved: 'host name cannot be resolved',
-  unreadable: 'entry in /cluster cannot be used',
-  duplicate: 'name or API of another member',
+  forbidden_address: 'forbidden address',
+  unresolved: 'host name does not resolve',
+  unreadable: 'invalid entry in /cluster',
+  duplicate: 'duplicate name or API address',
   too_many: 'too many members',
   not_configured: 'not configured, and discovery is static',
 };
 
-/** Refused members that one sentence names. */
+/** A sentence names at most this many refused members. */
 const MOST_REFUSED_NAMED = 5;
 
-/** Each from where on it is used, and its length. Milliseconds. */
+/** Name, smallest duration it is used for, and length. Milliseconds. */
 const UNITS = [
   ['d', 48 * 3_600_000, 24 * 3_600_000],
   ['h', 2 * 3_600_000, 3_600_000],
@@ -74,14 +74,14 @@ export function describeStanding(standing: Standing, now: Instant): string {
   return clauses.filter((clause) => clause !== undefined).join('; ');
 }
 
-/** `members seen: pg-1 (no answer for 4 s); not used: pg-2 (PostgreSQL port not allowed by cluster.allow.ports)` */
+/** `members: pg-1 (no answer for 4 s); not used: pg-2 (PostgreSQL port not allowed by cluster.allow.ports)` */
 export function describeMembers(decision: PoolDecision | undefined, now: Instant): string {
   const parts = [...(decision?.standings ?? [])].map(
     ([member, standing]) => `${member} (${describeStanding(standing, now)})`,
   );
-  const seen = parts.length === 0 ? 'members seen: none' : `members seen: ${parts.join(', ')}`;
+  const known = parts.length === 0 ? 'members: none' : `members: ${parts.join(', ')}`;
   const refused = describeRefused(decision?.refused ?? []);
-  return refused === undefined ? seen : `${seen}; ${refused}`;
+  return refused === undefined ? known : `${known}; ${refused}`;
 }
 
 function describeRefused(refused: readonly MemberRefusal[]): string | undefined {
@@ -94,55 +94,60 @@ function describeRefused(refused: readonly MemberRefusal[]): string | undefined 
   return `not used: ${named.slice(0, MOST_REFUSED_NAMED).join(', ')}${end}`;
 }
 
-/** Why it is out, in one word: the key of `on_leave`, or `not_primary` of a member that has never been the primary. */
+/** Why a member is excluded: a key of `on_leave`, or `not_primary` for a member that has never been primary. */
 export function leaveWord(standing: Standing): string | undefined {
   if (standing.kind !== 'leave') return undefined;
   return standing.neverPrimary === true ? 'not_primary' : standing.cause;
 }
 
-/**
- * `takes sessions`, `takes no new sessions, keeps its live ones`, `is out (demoted)`; of an idle fallback `takes no
- * sessions`
- */
+/** `eligible`, `closed to new sessions`, `not primary`, `excluded (demoted)`; `not in use` for an idle fallback. */
 export function standingText(kind: Standing['kind'], cause: string | undefined): string {
   switch (kind) {
     case 'open':
-      return 'takes sessions';
+      return 'eligible';
     case 'keep':
-      return 'takes no new sessions, keeps its live ones';
+      return 'closed to new sessions';
     case 'leave':
-      if (cause === 'not_primary') return 'is not the primary';
-      return cause === 'fallback_over' ? 'takes no sessions' : `is out (${cause})`;
+      if (cause === 'not_primary') return 'not primary';
+      return cause === 'fallback_over' ? 'not in use' : `excluded (${cause})`;
   }
 }
 
-/** `open on pg-2, pg-3, by fallback to pool write` */
+const HOLD_WORDS: Readonly<Record<HoldCause, string>> = {
+  starting: 'the first round of probes is not complete',
+  no_member: 'no eligible member',
+  two_primaries: 'two members claim to be primary',
+  drained: 'the only eligible member is drained',
+  switchover: 'a switchover is due',
+};
+
+/** `open on pg-2, pg-3, fallback to pool write` */
 export function describeRoute(route: Route): string {
   switch (route.kind) {
     case 'open': {
-      const lent = route.fallback === undefined ? '' : `, by fallback to pool ${route.fallback.pool}`;
-      const late = route.lagging === undefined ? '' : ', although every member lags';
+      const lent = route.fallback === undefined ? '' : `, fallback to pool ${route.fallback.pool}`;
+      const late = route.lagging === undefined ? '' : ', over the lag limit like all members';
       return `open on ${route.targets.map((target) => target.member).join(', ')}${lent}${late}`;
     }
     case 'hold':
-      return `no member, clients wait (${route.cause})`;
+      return `${HOLD_WORDS[route.cause]}, clients wait`;
     case 'closed':
-      return 'no member, clients are refused (every member gave a definite no)';
+      return 'no eligible member, clients are refused';
   }
 }
 
-/** What is refused and why: `answers as the primary with timeline 5, but timeline 6 was seen before` */
+/** `claims to be primary with timeline 5, but timeline 6 was seen before` */
 export function describeRefusal({ shown, expected }: RefusedPrimary): string {
-  return `answers as the primary with ${shown}, but ${expected} was seen before`;
+  return `claims to be primary with ${shown}, but ${expected} was seen before`;
 }
 
-/** One clause for each thing that would end the refusal. */
+/** Each entry names one thing that ends the refusal. */
 export function refusalEnds({ kind, missing, agreedSince }: RefusedPrimary, now: Instant): readonly string[] {
   const leftMs = agreedSince === undefined ? 0 : Math.max(0, agreedSince + AGREEMENT_MS - now);
   const agreement =
     agreedSince === undefined
-      ? `agreement of the members for ${durationText(AGREEMENT_MS)}, which lacks: ${missing.join('; ')}`
-      : `agreement of the members, if it lasts ${durationText(leftMs)} more`;
+      ? `agreement of all members for ${durationText(AGREEMENT_MS)} (missing: ${missing.join('; ')})`
+      : `agreement of all members for ${durationText(leftMs)} more`;
   return [agreement, `pointsman accept ${kind}`];
 }
 
@@ -150,23 +155,24 @@ function since(at: Instant, now: Instant): string {
   return durationText(Math.max(0, now - at));
 }
 
-/** Of these the answer itself says it all. */
+/** For these codes the answer itself says everything. */
 const SAID_BY_THE_ANSWER: readonly WhyCode[] = ['positive', 'rising', 'not_holding_the_check'];
 
+/** For these codes the detail is a whole clause: `is a replica`. */
+const DETAIL_IS_CLAUSE: readonly WhyCode[] = ['wrong_role'];
+
+const IDLE_FALLBACK = 'fallback, used only while the pool has no other eligible member';
+
 function reason({ kind, why }: Standing, now: Instant): string | undefined {
-  if (why.evidence?.answer !== undefined && SAID_BY_THE_ANSWER.includes(why.code)) return undefined;
-  // One that is not in use only keeps the sessions that came while it was.
-  const isIdleFallback = kind !== 'open' && why.code === 'fallback';
-  const words = (isIdleFallback ? "stands by as the pool's fallback" : WORDS[why.code]).replace(
-    'CHECK',
-    why.evidence?.check ?? 'the check',
-  );
-  const age = why.since === undefined ? '' : ageText(why.code, why.since, now);
-  const detail = why.detail === undefined ? '' : `: ${why.detail}`;
-  return `${words}${age}${detail}`;
+  const { code, since: at, detail, evidence: known } = why;
+  if (known?.answer !== undefined && SAID_BY_THE_ANSWER.includes(code)) return undefined;
+  if (detail !== undefined && DETAIL_IS_CLAUSE.includes(code)) return detail;
+  const words = kind !== 'open' && code === 'fallback' ? IDLE_FALLBACK : WORDS[code];
+  const age = at === undefined ? '' : ageText(code, at, now);
+  return `${words.replace('CHECK', known?.check ?? 'the check')}${age}${detail === undefined ? '' : `: ${detail}`}`;
 }
 
-/** A switchover may lie ahead. */
+/** A switchover may lie in the future. */
 function ageText(code: WhyCode, at: Instant, now: Instant): string {
   if (code === 'drained') return ` ${since(at, now)} ago`;
   if (code !== 'switchover_due') return ` for ${since(at, now)}`;
@@ -177,50 +183,48 @@ function answerText({ to, status, at }: JudgedAnswer, now: Instant): string {
   return `answered ${status} to ${to} ${since(at, now)} ago`;
 }
 
-/** On what it rests, how old. */
+/** The second clause: the evidence, with its age. */
 function evidence({ code, evidence: known }: Why, now: Instant): string | undefined {
   if (known === undefined) return undefined;
   const { vouch, mismatchAt, yesAt, answer, check } = known;
-  if (code === 'vouched')
-    return vouch === undefined ? undefined : `named leader and running ${since(vouch.at, now)} ago`;
-  if (code === 'other_cluster')
-    return mismatchAt === undefined ? undefined : `it said so ${since(mismatchAt, now)} ago`;
+  if (code === 'vouched') return vouch === undefined ? undefined : `confirmed ${since(vouch.at, now)} ago`;
+  if (code === 'other_cluster') return mismatchAt === undefined ? undefined : `reported ${since(mismatchAt, now)} ago`;
   if (code === 'no_answer' || code === 'vanished') {
-    return yesAt === undefined ? `never a yes to ${check}` : `last yes to ${check} ${since(yesAt, now)} ago`;
+    return yesAt === undefined ? `never passed ${check}` : `last passed ${check} ${since(yesAt, now)} ago`;
   }
   return answer === undefined ? undefined : answerText(answer, now);
 }
 
-/** The bound that decides, and what it decides. */
+/** The third clause: the rule that applies, with its limits. */
 function rule(standing: Standing, now: Instant): string | undefined {
   const { code, evidence: known } = standing.why;
   if (known === undefined) return undefined;
-  const grace = `live ones end at ${durationText(known.graceMs)}`;
+  const grace = `existing ones close after ${durationText(known.graceMs)}`;
   switch (code) {
     case 'positive':
     case 'invalid_weight':
       return whyOpen(known, now);
     case 'vouched':
-      return `counts as a yes for ${durationText(known.freshMs)}`;
+      return `valid for ${durationText(known.freshMs)}`;
     case 'no_answer':
-      return standing.kind === 'leave' ? `sessions end at ${durationText(known.graceMs)}` : clocks(known);
+      return standing.kind === 'leave' ? `sessions close after ${durationText(known.graceMs)}` : clocks(known);
     case 'vanished':
-      return 'sessions end because another member answers';
+      return 'sessions close because another member answers';
     case 'drained':
       return 'no new sessions until it is resumed';
     case 'switchover_due':
       return 'new clients wait for the next primary';
     case 'refused':
-      return 'dead until it answers again';
+      return 'considered dead until it answers again';
     case 'lagging':
     case 'least_lagging':
       return known.lag === undefined ? undefined : lagText(known.lag);
     case 'not_running':
-      return standing.kind === 'keep' ? 'live sessions are left to PostgreSQL' : undefined;
+      return standing.kind === 'keep' ? 'PostgreSQL itself closes existing sessions' : undefined;
     case 'two_primaries':
       return `no new sessions until one yields, ${grace}`;
     case 'rising':
-      return known.streak && `${known.streak.count} of ${known.streak.needed} in a row that bring it in`;
+      return known.streak && `${known.streak.count} of ${known.streak.needed} passes in a row before it is eligible`;
     case 'fallback':
     case 'never_answered':
     case 'other_cluster':
@@ -237,18 +241,20 @@ function rule(standing: Standing, now: Instant): string | undefined {
 }
 
 function clocks({ freshMs, graceMs, isExclusive }: Evidence): string {
-  const stop = isExclusive ? 'new sessions stop at' : 'new sessions go to other members first and stop at';
-  return `${stop} ${durationText(freshMs)}, live ones end at ${durationText(graceMs)}`;
+  const stop = isExclusive ? 'no new sessions after' : 'new sessions prefer other members, and stop after';
+  return `${stop} ${durationText(freshMs)}; existing ones close after ${durationText(graceMs)}`;
 }
 
 function whyOpen(known: Evidence, now: Instant): string | undefined {
   const { silentSince, isYes, streak, isExclusive, timeline, lag } = known;
   if (silentSince !== undefined) return `no answer for ${since(silentSince, now)}: ${clocks(known)}`;
-  if (isYes === false && streak !== undefined) return `${streak.count} of ${streak.needed} in a row that take it out`;
-  if (isExclusive) return timeline === undefined ? 'nobody else does' : `alone on timeline ${timeline}`;
+  if (isYes === false && streak !== undefined) {
+    return `${streak.count} of ${streak.needed} failures in a row before it is excluded`;
+  }
+  if (isExclusive) return timeline === undefined ? 'no rival' : `no rival on timeline ${timeline}`;
   return lag && lagText(lag);
 }
 
 function lagText({ bytes, boundBytes }: NonNullable<Evidence['lag']>): string {
-  return `lag ${sizeText(bytes)} by our own reckoning, bound ${sizeText(boundBytes)}`;
+  return `estimated lag ${sizeText(bytes)} (limit ${sizeText(boundBytes)})`;
 }

@@ -139,7 +139,10 @@ function standingOf(
   const timeline = check.positiveTimeline;
   const isPromoting = check.verdict.why.code === 'promoting' && !isProvenElsewhere;
   if (!isPromoting && timeline !== undefined && election.floor !== undefined && timeline < election.floor) {
-    return leave('demoted', { code: 'superseded', detail: `timeline ${timeline}, seen ${election.floor}` });
+    return leave('demoted', {
+      code: 'superseded',
+      detail: `on timeline ${timeline}, a primary was seen on ${election.floor}`,
+    });
   }
   if (isLeftToPostgres) return { kind: 'keep', why: check.verdict.why };
   if (check.verdict.kind === 'not_now') {
@@ -175,7 +178,11 @@ function isShuttingDown(record: MemberRecord, check: CheckRecord, probe: ProbePo
 
 function openWhy(record: MemberRecord, probe: ProbePolicy): Why {
   return isVouched(record, probe) && !record.vouch.takenBack
-    ? { code: 'vouched', detail: `by ${record.vouch.by}`, ...since(record.failure?.since) }
+    ? {
+        code: 'vouched',
+        detail: `PostgreSQL accepts connections, ${record.vouch.by} confirms that it is the leader`,
+        ...since(record.failure?.since),
+      }
     : { code: 'positive' };
 }
 

@@ -45,7 +45,7 @@ export function withLeastLagging(
   for (const [name, standing] of standings) {
     const lag = lags.get(name);
     if (lag !== undefined && Math.floor(lag / unit) === least) {
-      degraded.set(name, { kind: 'open', why: { code: 'least_lagging', detail: `${lag} bytes behind` } });
+      degraded.set(name, { kind: 'open', why: { code: 'least_lagging' } });
     } else {
       degraded.set(name, lag === undefined ? standing : { kind: 'keep', why: standing.why });
     }

@@ -172,12 +172,12 @@ function differs(pinned: string | undefined, reported: string | undefined): bool
 
 function mismatchOf(snapshot: Snapshot, record: MemberRecord, body: MemberStatus | undefined): string | undefined {
   if (differs(snapshot.scope, body?.scope))
-    return `scope ${shown(body?.scope ?? '')}, not ${shown(snapshot.scope ?? '')}`;
-  if (differs(record.member.name, body?.name)) return `it is member ${shown(body?.name ?? '')}`;
+    return `scope ${shown(body?.scope ?? '')}, expected ${shown(snapshot.scope ?? '')}`;
+  if (differs(record.member.name, body?.name)) return `it is the member ${shown(body?.name ?? '')}`;
   if (differs(snapshot.systemIdentifier, body?.systemIdentifier)) {
-    return `system identifier ${shown(body?.systemIdentifier ?? '')}, not ${shown(snapshot.systemIdentifier ?? '')}`;
+    return `system identifier ${shown(body?.systemIdentifier ?? '')}, expected ${shown(snapshot.systemIdentifier ?? '')}`;
   }
-  if (record.hasShownIdentity && body !== undefined && !showsIdentity(body)) return 'it no longer says who it is';
+  if (record.hasShownIdentity && body !== undefined && !showsIdentity(body)) return 'it no longer reports its identity';
   return undefined;
 }
 

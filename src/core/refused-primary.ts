@@ -20,7 +20,7 @@ export interface RefusedPrimary {
   readonly expected: string;
   /** Since when it has answered as this primary. */
   readonly since: Instant;
-  /** One clause for each thing that the agreement lacks: `pg-2 showed timeline 6 and does not answer`. */
+  /** What the agreement lacks, one clause each: `pg-2 reported timeline 6 and does not answer`. */
   readonly missing: readonly string[];
   /** Since when nothing is missing. Undefined while something is. */
   readonly agreedSince: Instant | undefined;
@@ -115,10 +115,10 @@ function agreementOn(probe: ProbePolicy, snapshot: Snapshot, claim: Claim, now: 
   const leader = record.member.name;
   const parts: Agreement[] = [ofDocuments(probe, snapshot, leader, now), { missing: [], since: report.since }];
   if (kind === 'cluster-identity' && report.systemIdentifier === undefined) {
-    parts.push({ missing: [`${leader} does not say who it is`], since: now });
+    parts.push({ missing: [`${leader} does not report its identity`], since: now });
   }
   const witnesses = witnessesOf(snapshot, kind);
-  if (witnesses.length === 0) parts.push({ missing: ['no member is known that showed the old identity'], since: now });
+  if (witnesses.length === 0) parts.push({ missing: ['no known member reported the old identity'], since: now });
   for (const name of new Set([...witnesses, ...snapshot.members.keys()])) {
     if (name === leader) continue;
     parts.push(ofMember(probe, snapshot, claim, { name, isWitness: witnesses.includes(name) }, now));
@@ -158,10 +158,10 @@ function ofMember(
   const isHeardNow = report !== undefined && isHeard(report, probe, now);
   const isAgreed = report !== undefined && agrees(snapshot, claim, report);
   if (isAgreed && (isHeardNow || !isWitness)) return { missing: [], since: report.since };
-  const says = report === undefined ? 'says nothing' : `says ${reportText(kind, report)}`;
+  const says = report === undefined ? 'reports nothing' : `reports ${reportText(kind, report)}`;
   if (isWitness) {
     const shown = textOf(kind, { timeline: snapshot.highestTimeline, systemIdentifier: snapshot.systemIdentifier });
-    return { missing: [`${name} showed ${shown} and ${isHeardNow ? says : 'does not answer'}`], since: now };
+    return { missing: [`${name} reported ${shown} and ${isHeardNow ? says : 'does not answer'}`], since: now };
   }
   // The report of a member that fell silent counts for as long as an agreement has to last.
   const isRecent = report !== undefined && now < report.at + AGREEMENT_MS;
@@ -176,7 +176,7 @@ function agrees({ systemIdentifier: pinned }: Snapshot, { kind, report: wanted }
 }
 
 function reportText(kind: RefusalKind, report: SelfReport): string {
-  return `${textOf(kind, report)}${report.isPrimary ? ', as a primary' : ''}`;
+  return `${textOf(kind, report)}${report.isPrimary ? ' as a primary' : ''}`;
 }
 
 function isHeard(report: SelfReport, probe: ProbePolicy, now: Instant): boolean {

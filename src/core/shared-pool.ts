@@ -83,7 +83,7 @@ function behind(
   const timeline = record.status?.timeline;
   const { highestTimeline } = snapshot;
   if (timeline !== undefined && highestTimeline !== undefined && timeline < highestTimeline) {
-    return { code: 'other_timeline', detail: `timeline ${timeline}, the primary's is ${highestTimeline}` };
+    return { code: 'other_timeline', detail: `on ${timeline}, the primary is on ${highestTimeline}` };
   }
   const limit = pool.check.lagBytes;
   if (limit === undefined) return undefined;

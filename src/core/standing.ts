@@ -59,7 +59,8 @@ export function isKeptSince(
 
 export function silence(record: MemberRecord): Why {
   const outcome = record.failure?.outcome;
-  const detail = outcome?.kind === 'failed' ? outcome.detail : outcome?.kind === 'refused' ? 'refused' : undefined;
+  const detail =
+    outcome?.kind === 'failed' ? outcome.detail : outcome?.kind === 'refused' ? 'connection refused' : undefined;
   return {
     code: 'no_answer',
     ...since(record.failure?.since ?? record.answeredAt),

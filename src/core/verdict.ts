@@ -3,7 +3,7 @@
 import { sizeText } from '../model/check.ts';
 import type { Check } from '../model/check.ts';
 import { shown } from '../model/printable.ts';
-import type { MemberStatus } from '../model/member-status.ts';
+import type { MemberStatus, Role } from '../model/member-status.ts';
 import type { Why } from './why.ts';
 
 /**
@@ -28,7 +28,7 @@ export function judge(check: Check, status: 200 | 503, body: MemberStatus | unde
     return { kind: 'not_now', why: { code: 'not_running', detail: `state ${body.state}` } };
   }
   if (check.lagBytes !== undefined && body?.replayed === 'invalid') {
-    return { kind: 'not_now', why: { code: 'lagging', detail: 'replayed position unknown' } };
+    return { kind: 'not_now', why: { code: 'lagging', detail: 'replay position unknown' } };
   }
   return { kind: 'positive', why: { code: 'positive' } };
 }
@@ -41,11 +41,11 @@ export function judge(check: Check, status: 200 | 503, body: MemberStatus | unde
 export function ruleOut(check: Check, body: MemberStatus): Verdict | undefined {
   switch (check.family) {
     case 'primary':
-      return isPlainlyNotPrimary(body) ? no('wrong_role', `role ${body.role}`) : undefined;
+      return isPlainlyNotPrimary(body) ? no('wrong_role', roleText(body.role)) : undefined;
     case 'standby-leader':
-      return body.role === 'primary' ? no('wrong_role', 'role primary') : undefined;
+      return body.role === 'primary' ? no('wrong_role', roleText('primary')) : undefined;
     case 'replica':
-      if (body.role === 'primary') return no('wrong_role', 'role primary');
+      if (body.role === 'primary') return no('wrong_role', roleText('primary'));
       return ruleOutReader(check, body);
     case 'read-only':
       return ruleOutReader(check, body);
@@ -80,7 +80,7 @@ function ruleOutReader(check: Check, body: MemberStatus): Verdict | undefined {
   if (body.tags === undefined) return undefined;
   for (const [key, wanted] of check.tags) {
     const actual = body.tags.get(key);
-    if (actual !== wanted) return no('tagged_out', `tag ${key} is ${shown(actual ?? 'absent')}, not ${wanted}`);
+    if (actual !== wanted) return no('tagged_out', `tag ${key} is ${shown(actual ?? 'absent')}, expected ${wanted}`);
   }
   return undefined;
 }
@@ -89,10 +89,15 @@ function ruleOutReader(check: Check, body: MemberStatus): Verdict | undefined {
 function refusal(check: Check, body: MemberStatus | undefined): Verdict {
   if (body?.state !== undefined && body.state !== 'running') return no('not_running', `state ${body.state}`);
   if (check.tags.size > 0 && body?.tags === undefined) {
-    return no('tagged_out', `no tags; the check asks for ${[...check.tags].map(([k, v]) => `${k}=${v}`).join(', ')}`);
+    return no('tagged_out', `no tags; the check requires ${[...check.tags].map(([k, v]) => `${k}=${v}`).join(', ')}`);
   }
-  if (check.lagBytes !== undefined) return no('lagging', `by its own account, over ${sizeText(check.lagBytes)}`);
+  if (check.lagBytes !== undefined) return no('lagging', `over ${sizeText(check.lagBytes)} as reported by the member`);
   return no('not_holding_the_check', check.path);
+}
+
+/** `is a replica` */
+function roleText(role: Role | undefined): string {
+  return role === 'demoted' || role === 'uninitialized' ? `is ${role}` : `is a ${role?.replace('_', ' ')}`;
 }
 
 function no(code: Why['code'], detail: string): Verdict {

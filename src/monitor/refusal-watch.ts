@@ -64,8 +64,7 @@ export class RefusalWatch {
   #report(refused: RefusedPrimary): void {
     const { member, kind: refusal } = refused;
     const ends = refusalEnds(refused, this.#options.clock.now()).join(', or ');
-    const why = `${member} ${describeRefusal(refused)}`;
-    const text = `${why}: it is refused, and no other primary is known; what ends that: ${ends}`;
+    const text = `${member} ${describeRefusal(refused)}; refused, and no other primary is known; ends with ${ends}`;
     this.#options.onEvent({ kind: 'primary_refused', member, refusal, text });
   }
 

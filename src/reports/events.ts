@@ -141,7 +141,8 @@ export type MonitorEvent =
       readonly detail: string;
     }
   /** By the operator. */
-  | { readonly kind: 'member_drained' | 'member_resumed'; readonly member: MemberName }
+  | { readonly kind: 'member_drained'; readonly member: MemberName }
+  | { readonly kind: 'member_resumed'; readonly member: MemberName }
   /** Its server reports in_hot_standby, while its API proves that it is the primary: sessions go on. */
   | { readonly kind: 'standby_report_stale'; readonly member: MemberName }
   /**

@@ -1,6 +1,7 @@
-// Tells systemd how we are: ready, reloading, stopping, alive (https://www.freedesktop.org/software/systemd/man/latest/sd_notify.html).
-// Node has no datagram sockets on a path, so the program systemd-notify sends what is to be sent. One small shell runs it for us all our life:
-// to fork from a process of our size for each message would stop the event loop for milliseconds. Never waits, never fails the caller.
+// Reports our state to systemd: ready, reloading, stopping, alive
+// (https://www.freedesktop.org/software/systemd/man/latest/sd_notify.html). Node cannot send datagrams to a path, so the
+// program systemd-notify does. One small shell runs it for the whole life of the process: forking a process of our size for
+// each message would block the event loop for milliseconds. Never waits, never fails the caller.
 import { spawn } from 'node:child_process';
 import type { Clock } from '../model/instant.ts';
 import type { PassedSocket } from './sockets.ts';
@@ -9,13 +10,13 @@ export interface SystemdOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly pid: number;
   readonly clock: Clock;
-  /** What was passed to us is not the shell's. */
+  /** Not passed on to the shell. */
   readonly sockets: readonly PassedSocket[];
   readonly onTrouble: (why: string) => void;
 }
 
 export interface Systemd {
-  /** At the first complete picture of the cluster; or when that takes long, because an outage of the cluster is no failure to start. */
+  /** Reports ready at the first complete round of probes, or after 10 s: an outage of the cluster is not a failed start. */
   readonly started: (complete: Promise<void>) => void;
   readonly reloading: () => void;
   readonly reloaded: () => void;
@@ -26,12 +27,12 @@ export interface Systemd {
 
 type Send = (...assignments: readonly string[]) => void;
 
-/** systemctl start waits no longer than this for a cluster that does not answer. */
+/** The longest time that `systemctl start` waits for the first round of probes. */
 const LONGEST_START_MS = 10_000;
-/** One message a line, its assignments with tabs between them. What stops us does not stop it before it has told so. */
+/** One message per line, its assignments separated by tabs. Ignores signals, so that it can report our end. */
 const SHELL = `
 trap '' HUP INT TERM
-command -v systemd-notify >/dev/null || { echo 'there is no program systemd-notify' >&2; exit 127; }
+command -v systemd-notify >/dev/null || { echo 'the program systemd-notify is missing' >&2; exit 127; }
 set -f
 tab=$(printf '\\t')
 while IFS= read -r line; do IFS=$tab; systemd-notify $line; IFS=; done
@@ -40,7 +41,7 @@ while IFS= read -r line; do IFS=$tab; systemd-notify $line; IFS=; done
 const nothing = (): void => {};
 const SILENCE = { send: nothing, end: nothing };
 
-/** Does nothing where nobody listens: NOTIFY_SOCKET is unset. */
+/** Does nothing if NOTIFY_SOCKET is unset. */
 export function createSystemd(options: SystemdOptions): Systemd {
   const { clock } = options;
   const socket = options.env['NOTIFY_SOCKET'] ?? '';
@@ -60,23 +61,23 @@ export function createSystemd(options: SystemdOptions): Systemd {
   };
   return {
     started(complete) {
-      cancelStart = clock.schedule(LONGEST_START_MS, () => ready('Serves; no complete picture of the cluster yet'));
-      void complete.then(() => ready('Serves'));
+      cancelStart = clock.schedule(LONGEST_START_MS, () => ready('Serving; the first round of probes is not complete'));
+      void complete.then(() => ready('Serving'));
       const everyMs = beatMs(options);
       if (everyMs !== undefined && socket !== '') beat(everyMs);
     },
     reloading: () => {
       if (isStopping) return;
-      send('RELOADING=1', `MONOTONIC_USEC=${Math.floor(clock.now() * 1000)}`, 'STATUS=Reloads');
+      send('RELOADING=1', `MONOTONIC_USEC=${Math.floor(clock.now() * 1000)}`, 'STATUS=Reloading');
     },
     reloaded: () => {
-      if (!isStopping) send('READY=1', 'STATUS=Serves');
+      if (!isStopping) send('READY=1', 'STATUS=Serving');
     },
     stopping: () => {
       cancelStart();
       isReady = true;
       isStopping = true;
-      send('STOPPING=1', 'STATUS=Drains: live sessions end between two transactions');
+      send('STOPPING=1', 'STATUS=Draining: sessions close between transactions');
     },
     end: () => {
       cancelStart();
@@ -87,7 +88,7 @@ export function createSystemd(options: SystemdOptions): Systemd {
   };
 }
 
-/** Twice in the time after which systemd takes us for dead; undefined where it does not watch. */
+/** Half of the watchdog timeout of systemd; undefined if it has none. */
 function beatMs({ env, pid }: SystemdOptions): number | undefined {
   const { WATCHDOG_USEC: usec = '', WATCHDOG_PID: forPid = String(pid) } = env;
   return /^[1-9]\d*$/.test(usec) && forPid === String(pid) ? Number(usec) / 2000 : undefined;
@@ -99,10 +100,10 @@ function startShell({ env, sockets, onTrouble }: SystemdOptions): { readonly sen
     env: { PATH: env['PATH'] ?? '/usr/bin:/bin', NOTIFY_SOCKET: env['NOTIFY_SOCKET'] },
   });
   const { stdin, stderr } = shell;
-  let isTold = false;
+  let hasWarned = false;
   const trouble = (why: string): void => {
-    if (!isTold) onTrouble(`systemd is not told how we are (with Type=exec it need not be): ${why.trim()}`);
-    isTold = true;
+    if (!hasWarned) onTrouble(`systemd notification failed (not needed with Type=exec): ${why.trim()}`);
+    hasWarned = true;
   };
   shell.on('error', (error) => trouble(error.message));
   stdin?.on('error', (error) => trouble(error.message));

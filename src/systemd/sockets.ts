@@ -1,9 +1,9 @@
-// The listening sockets that systemd bound before it started us: how they are told of, and nothing else
+// Reads the list of listening sockets that systemd bound before it started us
 // (https://www.freedesktop.org/software/systemd/man/latest/sd_listen_fds.html).
 
 export interface PassedSocket {
   readonly fd: number;
-  /** FileDescriptorName= of the socket unit; by default the unit's own name. */
+  /** FileDescriptorName= of the socket unit; default: the name of the unit. */
   readonly name: string;
 }
 
@@ -11,7 +11,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const FIRST_FD = 3;
 
-/** None when they are meant for another process: a child's environment is its parent's. */
+/** Empty if LISTEN_PID names another process: a child inherits the environment of its parent. */
 export function passedSockets(env: Environment, pid: number): readonly PassedSocket[] {
   const { LISTEN_PID: forPid, LISTEN_FDS: howMany = '', LISTEN_FDNAMES: names = '' } = env;
   if (forPid !== String(pid) || !/^\d{1,4}$/.test(howMany)) return [];

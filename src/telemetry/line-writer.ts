@@ -1,7 +1,6 @@
-// Lines to a file descriptor without ever waiting for its reader: one write at a time, the rest in memory up to a
-// bound. Lines beyond the bound are dropped and counted. A full disk is tried again until it has room; a closed pipe
-// ends the writing. (The stream that pino brings retries a closed pipe for ever when it is flushed at the end of the
-// process.)
+// Writes lines to a file descriptor without blocking: one write at a time, the rest in memory up to a limit. Lines beyond
+// the limit are dropped and counted. A full disk is retried; a closed pipe ends the writing. (pino's own stream retries a
+// closed pipe for ever when the process flushes it at its end.)
 import { write as fsWrite } from 'node:fs';
 
 type Done = (error: NodeJS.ErrnoException | null, bytes: number) => void;
@@ -9,27 +8,27 @@ type Done = (error: NodeJS.ErrnoException | null, bytes: number) => void;
 export interface LineWriterOptions {
   readonly fd: number;
   readonly mostBufferedBytes: number;
-  /** Called once writing has caught up after lines were dropped. */
+  /** Called when writing has caught up after dropped lines. */
   readonly onDropped: (lines: number) => void;
-  /** Called at the first write that failed for another reason than a slow reader. At most once. */
+  /** Called at most once, at the first write that fails for another reason than a slow reader. */
   readonly onFailing: (error: NodeJS.ErrnoException) => void;
   readonly write?: (fd: number, data: Buffer, done: Done) => void;
 }
 
-/** After a reader that was slow, and after a disk that was full. */
+/** Retry delays: slow reader, and full disk. */
 const RETRY_MS = 50;
 const RETRY_FAILED_MS = 1000;
 const FLUSH_MS = 1000;
 
-/** Nobody will ever read what is written. */
+/** The reader is gone for good. */
 const ENDED: ReadonlySet<string | undefined> = new Set(['EPIPE', 'EBADF', 'ECONNRESET']);
 
 export class LineWriter {
   readonly #options: LineWriterOptions;
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
-  /** Since the number was last told, and in all. */
-  #untold = 0;
+  /** Dropped lines: not yet reported, and in total. */
+  #unreported = 0;
   #dropped = 0;
   #isWriting = false;
   #isBroken = false;
@@ -40,7 +39,7 @@ export class LineWriter {
     this.#options = options;
   }
 
-  /** Lines that were not and will not be written, since the start. */
+  /** Lines lost since the start. */
   dropped(): number {
     return this.#dropped;
   }
@@ -55,7 +54,7 @@ export class LineWriter {
     return undefined;
   }
 
-  /** Resolves when everything is written, the reader is gone, or after a second. Never rejects. */
+  /** Resolves when everything is written, the reader is gone, or a second has passed. Never rejects. */
   flush(): Promise<void> {
     return new Promise((resolve) => {
       if (!this.#isWriting) return resolve();
@@ -68,7 +67,7 @@ export class LineWriter {
   }
 
   #next(): void {
-    if (this.#waiting.length === 0) this.#tellDropped();
+    if (this.#waiting.length === 0) this.#reportDropped();
     const data = Buffer.concat(this.#waiting);
     this.#waiting = [];
     this.#waitingBytes = 0;
@@ -76,10 +75,10 @@ export class LineWriter {
     else if (!this.#isWriting) this.#idle();
   }
 
-  /** May write a line itself. */
-  #tellDropped(): void {
-    const lines = this.#untold;
-    this.#untold = 0;
+  /** The callback may write a line. */
+  #reportDropped(): void {
+    const lines = this.#unreported;
+    this.#unreported = 0;
     if (lines > 0) this.#options.onDropped(lines);
   }
 
@@ -95,7 +94,7 @@ export class LineWriter {
   }
 
   #failed(error: NodeJS.ErrnoException, data: Buffer): void {
-    // A non-blocking pipe whose reader is slow says so by EAGAIN.
+    // EAGAIN: a non-blocking pipe with a slow reader.
     if (error.code === 'EAGAIN') return this.#sendIn(RETRY_MS, data);
     if (!this.#hasFailed) this.#options.onFailing(error);
     this.#hasFailed = true;
@@ -112,7 +111,7 @@ export class LineWriter {
   }
 
   #drop(lines: number): void {
-    this.#untold += lines;
+    this.#unreported += lines;
     this.#dropped += lines;
   }
 

@@ -1,5 +1,5 @@
-// The program's log: one JSON object per line, or a readable line on a terminal. Writing never blocks the event loop and
-// never ends the program: when the reader does not keep up, or the disk is full, lines are dropped beyond a bound.
+// The log: one JSON object per line, or a readable line on a terminal. Writing never blocks the event loop and never ends
+// the program: with a slow reader or a full disk, lines beyond a limit are dropped.
 import { createRequire } from 'node:module';
 import { pino } from 'pino';
 import type { DestinationStream, Level, Logger } from 'pino';
@@ -15,13 +15,13 @@ export interface LogOptions {
   readonly isTerminal: boolean;
   /** Default: standard output. */
   readonly destination?: DestinationStream;
-  /** The log cannot be written. At most once. */
+  /** Called at most once, when the log cannot be written. */
   readonly onFailing?: (error: NodeJS.ErrnoException) => void;
 }
 
 export interface OpenLog {
   readonly log: Log;
-  /** Resolves when every line is written, or after a second if nobody reads them. Never rejects. */
+  /** Resolves when every line is written, or after a second. Never rejects. */
   readonly flush: () => Promise<void>;
   /** Lines that could not be written, since the start. */
   readonly dropped: () => number;
@@ -44,14 +44,14 @@ export function createLog({ level, format, isTerminal, destination, onFailing = 
   const isPretty = format === 'pretty' || (format === 'auto' && isTerminal);
   const options = {
     level,
-    // Process id and host name are the platform's to add.
+    // The platform adds process id and host name.
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
   const log = pino(options, isPretty ? prettily(stream, isTerminal) : stream);
   const tell = (lines: number): void =>
-    log.warn({ event: 'log_dropped', lines }, 'lines of the log were lost: it could not be written');
+    log.warn({ event: 'log_dropped', lines }, 'log lines were lost because the log could not be written');
   return {
     log,
     flush: () => standard?.flush() ?? Promise.resolve(),
@@ -59,9 +59,9 @@ export function createLog({ level, format, isTerminal, destination, onFailing = 
   };
 }
 
-/** In the same step, unlike pino-pretty's own stream: flush() then knows of every line. */
+/** Renders synchronously, unlike pino-pretty's own stream, so that flush() covers every line. */
 function prettily(stream: DestinationStream, isTerminal: boolean): DestinationStream {
-  // Who writes JSON never loads it.
+  // Loaded only for this format.
   const { prettyFactory }: typeof PinoPretty = createRequire(import.meta.url)('pino-pretty');
   const render = prettyFactory({
     colorize: isTerminal,

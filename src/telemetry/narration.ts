@@ -1,4 +1,4 @@
-// What happens, told to a person who watches a terminal: few lines, what many clients met summed up in one. The log has the rest.
+// The narration for a person at a terminal: few lines, with many clients summed up in one. The log has the details.
 import { CLOSE_REASONS } from '../model/close-reason.ts';
 import type { CloseReason } from '../model/close-reason.ts';
 import { durationText } from '../core/describe.ts';
@@ -9,11 +9,11 @@ type Event = ProxyEvent | WorkerEvent | MonitorEvent | ReloadEvent;
 
 export interface NarrationOptions {
   readonly tell: (line: string) => void;
-  /** Runs it after the events of this step: sessions that end together are told together. */
+  /** Runs `run` after the current events, so that sessions that close together share a line. */
   readonly later: (run: () => void) => void;
 }
 
-/** Clients of one pool that wait, since there was none. */
+/** The clients of one pool that were held since the last time nobody was. */
 interface Waiting {
   now: number;
   served: number;
@@ -21,7 +21,7 @@ interface Waiting {
   longestMs: number;
 }
 
-/** These end sessions in the ordinary course of things. */
+/** Reasons that are part of normal operation. */
 const ORDINARY: readonly CloseReason[] = ['cancel_forwarded', 'startup_timeout'];
 
 export function createNarration(options: NarrationOptions): (event: Event) => void {
@@ -40,7 +40,7 @@ export function createNarration(options: NarrationOptions): (event: Event) => vo
       case 'session_closed':
         return endings.ended(event.member, event.reason);
       case 'standing_changed':
-        // The route says it, and in which pool's place.
+        // The line about the route says so.
         if (event.to.why.code === 'fallback') return;
         return tellAsLogged(event);
       case 'route_changed':
@@ -79,7 +79,7 @@ interface Holds {
   ended(pool: string, isServed: boolean, waitedMs: number): void;
 }
 
-/** Tells of the first client that waits, and of all of them when the last one's wait is over. */
+/** One line for the first client on hold, and one for all of them when the last hold has ended. */
 function createHolds({ tell }: NarrationOptions): Holds {
   const waiting = new Map<string, Waiting>();
   return {
@@ -90,7 +90,7 @@ function createHolds({ tell }: NarrationOptions): Holds {
         return;
       }
       waiting.set(pool, { now: 1, served: 0, unserved: 0, longestMs: 0 });
-      tell(`pool ${pool}: a client waits`);
+      tell(`pool ${pool}: clients are waiting`);
     },
     ended(pool, isServed, waitedMs) {
       const known = waiting.get(pool);
@@ -110,11 +110,11 @@ interface Endings {
   ended(member: string | undefined, reason: CloseReason): void;
 }
 
-/** Sessions that end in one step for one reason are one line. */
+/** Sessions that close together for one reason share a line. */
 function createEndings({ tell, later }: NarrationOptions): Endings {
   const counts = new Map<string, number>();
   const tellAll = (): void => {
-    for (const [what, count] of counts) tell(`${count === 1 ? '1 session' : `${count} sessions`} ended on ${what}`);
+    for (const [what, count] of counts) tell(`${count === 1 ? '1 session' : `${count} sessions`} closed on ${what}`);
     counts.clear();
   };
   return {
@@ -129,8 +129,8 @@ function createEndings({ tell, later }: NarrationOptions): Endings {
 
 function heldText(pool: string, { served, unserved, longestMs }: Waiting): string {
   const total = served + unserved;
-  const who = total === 1 ? '1 client was held for' : `${total} clients were held, the longest for`;
+  const clients = total === 1 ? '1 client waited' : `${total} clients waited, the longest`;
   const outcome =
-    unserved === 0 ? 'then served' : served === 0 ? 'and not served' : `${served} served, ${unserved} not`;
-  return `pool ${pool}: ${who} ${durationText(longestMs)}, ${outcome}`;
+    unserved === 0 ? 'then connected' : served === 0 ? 'not connected' : `${served} connected, ${unserved} not`;
+  return `pool ${pool}: ${clients} ${durationText(longestMs)}, ${outcome}`;
 }

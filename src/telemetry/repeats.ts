@@ -1,11 +1,10 @@
-// Lines that a flood of clients could make one each of: the first of a kind is written whole, the others are counted,
-// and each second one line says how many there were. Kinds are few: pools and members with an outcome each, never
-// anything that a client sent.
+// Limits lines that many clients can cause at once: the first of a group is written, the rest are counted, and once a
+// second one line has the count. The groups are few: a pool or member with an outcome, never data from a client.
 import type { Clock } from '../model/instant.ts';
 
 export interface Repeat {
   readonly key: string;
-  /** `count` more of them came within a second. */
+  /** Reports that `count` more came within a second. */
   readonly tell: (count: number) => void;
 }
 
@@ -19,7 +18,7 @@ export class Repeats {
     this.#clock = clock;
   }
 
-  /** True: this one is the first of its kind for a second, and is to be written. */
+  /** True: the first of its group within a second; write it. */
   isFirst({ key, tell }: Repeat): boolean {
     const known = this.#open.get(key);
     if (known === undefined) {
@@ -31,7 +30,7 @@ export class Repeats {
     return false;
   }
 
-  /** Tells what was counted so far. */
+  /** Reports the counts so far. */
   stop(): void {
     for (const [key, { count, tell, cancel }] of this.#open) {
       cancel();

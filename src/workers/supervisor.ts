@@ -175,7 +175,7 @@ class Supervisor implements Proxy {
   }
 
   trouble(): string | undefined {
-    if (this.#begun().length === 0) return 'no worker runs';
+    if (this.#begun().length === 0) return 'no worker is running';
     return this.#slots.map((slot) => slot.trouble()).find((trouble) => trouble !== undefined);
   }
 

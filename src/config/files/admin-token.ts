@@ -27,7 +27,7 @@ export async function readAdminToken({
   try {
     const read = secret.safeParse((await readFile(tokenFile, 'utf8')).trim());
     if (read.success) return { kind: 'token', value: read.data };
-    return unusable(`is of no use: what it holds ${read.error.issues[0]?.message ?? 'is no token'}`);
+    return unusable(`cannot be used: its content ${read.error.issues[0]?.message ?? 'is not a token'}`);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
     return unusable(`cannot be read: ${REASONS.get(code) ?? code}`);

@@ -137,7 +137,7 @@ export class Admission {
     const { maxSessions, maxSessionsPerAddress = Infinity, maxHandshakes = Infinity } = this.#limits();
     const others = this.#others();
     if (this.#starting.size + others.starting >= maxHandshakes) {
-      const text = `the limit of ${maxHandshakes} clients in their startup is reached`;
+      const text = `the limit of ${maxHandshakes} clients in their handshake is reached`;
       return { text, needs: 'starting' };
     }
     if (this.#taken.session + others.sessions >= maxSessions) {
@@ -145,7 +145,7 @@ export class Admission {
     }
     if (this.#descriptors !== undefined && this.#taken.session >= this.#descriptors.sessions) {
       const { limit, sessions } = this.#descriptors;
-      return { text: `the limit on open files (${limit}) has room for ${sessions} sessions`, needs: 'session' };
+      return { text: `the limit on open files (${limit}) allows ${sessions} sessions`, needs: 'session' };
     }
     const fromThere = (this.#byAddress.get(address) ?? 0) + (others.byAddress.get(address) ?? 0);
     if (fromThere >= maxSessionsPerAddress) {

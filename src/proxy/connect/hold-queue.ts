@@ -94,10 +94,14 @@ export class HoldQueue {
     const now = clock.now();
     const lostForMs = queue.lostAt === undefined ? 0 : now - queue.lostAt;
     if (lostForMs >= policy.outageTimeoutMs) {
-      return { kind: 'refused', reason: 'no_route', detail: `no route for ${Math.round(lostForMs / 1000)} s` };
+      return {
+        kind: 'refused',
+        reason: 'no_route',
+        detail: `no eligible member for ${Math.round(lostForMs / 1000)} s`,
+      };
     }
     if (this.#held + heldElsewhere() >= policy.maxSessions) {
-      return { kind: 'refused', reason: 'hold_full', detail: `${policy.maxSessions} clients wait already` };
+      return { kind: 'refused', reason: 'hold_full', detail: `${policy.maxSessions} clients are waiting already` };
     }
     const waitMs = Math.min(since + policy.clientTimeoutMs - now, policy.outageTimeoutMs - lostForMs);
     if (waitMs <= 0) return { kind: 'refused', reason: 'hold_timeout', detail: 'no time left to wait' };

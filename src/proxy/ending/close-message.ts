@@ -1,7 +1,7 @@
-// What a client reads when a session that was served ends between two messages: the reason as the greppable word, DETAIL why,
-// HINT what to do. No addresses, as in every text for clients.
+// What a client reads when its relayed session ends between two messages: the reason code ends the message, DETAIL gives
+// the cause, HINT the remedy. No text contains an address.
 import { CLOSE_REASONS } from '../../model/close-reason.ts';
-import type { BackendEnding, EndReason } from '../../model/close-reason.ts';
+import type { BackendEnding, EndReason, LeaveCause } from '../../model/close-reason.ts';
 import { durationText } from '../../core/describe.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';
@@ -21,14 +21,19 @@ export interface LossFacts {
 }
 
 /**
- * For a client whose server ended without a word. 57P03 lets libpq try its next host; 57P01 is what PostgreSQL says to
- * an idle session; 08006 leaves open what became of the transaction.
+ * For a client whose server closed the connection without an error message. With 57P03 libpq tries its next host; 57P01
+ * is PostgreSQL's code for an idle session; with 08006 the outcome of the transaction is unknown.
  */
 export function lossMessage({ ending, activity, pool, detail }: LossFacts): ErrorFields {
-  const message = `pointsman: the server of pool "${pool}" ended the session (${ending})`;
+  const message = `pointsman: the server of pool "${pool}" closed the connection (${ending})`;
   switch (activity) {
     case 'starting':
-      return { sqlState: '57P03', message, detail, hint: 'The session had not begun. Connect again in a few seconds.' };
+      return {
+        sqlState: '57P03',
+        message,
+        detail,
+        hint: 'The session had not started. Connect again in a few seconds.',
+      };
     case 'idle':
       return { sqlState: '57P01', message, detail, hint: hint(ending) };
     case 'busy':
@@ -38,29 +43,41 @@ export function lossMessage({ ending, activity, pool, detail }: LossFacts): Erro
   }
 }
 
-/** DETAIL of it: how the member's server ended. `fatal`: the SQLSTATE that it gave. */
+/** DETAIL: how the server closed the connection. `fatal`: the SQLSTATE it sent. */
 export function describeEnd(member: MemberName, ending: BackendEnding, fatal: string | undefined): string {
   if (fatal !== undefined) return `${member}: FATAL ${fatal}`;
-  return `${member}: ${ending === 'backend_reset' ? 'the connection was reset' : 'the connection ended without a word'}`;
+  return `${member}: ${ending === 'backend_reset' ? 'connection reset by the server' : 'connection closed by the server without an error message'}`;
 }
 
 const UNKNOWN_OUTCOME =
-  'A statement or a transaction was under way. Find out whether it took effect before you repeat it.';
+  'A statement or transaction was in progress. Check whether it took effect before you repeat it.';
 
 /** DETAIL of `too_old`. */
 export function describeAge(ageMs: number, maxAgeMs: number): string {
-  return `it was open for ${durationText(ageMs)}; max_session_age is ${durationText(maxAgeMs)}, give or take a tenth`;
+  return `the session lasted ${durationText(ageMs)}; max_session_age is ${durationText(maxAgeMs)} (varied by up to 10 %)`;
 }
+
+const EVICTED: Readonly<Record<`evicted_${LeaveCause}`, string>> = {
+  evicted_dead: 'the server is down',
+  evicted_silent: 'the server does not respond',
+  evicted_demoted: 'the server is no longer the primary',
+  evicted_promoted: 'the server has become the primary',
+  evicted_lagging: 'the server lags too far behind',
+  evicted_tagged_out: 'the server was excluded by its tags',
+  evicted_removed: 'the server has left the cluster',
+  evicted_operator: 'the server is being drained',
+  evicted_fallback_over: 'the pool has its own members again',
+};
 
 function sentence(reason: EndReason, pool: PoolName): string {
   if (reason === 'shutdown') return 'the proxy is shutting down';
-  if (reason === 'landed_on_standby') return `the member of pool "${pool}" turned out to be a standby`;
-  if (reason === 'too_old') return `the session has reached the age at which pool "${pool}" ends sessions`;
-  return `the session's member left pool "${pool}"`;
+  if (reason === 'landed_on_standby') return `the server of pool "${pool}" is a standby`;
+  if (reason === 'too_old') return `terminating connection: maximum session age of pool "${pool}" reached`;
+  return `terminating connection: ${EVICTED[reason]}`;
 }
 
 function hint(reason: EndReason | BackendEnding): string {
   return reason === 'shutdown'
-    ? 'No transaction was open. Connect to another proxy, or again in a few seconds.'
-    : 'No transaction was open. Connect again: the next session goes where the pool is then.';
+    ? 'No transaction was open. Connect to another proxy, or connect again in a few seconds.'
+    : 'No transaction was open. Connect again.';
 }

@@ -1,5 +1,5 @@
-// What a refused client reads. One text per reason, with the reason itself as the greppable word; DETAIL says what is known,
-// HINT what to do. Addresses are left out: whoever reads this has not authenticated.
+// What a refused client reads: one message per reason, with the reason code at its end; DETAIL gives the facts, HINT the
+// remedy. No text contains an address, because the reader has not authenticated.
 import { CLOSE_REASONS } from '../../model/close-reason.ts';
 import type { RefusalReason } from '../../model/close-reason.ts';
 import { describeMembers, durationText } from '../../core/describe.ts';
@@ -14,31 +14,31 @@ export interface RefusalFacts {
   readonly pool: PoolPolicy;
   readonly decision: PoolDecision | undefined;
   readonly now: Instant;
-  /** How long the client was on hold. */
+  /** Time on hold. */
   readonly waitedMs: number;
-  /** What makes this refusal differ from others of its reason: the cap that was met, the last failed connect. */
+  /** The facts of this one refusal: the limit that was reached, the last failed connect. */
   readonly detail: string | undefined;
   /** Where the client named its pool, if it did. */
   readonly targetFrom?: PoolRequest['from'] | undefined;
 }
 
-/** Who has no session yet is told as PostgreSQL does when it shuts down: libpq tries its next host, pg_isready says "rejecting". */
+/** As PostgreSQL answers during its own shutdown: libpq tries its next host, pg_isready prints "rejecting". */
 const CANNOT_CONNECT_NOW = '57P03';
 
 export function refusalMessage(reason: RefusalReason, facts: RefusalFacts): ErrorFields {
   const isForNow = reason === 'shutdown' || reason === 'backend_closed';
   const sqlState = isForNow ? CANNOT_CONNECT_NOW : CLOSE_REASONS[reason].sqlState;
-  return { sqlState, message: `pointsman: ${sentence(reason, facts.pool)} (${reason})`, ...advice(reason, facts) };
+  return { sqlState, message: `pointsman: ${sentence(reason, facts)} (${reason})`, ...advice(reason, facts) };
 }
 
-/** The same as it goes to the client. */
+/** The message as bytes on the wire. */
 export function encodeRefusal(reason: RefusalReason, facts: RefusalFacts): Uint8Array {
   return encodeErrorResponse(refusalMessage(reason, facts));
 }
 
 /** The answer to a browser, a health check or a scraper on this port. */
 export const HTTP_ANSWER: Uint8Array = httpAnswer(
-  'pointsman: this port speaks the PostgreSQL protocol, not HTTP (not_postgres).\n' +
+  'pointsman: this port serves the PostgreSQL protocol, not HTTP (not-postgres).\n' +
     'Health, metrics and status are on the admin address.\n',
 );
 
@@ -52,88 +52,99 @@ function httpAnswer(text: string): Uint8Array {
   return new TextEncoder().encode(`${head.join('\r\n')}\r\n\r\n${text}`);
 }
 
-function sentence(reason: RefusalReason, pool: PoolPolicy): string {
+function sentence(reason: RefusalReason, { pool, waitedMs }: RefusalFacts): string {
   switch (reason) {
     case 'startup_timeout':
-      return 'no complete startup message in time';
+      return 'startup message not received in time';
     case 'not_postgres':
-      return 'this is not the PostgreSQL protocol';
+      return 'invalid startup packet';
     case 'unsupported_protocol':
       return 'unsupported frontend protocol';
     case 'tls_required':
-      return 'connections without TLS are not accepted here';
+      return 'TLS is required';
     case 'unknown_target':
-      return 'the client asks for a pool that is not there';
+      return 'unknown pool';
     case 'too_many_sessions':
-      return 'too many sessions';
+      return 'too many client connections';
     case 'hold_full':
-      return `too many clients wait for a route in pool "${pool.name}"`;
+      return `too many clients are waiting for pool "${pool.name}"`;
     case 'hold_timeout':
     case 'no_route':
-      return `no ${pool.check.family === 'primary' ? 'primary' : 'member'} to route to in pool "${pool.name}"`;
+      return `no ${wanted(pool)} available for pool "${pool.name}"${after(waitedMs)}`;
     case 'connect_failed':
-      return `could not connect to a member of pool "${pool.name}"`;
+      return `could not connect to a member of pool "${pool.name}"${after(waitedMs)}`;
     case 'backend_closed':
-      return `the server of pool "${pool.name}" ended the session`;
+      return `the server closed the connection during startup`;
     case 'shutdown':
       return 'the proxy is shutting down';
     case 'internal_error':
-      return 'an invariant of the proxy broke';
+      return 'internal error';
   }
 }
 
+function wanted({ check }: PoolPolicy): string {
+  return check.family === 'primary' ? 'primary' : 'member';
+}
+
+/** Empty for a client that did not wait. */
+function after(waitedMs: number): string {
+  return waitedMs > 0 ? ` after waiting ${durationText(waitedMs)}` : '';
+}
+
 function advice(reason: RefusalReason, facts: RefusalFacts): Pick<ErrorFields, 'detail' | 'hint'> {
-  const { detail, waitedMs } = facts;
-  const waited = waitedMs > 0 ? `waited ${durationText(waitedMs)}` : undefined;
+  const { detail } = facts;
   const members = (): string => describeMembers(facts.decision, facts.now);
   switch (reason) {
     case 'startup_timeout':
-      return { detail, hint: 'Connect with a PostgreSQL client; what connects and says nothing is cut off.' };
+      return {
+        detail,
+        hint: 'Connect with a PostgreSQL client. Idle connections without a startup message are closed.',
+      };
     case 'not_postgres':
       return {
         detail,
-        hint: 'Connect with a PostgreSQL client. What it says first, all parameters included, may have 10000 bytes.',
+        hint: 'Connect with a PostgreSQL client. A startup packet may have up to 10000 bytes.',
       };
     case 'unsupported_protocol':
-      return { detail, hint: 'Ask for encryption once, then send the startup message.' };
+      return { detail, hint: 'Request encryption at most once, then send the startup message.' };
     case 'tls_required':
       return {
         detail,
-        hint: 'Connect with TLS: sslmode=require, or verify-full with the certificate of the authority.',
+        hint: 'Connect with sslmode=require, or with sslmode=verify-full and the CA certificate.',
       };
     case 'unknown_target':
       return { detail, hint: targetHint(facts.targetFrom) };
     case 'too_many_sessions':
       return {
         detail,
-        hint: 'Close idle connections, put a connection pool between, or raise max_sessions in the configuration of the proxy.',
+        hint: 'Close idle connections, use a connection pooler, or raise client.max_sessions of the proxy.',
       };
     case 'hold_full':
       return { detail: join(detail, members()), hint: 'Connect again in a few seconds.' };
     case 'hold_timeout':
     case 'no_route':
       return {
-        detail: join(detail, members(), waited),
-        hint: 'Connect again in a few seconds. If it stays so, /status on the admin address of the proxy says more.',
+        detail: join(detail, members()),
+        hint: 'Connect again in a few seconds. `pointsman explain` on the proxy host shows why each member is excluded.',
       };
     case 'connect_failed':
       return {
-        detail: join(detail, members(), waited),
-        hint: "Connect again in a few seconds. If it stays so, check that PostgreSQL accepts connections from the proxy's host.",
+        detail: join(detail, members()),
+        hint: 'Connect again in a few seconds. Check that the proxy host can connect to PostgreSQL on the members.',
       };
     case 'backend_closed':
-      return { detail, hint: 'The session had not begun. Connect again in a few seconds.' };
+      return { detail, hint: 'The session had not started. Connect again in a few seconds.' };
     case 'shutdown':
-      return { detail, hint: 'Connect to another proxy, or again in a few seconds.' };
+      return { detail, hint: 'Connect to another proxy, or connect again in a few seconds.' };
     case 'internal_error':
-      return { detail, hint: 'Please report this.' };
+      return { detail, hint: 'This is a bug in Pointsman. Please report it.' };
   }
 }
 
 function targetHint(from: RefusalFacts['targetFrom']): string {
-  if (from === 'options') return 'The pool is named in the startup options of the client: -c pointsman.pool=NAME.';
-  if (from === 'parameter') return 'The pool is named in the startup parameter pointsman.pool of the client.';
-  return 'What follows the last @ of a database name is a pool. A database that is itself named a@b is reached as a@b@rw.';
+  if (from === 'options') return 'The client requests the pool in its startup options: -c pointsman.pool=NAME.';
+  if (from === 'parameter') return 'The client requests the pool in its startup parameter pointsman.pool.';
+  return 'The part after the last @ of a database name selects the pool. For a database named a@b, use a@b@rw.';
 }
 
 function join(...parts: readonly (string | undefined)[]): string {

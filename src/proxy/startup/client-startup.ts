@@ -157,7 +157,7 @@ export class ClientStartup implements StartupReaderListener {
         return tls === undefined ? handler.begin() : this.#answer(packet.kind, tls);
       case 'startup':
         if (tls?.isRequired !== true || this.#isEncrypted) return handler.begin();
-        return handler.end('tls_required', 'the startup message came in plain text');
+        return handler.end('tls_required', 'the startup message arrived without TLS');
       case 'tls':
         if (tls === undefined) return handler.begin();
         return this.#isEncrypted ? this.#nested() : this.#encrypt(tls, this.#reader.bytes());
@@ -188,7 +188,7 @@ export class ClientStartup implements StartupReaderListener {
   #await(): () => void {
     const { clock, timeoutMs, handler } = this.#inputs;
     const since = clock.now();
-    const expired = (): void => handler.end('startup_timeout', `waited ${timeoutMs} ms`);
+    const expired = (): void => handler.end('startup_timeout', `no startup message within ${timeoutMs} ms`);
     // After a stall timers run first: what the client said meanwhile is read before the verdict.
     let cancel = clock.schedule(Math.max(0, this.#leftMs), () => {
       cancel = clock.schedule(0, expired);
@@ -273,7 +273,7 @@ export class ClientStartup implements StartupReaderListener {
   }
 
   #tooMuch(): void {
-    this.#inputs.handler.end('hold_full', 'clients that wait have sent more than can be kept for them');
+    this.#inputs.handler.end('hold_full', 'waiting clients have sent more than the proxy can buffer');
   }
 
   /** What comes before the answer was not encrypted, and may be another's (CVE-2021-23214). PostgreSQL refuses it too. */

@@ -52,11 +52,11 @@ export function findPool(requested: string, pools: readonly PoolName[]): PoolNam
   return [requested, alias].find((name) => name !== undefined && pools.includes(name));
 }
 
-/** `"foo" is none of write, read, rw (write), ro (read)` */
+/** `no pool named "foo"; available: write, read, rw (write), ro (read)` */
 export function describeUnknown(requested: string, pools: readonly PoolName[]): string {
   const aliases = Object.entries(ALIASES).filter(([alias, pool]) => pools.includes(pool) && !pools.includes(alias));
   const known = [...pools, ...aliases.map(([alias, pool]) => `${alias} (${pool})`)];
-  return `"${clientText(requested)}" is none of ${known.join(', ')}`;
+  return `no pool named "${clientText(requested)}"; available: ${known.join(', ')}`;
 }
 
 /** PostgreSQL cuts names at this length, between two characters. Bytes. */

@@ -28,7 +28,7 @@ const operations: Operations = {
 
 beforeEach(async () => {
   done.length = 0;
-  outcome = { kind: 'done', result: { asked: true } };
+  outcome = { kind: 'done', result: { merged: false } };
   token = { kind: 'token', value: TOKEN };
   admin = createAdmin({
     address: { host: '127.0.0.1', port: 0 },
@@ -74,7 +74,7 @@ describe('done', () => {
     ['/accept/cluster-identity', 'accept cluster-identity'],
   ])('POST %s', async (path, what) => {
     const { status, body } = await ask(path);
-    expect([status, body, done]).toEqual([200, { asked: true }, [what]]);
+    expect([status, body, done]).toEqual([200, { merged: false }, [what]]);
   });
 
   test('a body is not needed, a charset does no harm', async () => {
@@ -84,7 +84,7 @@ describe('done', () => {
   test('a member that nobody knows: the known ones', async () => {
     outcome = { kind: 'unknown_member', known: ['pg-1', 'pg-2'] };
     const { status, body } = await ask('/members/pg-9/drain');
-    expect([status, body]).toEqual([404, { error: 'no such member: known are pg-1, pg-2' }]);
+    expect([status, body]).toEqual([404, { error: 'unknown member: the members are pg-1, pg-2' }]);
   });
 
   test('not now: why, and every problem', async () => {
@@ -99,7 +99,7 @@ describe('turned away before anything is done', () => {
 
   test.each(['/refresh', '/reload', '/members/pg-1/drain'])('GET %s', async (path) => {
     const { status, headers, body } = await ask(path, { method: 'GET' });
-    expect([status, headers.get('allow'), body]).toEqual([405, 'POST', { error: `${path} takes POST` }]);
+    expect([status, headers.get('allow'), body]).toEqual([405, 'POST', { error: `${path} accepts only POST` }]);
   });
 
   test('without a token configured: how to configure one', async () => {
@@ -112,7 +112,7 @@ describe('turned away before anything is done', () => {
   test('with a token that cannot be read: why', async () => {
     token = { kind: 'unusable', why: 'admin.token_file x cannot be read: there is no such file' };
     const { status, body } = await ask('/refresh');
-    expect([status, body]).toEqual([403, { error: `operations are off: ${'why' in token && token.why}` }]);
+    expect([status, body]).toEqual([403, { error: `operations are disabled: ${'why' in token && token.why}` }]);
   });
 
   test.each([
@@ -141,7 +141,7 @@ describe('turned away before anything is done', () => {
 
   test('a body beyond the bound: 413', async () => {
     const { status, body } = await ask('/refresh', { body: `"${'x'.repeat(5000)}"` });
-    expect([status, body]).toEqual([413, { error: expect.stringContaining('longer than 4096 bytes') }]);
+    expect([status, body]).toEqual([413, { error: expect.stringContaining('exceeds 4096 bytes') }]);
   });
 
   test('a body without an end does nothing, and does not hold the server', async () => {

@@ -107,7 +107,7 @@ describe('paths', () => {
   test('every answer ends its connection and is not to be cached', async () => {
     const { url } = await start();
     const { headers } = await fetch(`${url}/livez`);
-    expect([headers.get('connection'), headers.get('cache-control')]).toEqual(['close', 'no_store']);
+    expect([headers.get('connection'), headers.get('cache-control')]).toEqual(['close', 'no-store']);
   });
 
   test('HEAD is GET without the body', async () => {
@@ -125,8 +125,8 @@ describe('paths', () => {
       404,
       {
         error:
-          'no such path: known are /livez, /readyz, /metrics, /status, ' +
-          'and by POST /refresh, /reload, /members/NAME/drain, /members/NAME/resume, /accept/timeline, /accept/cluster-identity',
+          'not found: the paths are /livez, /readyz, /metrics, /status, ' +
+          'and with POST /refresh, /reload, /members/NAME/drain, /members/NAME/resume, /accept/timeline, /accept/cluster-identity',
       },
     ]);
   });
@@ -135,7 +135,7 @@ describe('paths', () => {
     const { url } = await start();
     const response = await fetch(`${url}/status`, { method });
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
-    expect(await response.json()).toEqual({ error: '/status takes GET and HEAD' });
+    expect(await response.json()).toEqual({ error: '/status accepts only GET and HEAD' });
   });
 
   test('a failure inside is a 500 with its message, and the next request is served', async () => {
@@ -152,7 +152,7 @@ describe('clients that do not behave', () => {
     const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
     const text = await exchange(port, sslRequest);
     expect(text).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
-    expect(text).toContain('this port speaks HTTP');
+    expect(text).toContain('this port serves HTTP');
     expect((await fetch(`${url}/livez`)).status).toBe(200);
   });
 

@@ -70,7 +70,7 @@ test('a drained replica: its sessions end, new ones are told who drained it, unt
       drained: true,
       pools: {
         write: 'open on pg-1',
-        read: 'no member, clients are refused (every member gave a definite no)',
+        read: 'no eligible member, clients are refused',
       },
     },
   });
@@ -118,16 +118,18 @@ test('G16: a drain is forgotten when the process ends', async () => {
 test('unknown members, wrong tokens, a rotated token', async () => {
   expect(await post('/members/pg-9/drain')).toEqual({
     status: 404,
-    body: { error: 'no such member: known are pg-1, pg-2' },
+    body: { error: 'unknown member: the members are pg-1, pg-2' },
   });
   expect((await post('/refresh', 'somebody-elses-token')).status).toBe(401);
   await writeFile(join(directory, 'token'), 'another-token-of-the-operator');
   expect((await post('/refresh')).status).toBe(401);
-  expect(await post('/refresh', 'another-token-of-the-operator')).toEqual({ status: 200, body: { asked: true } });
+  expect(await post('/refresh', 'another-token-of-the-operator')).toEqual({ status: 200, body: { merged: false } });
   await writeFile(join(directory, 'token'), 'short');
   expect(await post('/refresh')).toMatchObject({
     status: 403,
-    body: { error: expect.stringMatching(/^operations are off: admin\.token_file .* is too short to be a secret/) },
+    body: {
+      error: expect.stringMatching(/^operations are disabled: admin\.token_file .* is too short to be a secret/),
+    },
   });
 });
 
@@ -138,15 +140,15 @@ test('a token file that is not there is told when the program starts', async () 
     {
       level: 'warn',
       msg: expect.stringMatching(
-        /^operations are off: admin\.token_file .*gone cannot be read: there is no such file$/,
+        /^operations are disabled: admin\.token_file .*gone cannot be read: there is no such file$/,
       ),
     },
   ]);
 });
 
 test('/refresh is merged with another just before', async () => {
-  expect((await post('/refresh')).body).toEqual({ asked: true });
-  expect((await post('/refresh')).body).toEqual({ asked: false });
+  expect((await post('/refresh')).body).toEqual({ merged: false });
+  expect((await post('/refresh')).body).toEqual({ merged: true });
   expect(await lab.metric('pointsman_refreshes_total{outcome="asked"}')).toBe(1);
   expect(await lab.metric('pointsman_refreshes_total{outcome="merged"}')).toBe(1);
 });
@@ -209,8 +211,8 @@ test('a primary on a lower timeline is refused and shown, until an operator acce
           refused_for: 'timeline',
           shown: 'timeline 1',
           expected: 'timeline 2',
-          why: 'answers as the primary with timeline 1, but timeline 2 was seen before',
-          ends_by: [expect.stringContaining('which lacks: '), 'pointsman accept timeline'],
+          why: 'claims to be primary with timeline 1, but timeline 2 was seen before',
+          ends_by: [expect.stringContaining('(missing: '), 'pointsman accept timeline'],
         },
       ],
     },

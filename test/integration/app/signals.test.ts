@@ -148,7 +148,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s before the start is complete ends 
     pointsman = await startPointsman(file({ admin: { address: '127.0.0.1:0', token_file: tokenFile } }));
     const writer = await open(tokenFile, 'w');
     pointsman.signal(signal);
-    await said(pointsman, 'told to end before the start was complete');
+    await said(pointsman, 'stopped by a signal before the start was complete');
     // Node waits for the read before it ends.
     await writer.close();
     expect(await pointsman.exited()).toBe(0);
@@ -185,7 +185,7 @@ describe('SIGHUP', () => {
 
     await process.configure('listeners:\n  - { address: "127.0.0.1:1", pool: wriet }\nprobe: { interval: 5 }\n');
     process.signal('SIGHUP');
-    await said(process, 'reload failed, nothing changed');
+    await said(process, 'configuration reload failed, nothing changed');
     await said(process, 'pointsman.yaml:3:20: probe.interval: 5 has no unit');
     expect(await process.metric(successful)).toBe(0);
     await stillEchoes(live);
@@ -214,7 +214,7 @@ describe('SIGHUP', () => {
     const live = [await aSession(await addressOf(process, 'write')), await aSession(await addressOf(process, 'read'))];
     await spoil(process.file);
     process.signal('SIGHUP');
-    await said(process, 'reload failed, nothing changed');
+    await said(process, 'configuration reload failed, nothing changed');
     await said(process, why);
     expect(await process.metric(successful)).toBe(0);
     for (const client of live) await stillEchoes(client);

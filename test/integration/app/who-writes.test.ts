@@ -82,7 +82,8 @@ test('scenario 9: on equal timelines nobody new is let in, live sessions stay, a
   const { first, second, app } = await started({ role: 'primary' }, {});
   const live = await echoSession(app.address('write'));
   second.api.set({ role: 'primary', hasLock: true });
-  const alarm = () => app.lines.find(({ level, msg }) => level === 'error' && String(msg).includes('two_primaries'));
+  const alarm = () =>
+    app.lines.find(({ level, msg }) => level === 'error' && String(msg).includes('two members claim to be primary'));
   await until('the alarm', alarm);
   const waiting = await askingClient(app.address('write'));
   await probed(first, 5);

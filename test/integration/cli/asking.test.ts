@@ -41,7 +41,7 @@ const STATUS = buildStatus({
 });
 
 const LOWER = { member: 'pg-1', refused_for: 'timeline', shown: 'timeline 5', expected: 'timeline 6' } as const;
-const WHY = 'answers as the primary with timeline 5, but timeline 6 was seen before';
+const WHY = 'claims to be primary with timeline 5, but timeline 6 was seen before';
 
 let status = STATUS;
 const closing: (() => Promise<unknown> | void)[] = [];
@@ -67,7 +67,7 @@ async function serve(token: Token = { kind: 'token', value: TOKEN }, outcome?: O
     readiness: () => ({ ready: true }),
     token: () => Promise.resolve(token),
     operations: {
-      refresh: () => does('refresh', { asked: true }),
+      refresh: () => does('refresh', { merged: false }),
       reload: () =>
         Promise.resolve(
           does('reload', {
@@ -114,15 +114,15 @@ describe('explain', () => {
     const address = await serve();
     const { code, out, err } = await cli(['explain'], `{ address: ${address} }`);
     expect(out.split('\n')).toEqual([
-      `cluster lab, timeline 1, as seen by ${address}, up for 6 s`,
+      `cluster lab, timeline 1, status from ${address}, up for 6 s`,
       '',
-      'pool write (/primary): no member, clients wait (no_member)',
-      '  pg-1       takes no new sessions, keeps its live ones  no answer for 5 s: no answer within 800 ms; last yes to /primary 6 s ago; new sessions stop at 5 s, live ones end at 15 s',
-      '  replica-2  is not the primary                          role does not fit /primary: role replica; answered 200 to /replica?lag=16MB 500 ms ago',
+      'pool write (/primary): no eligible member, clients wait',
+      '  pg-1       closed to new sessions  no answer for 5 s: no answer within 800 ms; last passed /primary 6 s ago; no new sessions after 5 s; existing ones close after 15 s',
+      '  replica-2  not primary             is a replica; answered 200 to /replica?lag=16MB 500 ms ago',
       '',
       'pool read (/replica?lag=16MB): open on replica-2',
-      '  pg-1       takes no new sessions, keeps its live ones  serves an exclusive pool: pool write; answered 200 to /primary 6 s ago',
-      '  replica-2  takes sessions                              answered 200 to /replica?lag=16MB 500 ms ago; lag 0 B by our own reckoning, bound 16 MB',
+      '  pg-1       closed to new sessions  serves an exclusive pool: pool write; answered 200 to /primary 6 s ago',
+      '  replica-2  eligible                answered 200 to /replica?lag=16MB 500 ms ago; estimated lag 0 B (limit 16 MB)',
       '',
     ]);
     expect([code, err]).toEqual([0, '']);
@@ -145,7 +145,7 @@ describe('explain', () => {
     const changes = changesBetween(decideRoutes(POLICY, BEFORE, 100), TABLE).map((event) =>
       logLine(event, true).text(),
     );
-    expect(changes).toContain(`pool write: pg-1 takes no new sessions, keeps its live ones: ${words}`);
+    expect(changes).toContain(`pool write: pg-1 is closed to new sessions: ${words}`);
   });
 
   test('below the pools which members are not used, and which setting would allow it', async () => {
@@ -180,10 +180,10 @@ describe('explain', () => {
     const address = await serve();
     const { out } = await cli(['explain', '--admin', address]);
     expect(out.split('\n').slice(0, 5)).toEqual([
-      `cluster lab, timeline 1, as seen by ${address}, up for 4.6 d`,
+      `cluster lab, timeline 1, status from ${address}, up for 4.6 d`,
       'not ready: shutting down',
       'drained by the operator: pg-1, pg-7',
-      'a switchover from pg-1 is scheduled in 90 min',
+      'switchover from pg-1 scheduled in 90 min',
       '',
     ]);
   });
@@ -199,7 +199,7 @@ describe('explain', () => {
 
   test('an unknown pool: the known ones, exit code 2', async () => {
     const { code, out, err } = await cli(['explain', '--pool', 'wriet', '--admin', await serve()]);
-    expect([code, out, err]).toEqual([2, '', 'pointsman: there is no pool wriet: known are write, read\n']);
+    expect([code, out, err]).toEqual([2, '', 'pointsman: unknown pool wriet: the pools are write, read\n']);
   });
 });
 
@@ -209,7 +209,7 @@ describe('nobody there', () => {
     await closing.pop()?.();
     const { code, err } = await cli(['explain'], `{ address: ${address} }`);
     expect(err).toBe(
-      `pointsman: no Pointsman answers at ${address} (connection refused): is it running, with this admin.address? --admin HOST:PORT asks another\n`,
+      `pointsman: no answer from ${address} (connection refused). Is Pointsman running with this admin.address? Use --admin HOST:PORT for another address.\n`,
     );
     expect(code).toBe(1);
   });
@@ -243,28 +243,28 @@ describe('nobody there', () => {
     const { err } = await cli(['explain', '--admin', '127.0.0.1:1']);
     expect(err).toContain('127.0.0.1:1 (connection refused)');
     const { err: env } = await cli(['explain'], '', { POINTSMAN_ADMIN_ADDRESS: '*:1' });
-    expect(env).toContain('no Pointsman answers at 127.0.0.1:1 (connection refused)');
+    expect(env).toContain('no answer from 127.0.0.1:1 (connection refused)');
   });
 });
 
 describe('operations', () => {
   test.each([
-    [['refresh'], 'refresh', 'every member is asked now\n'],
-    [['reload'], 'reload', 'probe.interval 1s -> 2s\nnot applied without a restart: log.format auto -> json\n'],
+    [['refresh'], 'refresh', 'probing all members now\n'],
+    [['reload'], 'reload', 'probe.interval 1s -> 2s\nneeds a restart: log.format auto -> json\n'],
     [
       ['drain', 'pg-2'],
       'drain pg-2',
-      'pg-2 is drained: no new sessions until it is resumed\n  pool write    open on pg-1\n  pool reports  open on pg-3\n',
+      'pg-2 drained: no new sessions until it is resumed\n  pool write    open on pg-1\n  pool reports  open on pg-3\n',
     ],
     [
       ['resume', 'a/b c'],
       'resume a/b c',
-      'a/b c is resumed\n  pool write    open on pg-1\n  pool reports  open on pg-3\n',
+      'a/b c resumed\n  pool write    open on pg-1\n  pool reports  open on pg-3\n',
     ],
     [
       ['accept', 'timeline'],
       'accept timeline',
-      'pg-1 is believed as the primary, with timeline 5 instead of timeline 6\n  pool write    open on pg-1\n  pool reports  open on pg-3\n',
+      'pg-1 accepted as primary with timeline 5 instead of timeline 6\n  pool write    open on pg-1\n  pool reports  open on pg-3\n',
     ],
   ])('%j', async (argv, what, text) => {
     const address = await serve();
@@ -282,11 +282,9 @@ describe('operations', () => {
     expect(shown).toEqual({
       code: 0,
       err: '',
-      out: `pg-1 ${WHY}; so for 40 s\n  ended by A\n  ended by B\n`,
+      out: `pg-1 ${WHY} (for 40 s)\n  ends with A\n  ends with B\n`,
     });
-    expect((await cli(['explain', '--admin', address])).out).toContain(
-      `refused: pg-1 ${WHY} (pointsman accept shows what ends that)\n`,
-    );
+    expect((await cli(['explain', '--admin', address])).out).toContain(`refused: pg-1 ${WHY} (see pointsman accept)\n`);
     expect(asked).toEqual([]);
   });
 
@@ -311,10 +309,10 @@ describe('operations', () => {
 
   test('turned away: in the words of who was asked, exit code 1', async () => {
     const wrong = await cli(['refresh', '--admin', await serve()], '', { POINTSMAN_ADMIN_TOKEN: `${TOKEN}x` });
-    expect([wrong.code, wrong.err]).toEqual([1, 'pointsman: this is not the token\n']);
+    expect([wrong.code, wrong.err]).toEqual([1, 'pointsman: wrong token\n']);
     const address = await serve(undefined, { kind: 'unknown_member', known: ['pg-1'] });
     const unknown = await cli(['drain', 'pg-9', '--admin', address], '', { POINTSMAN_ADMIN_TOKEN: TOKEN });
-    expect([unknown.code, unknown.err]).toEqual([1, 'pointsman: no such member: known are pg-1\n']);
+    expect([unknown.code, unknown.err]).toEqual([1, 'pointsman: unknown member: the members are pg-1\n']);
   });
 
   test('a reload that failed: every problem', async () => {

@@ -1,4 +1,4 @@
-// In the middle of an edit the file on disk is broken, and the Pointsman that runs is asked all the same: where it is and its token are
+// In the middle of an edit the file on disk is broken, and a running Pointsman is asked all the same: where it is and its token are
 // all that these commands need.
 import { createServer } from 'node:http';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -39,7 +39,7 @@ async function drain(text: string | undefined, argv: readonly string[] = [], env
   return { code, out, err };
 }
 
-const SAID = 'pg-2 is drained: no new sessions until it is resumed\n';
+const SAID = 'pg-2 drained: no new sessions until it is resumed\n';
 const ADMIN = (): string => `admin: { address: "${address}", token: ${TOKEN} }`;
 
 test.each([
@@ -58,7 +58,7 @@ test.each([
 ])('%s: asked where the file says, and told in one line', async (_, text, fault) => {
   const { code, out, err } = await drain(text());
   expect(err).toMatch(fault);
-  expect(err.split('\n')).toEqual([expect.stringContaining(`; ${address} is asked all the same`), '']);
+  expect(err.split('\n')).toEqual([expect.stringContaining(`; continuing with ${address}`), '']);
   expect([code, out, asked]).toEqual([0, SAID, [`POST /members/pg-2/drain Bearer ${TOKEN}`]]);
 });
 
@@ -66,7 +66,7 @@ test('--admin goes before what a broken file says, or no file at all', async () 
   const env = { POINTSMAN_ADMIN_TOKEN: TOKEN };
   for (const text of ['admin: { address: nonsense }', '{{{', undefined]) {
     const { code, err } = await drain(text, ['--admin', address], env);
-    expect([code, err]).toEqual([0, expect.stringContaining(`; ${address} is asked all the same`)]);
+    expect([code, err]).toEqual([0, expect.stringContaining(`; continuing with ${address}`)]);
   }
   expect(asked).toHaveLength(3);
 });
@@ -77,6 +77,6 @@ test.each([
   ['no file', undefined],
 ])('%s: nobody is asked by guess', async (_, text) => {
   const { code, err } = await drain(text, [], { POINTSMAN_ADMIN_TOKEN: TOKEN });
-  expect(err).toMatch(/problems?: --admin HOST:PORT asks another\n$/);
+  expect(err).toMatch(/problems?\. Use --admin HOST:PORT for another address\.\n$/);
   expect([code, asked]).toEqual([2, []]);
 });

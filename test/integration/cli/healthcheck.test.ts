@@ -90,7 +90,7 @@ describe('healthcheck', () => {
     const { code, stderr } = await checked({ admin });
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: `${admin}/readyz: what answers there is no Pointsman's admin address\n`,
+      stderr: `${admin}/readyz: not a Pointsman admin endpoint\n`,
     });
     await new Promise((resolve) => other.close(resolve));
   });

@@ -9,10 +9,10 @@ const never = (): Promise<never> => Promise.reject(new Error('not asked'));
 const sandbox: SandboxParts = { verbs: [], run: never, ask: never, sql: never };
 
 test.each([
-  [{ was_drained: true }, 'pg-2 is resumed\n'],
+  [{ was_drained: true }, 'pg-2 resumed\n'],
   [{ was_drained: false }, 'pg-2 was not drained\n'],
   // An older Pointsman does not say.
-  [{}, 'pg-2 is resumed\n'],
+  [{}, 'pg-2 resumed\n'],
 ])('%j', async (more, said) => {
   const answer = JSON.stringify({ member: 'pg-2', drained: false, pools: {}, ...more });
   const server = createServer((_, response) => response.end(answer));

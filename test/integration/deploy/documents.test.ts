@@ -92,7 +92,7 @@ describe("Pointsman's commands", () => {
     readiness: () => ({ ready: true }),
     token: () => Promise.resolve({ kind: 'token', value: TOKEN }),
     operations: {
-      refresh: () => done({ asked: true }),
+      refresh: () => done({ merged: false }),
       reload: () => Promise.resolve(done({ changed: [], needs_restart: [], warnings: [] })),
       drain: (member) => done({ member, drained: true, pools }),
       resume: (member) => done({ member, drained: false, pools }),

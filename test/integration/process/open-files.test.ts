@@ -73,7 +73,7 @@ describeUnless(NO_PRLIMIT, 'the limit on open files', () => {
       expect(files.most_sessions).toBeLessThan((workers * LIMIT) / 2);
       expect(await running.metric('process_max_fds')).toBe(LIMIT);
       expect(running.lines.filter(({ event }) => event === 'open_files_limit')).toEqual([
-        expect.objectContaining({ level: 'warn', limit: LIMIT, sessions: files.most_sessions, maxSessions: 5000 }),
+        expect.objectContaining({ level: 'warn', limit: LIMIT, sessions: files.most_sessions, max_sessions: 5000 }),
       ]);
     }, 60_000);
   }
@@ -81,10 +81,10 @@ describeUnless(NO_PRLIMIT, 'the limit on open files', () => {
   it('that is too low for anything is a reason not to start', async () => {
     const running = await start(150);
     expect(await running.exited()).toBe(1);
-    expect(running.stderr.join('')).toContain('the limit on open files is 150, which is too low');
+    expect(running.stderr.join('')).toContain('the limit on open files (150) is too low');
   });
 
-  it('that has room for all is not spoken of', async () => {
+  it('that allows all is not spoken of', async () => {
     const running = await start(1024, { client: { max_sessions: 100 } });
     await running.waitUntilReady();
     expect(running.lines.some(({ event }) => event === 'open_files_limit')).toBe(false);

@@ -50,7 +50,7 @@ describeUnless(missing, 'systemd is told', () => {
 
   test('ready with the first picture, reloading, ready again, stopping', async () => {
     const running = await started(cluster.section());
-    expect(await manager.heard('READY=1')).toBe('READY=1\nSTATUS=Serves');
+    expect(await manager.heard('READY=1')).toBe('READY=1\nSTATUS=Serving');
     expect((await running.admin('/readyz')).status).toBe(200);
     running.signal('SIGHUP');
     // Of the clock that systemd compares it with, microseconds since the machine's start.
@@ -74,7 +74,7 @@ describeUnless(missing, 'systemd is told', () => {
 
   test('ready when the workers listen, where there are several: by the main process alone', async () => {
     const running = await started(cluster.section(), { POINTSMAN_WORKERS: '2' });
-    await running.waitFor('ready', () => manager.messages.includes('READY=1\nSTATUS=Serves'));
+    await running.waitFor('ready', () => manager.messages.includes('READY=1\nSTATUS=Serving'));
     expect(await running.metric('pointsman_workers')).toBe(2);
     running.signal('SIGTERM');
     expect(await running.exited()).toBe(0);
@@ -88,7 +88,7 @@ describeUnless(missing, 'systemd is told', () => {
       pointsman?.lines.find(({ event }) => event === 'systemd_not_told'),
     );
     expect(line?.['msg']).toBe(
-      'systemd is not told how we are (with Type=exec it need not be): there is no program systemd-notify',
+      'systemd notification failed (not needed with Type=exec): the program systemd-notify is missing',
     );
   });
 
@@ -119,7 +119,7 @@ describeUnless(missing, 'systemd is told', () => {
       await clock.advance(9_999);
       expect(clock.pending()).toBe(1);
       await clock.advance(1);
-      expect(await manager.heard('READY=1')).toContain('no complete picture');
+      expect(await manager.heard('READY=1')).toContain('the first round of probes is not complete');
       complete.resolve();
       await clock.advance(0);
       systemd.stopping();

@@ -117,10 +117,10 @@ test('a session that its server has ended takes no place, and ends when its clie
 });
 
 const ENDS = [
-  ['ends', 'backend_closed', 'the connection ended without a word'],
-  ['is reset', 'backend_reset', 'the connection was reset'],
+  ['ends', 'backend_closed', 'connection closed by the server without an error message'],
+  ['is reset', 'backend_reset', 'connection reset by the server'],
 ] as const;
-const UNKNOWN = 'A statement or a transaction was under way. Find out whether it took effect before you repeat it.';
+const UNKNOWN = 'A statement or transaction was in progress. Check whether it took effect before you repeat it.';
 
 test.each(
   ENDS.flatMap((end) => [
@@ -139,7 +139,7 @@ test.each(
     S: 'FATAL',
     V: 'FATAL',
     C: sqlState,
-    M: `pointsman: the server of pool "write" ended the session (${ending})`,
+    M: `pointsman: the server of pool "write" closed the connection (${ending})`,
     D: `pg-1: ${how}`,
     H: hint,
   });
@@ -197,8 +197,8 @@ test('two servers that leave a starting client without a word: it reads 57P03', 
   client.socket.write(aStartup());
   expect(await until('the error', () => errorFields(client.received()))).toMatchObject({
     C: '57P03',
-    M: 'pointsman: the server of pool "write" ended the session (backend_closed)',
-    D: 'pg-1: the connection ended without a word',
+    M: 'pointsman: the server of pool "write" closed the connection (backend_closed)',
+    D: 'pg-1: connection closed by the server without an error message',
   });
   await closed(client);
   expect(backend.connections).toHaveLength(2);

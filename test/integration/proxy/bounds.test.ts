@@ -62,7 +62,7 @@ test('over the bound of silent clients the next one is told and cut off; who spe
   const second = await connectRaw(lab.address('write'));
   expect(await until('the error', () => errorFields(second.received()))).toMatchObject({
     C: '53300',
-    D: 'the limit of 1 clients in their startup is reached',
+    D: 'the limit of 1 clients in their handshake is reached',
   });
   await until('its end', () => second.hasEnded || second.isClosed);
   silent.socket.write(aStartup());

@@ -60,7 +60,7 @@ test('a lagging member: idle sessions drain after relocate_after, busy ones when
   await clock.advance(2999);
   expect(lab.reasons()).toEqual([]);
   await clock.advance(1);
-  expect(await idle.lastWords()).toMatchObject({ C: '57P01', D: 'pg-1: lags too far behind' });
+  expect(await idle.lastWords()).toMatchObject({ C: '57P01', D: 'pg-1: lag too high' });
   await clock.advance(1_000_000);
   await until('one close', () => lab.reasons().length === 1);
   await busy.answer('I');
@@ -104,7 +104,9 @@ test('the end of a fallback: its sessions drain, and what is busy at the deadlin
   await busy.ask();
   lab.decide({ read: onTwo(STANDS_BY) });
   await clock.advance(3000);
-  expect(await idle.lastWords()).toMatchObject({ D: "pg-1: stands by as the pool's fallback: pool write" });
+  expect(await idle.lastWords()).toMatchObject({
+    D: 'pg-1: fallback, used only while the pool has no other eligible member: pool write',
+  });
   await clock.advance(59_999);
   await until('one close', () => lab.reasons().length === 1);
   await clock.advance(1);

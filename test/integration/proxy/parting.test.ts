@@ -89,18 +89,16 @@ test('an idle session of a demoted primary is told why, in that step, and its se
     S: 'FATAL',
     V: 'FATAL',
     C: '57P01',
-    M: 'pointsman: the session\'s member left pool "write" (evicted_demoted)',
-    D: 'pg-1: role does not fit the check: role replica',
-    H: 'No transaction was open. Connect again: the next session goes where the pool is then.',
+    M: 'pointsman: terminating connection: the server is no longer the primary (evicted_demoted)',
+    D: 'pg-1: is a replica',
+    H: 'No transaction was open. Connect again.',
   });
   await until('the reset', () => session.backend.isClosed);
   expect(session.backend.wasReset).toBe(true);
   expect(session.backend.received().length).toBe(heard);
   session.client.socket.end();
   await until('the close', () => lab.reasons().length === 1);
-  expect(lab.closed()).toMatchObject([
-    { reason: 'evicted_demoted', member: 'pg-1', detail: 'pg-1: role does not fit the check: role replica' },
-  ]);
+  expect(lab.closed()).toMatchObject([{ reason: 'evicted_demoted', member: 'pg-1', detail: 'pg-1: is a replica' }]);
 });
 
 test.each([

@@ -35,9 +35,9 @@ function demote(): void {
 }
 
 const EVICTED = {
-  message: 'pointsman: the session\'s member left pool "write" (evicted_demoted)',
-  detail: 'pg-1: role does not fit the check: role replica',
-  hint: 'No transaction was open. Connect again: the next session goes where the pool is then.',
+  message: 'pointsman: terminating connection: the server is no longer the primary (evicted_demoted)',
+  detail: 'pg-1: is a replica',
+  hint: 'No transaction was open. Connect again.',
 };
 
 test('57P01: node-postgres is told, with DETAIL and HINT, and connects to the new primary', async () => {
@@ -83,7 +83,7 @@ itUnless(whyNoTool('psql'), '57P01: psql shows it at the next command', async ()
   await expect(done).rejects.toThrow(`FATAL:  ${message}\nDETAIL:  ${detail}\nHINT:  ${hint}\n`);
 });
 
-const LANDED = 'pointsman: the member of pool "write" turned out to be a standby (landed_on_standby)';
+const LANDED = 'pointsman: the server of pool "write" is a standby (landed_on_standby)';
 const ON = 'pg-1: in_hot_standby is on';
 
 test('57P03: a server that says it is a standby: node-postgres and postgres.js are told', async () => {

@@ -42,8 +42,8 @@ test.each([
     expect(error).toBeInstanceOf(DatabaseError);
     expect(error).toMatchObject({
       code: '57P03',
-      message: 'pointsman: no primary to route to in pool "write" (no_route)',
-      detail: 'members seen: none',
+      message: 'pointsman: no primary available for pool "write" (no_route)',
+      detail: 'members: none',
     });
   } else {
     // node-postgres gives up at N; libpq goes on in plain text and reads the error.

@@ -64,9 +64,9 @@ test('old and idle: told its age; nobody before', async () => {
     S: 'FATAL',
     V: 'FATAL',
     C: '57P01',
-    M: 'pointsman: the session has reached the age at which pool "read" ends sessions (too_old)',
-    D: 'it was open for 90 s; max_session_age is 100 s, give or take a tenth',
-    H: 'No transaction was open. Connect again: the next session goes where the pool is then.',
+    M: 'pointsman: terminating connection: maximum session age of pool "read" reached (too_old)',
+    D: 'the session lasted 90 s; max_session_age is 100 s (varied by up to 10 %)',
+    H: 'No transaction was open. Connect again.',
   });
   await until('the close', () => lab.reasons().length === 1);
   expect(lab.closed()).toMatchObject([{ reason: 'too_old', member: 'first' }]);

@@ -51,7 +51,7 @@ test('the client reads that instead of the server’s answer, and the member is 
   expect(error).toMatchObject({
     S: 'FATAL',
     C: '57P03',
-    M: 'pointsman: the member of pool "write" turned out to be a standby (landed_on_standby)',
+    M: 'pointsman: the server of pool "write" is a standby (landed_on_standby)',
     D: 'pg-1: in_hot_standby is on',
   });
   expect(lab.triggers).toContainEqual(LANDED);

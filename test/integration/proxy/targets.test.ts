@@ -80,8 +80,8 @@ test('an unknown target is refused, and the answer says what there is', async ()
   const error = await until('the error', () => errorFields(client.received()));
   expect(error).toMatchObject({
     C: '3D000',
-    M: 'pointsman: the client asks for a pool that is not there (unknown_target)',
-    D: '"foo" is none of write, read, analytics, rw (write), ro (read)',
+    M: 'pointsman: unknown pool (unknown_target)',
+    D: 'no pool named "foo"; available: write, read, analytics, rw (write), ro (read)',
   });
   client.socket.end();
   await until('the close', () => lab.reasons().length === 1);
@@ -91,13 +91,13 @@ test('an unknown target is refused, and the answer says what there is', async ()
 test.each([
   [
     { options: '-c pointsman.pool=nope' },
-    'The pool is named in the startup options of the client: -c pointsman.pool=NAME.',
+    'The client requests the pool in its startup options: -c pointsman.pool=NAME.',
   ],
-  [{ 'pointsman.pool': 'nope' }, 'The pool is named in the startup parameter pointsman.pool of the client.'],
+  [{ 'pointsman.pool': 'nope' }, 'The client requests the pool in its startup parameter pointsman.pool.'],
 ])('the hint of such a refusal says where the pool was named: %j', async (parameters, hint) => {
   const client = await lab.connect('write', { user: 'u', database: 'app', ...parameters });
   const error = await until('the error', () => errorFields(client.received()));
-  expect(error).toMatchObject({ C: '3D000', D: expect.stringMatching(/^"nope" is none of/), H: hint });
+  expect(error).toMatchObject({ C: '3D000', D: expect.stringMatching(/^no pool named "nope"; available: /), H: hint });
 });
 
 test('another protocol than 3 is the listener’s, and forwarded as it came', async () => {

@@ -189,7 +189,7 @@ describeUnless(missingForSandbox, 'TLS before and behind a real PostgreSQL', () 
     client.on('error', () => {});
     await expect(client.connect()).rejects.toMatchObject({
       code: '28000',
-      message: 'pointsman: connections without TLS are not accepted here (tls_required)',
+      message: 'pointsman: TLS is required (tls_required)',
       hint: expect.stringContaining('sslmode=require'),
     });
   });
@@ -245,7 +245,7 @@ describeUnless(missingForSandbox, 'TLS before and behind a real PostgreSQL', () 
 
     itUnless(psql, 'require: plain text is told what to do, prefer gets TLS', async () => {
       await expect(ask('require', 'sslmode=disable')).rejects.toThrow(
-        /connections without TLS are not accepted here \(tls_required\)[^]*HINT:.*sslmode=require/,
+        /TLS is required \(tls_required\)[^]*HINT:.*sslmode=require/,
       );
       expect(await ask('require', 'sslmode=prefer', servers)).toBe('f');
     });

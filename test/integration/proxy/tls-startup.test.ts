@@ -189,7 +189,7 @@ test('require: plain text is refused with what to do', async () => {
   expect(await until('the error', () => errorFields(client.received()))).toMatchObject({
     S: 'FATAL',
     C: '28000',
-    M: 'pointsman: connections without TLS are not accepted here (tls_required)',
+    M: 'pointsman: TLS is required (tls_required)',
     H: expect.stringContaining('sslmode=require'),
   });
   client.socket.end();

@@ -160,7 +160,7 @@ const contents: fc.Arbitrary<Step['observe']> = fc.oneof(
       .tuple(names, answers, mostly<'own' | 'none' | 'pg-1'>('own', 'none', 'pg-1'))
       .map(([member, { check, outcome }, name]) => (startedAt: Instant): Observation => {
         const { body } = outcome;
-        // A body with nothing in it stays so: it is the one that does not say who it is.
+        // A body with nothing in it stays so: it is the one that does not report its identity.
         const isNamed = body?.scope !== undefined && name !== 'none';
         const named = isNamed ? { ...body, name: name === 'own' ? member : name } : body;
         return { kind: 'probe', member, startedAt, check, outcome: { ...outcome, body: named } };

@@ -20,7 +20,7 @@ export interface PoolPicture {
 export const DEMOTED: Standing = {
   kind: 'leave',
   cause: 'demoted',
-  why: { code: 'wrong_role', detail: 'role replica' },
+  why: { code: 'wrong_role', detail: 'is a replica' },
 };
 
 export function aDecision({

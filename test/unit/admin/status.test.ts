@@ -144,11 +144,11 @@ describe('status', () => {
         pending_restart: false,
         last_answer_age_seconds: 1,
         pools: {
-          write: { standing: 'open', why: 'answered 200 to /primary 1 s ago; alone on timeline 1' },
+          write: { standing: 'open', why: 'answered 200 to /primary 1 s ago; no rival on timeline 1' },
           read: {
             standing: 'leave',
             cause: 'fallback_over',
-            why: "stands by as the pool's fallback: pool write; answered 200 to /primary 1 s ago",
+            why: 'fallback, used only while the pool has no other eligible member: pool write; answered 200 to /primary 1 s ago',
           },
         },
       },
@@ -169,11 +169,11 @@ describe('status', () => {
           write: {
             standing: 'leave',
             cause: 'not_primary',
-            why: 'role does not fit /primary: role replica; answered 200 to /replica?lag=16MB 500 ms ago',
+            why: 'is a replica; answered 200 to /replica?lag=16MB 500 ms ago',
           },
           read: {
             standing: 'open',
-            why: 'answered 200 to /replica?lag=16MB 500 ms ago; lag 0 B by our own reckoning, bound 16 MB',
+            why: 'answered 200 to /replica?lag=16MB 500 ms ago; estimated lag 0 B (limit 16 MB)',
           },
         },
       },
@@ -199,7 +199,7 @@ describe('status', () => {
       role: null,
       timeline: null,
       last_answer_age_seconds: null,
-      pools: { write: { why: 'has not answered yet' } },
+      pools: { write: { why: 'no answer yet' } },
     });
   });
 

@@ -56,10 +56,10 @@ async function cli(argv: readonly string[], env: Readonly<Record<string, string>
       return text;
     },
   };
-  const runApp: RunApp = (given, told, reload) => {
-    config = given;
-    warnings = told.length;
-    return app === undefined ? Promise.resolve(0) : app(given, told, reload);
+  const runApp: RunApp = (request) => {
+    config = request.config;
+    warnings = request.warnings.length;
+    return app === undefined ? Promise.resolve(0) : app(request);
   };
   const code = await runCli(argv, io, { runApp, survey, sandbox: NO_SANDBOX, version: '1.2.3' });
   return { code, out, err, config, warnings };
@@ -72,10 +72,10 @@ describe('check', () => {
       'good.yaml: ok',
       '  cluster     batman, from http://pg1:8008, http://pg2:8008 (members from /cluster)',
       '  pool write  /primary, one member',
-      '  pool read   /replica?lag=16MB, least_sessions, falls back to write (at most 100 sessions)',
+      '  pool read   /replica?lag=16MB, least_sessions, fallback to pool write (up to 100 sessions)',
       '  listener    127.0.0.1:6432 -> write',
       '  listener    127.0.0.1:6433 -> read',
-      '  client TLS  passthrough: a TLS client gets the pool of its listener, app@POOL and pointsman.pool cannot be read',
+      '  client TLS  passthrough: TLS clients get the pool of their listener; app@POOL and pointsman.pool need a connection without TLS',
       '  admin       http://127.0.0.1:8432, no operations (no token)',
       '',
     ]);
@@ -95,7 +95,7 @@ describe('check', () => {
   test('--live with seeds that nobody answers for: exit code 1', async () => {
     const { code, err } = await cli(['check', '-c', 'warns.yaml', '--live']);
     expect(err).toContain('http://pg1:8008: connection refused\n');
-    expect(err).toContain('no seed gives the list of members');
+    expect(err).toContain('no seed returned a member list');
     expect(code).toBe(1);
   });
 
@@ -103,7 +103,7 @@ describe('check', () => {
     const { code, out, err } = await cli(['check', '-c', 'bad.yaml']);
     expect(err).toContain('bad.yaml:1:20: probe.interval: 5 has no unit: write 5s or 5ms\n');
     expect(err).toContain('bad.yaml: cluster.seeds: no member to start from');
-    expect(err).toContain('2 problems; nothing was started.');
+    expect(err).toContain('2 problems\n');
     expect([code, out]).toEqual([2, '']);
   });
 
@@ -115,7 +115,7 @@ describe('check', () => {
 
   test('a missing file', async () => {
     const { code, err } = await cli(['check', '-c', 'gone.yaml']);
-    expect(err).toContain('gone.yaml: cannot be read: there is no such file\n1 problem;');
+    expect(err).toContain('gone.yaml: cannot be read: there is no such file\n1 problem\n');
     expect(code).toBe(2);
   });
 });
@@ -140,7 +140,7 @@ describe('where the configuration comes from', () => {
 
   test('nothing at all says how to begin', async () => {
     const { code, err } = await cli(['run']);
-    expect(err).toContain('No file was given: use -c FILE');
+    expect(err).toContain('No configuration file: use -c FILE');
     expect(code).toBe(2);
   });
 });
@@ -158,7 +158,7 @@ describe('run', () => {
 
   test('a reload reads the file again, and the command line still goes before it', async () => {
     const reloaded: unknown[] = [];
-    await cli(['run', '-c', 'good.yaml', '--log-level', 'debug'], {}, (_config, _warnings, reload) => {
+    await cli(['run', '-c', 'good.yaml', '--log-level', 'debug'], {}, ({ reload }) => {
       FILES['good.yaml'] = 'cluster: { seeds: [http://pg3:8008] }\nlog: { level: error }';
       reloaded.push(reload());
       FILES['good.yaml'] = 'probe: { interval: 5 }';
@@ -177,7 +177,7 @@ describe('run', () => {
 
   test('without a file there is nothing to reload', async () => {
     const reloaded: unknown[] = [];
-    await cli(['run'], { POINTSMAN_CLUSTER_SEEDS: 'http://env:8008' }, (_config, _warnings, reload) => {
+    await cli(['run'], { POINTSMAN_CLUSTER_SEEDS: 'http://env:8008' }, ({ reload }) => {
       reloaded.push(reload());
       return Promise.resolve(0);
     });

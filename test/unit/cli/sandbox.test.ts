@@ -59,7 +59,7 @@ describe('sandbox', () => {
   test.each([
     [['--members', '0'], 'from 1 to 9, not 0'],
     [['--members', 'three'], 'from 1 to 9, not three'],
-    [['--write', '0.0.0.0:6432'], 'passwords that everybody knows'],
+    [['--write', '0.0.0.0:6432'], 'public passwords'],
     [['--admin', '8432'], 'must be a loopback address with a port'],
     [['--dialect', 'etcd'], 'Allowed choices are manager, patroni'],
     [['--nonsense'], "unknown option '--nonsense'"],

@@ -40,9 +40,9 @@ describe('identity', () => {
   });
 
   test.each<[string, MemberStatus, string]>([
-    ['another scope', { ...US, scope: 'billing' }, 'scope billing, not lab'],
-    ['another member', { ...US, name: 'pg-2' }, 'it is member pg-2'],
-    ['another system', { ...US, systemIdentifier: '42' }, 'system identifier 42, not 7710475087788450636'],
+    ['another scope', { ...US, scope: 'billing' }, 'scope billing, expected lab'],
+    ['another member', { ...US, name: 'pg-2' }, 'it is the member pg-2'],
+    ['another system', { ...US, systemIdentifier: '42' }, 'system identifier 42, expected 7710475087788450636'],
   ])('an answer of %s teaches nothing but that', (_, body, detail) => {
     const before = aSnapshot(POLICY, aList(0, 'pg-1'), isReplica('pg-1', 100, US));
     const after = observe(POLICY, before, isPrimary('pg-1', 1100, { ...body, timeline: 9 }));
@@ -62,7 +62,7 @@ describe('identity', () => {
     expect(recordOf(proper, 'pg-1').mismatch).toBeUndefined();
   });
 
-  test('an answer that does not say who it is counts of a member that never did', () => {
+  test('an answer that does not report its identity counts of a member that never did', () => {
     const others = isPrimary('pg-2', 100, { ...US, name: 'pg-2' });
     const snapshot = aSnapshot(POLICY, aList(0, 'pg-1', 'pg-2'), others, isPrimary('pg-1', 200));
     expect(recordOf(snapshot, 'pg-1').answeredAt).toBe(200);
@@ -77,7 +77,7 @@ describe('identity', () => {
     (_, own) => {
       const yes = answered({ at: 1100, body: { state: 'running' } });
       const before = aSnapshot(POLICY, aList(0, 'pg-1'), isReplica('pg-1', 100, own));
-      const mismatch = { at: 1100, detail: 'it no longer says who it is' };
+      const mismatch = { at: 1100, detail: 'it no longer reports its identity' };
       expect(recordOf(observe(POLICY, before, yes), 'pg-1')).toMatchObject({ answeredAt: 100, mismatch });
       const moved = observe(POLICY, before, aList(1000, aMember('pg-1', { postgres: { host: 'new', port: 5432 } })));
       expect(recordOf(observe(POLICY, moved, yes), 'pg-1')).toMatchObject({ answeredAt: undefined, mismatch });

@@ -55,7 +55,7 @@ describe('least_lagging', () => {
     expect(openIn(degraded, 'read')).toEqual(['pg-2']);
     expect(routeOf(degraded, 'read')).toMatchObject({ fallback: undefined, lagging: { maxSessions: 7 } });
     expect(standingIn(degraded, 'read', 'pg-2')).toBe('open least_lagging');
-    expect(degraded.pools.get('read')?.standings.get('pg-2')?.why.detail).toBe(`${50 * MB} bytes behind`);
+    expect(degraded.pools.get('read')?.standings.get('pg-2')?.why.evidence?.lag?.bytes).toBe(50 * MB);
     expect(standingIn(degraded, 'read', 'pg-3')).toBe('keep lagging');
   });
 

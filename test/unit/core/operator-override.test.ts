@@ -134,14 +134,8 @@ describe('a scheduled switchover with hold.before_switchover 2s', () => {
   });
 
   test.each([
-    [
-      18_500,
-      'scheduled to hand over in 1.5 s; answered 200 to /primary 100 ms ago; new clients wait for the next primary',
-    ],
-    [
-      21_000,
-      'scheduled to hand over 1 s ago; answered 200 to /primary 100 ms ago; new clients wait for the next primary',
-    ],
+    [18_500, 'switchover due in 1.5 s; answered 200 to /primary 100 ms ago; new clients wait for the next primary'],
+    [21_000, 'switchover due 1 s ago; answered 200 to /primary 100 ms ago; new clients wait for the next primary'],
   ])('at %d it says so', (now, sentence) => {
     const standing = poolOf(at(now), 'write').standings.get('pg-1');
     expect(standing && describeStanding(standing, now)).toBe(sentence);

@@ -93,32 +93,32 @@ describe('a primary on a lower timeline', () => {
     [
       'the member that showed the higher one is silent',
       lower(20, 120, without('pg-2')),
-      ['pg-2 showed timeline 6 and does not answer'],
+      ['pg-2 reported timeline 6 and does not answer'],
     ],
     [
       'it answers on the higher one',
       lower(20, 120, (at) => [...without('pg-2')(at), isReplica('pg-2', at, { timeline: 6 })]),
-      ['pg-2 showed timeline 6 and says timeline 6'],
+      ['pg-2 reported timeline 6 and reports timeline 6'],
     ],
     [
       'it has agreed, and then fell silent',
       [...lower(20, 35), ...lower(36, 120, without('pg-2'))],
-      ['pg-2 showed timeline 6 and does not answer'],
+      ['pg-2 reported timeline 6 and does not answer'],
     ],
     [
       'it is no member any more',
       [...lower(20, 30, without('pg-2')), aList(31_000, 'pg-1', 'pg-3'), ...lower(31, 120, without('pg-2'))],
-      ['pg-2 showed timeline 6 and does not answer'],
+      ['pg-2 reported timeline 6 and does not answer'],
     ],
     [
       'another member that answers is on the higher one',
       lower(20, 120, (at) => [...without('pg-3')(at), isReplica('pg-3', at, { timeline: 6 })]),
-      ['pg-3 says timeline 6'],
+      ['pg-3 reports timeline 6'],
     ],
     [
       'another member that answers says no timeline',
       lower(20, 120, (at) => [...without('pg-3')(at), noTimeline('pg-3', at)]),
-      ['pg-3 says timeline unknown'],
+      ['pg-3 reports timeline unknown'],
     ],
     [
       'nobody but itself names it leader',
@@ -165,7 +165,7 @@ describe('a primary on a lower timeline', () => {
   test('of two on lower timelines neither is accepted', () => {
     const two = lower(20, 80, (at) => [...without('pg-3')(at), isPrimary('pg-3', at, { timeline: 5 })]);
     expect(writers(80_100, ...two)).toEqual([]);
-    expect(missing(80_100, ...two)).toEqual(['pg-3 says timeline 5, as a primary']);
+    expect(missing(80_100, ...two)).toEqual(['pg-3 reports timeline 5 as a primary']);
   });
 
   test('nobody is refused while a primary on the highest timeline answers', () => {
@@ -249,21 +249,21 @@ describe('a primary with another system identifier under the same scope', () => 
     [
       'the old primary is silent',
       (at) => [isPrimary('pg-1', at, { ...NEW, timeline: 1 }), named('pg-1', 'pg-2', at)],
-      ['pg-2 showed system identifier 77 and does not answer'],
+      ['pg-2 reported system identifier 77 and does not answer'],
     ],
     [
       'a member that answers shows the old one',
       (at) => [...upgraded(at), isReplica('pg-3', at, OLD)],
-      ['pg-3 says system identifier 77'],
+      ['pg-3 reports system identifier 77'],
     ],
     [
-      'it does not say who it is any more',
+      'it does not report its identity any more',
       (at) => [
         isPrimary('pg-1', at, { timeline: 6 }),
         isReplica('pg-2', at, { timeline: 6 }),
         named('pg-1', 'pg-2', at),
       ],
-      ['pg-1 does not say who it is'],
+      ['pg-1 does not report its identity'],
     ],
   ])('stays refused when %s', (_, each, lacks) => {
     const snapshot = after(lower(20, 120, each));
@@ -275,11 +275,11 @@ describe('a primary with another system identifier under the same scope', () => 
     const replicas = [aList(0, 'pg-1', 'pg-2', 'pg-3'), isReplica('pg-2', 0, OLD)];
     const snapshot = aSnapshot(POLICY, ...replicas, ...lower(20, 80, alone));
     expect(refusedPrimaries(POLICY.probe, snapshot, 80_100).flatMap((refused) => refused.missing)).toEqual([
-      'pg-2 showed system identifier 77 and does not answer',
+      'pg-2 reported system identifier 77 and does not answer',
     ]);
     const gone = observe(POLICY, snapshot, aList(80_200, aMember('pg-1'), aMember('pg-3')));
     expect(refusedPrimaries(POLICY.probe, gone, 80_300).flatMap((refused) => refused.missing)).toEqual([
-      'no member is known that showed the old identity',
+      'no known member reported the old identity',
     ]);
     const all = lower(20, 51, (at) => [...alone(at), isReplica('pg-2', at, NEW)]);
     expect(aSnapshot(POLICY, ...replicas, ...all).systemIdentifier).toBe('78');

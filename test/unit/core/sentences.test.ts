@@ -43,74 +43,74 @@ function lagging(at: number): Observation {
 describe('a member of the pool of the primary', () => {
   test('is called demoted only when it was the primary before', () => {
     const replica = poolOf(aTable(POLICY, 100, ...ROUND), 'write').standings.get('pg-2');
-    expect(replica && standingText(replica.kind, leaveWord(replica))).toBe('is not the primary');
+    expect(replica && standingText(replica.kind, leaveWord(replica))).toBe('not primary');
     expect(replica, 'its sessions, if there were any, would end as those of a demoted one').toMatchObject({
       kind: 'leave',
       cause: 'demoted',
     });
     const switched = [isPrimary('pg-2', 2000, { timeline: 2 }), isReplica('pg-1', 2000, { timeline: 2 })];
     const former = poolOf(aTable(POLICY, 2100, ...ROUND, ...switched), 'write').standings.get('pg-1');
-    expect(former && standingText(former.kind, leaveWord(former))).toBe('is out (demoted)');
+    expect(former && standingText(former.kind, leaveWord(former))).toBe('excluded (demoted)');
   });
 
   test.each<[string, number, readonly Observation[], string]>([
-    ['open', 400, [], 'answered 200 to /primary 400 ms ago; alone on timeline 1'],
+    ['open', 400, [], 'answered 200 to /primary 400 ms ago; no rival on timeline 1'],
     [
       'open and silent: what the clocks will do',
       3200,
       [silent({ at: 1000 })],
-      'answered 200 to /primary 3.2 s ago; no answer for 2.2 s: new sessions stop at 5 s, live ones end at 15 s',
+      'answered 200 to /primary 3.2 s ago; no answer for 2.2 s: no new sessions after 5 s; existing ones close after 15 s',
     ],
     [
       'silent too long for new sessions',
       6000,
       [silent({ at: 1000 })],
-      'no answer for 5 s: no answer within 800 ms; last yes to /primary 6 s ago; new sessions stop at 5 s, live ones end at 15 s',
+      'no answer for 5 s: no answer within 800 ms; last passed /primary 6 s ago; no new sessions after 5 s; existing ones close after 15 s',
     ],
     [
       'silent too long',
       15_000,
       [silent({ at: 1000 })],
-      'no answer for 14 s: no answer within 800 ms; last yes to /primary 15 s ago; sessions end at 15 s',
+      'no answer for 14 s: no answer within 800 ms; last passed /primary 15 s ago; sessions close after 15 s',
     ],
     [
       'vouched for',
       6000,
       [silent({ at: 1000, postgres: 'accepts' }), vouched('pg-1', 'pg-2', 5000)],
-      'API silent, PostgreSQL accepts and another member names it leader for 5 s: by pg-2; named leader and running 1 s ago; counts as a yes for 5 s',
+      'API not responding for 5 s: PostgreSQL accepts connections, pg-2 confirms that it is the leader; confirmed 1 s ago; valid for 5 s',
     ],
     ['a no', 1100, [answered({ at: 1000, status: 503 })], 'answered 503 to /primary 100 ms ago'],
     [
       'a yes whose body says otherwise',
       1100,
       [answered({ at: 1000, body: { role: 'primary', state: 'stopping' } })],
-      'PostgreSQL is not running: state stopping; answered 200 to /primary 100 ms ago; live sessions are left to PostgreSQL',
+      'PostgreSQL is not running: state stopping; answered 200 to /primary 100 ms ago; PostgreSQL itself closes existing sessions',
     ],
     [
       'dead',
       1108,
       [refused({ at: 1100 })],
-      'API and PostgreSQL refuse the connection for 8 ms; dead until it answers again',
+      'API and PostgreSQL refuse connections for 8 ms; considered dead until it answers again',
     ],
     [
       'two of them',
       1100,
       [isPrimary('pg-1', 1000), isPrimary('pg-2', 1000)],
-      'two members answer as primary on one timeline: timeline 1; answered 200 to /primary 100 ms ago; no new sessions until one yields, live ones end at 15 s',
+      'two members claim to be primary: timeline 1; answered 200 to /primary 100 ms ago; no new sessions until one yields, existing ones close after 15 s',
     ],
     [
       'overtaken',
       1100,
       [isPrimary('pg-2', 1000, { timeline: 2 })],
-      'another primary is proven on a higher timeline: timeline 1, seen 2; answered 200 to /primary 1.1 s ago',
+      'superseded: on timeline 1, a primary was seen on 2; answered 200 to /primary 1.1 s ago',
     ],
     [
       'somebody else at its address',
       1100,
       [isPrimary('pg-1', 1000, { scope: 'billing' })],
-      'answers for another cluster: scope billing, not lab; it said so 100 ms ago',
+      'identity mismatch: scope billing, expected lab; reported 100 ms ago',
     ],
-    ['new', 1100, [aList(1000, aMember('pg-1', { postgres: { host: 'x', port: 1 } }))], 'has not answered yet'],
+    ['new', 1100, [aList(1000, aMember('pg-1', { postgres: { host: 'x', port: 1 } }))], 'no answer yet'],
   ])('%s', (_, now, news, sentence) => {
     expect(says('write', 'pg-1', now, ...news)).toBe(sentence);
   });
@@ -118,18 +118,18 @@ describe('a member of the pool of the primary', () => {
 
 describe('a member of a pool of replicas', () => {
   test.each<[string, number, readonly Observation[], string]>([
-    ['open', 400, [], 'answered 200 to /replica?lag=16MB 400 ms ago; lag 0 B by our own reckoning, bound 16 MB'],
+    ['open', 400, [], 'answered 200 to /replica?lag=16MB 400 ms ago; estimated lag 0 B (limit 16 MB)'],
     [
       'one no that does not count yet',
       1100,
       [lagging(1000)],
-      'answered 503 to /replica?lag=16MB 100 ms ago; 1 of 2 in a row that take it out',
+      'answered 503 to /replica?lag=16MB 100 ms ago; 1 of 2 failures in a row before it is excluded',
     ],
     [
       'lag, by its own account and by ours',
       2100,
       [lagging(1000), lagging(2000)],
-      'lags too far behind: by its own account, over 16 MB; answered 503 to /replica?lag=16MB 100 ms ago; lag 18 MB by our own reckoning, bound 16 MB',
+      'lag too high: over 16 MB as reported by the member; answered 503 to /replica?lag=16MB 100 ms ago; estimated lag 18 MB (limit 16 MB)',
     ],
     [
       'tagged out',
@@ -141,13 +141,13 @@ describe('a member of a pool of replicas', () => {
       'silent',
       11_000,
       [isPrimary('pg-1', 10_900), silent({ member: 'pg-2', at: 1000 })],
-      'no answer for 10 s: no answer within 800 ms; last yes to /replica?lag=16MB 11 s ago; new sessions go to other members first and stop at 10 s, live ones end at 15 s',
+      'no answer for 10 s: no answer within 800 ms; last passed /replica?lag=16MB 11 s ago; new sessions prefer other members, and stop after 10 s; existing ones close after 15 s',
     ],
     [
       'vanished',
       3100,
       [1000, 2000, 3000].flatMap((at) => [isPrimary('pg-1', at), silent({ member: 'pg-2', at })]),
-      'no answer from the API and the PostgreSQL port for 2.1 s: no answer within 800 ms; last yes to /replica?lag=16MB 3.1 s ago; sessions end because another member answers',
+      'no answer from the API and from PostgreSQL for 2.1 s: no answer within 800 ms; last passed /replica?lag=16MB 3.1 s ago; sessions close because another member answers',
     ],
   ])('%s', (_, now, news, sentence) => {
     expect(says('read', 'pg-2', now, ...news)).toBe(sentence);
@@ -159,7 +159,7 @@ describe('a member of a pool of replicas', () => {
     const table = aTable(policy, 4100, ...ROUND, lagging(1000), lagging(2000), isPrimary('pg-1', 4000), ...back);
     const standing = poolOf(table, 'read').standings.get('pg-2');
     expect(standing && describeStanding(standing, 4100)).toBe(
-      'answered 200 to /replica?lag=16MB 100 ms ago; 2 of 3 in a row that bring it in',
+      'answered 200 to /replica?lag=16MB 100 ms ago; 2 of 3 passes in a row before it is eligible',
     );
   });
 
@@ -167,7 +167,7 @@ describe('a member of a pool of replicas', () => {
     const table = aTable(POLICY, 400, aList(0, 'pg-1'), isPrimary('pg-1', 0));
     const standing = poolOf(table, 'read').standings.get('pg-1');
     expect(standing && describeStanding(standing, 400)).toBe(
-      'stands in for the pool by fallback: pool write; answered 200 to /primary 400 ms ago',
+      'used as fallback: pool write; answered 200 to /primary 400 ms ago',
     );
   });
 });
@@ -194,7 +194,7 @@ test('of one moment the DETAIL of a refusal, of a parting, /status and the log s
   expect(status.members[0]?.pools['write']?.why).toBe(words);
 
   const lines = changesBetween(previous, table).map((event) => logLine(event, true).text());
-  expect(lines).toContain(`pool write: pg-1 is out (demoted): ${words}`);
+  expect(lines).toContain(`pool write: pg-1 is excluded (demoted): ${words}`);
 
   const decision = poolOf(table, 'write');
   const facts = { pool: aWritePool(), decision, now, waitedMs: 0, detail: undefined };

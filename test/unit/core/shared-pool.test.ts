@@ -212,7 +212,7 @@ describe('scenario 23: a tag filter without a match', () => {
   test('without one it is closed, and each standing names the filter', () => {
     const table = aTable(withReads(aPool(), zone(undefined)), 100, ...ROUND, ...noMatch);
     expect(routeOf(table, 'zone')).toEqual({ kind: 'closed' });
-    expect(table.pools.get('zone')?.standings.get('pg-2')?.why.detail).toBe('no tags; the check asks for zone=eu');
+    expect(table.pools.get('zone')?.standings.get('pg-2')?.why.detail).toBe('no tags; the check requires zone=eu');
   });
 
   test('without a primary it holds: the picture may still change', () => {

@@ -112,7 +112,7 @@ describe('an answer to the check itself', () => {
 
   test('the reason names the filter that a member without tags misses', () => {
     const { why } = judge(aCheck('/replica?tag_zone=a&tag_tier=gold'), 503, REPLICA);
-    expect(why.detail).toBe('no tags; the check asks for zone=a, tier=gold');
+    expect(why.detail).toBe('no tags; the check requires zone=a, tier=gold');
   });
 });
 

@@ -59,7 +59,7 @@ describe('weight', () => {
       const standing = read.standings.get('pg-2');
       if (standing === undefined) throw new Error('pg-2 has no standing');
       expect(describeStanding(standing, 100)).toContain(
-        `its weight is no number from 0.001 to 1000000 and counts as 1: tag lb is ${written}; answered 200`,
+        `invalid weight, counted as 1 (valid: 0.001 to 1000000): tag lb is ${written}; answered 200`,
       );
     },
   );

@@ -69,11 +69,11 @@ describe('SQLSTATEs', () => {
 
 describe('sentences', () => {
   test.each([
-    [{ code: 'positive' } as const, 'answers the check'],
+    [{ code: 'positive' } as const, 'passes the check'],
     [{ code: 'no_answer', since: 1000 } as const, 'no answer for 4 s'],
     [{ code: 'no_answer', since: 4600 } as const, 'no answer for 400 ms'],
     [{ code: 'no_answer', since: 9000 } as const, 'no answer for 0 ms'],
-    [{ code: 'wrong_role', detail: 'role replica' } as const, 'role does not fit the check: role replica'],
+    [{ code: 'wrong_role', detail: 'is a replica' } as const, 'is a replica'],
     [
       { code: 'no_answer', since: 1000, detail: 'no answer within 800 ms' } as const,
       'no answer for 4 s: no answer within 800 ms',
@@ -105,31 +105,33 @@ describe('sentences', () => {
       refused({ member: 'pg-3', at: 5000 }),
     );
     expect(describeMembers(poolOf(table, 'write'), 5100)).toBe(
-      'members seen: pg-1 (no answer for 4 s: no answer within 800 ms; last yes to /primary 5.1 s ago; ' +
-        'new sessions stop at 5 s, live ones end at 15 s), ' +
-        'pg-2 (role does not fit /primary: role replica; answered 200 to /replica?lag=16MB 5.1 s ago), ' +
-        'pg-3 (API and PostgreSQL refuse the connection for 100 ms; dead until it answers again)',
+      'members: pg-1 (no answer for 4 s: no answer within 800 ms; last passed /primary 5.1 s ago; ' +
+        'no new sessions after 5 s; existing ones close after 15 s), ' +
+        'pg-2 (is a replica; answered 200 to /replica?lag=16MB 5.1 s ago), ' +
+        'pg-3 (API and PostgreSQL refuse connections for 100 ms; considered dead until it answers again)',
     );
   });
 
   test('a fallback in use stands in, one that is not stands by', () => {
     const why = { code: 'fallback' } as const;
-    expect(describeStanding({ kind: 'open', why }, 0)).toBe('stands in for the pool by fallback');
-    expect(describeStanding({ kind: 'keep', why }, 0)).toBe("stands by as the pool's fallback");
+    expect(describeStanding({ kind: 'open', why }, 0)).toBe('used as fallback');
+    expect(describeStanding({ kind: 'keep', why }, 0)).toBe(
+      'fallback, used only while the pool has no other eligible member',
+    );
     const idle = { kind: 'leave', cause: 'fallback_over', why } as const;
-    expect(describeStanding(idle, 0)).toBe("stands by as the pool's fallback");
-    expect(standingText(idle.kind, leaveWord(idle))).toBe('takes no sessions');
+    expect(describeStanding(idle, 0)).toBe('fallback, used only while the pool has no other eligible member');
+    expect(standingText(idle.kind, leaveWord(idle))).toBe('not in use');
   });
 
   test('nobody seen', () => {
     const notUsed = REFUSAL_REASONS.map((reason) => ({ name: reason, reason, why: '10.0.0.7 port 22' }));
     const named = describeMembers({ ...aDecision({}), refused: notUsed }, 0);
     expect(named).toMatch(
-      /^members seen: none; not used: api_port \(API port not allowed by cluster\.allow\.ports\), .* and 4 others$/,
+      /^members: none; not used: api_port \(API port not allowed by cluster\.allow\.ports\), .* and 4 others$/,
     );
     // No address for a client that has not authenticated, and a contact point is no member.
     expect(named).not.toMatch(/10\.0\.0\.7|contact_point/);
-    expect(describeMembers(undefined, 0)).toBe('members seen: none');
-    expect(describeMembers(poolOf(aTable(aPolicy(), 0), 'write'), 0)).toBe('members seen: none');
+    expect(describeMembers(undefined, 0)).toBe('members: none');
+    expect(describeMembers(poolOf(aTable(aPolicy(), 0), 'write'), 0)).toBe('members: none');
   });
 });

@@ -28,5 +28,5 @@ test('text of a member is cut and on one line in the sentence about it', () => {
     tags: new Map([['zone', `a\nINFO: forged ${'x'.repeat(1000)}`]]),
   };
   const { detail = '' } = judge(aCheck('/replica?tag_zone=b'), 503, body).why;
-  expect(detail).toMatch(/^tag zone is a INFO: forged x{100,113}, not b$/);
+  expect(detail).toMatch(/^tag zone is a INFO: forged x{100,113}, expected b$/);
 });

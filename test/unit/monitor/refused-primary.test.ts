@@ -31,7 +31,7 @@ it('is led to without a restart once everybody has agreed on it for 30 s', async
       member: 'pg-1',
       refusal: 'timeline',
       text: expect.stringMatching(
-        /^pg-1 answers as the primary with timeline 1, but timeline 2 was seen before: it is refused, .*pointsman accept timeline$/,
+        /^pg-1 claims to be primary with timeline 1, but timeline 2 was seen before; refused, .*pointsman accept timeline$/,
       ),
     },
   ]);

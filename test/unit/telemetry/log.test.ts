@@ -83,24 +83,27 @@ describe('lines', () => {
     [{ kind: 'route_changed', pool: 'write', from: undefined, to: open }, 'info pool write: open on pg-1'],
     [
       { kind: 'route_changed', pool: 'read', from: open, to: lent },
-      'info pool read: open on pg-1, by fallback to pool write',
+      'info pool read: open on pg-1, fallback to pool write',
     ],
     [
       { kind: 'route_changed', pool: 'read', from: open, to: late },
-      'warn pool read: open on pg-1, although every member lags',
+      'warn pool read: open on pg-1, over the lag limit like all members',
     ],
     [
       { kind: 'route_changed', pool: 'write', from: open, to: hold },
-      'warn pool write: no member, clients wait (no_member)',
+      'warn pool write: no eligible member, clients wait',
     ],
-    [{ kind: 'route_changed', pool: 'write', from: undefined, to: hold }, 'info pool write: no member, clients wait'],
+    [
+      { kind: 'route_changed', pool: 'write', from: undefined, to: hold },
+      'info pool write: no eligible member, clients wait',
+    ],
     [
       { kind: 'route_changed', pool: 'write', from: hold, to: { kind: 'hold', cause: 'two_primaries' } },
-      'error pool write: no member, clients wait (two_primaries)',
+      'error pool write: two members claim to be primary, clients wait',
     ],
     [
       { kind: 'route_changed', pool: 'write', from: open, to: { kind: 'closed' } },
-      'warn pool write: no member, clients',
+      'warn pool write: no eligible member, clients',
     ],
     [
       {
@@ -111,7 +114,7 @@ describe('lines', () => {
         to: { kind: 'keep', why: { code: 'no_answer' } },
         text: 'no answer for 5 s',
       },
-      'warn pool write: pg-1 takes no new sessions, keeps its live ones: no answer for 5 s',
+      'warn pool write: pg-1 is closed to new sessions: no answer for 5 s',
     ],
     [
       {
@@ -122,22 +125,22 @@ describe('lines', () => {
         to: { kind: 'leave', cause: 'demoted', why: { code: 'wrong_role' } },
         text: 'role replica',
       },
-      'info pool write: pg-1 is out (demoted): role replica',
+      'info pool write: pg-1 is excluded (demoted): role replica',
     ],
     [
       { kind: 'route_changed', pool: 'write', from: open, to: { kind: 'hold', cause: 'switchover' } },
-      'info pool write: no member, clients wait (switchover)',
+      'info pool write: a switchover is due, clients wait',
     ],
     [
       { kind: 'route_changed', pool: 'write', from: open, to: { kind: 'hold', cause: 'drained' } },
-      'info pool write: no member, clients wait (drained)',
+      'info pool write: the only eligible member is drained, clients wait',
     ],
     [
       { kind: 'member_drained', member: 'pg-2' },
-      'warn pg-2: drained by the operator, until it is resumed or this process ends',
+      'warn pg-2: drained by the operator until it is resumed or Pointsman restarts',
     ],
     [{ kind: 'member_resumed', member: 'pg-2' }, 'info pg-2: resumed by the operator'],
-    [{ kind: 'refresh_asked', isMerged: false }, 'info refresh asked for: every member is asked at once'],
+    [{ kind: 'refresh_asked', isMerged: false }, 'info refresh requested: probing all members now'],
     [
       { kind: 'contact_source_changed', source: 'http://pg:8008', contactPoints: ['10.0.0.1:8008', '10.0.0.2:8008'] },
       'info http://pg:8008: contact points 10.0.0.1:8008, 10.0.0.2:8008',
@@ -149,13 +152,13 @@ describe('lines', () => {
         contactPoints: ['10.0.0.1:8008'],
         failing: { why: 'ETIMEOUT', forMs: 2000 },
       },
-      'warn http://pg:8008: nothing new for 2 s (ETIMEOUT), as before: contact points 10.0.0.1:8008',
+      'warn http://pg:8008: no update for 2 s (ETIMEOUT), keeping contact points 10.0.0.1:8008',
     ],
     [
       { kind: 'contact_source_changed', source: 'http://pg:8008', contactPoints: [], failing: { why: 'ENOTFOUND' } },
-      'warn http://pg:8008: no contact point: ENOTFOUND',
+      'warn http://pg:8008: no contact points: ENOTFOUND',
     ],
-    [{ kind: 'refresh_asked', isMerged: true }, 'debug refresh asked for again: probing is urgent already'],
+    [{ kind: 'refresh_asked', isMerged: true }, 'debug refresh requested again within a second: merged'],
     [{ kind: 'members_changed', added: ['a'], removed: ['b', 'c'] }, 'info members changed: added a; removed b, c'],
     [
       {
@@ -164,7 +167,7 @@ describe('lines', () => {
       },
       'warn not used: pg-3 (PostgreSQL port 5433 is not allowed)',
     ],
-    [{ kind: 'members_refused', refused: [] }, 'info every member of the document is used'],
+    [{ kind: 'members_refused', refused: [] }, 'info all listed members are in use'],
     [
       {
         kind: 'probe_finished',
@@ -180,14 +183,14 @@ describe('lines', () => {
       { kind: 'probe_finished', member: 'a', check: '/primary', outcome: 'no', detail: undefined, durationMs: 2 },
       'trace a /primary: no in 2 ms',
     ],
-    [closed, 'debug session 7: 10.1.1.1:5000 on pg-1 ended after 1.5 s: client_closed'],
+    [closed, 'debug session 7: 10.1.1.1:5000 on pg-1 closed after 1.5 s: client_closed'],
     [
       { ...closed, reason: 'evicted_demoted' },
-      'info session 7: 10.1.1.1:5000 on pg-1 ended after 1.5 s: evicted_demoted',
+      'info session 7: 10.1.1.1:5000 on pg-1 closed after 1.5 s: evicted_demoted',
     ],
     [
-      { ...closed, reason: 'hold_timeout', member: undefined, detail: 'members seen: none' },
-      'info session 7: 10.1.1.1:5000 ended after 1.5 s: hold_timeout: members seen: none',
+      { ...closed, reason: 'hold_timeout', member: undefined, detail: 'members: none' },
+      'info session 7: 10.1.1.1:5000 closed after 1.5 s: hold_timeout: members: none',
     ],
     [{ ...closed, reason: 'cancel_forwarded' }, 'debug session 7'],
     [{ ...closed, reason: 'cancel_failed', detail: 'x' }, 'info session 7'],
@@ -195,34 +198,31 @@ describe('lines', () => {
     [{ ...closed, reason: 'tls_required', member: undefined }, 'info session 7'],
     [
       { ...closed, reason: 'tls_failed', member: undefined, detail: 'tlsv1 alert unknown ca' },
-      'info session 7: 10.1.1.1:5000 ended after 1.5 s: tls_failed: tlsv1 alert unknown ca',
+      'info session 7: 10.1.1.1:5000 closed after 1.5 s: tls_failed: tlsv1 alert unknown ca',
     ],
     [
       { kind: 'certificate_loaded', file: '/a.crt', expiresAt: 0 },
-      'info TLS certificate /a.crt, valid until 1970-01-01T00:00:00.000Z',
+      'info TLS certificate loaded from /a.crt, valid until 1970-01-01T00:00:00.000Z',
     ],
     [
       { kind: 'certificate_refused', why: '/a.key is not the key of cert' },
-      'error the new TLS certificate cannot be used, the old one stays: /a.key is not the key of cert',
+      'error new TLS certificate rejected, keeping the old one: /a.key is not the key of cert',
     ],
-    [{ kind: 'relay_chosen', isOn: true }, 'info bytes are relayed past the streams of Node'],
-    [
-      { kind: 'relay_chosen', isOn: false, why: 'x' },
-      'info bytes are relayed through the streams of Node, which costs more: x',
-    ],
+    [{ kind: 'relay_chosen', isOn: true }, 'info fast relay enabled'],
+    [{ kind: 'relay_chosen', isOn: false, why: 'x' }, 'info fast relay not in use, relaying through Node streams: x'],
     [{ kind: 'listener_failed', pool: 'read', detail: 'EMFILE' }, 'error pool read: listener failed: EMFILE'],
     [
       { kind: 'standby_report_stale', member: 'pg-1' },
-      'warn pg-1: new sessions read in_hot_standby=on, but its API proves that it is the primary',
+      'warn pg-1: its server reports in_hot_standby=on, but its API confirms that it is the primary',
     ],
-    [{ kind: 'urgent_probing', on: true, triggers: ['clients_held'] }, 'info urgent probing on: clients_held'],
+    [{ kind: 'urgent_probing', on: true, triggers: ['clients_held'] }, 'info urgent probing started: clients_held'],
     [
       { kind: 'client_accepted', pool: 'read', session: 7, client: '10.0.0.1:5' },
-      'trace session 7: 10.0.0.1:5 accepted',
+      'trace session 7: accepted 10.0.0.1:5',
     ],
     [
       { kind: 'dial_finished', pool: 'read', session: 1, member: 'a', outcome: 'refused', durationMs: 3 },
-      'info session 1: a: connect refused in 3 ms',
+      'info session 1: connect to a: refused after 3 ms',
     ],
   ];
   test.each(cases)('%j', (event, expected) => {
@@ -254,9 +254,9 @@ describe('recorder', () => {
     });
     const told = lines.map((line) => JSON.parse(line)).filter(({ event }) => event === 'discovery_finished');
     expect(told.map(({ level, msg }) => `${level} ${msg}`)).toEqual([
-      'info discovery: 3 members, from pg-1',
+      'info discovered 3 members via pg-1',
       'warn discovery failed: nobody answers',
-      'info discovery: 3 members, from pg-1',
+      'info discovered 3 members via pg-1',
     ]);
   });
 

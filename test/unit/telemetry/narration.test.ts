@@ -40,16 +40,16 @@ describe('held clients', () => {
     const { lines, tell } = narrate();
     tell({ kind: 'hold_started', ...held, cause: 'no_member' });
     tell({ kind: 'hold_started', ...held, session: 2, cause: 'no_member' });
-    expect(lines).toEqual(['pool write: a client waits']);
+    expect(lines).toEqual(['pool write: clients are waiting']);
     tell({ kind: 'hold_ended', ...held, outcome: 'released', waitedMs: 4812 });
     expect(lines).toHaveLength(1);
     tell({ kind: 'hold_ended', ...held, session: 2, outcome: 'released', waitedMs: 90 });
-    expect(lines[1]).toBe('pool write: 2 clients were held, the longest for 4.8 s, then served');
+    expect(lines[1]).toBe('pool write: 2 clients waited, the longest 4.8 s, then connected');
   });
 
   test.each([
-    [['timeout'], '1 client was held for 1 s, and not served'],
-    [['timeout', 'released'], '2 clients were held, the longest for 1 s, 1 served, 1 not'],
+    [['timeout'], '1 client waited 1 s, not connected'],
+    [['timeout', 'released'], '2 clients waited, the longest 1 s, 1 connected, 1 not'],
   ] as const)('%s', (outcomes, text) => {
     const { lines, tell } = narrate();
     for (const _ of outcomes) tell({ kind: 'hold_started', ...held, cause: 'no_member' });
@@ -66,7 +66,7 @@ describe('ended sessions', () => {
     tell(closed('pg-2', 'backend_reset'));
     expect(lines).toEqual([]);
     flush();
-    expect(lines).toEqual(['2 sessions ended on pg-1: evicted_dead', '1 session ended on pg-2: backend_reset']);
+    expect(lines).toEqual(['2 sessions closed on pg-1: evicted_dead', '1 session closed on pg-2: backend_reset']);
     tell(closed('pg-1', 'evicted_dead'));
     flush();
     expect(lines).toHaveLength(3);
@@ -83,7 +83,7 @@ describe('ended sessions', () => {
 test('a changed route is told in the words of the log', () => {
   const { lines, tell } = narrate();
   tell({ kind: 'route_changed', pool: 'write', from: undefined, to: { kind: 'hold', cause: 'no_member' } });
-  expect(lines).toEqual(['pool write: no member, clients wait (no_member)']);
+  expect(lines).toEqual(['pool write: no eligible member, clients wait']);
 });
 
 test('that a member stands in by fallback is left to the line about the route', () => {
@@ -92,5 +92,5 @@ test('that a member stands in by fallback is left to the line about the route', 
   tell({ ...event, to: { kind: 'open', why: { code: 'fallback' } } });
   expect(lines).toEqual([]);
   tell({ ...event, to: { kind: 'open', why: { code: 'positive' } } });
-  expect(lines).toEqual(['pool read: pg-1 takes sessions: why']);
+  expect(lines).toEqual(['pool read: pg-1 is eligible: why']);
 });

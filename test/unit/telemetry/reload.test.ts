@@ -20,8 +20,8 @@ function metrics() {
 
 test.each([
   [['probe.interval 1s -> 2s', 'listeners'], [], 'info', 'configuration reloaded: probe.interval 1s -> 2s, listeners'],
-  [[], [], 'info', 'configuration reloaded: nothing changed'],
-  [[], ['log.format'], 'warn', 'configuration reloaded: nothing changed; not applied without a restart: log.format'],
+  [[], [], 'info', 'configuration reloaded: no changes'],
+  [[], ['log.format'], 'warn', 'configuration reloaded: no changes; needs a restart: log.format'],
 ])('changed %j, needs a restart %j', (changed, needsRestart, level, text) => {
   const line = logLine({ kind: 'config_reloaded', changed, needsRestart }, true);
   expect({ level: line.level, text: line.text() }).toEqual({ level, text });
@@ -33,7 +33,7 @@ test('a failed reload is an error that says why', () => {
     true,
   );
   expect(level).toBe('error');
-  expect(text()).toBe('reload failed, nothing changed: p.yaml:1: bad; p.yaml:2: worse');
+  expect(text()).toBe('configuration reload failed, nothing changed: p.yaml:1: bad; p.yaml:2: worse');
 });
 
 test('the gauge says how the last one went, the counter how many', async () => {

@@ -40,13 +40,13 @@ const failed: ProxyEvent = {
 test('the first refusal is written whole, then one line a second with a count, and all of them are counted', async () => {
   const { lines, told, clock, recorder, counted } = start();
   for (let count = 0; count < 1_000; count += 1) recorder.onProxyEvent(refused);
-  expect(told()).toEqual(['session 7: 10.1.1.1:5000 ended after 1.5 s: no_route']);
+  expect(told()).toEqual(['session 7: 10.1.1.1:5000 closed after 1.5 s: no_route']);
   await clock.advance(1_000);
   for (let count = 0; count < 10; count += 1) recorder.onProxyEvent(refused);
   await clock.advance(1_000);
   expect(told().slice(1)).toEqual([
-    'pool write: 999 more clients ended within 1 s: no_route',
-    'pool write: 10 more clients ended within 1 s: no_route',
+    'pool write: 999 more clients closed within 1 s: no_route',
+    'pool write: 10 more clients closed within 1 s: no_route',
   ]);
   expect(lines[1]).toMatchObject({
     level: 'info',

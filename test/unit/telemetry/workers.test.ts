@@ -58,11 +58,11 @@ const ended: WorkerEvent = {
 };
 
 test.each<[WorkerEvent, string]>([
-  [{ kind: 'worker_started', worker: 2, pid: 50 }, 'info worker 2 accepts clients, pid 50'],
-  [ended, 'error worker 2 (pid 50) ended: killed by SIGKILL; 12 sessions ended with it; the next one starts in 100 ms'],
+  [{ kind: 'worker_started', worker: 2, pid: 50 }, 'info worker 2 ready, pid 50'],
+  [ended, 'error worker 2 (pid 50) exited: killed by SIGKILL; 12 sessions closed with it; restarting in 100 ms'],
   [
     { ...ended, pid: undefined, sessions: 1, replacedInMs: undefined },
-    'error worker 2 ended: killed by SIGKILL; 1 session ended with it',
+    'error worker 2 exited: killed by SIGKILL; 1 session closed with it',
   ],
 ])('log: %j', (event, expected) => {
   const { level, text } = logLine(event, true);

@@ -64,9 +64,9 @@ describe('in a file', () => {
   });
 
   test.each([
-    ['', 'is of no use: what it holds is too short'],
-    ['hunter2hunter2\n', 'is of no use: what it holds is too short'],
-    ['two words, sixteen', 'is of no use: what it holds has spaces'],
+    ['', 'cannot be used: its content is too short'],
+    ['hunter2hunter2\n', 'cannot be used: its content is too short'],
+    ['two words, sixteen', 'cannot be used: its content has spaces'],
   ])('%j is of no use', async (text, why) => {
     const read = await readAdminToken({ token: undefined, tokenFile: written(text) });
     expect(read).toEqual({ kind: 'unusable', why: expect.stringContaining(why) });

@@ -63,7 +63,7 @@ test('over the limit of those that have not said what they want nobody is heard;
   const second = admission.admit(THERE, CLIENT);
   expect(second).toMatchObject({
     kind: 'none',
-    exceededLimit: 'the limit of 1 clients in their startup is reached',
+    exceededLimit: 'the limit of 1 clients in their handshake is reached',
   });
   second.release();
   first.setStarting(false);

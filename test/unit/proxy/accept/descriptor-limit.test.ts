@@ -9,7 +9,7 @@ test('two descriptors for each session and 1024 besides are enough', () => {
   }
 });
 
-test.each([0, 64, 150, 190])('a limit of %i has room for less than is worth a start', (limit) => {
+test.each([0, 64, 150, 190])('a limit of %i allows less than is worth a start', (limit) => {
   expect(descriptorBudget({ limit, inUse: 30 }).sessions).toBeLessThan(16);
 });
 
@@ -26,5 +26,5 @@ test('beyond the room a client is told of the limit, and is no session', () => {
   const client = { bytesRead: () => 0, drop: () => {} };
   const kinds = [1, 2, 3].map(() => admission.admit('10.0.0.1', client));
   expect(kinds.map(({ kind }) => kind)).toEqual(['session', 'over_limit', 'none']);
-  expect(kinds[1]?.exceededLimit).toBe('the limit on open files (256) has room for 1 sessions');
+  expect(kinds[1]?.exceededLimit).toBe('the limit on open files (256) allows 1 sessions');
 });

@@ -52,8 +52,10 @@ test.each([
 });
 
 test('who asked for what is not there learns what is', () => {
-  expect(describeUnknown('foo', ['write', 'read'])).toBe('"foo" is none of write, read, rw (write), ro (read)');
-  expect(describeUnknown('foo', ['read', 'ro'])).toBe('"foo" is none of read, ro');
+  expect(describeUnknown('foo', ['write', 'read'])).toBe(
+    'no pool named "foo"; available: write, read, rw (write), ro (read)',
+  );
+  expect(describeUnknown('foo', ['read', 'ro'])).toBe('no pool named "foo"; available: read, ro');
   expect(describeUnknown('x'.repeat(9_000), ['write']).length).toBeLessThan(200);
-  expect(describeUnknown('ro\n{"level":"fatal"}', ['write'])).toMatch(/^"ro\\u000a\{"level/);
+  expect(describeUnknown('ro\n{"level":"fatal"}', ['write'])).toMatch(/^no pool named "ro\\u000a\{"level/);
 });
