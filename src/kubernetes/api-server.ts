@@ -1,5 +1,5 @@
-// One GET of the Kubernetes API: a connection of its own, the service account's token and CA as their files have them now (they rotate),
-// bounded by whoever asks. Redirects and proxies are not followed, and the token goes to this server only.
+// One GET of the Kubernetes API on its own connection, with the service account's current token and CA (their files
+// rotate). The caller sets the limits. Follows no redirect and no proxy: the token goes to this server only.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'undici';
@@ -8,7 +8,7 @@ import { z } from 'zod';
 export interface ApiServer {
   /** `https://10.96.0.1:443` */
   readonly url: string;
-  /** The folder with `token`, `ca.crt` and `namespace`, as a service account is mounted. */
+  /** The folder of the mounted service account: `token`, `ca.crt`, `namespace`. */
   readonly credentials: string;
 }
 
@@ -17,7 +17,7 @@ export interface Answer {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** Hands the answer to `take` while the connection is open; rejects with an Error whose message says what went wrong. */
+/** Calls `take` with the response while the connection is open. Rejects with an Error with a readable message. */
 export async function ask<T>(
   server: ApiServer,
   path: string,
@@ -44,14 +44,14 @@ export async function ask<T>(
 
 const CONNECT_TIMEOUT_MS = 5000;
 
-/** The namespace of the service account; rejects when there is none to read. */
+/** The namespace of the service account. Rejects when the file cannot be read. */
 export async function readNamespace({ credentials }: ApiServer): Promise<string> {
   return await readSmall(join(credentials, 'namespace'), 'give cluster.kubernetes.namespace');
 }
 
 async function readToken(credentials: string): Promise<string> {
   const token = await readSmall(join(credentials, 'token'), 'is a service account mounted?');
-  // What no header can carry would be told in an error, with the token in it.
+  // An invalid header value would appear in an error message, with the token in it.
   if (!/^[\x21-\x7e]+$/.test(token)) throw new Error(`${join(credentials, 'token')} holds no token`);
   return token;
 }
@@ -64,7 +64,7 @@ async function readSmall(file: string, advice: string): Promise<string> {
   }
 }
 
-/** Without the file the system's authorities count. */
+/** Without the file the system's certificate authorities count. */
 async function readCa(credentials: string): Promise<string | undefined> {
   try {
     return await readFile(join(credentials, 'ca.crt'), 'utf8');
@@ -81,7 +81,7 @@ function codeOf(error: unknown): string {
   return parsed.success ? parsed.data.code : '';
 }
 
-/** For people, and without what was sent. */
+/** A readable message without any part of the request. */
 export function whyFailed(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown fault';
   const code = codeOf(error);

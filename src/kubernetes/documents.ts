@@ -1,14 +1,14 @@
-// The little of the Kubernetes API's documents that we read: lists, watch events, pods, EndpointSlices. Each object is judged by itself; what
-// is not understood is left out. Pure.
+// Reads documents of the Kubernetes API: lists, watch events, pods, EndpointSlices. Each object is read separately, and
+// unreadable parts are left out. Pure.
 import { z } from 'zod';
 
-/** Where a member's API may be. */
+/** A possible endpoint of a member's API. */
 export interface Place {
   /** As the API server gives it. */
   readonly ip: string;
-  /** The port that was asked for by name; undefined: nothing here has that name. */
+  /** The port with the configured name. Undefined: no port has that name. */
   readonly port: number | undefined;
-  /** What certificates are made for: `pg-0.pg.db.svc`. */
+  /** The name in certificates: `pg-0.pg.db.svc`. */
   readonly hostName: string | undefined;
 }
 
@@ -47,7 +47,7 @@ const slice = z.object({
   ports: z.array(port).nullish(),
 });
 
-/** Phases in which a pod has no address any more: another pod may have it. */
+/** In these phases the pod's address may belong to another pod. */
 const ENDED = ['Succeeded', 'Failed'];
 const MAX_PLACES = 1000;
 
@@ -56,7 +56,7 @@ export interface PodReading {
   readonly roleLabel: string;
 }
 
-/** Whether it is ready, or about to go, is not asked: that is for the member to say. */
+/** Ignores readiness and termination: the member's own API decides that. */
 export function readingPods({ port: wanted, roleLabel }: PodReading): ReadEntry {
   return (json) => {
     const parsed = pod.safeParse(json);
@@ -73,7 +73,10 @@ export function readingPods({ port: wanted, roleLabel }: PodReading): ReadEntry 
   };
 }
 
-/** Of each endpoint the first address: the API says that the others mean the same. Names instead of addresses are deprecated there. */
+/**
+ * The first address of each endpoint: the API defines the others as equivalent. Names instead of addresses are
+ * deprecated.
+ */
 export function readingSlices(service: string, wanted: number | string): ReadEntry {
   return (json) => {
     const parsed = slice.safeParse(json);
@@ -109,7 +112,7 @@ const list = z.object({
 export interface List {
   readonly version: string;
   readonly items: readonly unknown[];
-  /** There are more that were not sent. */
+  /** The list has more objects than were sent. */
   readonly isCut: boolean;
 }
 
@@ -129,7 +132,7 @@ export type WatchEvent =
   | { readonly kind: 'bookmark'; readonly version: string }
   | { readonly kind: 'error'; readonly code: number | undefined; readonly message: string };
 
-/** Undefined: not an event of the API. */
+/** Undefined for anything that is not a watch event. */
 export function readEvent(json: unknown): WatchEvent | undefined {
   const parsed = event.safeParse(json);
   if (!parsed.success) return undefined;
@@ -144,7 +147,7 @@ export function readEvent(json: unknown): WatchEvent | undefined {
   return type === 'ADDED' || type === 'MODIFIED' ? { kind: 'changed', version, name, object } : undefined;
 }
 
-/** What the API server says of an error, for people; short. */
+/** A short readable form of the API server's error. */
 export function readStatus(json: unknown): { readonly code: number | undefined; readonly message: string } {
   const parsed = status.safeParse(json);
   const { code, message = '' } = parsed.success ? parsed.data : {};

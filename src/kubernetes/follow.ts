@@ -1,5 +1,5 @@
-// Follows a collection of the Kubernetes API: list, then watch from the list's version, for as long as it is wanted. What was last known
-// stands while the API server cannot be had; since when and why is part of what is known. Holds one connection at a time.
+// Follows a collection of the Kubernetes API: a list, then a watch from the list's version. While the API server is
+// unreachable the last known objects stay, with the time and the cause of the failure. Uses one connection at a time.
 import type { Clock, Instant } from '../model/instant.ts';
 import { ask, whyFailed } from './api-server.ts';
 import type { ApiServer } from './api-server.ts';
@@ -18,13 +18,13 @@ export interface Collection {
   readonly server: ApiServer;
   /** `/api/v1/namespaces/db/pods` */
   readonly path: string;
-  /** As `kubectl -l` takes it. */
+  /** In the syntax of `kubectl -l`. */
   readonly labels: string;
   readonly read: ReadEntry;
 }
 
 export interface FollowOptions {
-  /** Rejects with an Error that says what is missing; asked before each list. */
+  /** Called before each list. Rejects with an Error that names what is missing. */
   readonly collection: () => Promise<Collection>;
   readonly clock: Clock;
   readonly random: () => number;
@@ -34,14 +34,14 @@ export interface FollowOptions {
 
 /** Milliseconds. */
 export interface Pace {
-  /** Before another attempt: the least, and the most after many failures. */
+  /** Pause before the next attempt: after the first failure, and the longest. */
   readonly leastPauseMs: number;
   readonly mostPauseMs: number;
-  /** For a whole list. */
+  /** Limit for a complete list. */
   readonly listMs: number;
-  /** A watch without a byte for so long is given up: bookmarks come every minute. */
+  /** A watch without a byte for this long is aborted. Bookmarks come every minute. */
   readonly quietMs: number;
-  /** How long a watch is asked to last, before jitter. */
+  /** The requested duration of a watch, before jitter. */
   readonly watchMs: number;
 }
 
@@ -49,18 +49,18 @@ const PACE: Pace = { leastPauseMs: 1000, mostPauseMs: 30_000, listMs: 10_000, qu
 const MAX_LIST_BYTES = 16 * 1024 * 1024;
 const MAX_OBJECT_BYTES = 2 * 1024 * 1024;
 const MAX_STATUS_BYTES = 64 * 1024;
-/** Objects in one list; no cluster has so many members. */
+/** Limit on objects in one list; far above the members of a cluster. */
 const MAX_OBJECTS = 500;
-/** After so many failed watches in a row it lists again. */
+/** After this many failed watches in a row a new list follows. */
 const RELIST_AFTER = 3;
 
 type Ended =
   | { readonly kind: 'well' }
-  /** The version is too old to watch from. */
+  /** The version is too old for a watch. */
   | { readonly kind: 'gone' }
   | { readonly kind: 'failed'; readonly why: string };
 
-/** Begins at once; the returned function ends it. */
+/** Starts at once. The returned function stops it. */
 export function follow(options: FollowOptions): () => void {
   const following = new Following(options);
   void following.run();
@@ -72,9 +72,9 @@ class Following {
   readonly #pace: Pace;
   readonly #stopping = new AbortController();
   #followed: Followed = { entries: new Map(), isListed: false, failing: undefined };
-  /** To watch from; undefined: list first. */
+  /** The version for the next watch. Undefined: list first. */
   #version: string | undefined;
-  /** A list from the API server's memory may be as old as what it told us is gone. */
+  /** A list from the API server's cache may be older than the version that is gone. */
   #wantsNewest = false;
   #failures = 0;
 
@@ -103,7 +103,7 @@ class Following {
       if (ended.kind === 'gone' || this.#failures % RELIST_AFTER === 0) this.#version = undefined;
       if (ended.kind === 'gone') this.#wantsNewest = true;
       else this.#failed(ended.why);
-      // The first time that a version is gone is in the ordinary course.
+      // A version that is gone once is normal.
       if (ended.kind === 'failed' || this.#failures > 1) await this.#pause();
     }
   }
@@ -124,7 +124,7 @@ class Following {
 
   async #list({ server, path, labels, read }: Collection): Promise<Ended> {
     const query = new URLSearchParams({ labelSelector: labels, limit: String(MAX_OBJECTS) });
-    // Version 0: from the API server's memory, which spares its store.
+    // Version 0: from the API server's cache, which spares its store.
     if (!this.#wantsNewest) query.set('resourceVersion', '0');
     const { listMs } = this.#pace;
     const limit = this.#limit(listMs, `no whole list within ${listMs} ms`);
@@ -163,7 +163,7 @@ class Following {
     try {
       return await ask(server, `${path}?${query.toString()}`, limit.signal, async ({ status, body }) => {
         if (status !== 200) return await refused(status, body);
-        // The answer alone says that it works again: nothing may happen for hours.
+        // The response itself is the recovery: the next event may be hours away.
         if (this.#followed.failing !== undefined) this.#tell({ ...this.#followed, failing: undefined });
         for await (const line of linesOf(limit.renewing(body), MAX_OBJECT_BYTES)) {
           const ended = this.#take(JSON.parse(line), read);
@@ -176,7 +176,7 @@ class Following {
     }
   }
 
-  /** Undefined: it goes on. */
+  /** Undefined: the watch goes on. */
   #take(json: unknown, read: ReadEntry): Ended | undefined {
     const event = readEvent(json);
     if (event === undefined) return { kind: 'failed', why: 'an event that is none of the API' };
@@ -204,7 +204,7 @@ class Following {
     this.#tell({ ...this.#followed, failing: { since, why } });
   }
 
-  /** Twice as long after each failure, and anywhere from half of it: many proxies must not come back as one. */
+  /** Doubles with each failure. Jitter from half to all of it keeps many proxies from retrying together. */
   async #pause(): Promise<void> {
     const { leastPauseMs, mostPauseMs } = this.#pace;
     const { clock, random } = this.#options;
@@ -219,7 +219,7 @@ class Following {
     cancel();
   }
 
-  /** A signal that fires when this ends, or after `ms` in which nothing renewed it. */
+  /** A signal that fires at the end of this object, or after `ms` without a renewal. */
   #limit(ms: number, why: string) {
     const { clock } = this.#options;
     const late = new AbortController();

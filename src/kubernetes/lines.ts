@@ -1,7 +1,7 @@
-// A stream of JSON documents, one a line, as a watch sends it: whatever the chunks are cut like. A line has a bound.
+// Reads a stream of lines in chunks of any size, as a watch sends JSON documents. A line has a limit.
 
-/** Yields each line without its end; throws when one is longer than `mostBytes` or the stream ends within one. */
-export async function* linesOf(chunks: AsyncIterable<Uint8Array>, mostBytes: number): AsyncGenerator<string> {
+/** Yields each line without its end. Throws for a line above `maxBytes` and for a stream that ends within a line. */
+export async function* linesOf(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<string> {
   let parts: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of chunks) {
@@ -16,19 +16,19 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>, mostBytes: num
     }
     parts.push(chunk.subarray(from));
     length += chunk.length - from;
-    if (length > mostBytes) throw new Error(`an object of more than ${mostBytes} bytes`);
+    if (length > maxBytes) throw new Error(`an object of more than ${maxBytes} bytes`);
   }
   if (length > 0) throw new Error('the stream ended in the middle of an event');
 }
 
-/** The whole text; throws when it is longer than `mostBytes`. */
-export async function textOf(chunks: AsyncIterable<Uint8Array>, mostBytes: number): Promise<string> {
+/** The whole text. Throws when it is longer than `maxBytes`. */
+export async function textOf(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
   const parts: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of chunks) {
     parts.push(chunk);
     length += chunk.length;
-    if (length > mostBytes) throw new Error(`an answer of more than ${mostBytes} bytes`);
+    if (length > maxBytes) throw new Error(`an answer of more than ${maxBytes} bytes`);
   }
   return Buffer.concat(parts).toString('utf8');
 }

@@ -1,5 +1,6 @@
-// A directory of contact points made of what Kubernetes knows: the pods that Patroni has labelled, or the endpoints of a Service. It says
-// where an API may be; who answers there, and whether it is well, only the answer says. A role label that changes is a reason to ask.
+// Contact points from Kubernetes: the pods with Patroni's labels, or the endpoints of a Service. They are possible
+// addresses of an API; only the API's own answer shows which member it is and its state. A changed role label is a
+// reason to probe.
 import type { KubernetesConfig } from '../model/cluster-config.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { ApiEndpoint } from '../model/member.ts';
@@ -13,25 +14,28 @@ export interface MembersSourceOptions {
   readonly config: KubernetesConfig;
   readonly clock: Clock;
   readonly random: () => number;
-  /** Somebody came or went, or a role label changed. */
+  /** Called when endpoints or role labels changed. */
   readonly onNews: () => void;
   readonly pace?: Partial<Pace>;
 }
 
 export interface FoundMembers {
-  /** For people: what is followed. */
+  /** A readable name of the collection. */
   readonly name: string;
   readonly endpoints: readonly ApiEndpoint[];
   readonly failing: { readonly why: string; readonly since: Instant | undefined } | undefined;
 }
 
 export interface MembersSource {
-  /** Begins to follow at the first call, which waits a moment for the first list. Never rejects. */
+  /** The first call starts following and waits shortly for the first list. Never rejects. */
   readonly find: () => Promise<FoundMembers>;
   readonly close: () => void;
 }
 
-/** How long the first question waits for the first list, and over how long proxies spread what they all hear at once. Milliseconds. */
+/**
+ * How long the first call waits for the first list, and the jitter for events that all proxies see at once.
+ * Milliseconds.
+ */
 const FIRST_LIST_MS = 2000;
 const SPREAD_MS = 500;
 
@@ -100,20 +104,20 @@ async function collectionOf(config: KubernetesConfig): Promise<Collection> {
   return {
     server,
     path: `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`,
-    // The label that ties slices to their Service.
+    // The label that links a slice to its Service.
     labels: `kubernetes.io/service-name=${service}`,
     read: readingSlices(service, port),
   };
 }
 
-/** Each address and port once, in one order whatever order they came in. */
+/** Each address and port once, in a stable order. */
 function endpointsOf(entries: ReadonlyMap<string, Entry>, scheme: 'http' | 'https'): readonly ApiEndpoint[] {
   const byAddress = new Map<string, ApiEndpoint>();
   for (const { places } of [...entries.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     for (const { ip, port, hostName } of places) {
       if (port === undefined) continue;
       const host = ip.includes(':') ? `[${ip}]` : ip;
-      // With TLS the name is what the certificate is for.
+      // With TLS the certificate is for the name.
       const named = scheme === 'https' && hostName !== undefined ? hostName : host;
       byAddress.set(`${host}:${port}`, { url: `${scheme}://${named}:${port}`, address: { host: ip, port } });
     }
@@ -121,7 +125,7 @@ function endpointsOf(entries: ReadonlyMap<string, Entry>, scheme: 'http' | 'http
   return [...byAddress.values()];
 }
 
-/** What would be worth a question if it were another; readiness and the like are not. */
+/** The fields whose change is a reason to probe. Readiness is not among them. */
 function newsOf({ entries }: Followed): string {
   const told = [...entries.values()].map(({ name, role, places }) =>
     JSON.stringify([name, role, places.map(placeText)]),

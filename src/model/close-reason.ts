@@ -42,7 +42,7 @@ export const CLOSE_REASONS = {
   /** The TLS handshake failed, so no error can be sent. */
   tls_failed: { sqlState: undefined, side: 'client' },
   /** The client asked for an unknown pool. */
-  unknown_target: { sqlState: '3D000', side: 'client' },
+  unknown_pool: { sqlState: '3D000', side: 'client' },
   /** A CancelRequest was forwarded. Such a connection carries nothing else. */
   cancel_forwarded: { sqlState: undefined, side: 'pointsman' },
   /** A CancelRequest reached no member. */
@@ -81,7 +81,7 @@ const REFUSALS = [
   'not_postgres',
   'unsupported_protocol',
   'tls_required',
-  'unknown_target',
+  'unknown_pool',
   'too_many_sessions',
   'hold_full',
   'hold_timeout',

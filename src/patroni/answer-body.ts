@@ -1,9 +1,9 @@
-// The body of one answer, joined as it comes. Chunks that are kept as objects until the end cost a hostile member
-// nothing and us a hundred times their bytes.
+// Collects the body of one answer in one buffer. Many tiny chunks kept as objects would take a hundred times their
+// bytes, and a hostile member sends them at no cost.
 
 /** Largest body read. The status document of a cluster with many replicas has a few kilobytes. */
 const MAX_BYTES = 256 * 1024;
-/** Most pieces of one body. A body of the largest size then has pieces of 64 bytes on average. */
+/** Limit on chunks of one body. A body of the largest size then has chunks of 64 bytes on average. */
 const MAX_CHUNKS = 4096;
 const FIRST_BYTES = 4 * 1024;
 
@@ -12,7 +12,7 @@ export class AnswerBody {
   #length = 0;
   #chunks = 0;
 
-  /** Copies the chunk. Returns the bound that the body exceeds, as one clause; undefined while it exceeds none. */
+  /** Copies the chunk. Returns the exceeded limit as one clause; undefined while there is none. */
   add(chunk: Uint8Array): string | undefined {
     const length = this.#length + chunk.length;
     this.#chunks += 1;

@@ -1,5 +1,5 @@
-// The cluster document (GET /cluster): who the members are, as the configuration store has it. Each member is judged by
-// itself: one that cannot be read is skipped and named, the rest stands. Says nothing about who is alive.
+// The cluster document (GET /cluster): the members as the configuration store has them. Each member is read separately:
+// an unreadable one is skipped and named, the others stay. The document is no evidence of liveness.
 import { z } from 'zod';
 import { onOneLine, shown } from '../model/printable.ts';
 import { amount, anything, flag, identifier, isRecord, line, maybe, orWord, parseJson } from './fields.ts';
@@ -45,7 +45,7 @@ export interface ScheduledSwitchover {
 }
 
 export interface Skipped {
-  /** The member's name, or its place in the list: `member 3`. */
+  /** The member's name, or its position in the list: `member 3`. */
   readonly name: string;
   readonly why: string;
 }
@@ -149,7 +149,7 @@ function toSwitchover(fields: z.infer<typeof switchover>): ScheduledSwitchover |
   };
 }
 
-/** Reads a parsed JSON value; only a missing `members` array makes the whole document invalid. */
+/** Reads a parsed JSON value. Only a missing `members` array makes the whole document invalid. */
 export function readClusterDocument(json: unknown): ParsedClusterDocument {
   if (!isRecord(json)) return { kind: 'invalid', why: 'not a JSON object' };
   const document = cluster.safeParse(json);

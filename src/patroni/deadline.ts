@@ -1,20 +1,21 @@
-// A deadline that knows whether this process was able to notice an answer: its time is counted in slices, and slices that
-// end late mean that the event loop stood still (or the whole process did). Silence heard by the deaf is no silence.
+// A deadline that knows whether this process could have noticed an answer. It counts its time in slices. A slice that
+// ends late means that the event loop, or the whole process, stood still: then a missing answer is no evidence of
+// silence.
 
 const SLICE_MS = 50;
 
-/** The event loop may be this late within one deadline before silence is put down to us. */
+/** With a total delay above this within one deadline, a missing answer is our own fault. Milliseconds. */
 export const STALL_MS = 250;
 
 export interface Deadline {
-  /** How late the slices of this deadline ended, in all, up to now; milliseconds. */
+  /** Total delay of this deadline's slices so far. Milliseconds. */
   stalledMs(): number;
   hasExpired(): boolean;
-  /** Idempotent; `expire` is not called after it. */
+  /** Idempotent. `expire` is not called afterwards. */
   cancel(): void;
 }
 
-/** Calls `expire` once, `afterMs` from now, unless cancelled. */
+/** Calls `expire` once after `afterMs`, unless cancelled. */
 export function startDeadline(afterMs: number, expire: () => void): Deadline {
   const endsAt = performance.now() + afterMs;
   let due = 0;

@@ -1,5 +1,5 @@
-// The dynamic configuration (GET /config): the cluster's own timing, which bounds how fast it can change its primary.
-// Keys we do not name are passed on as they came.
+// The dynamic configuration (GET /config): the cluster's own timing, which limits how fast it can change its primary.
+// Unknown keys stay as they came.
 import { z } from 'zod';
 import { anything, flag, integer, isRecord, maybe, parseJson, present } from './fields.ts';
 
@@ -10,7 +10,7 @@ export interface DynamicConfig {
   readonly loopWait?: number;
   /** Seconds. */
   readonly retryTimeout?: number;
-  /** Bytes: the default bound of /readiness. */
+  /** Bytes: the default lag limit of /readiness. */
   readonly maximumLagOnFailover?: number;
   readonly pause?: boolean;
   readonly failsafeMode?: boolean;

@@ -1,5 +1,5 @@
-// What a broken request means: node's, TLS's and undici's error codes in the core's words. An error we do not know is our
-// own until proven otherwise: it must never be held against a member.
+// Maps error codes of Node, TLS and undici to failure causes. An unknown error counts as our own fault: it must never
+// be evidence against a member.
 import type { FailureCause } from '../model/observation.ts';
 import { shown } from '../model/printable.ts';
 
@@ -9,13 +9,13 @@ export type Failure =
   | {
       readonly kind: 'failed';
       readonly cause: FailureCause;
-      /** One clause for people: `no answer within 800 ms`. */
+      /** One readable clause: `no answer within 800 ms`. */
       readonly detail: string;
-      /** This machine ran out of something: the question was never sent. */
+      /** This machine ran out of a resource: the request was never sent. */
       readonly isUnsent?: boolean;
     };
 
-/** An answer that goes beyond one of our own bounds. The message is one clause for people. */
+/** An answer that exceeds one of our limits. The message is one readable clause. */
 export class AnswerError extends Error {
   readonly failureCause: FailureCause;
 
@@ -40,9 +40,11 @@ const CAUSES: Readonly<Record<string, FailureCause>> = {
   UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: 'malformed',
 };
 
-/** Verification results of OpenSSL come as their own names, handshake failures as ERR_SSL_… or EPROTO. */
-const TLS_CODE =
-  /^(?:ERR_SSL_|ERR_TLS_|ERR_OSSL_|EPROTO$|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|INVALID_|PATH_LENGTH_|ERROR_IN_)/;
+/** OpenSSL reports verification results by name, handshake failures as ERR_SSL_… or EPROTO. */
+const TLS_CODE = new RegExp(
+  '^(?:EPROTO$|HOSTNAME_MISMATCH|' +
+    '(?:ERR_SSL|ERR_TLS|ERR_OSSL|CERT|CRL|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO|INVALID|PATH_LENGTH|ERROR_IN)_)',
+);
 
 function causeOf(code: string, message: string): FailureCause {
   const known = Object.hasOwn(CAUSES, code) ? CAUSES[code] : undefined;
@@ -75,7 +77,7 @@ export function failure(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error);
   const code = errorCode(error);
   if (code === 'ECONNREFUSED') return { kind: 'refused' };
-  // undici's parser errors carry a code only sometimes.
+  // Some of undici's parser errors have no code.
   const isParserError = error instanceof Error && error.name === 'HTTPParserError';
   const cause = isParserError && !Object.hasOwn(CAUSES, code) ? 'malformed' : causeOf(code, message);
   const detail = `${WORDS[cause]} (${shown(code === '' ? message : code)})`;

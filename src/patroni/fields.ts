@@ -1,15 +1,15 @@
-// The field readers that all documents share. A field that is missing, null or of the wrong kind becomes undefined (or the
-// word that says "there, but useless"); no reader throws, and every text is bounded.
+// Field readers that all documents share. A field that is missing, null or of the wrong type becomes undefined, or a
+// word that means "present, but invalid". No reader throws, and every text has a limit.
 import { z } from 'zod';
 import { shown } from '../model/printable.ts';
 
-/** Text for people. */
+/** Text that is only shown. */
 export const line = z.string().transform(shown);
 
-/** Text that is compared: kept exactly, unless it is empty or too long. A sentence that repeats it uses `shown`. */
+/** Text that is compared: kept exactly, unless empty or too long. Sentences show it with `shown`. */
 export const identifier = z.string().min(1).max(256);
 
-/** Patroni prints numbers; other servers and old versions were seen to send digits in a string. */
+/** Patroni sends numbers. Other servers and old versions send digits in a string. */
 export const amount = z
   .union([
     z.number(),
@@ -25,23 +25,23 @@ export const integer = amount.pipe(z.int());
 /** PostgreSQL keeps a timeline in 32 bits. */
 const HIGHEST_TIMELINE = 2 ** 32 - 1;
 
-/** Timelines start at 1; Patroni sends null or 0 while it does not know. */
+/** Timelines start at 1. Patroni sends null or 0 while the timeline is unknown. */
 export const timeline = integer.pipe(z.int().positive().max(HIGHEST_TIMELINE));
 
-/** 0 for a member that does not know its timeline. */
+/** 0 while the member does not know its timeline. */
 export const timelineOrZero = z.union([timeline, integer.pipe(z.literal(0))]);
 
 export const port = integer.pipe(z.int().min(1).max(65535));
 
-/** The field when it is usable, else undefined. */
+/** The field when it is valid, else undefined. */
 export function maybe<T extends z.ZodType>(field: T): z.ZodCatch<z.ZodOptional<T>> {
   return field.optional().catch(undefined);
 }
 
-/** Any value, missing included. */
+/** Any value, or none. */
 export const anything = z.unknown().optional();
 
-/** The field, undefined when it is missing or null, and `word` when it is there but not usable. */
+/** The field; undefined when missing or null; `word` when invalid. */
 export function orWord<T, const W extends string>(field: z.ZodType<T>, word: W): z.ZodType<T | W | undefined> {
   return anything.transform((value): T | W | undefined => {
     if (value === undefined || value === null) return undefined;
@@ -50,7 +50,7 @@ export function orWord<T, const W extends string>(field: z.ZodType<T>, word: W):
   });
 }
 
-/** Truth as Python sees it, for flags whose type the API leaves open; undefined when absent or null. */
+/** Python's truth value, for flags whose type the API does not fix. Undefined when absent or null. */
 export const flag = anything.transform((value) =>
   value === undefined || value === null ? undefined : isTruthyInPython(value),
 );
@@ -71,11 +71,11 @@ type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 /** The same object without the keys that hold undefined. */
 export function present<T extends object>(fields: T): Present<T> {
   const kept = Object.entries(fields).filter(([, value]) => value !== undefined);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- fromEntries cannot know that just the undefined ones are gone
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- fromEntries loses the types
   return Object.fromEntries(kept) as Present<T>;
 }
 
-/** What a text holds as JSON; undefined when it is not JSON (no JSON text means undefined). */
+/** The parsed JSON, or undefined for text that is not JSON (no JSON text means undefined). */
 export function parseJson(source: string): unknown {
   try {
     return JSON.parse(source) as unknown;

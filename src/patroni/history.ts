@@ -1,4 +1,4 @@
-// The timeline history (GET /history): one entry per change of timeline. For people; nothing is routed by it.
+// The timeline history (GET /history): one entry per change of timeline. Shown only: no decision uses it.
 import { z } from 'zod';
 import { identifier, integer, line, maybe, parseJson, present, timeline } from './fields.ts';
 
@@ -9,7 +9,7 @@ export interface TimelineEnd {
   readonly reason: string;
   /** ISO 8601: when the next timeline began. */
   readonly at?: string;
-  /** Who became leader; some versions only. */
+  /** The new leader. Only some versions report it. */
   readonly newLeader?: string;
 }
 
@@ -17,7 +17,7 @@ export type ParsedHistory =
   | { readonly kind: 'history'; readonly entries: readonly TimelineEnd[]; readonly skipped: number }
   | { readonly kind: 'invalid'; readonly why: string };
 
-// Patroni leaves out the timestamp of a timeline that it did not see begin.
+// Patroni omits the timestamp of a timeline whose beginning it did not see.
 const entry = z
   .tuple([timeline, integer, line])
   .rest(z.unknown())
@@ -30,7 +30,7 @@ const entry = z
     };
   });
 
-/** Reads a parsed JSON value; an entry that is not understood is skipped and counted. */
+/** Reads a parsed JSON value. Unreadable entries are skipped and counted. */
 export function readHistory(json: unknown): ParsedHistory {
   if (!Array.isArray(json)) return { kind: 'invalid', why: 'not a JSON array' };
   const entries = json.flatMap((element: unknown) => {

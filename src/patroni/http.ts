@@ -1,9 +1,9 @@
-// One GET, one socket, one deadline. Owns the socket from connect to destroy; nothing is pooled, kept alive, redirected or
-// proxied, no credentials are sent, and every ending is a value. Patroni answers HTTP/1.0 from a handful of threads: a socket
-// left behind is a thread taken from it.
+// One GET, one socket, one deadline. Owns the socket from connect to destroy. No pooling, keep-alive, redirects,
+// proxies or credentials. Every result is a value. Patroni serves HTTP/1.0 with a few threads: an abandoned socket
+// would block one of them.
 import { isIP } from 'node:net';
 import type { Socket } from 'node:net';
-// The one part of undici that is used: all of it would keep 13 MB more (its fetch, WebSocket and caches) for a proxy's whole life.
+// Only the client of undici is loaded: the whole package would keep 13 MB more in memory (fetch, WebSocket, caches).
 import Client from 'undici/lib/dispatcher/client.js';
 import type { ApiEndpoint } from '../model/member.ts';
 import { AnswerBody } from './answer-body.ts';
@@ -15,7 +15,7 @@ import { isHttps, openSocket } from './socket.ts';
 import type { TlsSource } from './tls-files.ts';
 
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Names and values. Real answers have about ten headers; each header costs more memory than its bytes. */
+/** Counts names and values. Real answers have about ten headers, and a header takes more memory than its bytes. */
 const MAX_HEADER_ITEMS = 2 * 100;
 /** All bytes of one answer, with headers and the framing of chunks. */
 const MAX_WIRE_BYTES = 1024 * 1024;
@@ -24,24 +24,23 @@ const MAX_INTERIM_ANSWERS = 4;
 
 export interface Request {
   readonly api: ApiEndpoint;
-  /** Path and query, as sent. */
+  /** Path and query. */
   readonly path: string;
-  /** For connect, TLS, headers and body together; milliseconds. */
+  /** Limit for connect, TLS, headers and body together. Milliseconds. */
   readonly deadlineMs: number;
   /**
-   * For the TCP connect alone; milliseconds. A connect that the network lost is not repeated within an ordinary
-   * deadline.
+   * Limit for the TCP connect alone, milliseconds. The kernel does not repeat a lost SYN within an ordinary deadline.
    */
   readonly connectMs?: number;
-  /** TCP is connected. */
+  /** Called when TCP is connected. */
   readonly onConnected?: () => void;
-  /** For https; absent: the defaults of Node. */
+  /** For https. Absent: Node's defaults. */
   readonly tls?: TlsSource | undefined;
 }
 
 export type HttpResult = { readonly kind: 'answered'; readonly status: number; readonly body: string } | Failure;
 
-/** Never rejects. The socket is destroyed before the result is there. */
+/** Never rejects. Destroys the socket before it returns. */
 export async function get(request: Request): Promise<HttpResult> {
   const { api, path, deadlineMs, connectMs = deadlineMs, onConnected } = request;
   if (isIP(api.address.host) === 0) return unresolved(api);
@@ -55,7 +54,7 @@ export async function get(request: Request): Promise<HttpResult> {
   let connectDeadline: Deadline | undefined;
   try {
     const tls = (isHttps(api) ? await request.tls?.() : undefined) ?? {};
-    // Files may take longer than the deadline.
+    // Reading the files may take longer than the deadline.
     if (deadline.hasExpired()) return timedOut(deadlineMs);
     client = new Client(api.url, {
       connect: (_options, callback) => {
@@ -72,7 +71,7 @@ export async function get(request: Request): Promise<HttpResult> {
           opened.off('error', fail);
           callback(null, opened);
         });
-        // Errors after the end are nobody's.
+        // An error after the end has no owner.
         opened.on('error', () => {});
       },
       pipelining: 0,
@@ -81,7 +80,7 @@ export async function get(request: Request): Promise<HttpResult> {
       bodyTimeout: 0,
       maxHeaderSize: MAX_HEADER_BYTES,
     });
-    return await exchange(client, path, () => boundBytes(socket));
+    return await exchange(client, path, () => limitBytes(socket));
   } catch (error) {
     const ended = deadline.hasExpired()
       ? timedOut(deadlineMs)
@@ -97,7 +96,7 @@ export async function get(request: Request): Promise<HttpResult> {
   }
 }
 
-/** Contact is made only with addresses that were checked (guarantees.md: trust); a name is not one. */
+/** Only checked addresses are contacted (guarantees.md: trust). A name is not one. */
 function unresolved(api: ApiEndpoint): Failure {
   return { kind: 'failed', cause: 'local', detail: `the address of ${api.address.host} is not known` };
 }
@@ -114,13 +113,13 @@ function stalled(ms: number): Failure {
   return { kind: 'failed', cause: 'local', detail: `this process stood still for ${Math.round(ms)} ms of the request` };
 }
 
-function boundBytes(socket: Socket | undefined): void {
+function limitBytes(socket: Socket | undefined): void {
   socket?.on('readable', () => {
     if (socket.bytesRead > MAX_WIRE_BYTES) socket.destroy(new AnswerError('oversized', `over ${MAX_WIRE_BYTES} bytes`));
   });
 }
 
-/** Rejects with whatever broke it. `onSent` is called once the socket is connected and the request is under way. */
+/** Rejects with the error. `onSent` is called when the request is on its way. */
 function exchange(client: Client, path: string, onSent: () => void): Promise<HttpResult> {
   return new Promise((resolve, reject) => {
     const body = new AnswerBody();

@@ -1,5 +1,5 @@
-// The node status document: the body of every health answer and of /patroni (/manager in the management API). Read into the core's
-// MemberStatus; whatever is not understood is left out or called `unknown`, so that it can only tighten a verdict.
+// The node status document: the body of every health answer and of /patroni (/manager in the management API), as
+// MemberStatus. Unreadable fields are left out or become `unknown`, so that they can only tighten a verdict.
 import { z } from 'zod';
 import type { MemberStatus, Role } from '../model/member-status.ts';
 import { anything, flag, identifier, integer, isRecord, line, maybe, orWord, parseJson } from './fields.ts';
@@ -25,7 +25,7 @@ const ROLES: Readonly<Record<string, Role>> = {
   uninitialized: 'uninitialized',
 };
 
-/** `standby leader` (management API), `standby-leader` and `standby_leader` (Patroni) are one spelling here. */
+/** One spelling for `standby leader` (management API), `standby-leader` and `standby_leader` (Patroni). */
 export function foldRole(role: string): string {
   return role.replaceAll(/[ -]/g, '_');
 }
@@ -40,7 +40,7 @@ const position = orWord(integer, 'invalid');
 const about = maybe(z.object({ version: maybe(line), scope: maybe(identifier), name: maybe(identifier) }));
 
 const nodeStatus = z.object({
-  // A state that is no text is one we cannot read, which is not the same as none.
+  // A state that is not text is unreadable, which differs from absent.
   state: orWord(line, 'unknown'),
   role: anything.transform(toRole),
   timeline: orWord(timelineOrZero, 'impossible'),
@@ -98,9 +98,9 @@ function dialectOf(document: Document): Dialect | undefined {
 }
 
 /**
- * Any JSON object is a status document, also an empty one: the management API fixes no field of a health answer. A timeline that no
- * server can have makes the document invalid: believed, it would outrank every real primary; ignored, it would count as
- * unknown.
+ * Any JSON object is a status document, even an empty one: the management API requires no field of a health answer. An
+ * impossible timeline makes the document invalid: if believed, it would outrank every real primary; if ignored, it
+ * would count as unknown.
  */
 export function readNodeStatus(json: unknown): ParsedNodeStatus {
   if (!isRecord(json)) return { kind: 'invalid', why: 'not a JSON object' };

@@ -1,11 +1,12 @@
-// Whether something listens on a port: a TCP connect that is closed at once, without a byte. PostgreSQL does not log it.
+// Tests whether a port accepts connections, with a TCP connect that sends nothing. PostgreSQL does not log such a
+// connect.
 import { connect, isIP } from 'node:net';
 import type { Address } from '../model/member.ts';
 import type { PortState } from '../model/observation.ts';
 import { startDeadline, STALL_MS } from './deadline.ts';
 import { errorCode, failure } from './failure.ts';
 
-/** Never rejects. `unknown` when there is no checked address to ask, or when the fault is ours. */
+/** Never rejects. `unknown` without a checked address, or after a fault of this process. */
 export function askPort(address: Address | undefined, deadlineMs: number): Promise<PortState> {
   if (address === undefined || isIP(address.host) === 0) return Promise.resolve('unknown');
   const { promise, resolve } = Promise.withResolvers<PortState>();

@@ -1,5 +1,5 @@
-// One probe: the GET of a check on one member, read into the core's ProbeOutcome. Says what was answered, never what it
-// means: a redirect, a stranger's error page or half a document is no evidence.
+// One probe: the GET of a check on one member, as a ProbeOutcome. Reports the answer and never judges it. A redirect,
+// an error page of another server or half a document is no evidence.
 import type { Check } from '../model/check.ts';
 import type { Member } from '../model/member.ts';
 import type { FailureCause, PortState, ProbeOutcome } from '../model/observation.ts';
@@ -12,21 +12,21 @@ export interface ProbeOptions {
   readonly tls?: TlsSource | undefined;
 }
 
-/** Asks `member` the check; `deadlineMs` bounds the request. Never rejects. Ends at most 300 ms after the deadline. */
+/** Probes the check on `member`. Never rejects. Ends at most 300 ms after `deadlineMs`. */
 export type Probe = (member: Member, check: Check, deadlineMs: number) => Promise<ProbeOutcome>;
 
-/** The PostgreSQL port gets what is left of the deadline, and at least this. */
+/** The PostgreSQL port gets the rest of the deadline, at least this. Milliseconds. */
 const PORT_QUESTION_MS = 300;
 
-/** The part of the deadline after which the PostgreSQL port is asked when the API has not accepted the connection. */
+/** After this part of the deadline without a TCP connection to the API, the PostgreSQL port is tried. */
 const EARLY = 1 / 4;
 /** The part of the deadline that the API's TCP connect may take. */
 const CONNECT = 1 / 2;
 
-/** After these the API said nothing at all, so the PostgreSQL port is asked too. */
+/** Failures without any answer of the API: the PostgreSQL port is tried too. */
 const SILENT: readonly FailureCause[] = ['timeout', 'reset', 'unreachable'];
 
-/** Patroni answers these two with a bare status line. */
+/** Patroni answers these two without a body. */
 const BODILESS: readonly string[] = ['/liveness', '/readiness'];
 
 export function createProbe(options: ProbeOptions = {}): Probe {
@@ -35,7 +35,7 @@ export function createProbe(options: ProbeOptions = {}): Probe {
     let postgres: Promise<PortState> | undefined;
     const askPostgres = (atMostMs = endsAt - performance.now()): Promise<PortState> =>
       (postgres ??= askPort(member.postgres, Math.max(PORT_QUESTION_MS, atMostMs)));
-    // Where the host is gone neither port answers, so the second question does not wait for the end of the first.
+    // When the host is gone neither port answers, so both are tried at the same time.
     const early = setTimeout(() => void askPostgres(0), deadlineMs * EARLY);
     const result = await get({
       api: member.api,

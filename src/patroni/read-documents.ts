@@ -1,5 +1,5 @@
-// Reads the API's documents: who the members are, what happened, how the cluster is set up, what a node says about itself.
-// For discovery and for people, never for liveness: /cluster asks the configuration store and may hang as long as it does.
+// Reads the documents of the management API: /cluster, /history, /config and the node status. For discovery and for
+// display, never for liveness: /cluster reads the configuration store and may hang as long as the store does.
 import type { ApiEndpoint } from '../model/member.ts';
 import type { MemberStatus } from '../model/member-status.ts';
 import { readClusterDocument } from './cluster-document.ts';

@@ -1,25 +1,25 @@
-// The one socket of one request. It goes to the address that was checked, whatever the URL's name means today, is never shared,
-// kept alive or opened ahead, and its owner destroys it.
+// The socket of one request. It connects to the checked address, whatever the URL's name resolves to now. It is never
+// shared, kept alive or opened ahead, and its owner destroys it.
 import { createRequire } from 'node:module';
 import { connect, isIP } from 'node:net';
 import type { Socket } from 'node:net';
 import type * as Tls from 'node:tls';
 import type { ApiEndpoint } from '../model/member.ts';
 
-/** Node's TLS keeps 5 MB: loaded with the first API that speaks it. */
+/** Node's TLS takes 5 MB: loaded with the first https API. */
 const load = createRequire(import.meta.url);
 
-/** How the API's TLS is verified; PEM text. Used for https endpoints only. */
+/** TLS settings for https endpoints, as PEM text. */
 export interface ApiTls {
   readonly ca?: string;
-  /** With `key`: the client's certificate, for APIs that ask for one. */
+  /** With `key`: the client certificate, for APIs that require one. */
   readonly cert?: string;
   readonly key?: string;
   /** Accept any certificate. */
   readonly insecure?: boolean;
 }
 
-/** Starts to connect; `secureConnect` (https) or `connect` says when it is ready for bytes. */
+/** Starts to connect. `secureConnect` (https) or `connect` is emitted when the socket is ready. */
 export function openSocket(api: ApiEndpoint, tls: ApiTls): Socket {
   const { host, port } = api.address;
   if (!isHttps(api)) return connect({ host, port, noDelay: true });

@@ -1,9 +1,9 @@
-// Tags as Patroni compares them with a `tag_<key>=<value>` parameter. Limit: JSON loses what Python prints differently
-// (1.0 arrives as 1 and compares as "1", where Patroni compares "1.0"), and a list or an object matches nothing here: write
-// such tags as strings. A value of more than 256 characters matches nothing either.
+// Tags as Patroni compares them with a `tag_<key>=<value>` parameter. Limits: JSON loses Python's number format (1.0
+// arrives as 1 and compares as "1", Patroni compares "1.0"); a list, an object or a value above 256 characters never
+// matches. Write such tags as strings.
 import { isRecord, isTruthyInPython } from './fields.ts';
 
-/** Patroni members have a handful of short tags. Characters. */
+/** Real tags are few and short. Characters. */
 const MAX_TAGS = 128;
 const MAX_LENGTH = 256;
 

@@ -1,5 +1,5 @@
-// Certificates from files, read again now and then, so that a rotated CA or client certificate counts without a restart. While
-// they are being read or cannot be read, what was read last stands: a slow disk delays no probe but the first.
+// Reads certificate files again from time to time, so that a rotated CA or client certificate works without a restart.
+// During a read, and after a failed read, the last good content is used: a slow disk delays only the first probe.
 import { readFile } from 'node:fs/promises';
 import { AnswerError, errorCode } from './failure.ts';
 import { present } from './fields.ts';
@@ -13,7 +13,7 @@ export interface TlsFiles {
   readonly insecure?: boolean | undefined;
 }
 
-/** Gives what TLS is to be done with now; rejects when it cannot be read and never could. */
+/** The current TLS settings. Rejects when the files were never readable. */
 export type TlsSource = () => Promise<ApiTls>;
 
 const REREAD_AFTER_MS = 10_000;
@@ -23,14 +23,14 @@ export function tlsFromFiles(files: TlsFiles, rereadAfterMs = REREAD_AFTER_MS): 
   let readAt = -Infinity;
   let isReading = false;
 
-  /** Takes the new reading's place only when it is good. */
+  /** A failed read keeps the last good content. */
   async function reread(): Promise<void> {
     const next = readAll(files);
     try {
       await next;
       last = next;
     } catch {
-      // What was read last stands.
+      // The last good content stays.
     } finally {
       isReading = false;
     }

@@ -168,7 +168,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
     const { pools } = this.#around.policy();
     if (this.#slot.kind !== 'session') return this.end('too_many_sessions', this.#slot.exceededLimit);
     const chosen = choosePool(parameters?.poolRequest?.name, this.#pool, pools);
-    if (chosen.kind === 'unknown') return this.end('unknown_target', chosen.detail);
+    if (chosen.kind === 'unknown') return this.end('unknown_pool', chosen.detail);
     this.#around.registry.transfer(this, this.#state, chosen.pool);
     this.#pool = chosen.pool;
     this.#route();

@@ -1,6 +1,6 @@
-// What a backend's bytes say of the session while they are relayed: authentication, transaction status, cancel key,
-// in_hot_standby, a copy that takes the client's data, a fatal error. Limits of length are those of the sender (PostgreSQL 18)
-// or of libpq (fe-protocol3.c, fe-connect.c), whichever allows more: who is stricter stops following what others understand.
+// Reads the state of a session from the backend's bytes during the relay: authentication, transaction status, cancel
+// key, in_hot_standby, a COPY FROM STDIN, a fatal error. Length limits are those of the sender (PostgreSQL 18) or of
+// libpq (fe-protocol3.c, fe-connect.c), whichever allows more: a stricter follower would give up on valid streams.
 import { LONGEST_SECRET, SHORTEST_SECRET, readKey } from './cancel-key.ts';
 import type { CancelKey } from './cancel-key.ts';
 import { errorField } from './error-fields.ts';
@@ -30,8 +30,8 @@ const GRAMMAR = grammarOf([
   { types: 'G', shortest: 7, longest: SHORT, wanted: 0 },
   // CopyOutResponse, CopyBothResponse.
   { types: 'HW', shortest: 7, longest: SHORT },
-  // DataRow, CopyData, RowDescription, FunctionCallResponse, NoticeResponse, NotificationResponse. ParameterDescription: libpq
-  // takes less, but 65 535 parameters of a statement are legal.
+  // DataRow, CopyData, RowDescription, FunctionCallResponse, NoticeResponse, NotificationResponse.
+  // ParameterDescription: libpq takes less, but 65 535 parameters of a statement are legal.
   { types: 'DdTVNAt', longest: LONG },
   // CommandComplete, NegotiateProtocolVersion.
   { types: 'Cv', shortest: 5, longest: SHORT },
@@ -54,7 +54,7 @@ export class BackendFollower extends FrameWalker {
   #isInHotStandby: boolean | undefined;
   #isCopyingIn = false;
   #fatal: string | undefined;
-  /** Of the ErrorResponse since the latest ReadyForQuery. */
+  /** From the ErrorResponse since the latest ReadyForQuery. */
   #isErrorUnasked = false;
   #unaskedCount = 0;
 
@@ -66,12 +66,12 @@ export class BackendFollower extends FrameWalker {
     return this.#isAuthenticated;
   }
 
-  /** How many ReadyForQuery were seen; the first ends the startup. */
+  /** Number of ReadyForQuery so far. The first ends the startup. */
   readyCount(): number {
     return this.#readyCount;
   }
 
-  /** How many of them came behind an error that may have come unasked. */
+  /** How many of them followed an error that may have come without a request. */
   unaskedCount(): number {
     return this.#unaskedCount;
   }
@@ -90,12 +90,12 @@ export class BackendFollower extends FrameWalker {
     return this.#isInHotStandby;
   }
 
-  /** A COPY FROM STDIN takes the client's data, or failed and its request is not yet answered. */
+  /** A COPY FROM STDIN takes the client's data, or it failed and the reply to its request is not complete. */
   isCopyingIn(): boolean {
     return this.#isCopyingIn;
   }
 
-  /** The SQLSTATE of a FATAL error, if one is the last message so far: it says why the backend closes. */
+  /** The SQLSTATE of a FATAL error when it is the last message so far: the reason why the backend closes. */
   fatal(): string | undefined {
     return this.isAtBoundary() && this.latestType() === ERROR_RESPONSE ? this.#fatal : undefined;
   }

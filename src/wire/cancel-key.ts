@@ -1,24 +1,24 @@
-// The key that a CancelRequest must bring: told to the client in BackendKeyData, 4 bytes in protocol 3.0, up to 256 since 3.2.
-// Comparing takes the same time however much of a key is right, so that it cannot be guessed byte by byte.
+// The key that a CancelRequest carries. The server sends it in BackendKeyData: 4 bytes in protocol 3.0, up to 256 since
+// 3.2. The comparison takes constant time, so that a key cannot be guessed byte by byte.
 
 export const SHORTEST_SECRET = 4;
 export const LONGEST_SECRET = 256;
 
 export interface CancelKey {
-  /** As the server says it; not necessarily that of an operating system's process. */
+  /** As the server reports it; not necessarily the id of an operating system process. */
   readonly processId: number;
-  /** A character for each byte: text costs a session a tenth of what an array of bytes does. */
+  /** One character per byte: text takes a tenth of the memory of a byte array. */
   readonly secret: string;
 }
 
 const PROCESS_ID_AT = 8;
 
-/** The key in a whole CancelRequest, as `recognise` has found it: length word, code, process id, secret. */
+/** The key in a complete CancelRequest that `recognise` has found: length word, code, process id, secret. */
 export function requestedKey(packet: Uint8Array): CancelKey | undefined {
   return readKey(packet, PROCESS_ID_AT, packet.length - PROCESS_ID_AT);
 }
 
-/** A process id and a secret in the `size` bytes from `at`; undefined where the secret's length is none that exists. */
+/** The process id and secret in the `size` bytes from `at`. Undefined for a secret of an invalid length. */
 export function readKey(bytes: Uint8Array, at: number, size: number): CancelKey | undefined {
   const secretLength = size - 4;
   if (secretLength < SHORTEST_SECRET || secretLength > LONGEST_SECRET) return undefined;
@@ -28,7 +28,7 @@ export function readKey(bytes: Uint8Array, at: number, size: number): CancelKey 
   };
 }
 
-/** The length is no secret: it tells the protocol version, not the key. */
+/** The length may leak: it depends on the protocol version, not on the key. */
 export function isSameKey(one: CancelKey, other: CancelKey): boolean {
   const length = one.secret.length;
   if (length !== other.secret.length) return false;

@@ -1,6 +1,6 @@
-// What a client's bytes after its startup packet oblige its backend to: how many ReadyForQuery are still to come, the
-// startup's own among them, and whether the extended protocol stands open. It errs on one side only: it may go on waiting for an
-// answer that never comes. Types and limits of length are those of PostgreSQL (SocketBackend in postgres.c).
+// Counts from a client's bytes after the startup packet how many ReadyForQuery the backend still owes, the one of the
+// startup included, and whether an extended-protocol sequence lacks its Sync. It errs in one direction only: it may
+// wait for a reply that never comes. Types and length limits are those of PostgreSQL (SocketBackend in postgres.c).
 import { FrameWalker, grammarOf } from './frames.ts';
 
 /** PQ_LARGE_MESSAGE_LIMIT. */
@@ -19,13 +19,13 @@ const GRAMMAR = grammarOf([
   { types: 'PB', longest: LONG, wanted: 0 },
   // Describe, Execute, Close.
   { types: 'DEC', longest: SHORT, wanted: 0 },
-  // Flush asks for nothing that was not asked before.
+  // Flush requests no new reply.
   { types: 'H', longest: 4 },
   // CopyData, CopyFail, CopyDone.
   { types: 'd', longest: LONG },
   { types: 'f', longest: SHORT, wanted: 0 },
   { types: 'c', longest: 4, wanted: 0 },
-  // Whatever answers an authentication request.
+  // Every reply to an authentication request.
   { types: 'p', longest: LONGEST_TOKEN },
 ]);
 
@@ -38,7 +38,7 @@ const COPY_FAIL = 0x66;
 
 export class ClientFollower extends FrameWalker {
   #awaited = 1;
-  /** None of the awaited belongs to the startup, a Query or a FunctionCall. */
+  /** No awaited ReadyForQuery belongs to the startup, a Query or a FunctionCall. */
   #onlySyncs = false;
   #isUnsynced = false;
   #isTerminating = false;
@@ -48,24 +48,24 @@ export class ClientFollower extends FrameWalker {
     super(GRAMMAR);
   }
 
-  /** The next bytes from the client. `isCopyingIn`: what the backend is known to do when they come. */
+  /** The next bytes from the client. `isCopyingIn`: the backend takes COPY data. */
   follow(chunk: Uint8Array, isCopyingIn: boolean): void {
     this.#isCopyingIn = isCopyingIn;
     this.walk(chunk);
   }
 
-  /** So many ReadyForQuery came. PostgreSQL sends one unasked after an error while it was idle: it answers nothing. */
+  /** ReadyForQuery arrived. After an error on an idle session PostgreSQL sends one that answers no request. */
   answered(count: number): void {
     this.#awaited = Math.max(0, this.#awaited - count);
     if (this.#awaited === 0) this.#onlySyncs = true;
   }
 
-  /** How many ReadyForQuery are to come. */
+  /** How many ReadyForQuery are still due. */
   awaited(): number {
     return this.#awaited;
   }
 
-  /** Extended-protocol messages were sent and no Sync after them. */
+  /** Extended-protocol messages were sent without a Sync after them. */
   isUnsynced(): boolean {
     return this.#isUnsynced;
   }
@@ -103,9 +103,9 @@ export class ClientFollower extends FrameWalker {
   }
 
   /**
-   * A COPY FROM STDIN by the extended protocol takes no notice of a Sync before its end (CopyGetData in copyfromparse.c), so a client
-   * that sent one with the Execute, as libpq does, sends another after the data, and only that is answered. Who sent more than one
-   * is not understood, and waits.
+   * A COPY FROM STDIN in the extended protocol ignores a Sync before its end (CopyGetData in copyfromparse.c). A client
+   * that sent one with the Execute, as libpq does, sends another after the data, and only that one gets a reply. More
+   * than one early Sync is not understood: the session then counts as busy.
    */
   #endCopy(): void {
     if (!this.#isCopyingIn || !this.#onlySyncs || this.#awaited > 1) return;

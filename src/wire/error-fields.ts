@@ -1,5 +1,5 @@
-// Reads single fields of an ErrorResponse's or NoticeResponse's payload: a type byte and a NUL-ended text each, closed by a NUL
-// (protocol, message formats). What is cut short is as good as absent.
+// Reads single fields of an ErrorResponse or NoticeResponse: a type byte and a NUL-terminated text each, and a final
+// NUL (protocol, Message Formats). A truncated field counts as absent.
 
 /** The text of the first field of that type (one character) in the `size` bytes from `at`. */
 export function errorField(bytes: Uint8Array, at: number, size: number, type: string): string | undefined {

@@ -1,7 +1,8 @@
-// Encodes the answers we give in PostgreSQL's place: ErrorResponse, the one-byte no to a TLS or GSS request, and the TLS alert
-// for a client that has begun TLS unasked. Text from outside cannot break out of its field: a NUL becomes a space.
+// Encodes the messages that Pointsman itself sends to a client: ErrorResponse, the one-byte no to a TLS or GSS request,
+// and the TLS alert for a client that begins TLS without a request. A NUL in outside text becomes a space, so it stays
+// in its field.
 
-/** One error as a client sees it; the severity is always FATAL, because no session survives one of ours. */
+/** One error as a client sees it. The severity is always FATAL: the session ends with it. */
 export interface ErrorFields {
   /** Five characters. */
   readonly sqlState: string;
@@ -10,16 +11,16 @@ export interface ErrorFields {
   readonly hint?: string | undefined;
 }
 
-/** The answer to SSLRequest and GSSENCRequest: not here, go on in plain text. */
+/** The reply to SSLRequest and GSSENCRequest: not supported, continue in plain text. */
 export const NOT_SUPPORTED = Uint8Array.of(0x4e);
 
-/** The answer to SSLRequest where TLS is ours: the handshake may begin. */
+/** The reply to SSLRequest where Pointsman terminates TLS: the handshake may begin. */
 export const SUPPORTED = Uint8Array.of(0x53);
 
 /** A fatal internal_error alert in a TLS 1.2 record, legal before any handshake (RFC 8446, 6.2). */
 export const TLS_ALERT = Uint8Array.of(0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x50);
 
-/** Longer texts are cut, so that an answer stays a few packets whatever the cluster's size. Characters. */
+/** Longer texts are cut, so that the message stays small for any cluster. Characters. */
 const LONGEST_TEXT = 4_000;
 
 export function encodeErrorResponse(fields: ErrorFields): Uint8Array {

@@ -1,16 +1,17 @@
-// Walks one direction of a PostgreSQL stream after its startup packet, from message header to message header (a type byte
-// and a length word that counts itself), however the bytes are cut. Reads no payload but the first bytes that the grammar wants
-// of a few types, copies none but those of them that a cut divides, and stops for good at the first nonsense.
+// Walks one direction of a PostgreSQL stream after its startup packet, from message header to message header (a type
+// byte and a length word that counts itself), in chunks of any size. Reads only the first payload bytes that the
+// grammar wants of a few types, and copies them only when two chunks divide them. Stops for good at the first invalid
+// header.
 
 const HEADER = 5;
 const LENGTH_WORD = 4;
 
-/** What may pass in one direction, as tables over the type byte. Lengths are the length word's value. */
+/** The messages of one direction, as tables over the type byte. Lengths are values of the length word. */
 export interface Grammar {
   readonly shortest: Int32Array;
-  /** 0: no such message. */
+  /** 0: the type does not exist. */
   readonly longest: Int32Array;
-  /** How many of the payload's first bytes are reported; -1: nothing about the message is. */
+  /** How many of the first payload bytes are reported. -1: the message is not reported. */
   readonly wanted: Int16Array;
 }
 
@@ -19,7 +20,7 @@ export interface MessageRule {
   readonly types: string;
   readonly shortest?: number;
   readonly longest: number;
-  /** Absent: not reported. */
+  /** Absent: the message is not reported. */
   readonly wanted?: number;
 }
 
@@ -41,14 +42,14 @@ export function grammarOf(rules: readonly MessageRule[]): Grammar {
 export abstract class FrameWalker {
   readonly #grammar: Grammar;
   #isFollowing = true;
-  /** Of the message under way, or of the last one. */
+  /** The type of the current message, or of the last one. */
   #type = 0;
-  /** Bytes of the next header that are there; its length so far. */
+  /** How many bytes of the next header have arrived, and its length so far. */
   #headerFill = 0;
   #length = 0;
-  /** Payload still to come that nobody wants. */
+  /** Payload bytes to skip. */
   #restBytes = 0;
-  /** The wanted bytes of a message that a cut divides. */
+  /** The wanted bytes of a message that two chunks divide. */
   #held: Uint8Array | undefined;
   #heldFill = 0;
 
@@ -57,22 +58,22 @@ export abstract class FrameWalker {
   }
 
   /**
-   * One message of a wanted type, as soon as the wanted bytes of it are there: `size` of them from `at`, fewer than wanted where the
-   * payload is shorter. The bytes are the callee's only during the call. False: it is nonsense.
+   * Called for a message of a wanted type once its wanted bytes have arrived: `size` bytes from `at`, fewer for a
+   * shorter payload. The bytes are valid only during the call. Returns false for an invalid message.
    */
   protected abstract report(type: number, bytes: Uint8Array, at: number, size: number): boolean;
 
-  /** False once the stream made no sense; it stays so. */
+  /** False after invalid bytes, for good. */
   isFollowing(): boolean {
     return this.#isFollowing;
   }
 
-  /** No message is under way. */
+  /** The stream is between two messages. */
   isAtBoundary(): boolean {
     return this.#isFollowing && this.#restBytes === 0 && this.#headerFill === 0 && this.#held === undefined;
   }
 
-  /** The type of the message under way, or of the last one; 0 before the first. */
+  /** The type of the current or last message. 0 before the first. */
   latestType(): number {
     return this.#type;
   }
@@ -82,12 +83,12 @@ export abstract class FrameWalker {
     if (this.isAtBoundary()) this.#walkMessages(bytes, at);
   }
 
-  /** The way of nearly every byte: from a header at `at` to the next, until the chunk ends. */
+  /** The fast path for nearly every byte: from the header at `at` to the next, until the chunk ends. */
   #walkMessages(bytes: Uint8Array, from: number): void {
     const { shortest, longest, wanted } = this.#grammar;
     const end = bytes.length;
     let at = from;
-    // Local for speed: a bulk row costs no write to an object.
+    // Locals for speed: a row costs no write to an object.
     let latest = this.#type;
     while (at + HEADER <= end) {
       const type = bytes[at] ?? 0;
@@ -116,7 +117,7 @@ export abstract class FrameWalker {
     else this.#takeHeader(bytes, at);
   }
 
-  /** Goes on with the message that the last chunk left; returns where the next one begins, if it ends here. */
+  /** Continues the message of the last chunk. Returns the start of the next message when this one ends in the chunk. */
   #resume(bytes: Uint8Array): number {
     if (!this.#isFollowing) return 0;
     let at = this.#headerFill > 0 ? this.#takeHeader(bytes, 0) : 0;

@@ -1,30 +1,31 @@
-// Both directions of one relayed session, followed together from behind its startup packet on: what the session does at this
-// moment. Whatever is not certain counts as busy. The client's bytes must be shown before they are sent on to the backend, so that no
-// answer is ever seen before its question.
+// Follows both directions of a relayed session after its startup packet and knows its current activity. Anything
+// uncertain counts as busy. The client's bytes must be passed in before they are forwarded, so that a reply never comes
+// before its request.
 import { BackendFollower } from './backend-follower.ts';
 import type { CancelKey } from './cancel-key.ts';
 import { ClientFollower } from './client-follower.ts';
 
 /**
- * `unknown`: one direction made no sense, for good. `starting`: not yet through authentication and startup. `busy`: a message is
- * under way, or a request not wholly answered: a query, a COPY, replication, extended-protocol messages without their Sync.
- * Else the session waits for the client, as the backend's latest ReadyForQuery says: in no transaction, in one, in a failed one.
+ * `unknown`: one direction had invalid bytes; this is final. `starting`: authentication or startup is not finished.
+ * `busy`: a message is incomplete, or a request has no complete reply yet: a query, a COPY, replication,
+ * extended-protocol messages without a Sync. The others: the session waits for the client, in the transaction state of
+ * the backend's latest ReadyForQuery.
  */
 export type Activity = 'unknown' | 'starting' | 'busy' | 'idle' | 'in_transaction' | 'in_failed_transaction';
 
 /**
- * An error that came unasked and crossed a request on its way is taken for the answer: that request's answer is still
- * to come, and behind it perhaps that of the next one, which the client sent meanwhile.
+ * An error without a request may cross a request on the wire and look like its reply. Then that request's reply is
+ * still due, and perhaps the reply to the next request, which the client sent meanwhile.
  */
 const UNSURE_FOR = 2;
 
 export class SessionFollower {
   readonly #client = new ClientFollower();
   readonly #backend = new BackendFollower();
-  /** ReadyForQuery to come until the session is believed to be idle again. */
+  /** How many more ReadyForQuery are needed before the session counts as idle again. */
   #unsure = 0;
 
-  /** The next bytes from the client, before they are sent on. */
+  /** The next bytes from the client, before they are forwarded. */
   fromClient(chunk: Uint8Array): void {
     this.#client.follow(chunk, this.#backend.isCopyingIn());
   }
@@ -60,12 +61,14 @@ export class SessionFollower {
     }
   }
 
-  /** Nothing is lost but the session itself if it ends now; a message of ours to the client would stand between two of the backend's. */
+  /**
+   * The session may end now without loss, and a message of ours to the client would stand between two of the backend's.
+   */
   isBetweenTransactions(): boolean {
     return this.activity() === 'idle';
   }
 
-  /** The client may be told something: no message to it is cut in two. */
+  /** No message to the client is incomplete, so a message of ours may follow. */
   isAtBoundaryToClient(): boolean {
     return this.#backend.isAtBoundary();
   }
@@ -83,7 +86,7 @@ export class SessionFollower {
     return this.#backend.isInHotStandby();
   }
 
-  /** The SQLSTATE of a FATAL error, if one is the backend's last message so far. */
+  /** The SQLSTATE of a FATAL error when it is the backend's last message so far. */
   fatal(): string | undefined {
     return this.#backend.fatal();
   }

@@ -1,13 +1,14 @@
-// The `options` of a StartupMessage, cut into arguments as PostgreSQL cuts them (pg_split_opts in postinit.c), and the settings in
-// them (process_postgres_switches in postgres.c). Keeps where each stood, so that one can be taken out and no other byte changes.
+// Splits the `options` of a StartupMessage into arguments as PostgreSQL does (pg_split_opts in postinit.c) and finds
+// the settings (process_postgres_switches in postgres.c). Keeps each position, so that one setting can be removed
+// without any other change.
 
-/** One argument without the escapes, and where it begins. */
+/** One argument without its escapes, and its position. */
 interface Argument {
   readonly from: number;
   readonly text: string;
 }
 
-/** A setting's value, and the bytes it takes: of one argument or of two, and of the space behind them. */
+/** A setting's value and its range of bytes: one or two arguments with the space after them. */
 export interface OptionSetting {
   readonly value: string;
   readonly from: number;
@@ -15,10 +16,10 @@ export interface OptionSetting {
 }
 
 const BACKSLASH = 0x5c;
-/** Switches whose value may be the next argument; `-c` is looked at by itself. */
+/** Switches whose value may be the next argument. `-c` is handled separately. */
 const SWITCH_WITH_VALUE = /^-[BCDdfhkNprStvW]$/;
 
-/** Every setting of that name (lower case), however it is written: `-c name=v`, `-cname=v`, `--name=v`. */
+/** Every setting of that name (lower case) in any form: `-c name=v`, `-cname=v`, `--name=v`. */
 export function settingsOf(options: Uint8Array, name: string): readonly OptionSetting[] {
   const args = splitOptions(options);
   const found: OptionSetting[] = [];
@@ -37,7 +38,7 @@ export function settingsOf(options: Uint8Array, name: string): readonly OptionSe
   return found;
 }
 
-/** Names of settings know no case (guc_name_compare). */
+/** Names of settings ignore case (guc_name_compare). */
 function valueOf(assignment: string, name: string): string | undefined {
   const equals = assignment.indexOf('=');
   return assignment.slice(0, Math.max(0, equals)).toLowerCase() === name ? assignment.slice(equals + 1) : undefined;

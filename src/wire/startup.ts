@@ -1,6 +1,6 @@
-// Recognises what a client sends first: startup, TLS or GSS negotiation, cancel, or something that is not PostgreSQL's protocol.
-// A function of the bytes so far, so however they were split the answer is the same; it never alters or consumes a byte.
-// Limits are PostgreSQL's own (ProcessStartupPacket in backend_startup.c).
+// Recognises a client's first packet: startup, TLS or GSS negotiation, cancel, or another protocol. A function of the
+// bytes so far, so the result does not depend on how they were split. Never changes or consumes a byte. Limits are
+// PostgreSQL's own (ProcessStartupPacket in backend_startup.c).
 
 const SSL_REQUEST = 80877103;
 const GSSENC_REQUEST = 80877104;
@@ -30,12 +30,12 @@ const HTTP_OPENINGS: ReadonlySet<string> = new Set([
   'TRAC',
 ]);
 
-/** A packet that begins a session; `length` is what it takes of the bytes. */
+/** A packet that begins a session. `length`: its size in bytes. */
 export type OpeningPacket =
   | { readonly kind: 'startup'; readonly length: number; readonly major: number; readonly minor: number }
   | { readonly kind: 'ssl_request'; readonly length: number }
   | { readonly kind: 'gssenc_request'; readonly length: number }
-  /** Direct TLS: nothing after the first byte is ours to read. */
+  /** Direct TLS: nothing after the first byte can be read. */
   | { readonly kind: 'tls' };
 
 export type Recognition =
@@ -48,7 +48,9 @@ export type Recognition =
 const DECODER = new TextDecoder();
 const NEED_MORE: Recognition = { kind: 'need_more' };
 
-/** What `bytes`, everything received so far, begin with. Once it is not `need_more`, more bytes do not change it. */
+/**
+ * The first packet in `bytes` (everything received so far). After any result but `need_more` more bytes change nothing.
+ */
 export function recognise(bytes: Uint8Array): Recognition {
   if (bytes[0] === TLS_HANDSHAKE) return { kind: 'tls' };
   if (bytes.length < LENGTH_WORD) return NEED_MORE;
@@ -66,7 +68,7 @@ export function recognise(bytes: Uint8Array): Recognition {
         ? { kind: 'cancel_request', length }
         : { kind: 'invalid', why: `invalid length of cancel request: ${length}` };
     default:
-      // Unknown versions are startups too: PostgreSQL itself answers which ones it speaks.
+      // An unknown version is a startup too: PostgreSQL itself replies with the versions that it supports.
       return { kind: 'startup', length, major: code >>> 16, minor: code & 0xffff };
   }
 }
@@ -82,8 +84,8 @@ function notAPacket(bytes: Uint8Array, length: number): Recognition {
 }
 
 /**
- * The parameters of a StartupMessage of protocol 3, for logs: the packet itself is forwarded as it came. Stops quietly where
- * the layout is broken, because PostgreSQL will say so.
+ * The parameters of a StartupMessage of protocol 3, for logs. Stops silently at a broken layout: the packet is
+ * forwarded and PostgreSQL reports the error.
  */
 export function startupParameters(packet: Uint8Array): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>();
@@ -97,7 +99,7 @@ export function startupParameters(packet: Uint8Array): ReadonlyMap<string, strin
   };
   for (let name = next(); name !== undefined; name = next()) {
     const value = next();
-    // An empty value ends next() without moving on: skip its terminator.
+    // next() does not advance over an empty value: skip its terminator.
     if (value === undefined && packet[at] === 0) at += 1;
     parameters.set(name, value ?? '');
   }

@@ -62,7 +62,7 @@ function sentence(reason: RefusalReason, { pool, waitedMs }: RefusalFacts): stri
       return 'unsupported frontend protocol';
     case 'tls_required':
       return 'TLS is required';
-    case 'unknown_target':
+    case 'unknown_pool':
       return 'unknown pool';
     case 'too_many_sessions':
       return 'too many client connections';
@@ -112,7 +112,7 @@ function advice(reason: RefusalReason, facts: RefusalFacts): Pick<ErrorFields, '
         detail,
         hint: 'Connect with sslmode=require, or with sslmode=verify-full and the CA certificate.',
       };
-    case 'unknown_target':
+    case 'unknown_pool':
       return { detail, hint: targetHint(facts.targetFrom) };
     case 'too_many_sessions':
       return {

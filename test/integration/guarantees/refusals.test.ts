@@ -35,7 +35,7 @@ const CASES: Partial<Record<CloseReason, Case>> = {
   startup_timeout: { provoke: () => clock.advance(10_000) },
   not_postgres: { provoke: ({ socket }) => void socket.write('hello, is anybody there?') },
   tls_required: { options: { client: { tls: { mode: 'require', ...SERVER } } }, provoke: asks },
-  unknown_target: {
+  unknown_pool: {
     options: { table: OPEN },
     provoke: ({ socket }) => void socket.write(aStartup({ user: 'app', database: 'shop@nowhere' })),
   },

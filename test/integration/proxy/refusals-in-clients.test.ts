@@ -115,7 +115,7 @@ const CASES: Readonly<Record<string, Case>> = {
     database: 'shop@nowhere',
     start: () => startProxyLab({ pools: [aWritePool(), aPool()], table: open() }),
     code: '3D000',
-    message: /^pointsman: unknown pool \(unknown_target\)$/,
+    message: /^pointsman: unknown pool \(unknown_pool\)$/,
     detail: /^no pool named "nowhere"; available: write, read, rw \(write\), ro \(read\)$/,
     hint: /^The part after the last @ of a database name selects the pool\./,
     movesOn: false,

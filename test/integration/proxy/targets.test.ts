@@ -80,12 +80,12 @@ test('an unknown target is refused, and the answer says what there is', async ()
   const error = await until('the error', () => errorFields(client.received()));
   expect(error).toMatchObject({
     C: '3D000',
-    M: 'pointsman: unknown pool (unknown_target)',
+    M: 'pointsman: unknown pool (unknown_pool)',
     D: 'no pool named "foo"; available: write, read, analytics, rw (write), ro (read)',
   });
   client.socket.end();
   await until('the close', () => lab.reasons().length === 1);
-  expect(lab.closed()).toMatchObject([{ pool: 'read', reason: 'unknown_target', database: 'app' }]);
+  expect(lab.closed()).toMatchObject([{ pool: 'read', reason: 'unknown_pool', database: 'app' }]);
 });
 
 test.each([

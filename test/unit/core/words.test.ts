@@ -33,7 +33,7 @@ describe('SQLSTATEs', () => {
     ['unsupported_protocol', '0A000'],
     ['tls_required', '28000'],
     ['tls_failed', undefined],
-    ['unknown_target', '3D000'],
+    ['unknown_pool', '3D000'],
     ['landed_on_standby', '57P03'],
     ['too_old', '57P01'],
     ['shutdown', '57P01'],

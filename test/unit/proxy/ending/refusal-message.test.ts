@@ -18,7 +18,7 @@ test.each<[RefusalReason, string]>([
   ['not_postgres', '08P01'],
   ['unsupported_protocol', '0A000'],
   ['tls_required', '28000'],
-  ['unknown_target', '3D000'],
+  ['unknown_pool', '3D000'],
   ['too_many_sessions', '53300'],
   ['hold_full', '53300'],
   ['hold_timeout', '57P03'],
@@ -54,5 +54,5 @@ test.each([
   ['parameter', 'in its startup parameter pointsman.pool.'],
   ['options', 'in its startup options: -c pointsman.pool=NAME.'],
 ] as const)('the hint about an unknown pool says where the client named it: %s', (targetFrom, words) => {
-  expect(refusalMessage('unknown_target', { ...facts, targetFrom }).hint).toContain(words);
+  expect(refusalMessage('unknown_pool', { ...facts, targetFrom }).hint).toContain(words);
 });

@@ -6,7 +6,7 @@ test.each([
   ['both', { user: 'app', database: 'shop@ro' }, { user: 'app', database: 'shop' }, { name: 'ro', from: 'database' }],
   ['no database: the server takes the name of the user', { user: 'app' }, { user: 'app', database: 'app' }, undefined],
   [
-    'a target alone',
+    'a pool request alone',
     { user: 'app', database: '@ro' },
     { user: 'app', database: 'app' },
     { name: 'ro', from: 'database' },
