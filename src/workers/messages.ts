@@ -12,7 +12,7 @@ import type { CancelOutcome } from '../proxy/peers.ts';
 import type { CertificateStatus } from '../proxy/startup/tls-certificate.ts';
 import type { SnapshotDelta } from './snapshot-delta.ts';
 
-/** What a worker needs of the configuration. Holds no secret. */
+/** The part of the configuration that a worker needs. Holds no secret. */
 export type WorkerPolicy = ProxyPolicy & RoutingPolicy;
 
 export type ToWorker =
@@ -57,7 +57,10 @@ export type ToWorkerReply =
   | { readonly kind: 'key_pair'; readonly id: number; readonly reading: KeyPairReading }
   | { readonly kind: 'cancel_passed'; readonly id: number; readonly outcome: CancelOutcome };
 
-/** What a worker has, and its events since the last report. One message, so that counts and events always agree. */
+/**
+ * A worker's current numbers, and its events since the last report. One message, so that counts and events always
+ * agree.
+ */
 export interface Report {
   readonly events: readonly ProxyEvent[];
   readonly counts: ReadonlyMap<PoolName, PoolCounts>;

@@ -6,7 +6,7 @@ import type { Report } from './messages.ts';
 
 export interface ReporterOptions {
   readonly clock: Clock;
-  /** What the worker has at this moment. */
+  /** The worker's current numbers. */
   readonly read: () => Omit<Report, 'events'>;
   readonly send: (report: Report) => void;
 }

@@ -1,4 +1,4 @@
-// What each worker uses of the limits that all workers share (sessions, handshakes, held clients, sessions per
+// The use by each worker of the limits that all workers share (sessions, handshakes, held clients, sessions per
 // address). Each worker is sent the sum of all other workers. Of client addresses only changes are sent.
 import { NO_TALLY, sumOfTallies } from '../reports/tally.ts';
 import type { Tally } from '../reports/tally.ts';
@@ -39,7 +39,7 @@ export class SharedLimits {
     this.#last.delete(worker);
   }
 
-  /** What all other workers have. */
+  /** The sum of all other workers. */
   totalExcept(worker: number): Tally {
     return sumOfTallies(this.#others(worker));
   }

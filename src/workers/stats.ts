@@ -1,4 +1,4 @@
-// What the workers report of themselves, kept by worker: counts, shared limits and live sessions. One report is
+// The reports of all workers, kept by worker: counts, shared limits and live sessions. One report is
 // recorded synchronously, so that these three always agree, also when a worker dies.
 import type { PoolCounts } from '../reports/counts.ts';
 import type { ProxyEvent } from '../reports/events.ts';
@@ -38,7 +38,7 @@ export class WorkerStats {
     return this.#totals.live(worker);
   }
 
-  /** What all other workers have. */
+  /** The sum of all other workers. */
   totalExcept(worker: number): Tally {
     return this.#limits.totalExcept(worker);
   }

@@ -18,7 +18,7 @@ export interface WorkerProcessInputs {
   readonly onEnd: (worker: WorkerProcess, why: string) => void;
 }
 
-/** What a worker sends without a request from this end. */
+/** Messages that a worker sends without a request from this end. */
 export type WorkerNotice = Exclude<
   FromWorker,
   { kind: 'begun' | 'prepared' | 'done' | 'cancel_found' | 'cancel_taken' | 'closed' }

@@ -2,7 +2,7 @@
 // another, and reports that as trouble. Owns its timer.
 import type { Clock, Instant } from '../model/instant.ts';
 
-/** What a slot needs to know of its worker. */
+/** The part of a worker that its slot needs. */
 export interface SlotWorker {
   readonly startedAt: Instant;
   /** The worker accepts clients. */
