@@ -6,6 +6,12 @@ import type { TestProjectConfiguration } from 'vitest/config';
 
 // `npm test` runs the first five projects, `npm run test:slow` the others: test/README.md.
 
+/** Processes that tests start, most of them Pointsman from its sources, are up in half the time. */
+const ENV = { NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../node_modules/.cache/tests') };
+
+/** vitest alone would leave one of two cores idle. */
+const WORKERS = Math.max(2, availableParallelism() - 1);
+
 /** These print how long a failover took, or compare processor time: nothing else runs beside them. */
 const MEASURED = named('frozen-api', 'host-death', 'restart-in-place', 'switchover');
 
@@ -52,7 +58,7 @@ function e2e(name: string, project: E2eProject): TestProjectConfiguration {
     test: {
       name,
       include: [...include],
-      env: { POINTSMAN_TEST_CLUSTERS: clusters },
+      env: { ...ENV, POINTSMAN_TEST_CLUSTERS: clusters },
       maxWorkers: isMeasured ? 1 : 2,
       sequence: { groupOrder },
       testTimeout: 120_000,
@@ -65,9 +71,6 @@ const without = (all: readonly string[], ...others: readonly (readonly string[])
   all.filter((file) => !others.flat().includes(file));
 const within = (all: readonly string[], some: readonly string[]): readonly string[] =>
   all.filter((file) => some.includes(file));
-
-/** vitest alone would leave one of two cores idle. */
-const WORKERS = Math.max(2, availableParallelism() - 1);
 
 export default defineConfig({
   test: {
@@ -89,6 +92,7 @@ export default defineConfig({
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
           exclude: TIMED,
+          env: ENV,
           testTimeout: 20_000,
           maxWorkers: WORKERS,
         },
@@ -97,6 +101,7 @@ export default defineConfig({
         test: {
           name: 'integration-timed',
           include: TIMED,
+          env: ENV,
           testTimeout: 20_000,
           maxWorkers: 1,
           sequence: { groupOrder: 1 },

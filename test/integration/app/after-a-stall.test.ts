@@ -38,15 +38,15 @@ async function start(changes: ConfigFile): Promise<void> {
   writers = await Promise.all(Array.from({ length: WRITERS }, () => echoSession(at)));
 }
 
-/** All its processes for 3 s; a second into it `change` happens, then every client writes. */
+/** Stops all its processes for 2 s, twice a probe interval; meanwhile `change` happens, then every client writes. */
 async function stoppedMeanwhile(change: () => void): Promise<void> {
   const pids = [pointsman.pid, ...workerPids()];
   for (const pid of pids) freeze(pid);
   await until('the stop', () => pids.every((pid) => stateOf(pid) === 'T'));
-  await delay(1000);
+  await delay(500);
   change();
   for (const { socket } of writers) socket.write(LATE);
-  await delay(2000);
+  await delay(1500);
   for (const pid of pids.toReversed()) process.kill(pid, 'SIGCONT');
 }
 

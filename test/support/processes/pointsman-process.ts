@@ -161,7 +161,9 @@ function startProcess(
   const argv = ['--import', END_WITH_PARENT, main, command, ...args];
   const limited = openFiles === undefined ? [] : ['prlimit', `--nofile=${openFiles}:${openFiles}`];
   const [program = '', ...rest] = [...limited, process.execPath, ...argv];
-  const child = spawn(program, rest, { stdio: ['pipe', stdout, 'pipe'], env });
+  // Nothing else of the tests' own environment: it could carry settings.
+  const { NODE_COMPILE_CACHE } = process.env;
+  const child = spawn(program, rest, { stdio: ['pipe', stdout, 'pipe'], env: { NODE_COMPILE_CACHE, ...env } });
   return new PointsmanProcess(child, directory);
 }
 
