@@ -148,6 +148,15 @@ describe('names', () => {
   });
 });
 
+test('troubleshooting.md quotes `pointsman explain` word for word', () => {
+  const page = named('deploy/troubleshooting.md');
+  const sources = ['describe', 'standing', 'why'].map((name) => readFileSync(join(TOP, `src/core/${name}.ts`), 'utf8'));
+  const rows = page.prose.filter((line) => line.startsWith('| `')).map((line) => /^\| `([^`]+)`/.exec(line)?.[1] ?? '');
+  const quoted = rows.filter((text) => !text.startsWith('pointsman '));
+  expect(quoted.length).toBeGreaterThan(8);
+  expect(quoted.filter((text) => !sources.some((source) => source.includes(text)))).toEqual([]);
+});
+
 /** Words of PostgreSQL, its drivers, PgBouncer, the kernel, and metrics of prom-client. */
 const FOREIGN: ReadonlySet<string> = new Set([
   'auth_query',
