@@ -128,7 +128,7 @@ class RunningProxy implements LocalProxy {
     this.#registry = registry;
     this.#lastId = peers?.lastId ?? 0;
     this.#options = options;
-    this.#relayPipes = new RelayPipes({ ...options, judge: options.decideIfDue });
+    this.#relayPipes = new RelayPipes(options);
     this.#stallGate = new StallGate(options);
     this.#policy = options;
     this.#holdQueue = new HoldQueue({

@@ -1,5 +1,6 @@
-// What becomes of each chunk of a relay: judged, shown to who reads along, counted, sent. One small object a direction holds all that
-// is touched for it: with many sessions at work what is not in the processor's cache is most of the cost of a chunk.
+// What happens to each chunk of a relay: the gate, the taps, the counters, the pipe. One small object for each direction
+// holds everything that a chunk touches: with many busy sessions, memory outside the processor's cache is most of the
+// cost of a chunk.
 import type { Pipe, Receiver } from './stream-pipe.ts';
 import type { Gate } from './stall-gate.ts';
 
@@ -9,19 +10,19 @@ export interface Traffic {
   toClientBytes: number;
 }
 
-/** Shown every chunk behind the first packet. */
+/** Sees every chunk behind the first packet. */
 export interface Taps {
   /** Before it is sent on. */
   fromClient(chunk: Uint8Array): void;
-  /** Before it is sent on; false: it is kept from the client. */
+  /** Before it is sent on. False: the client does not get it. */
   fromBackend(chunk: Uint8Array): boolean;
-  /** What the backend said has been sent on. */
+  /** After a chunk of the backend was sent on. */
   passedToClient(): void;
 }
 
 export interface DirectionInputs {
   readonly taps: Taps | undefined;
-  /** Called before anything of the client is forwarded; may stop the relay. */
+  /** Called before bytes of the client are forwarded. It may stop the relay. */
   readonly gate: Gate;
   /** The session's own counters and its pool's. */
   readonly traffic: Traffic;
@@ -35,7 +36,7 @@ export class ToBackend implements Receiver {
   readonly #traffic: Traffic;
   readonly #poolTraffic: Traffic;
   #isStopped = false;
-  /** What waits for the members to be asked again, and what is to happen behind it. */
+  /** Chunks that wait behind the gate, and what is to run behind them. */
   #kept: { readonly chunks: Uint8Array[]; readonly ends: (() => void)[] } | undefined;
 
   constructor(pipe: Pipe, { taps, gate, traffic, poolTraffic }: DirectionInputs) {
@@ -55,13 +56,13 @@ export class ToBackend implements Receiver {
     return undefined;
   }
 
-  /** Runs at once, or when what waits has been sent. */
+  /** Calls `run` when the chunks that wait have been sent: synchronously when there are none. */
   whenSent(run: () => void): void {
     if (this.#kept === undefined) run();
     else this.#kept.ends.push(run);
   }
 
-  /** Not shown. */
+  /** The taps do not see the chunk. */
   send(chunk: Uint8Array): void {
     this.count(chunk.length);
     this.#pipe.send(chunk);
@@ -72,7 +73,7 @@ export class ToBackend implements Receiver {
     this.#poolTraffic.toBackendBytes += bytes;
   }
 
-  /** Nothing goes on any more. */
+  /** Nothing more is sent. */
   stop(): void {
     this.#isStopped = true;
     this.#kept = undefined;

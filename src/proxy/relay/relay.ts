@@ -1,6 +1,6 @@
-// The byte copy between client and backend, both ways: unaltered, in order, once, with half-close passed on and back-pressure.
-// Owns both sockets from its start until it reports that both are closed, or is stopped. Knows nothing of sessions, tables or
-// PostgreSQL: who wants to read along, or to keep something from the client, taps it.
+// Owns both sockets of a session from `start` until both are closed or `stop` is called. Copies the bytes between them
+// both ways: unaltered, in order, once, with half-close passed on and with back-pressure. Knows nothing of sessions,
+// tables or PostgreSQL. A tap can read along, and can keep a chunk from the client.
 import type { Socket } from 'node:net';
 import type { BackendEnding, RelayEnding } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
@@ -13,9 +13,9 @@ import { resetSocket } from '../socket.ts';
 export interface RelayInputs extends DirectionInputs {
   readonly client: Socket;
   readonly backend: Socket;
-  /** What goes to the backend first. */
+  /** The first packet to the backend. */
   readonly packet: Uint8Array | undefined;
-  /** What the client sent besides. */
+  /** The client's bytes behind it. */
   readonly opening: Uint8Array;
   /** Set when `packet` was sent already. */
   readonly firstReply?: FirstReply | undefined;
@@ -23,17 +23,17 @@ export interface RelayInputs extends DirectionInputs {
   readonly hasClientEnded: boolean;
   readonly pipes: PipePair;
   readonly clock: Clock;
-  /** The backend ended before the client did. True: the caller has stopped this relay and ends both sockets. */
+  /** The backend ended before the client. True: the caller has stopped this relay and ends both sockets. */
   readonly onBackendEnded: (ending: BackendEnding) => boolean;
-  /** Both sockets are closed; which side began it. */
+  /** Both sockets are closed; `ending` tells which side began. */
   readonly onEnded: (ending: RelayEnding) => void;
 }
 
-/** How long a client may still read what a reset backend had said. */
+/** How long a client may still read the bytes of a backend that was reset. Milliseconds. */
 const FLUSH_MS = 5_000;
-/** How long a client may take to read what the backend had said before its end. */
+/** How long a client may take to read the bytes of a backend that has ended. Milliseconds. */
 const UNREAD_MS = 60_000;
-/** How long a client that has read that may stay silent, half-open (PostgreSQL itself never half-closes). */
+/** How long a client that has read them may then stay silent. PostgreSQL itself never half-closes. Milliseconds. */
 const HALF_OPEN_MS = 10_000;
 
 const nothing = (): void => {};
@@ -65,7 +65,7 @@ export class Relay {
     this.#flow();
   }
 
-  /** Lets go of both sockets, which are the caller's again: nothing more is copied or told. Idempotent. */
+  /** Gives both sockets back to the caller: nothing more is copied or reported. Idempotent. */
   stop(): void {
     const { client, backend, pipes } = this.#inputs;
     if (this.#isStopped) return;
@@ -74,7 +74,7 @@ export class Relay {
     this.#cancelTimer();
     client.off('end', this.#endOfClient).off('error', this.#clientFailed).off('close', this.#clientClosed);
     backend.off('end', this.#endOfBackend).off('error', this.#backendFailed).off('close', this.#backendClosed);
-    // What the client said last goes nowhere any more; what it was told it may read.
+    // The client's last bytes are dropped; it may still read the bytes of the backend.
     pipes.toClient.flush();
     pipes.toClient.detach();
     pipes.toBackend.detach();
@@ -117,7 +117,7 @@ export class Relay {
     pipes.toClient.whenFlushed(() => client.destroySoon());
   };
 
-  /** True: it is not this relay's matter any more. */
+  /** True: the caller has taken over. */
   #hasBackendEnded(how: BackendEnding): boolean {
     if (this.#ending !== undefined) return false;
     this.#ending = how;
@@ -127,10 +127,7 @@ export class Relay {
   readonly #clientClosed = (): void => this.#closed(this.#inputs.client, this.#clientFailed);
   readonly #backendClosed = (): void => this.#closed(this.#inputs.backend, this.#backendFailed);
 
-  /**
-   * The first close ends the other side too: at once if it came without an end, else when what is left has been
-   * written.
-   */
+  /** The first close ends the other side too: at once when no end came before it, else when all bytes are written. */
   #closed(socket: Socket, failed: () => void): void {
     this.#open -= 1;
     if (this.#open > 0) return socket.readableEnded ? this.#watch(UNREAD_MS) : failed();

@@ -1,12 +1,12 @@
-// After this process stood still: what clients of exclusive pools say waits until the pool's members were asked again.
-// Meanwhile another member may have become the primary, and the kernel has kept the clients' bytes for the old one.
+// Holds back bytes of clients after this process stood still. Meanwhile another member may have become the primary,
+// while the kernel kept bytes for the old one. In exclusive pools they wait until the members have been probed again.
 import type { Instant } from '../../model/instant.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
 import type { ProxyDependencies } from '../options.ts';
 
 /**
- * To be called before bytes of the client are forwarded. It calls decideIfDue(), which may end the session. Undefined: the
- * bytes may go on. Else they wait until it resolves.
+ * To be called before bytes of a client are forwarded. Calls `decideIfDue`, which may end the session. Undefined: the
+ * bytes may go on. Else they wait until the promise resolves.
  */
 export type Gate = () => Promise<void> | undefined;
 
@@ -26,7 +26,7 @@ export class StallGate {
     };
   }
 
-  /** One for all sessions of the pool. */
+  /** All sessions of a pool share one gate. */
   gateFor({ name, exclusive }: PoolPolicy): Gate {
     if (!exclusive) return this.#shared;
     const known = this.#exclusive.get(name) ?? this.#exclusiveGate(name);
@@ -34,7 +34,7 @@ export class StallGate {
     return known;
   }
 
-  /** From now on clients of the exclusive ones of `pools` wait, for `limitMs` at most. */
+  /** From now on the bytes of clients of exclusive pools wait for fresh evidence, for at most `limitMs`. */
   stalled(pools: readonly PoolPolicy[], noticedAt: Instant, limitMs: number): void {
     const { clock, freshen } = this.#seams;
     for (const { name, exclusive } of pools) {

@@ -1,31 +1,32 @@
-// One direction of a relay, from a source to a sink: in order, once, and never more of it in this process than one read. This one goes
-// the documented way, by Node's streams; `direct-pipe.ts` is the cheaper one. Whoever takes the bytes decides what goes on.
+// A pipe is one direction of a relay, from a source to a sink: every byte in order, once, and never more of it in this
+// process than one read. This file has the contract, and the pipe that uses Node's streams, as documented.
+// `direct/` has the cheaper one. The receiver of the bytes decides what is sent on.
 import type { Socket } from 'node:net';
 
 export interface Receiver {
-  /** The bytes are the receiver's until it returns, and until they are written if it sends them. */
+  /** The receiver may use the bytes until it returns, or until they are written if it sends them. */
   receive(bytes: Uint8Array): void;
 }
 
 export interface Pipe {
-  /** From now on what the source says is taken. Call once. */
+  /** Gives the bytes of the source to `receiver` from now on. Call once. */
   start(receiver: Receiver): void;
-  /** To the sink. While it waits the source is not read. */
+  /** Writes to the sink. While bytes wait, the source is not read. */
   send(bytes: Uint8Array): void;
-  /** The source is not read until `release`. Not twice. */
+  /** Stops reading the source until `resume`. Not to be called twice. */
   pause(): void;
   resume(): void;
-  /** What was sent and still waits here is given to the kernel now, as far as the kernel takes it. */
+  /** Gives sent bytes that wait in this process to the kernel, as far as the kernel takes them. */
   flush(): void;
   /**
-   * Calls `end` once, when the sink can be told to end behind everything that was sent: in this step if nothing waits.
+   * Calls `end` once, when the sink can be ended behind everything that was sent: synchronously when nothing waits.
    */
   whenFlushed(end: () => void): void;
-  /** What the source says from now on is thrown away. */
+  /** Drops the bytes of the source from now on. */
   discard(): void;
-  /** The source and the sink have closed. */
+  /** The source and the sink have both closed. */
   closed(): void;
-  /** Both are others' now: what comes from now on is `data`. What waited here is dropped. */
+  /** Lets go of both sockets: further bytes arrive as `data`. Bytes that wait in this process are dropped. */
   detach(): void;
 }
 
@@ -34,7 +35,7 @@ export interface PipePair {
   readonly toClient: Pipe;
 }
 
-/** Of two connected sockets. */
+/** Opens the pipes between two connected sockets. */
 export type OpenPipes = (client: Socket, backend: Socket) => PipePair;
 
 export const openStreamPipes: OpenPipes = (client, backend) => ({
@@ -77,7 +78,7 @@ export class StreamPipe implements Pipe {
 
   flush(): void {}
 
-  /** The stream itself ends behind what waits. */
+  /** A stream ends behind the bytes that wait in it. */
   whenFlushed(end: () => void): void {
     end();
   }
@@ -93,7 +94,7 @@ export class StreamPipe implements Pipe {
     this.#sink.off('drain', this.#resume);
   }
 
-  // `drain` comes after each write; what the kernel took at once paused nobody.
+  // `drain` comes after every write, also after one that paused nothing.
   readonly #resume = (): void => {
     if (!this.#isHeld && this.#source.isPaused()) this.#source.resume();
   };

@@ -1,5 +1,6 @@
-// One direction of a relay past Node's streams: read into a buffer, shown to the receiver, and written from the same buffer. While the
-// sink waits for the kernel nothing is read. Small reads may wait for the end of the turn (`write-batch.ts`).
+// One direction of a relay past Node's streams. Bytes are read into a buffer, shown to the receiver, and written from
+// the same buffer. While the kernel has not taken a write, nothing is read. Small writes may wait for the end of the
+// turn (`write-batch.ts`). README.md has the states, and what this class relies on.
 import type { PipeEnd, Reader } from './node-handle.ts';
 import { StreamPipe } from '../stream-pipe.ts';
 import type { Pipe, Receiver } from '../stream-pipe.ts';
@@ -7,24 +8,24 @@ import { readBuffers } from './read-buffers.ts';
 import type { ReadBuffer } from './read-buffers.ts';
 import type { WriteBatch } from './write-batch.ts';
 
-const NOBODY: Receiver = { receive: () => {} };
+const NO_RECEIVER: Receiver = { receive: () => {} };
 
 export class DirectPipe implements Pipe, Reader {
   readonly #source: PipeEnd;
   readonly #sink: PipeEnd;
   readonly #batch: WriteBatch;
-  /** What was read before, and what is sent before the sink's own queue is empty. */
+  /** For bytes that Node had read before, and for what is sent until the sink's own queue is empty. */
   readonly #stream: StreamPipe;
-  #receiver = NOBODY;
-  /** Read into; undefined before the first time. */
+  #receiver = NO_RECEIVER;
+  /** The source is read into it. Undefined before direct reading begins, and after the end. */
   #buffer: ReadBuffer | undefined;
-  /** Its bytes, while they are shown. */
+  /** The view that the receiver has at this moment. */
   #shown: Uint8Array | undefined;
-  /** The bytes that wait for the end of the turn. */
-  #gathered: Uint8Array | undefined;
-  /** Writes that the kernel did not take at once. */
+  /** The bytes that wait in the batch. */
+  #batched: Uint8Array | undefined;
+  /** Writes that the kernel has not finished, plus one while the pipe is paused. Above 0 nothing is read. */
   #waiting = 0;
-  /** Ends the sink when nothing waits any more. */
+  /** Ends the sink when no write waits any more. */
   #end: (() => void) | undefined;
 
   constructor(source: PipeEnd, sink: PipeEnd, batch: WriteBatch) {
@@ -46,28 +47,28 @@ export class DirectPipe implements Pipe, Reader {
     const buffer = this.#buffer;
     if (buffer === undefined) return this.#stream.send(bytes);
     this.flush();
-    // A read that filled its buffer has more behind it, which libuv reads at once.
-    const isLittle = bytes === this.#shown && !buffer.isLarge && bytes.length < buffer.bytes.length;
-    if (!isLittle || this.#waiting > 0 || !this.#batch.isOpen()) return this.#write(bytes);
-    this.#gathered = this.#batch.add(this, bytes);
+    // Behind a read that filled its buffer there is more, which libuv reads at once.
+    const isSmall = bytes === this.#shown && !buffer.isLarge && bytes.length < buffer.bytes.length;
+    if (!isSmall || this.#waiting > 0 || !this.#batch.isOpen()) return this.#write(bytes);
+    this.#batched = this.#batch.add(this, bytes);
     return undefined;
   }
 
   flush(): boolean {
-    const bytes = this.#gathered;
+    const bytes = this.#batched;
     if (bytes === undefined) return this.#waiting === 0;
-    this.#gathered = undefined;
+    this.#batched = undefined;
     this.#write(bytes);
     return this.#waiting === 0;
   }
 
-  /** A socket that was told to end cannot be reset before its bytes are written, so it is not told earlier. */
+  /** Node cannot reset a socket that was told to end while bytes wait, so the sink is not told before. */
   whenFlushed(end: () => void): void {
     if (this.flush()) end();
     else this.#end = end;
   }
 
-  /** As while a write waits for the kernel. */
+  /** Counts as a write that waits for the kernel. */
   pause(): void {
     if (this.#buffer === undefined) this.#stream.pause();
     this.#stopReading();
@@ -80,7 +81,7 @@ export class DirectPipe implements Pipe, Reader {
   }
 
   discard(): void {
-    this.#receiver = NOBODY;
+    this.#receiver = NO_RECEIVER;
     this.#stream.discard();
     this.#source.resume();
   }
@@ -98,11 +99,11 @@ export class DirectPipe implements Pipe, Reader {
     this.#end = undefined;
     if (this.#buffer === undefined) return;
     readBuffers.forget(this.#buffer);
-    // It may be in the middle of `read`, which gives back or lends no more then.
+    // `read` may be under way below this call: it sees that the buffer is gone, and neither gives back nor lends one.
     this.#buffer = undefined;
-    this.#gathered = undefined;
+    this.#batched = undefined;
     const { socket } = this.#source;
-    // A buffer of its own: the old one may wait at the sink.
+    // Another buffer: bytes of the old one may still wait at the sink.
     const buffer = readBuffers.small();
     const read = (length: number): undefined => {
       if (!socket.push(Uint8Array.from(buffer.filled(length)))) this.#source.pause();
@@ -111,7 +112,7 @@ export class DirectPipe implements Pipe, Reader {
     this.#source.resume();
   }
 
-  /** For the source alone. */
+  /** Called by the source's handle only. The receiver may call any method of this pipe before it returns. */
   read(length: number): Uint8Array | undefined {
     const read = this.#buffer;
     if (read === undefined) return undefined;
@@ -119,7 +120,7 @@ export class DirectPipe implements Pipe, Reader {
     this.#shown = shown;
     this.#receiver.receive(shown);
     this.#shown = undefined;
-    // Whoever took it may have ended everything.
+    // The receiver may have detached or closed the pipe, or its write waits.
     if (this.#buffer !== read || this.#waiting > 0) return undefined;
     const next = readBuffers.next(read, length);
     if (next === read) return undefined;
@@ -132,12 +133,12 @@ export class DirectPipe implements Pipe, Reader {
     const buffer = readBuffers.small();
     this.#buffer = buffer;
     this.#source.readInto(buffer.bytes, this);
-    // Nothing comes as `data` any more.
+    // Nothing arrives as `data` any more.
     if (socket.readableLength === 0) this.#stream.detach();
     this.#read();
   };
 
-  /** Unless something waits. */
+  /** Does nothing while a write waits. */
   #read(): void {
     if (this.#waiting > 0 || this.#buffer === undefined) return;
     this.#source.socket.resume();
@@ -151,7 +152,7 @@ export class DirectPipe implements Pipe, Reader {
   #stopReading(): void {
     this.#waiting += 1;
     this.#source.pause();
-    // What came as `data` is not read by the handle.
+    // Bytes that Node had read arrive as `data`, which the handle does not stop.
     if (this.#source.socket.readableLength > 0) this.#source.socket.pause();
   }
 

@@ -1,31 +1,31 @@
-// A connected socket whose bytes go past Node's streams: what arrives is read into a buffer that the reader names, and what is sent goes
-// to the kernel from the sender's buffer, in the same step. Everything else, the end and failures too, stays the socket's. Node
-// documents no such way: whether this Node has it, and whether it does what the documented one does, is proven before anybody depends
-// on it (`direct-proof.ts`).
+// A connected socket whose bytes go past Node's streams. Received bytes are read into a buffer that the reader chooses;
+// sent bytes go to the kernel synchronously, from the sender's buffer. Ends and failures stay the socket's own. Node
+// does not document these internals, so the self-test proves them at each start. This is the only file that touches
+// them, and the only one outside the programs that imports `node:process` (README.md says why).
 import type { Socket } from 'node:net';
 import process from 'node:process';
 import { getSystemErrorName } from 'node:util';
 
 export interface Reader {
-  /** `length` bytes are in the buffer. Returns the buffer for what comes next; undefined: the same. */
+  /** `length` bytes are in the buffer. Returns the buffer for the next read; undefined: the same one. */
   read(length: number): Uint8Array | undefined;
 }
 
-/** The part of libuv's stream, as Node wraps it, that is used here (lib/net.js, lib/internal/stream_base_commons.js). */
+/** The used part of Node's wrapper of a libuv stream (Node: lib/net.js, lib/internal/stream_base_commons.js). */
 interface StreamHandle {
-  /** Undefined before the first time. */
+  /** Undefined before the first read. */
   reading: boolean | undefined;
   onread: (data?: unknown) => unknown;
   readonly readStart: () => number;
   readonly readStop: () => number;
   readonly useUserBuffer: (buffer: Uint8Array) => void;
-  /** 0, or a negative errno; undefined when the handle is gone. The state tells whether the request is needed. */
+  /** Returns 0 or a negative errno; undefined when the handle is gone. The state array says whether it is finished. */
   readonly writeBuffer: (request: WriteRequest, bytes: Uint8Array) => number;
 }
 
 interface WriteRequest {
   oncomplete: (status: number) => void;
-  /** Kept from the garbage collector until then. */
+  /** Keeps the bytes from the garbage collector until then. */
   buffer: Uint8Array | undefined;
 }
 
@@ -39,15 +39,18 @@ interface Wrap {
 const nothing = (): void => {};
 
 const WRAP = findWrap();
-/** What the last read or write came to, where each is said. */
+/** Node writes the result of the last read and of the last write here, at these indexes. */
 const STATE = WRAP?.state ?? new Int32Array(0);
 const READ_BYTES_OR_ERROR = WRAP?.readBytesOrError ?? 0;
 const LAST_WRITE_WAS_ASYNC = WRAP?.lastWriteWasAsync ?? 0;
 
-/** A write that the kernel takes at once, as nearly every one, leaves it as it was: the next write has it. */
-let spare: WriteRequest | undefined;
+/**
+ * A write that the kernel takes at once, as nearly every one, does not use up its request: the next write has it again.
+ * One is enough for the process, because `write` runs no other code between taking it and leaving it here.
+ */
+let unusedRequest: WriteRequest | undefined;
 
-/** What a pipe needs of a socket. */
+/** The part that a pipe needs of it: tests have another implementation. */
 export type PipeEnd = Pick<NodeHandle, keyof NodeHandle>;
 
 export class NodeHandle {
@@ -62,13 +65,13 @@ export class NodeHandle {
     this.#WriteRequest = WriteRequest;
   }
 
-  /** Undefined: this Node has no such way, or the socket is not connected. */
+  /** Undefined: this Node does not have these internals, or the socket is not connected. */
   static of(socket: Socket): NodeHandle | undefined {
     const handle: unknown = Reflect.get(socket, '_handle');
     return WRAP !== undefined && isHandle(handle) ? new NodeHandle(socket, handle, WRAP) : undefined;
   }
 
-  /** From now on; may be called again. What the socket had read before is still its to give. */
+  /** Reads into `buffer` from now on; may be called again. Bytes that Node has read before still arrive as `data`. */
   readInto(buffer: Uint8Array, reader: Reader): void {
     const handle = this.#handle;
     const passOn = handle.onread;
@@ -79,7 +82,7 @@ export class NodeHandle {
     };
   }
 
-  /** Nothing more is read; the kernel keeps what comes. */
+  /** Reads nothing more. The kernel keeps what arrives. */
   pause(): void {
     if (this.#handle.reading !== true) return;
     this.#handle.reading = false;
@@ -92,20 +95,20 @@ export class NodeHandle {
     this.#handle.readStart();
   }
 
-  /** Told when everything has been written that the kernel did not take at once. */
+  /** Calls `onWritten` for each write that the kernel did not take at once, when it is finished. */
   whenWritten(onWritten: () => void): void {
     this.#onWritten = onWritten;
   }
 
   /**
-   * In the order of the calls; the socket's own `write` must have nothing waiting. True: the kernel has taken it all, or the socket
-   * has failed and says so itself. False: the bytes must stay as they are until they are written.
+   * Writes in the order of the calls. Nothing may wait in the socket's own queue. True: the kernel has taken all of it,
+   * or the socket has failed and reports so itself. False: the bytes must stay as they are until they are written.
    */
   write(bytes: Uint8Array): boolean {
-    const request = (spare ??= new this.#WriteRequest());
+    const request = (unusedRequest ??= new this.#WriteRequest());
     const error = this.#handle.writeBuffer(request, bytes);
     if (error === 0 && STATE[LAST_WRITE_WAS_ASYNC] === 0) return true;
-    spare = undefined;
+    unusedRequest = undefined;
     if (error !== 0) {
       this.#fail(error);
       return true;
@@ -119,7 +122,7 @@ export class NodeHandle {
   }
 
   #fail(errno: number): void {
-    // A handle that is gone has no errno to tell.
+    // The errno of a handle that is gone means nothing.
     if (this.socket.destroyed) return;
     const code = getSystemErrorName(errno);
     this.socket.destroy(Object.assign(new Error(`write ${code}`), { errno, code }));

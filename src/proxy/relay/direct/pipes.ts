@@ -1,4 +1,5 @@
-// How bytes are relayed, chosen once: past Node's streams where that has proven to work, else through them. Tells what came of it.
+// Owns the choice of how bytes are relayed, made once at the start: by direct pipes where the self-test passes, else by
+// Node's streams. Reports the choice. The rest of the program knows this file of the direct path and no other.
 import type { ProxyEvent } from '../../../reports/events.ts';
 import type { Clock } from '../../../model/instant.ts';
 import type { RelayMode } from '../../../model/policy.ts';
@@ -14,11 +15,11 @@ import { WriteBatch } from './write-batch.ts';
 export interface RelayPipesInputs {
   readonly clock: Clock;
   readonly onEvent: (event: ProxyEvent) => void;
-  /** Called before anything that clients said is forwarded; it may end sessions. */
-  readonly judge: () => void;
+  /** Called before bytes of clients are forwarded. It may end sessions. */
+  readonly decideIfDue: () => void;
 }
 
-/** A pipe of its own, with writes of its own. */
+/** Opens direct pipes with a write batch of their own. */
 export function directPipes(): OpenDirectPipe {
   const batch = new WriteBatch();
   return (source, sink) => {
@@ -30,18 +31,18 @@ export function directPipes(): OpenDirectPipe {
 
 export class RelayPipes {
   readonly #inputs: RelayPipesInputs;
-  /** One a direction: questions are as long as each other, and so are answers. */
-  readonly #questions: WriteBatch;
+  /** One for each direction: queries have similar lengths, and so have answers. */
+  readonly #queries: WriteBatch;
   readonly #answers = new WriteBatch();
   #isOn = false;
 
   constructor(inputs: RelayPipesInputs) {
     this.#inputs = inputs;
-    // The process may have stood still since they were read.
-    this.#questions = new WriteBatch(inputs.judge);
+    // The process may have stood still since the bytes were read.
+    this.#queries = new WriteBatch(inputs.decideIfDue);
   }
 
-  /** Never rejects. */
+  /** To be called once, before the first session. Never rejects. */
   async choose(wanted: RelayMode): Promise<void> {
     const { clock, onEvent } = this.#inputs;
     const why = wanted === 'streams' ? 'relay is streams' : await testDirectPipes(directPipes(), clock);
@@ -49,13 +50,13 @@ export class RelayPipes {
     onEvent({ kind: 'relay_chosen', isOn: this.#isOn, why });
   }
 
-  /** What is said in TLS is known to Node alone. */
+  /** Only Node can decrypt the bytes of a TLS socket. */
   readonly openPipes: OpenPipes = (client, backend) => {
     if (!this.#isOn || isTls(client)) return openStreamPipes(client, backend);
     const [near, far] = [NodeHandle.of(client), NodeHandle.of(backend)];
     if (near === undefined || far === undefined) return openStreamPipes(client, backend);
     return {
-      toBackend: new DirectPipe(near, far, this.#questions),
+      toBackend: new DirectPipe(near, far, this.#queries),
       toClient: new DirectPipe(far, near, this.#answers),
     };
   };

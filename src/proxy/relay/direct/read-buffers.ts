@@ -1,22 +1,23 @@
-// What sockets are read into: a small buffer for each, so that ten thousand that rest cost little, and large ones that are lent to
-// those that have much to say. One that came back is lent again; one that somebody may still use never is.
+// Owns the buffers that sockets are read into. Each socket has a small one, so that ten thousand idle sessions cost
+// little. A socket with more to read is lent a large one. A buffer that was given back is lent again; a buffer that
+// something may still use is not.
 import { Buffer } from 'node:buffer';
 
-/** A question, or an answer of a row or two. */
+/** Holds a query, or an answer of a row or two. */
 const SMALL_BYTES = 1024;
 const LARGE_BYTES = 128 * 1024;
-/** While more large ones are lent, who pauses between two reads may not keep one. */
+/** While more large buffers are lent, a socket may not keep one between two reads. */
 const MOST_RESTING = 64;
-/** Kept for whoever is next; the garbage collector has the others. */
-const MOST_SPARE_SMALL = 1024;
-const MOST_SPARE_LARGE = 32;
+/** Free buffers that are kept for later; the garbage collector has the others. */
+const MOST_FREE_SMALL = 1024;
+const MOST_FREE_LARGE = 32;
 
 const NOTHING: Uint8Array = new Uint8Array(0);
 
 export class ReadBuffer {
   readonly bytes: Uint8Array;
   readonly isLarge: boolean;
-  /** Exchanges repeat, and so do their lengths. */
+  /** The last view: exchanges repeat, and so do their lengths. */
   #filled = NOTHING;
 
   constructor(length: number) {
@@ -24,7 +25,7 @@ export class ReadBuffer {
     this.isLarge = length > SMALL_BYTES;
   }
 
-  /** The first so many bytes. */
+  /** A view of the first `length` bytes. */
   filled(length: number): Uint8Array {
     if (this.#filled.length !== length) this.#filled = new Uint8Array(this.bytes.buffer, 0, length);
     return this.#filled;
@@ -45,7 +46,10 @@ class ReadBuffers {
     return this.#large.pop() ?? new ReadBuffer(LARGE_BYTES);
   }
 
-  /** For who read so many bytes into this one, nobody using either: the same one, or one that suits better, instead of it. */
+  /**
+   * Picks the buffer for the next read, after a read of `length` bytes: the same one, or one of a better size in
+   * exchange for it. Nothing may use the old one.
+   */
   next(buffer: ReadBuffer, length: number): ReadBuffer {
     const isFull = length === buffer.bytes.length;
     if (!buffer.isLarge) {
@@ -58,18 +62,18 @@ class ReadBuffers {
     return this.small();
   }
 
-  /** Nobody reads into it nor writes from it any more. */
+  /** Nothing reads into the buffer nor writes from it any more: it may be lent again. */
   giveBack(buffer: ReadBuffer): void {
     if (buffer.isLarge) this.#lent -= 1;
-    const [spare, most] = buffer.isLarge ? [this.#large, MOST_SPARE_LARGE] : [this.#small, MOST_SPARE_SMALL];
-    if (spare.length < most) spare.push(buffer);
+    const [free, most] = buffer.isLarge ? [this.#large, MOST_FREE_LARGE] : [this.#small, MOST_FREE_SMALL];
+    if (free.length < most) free.push(buffer);
   }
 
-  /** Somebody may still use it. */
+  /** The kernel may still read from the buffer, so it is never lent again. */
   forget(buffer: ReadBuffer): void {
     if (buffer.isLarge) this.#lent -= 1;
   }
 }
 
-/** All sockets of this process share them. */
+/** One for the process, so that all sessions share the free buffers. See README.md for why this is safe. */
 export const readBuffers = new ReadBuffers();

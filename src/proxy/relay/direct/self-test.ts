@@ -1,5 +1,6 @@
-// Proves, over connections of this process to itself, that a direct pipe does what the documented way does: every byte once and in
-// order whatever stalls and however it is cut, half-close both ways, resets both ways. Never throws.
+// Proves at the start, over connections of this process to itself, that a direct pipe does what Node's streams do:
+// every byte once and in order, whatever stalls and however the bytes are cut; half-close both ways; resets both ways.
+// Never throws.
 import { Buffer } from 'node:buffer';
 import { connect, createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
@@ -9,38 +10,42 @@ import type { Clock } from '../../../model/instant.ts';
 import type { Pipe } from '../stream-pipe.ts';
 import { SOCKET_OPTIONS, resetSocket } from '../../socket.ts';
 
-/** From a source to a sink, both connected; undefined: it cannot be. */
+/** Opens a pipe between two connected sockets. Undefined: this Node does not have the internals. */
 export type OpenDirectPipe = (source: Socket, sink: Socket) => Pipe | undefined;
 
-const PROOF_MS = 3_000;
-/** Of a length that no buffer's is a multiple of. */
+const LIMIT_MS = 3_000;
+/** No buffer's length is a multiple of its length. */
 const PATTERN = Buffer.alloc(65_521, Buffer.from(Array.from({ length: 251 }, (_, at) => at)));
-/** More than the kernel keeps between two sockets: both directions stall. */
+/** Together more than the kernel keeps between two sockets, so that both directions stall. */
 const TIMES = 128;
-/** What a read of any length holds, wherever it begins. */
+/** Long enough to compare with any read, wherever it begins in the pattern. */
 const REPEATED = Buffer.concat([PATTERN, PATTERN, PATTERN]);
-/** So many at once exchange so many words: enough for their writes to be gathered, and for some that are not. */
+/** Connections that exchange words at the same time: enough for some writes to be batched, and some not. */
 const TALKERS = 4;
 const WORDS = 48;
 
 interface Pair {
-  /** Accepted; relayed from and to. */
+  /** The accepted end, which is relayed to itself. */
   readonly near: Socket;
-  /** From `near` to itself. */
   readonly pipe: Pipe;
   readonly far: Socket;
-  /** What the far end hears: in one buffer for all of them, or Node would make one of 64 kB for each read, and the process keep their memory. */
+  /**
+   * Receives for the far end. All pairs read into one buffer: otherwise Node would allocate 64 kB for each read, and
+   * the process would keep that memory.
+   */
   readonly ear: { hear: (bytes: Uint8Array) => void };
 }
 
-/** Resolves with why it is not proven, or with nothing, when nothing of it is left. */
+/** Resolves when all its sockets are closed: undefined when the test has passed, else the reason. */
 export async function testDirectPipes(openPipe: OpenDirectPipe, clock: Clock): Promise<string | undefined> {
   const server = createServer(SOCKET_OPTIONS);
   const sockets: Socket[] = [];
   const expired = Promise.withResolvers<string>();
-  const cancelDeadline = clock.schedule(PROOF_MS, () => expired.resolve(`no proof within ${PROOF_MS} ms`));
+  const cancelDeadline = clock.schedule(LIMIT_MS, () =>
+    expired.resolve(`the self-test took longer than ${LIMIT_MS} ms`),
+  );
   try {
-    return await Promise.race([prove(server, sockets, openPipe), expired.promise]);
+    return await Promise.race([run(server, sockets, openPipe), expired.promise]);
   } catch (error) {
     return error instanceof Error ? error.message : 'unknown';
   } finally {
@@ -57,12 +62,12 @@ async function close(server: Server, sockets: readonly Socket[]): Promise<void> 
   const areClosed = Promise.all(open.map(closed));
   for (const socket of open) socket.destroy();
   await Promise.all([isClosed, areClosed]);
-  // A server says that it is closed one turn before its handle is gone; the turn that runs counts too.
+  // A server reports its close one turn before its handle is gone; the present turn counts too.
   await nextTurn();
   await nextTurn();
 }
 
-async function prove(server: Server, sockets: Socket[], openPipe: OpenDirectPipe): Promise<string | undefined> {
+async function run(server: Server, sockets: Socket[], openPipe: OpenDirectPipe): Promise<string | undefined> {
   server.listen({ host: '127.0.0.1', port: 0 });
   await once(server, 'listening');
   const pairs: Pair[] = [];
@@ -70,19 +75,19 @@ async function prove(server: Server, sockets: Socket[], openPipe: OpenDirectPipe
   for (let count = 0; count < TALKERS + 3; count += 1) {
     const connected = await connectedPair(server, sockets, room);
     const pipe = openPipe(connected.near, connected.near);
-    if (pipe === undefined) return 'this Node reads and writes another way';
+    if (pipe === undefined) return 'this version of Node has other internals';
     pairs.push({ ...connected, pipe });
   }
   const [copying, resetting, reset, ...talkers] = pairs;
   if (copying === undefined || resetting === undefined || reset === undefined) return 'no connections';
   const areSame = await Promise.all(talkers.map(talks));
-  if (areSame.includes(false) || !(await copies(copying))) return 'bytes came back otherwise';
+  if (areSame.includes(false) || !(await copies(copying))) return 'bytes came back changed';
   if (!(await isTold(resetting, () => resetSocket(resetting.near), resetting.far))) return 'a reset did not arrive';
   if (!(await isTold(reset, () => resetSocket(reset.far), reset.near))) return 'a reset was not noticed';
   return undefined;
 }
 
-/** The first word has been read already, as `data`. */
+/** The first byte has been read already, as `data`. */
 async function connectedPair(server: Server, sockets: Socket[], room: Buffer): Promise<Omit<Pair, 'pipe'>> {
   const at = server.address();
   if (at === null || typeof at !== 'object') throw new Error('no address');
@@ -109,7 +114,7 @@ async function failureOf(socket: Socket): Promise<never> {
   throw error;
 }
 
-/** One word after another there and back, each a little longer; then the end, there and back. */
+/** Sends one word after another there and back, each a little longer, then the end. */
 async function talks(pair: Pair): Promise<boolean> {
   const { near, far, pipe } = pair;
   echo(near, pipe);
@@ -125,7 +130,7 @@ async function talks(pair: Pair): Promise<boolean> {
   return isSame;
 }
 
-/** Resolves when as much as was said has been heard: is it the same? */
+/** Resolves when as many bytes came back as were sent: true when they are the same. */
 function saidBack({ far, ear }: Pair, said: Buffer): Promise<boolean> {
   return new Promise((resolve) => {
     let [heard, isSame] = [0, true];
@@ -138,7 +143,7 @@ function saidBack({ far, ear }: Pair, said: Buffer): Promise<boolean> {
   });
 }
 
-/** Sends it all there and back; the far end does not read before the near end has stalled. */
+/** Sends much there and back. The far end does not read before the near end has stalled. */
 async function copies({ near, far, pipe, ear }: Pair): Promise<boolean> {
   let [received, isSame, taken] = [0, true, 0];
   near.on('end', () => far.resume());
@@ -177,7 +182,7 @@ function echo(near: Socket, pipe: Pipe, onBytes: (bytes: Uint8Array) => void = (
   pipe.start({ receive });
 }
 
-/** Does the other end hear of it, and are both closed then? */
+/** True: the other end gets the reset, and both ends are closed then. */
 async function isTold({ near, far, pipe }: Pair, run: () => void, other: Socket): Promise<boolean> {
   pipe.start({ receive: () => {} });
   far.resume();
@@ -190,7 +195,7 @@ async function isTold({ near, far, pipe }: Pair, run: () => void, other: Socket)
   return code === 'ECONNRESET';
 }
 
-/** Whatever went before: `once` would fail on an error. */
+/** Resolves after an error too, where `once` would reject. */
 function closed(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     socket.on('close', () => resolve());

@@ -1,44 +1,47 @@
-// Writes of one turn of the event loop, given to the kernel together at its end instead of each between two reads: whoever is woken by
-// the first is still awake for the others. With few sessions at work it would only cost, so it is done while it was worth it the last
-// time, and now and then to see whether it would be.
+// Owns the small writes of one turn of the event loop. It gives them to the kernel together at the end of the turn:
+// the receiver that the first write wakes is still awake for the others. With few busy sessions batching only costs, so
+// it is on while it paid off the last time, and every 32nd write tries it again.
 import { readBuffers } from './read-buffers.ts';
 import type { ReadBuffer } from './read-buffers.ts';
 
-/** Fewer in a turn are written as they come. */
+/** After a turn with fewer small writes, the next writes are not batched. */
 const ENOUGH = 3;
-/** Of the writes that are not gathered, one in so many begins a turn that is. */
-const LOOK_EVERY = 32;
+/** While batching is off, one write in so many starts a batch, to see whether batching would pay off. */
+const PROBE_EVERY = 32;
 
 export interface Batched {
-  /** False: the kernel did not take them at once, and they must stay as they are. */
+  /** Writes the bytes. False: the kernel did not take all of them, and they must stay as they are. */
   flush(): boolean;
 }
 
 export class WriteBatch {
-  readonly #gathered: Batched[] = [];
-  /** The bytes of each, at its place: whoever was read may be read again before they are written. */
+  readonly #writers: Batched[] = [];
+  /** The bytes of each writer, at its index: its source may be read again before they are written. */
   readonly #copies: ReadBuffer[] = [];
-  readonly #judge: () => void;
-  #isWorthIt = false;
-  #untilLook = LOOK_EVERY;
+  readonly #beforeWrites: () => void;
+  #paysOff = false;
+  #untilProbe = PROBE_EVERY;
 
-  /** `judge`: called once before a turn's writes; it may end sessions, whose bytes are then not written. */
-  constructor(judge: () => void = () => {}) {
-    this.#judge = judge;
+  /** `beforeWrites`: called once before the writes of a turn. It may end sessions, whose bytes are then dropped. */
+  constructor(beforeWrites: () => void = () => {}) {
+    this.#beforeWrites = beforeWrites;
   }
 
-  /** Is the write that comes now to be gathered? */
+  /** True: the write that comes now goes into the batch. */
   isOpen(): boolean {
-    if (this.#isWorthIt || this.#gathered.length > 0) return true;
-    this.#untilLook -= 1;
-    if (this.#untilLook > 0) return false;
-    this.#untilLook = LOOK_EVERY;
+    if (this.#paysOff || this.#writers.length > 0) return true;
+    this.#untilProbe -= 1;
+    if (this.#untilProbe > 0) return false;
+    this.#untilProbe = PROBE_EVERY;
     return true;
   }
 
-  /** It is told to flush at the end of this turn, if it has not done so by then. Returns the bytes, which no small buffer is too small for. */
-  add(gathered: Batched, bytes: Uint8Array): Uint8Array {
-    const at = this.#gathered.push(gathered) - 1;
+  /**
+   * `writer` is flushed at the end of this turn. `bytes` must fit into a small read buffer.
+   * Returns a copy of them for the writer to write from.
+   */
+  add(writer: Batched, bytes: Uint8Array): Uint8Array {
+    const at = this.#writers.push(writer) - 1;
     if (at === 0) setImmediate(this.#close);
     const copy = (this.#copies[at] ??= readBuffers.small());
     copy.bytes.set(bytes);
@@ -46,19 +49,19 @@ export class WriteBatch {
   }
 
   readonly #close = (): void => {
-    const gathered = this.#gathered;
-    this.#isWorthIt = gathered.length >= ENOUGH;
+    const writers = this.#writers;
+    this.#paysOff = writers.length >= ENOUGH;
     const failures: unknown[] = [];
-    this.#judge();
-    for (let at = 0; at < gathered.length; at += 1) {
+    this.#beforeWrites();
+    for (let at = 0; at < writers.length; at += 1) {
       try {
-        if (gathered[at]?.flush() === false) this.#copies[at] = readBuffers.small();
+        if (writers[at]?.flush() === false) this.#copies[at] = readBuffers.small();
       } catch (error) {
-        // The others' bytes are written all the same, and the next turn begins anew.
+        // The bytes of the other writers are written all the same.
         failures.push(error);
       }
     }
-    gathered.length = 0;
+    writers.length = 0;
     if (failures.length > 0) throw failures[0];
   };
 }

@@ -22,20 +22,20 @@ function spoiledBy(spoil: (bytes: Uint8Array) => Uint8Array): OpenDirectPipe {
   };
 }
 
-test('this Node relays past its streams as the proof demands', async () => {
+test('this Node relays past its streams as the self-test demands', async () => {
   expect(await testDirectPipes(directPipes(), systemClock)).toBeUndefined();
 });
 
-test('what cannot be is said', async () => {
-  expect(await testDirectPipes(() => undefined, systemClock)).toBe('this Node reads and writes another way');
+test('a Node without the internals is reported', async () => {
+  expect(await testDirectPipes(() => undefined, systemClock)).toBe('this version of Node has other internals');
 });
 
 test('a byte less is noticed', async () => {
   const oneLess = spoiledBy((bytes) => (bytes.length > 4096 ? bytes.subarray(1) : bytes));
-  expect(await testDirectPipes(oneLess, systemClock)).toBe('bytes came back otherwise');
+  expect(await testDirectPipes(oneLess, systemClock)).toBe('bytes came back changed');
 });
 
-test('a proof that does not come in time is none', async () => {
+test('a self-test that takes too long has not passed', async () => {
   const clock = new ManualClock();
   const openPipe = directPipes();
   const silent: OpenDirectPipe = (source, sink) => {
@@ -43,6 +43,6 @@ test('a proof that does not come in time is none', async () => {
     const pipe = openPipe(source, sink);
     return pipe && Object.assign(Object.create(pipe), { start: () => {}, closed: () => {} });
   };
-  expect(await testDirectPipes(silent, clock)).toBe('no proof within 3000 ms');
+  expect(await testDirectPipes(silent, clock)).toBe('the self-test took longer than 3000 ms');
   expect(clock.pending()).toBe(0);
 });
