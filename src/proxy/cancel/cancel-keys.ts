@@ -1,14 +1,14 @@
-// The cancel keys of live sessions that can be read, whatever listener they came by. A key is looked for among those of its process
-// id only, and compared with each of them in constant time.
+// Owns the cancel keys of the live sessions that can be read, of all listeners. A key is looked for only among the keys
+// of its process id, and it is compared with each of them in constant time.
 import type { Target } from '../../core/routing-table.ts';
 import { isSameKey } from '../../wire/cancel-key.ts';
 import type { CancelKey } from '../../wire/cancel-key.ts';
 
-/** One session's; what `add` gives is what `remove` takes. */
+/** The key of one session. `add` returns it, and `remove` takes it. */
 export interface Keyed {
   readonly key: CancelKey;
   readonly target: Target;
-  /** Another session's, of the same process id. */
+  /** The key of another session with the same process id. */
   next: Keyed | undefined;
 }
 
@@ -36,7 +36,7 @@ export class CancelKeys {
     else this.#first.set(processId, keyed.next);
   }
 
-  /** Where the session with that key lives. */
+  /** The member that serves the session with that key. */
   find(key: CancelKey): Target | undefined {
     let found: Target | undefined;
     for (let keyed = this.#first.get(key.processId); keyed !== undefined; keyed = keyed.next) {

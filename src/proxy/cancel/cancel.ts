@@ -1,8 +1,8 @@
-// Passes a CancelRequest on, once: to the server whose session has that key, or, where no session that can be read has
-// it (TLS, or another proxy's), to the members of the listener's pool, because PostgreSQL ignores a key it does not
-// have. The latter is rationed: guesses must not cost the members. Where other processes serve the same ports they are
-// asked before. A request is done when its server has closed, or when it could not be reached. One deadline bounds all
-// of it, also when a server never closes.
+// Passes a CancelRequest on, once. A known key goes to the server of its session. An unknown key may be of a session
+// inside TLS or of another proxy: it goes to the other processes on these ports first, then to the members of the
+// listener's pool, because PostgreSQL ignores a key that it does not have. Such guesses are limited, because each costs
+// the members connections. A request is done when its server has closed or could not be reached; one deadline holds for
+// all of it.
 import type { Socket } from 'node:net';
 import type { CancelKeyKnowledge } from '../../reports/events.ts';
 import type { Clock } from '../../model/instant.ts';
@@ -20,11 +20,11 @@ import { NO_PEERS } from '../peers.ts';
 import type { CancelOutcome, Peers } from '../peers.ts';
 import type { SessionRegistry } from '../session-registry.ts';
 
-/** From the request to the end of everything it opened. */
+/** From the request to the end of all connections that were opened for it. Milliseconds. */
 const CANCEL_MS = 5_000;
-/** A cancel with an unknown key costs each of these a connection. */
+/** A request with an unknown key goes to at most so many members. */
 const MOST_CANCEL_TARGETS = 8;
-/** With unknown keys, at one listener; see GuessLimit. */
+/** Requests with unknown keys at one listener; see GuessLimit. */
 const UNKNOWN_PER_SECOND = 20;
 
 export interface CancelsInputs {
@@ -33,15 +33,14 @@ export interface CancelsInputs {
   readonly dial: Dial;
 }
 
-/** Who asks, and with what. */
-export interface Cancelling {
-  /** The whole request, as the client sent it. */
+export interface CancelRequest {
+  /** As the client sent it. */
   readonly packet: Uint8Array;
   readonly pool: PoolName;
   readonly listener: Address;
-  /** Of the client, without its port. */
+  /** The client's, without its port. */
   readonly address: string;
-  /** Called once, when it is over. `problem`: why it reached nobody. */
+  /** Called once, at the end. `problem`: why the request reached no server. */
   readonly onDone: (problem?: string) => void;
 }
 
@@ -50,61 +49,61 @@ const nothing = (): void => {};
 export class Cancels {
   readonly keys = new CancelKeys();
   readonly #inputs: CancelsInputs;
-  /** By listener. */
+  /** By the listener's address. */
   readonly #guessLimits = new Map<string, GuessLimit>();
 
   constructor(inputs: CancelsInputs) {
     this.#inputs = inputs;
   }
 
-  /** Returns the end without courtesy, after which nothing is reported. */
-  passOn(cancelling: Cancelling): () => void {
+  /** Returns the function that ends it at once; nothing is reported after that. */
+  passOn(request: CancelRequest): () => void {
     const { peers } = this.#inputs.seams;
-    const own = this.#targetOf(cancelling.packet);
-    if (own !== undefined) return this.#send(cancelling, [own], 'known');
-    return peers === undefined ? this.#guess(cancelling) : this.#askFirst(cancelling, peers);
+    const own = this.#targetOf(request.packet);
+    if (own !== undefined) return this.#send(request, [own], 'known');
+    return peers === undefined ? this.#guess(request) : this.#passToPeers(request, peers);
   }
 
   isKnown(packet: Uint8Array): boolean {
     return this.#targetOf(packet) !== undefined;
   }
 
-  /** For another process that was told that the key is known here. */
-  passOnKnown(packet: Uint8Array, pool: PoolName, onDone: Cancelling['onDone']): void {
+  /** For another process, which has learnt that the key is known here. */
+  passOnKnown(packet: Uint8Array, pool: PoolName, onDone: CancelRequest['onDone']): void {
     const own = this.#targetOf(packet);
     if (own === undefined) onDone('its session has ended');
     else this.#send({ packet, pool, onDone }, [own], 'known');
   }
 
-  #askFirst(cancelling: Cancelling, peers: Peers): () => void {
+  #passToPeers(request: CancelRequest, peers: Peers): () => void {
     let isStopped = false;
     let stop = nothing;
     const answered = (outcome: CancelOutcome): void => {
       if (isStopped) return;
-      if (outcome.kind === 'done') cancelling.onDone(outcome.problem);
-      else stop = this.#guess(cancelling);
+      if (outcome.kind === 'done') request.onDone(outcome.problem);
+      else stop = this.#guess(request);
     };
-    void peers.passOnCancel(cancelling.packet, cancelling.pool).then(answered);
+    void peers.passOnCancel(request.packet, request.pool).then(answered);
     return () => {
       isStopped = true;
       stop();
     };
   }
 
-  #guess(cancelling: Cancelling): () => void {
-    const { pool, onDone } = cancelling;
+  #guess(request: CancelRequest): () => void {
+    const { pool, onDone } = request;
     this.#inputs.seams.decideIfDue();
-    const places = this.#placesOf(pool);
+    const targets = this.#guessTargets(pool);
     let problem: string | undefined;
-    if (places.length === 0) problem = 'nobody to pass it on to in this pool';
-    else if (!this.#mayGuess(cancelling)) problem = 'dropped: too many with unknown keys';
-    if (problem === undefined) return this.#send(cancelling, places, 'unknown');
+    if (targets.length === 0) problem = 'the pool has no member to pass it on to';
+    else if (!this.#mayGuess(request)) problem = 'dropped: too many requests with unknown keys';
+    if (problem === undefined) return this.#send(request, targets, 'unknown');
     onDone(problem);
     return nothing;
   }
 
   #send(
-    { packet, pool, onDone }: Pick<Cancelling, 'packet' | 'pool' | 'onDone'>,
+    { packet, pool, onDone }: Pick<CancelRequest, 'packet' | 'pool' | 'onDone'>,
     targets: readonly Target[],
     key: CancelKeyKnowledge,
   ): () => void {
@@ -119,17 +118,17 @@ export class Cancels {
     return key === undefined ? undefined : this.keys.find(key);
   }
 
-  /** Where its sessions live, then where new ones would go: another proxy's live there. */
-  #placesOf(pool: PoolName): readonly Target[] {
+  /** The members that have the pool's sessions, then those that get new ones: another proxy's sessions are there. */
+  #guessTargets(pool: PoolName): readonly Target[] {
     const { seams, registry } = this.#inputs;
-    const places: Target[] = [...registry.assignmentsOf(pool)];
+    const targets: Target[] = [...registry.assignmentsOf(pool)];
     for (const target of openRoute(seams.table(), pool)?.targets ?? []) {
-      if (!places.some(({ address }) => isSameAddress(address, target.address))) places.push(target);
+      if (!targets.some(({ address }) => isSameAddress(address, target.address))) targets.push(target);
     }
-    return places.slice(0, MOST_CANCEL_TARGETS);
+    return targets.slice(0, MOST_CANCEL_TARGETS);
   }
 
-  #mayGuess({ listener, address }: Cancelling): boolean {
+  #mayGuess({ listener, address }: CancelRequest): boolean {
     const { clock, peers = NO_PEERS } = this.#inputs.seams;
     const now = clock.now();
     const name = addressText(listener);
@@ -144,7 +143,7 @@ interface ForwardInputs {
   readonly targets: readonly Target[];
   readonly dial: Dial;
   readonly clock: Clock;
-  /** At most once: when each was reached or not. */
+  /** Called at most once, when every target was reached or has failed. */
   readonly onSent: (reached: readonly MemberName[]) => void;
   readonly onDone: (problem?: string) => void;
 }
@@ -153,14 +152,14 @@ function forward({ packet, targets, dial, clock, onSent, onDone }: ForwardInputs
   const sockets = new Set<Socket>();
   const aborts: (() => void)[] = [];
   const reached: MemberName[] = [];
-  let problem = `nobody could be reached within ${CANCEL_MS / 1000} s`;
+  let problem = `no member could be reached within ${CANCEL_MS / 1000} s`;
   let dialing = targets.length;
   let pending = targets.length;
   let isStopped = false;
-  let isTold = false;
-  const tell = (): void => {
-    if (isTold || reached.length === 0) return;
-    isTold = true;
+  let isReported = false;
+  const report = (): void => {
+    if (isReported || reached.length === 0) return;
+    isReported = true;
     onSent(reached);
   };
   const stop = (): void => {
@@ -172,7 +171,7 @@ function forward({ packet, targets, dial, clock, onSent, onDone }: ForwardInputs
   };
   const finish = (): void => {
     if (isStopped) return;
-    tell();
+    report();
     stop();
     if (reached.length > 0) onDone();
     else onDone(problem);
@@ -187,17 +186,17 @@ function forward({ packet, targets, dial, clock, onSent, onDone }: ForwardInputs
       dialing -= 1;
       if (result.kind === 'failed') {
         problem = `${member}: ${result.detail}`;
-        if (dialing === 0) tell();
+        if (dialing === 0) report();
         return oneDone();
       }
       const { socket } = result;
       sockets.add(socket);
       reached.push(member);
-      // PostgreSQL answers nothing: it acts on the request and closes.
+      // PostgreSQL sends no answer: it acts on the request and closes.
       socket.on('end', () => socket.end()).on('close', oneDone);
       socket.write(packet);
       socket.resume();
-      if (dialing === 0) tell();
+      if (dialing === 0) report();
       return undefined;
     });
     aborts.push(abort);

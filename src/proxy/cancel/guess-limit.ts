@@ -1,12 +1,12 @@
-// How often cancel requests with unknown keys may be passed on at one listener: each costs the members connections. An
-// address that guesses without end uses up the common part; an address that has not guessed for a second has a part
-// besides, so that it cannot be shut out by another one. Time is an argument; holds no timer.
+// Limits the cancel requests with unknown keys that are passed on at one listener: each costs the members connections.
+// An address that guesses without end uses up the common part. An address that guesses rarely has a second part, so no
+// other address can shut it out. Time is an argument; there is no timer.
 import type { Instant } from '../../model/instant.ts';
 import { TokenBucket } from '../token-bucket.ts';
 
-/** Since its last guess an address counts as one that rarely guesses. Milliseconds. */
+/** An address that has not guessed for so long guesses rarely. Milliseconds. */
 const RARE_MS = 1_000;
-/** Addresses that are remembered; of more the oldest is forgotten, which lets it guess sooner. */
+/** Addresses that are remembered. The oldest of more is forgotten, and may then guess sooner. */
 const MOST_ADDRESSES = 1_024;
 
 export class GuessLimit {
@@ -14,13 +14,13 @@ export class GuessLimit {
   readonly #rare: TokenBucket;
   readonly #guessedAt = new Map<string, Instant>();
 
-  /** `perSecond`: of each of the two parts, and as many at once. */
+  /** `perSecond`: the limit of each of the two parts, and their burst. */
   constructor(perSecond: number, now: Instant) {
     this.#common = new TokenBucket(perSecond, now, perSecond);
     this.#rare = new TokenBucket(perSecond, now, perSecond);
   }
 
-  /** `address`: of the client that guesses, without its port. */
+  /** `address`: the client's, without its port. */
   take(address: string, now: Instant): boolean {
     const isRare = now - (this.#guessedAt.get(address) ?? -Infinity) >= RARE_MS;
     const mayGuess = this.#common.take(now) === 0 || (isRare && this.#rare.take(now) === 0);

@@ -1,4 +1,4 @@
-// What a client reads when its relayed session ends between two messages: the reason code ends the message, DETAIL gives
+// What a client reads when its relayed session ends between two messages: the reason code ends the message, DETAIL has
 // the cause, HINT the remedy. No text contains an address.
 import { CLOSE_REASONS } from '../../model/close-reason.ts';
 import type { BackendEnding, EndReason, LeaveCause } from '../../model/close-reason.ts';
@@ -46,7 +46,8 @@ export function lossMessage({ ending, activity, pool, detail }: LossFacts): Erro
 /** DETAIL: how the server closed the connection. `fatal`: the SQLSTATE it sent. */
 export function describeEnd(member: MemberName, ending: BackendEnding, fatal: string | undefined): string {
   if (fatal !== undefined) return `${member}: FATAL ${fatal}`;
-  return `${member}: ${ending === 'backend_reset' ? 'connection reset by the server' : 'connection closed by the server without an error message'}`;
+  if (ending === 'backend_reset') return `${member}: connection reset by the server`;
+  return `${member}: connection closed by the server without an error message`;
 }
 
 const UNKNOWN_OUTCOME =
@@ -54,7 +55,8 @@ const UNKNOWN_OUTCOME =
 
 /** DETAIL of `too_old`. */
 export function describeAge(ageMs: number, maxAgeMs: number): string {
-  return `the session lasted ${durationText(ageMs)}; max_session_age is ${durationText(maxAgeMs)} (varied by up to 10 %)`;
+  const limit = `max_session_age is ${durationText(maxAgeMs)} (varied by up to 10 %)`;
+  return `the session lasted ${durationText(ageMs)}; ${limit}`;
 }
 
 const EVICTED: Readonly<Record<`evicted_${LeaveCause}`, string>> = {

@@ -1,5 +1,5 @@
-// What a refused client reads: one message per reason, with the reason code at its end; DETAIL gives the facts, HINT the
-// remedy. No text contains an address, because the reader has not authenticated.
+// What a refused client reads: one message per reason, with the reason code at its end; DETAIL gives the facts, HINT
+// the remedy. No text contains an address, because the reader has not authenticated.
 import { CLOSE_REASONS } from '../../model/close-reason.ts';
 import type { RefusalReason } from '../../model/close-reason.ts';
 import { describeMembers, durationText } from '../../core/describe.ts';

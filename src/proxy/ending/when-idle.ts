@@ -1,20 +1,19 @@
-// Ends sessions for reasons that can wait: each between two of its transactions, and not too many in a second, because all of
-// them connect again. What cannot be read is never between two, and is left to the caller's deadline.
+// Ends sessions one by one, each between two of its transactions, and only so many in a second: all of their clients
+// connect again. A session that cannot be read is never seen to be idle: the deadline of its drain ends it.
 import type { Clock } from '../../model/instant.ts';
 import { TokenBucket } from '../token-bucket.ts';
 
+/** A session that may be ended when it is idle. */
 export interface Drainable {
   /** Between two transactions at this moment. */
   isIdle(): boolean;
-  /**
-   * How long its client, which has just logged in, is left to send its first statement. Milliseconds; 0: not any more.
-   */
+  /** How long a client that has just logged in is left to send its first statement. Milliseconds, 0 after it. */
   settlesInMs(): number;
-  /** Calls `run` whenever that begins. Returns what ends the calls; idempotent. */
+  /** Calls `run` whenever the session becomes idle. Returns the function that stops the calls; it is idempotent. */
   onIdle(run: () => void): () => void;
 }
 
-interface Wish {
+interface PendingEnd {
   readonly session: Drainable;
   readonly end: () => void;
 }
@@ -23,10 +22,10 @@ export class WhenIdle {
   readonly #clock: Clock;
   #perSecond: number;
   #bucket: TokenBucket;
-  /** They were idle when they came in here. */
-  readonly #queue = new Set<Wish>();
-  /** Their clients are left some time; what ends the wait. */
-  readonly #settling = new Map<Wish, () => void>();
+  /** Their sessions were idle when they were added. */
+  readonly #queue = new Set<PendingEnd>();
+  /** Their clients have just logged in. The value cancels the wait. */
+  readonly #settling = new Map<PendingEnd, () => void>();
   #cancelPump: () => void = () => {};
 
   constructor(clock: Clock, perSecond: number) {
@@ -35,7 +34,7 @@ export class WhenIdle {
     this.#bucket = this.#newBucket();
   }
 
-  /** Another rate from now on; the same changes nothing. */
+  /** Sets another limit. The same limit changes nothing. */
   pace(perSecond: number): void {
     if (perSecond === this.#perSecond) return;
     this.#perSecond = perSecond;
@@ -43,24 +42,24 @@ export class WhenIdle {
     this.#pump();
   }
 
-  /** Runs `end` once, when the session is idle: in this step if it may. Returns what takes the wish back; idempotent. */
+  /** Calls `end` once, when the session is idle: synchronously when it is now. Returns the cancel function. */
   run(session: Drainable, end: () => void): () => void {
-    const wish: Wish = { session, end };
+    const pending: PendingEnd = { session, end };
     const enqueue = (): void => {
-      this.#settling.get(wish)?.();
-      this.#settling.delete(wish);
+      this.#settling.get(pending)?.();
+      this.#settling.delete(pending);
       const waitMs = session.settlesInMs();
-      if (waitMs > 0) return void this.#settling.set(wish, this.#clock.schedule(waitMs, enqueue));
-      this.#queue.add(wish);
+      if (waitMs > 0) return void this.#settling.set(pending, this.#clock.schedule(waitMs, enqueue));
+      this.#queue.add(pending);
       return this.#pump();
     };
     const stopListening = session.onIdle(enqueue);
     if (session.isIdle()) enqueue();
     return () => {
       stopListening();
-      this.#settling.get(wish)?.();
-      this.#settling.delete(wish);
-      this.#queue.delete(wish);
+      this.#settling.get(pending)?.();
+      this.#settling.delete(pending);
+      this.#queue.delete(pending);
     };
   }
 
@@ -71,22 +70,22 @@ export class WhenIdle {
     this.#queue.clear();
   }
 
-  /** A second's worth may end at once. */
+  /** As many as may end in a second may end at once. */
   #newBucket(): TokenBucket {
     return new TokenBucket(this.#perSecond, this.#clock.now(), this.#perSecond);
   }
 
   readonly #pump = (): void => {
     this.#cancelPump();
-    for (const wish of this.#queue) {
-      const waitMs = wish.session.isIdle() ? this.#bucket.take(this.#clock.now()) : 0;
+    for (const pending of this.#queue) {
+      const waitMs = pending.session.isIdle() ? this.#bucket.take(this.#clock.now()) : 0;
       if (waitMs > 0) {
         this.#cancelPump = this.#clock.schedule(waitMs, this.#pump);
         return;
       }
-      this.#queue.delete(wish);
-      // Who is busy again comes back by itself.
-      if (wish.session.isIdle()) wish.end();
+      this.#queue.delete(pending);
+      // A session that is busy again is added again when it is idle.
+      if (pending.session.isIdle()) pending.end();
     }
   };
 }

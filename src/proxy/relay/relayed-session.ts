@@ -164,7 +164,7 @@ export class RelayedSession implements Taps {
     for (const run of idleListeners) run();
   }
 
-  /** Reads what comes before the first ReadyForQuery. True: the server is the wrong one; its client must not read it. */
+  /** Reads what comes before the first ReadyForQuery. True: it is the wrong server; its client must not see it. */
   #hasLanded(follower: SessionFollower, chunk: Uint8Array): boolean {
     const { client, pool, target, services, onLanded } = this.#inputs;
     const canTell = follower.isAtBoundaryToClient() && client.writable;

@@ -40,7 +40,7 @@ test('a cancel request that leads to nobody ends in order too', async () => {
   await tls.start('terminate', { table: {} });
   const client = await connectTls(tls.at());
   client.socket.write(aCancelRequest());
-  expect(await tls.reasonOf(client)).toEqual(['cancel_failed', 'nobody to pass it on to in this pool']);
+  expect(await tls.reasonOf(client)).toEqual(['cancel_failed', 'the pool has no member to pass it on to']);
 });
 
 test('a client in TLS is held for a route, and told why there is none', async () => {

@@ -107,7 +107,7 @@ test('scenario 35: a key of another proxy’s session goes to the pool’s membe
   expect(told()).toMatchObject([{ pool: 'read', key: 'unknown', members: ['pg-2', 'pg-3'] }]);
   const nobody = await cancel('write', request);
   await until('the end', () => nobody.hasEnded);
-  expect(lab.closed()).toMatchObject([{ reason: 'cancel_failed', detail: 'nobody to pass it on to in this pool' }]);
+  expect(lab.closed()).toMatchObject([{ reason: 'cancel_failed', detail: 'the pool has no member to pass it on to' }]);
   expect(one.connections).toHaveLength(0);
   canceller.socket.destroy();
   await three.stop();
@@ -141,7 +141,9 @@ test('scenario 35: guesses are rationed by listener; who knows the key is not', 
   const guess = aCancelOf(42, Buffer.from([0, 0, 0, 0]));
   for (let count = 0; count < 21; count += 1) await cancel('write', guess);
   await until('the last', () => lab.reasons().length === 1);
-  expect(lab.closed()).toMatchObject([{ reason: 'cancel_failed', detail: 'dropped: too many with unknown keys' }]);
+  expect(lab.closed()).toMatchObject([
+    { reason: 'cancel_failed', detail: 'dropped: too many requests with unknown keys' },
+  ]);
   await until('the others', () => whoHeard(guess).length === 20);
   const request = aCancelOf(42, SECRET);
   await cancel('write', request);
