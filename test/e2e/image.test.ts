@@ -1,5 +1,5 @@
-// The image, as the repository's Dockerfile makes it, run by a real Docker engine: what is in it, and before a real cluster in containers.
-// One file, because making the images takes longer than all the rest.
+// The image of the repository's Dockerfile, run by a real Docker engine: alone, and in front of a real cluster in
+// containers. One file, because building the images takes longer than all the tests.
 import { afterAll, beforeAll } from 'vitest';
 import { whyNoContainers } from '../support/containers/engine.ts';
 import { startContainerLab } from '../support/containers/lab.ts';
@@ -9,6 +9,8 @@ import { describeImageInCluster } from './image/in-cluster.ts';
 import { describeImageItself } from './image/itself.ts';
 
 const MAKING_TIMEOUT_MS = 900_000;
+/** An engine on a busy machine takes minutes to remove containers and images. */
+const REMOVING_TIMEOUT_MS = 300_000;
 
 describeUnless(await whyNoContainers(), 'the image', () => {
   let started: ContainerLab | undefined;
@@ -19,7 +21,7 @@ describeUnless(await whyNoContainers(), 'the image', () => {
       SOURCE: 'https://example.org/pointsman',
     });
   }, MAKING_TIMEOUT_MS);
-  afterAll(() => started?.destroy());
+  afterAll(() => started?.destroy(), REMOVING_TIMEOUT_MS);
   const lab = (): ContainerLab => {
     if (started === undefined) throw new Error('used before beforeAll');
     return started;

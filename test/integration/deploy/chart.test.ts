@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { stringify } from 'yaml';
+import { Document, stringify } from 'yaml';
 import { z } from 'zod';
 import { holdManifests, loadedBy } from '../../support/deploy/hold-manifests.ts';
 import { manifestOf, parseManifests, podSpecOf, pointsmanIn } from '../../support/deploy/manifests.ts';
@@ -323,6 +323,17 @@ describeUnless(missingHelm, 'with helm or its stand-in', () => {
     expect(kindsOf(off)).not.toContain('PrometheusRule');
   });
 
+  test('the commands in its README render', async () => {
+    const readme = await readFile(join(CHART, 'README.md'), 'utf8');
+    const commands = readme.match(/^helm install .*$/gm) ?? [];
+    expect(commands.length).toBeGreaterThan(1);
+    for (const command of commands) {
+      const file = join(directory, `${files++}.yaml`);
+      await writeFile(file, stringify(valuesSetBy(command)));
+      await holdManifests(manifestsOf(await chart.render(file)));
+    }
+  });
+
   test('the notes: how to connect, how to check it, what filters clients, and @ro', async () => {
     const standard = await notes('default-values.yaml');
     expect(standard).toContain('psql "host=orders-pointsman user=app dbname=app"');
@@ -341,6 +352,16 @@ describeUnless(missingHelm, 'with helm or its stand-in', () => {
     for (const set of sets) for (const line of (await notes(set)).split('\n')) expect(line.length).toBeLessThan(121);
   });
 });
+
+/** The values of `--set a.b=c` and `--set 'a.b={c,d}'`. */
+function valuesSetBy(command: string): Readonly<Record<string, unknown>> {
+  const document = new Document({});
+  for (const [, path = '', text = ''] of command.matchAll(/--set '?([\w.]+)=(\{[^}]*\}|[^\s']+)/g)) {
+    const list = /^\{(.*)\}$/.exec(text)?.[1]?.split(',');
+    document.setIn(path.split('.'), list ?? (text === 'true' || text));
+  }
+  return z.record(z.string(), z.unknown()).parse(document.toJS());
+}
 
 /** The ports that a policy lets its pods connect to. */
 function portsTo(policy: Manifest): readonly number[] {
