@@ -16,6 +16,7 @@ const COMMANDS = [
   'npm run -s sandbox -- kill primary',
   `time ${WRITE}`,
   READ,
+  'npm run -s pointsman -- explain --admin 127.0.0.1:8432',
   'npm run -s sandbox -- heal',
   'npm run -s sandbox -- switchover pg-1',
   WRITE,
