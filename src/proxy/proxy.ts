@@ -1,5 +1,6 @@
 // The TCP side as one thing: listeners, sessions, those who wait, and what a change of the routing table or of the policy means for
 // them. The only entrance to this room. Everything it does is told as events; it decides nothing about members.
+import type { Socket } from 'node:net';
 import type { Action } from '../core/actions.ts';
 import { addressText, isSameAddress } from '../model/member.ts';
 import type { Instant } from '../model/instant.ts';
@@ -11,6 +12,7 @@ import { Cancels } from './cancel/cancel.ts';
 import { BackendConnector } from './connect/connect-backend.ts';
 import { DegradedPools } from './connect/degraded.ts';
 import { dialTcp } from './connect/dial.ts';
+import type { Dial } from './connect/dial.ts';
 import { RelayPipes } from './relay/direct/pipes.ts';
 import { Drains } from './ending/drains.ts';
 import { evict } from './ending/evict.ts';
@@ -24,11 +26,12 @@ import type { ProxyOptions, ProxyPolicy } from './options.ts';
 import { Picker } from './connect/picker.ts';
 import { SessionRegistry } from './session-registry.ts';
 import { Session } from './session.ts';
+import type { SessionDependencies } from './session.ts';
 import { MaxAge } from './ending/max-age.ts';
 import { ParkedBackends } from './connect/parked-backends.ts';
+import { ClientStartup } from './startup/client-startup.ts';
 import { BufferedBytes } from './startup/startup-reader.ts';
 import { StallGate } from './relay/stall-gate.ts';
-import type { Surroundings } from './surroundings.ts';
 import { TlsIdentity } from './startup/tls-certificate.ts';
 import type { CertificateStatus } from './startup/tls-certificate.ts';
 
@@ -113,7 +116,7 @@ class RunningProxy implements LocalProxy {
   readonly #listeners: Listeners;
   readonly #admission: Admission;
   readonly #cancels: Cancels;
-  readonly #around: Surroundings;
+  readonly #sessionDependencies: SessionDependencies;
   /** Also those that a reload took away, as they were: their sessions may live on. */
   readonly #pools = new Map<PoolName, PoolPolicy>();
   #policy: ProxyPolicy;
@@ -141,40 +144,14 @@ class RunningProxy implements LocalProxy {
     this.#drains = new Drains({ ...options, perSecond: options.client.maxDisconnectsPerSecond });
     this.#identity = new TlsIdentity(options);
     this.#admission = new Admission({ limits: () => this.#policy.client, clock, others: peers?.others, descriptors });
-    this.#cancels = new Cancels({ seams: options, registry, dial });
+    this.#cancels = new Cancels({ ...options, registry, dial });
     this.#listeners = new Listeners({
-      onConnection: ({ pool, address: listener }, client) => {
-        const policy = this.#pools.get(pool);
-        this.#lastId += 1;
-        if (policy !== undefined) new Session(this.#lastId, { policy, listener, client }, this.#around).start();
-      },
+      onConnection: (listener, client) => this.#accept(listener, client),
       inherited: options.inherited,
       onFailure: (pool, detail) => onEvent({ kind: 'listener_failed', pool, detail }),
       isShared: peers !== undefined,
     });
-    const { keys: cancelKeys } = this.#cancels;
-    const { openPipes } = this.#relayPipes;
-    this.#around = {
-      seams: options,
-      policy: () => this.#policy,
-      pool: (name) => this.#pools.get(name),
-      registry,
-      holdQueue: this.#holdQueue,
-      parked: this.#parked,
-      identity: this.#identity,
-      kept: new BufferedBytes(),
-      cancels: this.#cancels,
-      admission: this.#admission,
-      maxAge: new MaxAge({ ...options, drains: this.#drains }),
-      connector: new BackendConnector({
-        ...options,
-        dial,
-        picker: this.#picker,
-        policy: () => this.#policy.backend,
-      }),
-      relaying: { ...options, registry, cancelKeys, stallGate: this.#stallGate, openPipes },
-      isStopping: () => this.#isStopping,
-    };
+    this.#sessionDependencies = this.#dependencies(options, dial);
     this.#adopt(options);
     this.#picker.tableChanged(table());
     this.#degraded.tableChanged(table());
@@ -235,7 +212,7 @@ class RunningProxy implements LocalProxy {
   }
 
   emptied(timeoutMs: number): Promise<void> {
-    return drained(this.#registry, (run) => this.#options.clock.schedule(timeoutMs, run));
+    return this.#registry.emptied(this.#options.clock, timeoutMs);
   }
 
   async drain(deadlineMs: number): Promise<void> {
@@ -282,6 +259,55 @@ class RunningProxy implements LocalProxy {
 
   certificate(): CertificateStatus | undefined {
     return this.#identity.status();
+  }
+
+  #dependencies(options: ProxyOptions, dial: Dial): SessionDependencies {
+    const { clock, onEvent, table, decideIfDue } = options;
+    const registry = this.#registry;
+    const buffered = new BufferedBytes();
+    return {
+      clock,
+      onEvent,
+      table,
+      decideIfDue,
+      policy: () => this.#policy,
+      pool: (name) => this.#pools.get(name),
+      isStopping: () => this.#isStopping,
+      admission: this.#admission,
+      registry,
+      newStartup: (client, handler) =>
+        new ClientStartup(client, {
+          clock,
+          timeoutMs: this.#policy.client.startupTimeoutMs,
+          tls: this.#identity.own(),
+          buffered,
+          handler,
+        }),
+      holdQueue: this.#holdQueue,
+      connector: new BackendConnector({
+        ...options,
+        dial,
+        picker: this.#picker,
+        parked: this.#parked,
+        policy: () => this.#policy.backend,
+      }),
+      relaying: {
+        ...options,
+        registry,
+        cancelKeys: this.#cancels.keys,
+        stallGate: this.#stallGate,
+        openPipes: this.#relayPipes.openPipes,
+      },
+      maxAge: new MaxAge({ ...options, drains: this.#drains }),
+      cancels: this.#cancels,
+    };
+  }
+
+  #accept({ pool, address: listener }: BoundListener, client: Socket): void {
+    const policy = this.#pools.get(pool);
+    this.#lastId += 1;
+    if (policy === undefined) return;
+    new Session(this.#lastId, { policy, listener, client }, this.#sessionDependencies).start();
   }
 
   #adopt(policy: ProxyPolicy): void {
@@ -333,16 +359,4 @@ class RunningProxy implements LocalProxy {
   #drainTimeoutMs(pool: PoolName): number {
     return this.#pools.get(pool)?.drainTimeoutMs ?? 0;
   }
-}
-
-/** Resolves when the last session has ended, or when `schedule` calls. */
-function drained(registry: SessionRegistry, schedule: (run: () => void) => () => void): Promise<void> {
-  if (registry.size() === 0) return Promise.resolve();
-  return new Promise((resolve) => {
-    const cancel = schedule(resolve);
-    registry.whenEmpty(() => {
-      cancel();
-      resolve();
-    });
-  });
 }

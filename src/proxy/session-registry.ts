@@ -2,6 +2,7 @@
 // closes. The counts are the only truth about caps. Owns no socket.
 import type { CloseReason } from '../model/close-reason.ts';
 import type { PoolCounts } from '../reports/counts.ts';
+import type { Clock } from '../model/instant.ts';
 import { isSameAddress } from '../model/member.ts';
 import type { Address, MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
@@ -176,9 +177,16 @@ export class SessionRegistry {
     return this.#sessions.size;
   }
 
-  /** Calls `run` whenever the last session has ended. */
-  whenEmpty(run: () => void): void {
-    this.#onEmpty = run;
+  /** Resolves when no session is left, and after `limitMs` at the latest. */
+  emptied(clock: Clock, limitMs: number): Promise<void> {
+    if (this.#sessions.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const cancel = clock.schedule(limitMs, resolve);
+      this.#onEmpty = () => {
+        cancel();
+        resolve();
+      };
+    });
   }
 
   counts(): ReadonlyMap<PoolName, PoolCounts> {

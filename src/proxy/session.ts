@@ -1,6 +1,7 @@
-// One client connection, accept to close: the state and the only method that changes it. Every state owns at most one thing
-// under way (a deadline, a place in the line, a dial), ended by `#leave` when the state is left. Ends with exactly one reason and
-// one event. Before a byte is forwarded the table is read in the same step (G2, G3).
+// One client connection from accept to close. Owns its state, and `#move` is the only method that changes it. Each
+// state has at most one thing under way (a deadline, a place in the hold queue, a connect), which `#leave` ends when
+// the state is left. A session ends with exactly one close reason and one event. The routing table is brought up to
+// date before each routing (G2, G3).
 import type { Socket } from 'node:net';
 import { isEndReason, isRefusal, mustEndAtOnce } from '../model/close-reason.ts';
 import type { BackendEnding, CloseReason, EndReason, RefusalReason } from '../model/close-reason.ts';
@@ -10,22 +11,58 @@ import { openRoute } from '../core/routing-table.ts';
 import type { HoldCause, PoolDecision, Target } from '../core/routing-table.ts';
 import { nextSessionState } from '../reports/session-state.ts';
 import type { SessionEvent, SessionState } from '../reports/session-state.ts';
-import { NOT_SUPPORTED } from '../wire/error-response.ts';
 import type { ErrorFields } from '../wire/error-response.ts';
-import type { Slot } from './accept/admission.ts';
-import { arrive } from './startup/arrival.ts';
-import type { Accepted, Arrival } from './startup/arrival.ts';
+import type { Admission, Slot } from './accept/admission.ts';
+import type { Cancels } from './cancel/cancel.ts';
+import { ConnectAttempts } from './connect/connect-attempts.ts';
+import type { BackendConnector } from './connect/connect-backend.ts';
 import type { FirstReply } from './connect/first-reply.ts';
-import type { HeldClient } from './connect/hold-queue.ts';
-import type { StartupHandler } from './startup/client-startup.ts';
+import type { HeldClient, HoldQueue } from './connect/hold-queue.ts';
+import type { ParkedBackend } from './connect/parked-backends.ts';
 import { describeEnd, closeMessage } from './ending/close-message.ts';
+import type { MaxAge } from './ending/max-age.ts';
 import { encodeRefusal } from './ending/refusal-message.ts';
-import type { Assignment, RegisteredSession } from './session-registry.ts';
+import type { ProxyDependencies, ProxyPolicy } from './options.ts';
 import { RelayedSession } from './relay/relayed-session.ts';
+import type { RelayServices } from './relay/relayed-session.ts';
 import { SessionRecord } from './session-record.ts';
+import type { Assignment, RegisteredSession, SessionRegistry } from './session-registry.ts';
 import { closeSocket, ignoreErrors } from './socket.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { ClientStartup, StartupHandler } from './startup/client-startup.ts';
 import { choosePool } from './startup/startup-parameters.ts';
+
+/**
+ * The parts of a proxy that its sessions use. Policies are read when they are needed: a reload applies to the next use.
+ */
+export interface SessionDependencies extends Pick<ProxyDependencies, 'clock' | 'onEvent' | 'table' | 'decideIfDue'> {
+  readonly policy: () => ProxyPolicy;
+  /** As it is now; as it was last if a reload removed it. */
+  readonly pool: (name: PoolName) => PoolPolicy | undefined;
+  /** The process is about to end: no more backend connections. */
+  readonly isStopping: () => boolean;
+  readonly admission: Admission;
+  readonly registry: SessionRegistry;
+  readonly newStartup: (client: Socket, handler: StartupHandler) => ClientStartup;
+  readonly holdQueue: HoldQueue;
+  readonly connector: BackendConnector;
+  readonly relaying: RelayServices;
+  readonly maxAge: MaxAge;
+  readonly cancels: Cancels;
+}
+
+export interface AcceptedClient {
+  readonly policy: PoolPolicy;
+  readonly listener: Address;
+  readonly client: Socket;
+}
+
+/** Needed until the relay begins, and released then. */
+interface Connecting {
+  readonly startup: ClientStartup;
+  readonly attempts: ConnectAttempts;
+  /** Set from a declined encryption until the client's startup message has its backend. */
+  parked: ParkedBackend | undefined;
+}
 
 const nothing = (): void => {};
 
@@ -34,39 +71,40 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
   readonly listener: Address;
   #pool: PoolName;
   #policy: PoolPolicy;
-  readonly #around: Surroundings;
+  readonly #deps: SessionDependencies;
   readonly #record: SessionRecord;
   readonly #slot: Slot;
   #state: SessionState = 'startup';
-  /** Ends what the present state has under way. */
+  /** Ends what the current state has under way. */
   #leave: () => void = nothing;
   #assignment: Assignment | undefined;
   /** Until there is `#relayed`. */
-  #arrival: Arrival | undefined;
+  #connecting: Connecting | undefined;
   #relayed: RelayedSession | undefined;
   readonly #idleListeners = new Set<() => void>();
 
-  constructor(id: number, { policy, listener, client }: Accepted, around: Surroundings) {
+  constructor(id: number, { policy, listener, client }: AcceptedClient, deps: SessionDependencies) {
     this.id = id;
     this.#pool = policy.name;
     this.listener = listener;
     this.#policy = policy;
-    this.#around = around;
-    this.#record = new SessionRecord(id, client, around.seams);
-    this.#slot = around.admission.admit(this.#record.address(), {
+    this.#deps = deps;
+    this.#record = new SessionRecord(id, client, deps);
+    this.#slot = deps.admission.admit(this.#record.address(), {
       bytesRead: () => client.bytesRead,
       drop: () => this.cut('startup_timeout', 'silent while others needed the room'),
     });
-    this.#arrival = arrive(client, this, around);
+    const attempts = new ConnectAttempts(deps.policy().backend.connectAttempts);
+    this.#connecting = { startup: deps.newStartup(client, this), attempts, parked: undefined };
   }
 
   start(): void {
-    const { startup } = this.#arriving();
+    const { startup } = this.#untilRelay();
     ignoreErrors(startup.client());
-    this.#around.registry.add(this);
+    this.#deps.registry.add(this);
     this.#record.accepted(this.#pool);
     if (this.#slot.kind === 'none') {
-      // Unasked, and without waiting for whether it arrives: most clients read it all the same.
+      // Sent at once, without waiting until it has arrived. Most clients read it all the same.
       startup.client().write(this.#refusal('too_many_sessions', this.#slot.exceededLimit));
       return this.cut('too_many_sessions', `${this.#slot.exceededLimit}: cut off`);
     }
@@ -90,8 +128,8 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
   }
 
   giveUp(reason: RefusalReason, detail?: string): void {
-    const hasRoute = openRoute(this.#around.seams.table(), this.#pool) !== undefined;
-    const failure = hasRoute ? this.#arriving().attempts.lastFailure() : undefined;
+    const hasRoute = openRoute(this.#deps.table(), this.#pool) !== undefined;
+    const failure = hasRoute ? this.#untilRelay().attempts.lastFailure() : undefined;
     if (failure === undefined) this.end(reason, detail);
     else this.end('connect_failed', failure);
   }
@@ -118,9 +156,8 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
 
   reroute(): void {
     if (this.#state !== 'dialing' || this.#assignment === undefined) return;
-    // Members that change faster than a connect takes keep nobody for ever (G10).
-    const { clock } = this.#around.seams;
-    const isLate = clock.now() - this.#record.heldSince() > this.#around.policy().hold.clientTimeoutMs;
+    // A client does not wait without a limit while members change faster than it can connect (G10).
+    const isLate = this.#deps.clock.now() - this.#record.heldSince() > this.#deps.policy().hold.clientTimeoutMs;
     if (isLate) this.giveUp('hold_timeout');
     else this.#route();
   }
@@ -128,12 +165,12 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
   cut(reason: CloseReason, detail?: string): void {
     if (!this.#move('close')) return;
     this.#slot.release();
-    if (this.#relayed === undefined) closeSocket(this.#arriving().startup.client());
+    if (this.#relayed === undefined) closeSocket(this.#untilRelay().startup.client());
     else this.#relayed.cut(mustEndAtOnce(reason));
     this.#record.closed(this.#pool, reason, detail);
   }
 
-  /** The transition method: false when the session is closed, or had to be because the step is not in the table. */
+  /** The transition method. False: the session is closed, possibly just now, because the table has no such step. */
   #move(event: SessionEvent): boolean {
     const from = this.#state;
     const to = nextSessionState(from, event);
@@ -147,71 +184,70 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
     this.#state = to;
     this.#slot.setStarting(to === 'startup');
     leave();
-    if (to !== 'dialing' && to !== 'startup') this.#arrival?.parked?.drop();
+    if (to !== 'dialing' && to !== 'startup') this.#connecting?.parked?.drop();
     if (to !== 'relaying') this.#releaseAssignment();
-    this.#around.registry.moved(this, from, to);
+    this.#deps.registry.moved(this, from, to);
     return true;
   }
 
   #releaseAssignment(): void {
     if (this.#assignment === undefined) return;
-    this.#around.registry.release(this, this.#assignment);
+    this.#deps.registry.release(this, this.#assignment);
     this.#assignment = undefined;
   }
 
-  // For the startup.
+  // StartupHandler
 
   begin(): void {
-    const { startup } = this.#arriving();
+    const { startup } = this.#untilRelay();
     const parameters = startup.parameters();
     if (parameters !== undefined) this.#record.loggedIn(parameters.login);
-    const { pools } = this.#around.policy();
     if (this.#slot.kind !== 'session') return this.end('too_many_sessions', this.#slot.exceededLimit);
-    const chosen = choosePool(parameters?.poolRequest?.name, this.#pool, pools);
+    const chosen = choosePool(parameters?.poolRequest?.name, this.#pool, this.#deps.policy().pools);
     if (chosen.kind === 'unknown') return this.end('unknown_pool', chosen.detail);
-    this.#around.registry.transfer(this, this.#state, chosen.pool);
+    this.#deps.registry.transfer(this, this.#state, chosen.pool);
     this.#pool = chosen.pool;
     this.#route();
   }
 
   cancel(packet: Uint8Array): void {
     this.#leave();
-    this.#arriving().parked?.drop();
+    this.#untilRelay().parked?.drop();
     this.#slot.becomeOverLimit();
     this.#slot.setStarting(false);
     const onDone = (problem?: string): void =>
       this.end(problem === undefined ? 'cancel_forwarded' : 'cancel_failed', problem);
     const { pool, listener } = this;
     const address = this.#record.address();
-    this.#leave = this.#around.cancels.passOn({ packet, pool, listener, address, onDone });
+    this.#leave = this.#deps.cancels.passOn({ packet, pool, listener, address, onDone });
   }
 
-  #arriving(): Arrival {
-    if (this.#arrival === undefined) throw new Error('this client has its backend');
-    return this.#arrival;
+  #untilRelay(): Connecting {
+    if (this.#connecting === undefined) throw new Error('the session is relayed already');
+    return this.#connecting;
   }
 
   #decision(): PoolDecision | undefined {
-    return this.#around.seams.table().pools.get(this.pool);
+    return this.#deps.table().pools.get(this.pool);
   }
 
   #route(): void {
-    this.#policy = this.#around.pool(this.pool) ?? this.#policy;
-    this.#around.seams.decideIfDue();
+    this.#policy = this.#deps.pool(this.pool) ?? this.#policy;
+    this.#deps.decideIfDue();
     const route = this.#decision()?.route;
-    if (this.#around.isStopping()) return this.end('shutdown');
+    if (this.#deps.isStopping()) return this.end('shutdown');
     if (route === undefined || route.kind === 'closed') return this.end('no_route');
     if (route.kind === 'hold') return this.#hold(route.cause, 0);
-    // The bounds are of the other sessions.
+    // Its own old assignment must not count against the limits.
     this.#releaseAssignment();
-    const full = this.#around.registry.limitReached(this.#pool, route);
-    if (full === undefined) this.#dial();
-    else this.end('too_many_sessions', full);
+    const exceeded = this.#deps.registry.limitReached(this.#pool, route);
+    if (exceeded === undefined) this.#connect();
+    else this.end('too_many_sessions', exceeded);
   }
 
   #hold(cause: HoldCause, pauseMs: number): void {
-    if (this.#around.isStopping()) return this.end('shutdown');
-    const answer = this.#around.holdQueue.enter(this, { cause, since: this.#record.heldSince(), pauseMs });
+    if (this.#deps.isStopping()) return this.end('shutdown');
+    const answer = this.#deps.holdQueue.enter(this, { cause, since: this.#record.heldSince(), pauseMs });
     if (answer.kind === 'held') {
       if (this.#move('hold')) this.#leave = answer.leave;
       else answer.leave();
@@ -220,10 +256,10 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
     }
   }
 
-  #dial(): void {
+  #connect(): void {
     if (!this.#move('dial')) return;
-    const { startup, attempts, parked } = this.#arriving();
-    const abort = this.#around.connector.connect({
+    const { startup, attempts, parked } = this.#untilRelay();
+    const abort = this.#deps.connector.connect({
       session: this.id,
       clientAddress: this.#record.address(),
       pool: this.#policy,
@@ -231,39 +267,37 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
       firstRequest: startup.firstRequest(),
       parked,
       onAssigned: (assignment) => {
-        this.#around.registry.assign(this, assignment, this.#assignment);
+        this.#deps.registry.assign(this, assignment, this.#assignment);
         this.#assignment = assignment;
       },
       onConnected: (target, backend, firstReply) => this.#relay(target, backend, firstReply),
-      onDeclined: (target, backend) => this.#decline(target, backend),
+      onDeclined: (backend) => this.#decline(backend),
       onClosed: ({ member }) => {
         this.#record.reached(member);
-        // An error that answers a request for encryption is shown to nobody.
+        // Clients do not show an error that answers a request for encryption.
         if (startup.parameters() === undefined) this.cut('backend_closed');
         else this.end('backend_closed', describeEnd(member, 'backend_closed', undefined));
       },
       onRouteAgain: () => this.#route(),
       onUnreachable: (pauseMs) => this.#hold('no_member', pauseMs),
     });
-    // With a parked backend it may be over by now.
+    // A parked backend may have been used synchronously.
     if (this.#state === 'dialing') this.#leave = abort;
   }
 
-  #decline(target: Target, backend: Socket): void {
-    const parked = this.#around.parked.park(target, backend);
+  #decline(parked: ParkedBackend): void {
     if (!this.#move('answer')) return parked.drop();
-    const arrival = this.#arriving();
-    arrival.parked = parked;
-    arrival.startup.client().write(NOT_SUPPORTED);
-    this.#leave = arrival.startup.next();
+    const connecting = this.#untilRelay();
+    connecting.parked = parked;
+    this.#leave = connecting.startup.declineEncryption();
   }
 
   #relay(target: Target, backend: Socket, firstReply: FirstReply | undefined): void {
-    const { startup } = this.#arriving();
-    // A client that was reset in this turn of the event loop has not had its `close` yet.
+    const { startup } = this.#untilRelay();
+    // The `close` event of a client that was reset in this turn of the event loop is still to come.
     if (startup.client().destroyed) this.end('client_gave_up');
     if (!this.#move('relay')) return void backend.destroy();
-    this.#leave = this.#around.maxAge.watch(this, this.#policy.maxSessionAgeMs);
+    this.#leave = this.#deps.maxAge.watch(this, this.#policy.maxSessionAgeMs);
     this.#record.opened(this.#pool, target.member);
     this.#relayed = new RelayedSession({
       client: startup.client(),
@@ -274,27 +308,26 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
       target,
       idleListeners: this.#idleListeners,
       traffic: this.#record.traffic,
-      services: this.#around.relaying,
+      services: this.#deps.relaying,
       onEnded: (ending) => this.cut(ending),
       onLost: (ending, detail, message) => this.#close(ending, detail, message),
       onLanded: () => this.end('landed_on_standby', `${target.member}: in_hot_standby is on`),
     });
-    this.#arrival = undefined;
+    this.#connecting = undefined;
     this.#relayed.start();
   }
 
-  /** Before there is a backend: the client is told why, in an error. */
+  /** Before the relay: the client gets an error that says why. */
   #refuse(reason: RefusalReason, detail: string | undefined): void {
     if (!this.#move('end')) return;
-    const { clock } = this.#around.seams;
     const error = this.#refusal(reason, detail);
     this.#record.closing(reason, detail);
-    this.#leave = this.#arriving().startup.refuse(error, clock, () => this.cut(reason, detail));
+    this.#leave = this.#untilRelay().startup.refuse(error, () => this.cut(reason, detail));
   }
 
   #endRelayed(relayed: RelayedSession, reason: CloseReason, detail: string | undefined): void {
     const lostBy = relayed.lostBy();
-    // The end of its server is the reason that stays.
+    // The server has ended the session before: that stays the reason.
     if (lostBy !== undefined) this.#close(lostBy, undefined, undefined);
     else if (!isEndReason(reason) || !relayed.canBeTold()) this.cut(reason, detail);
     else this.#close(reason, detail, closeMessage(reason, this.#pool, detail));
@@ -305,7 +338,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
     const relayed = this.#relayed;
     if (relayed === undefined || !this.#move('end')) return;
     this.#record.closing(reason, detail);
-    // Its client may take its time, and has no session any more.
+    // Its client may take its time to read, and no longer counts as a session.
     if (relayed.lostBy() !== undefined) this.#slot.becomeOverLimit();
     this.#leave = relayed.close(message, () => this.cut(reason, detail));
   }
@@ -314,10 +347,10 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
     return encodeRefusal(reason, {
       pool: this.#policy,
       decision: this.#decision(),
-      now: this.#around.seams.clock.now(),
+      now: this.#deps.clock.now(),
       waitedMs: this.#record.waitedMs(),
       detail,
-      targetFrom: this.#arriving().startup.parameters()?.poolRequest?.from,
+      targetFrom: this.#untilRelay().startup.parameters()?.poolRequest?.from,
     });
   }
 }

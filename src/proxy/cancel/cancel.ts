@@ -27,8 +27,10 @@ const MOST_CANCEL_TARGETS = 8;
 /** Requests with unknown keys at one listener; see GuessLimit. */
 const UNKNOWN_PER_SECOND = 20;
 
-export interface CancelsInputs {
-  readonly seams: ProxyDependencies;
+export interface CancelsInputs extends Pick<
+  ProxyDependencies,
+  'table' | 'decideIfDue' | 'clock' | 'onEvent' | 'peers'
+> {
   readonly registry: SessionRegistry;
   readonly dial: Dial;
 }
@@ -58,7 +60,7 @@ export class Cancels {
 
   /** Returns the function that ends it at once; nothing is reported after that. */
   passOn(request: CancelRequest): () => void {
-    const { peers } = this.#inputs.seams;
+    const { peers } = this.#inputs;
     const own = this.#targetOf(request.packet);
     if (own !== undefined) return this.#send(request, [own], 'known');
     return peers === undefined ? this.#guess(request) : this.#passToPeers(request, peers);
@@ -92,7 +94,7 @@ export class Cancels {
 
   #guess(request: CancelRequest): () => void {
     const { pool, onDone } = request;
-    this.#inputs.seams.decideIfDue();
+    this.#inputs.decideIfDue();
     const targets = this.#guessTargets(pool);
     let problem: string | undefined;
     if (targets.length === 0) problem = 'the pool has no member to pass it on to';
@@ -107,10 +109,9 @@ export class Cancels {
     targets: readonly Target[],
     key: CancelKeyKnowledge,
   ): () => void {
-    const { seams, dial } = this.#inputs;
-    const onSent = (members: readonly MemberName[]): void =>
-      seams.onEvent({ kind: 'cancel_forwarded', pool, key, members });
-    return forward({ packet, targets, dial, clock: seams.clock, onSent, onDone });
+    const { dial, clock, onEvent } = this.#inputs;
+    const onSent = (members: readonly MemberName[]): void => onEvent({ kind: 'cancel_forwarded', pool, key, members });
+    return forward({ packet, targets, dial, clock, onSent, onDone });
   }
 
   #targetOf(packet: Uint8Array): Target | undefined {
@@ -120,16 +121,16 @@ export class Cancels {
 
   /** The members that have the pool's sessions, then those that get new ones: another proxy's sessions are there. */
   #guessTargets(pool: PoolName): readonly Target[] {
-    const { seams, registry } = this.#inputs;
+    const { table, registry } = this.#inputs;
     const targets: Target[] = [...registry.assignmentsOf(pool)];
-    for (const target of openRoute(seams.table(), pool)?.targets ?? []) {
+    for (const target of openRoute(table(), pool)?.targets ?? []) {
       if (!targets.some(({ address }) => isSameAddress(address, target.address))) targets.push(target);
     }
     return targets.slice(0, MOST_CANCEL_TARGETS);
   }
 
   #mayGuess({ listener, address }: CancelRequest): boolean {
-    const { clock, peers = NO_PEERS } = this.#inputs.seams;
+    const { clock, peers = NO_PEERS } = this.#inputs;
     const now = clock.now();
     const name = addressText(listener);
     const limit = this.#guessLimits.get(name) ?? new GuessLimit(UNKNOWN_PER_SECOND / peers.processes, now);

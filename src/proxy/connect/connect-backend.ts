@@ -16,7 +16,7 @@ import { raceConnects } from './connect-race.ts';
 import type { Dial, DialResult } from './dial.ts';
 import { awaitFirstReply } from './first-reply.ts';
 import type { FirstReply } from './first-reply.ts';
-import type { ParkedBackend } from './parked-backends.ts';
+import type { ParkedBackend, ParkedBackends } from './parked-backends.ts';
 import type { Picker } from './picker.ts';
 
 /** One client that needs a backend, and how it hears of the outcome. */
@@ -35,7 +35,7 @@ export interface ConnectRequest {
   /** `firstReply` is set if the first request was sent already. */
   readonly onConnected: (target: Target, backend: Socket, firstReply: FirstReply | undefined) => void;
   /** The backend declined encryption: the client may go on in plain text. */
-  readonly onDeclined: (target: Target, backend: Socket) => void;
+  readonly onDeclined: (parked: ParkedBackend) => void;
   /** The backend closed without a reply, and the client had its second chance already. */
   readonly onClosed: (target: Target) => void;
   /** The member is no longer open, or another member is left to try: route again. */
@@ -53,6 +53,7 @@ export interface BackendConnectorInputs {
   readonly clock: Clock;
   readonly dial: Dial;
   readonly picker: Picker;
+  readonly parked: ParkedBackends;
   readonly policy: () => BackendPolicy;
 }
 
@@ -128,7 +129,7 @@ export class BackendConnector {
   }
 
   #handOver(request: ConnectRequest, target: Target, backend: Socket): () => void {
-    const { clock, onTrigger } = this.#inputs;
+    const { clock, onTrigger, parked } = this.#inputs;
     const { pool, attempts, firstRequest, onConnected } = request;
     if (!includesTarget(this.#freshRoute(pool.name)?.targets ?? [], target)) {
       backend.destroy();
@@ -147,7 +148,7 @@ export class BackendConnector {
       request: firstRequest,
       clock,
       onReply: (reply) => onConnected(target, backend, reply),
-      onDeclined: () => request.onDeclined(target, backend),
+      onDeclined: () => request.onDeclined(parked.park(target, backend)),
       onTurnedAway: () => {
         onTrigger({ kind: 'backend_closed', member: target.member });
         if (!mayTurnAway) return request.onClosed(target);

@@ -1,7 +1,8 @@
-// What a client says and does before it has a backend: its first packet is recognised and told, and so is its leaving; after a
-// request for encryption the same for the next packet, within one deadline that stands still while the client waits for us.
-// Where TLS is ours such a request is answered here, and the client is the TLS socket from then on. Keeps every byte for who comes
-// next: the relay, a cancel or a refusal. Knows no route and no state of the session.
+// A client until its backend is connected. Recognises its first packet and reports it, or that the client has left;
+// after a request for encryption it does the same with the next packet. One deadline holds for all of it, and stands
+// still while the client waits for us. If Pointsman answers TLS, the handshake happens here, and the client is the TLS
+// socket from then on. Every byte is kept for the next owner: the relay, a cancel or a refusal. Knows no route and no
+// state of the session.
 import type { Socket } from 'node:net';
 import type { CloseReason } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
@@ -17,17 +18,17 @@ import type { OwnTls } from './tls-certificate.ts';
 
 export interface ClientStartupInputs {
   readonly clock: Clock;
-  /** For everything up to the startup message. */
+  /** The deadline for everything up to the startup message. Milliseconds. */
   readonly timeoutMs: number;
-  /** Undefined: TLS is its server's. */
+  /** Undefined: TLS is between the client and its server. */
   readonly tls: OwnTls | undefined;
-  readonly kept: BufferedBytes;
+  readonly buffered: BufferedBytes;
   readonly handler: StartupHandler;
 }
 
-/** Who has accepted the client, and hears what it wants. */
+/** Hears what the client wants. */
 export interface StartupHandler {
-  /** It wants a backend, or to agree on encryption with one; once, and again after each `next`. */
+  /** The client wants a backend, or encryption with one. Called once, and again after each `declineEncryption`. */
   begin(): void;
   cancel(request: Uint8Array): void;
   /** The client cannot be served, came too late, or left. */
@@ -35,13 +36,13 @@ export interface StartupHandler {
 }
 
 export interface StartupHandOver {
-  /** The first packet as it is to be forwarded, where it can be read. */
+  /** The first packet as it is to be forwarded; undefined if it cannot be read. */
   readonly packet: Uint8Array | undefined;
-  /** What it said besides. */
+  /** The bytes behind the packet. */
   readonly bytes: Uint8Array;
-  /** It half-closed. */
+  /** The client has half-closed. */
   readonly hasEnded: boolean;
-  /** The packet begins a stream in plain text of the protocol that is spoken here. */
+  /** The packet begins a plain-text stream of protocol 3. */
   readonly isReadable: boolean;
 }
 
@@ -62,11 +63,11 @@ export class ClientStartup implements StartupReaderListener {
   #reader: StartupReader;
   #leftMs: number;
   #packet: Recognition | undefined;
-  /** Read of it when it is first asked for. */
+  /** Read when they are first needed. */
   #parameters: StartupParameters | undefined;
   #hasNegotiated = false;
   /**
-   * Requests that have their answer: none may come twice, or a client could ask for ever. Neither follows a handshake.
+   * Requests for encryption that were answered. A second one of a kind is refused, or a client could go on forever.
    */
   #answered: ReadonlySet<Recognition['kind']> = NONE;
   #isEncrypted = false;
@@ -76,23 +77,24 @@ export class ClientStartup implements StartupReaderListener {
     this.#client = client;
     this.#inputs = inputs;
     this.#leftMs = inputs.timeoutMs;
-    this.#reader = new StartupReader(client, inputs.kept, this);
+    this.#reader = new StartupReader(client, inputs.buffered, this);
   }
 
-  /** What to speak with it through: another one after each step in which it may have encrypted. */
+  /** The socket to use. It changes when the client encrypts: do not keep it. */
   client(): Socket {
     return this.#client;
   }
 
-  /** Returns what ends the deadline, to be called once when the packet is there or not wanted any more. */
+  /** Returns the cancel of the deadline, to be called once when the packet has arrived or is not wanted any more. */
   start(): () => void {
     const stop = this.#await();
     this.#reader.start();
     return stop;
   }
 
-  /** The request for encryption was answered no: waits for what the client says to that. Returns as `start` does. */
-  next(): () => void {
+  /** Answers the request for encryption with N and waits for the next packet. Returns the same as `start`. */
+  declineEncryption(): () => void {
+    this.#client.write(NOT_SUPPORTED);
     const length = this.#length();
     if (this.#packet !== undefined) this.#answered = new Set([...this.#answered, this.#packet.kind]);
     this.#forget();
@@ -101,21 +103,21 @@ export class ClientStartup implements StartupReaderListener {
     return stop;
   }
 
-  /** What its startup packet says; nothing where encryption or another protocol hides it. */
+  /** Of the startup packet; undefined if encryption or another protocol hides them. */
   parameters(): StartupParameters | undefined {
     const packet = this.#packet;
     if (packet?.kind === 'startup' && packet.major === 3) this.#parameters ??= readStartupParameters(this.#first());
     return this.#parameters;
   }
 
-  /** What it waits to be answered, as it is to be forwarded, if that is all it has said. */
+  /** The request that waits for a reply, as it is to be forwarded; undefined if the client has sent more than that. */
   firstRequest(): FirstRequest | undefined {
     const packet = this.#forwarded();
     if (packet === undefined || this.#hasPipelined() || this.#reader.hasEnded()) return undefined;
     return { kind: this.#isNegotiating() ? 'negotiation' : 'startup', packet };
   }
 
-  /** Everything it said; the socket is the caller's, who listens to it in the same step. */
+  /** Everything the client has sent. The socket is the caller's, who must listen to it synchronously. */
   handOver(): StartupHandOver {
     const packet = this.#forwarded();
     const from = packet === undefined ? 0 : this.#length();
@@ -126,15 +128,18 @@ export class ClientStartup implements StartupReaderListener {
     return { packet, bytes, hasEnded: this.#reader.hasEnded(), isReadable };
   }
 
-  /** Says no in the client's own terms and parts from it; nothing else is told from here on. Returns the end without courtesy. */
-  refuse(error: Uint8Array, clock: Clock, onClosed: () => void): () => void {
+  /**
+   * Sends the error in the client's own protocol and closes; nothing else is reported. Returns the function that cuts
+   * it short.
+   */
+  refuse(error: Uint8Array, onClosed: () => void): () => void {
     if (this.#abortHandshake !== undefined) return this.#cutOff(this.#abortHandshake, onClosed);
-    // The error itself is the answer to a request with something behind it.
+    // A request with bytes behind it gets the error as its answer.
     const packet = this.#isNegotiating() && this.#hasPipelined() ? undefined : this.#packet;
     return refuse(
       { client: this.#client, reader: this.#reader, packet, answered: this.#answered },
       error,
-      clock,
+      this.#inputs.clock,
       onClosed,
     );
   }
@@ -178,7 +183,7 @@ export class ClientStartup implements StartupReaderListener {
     }
   }
 
-  /** A cancel request is passed on although its sender did not wait. */
+  /** A cancel request is passed on even if its sender did not wait. */
   onClosed(): void {
     const isFirst = this.#packet === undefined && !this.#hasNegotiated;
     if (isFirst) this.#inputs.handler.end(this.#reader.length() === 0 ? 'no_startup' : 'client_reset');
@@ -189,7 +194,7 @@ export class ClientStartup implements StartupReaderListener {
     const { clock, timeoutMs, handler } = this.#inputs;
     const since = clock.now();
     const expired = (): void => handler.end('startup_timeout', `no startup message within ${timeoutMs} ms`);
-    // After a stall timers run first: what the client said meanwhile is read before the verdict.
+    // After a stall timers run before sockets are read: bytes that came in time are read before the deadline counts.
     let cancel = clock.schedule(Math.max(0, this.#leftMs), () => {
       cancel = clock.schedule(0, expired);
     });
@@ -204,7 +209,7 @@ export class ClientStartup implements StartupReaderListener {
     return this.parameters()?.forwarded;
   }
 
-  /** A copy: the reader's own buffer is filled further. */
+  /** A copy: the reader goes on filling its buffer. */
   #first(): Uint8Array {
     return new Uint8Array(this.#reader.bytes().subarray(0, this.#length()));
   }
@@ -230,7 +235,7 @@ export class ClientStartup implements StartupReaderListener {
     this.#encrypt(tls, undefined);
   }
 
-  /** `begun`: what it said already, which is the beginning of the handshake. */
+  /** `begun`: the first bytes of the handshake, if they were read already. */
   #encrypt({ context }: OwnTls, begun: Uint8Array | undefined): void {
     const client = this.#client;
     client.pause();
@@ -243,7 +248,7 @@ export class ClientStartup implements StartupReaderListener {
       onSecure: () => {
         this.#abortHandshake = undefined;
         this.#isEncrypted = true;
-        this.#reader = new StartupReader(socket, this.#inputs.kept, this);
+        this.#reader = new StartupReader(socket, this.#inputs.buffered, this);
         this.#reader.start();
       },
       onFailed: (why) => this.#inputs.handler.end('tls_failed', why),
@@ -253,12 +258,12 @@ export class ClientStartup implements StartupReaderListener {
   }
 
   #nested(): void {
-    // To be refused inside the encryption that there is, not as one who has just begun it.
+    // The refusal must go through the encryption that exists, and not as an alert to a new handshake.
     this.#packet = undefined;
     this.#inputs.handler.end('not_postgres', 'TLS inside TLS');
   }
 
-  /** Who is in the middle of a handshake cannot be told anything. */
+  /** In the middle of a handshake no error can be sent. */
   #cutOff(abort: () => void, onClosed: () => void): () => void {
     abort();
     this.#client.on('close', onClosed);
@@ -276,14 +281,17 @@ export class ClientStartup implements StartupReaderListener {
     this.#inputs.handler.end('hold_full', 'waiting clients have sent more than the proxy can buffer');
   }
 
-  /** What comes before the answer was not encrypted, and may be another's (CVE-2021-23214). PostgreSQL refuses it too. */
+  /**
+   * Bytes before the answer are not encrypted and may come from an attacker (CVE-2021-23214). PostgreSQL refuses them
+   * too.
+   */
   #check(): boolean {
     if (!this.#isNegotiating() || !this.#hasPipelined()) return true;
     this.#inputs.handler.end('not_postgres', 'unencrypted data after the encryption request');
     return false;
   }
 
-  /** Who asked more than one thing and half-closed still wants the answers; who only knocked has left. */
+  /** A client that sent more than its first packet and then half-closed still wants the answers. */
   #hasPipelined(): boolean {
     return this.#length() > 0 && this.#reader.length() > this.#length();
   }
