@@ -1,6 +1,6 @@
 // The status document: what one routing table, the snapshot it was decided from and the counts of the same moment say, for a
 // person or a script to read. Pure.
-import { describeRefusal, describeRoute, describeStanding, leaveWord, refusalEnds } from '../core/describe.ts';
+import { describeRefusal, describeRoute, describeStanding, exclusionCause, refusalEnds } from '../core/describe.ts';
 import type { PoolCounts, WorkerStatus } from '../reports/counts.ts';
 import type { Instant } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
@@ -175,7 +175,7 @@ function failing(
 }
 
 function standingDocument(standing: Standing, now: Instant): StandingDocument {
-  const cause = leaveWord(standing);
+  const cause = exclusionCause(standing);
   return {
     standing: standing.kind,
     ...(cause === undefined ? {} : { cause }),

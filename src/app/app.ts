@@ -195,6 +195,7 @@ function metricsSource(
 ): StatusSource {
   return {
     now: () => clock.now(),
+    wallClock: () => Date.now(),
     routingTable: () => of().monitor.table(),
     counts: () => of().proxy.counts(),
     refusals: () =>

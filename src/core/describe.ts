@@ -95,7 +95,7 @@ function describeRefused(refused: readonly MemberRefusal[]): string | undefined 
 }
 
 /** Why a member is excluded: a key of `on_leave`, or `not_primary` for a member that has never been primary. */
-export function leaveWord(standing: Standing): string | undefined {
+export function exclusionCause(standing: Standing): string | undefined {
   if (standing.kind !== 'leave') return undefined;
   return standing.neverPrimary === true ? 'not_primary' : standing.cause;
 }

@@ -5,7 +5,7 @@ import type { App } from '../app/app.ts';
 import { EXIT } from '../cli/io.ts';
 import type { AskSandbox, SandboxRequest, SandboxSql } from '../cli/io.ts';
 import { loadConfig } from '../config/load.ts';
-import type { Event } from '../telemetry/record.ts';
+import type { Event } from '../telemetry/log-lines.ts';
 import { banner } from './console/banner.ts';
 import { askToPerform, askWhereabouts } from './console/control-client.ts';
 import { listenForControl } from './console/control-server.ts';
@@ -135,7 +135,7 @@ async function putBefore(sandbox: Sandbox, options: RunSandboxOptions, tell: (li
   const loaded = loadConfig({ file: 'pointsman.yaml', env: {}, readFile: () => text });
   if (loaded.kind === 'invalid') throw new Error(loaded.problems.map(({ message }) => message).join('; '));
   const opened = Promise.withResolvers<undefined>();
-  const tellEvent = createNarration({ tell, later: setImmediate });
+  const tellEvent = createNarration({ write: tell, later: setImmediate });
   const narrate = (event: Event): void => {
     if (event.kind === 'route_changed' && event.pool === 'write' && event.to.kind === 'open') opened.resolve(undefined);
     tellEvent(event);

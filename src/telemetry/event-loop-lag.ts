@@ -1,15 +1,14 @@
-// How late this process's event loop was: prom-client's metrics by their names, from a clock that ticks five times less often, because its
-// ten milliseconds cost more processor time than the probing of three members. What is told is the lateness alone, where prom-client
-// tells the interval and the lateness together.
+// Event-loop lag under prom-client's metric names, sampled every 50 ms: prom-client's 10 ms cost more CPU time than probing
+// three members. Exports the lag alone; prom-client exports interval plus lag.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Gauge } from './prometheus.ts';
 import type { Registry } from './prometheus.ts';
 
 const INTERVAL_MS = 50;
-/** For prom-client's own clock, which cannot be left out. */
+/** For prom-client's own sampling, which cannot be switched off. */
 export const HARDLY_EVER_MS = 3_600_000;
 
-/** Nanoseconds from one look at the clock to the next. */
+/** Nanoseconds between two samples. */
 type Intervals = Pick<
   ReturnType<typeof monitorEventLoopDelay>,
   'count' | 'min' | 'max' | 'mean' | 'percentile' | 'reset'
@@ -30,7 +29,7 @@ function watch(): Intervals {
   return intervals;
 }
 
-/** Takes the place of what prom-client has put into the registry. Each scrape tells of the time since the one before. */
+/** Replaces prom-client's metrics in the registry. Each scrape covers the time since the previous one. */
 export function registerEventLoopLag(registry: Registry, intervals: Intervals = watch()): void {
   registry.removeSingleMetric('nodejs_eventloop_lag_stddev_seconds');
   const names = Object.keys(FIGURES);
@@ -39,9 +38,9 @@ export function registerEventLoopLag(registry: Registry, intervals: Intervals = 
     registry.removeSingleMetric(name);
     const gauge: Gauge = new Gauge({
       name,
-      help: `How late the event loop was since the last scrape: ${figure}.`,
+      help: `Event-loop lag since the last scrape: ${figure}.`,
       registers: [registry],
-      // Those of a registry are collected in order.
+      // The metrics of a registry are collected in order.
       collect: () => {
         const nanoseconds = intervals.count === 0 ? 0 : read(intervals) - INTERVAL_MS * 1e6;
         gauge.set(Math.max(0, nanoseconds) / 1e9);

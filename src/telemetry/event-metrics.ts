@@ -1,5 +1,6 @@
-// Counters and histograms that grow with each event. Labels are pools, which the configuration bounds, closed lists, and
-// members, whose series are removed when they leave the cluster.
+// Counters and histograms that grow with each event. Label values are bounded: pools of the configuration, closed lists,
+// and members, whose series are removed when they leave the cluster. A new metric of an event is defined in the group it
+// belongs to and counted in `counting`; deploy/metrics.md lists all.
 import { Counter, Gauge, Histogram } from './prometheus.ts';
 import type { Registry } from 'prom-client';
 import { CLOSE_REASONS } from '../model/close-reason.ts';
@@ -18,17 +19,17 @@ const CANCEL_KEYS: readonly CancelKeyKnowledge[] = ['known', 'unknown'];
 const HOLD_OUTCOMES = ['released', 'timeout', 'gave_up', 'refused'];
 const DISCOVERY_OUTCOMES = ['found', 'failed'];
 const ACCEPTED_BY: readonly Acceptance['by'][] = ['agreement', 'operator'];
-const REFRESH_OUTCOMES = ['asked', 'merged'];
+const REFRESH_OUTCOMES = ['probed', 'merged'];
 const HOLD_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
 const SESSION_BUCKETS = [0.01, 0.1, 1, 10, 60, 600, 3600, 6 * 3600, 24 * 3600];
 
 export interface EventMetrics {
   readonly count: (event: Event) => void;
-  /** Begins the series of pools that were not known before. */
+  /** Creates the series of new pools. */
   readonly learn: (pools: readonly PoolName[]) => void;
   /** Drops the series of members that are not in `known`. */
   readonly retain: (known: ReadonlySet<MemberName>) => void;
-  /** When a read of the member list last succeeded; undefined before the first. */
+  /** Time of the last successful discovery; undefined before the first. */
   readonly discoveredAt: () => Instant | undefined;
 }
 
@@ -39,7 +40,7 @@ export interface EventMetricsOptions {
 
 export function createEventMetrics({ registry, now }: EventMetricsOptions): EventMetrics {
   const registers = [registry];
-  const [pool, { probes, dials }] = [poolMetrics(registers), questionMetrics(registers)];
+  const [pool, { probes, dials }] = [poolMetrics(registers), contactMetrics(registers)];
   const [cluster, members] = [clusterMetrics(registers), retaining(probes, dials)];
   const discoveries = discoveryRecord(cluster, now);
   const reloads = reloadMetrics(registers);
@@ -48,7 +49,7 @@ export function createEventMetrics({ registry, now }: EventMetricsOptions): Even
   return { count, learn: learning(pool), retain: members.retain, discoveredAt: discoveries.lastFoundAt };
 }
 
-interface Counted extends ReturnType<typeof questionMetrics> {
+interface Counted extends ReturnType<typeof contactMetrics> {
   readonly pool: PoolMetrics;
   readonly cluster: ReturnType<typeof clusterMetrics>;
   readonly members: Retaining;
@@ -87,13 +88,13 @@ function counting(counted: Counted): EventMetrics['count'] {
       case 'primary_accepted':
         return cluster.accepted.inc({ reason: event.refusal, by: event.by });
       case 'refresh_asked':
-        return cluster.refreshes.inc({ outcome: event.isMerged ? 'merged' : 'asked' });
+        return cluster.refreshes.inc({ outcome: event.isMerged ? 'merged' : 'probed' });
       case 'urgent_probing':
         return cluster.urgent.set(event.on ? 1 : 0);
       case 'config_reloaded':
       case 'config_reload_failed':
         return reloads.record(event.kind === 'config_reloaded');
-      // Counted elsewhere: in the proxy's own counts, as part of another event, or read at the scrape.
+      // Counted elsewhere: in the proxy's counts, with another event, or read at the scrape.
       case 'client_accepted':
       case 'worker_started':
       case 'worker_ended':
@@ -112,7 +113,7 @@ function counting(counted: Counted): EventMetrics['count'] {
   };
 }
 
-/** Every reason has its series from the start. */
+/** Sets every reason, so that each series exists from the start. */
 function countRefused(gauge: Gauge<'reason'>, refused: readonly MemberRefusal[]): void {
   for (const reason of REFUSAL_REASONS) {
     gauge.set({ reason }, refused.filter((one) => one.reason === reason).length);
@@ -137,7 +138,7 @@ interface Retaining extends Pick<EventMetrics, 'retain'> {
   readonly changed: (event: MembersChanged) => void;
 }
 
-/** Series of members that left go when they leave: a scrape may never come. */
+/** Removes the series of a member when it leaves, because a scrape may never come. */
 function retaining(...timed: readonly Pick<EventMetrics, 'retain'>[]): Retaining {
   const members = new Set<MemberName>();
   const retain: EventMetrics['retain'] = (known) => timed.forEach((one) => one.retain(known));
@@ -157,33 +158,33 @@ function poolMetrics(registers: Registers) {
   return {
     closed: new Counter({
       name: 'pointsman_sessions_closed_total',
-      help: 'Client connections that ended, by the one reason each has.',
+      help: 'Client connections closed, by reason.',
       labelNames: ['pool', 'reason'] as const,
       registers,
     }),
     sessionSeconds: new Histogram({
       name: 'pointsman_session_duration_seconds',
-      help: 'How long client connections lived, from accept to close.',
+      help: 'Lifetime of client connections, from accept to close.',
       labelNames,
       buckets: SESSION_BUCKETS,
       registers,
     }),
     holds: new Counter({
       name: 'pointsman_holds_ended_total',
-      help: 'Clients that had to wait for a member, by how the wait ended.',
+      help: 'Clients that waited for an eligible member, by outcome.',
       labelNames: ['pool', 'outcome'] as const,
       registers,
     }),
     holdSeconds: new Histogram({
       name: 'pointsman_hold_wait_seconds',
-      help: 'How long clients waited for a member, however it ended.',
+      help: 'Time that clients waited for an eligible member, whatever the outcome.',
       labelNames,
       buckets: HOLD_BUCKETS,
       registers,
     }),
     cancels: new Counter({
       name: 'pointsman_cancels_forwarded_total',
-      help: 'Cancel requests passed on: known keys to the member of their session, unknown ones to the members of the pool.',
+      help: 'Cancel requests forwarded: with a known key to the member of the session, with an unknown key to all members.',
       labelNames: ['pool', 'key'] as const,
       registers,
     }),
@@ -195,7 +196,7 @@ function poolMetrics(registers: Registers) {
     }),
     routeChanges: new Counter({
       name: 'pointsman_route_changes_total',
-      help: 'Times the route of a pool changed: other members, waiting, or closed.',
+      help: 'Changes of the route of a pool: other members, hold, or closed.',
       labelNames,
       registers,
     }),
@@ -212,7 +213,7 @@ function learning(metrics: PoolMetrics): EventMetrics['learn'] {
   };
 }
 
-/** Every series is there from the start, so that a first increase is seen as one. */
+/** Every series starts at 0, so that its first increase is visible. */
 function initialise(metrics: PoolMetrics, pool: PoolName): void {
   for (const reason of Object.keys(CLOSE_REASONS)) metrics.closed.inc({ pool, reason }, 0);
   for (const outcome of HOLD_OUTCOMES) metrics.holds.inc({ pool, outcome }, 0);
@@ -225,13 +226,13 @@ function initialise(metrics: PoolMetrics, pool: PoolName): void {
 function reloadMetrics(registers: Registers): { readonly record: (isApplied: boolean) => void } {
   const total = new Counter({
     name: 'pointsman_config_reloads_total',
-    help: 'Times the configuration was read again, by what came of it; failed: nothing changed.',
+    help: 'Configuration reloads, by outcome (failed: nothing changed).',
     labelNames: ['outcome'] as const,
     registers,
   });
   const successful = new Gauge({
     name: 'pointsman_config_last_reload_successful',
-    help: '1 while the program runs with the configuration it was last given, 0 when that could not be used.',
+    help: '1 if the last configuration reload succeeded, 0 if it failed.',
     registers,
   });
   for (const outcome of ['applied', 'failed']) total.inc({ outcome }, 0);
@@ -244,18 +245,18 @@ function reloadMetrics(registers: Registers): { readonly record: (isApplied: boo
   };
 }
 
-function questionMetrics(registers: Registers) {
+function contactMetrics(registers: Registers) {
   return {
     probes: createTimedOutcomes(registers, {
       name: 'probe',
-      counted: 'Questions to the management API of a member: yes and no are answers, the rest is why there was none.',
-      timed: 'How long a question to the management API of a member took, answered or not.',
+      counted: 'Health probes of a member, by outcome: yes and no are answers, other values are failures.',
+      timed: 'Duration of health probes of a member, answered or not.',
     }),
     dials: createTimedOutcomes(registers, {
       name: 'dial',
       counted:
-        'Connects to the PostgreSQL port of a member for a client, by outcome; outraced: another member answered first.',
-      timed: 'How long connects to the PostgreSQL port of a member took, successful or not.',
+        'TCP connects to the PostgreSQL port of a member for a client, by outcome (outraced: another member was faster).',
+      timed: 'Duration of TCP connects to the PostgreSQL port of a member, successful or not.',
     }),
   };
 }
@@ -263,19 +264,19 @@ function questionMetrics(registers: Registers) {
 function clusterMetrics(registers: Registers) {
   const discoveries = new Counter({
     name: 'pointsman_discoveries_total',
-    help: 'Reads of the member list, by whether one was found.',
+    help: 'Reads of the member list, by outcome.',
     labelNames: ['outcome'] as const,
     registers,
   });
   const refreshes = new Counter({
     name: 'pointsman_refreshes_total',
-    help: 'Requests to ask every member at once; merged: so soon after another that nothing more was asked.',
+    help: 'Requests to probe all members now (merged: within a second of another one).',
     labelNames: ['outcome'] as const,
     registers,
   });
   const refused = new Gauge({
     name: 'pointsman_refused_members',
-    help: 'Members of the newest /cluster document that are not used, or only in part, by reason; /status names them.',
+    help: 'Members of the member list that are not used, by reason. /status names them.',
     labelNames: ['reason'] as const,
     registers,
   });
@@ -283,14 +284,14 @@ function clusterMetrics(registers: Registers) {
   return {
     discoveries,
     refreshes,
-    /** Series that are there from the start. */
+    /** Series that exist from the start. */
     initial: [
       ...DISCOVERY_OUTCOMES.map((outcome) => [outcome, discoveries] as const),
       ...REFRESH_OUTCOMES.map((outcome) => [outcome, refreshes] as const),
     ],
     discoverySeconds: new Histogram({
       name: 'pointsman_discovery_duration_seconds',
-      help: 'How long a read of the member list took, with every source it tried.',
+      help: 'Duration of a read of the member list, all sources included.',
       buckets: [...NETWORK_BUCKETS, 10],
       registers,
     }),
@@ -298,12 +299,12 @@ function clusterMetrics(registers: Registers) {
     accepted: acceptances(registers),
     relayDirect: new Gauge({
       name: 'pointsman_relay_direct',
-      help: '1 while bytes are relayed past the streams of Node, 0 while they go through them.',
+      help: '1 while sessions use the direct relay, 0 while they use Node streams.',
       registers,
     }),
     urgent: new Gauge({
       name: 'pointsman_urgent_probing',
-      help: '1 while members are asked at the urgent interval because something triggers.',
+      help: '1 while all members are probed at the urgent interval.',
       registers,
     }),
   };
@@ -312,7 +313,7 @@ function clusterMetrics(registers: Registers) {
 function acceptances(registers: Registers) {
   const total = new Counter({
     name: 'pointsman_primary_acceptances_total',
-    help: 'Times a refused primary was believed again, by what it was refused for and who said so: agreement, operator.',
+    help: 'Refused primaries that were accepted, by reason of the refusal and by whom (agreement of all members, or operator).',
     labelNames: ['reason', 'by'] as const,
     registers,
   });

@@ -2,7 +2,7 @@
 // everything an operator reads after an incident. A new event gets its line in `LINES`.
 import { CLOSE_REASONS } from '../model/close-reason.ts';
 import type { CloseReason } from '../model/close-reason.ts';
-import { describeRoute, durationText, leaveWord, standingText } from '../core/describe.ts';
+import { describeRoute, durationText, exclusionCause, standingText } from '../core/describe.ts';
 import type { MonitorEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../reports/events.ts';
 import type { MemberRefusal } from '../model/member.ts';
 import { AGREEMENT_MS } from '../core/refused-primary.ts';
@@ -202,7 +202,7 @@ function standingLine({ pool, member, from, to, text }: Events['standing_changed
   const isMove = from?.kind === 'open' || to.kind === 'open';
   return {
     level: isTrouble ? 'warn' : isMove ? 'info' : 'debug',
-    text: () => `pool ${pool}: ${member} is ${standingText(to.kind, leaveWord(to))}: ${text}`,
+    text: () => `pool ${pool}: ${member} is ${standingText(to.kind, exclusionCause(to))}: ${text}`,
   };
 }
 
@@ -222,6 +222,6 @@ function refreshLine(isMerged: boolean): LogLine {
 }
 
 function relayText({ isOn, why }: Events['relay_chosen']): string {
-  if (isOn) return 'fast relay enabled';
-  return `fast relay not in use, relaying through Node streams: ${why ?? 'unknown reason'}`;
+  if (isOn) return 'direct relay enabled';
+  return `direct relay not in use, relaying through Node streams: ${why ?? 'unknown reason'}`;
 }

@@ -1,18 +1,18 @@
-// The metrics of one running program, on a registry of its own. Names follow the conventions of Prometheus: base units,
-// `_total` for counters; the process's own metrics keep the names that dashboards expect.
+// The metrics of one program, on their own registry. Names follow the conventions of Prometheus: base units, `_total` for
+// counters, Unix time for points in time. Process metrics keep prom-client's names. deploy/metrics.md lists all.
 import { Gauge, Registry, collectDefaultMetrics } from './prometheus.ts';
 import type { PoolName } from '../model/policy.ts';
 import { createEventMetrics } from './event-metrics.ts';
 import type { EventMetrics } from './event-metrics.ts';
 import { HARDLY_EVER_MS, registerEventLoopLag } from './event-loop-lag.ts';
-import { createStatusMetrics } from './status-metrics.ts';
+import { createStatusMetrics, unixSeconds } from './status-metrics.ts';
 import type { StatusSource } from './status-metrics.ts';
 
 export interface MetricsOptions {
   readonly version: string;
   /** `v24.12.0` */
   readonly nodeVersion: string;
-  /** Every pool of the configuration; see `learn` for those of a later one. */
+  /** The pools of the configuration; `learn` adds those of a later one. */
   readonly pools: readonly PoolName[];
   readonly source: StatusSource;
 }
@@ -21,7 +21,7 @@ export interface Metrics {
   readonly count: EventMetrics['count'];
   readonly learn: EventMetrics['learn'];
   readonly contentType: string;
-  /** The exposition at this moment. */
+  /** The current exposition. */
   readonly text: () => Promise<string>;
 }
 
@@ -32,14 +32,14 @@ export function createMetrics({ version, nodeVersion, pools, source }: MetricsOp
   const refresh = createStatusMetrics(registry, source);
   new Gauge({
     name: 'pointsman_build_info',
-    help: 'Always 1: which build this is.',
+    help: 'Always 1. The labels name the version and the Node version.',
     labelNames: ['version', 'node_version'] as const,
     registers: [registry],
   }).set({ version, node_version: nodeVersion }, 1);
-  const discoveryAge = new Gauge({
-    name: 'pointsman_discovery_age_seconds',
-    help: 'Time since the member list was last read; absent before the first time.',
-    // Without a label the series would be there, with 0, before the first time.
+  const lastDiscovery = new Gauge({
+    name: 'pointsman_discovery_timestamp_seconds',
+    help: 'Last successful read of the member list (Unix time); absent before the first.',
+    // Without a label the series would exist, with 0, before the first read.
     labelNames: ['source'] as const,
     registers: [registry],
   });
@@ -52,7 +52,7 @@ export function createMetrics({ version, nodeVersion, pools, source }: MetricsOp
     text: () => {
       events.retain(refresh());
       const at = events.discoveredAt();
-      if (at !== undefined) discoveryAge.set({ source: 'cluster' }, Math.max(0, source.now() - at) / 1000);
+      if (at !== undefined) lastDiscovery.set({ source: 'cluster' }, unixSeconds(source, at));
       return registry.metrics();
     },
   };

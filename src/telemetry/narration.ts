@@ -8,7 +8,7 @@ import { logLine } from './log-lines.ts';
 type Event = ProxyEvent | WorkerEvent | MonitorEvent | ReloadEvent;
 
 export interface NarrationOptions {
-  readonly tell: (line: string) => void;
+  readonly write: (line: string) => void;
   /** Runs `run` after the current events, so that sessions that close together share a line. */
   readonly later: (run: () => void) => void;
 }
@@ -27,9 +27,9 @@ const ORDINARY: readonly CloseReason[] = ['cancel_forwarded', 'startup_timeout']
 export function createNarration(options: NarrationOptions): (event: Event) => void {
   const holds = createHolds(options);
   const endings = createEndings(options);
-  const tellAsLogged = (event: Event): void => {
+  const writeAsLogged = (event: Event): void => {
     const { level, text } = logLine(event, true);
-    if (level !== 'debug' && level !== 'trace') options.tell(text());
+    if (level !== 'debug' && level !== 'trace') options.write(text());
   };
   return (event) => {
     switch (event.kind) {
@@ -42,7 +42,7 @@ export function createNarration(options: NarrationOptions): (event: Event) => vo
       case 'standing_changed':
         // The line about the route says so.
         if (event.to.why.code === 'fallback') return;
-        return tellAsLogged(event);
+        return writeAsLogged(event);
       case 'route_changed':
       case 'members_changed':
       case 'primary_refused':
@@ -57,7 +57,7 @@ export function createNarration(options: NarrationOptions): (event: Event) => vo
       case 'worker_ended':
       case 'certificate_loaded':
       case 'certificate_refused':
-        return tellAsLogged(event);
+        return writeAsLogged(event);
       case 'relay_chosen':
       case 'client_accepted':
       case 'dial_finished':
@@ -80,7 +80,7 @@ interface Holds {
 }
 
 /** One line for the first client on hold, and one for all of them when the last hold has ended. */
-function createHolds({ tell }: NarrationOptions): Holds {
+function createHolds({ write }: NarrationOptions): Holds {
   const waiting = new Map<string, Waiting>();
   return {
     started(pool) {
@@ -90,7 +90,7 @@ function createHolds({ tell }: NarrationOptions): Holds {
         return;
       }
       waiting.set(pool, { now: 1, served: 0, unserved: 0, longestMs: 0 });
-      tell(`pool ${pool}: clients are waiting`);
+      write(`pool ${pool}: clients are waiting`);
     },
     ended(pool, isServed, waitedMs) {
       const known = waiting.get(pool);
@@ -101,7 +101,7 @@ function createHolds({ tell }: NarrationOptions): Holds {
       known.longestMs = Math.max(known.longestMs, waitedMs);
       if (known.now > 0) return;
       waiting.delete(pool);
-      tell(heldText(pool, known));
+      write(heldText(pool, known));
     },
   };
 }
@@ -111,16 +111,16 @@ interface Endings {
 }
 
 /** Sessions that close together for one reason share a line. */
-function createEndings({ tell, later }: NarrationOptions): Endings {
+function createEndings({ write, later }: NarrationOptions): Endings {
   const counts = new Map<string, number>();
-  const tellAll = (): void => {
-    for (const [what, count] of counts) tell(`${count === 1 ? '1 session' : `${count} sessions`} closed on ${what}`);
+  const writeAll = (): void => {
+    for (const [what, count] of counts) write(`${count === 1 ? '1 session' : `${count} sessions`} closed on ${what}`);
     counts.clear();
   };
   return {
     ended(member, reason) {
       if (member === undefined || CLOSE_REASONS[reason].side === 'client' || ORDINARY.includes(reason)) return;
-      if (counts.size === 0) later(tellAll);
+      if (counts.size === 0) later(writeAll);
       const key = `${member}: ${reason}`;
       counts.set(key, (counts.get(key) ?? 0) + 1);
     },

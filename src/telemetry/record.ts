@@ -1,21 +1,19 @@
-// The one listener of the shells' events: each becomes a log line and a metric. Never throws into its caller: telling must
-// not break what is told about.
+// The listener of all events: each becomes a log line and a metric. Never throws into its caller.
 import type { Clock } from '../model/instant.ts';
 import type { MonitorEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../reports/events.ts';
 import { onOneLine } from '../model/printable.ts';
+import { logFields } from './log-fields.ts';
 import { logLine, repeatText } from './log-lines.ts';
-import type { LogLine } from './log-lines.ts';
+import type { Event, LogLine } from './log-lines.ts';
 import type { Log } from './log.ts';
 import { Repeats } from './repeats.ts';
-
-export type Event = ProxyEvent | WorkerEvent | MonitorEvent | ReloadEvent;
 
 export interface RecorderOptions {
   readonly log: Log;
   readonly clock: Clock;
   /** Counts the event; see event-metrics.ts. */
   readonly count: (event: Event) => void;
-  /** Somebody else who wants to know. */
+  /** Called with each event, too. */
   readonly narrate?: ((event: Event) => void) | undefined;
 }
 
@@ -23,7 +21,7 @@ export interface Recorder {
   readonly onProxyEvent: (event: ProxyEvent | WorkerEvent) => void;
   readonly onMonitorEvent: (event: MonitorEvent) => void;
   readonly onReload: (event: ReloadEvent) => void;
-  /** Writes what was counted of repeated lines. */
+  /** Writes the counts of repeated lines. */
   readonly stop: () => void;
 }
 
@@ -32,13 +30,13 @@ export function createRecorder({ log, clock, count, narrate }: RecorderOptions):
   const repeats = new Repeats(clock);
   const write = (event: Event, { level, text }: LogLine): void => {
     if (!log.isLevelEnabled(level)) return;
-    const { kind, ...fields } = event;
-    // Who reads at this level wants each of them.
+    const { kind } = event;
+    // At debug level every line is wanted.
     const repeat = log.isLevelEnabled('debug') ? undefined : repeatText(event);
-    const tell = (repeated: number): void =>
+    const report = (repeated: number): void =>
       log[level]({ event: 'repeated', of: kind, ...repeat?.fields, count: repeated }, repeat?.text(repeated));
-    if (repeat === undefined || repeats.isFirst({ key: repeat.key, tell }))
-      log[level]({ event: kind, ...fields }, onOneLine(text()));
+    if (repeat === undefined || repeats.isFirst({ key: repeat.key, report }))
+      log[level]({ event: kind, ...logFields(event) }, onOneLine(text()));
   };
   const record = (event: Event): void => {
     try {
@@ -49,7 +47,7 @@ export function createRecorder({ log, clock, count, narrate }: RecorderOptions):
       write(event, line);
       narrate?.(event);
     } catch (error) {
-      log.error({ event: 'record_failed', of: event.kind, err: error }, 'an event could not be recorded');
+      log.error({ event: 'record_failed', of: event.kind, err: error }, 'cannot record an event');
     }
   };
   return { onProxyEvent: record, onMonitorEvent: record, onReload: record, stop: () => repeats.stop() };

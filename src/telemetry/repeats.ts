@@ -5,37 +5,37 @@ import type { Clock } from '../model/instant.ts';
 export interface Repeat {
   readonly key: string;
   /** Reports that `count` more came within a second. */
-  readonly tell: (count: number) => void;
+  readonly report: (count: number) => void;
 }
 
 const EVERY_MS = 1_000;
 
 export class Repeats {
   readonly #clock: Clock;
-  readonly #open = new Map<string, { count: number; tell: Repeat['tell']; cancel: () => void }>();
+  readonly #open = new Map<string, { count: number; report: Repeat['report']; cancel: () => void }>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   /** True: the first of its group within a second; write it. */
-  isFirst({ key, tell }: Repeat): boolean {
+  isFirst({ key, report }: Repeat): boolean {
     const known = this.#open.get(key);
     if (known === undefined) {
-      this.#open.set(key, { count: 0, tell, cancel: this.#closeLater(key) });
+      this.#open.set(key, { count: 0, report, cancel: this.#closeLater(key) });
       return true;
     }
     known.count += 1;
-    known.tell = tell;
+    known.report = report;
     return false;
   }
 
   /** Reports the counts so far. */
   stop(): void {
-    for (const [key, { count, tell, cancel }] of this.#open) {
+    for (const [key, { count, report, cancel }] of this.#open) {
       cancel();
       this.#open.delete(key);
-      if (count > 0) tell(count);
+      if (count > 0) report(count);
     }
   }
 
@@ -43,14 +43,14 @@ export class Repeats {
     return this.#clock.schedule(EVERY_MS, () => {
       const known = this.#open.get(key);
       if (known === undefined) return;
-      const { count, tell } = known;
+      const { count, report } = known;
       if (count === 0) {
         this.#open.delete(key);
         return;
       }
       known.count = 0;
       known.cancel = this.#closeLater(key);
-      tell(count);
+      report(count);
     });
   }
 }

@@ -1,5 +1,5 @@
-// Gauges and totals that are read at the scrape: all from one routing table and one count, so that they agree with each other
-// and with the routing (G21).
+// Gauges and totals that are read at the scrape, all from one routing table and one set of counts, so that they agree with
+// each other and with the routing (G21).
 import { Counter, Gauge } from './prometheus.ts';
 import type { Registry } from 'prom-client';
 import type { PoolCounts, WorkerStatus } from '../reports/counts.ts';
@@ -15,6 +15,8 @@ import { createWorkerMetrics } from './worker-metrics.ts';
 /** Where the values of a scrape come from. Each is called once per scrape. */
 export interface StatusSource {
   readonly now: () => Instant;
+  /** Milliseconds since 1970. */
+  readonly wallClock: () => number;
   readonly routingTable: () => RoutingTable;
   readonly counts: () => ReadonlyMap<PoolName, PoolCounts>;
   /** The start of the newest probe that the member answered. */
@@ -23,15 +25,15 @@ export interface StatusSource {
   readonly isUp: (member: MemberName) => boolean;
   /** The cluster's name; undefined while it is not known. */
   readonly scope: () => string | undefined;
-  /** What primaries are refused for, while there is no other. */
+  /** Why primaries are refused, while there is no other primary. */
   readonly refusals?: () => readonly RefusalKind[];
   /** By the operator. */
   readonly isDrained: (member: MemberName) => boolean;
-  /** With which clients are answered; undefined where TLS is the members'. */
+  /** Presented to clients; undefined in passthrough mode. */
   readonly certificate: () => Certificate | undefined;
-  /** The processes that serve; none where it is this one. */
+  /** Worker processes; empty if this process serves clients itself. */
   readonly workers?: () => readonly WorkerStatus[];
-  /** Lines of the log that could not be written, since the start. */
+  /** Log lines lost since the start. */
   readonly droppedLogLines?: (() => number) | undefined;
 }
 
@@ -39,14 +41,14 @@ interface Certificate {
   readonly file: string;
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
-  /** False while its files hold something that cannot be used. */
+  /** False while its files cannot be used. */
   readonly isCurrent: boolean;
 }
 
 const ROUTES: readonly Route['kind'][] = ['open', 'hold', 'closed'];
 const STANDINGS: readonly Standing['kind'][] = ['open', 'keep', 'leave'];
 
-/** Returns a function that brings every value up to date and tells which members there are. */
+/** Returns a function that updates every value and returns the known members. */
 export function createStatusMetrics(registry: Registry, source: StatusSource): () => ReadonlySet<MemberName> {
   const registers = [registry];
   const routing = routingMetrics(registers);
@@ -56,11 +58,10 @@ export function createStatusMetrics(registry: Registry, source: StatusSource): (
   const setWorkers = createWorkerMetrics(registers);
   const droppedLogLines = new Counter({
     name: 'pointsman_log_dropped_lines_total',
-    help: 'Lines of the log that were lost, because the reader was too slow or has ended, or the disk was full.',
+    help: 'Log lines lost, because the reader was too slow or had ended, or the disk was full.',
     registers,
   });
   return () => {
-    const now = source.now();
     const table = source.routingTable();
     const members = new Set([...table.pools.values()].flatMap((decision) => [...decision.standings.keys()]));
     for (const gauge of Object.values(routing)) gauge.reset();
@@ -74,7 +75,7 @@ export function createStatusMetrics(registry: Registry, source: StatusSource): (
       const at = source.lastAnswerAt(member);
       routing.up.set({ member }, source.isUp(member) ? 1 : 0);
       routing.drained.set({ member }, source.isDrained(member) ? 1 : 0);
-      if (at !== undefined) routing.answerAge.set({ member }, Math.max(0, now - at) / 1000);
+      if (at !== undefined) routing.lastAnswer.set({ member }, unixSeconds(source, at));
       routing.unverified.set({ member }, isVouched(table, member) ? 1 : 0);
     }
     for (const total of [sessions.accepted, sessions.bytes]) total.reset();
@@ -88,6 +89,11 @@ export function createStatusMetrics(registry: Registry, source: StatusSource): (
   };
 }
 
+/** Unix time of an instant. */
+export function unixSeconds({ now, wallClock }: Pick<StatusSource, 'now' | 'wallClock'>, at: Instant): number {
+  return Math.round(wallClock() - (now() - at)) / 1000;
+}
+
 function setCertificate({ expiry, isCurrent }: TlsMetrics, certificate: Certificate | undefined): void {
   for (const gauge of [expiry, isCurrent]) gauge.reset();
   if (certificate === undefined) return;
@@ -96,7 +102,7 @@ function setCertificate({ expiry, isCurrent }: TlsMetrics, certificate: Certific
   isCurrent.set({ file }, certificate.isCurrent ? 1 : 0);
 }
 
-/** In use on another member's word. */
+/** In use because another member confirms it. */
 function isVouched({ pools }: RoutingTable, member: MemberName): boolean {
   return [...pools.values()].some(({ standings }) => standings.get(member)?.why.code === 'vouched');
 }
@@ -127,19 +133,19 @@ type RoutingMetrics = ReturnType<typeof routingMetrics>;
 type SessionMetrics = ReturnType<typeof sessionMetrics>;
 type TlsMetrics = ReturnType<typeof tlsMetrics>;
 
-/** Absent where TLS is the members'. */
+/** Absent in passthrough mode. */
 function tlsMetrics(registers: Registers) {
   const labelNames = ['file'] as const;
   return {
     expiry: new Gauge({
       name: 'pointsman_tls_certificate_expiry_timestamp_seconds',
-      help: "When the certificate expires with which clients are answered; absent where TLS is the members'.",
+      help: 'Expiry of the TLS certificate presented to clients (Unix time); absent in passthrough mode.',
       labelNames,
       registers,
     }),
     isCurrent: new Gauge({
       name: 'pointsman_tls_certificate_current',
-      help: '1 while that certificate is what its files hold, 0 while they hold something that cannot be used.',
+      help: '1 if the TLS certificate in use is that of its files, 0 if the files cannot be used.',
       labelNames,
       registers,
     }),
@@ -151,37 +157,37 @@ function routingMetrics(registers: Registers) {
     ...memberMetrics(registers),
     cluster: new Gauge({
       name: 'pointsman_cluster_info',
-      help: 'Always 1: which cluster this is, by its scope; an empty scope is not known yet.',
+      help: 'Always 1. The scope label names the cluster; it is empty while the name is unknown.',
       labelNames: ['scope'] as const,
       registers,
     }),
-    members: new Gauge({ name: 'pointsman_members', help: 'Members known, whatever their state.', registers }),
+    members: new Gauge({ name: 'pointsman_members', help: 'Known members, in any state.', registers }),
     complete: new Gauge({
       name: 'pointsman_first_round_complete',
-      help: '1 once every member first known was asked; nothing is routed before.',
+      help: '1 after the first round of probes is complete; nothing is routed before.',
       registers,
     }),
     route: new Gauge({
       name: 'pointsman_pool_route',
-      help: 'Where a pool leads, 1 for the one that holds: open to members, hold (clients wait), closed (clients are refused).',
+      help: 'Route of the pool (1 for the current one): open, hold (clients wait) or closed (clients are refused).',
       labelNames: ['pool', 'kind'] as const,
       registers,
     }),
     fallback: new Gauge({
       name: 'pointsman_pool_fallback_active',
-      help: "1 while the pool lives on its fallback pool's members.",
+      help: '1 while the pool uses the members of its fallback pool.',
       labelNames: ['pool'] as const,
       registers,
     }),
     lagging: new Gauge({
       name: 'pointsman_pool_lagging_active',
-      help: '1 while every member of the pool lags and those that lag least are used all the same.',
+      help: '1 while every member of the pool is over the lag limit and those with the smallest lag are used.',
       labelNames: ['pool'] as const,
       registers,
     }),
     targets: new Gauge({
       name: 'pointsman_pool_open_members',
-      help: 'Members that take new sessions of the pool, by fallback too.',
+      help: 'Members that receive new sessions of the pool, fallback included.',
       labelNames: ['pool'] as const,
       registers,
     }),
@@ -192,31 +198,31 @@ function memberMetrics(registers: Registers) {
   return {
     standing: new Gauge({
       name: 'pointsman_member_standing',
-      help: "A member's place in a pool, 1 for the one that holds: open takes sessions, keep only keeps its live ones, leave is out.",
+      help: 'State of a member in a pool (1 for the current one): open (eligible), keep (no new sessions) or leave (excluded).',
       labelNames: ['pool', 'member', 'standing'] as const,
       registers,
     }),
     up: new Gauge({
       name: 'pointsman_member_up',
-      help: "1 while the member's management API answers, 0 while it does not, and before its first answer.",
+      help: '1 if the management API of the member answered the last probe, 0 otherwise.',
       labelNames: ['member'] as const,
       registers,
     }),
-    answerAge: new Gauge({
-      name: 'pointsman_member_last_answer_age_seconds',
-      help: 'Time since the start of the newest probe that the member answered; absent before its first answer.',
+    lastAnswer: new Gauge({
+      name: 'pointsman_member_last_answer_timestamp_seconds',
+      help: 'Start of the last probe that the member answered (Unix time); absent before its first answer.',
       labelNames: ['member'] as const,
       registers,
     }),
     drained: new Gauge({
       name: 'pointsman_member_drained',
-      help: '1 while the operator has drained the member: it takes no new sessions.',
+      help: '1 while the operator has drained the member: it receives no new sessions.',
       labelNames: ['member'] as const,
       registers,
     }),
     unverified: new Gauge({
       name: 'pointsman_member_unverified',
-      help: "1 while a member takes sessions on another member's word, because its own API is silent.",
+      help: '1 while a member is used because another member confirms it, since its own API does not respond.',
       labelNames: ['member'] as const,
       registers,
     }),
@@ -226,7 +232,7 @@ function memberMetrics(registers: Registers) {
 function refusedGauge(registers: Registers) {
   return new Gauge({
     name: 'pointsman_primary_refused',
-    help: '1 while a member answers as the primary and is refused, by what for, and no other primary is known: writes wait.',
+    help: '1 while a member that claims to be primary is refused and no other primary is known, by reason. Writes wait.',
     labelNames: ['reason'] as const,
     registers,
   });
@@ -237,32 +243,37 @@ function sessionMetrics(registers: Registers) {
   return {
     sessions: new Gauge({
       name: 'pointsman_sessions',
-      help: 'Client connections now, by state.',
+      help: 'Current client connections, by state.',
       labelNames: ['pool', 'state'] as const,
       registers,
     }),
     onMember: new Gauge({
       name: 'pointsman_member_sessions',
-      help: 'Client connections now that are connected, or connecting, to a member.',
+      help: 'Current client connections that are connected or connecting to a member.',
       labelNames: ['pool', 'member'] as const,
       registers,
     }),
-    holds: new Gauge({ name: 'pointsman_holds', help: 'Clients now waiting for a member.', labelNames, registers }),
+    holds: new Gauge({
+      name: 'pointsman_holds',
+      help: 'Clients that currently wait for an eligible member.',
+      labelNames,
+      registers,
+    }),
     lent: new Gauge({
       name: 'pointsman_pool_fallback_sessions',
-      help: 'Client connections now that came by fallback.',
+      help: 'Current client connections that use the fallback.',
       labelNames,
       registers,
     }),
     accepted: new Counter({
       name: 'pointsman_clients_accepted_total',
-      help: 'Client connections accepted, by the pool of their listener: over all pools, those that ended plus those that live.',
+      help: 'Client connections accepted, by pool of the listener. Over all pools: closed plus current ones.',
       labelNames,
       registers,
     }),
     bytes: new Counter({
       name: 'pointsman_relayed_bytes_total',
-      help: 'Bytes passed on between clients and members.',
+      help: 'Bytes relayed between clients and members.',
       labelNames: ['pool', 'direction'] as const,
       registers,
     }),

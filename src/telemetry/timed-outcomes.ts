@@ -1,5 +1,5 @@
-// What is asked of single members, probes and dials: how often it ended how, and how long it took. Remembers which series a
-// member has, so that they can be removed when it leaves the cluster.
+// A counter by outcome and a histogram of durations for each member: probes and dials. Remembers the series of a member,
+// to remove them when it leaves the cluster.
 import { Counter, Histogram } from './prometheus.ts';
 import type { Registry } from 'prom-client';
 import type { MemberName } from '../model/member.ts';

@@ -1,32 +1,31 @@
-// The processes that serve clients where that is not this one, whose own process metrics then say little. By their place: the one that
-// replaces a worker takes over its series.
+// Metrics of the worker processes, by worker number: a replacement continues the series of its predecessor.
 import { Counter, Gauge } from './prometheus.ts';
 import type { Registry } from 'prom-client';
 import type { WorkerStatus } from '../reports/counts.ts';
 
-/** Returns what brings them up to date. */
+/** Returns a function that updates the values. */
 export function createWorkerMetrics(registers: Registry[]): (workers: readonly WorkerStatus[]) => void {
   const labelNames = ['worker'] as const;
   const count = new Gauge({
     name: 'pointsman_workers',
-    help: 'Worker processes that accept clients; 0 where this process serves them itself.',
+    help: 'Worker processes that accept clients; 0 if the main process serves them itself.',
     registers,
   });
   const restarts = new Counter({
     name: 'pointsman_worker_restarts_total',
-    help: 'Workers that were started in the place of one that had ended.',
+    help: 'Times a worker was replaced.',
     labelNames,
     registers,
   });
   const sessions = new Gauge({
     name: 'pointsman_worker_sessions',
-    help: 'Client connections now, by worker.',
+    help: 'Current client connections, by worker.',
     labelNames,
     registers,
   });
-  const cpu = new Gauge({
-    name: 'pointsman_worker_cpu_seconds',
-    help: 'Processor time of the worker, user and system, since it was started.',
+  const cpu = new Counter({
+    name: 'pointsman_worker_cpu_seconds_total',
+    help: 'CPU time of the worker, user and system; starts again at 0 when it is replaced.',
     labelNames,
     registers,
   });
@@ -38,12 +37,12 @@ export function createWorkerMetrics(registers: Registry[]): (workers: readonly W
   });
   return (workers) => {
     count.set(workers.filter(({ isReady }) => isReady).length);
-    restarts.reset();
+    for (const total of [restarts, cpu]) total.reset();
     for (const { number, ...status } of workers) {
       const worker = String(number);
       restarts.inc({ worker }, status.restarts);
       sessions.set({ worker }, status.sessions);
-      cpu.set({ worker }, status.cpuSeconds);
+      cpu.inc({ worker }, status.cpuSeconds);
       memory.set({ worker }, status.residentBytes);
     }
   };

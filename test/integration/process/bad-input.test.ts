@@ -99,8 +99,11 @@ test('scenario 2: who comes meanwhile waits as long as a hold lasts, and is told
   const client = await connectRaw({ host: '127.0.0.1', port: await pointsman.port('write') });
   client.socket.write(aStartup());
   const told = await pointsman.waitFor('the answer', () => errorFields(client.received()));
-  expect(told).toMatchObject({ S: 'FATAL', C: '57P03', M: expect.stringContaining('no primary available') });
-  expect(told['D']).toMatch(/waited/);
+  expect(told).toMatchObject({
+    S: 'FATAL',
+    C: '57P03',
+    M: expect.stringMatching(/no primary available .* after waiting/),
+  });
   expect((await pointsman.admin('/readyz')).status).toBe(503);
   client.socket.destroy();
 });

@@ -85,7 +85,7 @@ describeUnless(missing, 'systemd is told', () => {
   test('without the program that tells it, the log says so and what else can be done', async () => {
     await started(cluster.section(), { PATH: '/nonexistent' });
     const line = await pointsman?.waitFor('the warning', () =>
-      pointsman?.lines.find(({ event }) => event === 'systemd_not_told'),
+      pointsman?.lines.find(({ event }) => event === 'systemd_notify_failed'),
     );
     expect(line?.['msg']).toBe(
       'systemd notification failed (not needed with Type=exec): the program systemd-notify is missing',

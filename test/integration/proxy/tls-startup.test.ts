@@ -193,7 +193,7 @@ test('require: plain text is refused with what to do', async () => {
     H: expect.stringContaining('sslmode=require'),
   });
   client.socket.end();
-  expect(await tls.reasonOf(client)).toEqual(['tls_required', 'the startup message came in plain text']);
+  expect(await tls.reasonOf(client)).toEqual(['tls_required', 'the startup message arrived without TLS']);
   expect(tls.one.connections).toHaveLength(0);
 });
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { buildStatus } from '../../../src/admin/status.ts';
 import { planActions } from '../../../src/core/actions.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
-import { describeStanding, leaveWord, standingText } from '../../../src/core/describe.ts';
+import { describeStanding, exclusionCause, standingText } from '../../../src/core/describe.ts';
 import type { Observation } from '../../../src/model/observation.ts';
 import { changesBetween } from '../../../src/monitor/changes.ts';
 import { refusalMessage } from '../../../src/proxy/ending/refusal-message.ts';
@@ -43,14 +43,14 @@ function lagging(at: number): Observation {
 describe('a member of the pool of the primary', () => {
   test('is called demoted only when it was the primary before', () => {
     const replica = poolOf(aTable(POLICY, 100, ...ROUND), 'write').standings.get('pg-2');
-    expect(replica && standingText(replica.kind, leaveWord(replica))).toBe('not primary');
+    expect(replica && standingText(replica.kind, exclusionCause(replica))).toBe('not primary');
     expect(replica, 'its sessions, if there were any, would end as those of a demoted one').toMatchObject({
       kind: 'leave',
       cause: 'demoted',
     });
     const switched = [isPrimary('pg-2', 2000, { timeline: 2 }), isReplica('pg-1', 2000, { timeline: 2 })];
     const former = poolOf(aTable(POLICY, 2100, ...ROUND, ...switched), 'write').standings.get('pg-1');
-    expect(former && standingText(former.kind, leaveWord(former))).toBe('excluded (demoted)');
+    expect(former && standingText(former.kind, exclusionCause(former))).toBe('excluded (demoted)');
   });
 
   test.each<[string, number, readonly Observation[], string]>([

@@ -6,7 +6,7 @@ import {
   describeMembers,
   describeStanding,
   durationText,
-  leaveWord,
+  exclusionCause,
   standingText,
 } from '../../../src/core/describe.ts';
 import { REFUSAL_REASONS } from '../../../src/model/member.ts';
@@ -120,7 +120,7 @@ describe('sentences', () => {
     );
     const idle = { kind: 'leave', cause: 'fallback_over', why } as const;
     expect(describeStanding(idle, 0)).toBe('fallback, used only while the pool has no other eligible member');
-    expect(standingText(idle.kind, leaveWord(idle))).toBe('not in use');
+    expect(standingText(idle.kind, exclusionCause(idle))).toBe('not in use');
   });
 
   test('nobody seen', () => {

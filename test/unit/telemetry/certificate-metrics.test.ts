@@ -12,6 +12,7 @@ test('the certificate that clients are answered with, while there is one', async
   };
   const source = {
     now: () => 0,
+    wallClock: () => 0,
     routingTable: () => aTable(aPolicy(), 0),
     counts: () => new Map(),
     lastAnswerAt: () => undefined,

@@ -208,8 +208,8 @@ describe('lines', () => {
       { kind: 'certificate_refused', why: '/a.key is not the key of cert' },
       'error new TLS certificate rejected, keeping the old one: /a.key is not the key of cert',
     ],
-    [{ kind: 'relay_chosen', isOn: true }, 'info fast relay enabled'],
-    [{ kind: 'relay_chosen', isOn: false, why: 'x' }, 'info fast relay not in use, relaying through Node streams: x'],
+    [{ kind: 'relay_chosen', isOn: true }, 'info direct relay enabled'],
+    [{ kind: 'relay_chosen', isOn: false, why: 'x' }, 'info direct relay not in use, relaying through Node streams: x'],
     [{ kind: 'listener_failed', pool: 'read', detail: 'EMFILE' }, 'error pool read: listener failed: EMFILE'],
     [
       { kind: 'standby_report_stale', member: 'pg-1' },
@@ -276,9 +276,9 @@ describe('recorder', () => {
       member: 'pg-1',
       client: '10.1.1.1:5000',
       reason: 'evicted_dead',
-      durationMs: 1500,
-      toBackendBytes: 1,
-      toClientBytes: 2,
+      duration_ms: 1500,
+      to_backend_bytes: 1,
+      to_client_bytes: 2,
     });
   });
 

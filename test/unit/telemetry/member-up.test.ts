@@ -12,6 +12,7 @@ test('a member without an answer is down and has no age, one that fell silent is
   const table = decideRoutes(policy, snapshot, 3000);
   const source = {
     now: () => 3000,
+    wallClock: () => 3000,
     routingTable: () => table,
     counts: () => new Map(),
     lastAnswerAt: (member: string) => snapshot.members.get(member)?.answeredAt,
@@ -25,8 +26,8 @@ test('a member without an answer is down and has no age, one that fell silent is
     'pointsman_member_up{member="pg-1"} 0',
     'pointsman_member_up{member="pg-2"} 1',
     'pointsman_member_up{member="pg-3"} 0',
-    'pointsman_member_last_answer_age_seconds{member="pg-1"} 2',
-    'pointsman_member_last_answer_age_seconds{member="pg-2"} 1',
+    'pointsman_member_last_answer_timestamp_seconds{member="pg-1"} 1',
+    'pointsman_member_last_answer_timestamp_seconds{member="pg-2"} 2',
     'pointsman_cluster_info{scope="lab"} 1',
   ]);
 });

@@ -24,6 +24,7 @@ const idle: PoolCounts = {
 function metricsWith(source: Partial<StatusSource> = {}): Metrics {
   const whole = {
     now: () => 2000,
+    wallClock: () => 1_700_000_002_000,
     routingTable: () => table,
     counts: () => new Map(),
     lastAnswerAt: () => 1500,
@@ -88,9 +89,9 @@ describe('at the scrape', () => {
       'pointsman_pool_open_members{pool="write"} 1',
       'pointsman_pool_open_members{pool="read"} 1',
     ]);
-    expect(await samples(metrics, 'pointsman_member_last_answer_age_seconds')).toEqual([
-      'pointsman_member_last_answer_age_seconds{member="pg-1"} 0.5',
-      'pointsman_member_last_answer_age_seconds{member="pg-2"} 0.5',
+    expect(await samples(metrics, 'pointsman_member_last_answer_timestamp_seconds')).toEqual([
+      'pointsman_member_last_answer_timestamp_seconds{member="pg-1"} 1700000001.5',
+      'pointsman_member_last_answer_timestamp_seconds{member="pg-2"} 1700000001.5',
     ]);
     expect(await samples(metrics, 'pointsman_member_drained')).toEqual([
       'pointsman_member_drained{member="pg-1"} 0',
@@ -244,18 +245,18 @@ describe('by event', () => {
     expect(await metrics.text()).not.toContain('gone');
   });
 
-  test('discovery: outcomes from the start, an age only once there was a success', async () => {
+  test('discovery: outcomes from the start, a time only once there was a success', async () => {
     let now = 1000;
-    const metrics = metricsWith({ now: () => now });
+    const metrics = metricsWith({ now: () => now, wallClock: () => 1_700_000_000_000 + now });
     const discovered = (detail: string | undefined): void =>
       metrics.count({ kind: 'discovery_finished', source: 'a', detail, members: 1, durationMs: 20 });
     discovered('nobody answers');
-    expect(await samples(metrics, 'pointsman_discovery_age_seconds')).toEqual([]);
+    expect(await samples(metrics, 'pointsman_discovery_timestamp_seconds')).toEqual([]);
     discovered(undefined);
     now = 4000;
     discovered('nobody answers');
-    expect(await samples(metrics, 'pointsman_discovery_age_seconds')).toEqual([
-      'pointsman_discovery_age_seconds{source="cluster"} 3',
+    expect(await samples(metrics, 'pointsman_discovery_timestamp_seconds')).toEqual([
+      'pointsman_discovery_timestamp_seconds{source="cluster"} 1700000001',
     ]);
     expect(await samples(metrics, 'pointsman_discoveries_total')).toEqual([
       'pointsman_discoveries_total{outcome="found"} 1',

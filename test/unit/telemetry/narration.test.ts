@@ -14,7 +14,7 @@ function narrate(): Narrated {
   const later: (() => void)[] = [];
   return {
     lines,
-    tell: createNarration({ tell: (line) => lines.push(line), later: (run) => later.push(run) }),
+    tell: createNarration({ write: (line) => lines.push(line), later: (run) => later.push(run) }),
     flush: () => later.splice(0).forEach((run) => run()),
   };
 }

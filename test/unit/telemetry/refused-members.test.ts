@@ -9,6 +9,7 @@ test('every reason has a series from the start, and counts its members', async (
   const table = aTable(aPolicy(), 0);
   const source = {
     now: () => 0,
+    wallClock: () => 0,
     routingTable: () => table,
     counts: () => new Map(),
     lastAnswerAt: () => undefined,

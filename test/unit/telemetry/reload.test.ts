@@ -7,6 +7,7 @@ import { aPolicy, aTable } from '../../support/values/builders.ts';
 function metrics() {
   const source = {
     now: () => 0,
+    wallClock: () => 0,
     routingTable: () => aTable(aPolicy(), 0),
     counts: () => new Map(),
     lastAnswerAt: () => undefined,

@@ -18,6 +18,7 @@ test.each([
   const table = aTable(aPolicy(), 8000, ...history);
   const source = {
     now: () => 8000,
+    wallClock: () => 8000,
     routingTable: () => table,
     counts: () => new Map(),
     lastAnswerAt: () => undefined,

@@ -9,6 +9,7 @@ import { aTableOf } from '../../support/values/tables.ts';
 async function samplesOf(workers: readonly WorkerStatus[]): Promise<readonly string[]> {
   const source = {
     now: () => 0,
+    wallClock: () => 0,
     routingTable: () => aTableOf({}),
     counts: () => new Map(),
     lastAnswerAt: () => undefined,
@@ -40,8 +41,8 @@ test('metrics: how many serve, and each by its place', async () => {
     'pointsman_worker_restarts_total{worker="2"} 3',
     'pointsman_worker_sessions{worker="1"} 7',
     'pointsman_worker_sessions{worker="2"} 0',
-    'pointsman_worker_cpu_seconds{worker="1"} 1.5',
-    'pointsman_worker_cpu_seconds{worker="2"} 1.5',
+    'pointsman_worker_cpu_seconds_total{worker="1"} 1.5',
+    'pointsman_worker_cpu_seconds_total{worker="2"} 1.5',
     'pointsman_worker_resident_memory_bytes{worker="1"} 50000000',
     'pointsman_worker_resident_memory_bytes{worker="2"} 50000000',
   ]);

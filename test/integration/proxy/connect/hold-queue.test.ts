@@ -81,7 +81,7 @@ test('after client_timeout the client is told what is known and how long it wait
     S: 'FATAL',
     V: 'FATAL',
     C: '57P03',
-    M: 'pointsman: no primary available in pool "write" (hold_timeout)',
+    M: 'pointsman: no primary available for pool "write" after waiting 5 s (hold_timeout)',
     D: 'members: pg-2 (is a replica)',
   });
   client.socket.end();
@@ -166,7 +166,7 @@ test('once the pool has been without a route for outage_timeout, who waits and w
   await clock.advance(15_000);
   expect(await until('the error', () => errorFields(waiting.received()))).toMatchObject({
     C: '57P03',
-    M: 'pointsman: no primary available in pool "write" (hold_timeout)',
+    M: 'pointsman: no primary available for pool "write" after waiting 15 s (hold_timeout)',
     D: 'members: none',
     H: expect.stringMatching(/^Connect again in a few seconds/),
   });

@@ -1,0 +1,58 @@
+// The JSON fields of an event in the log, in snake_case. deploy/log-events.md lists them.
+import { exclusionCause } from '../core/describe.ts';
+import type { Route } from '../core/routing-table.ts';
+import type { Standing } from '../core/standing.ts';
+import type { Event } from './log-lines.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function logFields(event: Event): Fields {
+  if (event.kind === 'route_changed') {
+    const { pool, from, to } = event;
+    return { pool, from: from?.kind, to: to.kind, ...routeFields(to) };
+  }
+  if (event.kind === 'standing_changed') {
+    const { pool, member, from, to } = event;
+    return { pool, member, from: from?.kind, to: to.kind, ...standingFields(to) };
+  }
+  if (event.kind === 'certificate_loaded') {
+    return { file: event.file, expires_at: new Date(event.expiresAt).toISOString() };
+  }
+  const { kind: _, ...fields } = event;
+  return snakeCase(fields);
+}
+
+function routeFields(route: Route): Fields {
+  if (route.kind === 'hold') return { cause: route.cause };
+  if (route.kind === 'closed') return {};
+  const { targets, fallback, lagging } = route;
+  return {
+    members: targets.map(({ member }) => member),
+    ...(fallback === undefined ? {} : { fallback: fallback.pool }),
+    ...(lagging === undefined ? {} : { lagging: true }),
+  };
+}
+
+function standingFields(standing: Standing): Fields {
+  const { code, detail } = standing.why;
+  return { cause: exclusionCause(standing), reason: code, detail };
+}
+
+/** The sentence is `msg` already. */
+const OMITTED: ReadonlySet<string> = new Set(['text']);
+
+function snakeCase(fields: object): Fields {
+  const entries = Object.entries(fields).filter(([key]) => !OMITTED.has(key));
+  return Object.fromEntries(entries.map(([key, value]) => [snakeKey(key), plain(value)]));
+}
+
+/** `durationMs` becomes `duration_ms`, `isMerged` becomes `merged`. */
+function snakeKey(key: string): string {
+  return key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).replace(/^is_/, '');
+}
+
+function plain(value: unknown): unknown {
+  if (typeof value === 'number') return Math.round(value * 1000) / 1000;
+  if (Array.isArray(value)) return value.map(plain);
+  return typeof value === 'object' && value !== null ? snakeCase(value) : value;
+}
