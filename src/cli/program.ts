@@ -1,8 +1,10 @@
 // The command line: parses argv, runs the command, and returns an exit code: 0, 1 (runtime failure) or 2 (wrong usage or
 // configuration).
-import { Command, CommanderError, Option } from 'commander';
+import { Argument, Command, CommanderError, Option } from 'commander';
 import { LOG_FORMATS, LOG_LEVELS } from '../config/schema/log-options.ts';
 import type { CheckOptions } from './check.ts';
+import { CONFIG_TOPICS } from './config-topics.ts';
+import type { ConfigTopic } from './config-topics.ts';
 import type { ConfigOptions } from './configuration.ts';
 import type { ExplainOptions } from './explain.ts';
 import type { HealthcheckOptions } from './healthcheck.ts';
@@ -76,6 +78,11 @@ function describe(io: CliIo, { runApp, survey, sandbox, version }: CliParts, end
   configured('check', 'Validate a configuration and print a summary')
     .option('--live', 'also read the member list from each seed; exit code 1 if that fails or a member cannot be used')
     .action(async (options: CheckOptions) => end(await (await import('./check.ts')).check(options, io, survey)));
+  configured('config', 'Print the configuration in effect, or what is generated from the descriptions of its keys')
+    .addArgument(new Argument('<topic>', 'what to print').choices(CONFIG_TOPICS))
+    .action(async (topic: ConfigTopic, options: ConfigOptions) =>
+      end((await import('./config.ts')).config(topic, options, io)),
+    );
   const remote = (name: string, description: string): Command =>
     configured(name, description).option(
       '--admin <address>',

@@ -3,19 +3,42 @@ import { addressText } from '../model/member.ts';
 import { formatDuration } from './schema/duration.ts';
 import { alternatives, childShape, fileShape } from './schema/shape.ts';
 import type { Shape } from './schema/shape.ts';
-import type { CompleteFile } from './schema/defaults.ts';
+import { SHARED_ONLY } from './schema/defaults.ts';
+import type { CompleteFile, CompletePool } from './schema/defaults.ts';
 import { childOf, isTree } from './source/tree.ts';
 import type { Tree } from './source/tree.ts';
 
 /** Every key that has a value, by its name in the file. */
 export function writtenForm(file: CompleteFile): Tree {
-  const tree = written(file, fileShape);
-  return isTree(tree) ? tree : {};
+  return treeOf(written(file, fileShape));
+}
+
+/** The same as a file that loads: without the token, and without keys that the rules reject where they do nothing. */
+export function effectiveFile(file: CompleteFile): Tree {
+  const { token: _, ...admin } = file.admin;
+  const pools = Object.entries(file.pools).map(([name, pool]) => [name, effectivePool(pool)] as const);
+  return treeOf(written({ ...file, admin, pools: Object.fromEntries(pools) }, fileShape));
+}
+
+function effectivePool(pool: CompletePool): Tree {
+  const { when_all_lagging: whenAllLagging, fallback, check } = pool;
+  const canLag = check.lagBytes !== undefined && (whenAllLagging !== 'fallback' || fallback !== 'none');
+  const idle: readonly string[] = [
+    ...(pool.exclusive ? SHARED_ONLY : []),
+    ...(canLag ? [] : ['when_all_lagging']),
+    ...(whenAllLagging === 'least_lagging' ? [] : ['max_lagging_sessions']),
+  ];
+  return Object.fromEntries(Object.entries(pool).filter(([key]) => !idle.includes(key)));
+}
+
+function treeOf(value: unknown): Tree {
+  return isTree(value) ? value : {};
 }
 
 function written(value: unknown, shape: Shape): unknown {
   if (Array.isArray(value)) return value.map((item: unknown, i) => written(item, childShape(shape, i) ?? shape));
-  if (!isTree(value)) return typeof value === 'number' && isDuration(shape) ? formatDuration(value) : value;
+  if (!isTree(value))
+    return typeof value === 'number' && value > 0 && isDuration(shape) ? formatDuration(value) : value;
   const map = alternatives(shape).find((one) => one.kind === 'map');
   if (map === undefined) return textOf(value);
   const entries = Object.entries(value).flatMap(([key, child]) => {
@@ -26,7 +49,7 @@ function written(value: unknown, shape: Shape): unknown {
 }
 
 function isDuration({ schema }: Shape): boolean {
-  return schema.written === 'duration';
+  return schema.written?.startsWith('duration') === true;
 }
 
 /** Of a check, an API or a seed, or an address. */

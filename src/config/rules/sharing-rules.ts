@@ -1,18 +1,8 @@
 // Rules for how a pool shares its sessions out, each with its reason.
-import { isExclusive } from '../schema/defaults.ts';
+import { SHARED_ONLY, isExclusive } from '../schema/defaults.ts';
 import { error, warning } from '../fault.ts';
 import type { Fault, Path } from '../fault.ts';
 import type { ParsedFile, ParsedPool } from '../schema/file-schema.ts';
-
-/** What is about several members. */
-const SHARED_ONLY = [
-  'weight_tag',
-  'zone_tag',
-  'slow_start',
-  'max_session_age',
-  'when_all_lagging',
-  'max_lagging_sessions',
-] as const;
 
 export function sharingRules({ pools, zone }: ParsedFile): readonly Fault[] {
   const faults: Fault[] = [];

@@ -24,19 +24,19 @@ const member = key(
 );
 
 const allow = z.strictObject({
-  networks: key(z.array(network).default([]), 'Networks whose addresses may be contacted, in CIDR notation.', {
+  networks: key(z.array(network).prefault([]), 'Networks whose addresses may be contacted, in CIDR notation.', {
     example: '[203.0.113.0/24]',
   }),
-  hosts: key(z.array(hostName).default([]), 'Host names that may be contacted, without wildcards.', {
+  hosts: key(z.array(hostName).prefault([]), 'Host names that may be contacted, without wildcards.', {
     example: '[db2.example.org]',
   }),
-  ports: key(z.array(count(1, 65_535)).default([]), 'Ports that may be contacted, for the API and for PostgreSQL.', {
+  ports: key(z.array(count(1, 65_535)).prefault([]), 'Ports that may be contacted, for the API and for PostgreSQL.', {
     example: '[6000]',
   }),
 });
 
 const tls = z.strictObject({
-  ca: key(nonEmpty.optional(), 'A PEM file with the certificate authorities that sign the APIs’ certificates.', {
+  ca: key(nonEmpty.optional(), `A PEM file with the certificate authorities that sign the APIs' certificates.`, {
     usual: 'the authorities that Node.js knows',
     example: '/etc/pointsman/ca.crt',
   }),
@@ -50,7 +50,7 @@ const tls = z.strictObject({
   }),
   insecure: key(
     flag.default(false),
-    `True: the APIs’ certificates are not verified. Anybody who answers at a member’s address can then redirect the
+    `True: the APIs' certificates are not verified. Anybody who answers at a member's address can then redirect the
     writes. For tests only.`,
   ),
 });
@@ -59,12 +59,12 @@ export const cluster = z.strictObject({
   scope: key(
     nonEmpty.optional(),
     `The name of the cluster (\`scope\` in patroni.yml). Answers of another cluster are ignored. Left out, the first
-    answer decides. Set it where a wrong seed could reach another cluster. A reload that changes it applies nothing in
-    \`cluster\`.`,
+    answer decides. Set it where a wrong seed could reach another cluster. A reload that changes it leaves the whole
+    section as it was.`,
     { example: 'batman', usual: 'the scope in the first answer', needsRestart: true },
   ),
   seeds: key(
-    z.array(seed).default([]),
+    z.array(seed).prefault([]),
     `Management APIs to start from; the other members are discovered. One is enough, two or three survive the loss of
     one. Each address of a host name is a place to start from (a headless Service, for example).
     \`http+srv://_patroni._tcp.example.org\` uses the hosts and ports of SRV records. At least one seed, one entry in
@@ -74,7 +74,7 @@ export const cluster = z.strictObject({
   kubernetes: key(
     kubernetes.optional(),
     `Finds places to start from with the Kubernetes API: the pods that Patroni labels, or the endpoints of a Service.
-    \`kubernetes: {}\` uses Patroni’s default labels and needs \`scope\`.`,
+    \`kubernetes: {}\` uses Patroni's default labels and needs \`scope\`.`,
     { example: '{ service: batman-repl }' },
   ),
   discovery: key(
@@ -82,7 +82,7 @@ export const cluster = z.strictObject({
     '`dynamic`: all members that `GET /cluster` lists are used. `static`: only the seeds and `members` are used.',
   ),
   members: key(
-    z.array(member).default([]),
+    z.array(member).prefault([]),
     'Members that stay known by name even when `GET /cluster` does not list them.',
     { example: '[{ name: pg-1, api: http://10.0.0.11:8008, postgres: 10.0.0.11:5432 }]' },
   ),

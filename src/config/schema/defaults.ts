@@ -12,6 +12,9 @@ const POOLS: readonly (readonly [string, Tree])[] = [
   ['read', { check: '/replica?lag=16MB', fallback: { pool: 'write', max_sessions: 100 } }],
 ];
 
+/** The names of the pools that exist without being written. */
+export const DEFAULT_POOLS: readonly string[] = POOLS.map(([name]) => name);
+
 const LISTENERS: readonly Tree[] = [
   { address: '127.0.0.1:6432', pool: 'write' },
   { address: '127.0.0.1:6433', pool: 'read' },
@@ -50,6 +53,16 @@ const MAX_LAGGING_SESSIONS = 100;
 
 /** Checks that at most one member of a healthy cluster answers. */
 export const ONE_MEMBER_FAMILIES: readonly CheckFamily[] = ['primary', 'leader', 'standby-leader'];
+
+/** Keys that mean something only in a pool of several members. */
+export const SHARED_ONLY = [
+  'weight_tag',
+  'zone_tag',
+  'slow_start',
+  'max_session_age',
+  'when_all_lagging',
+  'max_lagging_sessions',
+] as const;
 
 /** `written` with the default pools and listeners; the schema reports what is no map or list. */
 export function withDefaults(written: Tree): Tree {

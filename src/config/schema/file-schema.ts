@@ -48,7 +48,7 @@ const client = z.strictObject({
   max_sessions: key(
     count(1, MAX_COUNT).default(5000),
     `Client connections at one time, over all listeners, waiting clients included. Each process needs a limit on open
-    files of 2 × max_sessions + 1024; with a lower limit fewer sessions are served, and the log warns at the start.`,
+    files of 2 x max_sessions + 1024; with a lower limit fewer sessions are served, and the log warns at the start.`,
   ),
   max_sessions_per_address: key(
     countOrOff(1, MAX_COUNT).prefault('off'),
@@ -135,8 +135,8 @@ const shutdown = z.strictObject({
   ),
   drain_timeout: key(
     duration(0).prefault('30s'),
-    `Then sessions end between two transactions, faster than \`client.max_disconnects_per_second\` if needed. What is
-    left after this time is closed. The supervisor (systemd, Kubernetes) must allow the sum of all three.`,
+    `Then sessions end between two transactions, faster than \`client.max_disconnects_per_second\` if needed. The
+    rest is closed after this time. The supervisor (systemd, Kubernetes) must allow the sum of all three.`,
   ),
 });
 
@@ -149,8 +149,8 @@ const admin = z.strictObject({
     },
   ),
   allowed_hosts: key(
-    z.array(adminHost).default([]),
-    `Public host names that /metrics and /status answer to, or \`['*']\` for any name. IP addresses, the machine’s own name
+    z.array(adminHost).prefault([]),
+    `Public host names that /metrics and /status answer to, or \`['*']\` for any name. IP addresses, the machine's own name
     and names that public DNS does not have always work. This protects against DNS rebinding.`,
     { example: '[metrics.example.com]' },
   ),
@@ -158,7 +158,7 @@ const admin = z.strictObject({
     secret.optional(),
     `The token for operations (every POST: drain, resume, refresh, reload, accept), at least ${LEAST_SECRET} characters.
     Without a token operations are off. Better given as POINTSMAN_ADMIN_TOKEN or \`token_file\`.`,
-    { example: '"$(openssl rand -hex 16)"', usual: 'operations are off' },
+    { example: 'a-secret-of-at-least-16-characters', usual: 'operations are off' },
   ),
   token_file: key(nonEmpty.optional(), 'A file that holds the token. It is read at every request.', {
     example: '/etc/pointsman/token',
@@ -168,7 +168,7 @@ const admin = z.strictObject({
 
 const log = z.strictObject({
   level: key(
-    anyCase(LOG_LEVELS).default('info'),
+    anyCase(LOG_LEVELS).prefault('info'),
     `The least severe level that is logged. At \`info\`, refused clients and failed connects are summed up once per second;
     at \`debug\` each has its own line.`,
   ),
@@ -208,8 +208,8 @@ export const fileSchema = z.strictObject({
   hold: key(hold.prefault({}), 'While a pool has no member its clients wait (they are held) within these limits.'),
   relay: key(
     choice(['auto', 'streams']).default('auto'),
-    `How bytes get from client to member and back. \`auto\`: below Node’s streams, which costs less processor time, if the
-    self-test at the start succeeds (the log reports it). \`streams\`: always through Node’s streams. Change it only to
+    `How bytes get from client to member and back. \`auto\`: below Node's streams, which costs less processor time, if the
+    self-test at the start succeeds (the log reports it). \`streams\`: always through Node's streams. Change it only to
     rule this out as the cause of a problem.`,
     { needsRestart: true },
   ),
@@ -220,7 +220,7 @@ export const fileSchema = z.strictObject({
     and may be exceeded by what the others admit within 50 ms; rates are divided.`,
     { needsRestart: true },
   ),
-  shutdown: key(shutdown.prefault({}), 'What happens after SIGTERM, in this order: grace, wait, drain.'),
+  shutdown: key(shutdown.prefault({}), 'The steps after SIGTERM, in this order: grace, wait, drain.'),
   admin: key(
     admin.prefault({}),
     'HTTP for operators: /livez, /readyz, /metrics, /status, and operations with a token.',

@@ -30,22 +30,25 @@ export const kubernetes = z.strictObject({
   labels: key(
     matching('labels such as application=patroni,team=a', pattern(`${KEY}=${VALUE}(?:,${KEY}=${VALUE})*`)).optional(),
     'Labels that all pods of the cluster have. Needs `get`, `list` and `watch` on pods.',
-    { example: 'application=spilo', usual: LABELS },
+    { example: 'application=spilo', usual: `\`${LABELS}\`` },
   ),
   scope_label: key(labelKey.optional(), 'The label that holds the scope.', {
     example: 'cluster-name',
-    usual: SCOPE_LABEL,
+    usual: `\`${SCOPE_LABEL}\``,
   }),
   role_label: key(
     labelKey.optional(),
     'The label that holds the role. A change triggers an earlier probe; it is never evidence.',
-    { example: 'spilo-role', usual: ROLE_LABEL },
+    { example: 'spilo-role', usual: `\`${ROLE_LABEL}\`` },
   ),
   namespace: key(objectName.optional(), 'The namespace of the pods or of the Service.', {
     example: 'databases',
     usual: 'the namespace that Pointsman runs in',
   }),
-  port: key(portOrName.default(8008), 'The port of the management API: its number, or its name in the pod or Service.'),
+  port: key(
+    portOrName.prefault(8008),
+    'The port of the management API: its number, or its name in the pod or Service.',
+  ),
   scheme: key(choice(['http', 'https']).default('http'), 'How the management APIs are contacted.'),
   server: key(
     matching(
@@ -56,7 +59,7 @@ export const kubernetes = z.strictObject({
     { example: 'https://10.96.0.1:443', usual: 'the API server of the cluster that Pointsman runs in' },
   ),
   credentials: key(
-    nonEmpty.default('/var/run/secrets/kubernetes.io/serviceaccount'),
+    nonEmpty.prefault('/var/run/secrets/kubernetes.io/serviceaccount'),
     'A folder with the files `token`, `ca.crt` and `namespace`, as Kubernetes mounts a service account.',
   ),
 });

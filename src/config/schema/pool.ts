@@ -52,7 +52,7 @@ export const pool = z.strictObject({
     flag.optional(),
     `True: the pool has at most one member at any instant, and evidence is checked more strictly. It follows from the
     check; write it only to be explicit.`,
-    { usual: 'true with the checks `/primary`, `/leader` and `/standby-leader`, else false' },
+    { usual: '`true` with the checks `/primary`, `/leader` and `/standby-leader`, else `false`' },
   ),
   balance: key(
     choice(['least_sessions', 'round_robin', 'random', 'client_address']).default('least_sessions'),
@@ -62,26 +62,26 @@ export const pool = z.strictObject({
   ),
   weight_tag: key(
     nonEmpty.optional(),
-    `The tag (\`tags\` in patroni.yml) that holds a member’s weight: 0.001 to 1000000, 1 without the tag. A member with
+    `The tag (\`tags\` in patroni.yml) that holds a member's weight: 0.001 to 1000000, 1 without the tag. A member with
     weight 2 gets twice the sessions of a member with weight 1.`,
     { example: 'pointsman_weight', usual: 'no weights' },
   ),
   zone_tag: key(
     nonEmpty.optional(),
-    'The tag that holds a member’s zone. While a member in our own `zone` is open, the others get no new sessions.',
+    `The tag that holds a member's zone. While a member in our own \`zone\` is open, the others get no new sessions.`,
     { example: 'zone', usual: 'no zones' },
   ),
   slow_start: key(
     duration(0).optional(),
     `A member that joins or comes back starts with a small share of new sessions, which grows to its full share within
     this time. 0: the full share at once.`,
-    { usual: '30s; an exclusive pool has none', example: '1m' },
+    { usual: '`30s`; an exclusive pool has none', example: '1m' },
   ),
   max_session_age: key(
     durationOrOff(1000).optional(),
     `Sessions older than this, give or take a tenth, end between two transactions. So a member that came back gets its
     share even if clients never reconnect by themselves. Sessions in TLS that Pointsman cannot read stay.`,
-    { usual: 'off', example: '1h' },
+    { usual: '`off`', example: '1h' },
   ),
   fallback: key(
     fallback.optional(),
@@ -98,16 +98,16 @@ export const pool = z.strictObject({
   max_lagging_sessions: key(
     count(1, MAX_COUNT).optional(),
     'With `when_all_lagging: least_lagging`: sessions on lagging replicas at one time.',
-    { usual: '100', example: '50' },
+    { usual: '`100`', example: '50' },
   ),
   on_leave: key(
     onLeave.prefault({}),
-    `What happens to existing sessions when their member leaves the pool, by cause. \`close\`: they end at once.
+    `How existing sessions end when their member leaves the pool, by cause. \`close\`: they end at once.
     \`drain\`: each ends between two of its transactions, and the rest is closed after \`drain_timeout\`.
     \`drain_idle\`: the same without that deadline. \`keep\`: they stay. Sessions in TLS that Pointsman cannot read
     count as busy.`,
   ),
-  drain_timeout: key(duration(0).prefault('30s'), 'How long `drain` waits before it closes what is left.'),
+  drain_timeout: key(duration(0).prefault('30s'), 'How long `drain` waits before it closes the rest.'),
   relocate_after: key(
     duration(0).prefault('3s'),
     `Drains for \`lagging\`, \`promoted\` and \`fallback_over\` begin when the cause has lasted this long, so that a short

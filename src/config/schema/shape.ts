@@ -10,7 +10,8 @@ import { fileSchema } from './file-schema.ts';
 import type { KeyNotes } from './key.ts';
 
 /** The part of JSON Schema that the file's schema uses, with our own notes. */
-type JsonSchema = z.core.JSONSchema.BaseSchema & KeyNotes & { readonly written?: string; readonly atLeast?: string };
+export type JsonSchema = z.core.JSONSchema.BaseSchema &
+  KeyNotes & { readonly written?: string; readonly atLeast?: string };
 
 export interface Shape {
   readonly kind: 'map' | 'list' | 'text' | 'number' | 'flag';

@@ -139,23 +139,23 @@ export const secret = z
 export function duration(leastMs: number): z.ZodType<number, string | number> {
   return writtenDuration('a duration such as 250ms, 5s or 1h')
     .transform((value, context) => readDuration(value, leastMs, context))
-    .meta(durationNotes(leastMs, DURATION));
+    .meta(durationNotes('duration', leastMs, DURATION));
 }
 
 /** Likewise, or `off`. */
 export function durationOrOff(leastMs: number): z.ZodType<number | 'off', string | number> {
   return writtenDuration('a duration such as 30m or 1h, or off')
     .transform((value, context) => (value === 'off' ? value : readDuration(value, leastMs, context)))
-    .meta(durationNotes(leastMs, `${DURATION}|off`));
+    .meta(durationNotes('duration or off', leastMs, `${DURATION}|off`));
 }
 
 const DURATION = String.raw`0|\d+(?:\.\d+)?(?:ms|s|m|min|h|d)`;
 
 /** As a number only 0 is right: every other duration has a unit. */
-function durationNotes(leastMs: number, pattern: string): Record<string, unknown> {
+function durationNotes(written: string, leastMs: number, pattern: string): Record<string, unknown> {
   const bounds = { minimum: 0, maximum: 0 };
   const atLeast = leastMs > 1 ? { atLeast: formatDuration(leastMs) } : {};
-  return { written: 'duration', pattern: `^(?:${pattern})$`, ...bounds, ...atLeast };
+  return { written, pattern: `^(?:${pattern})$`, ...bounds, ...atLeast };
 }
 
 function writtenDuration(expected: string): z.ZodUnion<[z.ZodString, z.ZodNumber]> {

@@ -1,0 +1,103 @@
+// The files that are generated from the schema are those that `npm run generate` writes, and they are true.
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { reconfigured } from '../../../../src/config/changes.ts';
+import { loadConfig } from '../../../../src/config/load.ts';
+import { editorSchema } from '../../../../src/config/reference/editor-schema.ts';
+import { effectiveYaml } from '../../../../src/config/reference/effective.ts';
+import { exampleFile } from '../../../../src/config/reference/example-file.ts';
+import { referencePage } from '../../../../src/config/reference/reference-page.ts';
+import { alternatives, fileShape } from '../../../../src/config/schema/shape.ts';
+import type { Shape } from '../../../../src/config/schema/shape.ts';
+import { configOf } from '../../../support/values/loading.ts';
+
+const FOLDER = new URL('../../../../config/', import.meta.url);
+
+function written(name: string): string {
+  return readFileSync(new URL(name, FOLDER), 'utf8');
+}
+
+test.each([
+  ['pointsman.schema.json', editorSchema],
+  ['REFERENCE.md', referencePage],
+  ['example.yaml', exampleFile],
+])('%s is what npm run generate writes', (name, generate) => {
+  expect(written(name)).toBe(generate());
+});
+
+function load(text: string, env: Readonly<Record<string, string>> = {}): ReturnType<typeof loadConfig> {
+  return loadConfig({ file: 'p.yaml', env, readFile: () => text });
+}
+
+const SEEDS = { POINTSMAN_CLUSTER_SEEDS: 'http://10.0.0.11:8008,http://10.0.0.12:8008' };
+
+test('the example shows every default as it is', () => {
+  expect(load(written('example.yaml'))).toEqual(loadConfig({ file: undefined, env: SEEDS }));
+});
+
+test('no line of the example is too long', () => {
+  expect(
+    exampleFile()
+      .split('\n')
+      .filter((line) => line.length > 120),
+  ).toEqual([]);
+});
+
+function keysOf(shape: Shape, path: readonly string[]): readonly (readonly [string, Shape])[] {
+  return alternatives(shape).flatMap((one) => {
+    const children = [...one.properties].map(([key, child]) => [key, child] as const);
+    const others = [one.values, one.items].flatMap((child) => (child === undefined ? [] : [['*', child] as const]));
+    return [...children, ...others].flatMap(([key, child]) => [
+      [[...path, key].join('.'), child] as const,
+      ...keysOf(child, [...path, key]),
+    ]);
+  });
+}
+
+const KEYS = keysOf(fileShape, []);
+
+test('every key has a description', () => {
+  const silent = KEYS.filter(([path, { schema }]) => !path.endsWith('*') && schema.description === undefined);
+  expect(silent.map(([path]) => path)).toEqual([]);
+});
+
+test('the keys that a reload leaves as they are say so, and no others', () => {
+  const marked = KEYS.filter(([, { schema }]) => schema.needsRestart === true).map(([path]) => path);
+  const before = configOf(load('', SEEDS));
+  const after = [
+    'cluster: { scope: other }',
+    'listeners: [{ address: 127.0.0.1:6432, pool: write, reuse_port: true }, { address: 127.0.0.1:6433, pool: read }]',
+    'relay: streams',
+    'workers: 2',
+    'admin: { address: 127.0.0.1:1 }',
+    'log: { format: json }',
+  ];
+  const held = after.flatMap((text) => reconfigured(before, configOf(load(text, SEEDS))).needsRestart);
+  expect(held.map((change) => change.replace(/ .*/, '')).toSorted()).toEqual(
+    marked.map((path) => path.replace('listeners.*.reuse_port', 'listeners')).toSorted(),
+  );
+});
+
+test.each([
+  ['the defaults', ''],
+  [
+    'pools of every kind',
+    'pools: { a: { check: /read-only }, b: { check: /leader }, c: { check: "/replica?lag=1MB" } }',
+  ],
+  ['least lagging', 'pools: { read: { when_all_lagging: least_lagging, max_session_age: 1h, zone_tag: az } }\nzone: a'],
+  ['off', 'client: { max_handshakes: off }\nprobe: { silent_probes: off }\nbackend: { attempt_delay: off }'],
+  [
+    'hosts of both kinds',
+    'listeners: [{ address: "*:1", pool: read }]\ncluster: { allow: { networks: ["fd00::/8"] } }',
+  ],
+  ['members', 'cluster: { members: [{ name: a, api: http://a:1, postgres: "a:2" }] }'],
+])('what is printed loads as the same configuration: %s', (_, text) => {
+  const config = configOf(load(text, SEEDS));
+  expect(configOf(load(effectiveYaml(config)))).toEqual(config);
+});
+
+test('the token is not printed', () => {
+  const config = configOf(load('', { ...SEEDS, POINTSMAN_ADMIN_TOKEN: 'secret-secret-secret' }));
+  expect(effectiveYaml(config)).not.toContain('secret-secret');
+  expect(effectiveYaml(config)).toMatch(/^# admin\.token is set/);
+});
