@@ -1,5 +1,5 @@
-// `npm run record-session`: runs the session of deploy/try.md for real and writes what the two terminals showed into that
-// page. Needs psql, and the default ports free.
+// `npm run record-session`: runs the session of deploy/try.md for real and writes what the two terminals showed into
+// that page. Needs psql, and the default ports free.
 import { spawn } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,8 @@ const PAGE = new URL('../deploy/try.md', import.meta.url);
 const [BEGIN, END] = ['<!-- recorded by npm run record-session -->', '<!-- end of the recording -->'];
 
 const WRITE = 'psql postgresql://app:app@127.0.0.1:6432/app -c "insert into visits default values returning *"';
-const READ = `psql postgresql://app:app@127.0.0.1:6433/app -c "select count(*), current_setting('cluster_name') as read_from from visits"`;
+const COUNT = "select count(*), current_setting('cluster_name') as read_from from visits";
+const READ = `psql postgresql://app:app@127.0.0.1:6433/app -c "${COUNT}"`;
 const COMMANDS = [
   WRITE,
   'npm run -s sandbox -- kill primary',
