@@ -34,40 +34,40 @@ class FakeSession implements Drainable {
 const clock = new ManualClock();
 let ended: string[] = [];
 
-function wish(whenIdle: WhenIdle, session: FakeSession, name = 'it'): () => void {
+function endWhenIdle(whenIdle: WhenIdle, session: FakeSession, name = 'it'): () => void {
   return whenIdle.run(session, () => {
     session.idle = false;
     ended.push(name);
   });
 }
 
-test('who is idle ends in the step, who is not at its next idle moment, each once', () => {
+test('an idle session ends synchronously, a busy one when it is idle, each once', () => {
   ended = [];
   const whenIdle = new WhenIdle(clock, 50);
   const busy = new FakeSession(false);
-  wish(whenIdle, new FakeSession(true), 'idle');
-  wish(whenIdle, busy, 'busy');
+  endWhenIdle(whenIdle, new FakeSession(true), 'idle');
+  endWhenIdle(whenIdle, busy, 'busy');
   expect(ended).toEqual(['idle']);
   busy.becomeIdle();
   expect(ended).toEqual(['idle', 'busy']);
 });
 
-test('a wish taken back is not fulfilled', () => {
+test('a cancelled end does not happen', () => {
   ended = [];
   const whenIdle = new WhenIdle(clock, 50);
   const session = new FakeSession(false);
-  const takeBack = wish(whenIdle, session);
-  takeBack();
-  takeBack();
+  const cancel = endWhenIdle(whenIdle, session);
+  cancel();
+  cancel();
   session.becomeIdle();
   expect(ended).toEqual([]);
 });
 
-test('fifty at once, then fifty in a second; who is busy when its turn comes waits for its next idle moment', async () => {
+test('fifty at once, then fifty in a second; a session that is busy when its turn comes waits until it is idle', async () => {
   ended = [];
   const whenIdle = new WhenIdle(clock, 50);
   const sessions = Array.from({ length: 53 }, () => new FakeSession(true));
-  for (const [index, session] of sessions.entries()) wish(whenIdle, session, `${index}`);
+  for (const [index, session] of sessions.entries()) endWhenIdle(whenIdle, session, `${index}`);
   expect(ended.length).toBe(50);
   const next = sessions[50];
   if (next === undefined) throw new Error('no such session');
@@ -82,10 +82,10 @@ test('fifty at once, then fifty in a second; who is busy when its turn comes wai
   expect(clock.pending()).toBe(0);
 });
 
-test('another rate counts at once for who waits', async () => {
+test('another limit counts at once for sessions that wait', async () => {
   ended = [];
   const whenIdle = new WhenIdle(clock, 1);
-  for (let count = 0; count < 4; count += 1) wish(whenIdle, new FakeSession(true), `${count}`);
+  for (let count = 0; count < 4; count += 1) endWhenIdle(whenIdle, new FakeSession(true), `${count}`);
   expect(ended).toEqual(['0']);
   whenIdle.pace(2);
   expect(ended).toEqual(['0', '1', '2']);
@@ -97,10 +97,10 @@ test('another rate counts at once for who waits', async () => {
   expect(clock.pending()).toBe(0);
 });
 
-test('stopped, it ends nobody and leaves no timer', async () => {
+test('stopped, it ends no session and leaves no timer', async () => {
   ended = [];
   const whenIdle = new WhenIdle(clock, 50);
-  for (let count = 0; count < 51; count += 1) wish(whenIdle, new FakeSession(true));
+  for (let count = 0; count < 51; count += 1) endWhenIdle(whenIdle, new FakeSession(true));
   whenIdle.stop();
   expect(clock.pending()).toBe(0);
   await clock.advance(1_000);
@@ -112,10 +112,10 @@ test('a session that has just begun is left alone until its client has had time 
   const whenIdle = new WhenIdle(clock, 50);
   const [quiet, quick, spared] = [new FakeSession(true), new FakeSession(true), new FakeSession(true)];
   for (const session of [quiet, quick, spared]) session.settledAt = clock.now() + 100;
-  wish(whenIdle, quiet, 'quiet');
-  wish(whenIdle, quick, 'quick');
-  const takeBack = wish(whenIdle, spared, 'spared');
-  takeBack();
+  endWhenIdle(whenIdle, quiet, 'quiet');
+  endWhenIdle(whenIdle, quick, 'quick');
+  const cancel = endWhenIdle(whenIdle, spared, 'spared');
+  cancel();
   await clock.advance(99);
   expect(ended).toEqual([]);
   quick.idle = false;
@@ -131,7 +131,7 @@ test('stopped, it leaves no timer for those that have just begun', () => {
   const whenIdle = new WhenIdle(clock, 50);
   const session = new FakeSession(true);
   session.settledAt = clock.now() + 100;
-  wish(whenIdle, session);
+  endWhenIdle(whenIdle, session);
   whenIdle.stop();
   expect(clock.pending()).toBe(0);
 });

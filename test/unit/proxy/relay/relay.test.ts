@@ -86,7 +86,7 @@ function start(inputs: Partial<RelayInputs> = {}): Relay {
   return relay;
 }
 
-test('at a parting the client is told first what its server had said', () => {
+test('a stopped relay first gives the client what its server had sent', () => {
   start().stop();
   expect(pipes.toClient.calls).toEqual(['flush', 'detach']);
   expect(pipes.toBackend.calls).toEqual(['detach']);
@@ -138,7 +138,7 @@ describe('the first close ends the other side', () => {
     expect(clock.pending()).toBe(0);
   });
 
-  test('and pipes are told when both have closed', async () => {
+  test('and the pipes learn it when both have closed', async () => {
     start();
     client.destroy();
     await until('the end', () => endings.length > 0);
@@ -147,7 +147,7 @@ describe('the first close ends the other side', () => {
   });
 });
 
-test('nothing that the client said goes on once the gate has stopped the relay', () => {
+test('no bytes of the client go on once the gate has stopped the relay', () => {
   let isOver = false;
   const relay: Relay = start({
     gate: () => {

@@ -13,7 +13,7 @@ test('a buffer that came back is lent again, one that was forgotten never', () =
   for (const buffer of [next, other]) readBuffers.giveBack(buffer);
 });
 
-test('who fills a small buffer gets a large one, and keeps it while it says more than fits a small one', () => {
+test('a socket that fills a small buffer gets a large one, and keeps it while reads are longer than a small one', () => {
   const free = freeReadBuffers();
   const small = readBuffers.small();
   expect(readBuffers.next(small, small.bytes.length - 1)).toBe(small);

@@ -25,7 +25,7 @@ function closedTimes(batch: WriteBatch): number {
   return times;
 }
 
-test('what was gathered is told to flush at the end of the batch, in order', async () => {
+test('batched writers are flushed at the end of the turn, in order', async () => {
   const batch = new WriteBatch();
   const senders = [new Sender(), new Sender()];
   senders.forEach((sender, at) => sender.send(batch, `word ${at}`));
@@ -34,7 +34,7 @@ test('what was gathered is told to flush at the end of the batch, in order', asy
   expect(senders.map(({ written }) => written)).toEqual([['word 0'], ['word 1']]);
 });
 
-test('with few at work it looks now and then; with more it stays open', async () => {
+test('with few writers it is tried now and then; with more it stays on', async () => {
   const batch = new WriteBatch();
   expect(closedTimes(batch)).toBeGreaterThan(10);
   new Sender().send(batch, 'alone');
@@ -59,7 +59,7 @@ test('bytes are copies, and stay while the kernel has not taken them', async () 
   expect(Buffer.from(waiting).toString()).toBe('first');
 });
 
-test('one that fails keeps nobody else’s bytes back, and the next turn is written as ever', () => {
+test('a writer that fails does not keep back the bytes of the others, and the next turn is written as ever', () => {
   vi.useFakeTimers({ toFake: ['setImmediate'] });
   try {
     const batch = new WriteBatch();
@@ -77,7 +77,7 @@ test('one that fails keeps nobody else’s bytes back, and the next turn is writ
   }
 });
 
-test('it judges once before it writes', async () => {
+test('the hook before the writes is called once', async () => {
   const seen: string[][] = [];
   const senders = [new Sender(), new Sender()];
   const batch = new WriteBatch(() => seen.push(senders.flatMap(({ written }) => written)));
