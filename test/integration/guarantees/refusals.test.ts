@@ -74,7 +74,7 @@ const CASES: Partial<Record<CloseReason, Case>> = {
   },
 };
 
-/** Ends of sessions that were served, not refusals (parting, standby and session-age have their words), and one that tls-startup has. */
+/** Ends of relayed sessions, which close-messages, standby and session-age test, and one that tls-startup tests. */
 function isOfServed(reason: string): boolean {
   return (
     reason.startsWith('evicted_') ||

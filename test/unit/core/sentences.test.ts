@@ -172,7 +172,7 @@ describe('a member of a pool of replicas', () => {
   });
 });
 
-test('of one moment the DETAIL of a refusal, of a parting, /status and the log say the same words', () => {
+test('of one moment the DETAIL of a refusal, of a close, /status and the log say the same words', () => {
   const now = 1100;
   const [before, snapshot] = [
     aSnapshot(POLICY, ...ROUND),

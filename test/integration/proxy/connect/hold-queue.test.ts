@@ -176,7 +176,7 @@ test('once the pool has been without a route for outage_timeout, who waits and w
   expect(error).toMatchObject({
     C: '57P03',
     M: 'pointsman: no primary available for pool "write" (no_route)',
-    D: 'no route for 60 s; members: none',
+    D: 'no eligible member for 60 s; members: none',
   });
   open();
   lab.decide({});

@@ -1,4 +1,4 @@
-// Sessions that are ended while their stream can be read: between two transactions they are told, else they are cut off.
+// Relayed sessions that are ended while their stream can be read: between two transactions they are told why, else they are cut.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
 import type { BackendConnection, FakeBackend } from '../../support/fakes/fake-backend.ts';

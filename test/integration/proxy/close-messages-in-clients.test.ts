@@ -1,4 +1,4 @@
-// What the people behind psql, node-postgres and postgres.js read when a session of theirs that was served is ended.
+// The message that users of psql, node-postgres and postgres.js read when a relayed session of theirs is ended.
 import { PassThrough } from 'node:stream';
 import { Client } from 'pg';
 import postgres from 'postgres';
