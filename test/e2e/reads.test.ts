@@ -100,7 +100,7 @@ describeOnEveryCluster('reads', (on) => {
     await waitForMembers(lab, 'few', [leader]);
     const few = await HeldSession.openMany(2, await lab.pointsman.port('few'), lab.cluster.app);
     const oneMore = HeldSession.open(await lab.pointsman.port('few'), lab.cluster.app);
-    await expect(oneMore).rejects.toMatchObject({ code: '53300', detail: expect.stringContaining('bound is 2') });
+    await expect(oneMore).rejects.toMatchObject({ code: '53300', detail: expect.stringContaining('limit is 2') });
     const noFallback = HeldSession.open(await lab.pointsman.port('alone'), lab.cluster.app);
     await expect(noFallback).rejects.toMatchObject({ code: '57P03', message: expect.stringContaining('no_route') });
 

@@ -30,7 +30,7 @@ export function registerContract(
   beforeEach(() => started().waitUntilHealthy());
 
   const contract: Contract = (items, title, run) => {
-    const named = typeof items === 'string' ? [items] : items;
+    const named = asList(items);
     if (!isWanted(named)) return;
     it(`${sectionOf(named[0] ?? '') ?? 'no section'} · ${title}`, async () => {
       const { expected, finish } = expectations(named, differencesOf(started().name));
@@ -38,5 +38,18 @@ export function registerContract(
       finish();
     });
   };
-  for (const area of areas) describe(area.name, () => area.define(contract));
+  for (const area of areas.filter((one) => itemsOf(one).some(isWanted))) {
+    describe(area.name, () => area.define(contract));
+  }
+}
+
+function asList(items: ItemId | readonly ItemId[]): readonly ItemId[] {
+  return typeof items === 'string' ? [items] : items;
+}
+
+/** Of each of its tests. */
+function itemsOf(area: Area): readonly (readonly ItemId[])[] {
+  const all: (readonly ItemId[])[] = [];
+  area.define((items) => void all.push(asList(items)));
+  return all;
 }
