@@ -5,11 +5,16 @@ import type { OxlintOverride } from 'oxlint';
 interface Room {
   /** Rooms that this room may import, type-only imports included. */
   readonly may: readonly string[];
+  /** Of one of these rooms, this file alone. */
+  readonly only?: readonly [room: string, file: string];
   /** Libraries that live in this room. */
   readonly libraries?: readonly string[];
   /** No node:*, no library, no clock, no chance, no I/O. */
   readonly isPure?: true;
 }
+
+/** Each belongs to the rooms that name it, and to `app`. */
+const LIBRARIES = ['undici', 'pino', 'pino-pretty', 'prom-client', 'yaml', 'commander'];
 
 const ROOMS: Record<string, Room> = {
   model: { may: [], isPure: true },
@@ -21,18 +26,20 @@ const ROOMS: Record<string, Room> = {
   discovery: { may: ['model', 'core', 'reports', 'patroni'] },
   monitor: { may: ['model', 'core', 'reports'] },
   proxy: { may: ['model', 'core', 'reports', 'wire'] },
-  workers: { may: ['model', 'core', 'reports', 'monitor', 'proxy'] },
+  workers: { may: ['model', 'core', 'reports', 'monitor', 'proxy'], only: ['monitor', 'decider'] },
   config: { may: ['model'], libraries: ['yaml'] },
   telemetry: { may: ['model', 'core', 'reports'], libraries: ['pino', 'pino-pretty', 'prom-client'] },
   admin: { may: ['model', 'core', 'reports'] },
   systemd: { may: ['model', 'core', 'reports'] },
   cli: { may: ['model', 'core', 'reports', 'config', 'telemetry'], libraries: ['commander'] },
+  sandbox: { may: ['patroni'], libraries: LIBRARIES },
 };
 
-/** Each of them belongs to the rooms that name it above, to `app` and to `sandbox`. */
-const LIBRARIES = ['undici', 'pino', 'pino-pretty', 'prom-client', 'yaml', 'commander'];
-const COMPOSITION = ['app', 'sandbox'];
-const PROGRAMS = 'main|start|worker-main|healthcheck-main|index';
+/** These files may import every room. */
+const COMPOSITION = ['src/app/**/*.ts', 'src/sandbox/run.ts'];
+const PROGRAMS = ['main', 'worker-main', 'healthcheck-main', 'index'];
+/** The second program, and the file that needs a binding of Node which `process` alone gives. */
+const USES_PROCESS = ['src/sandbox/postgres/*.ts', 'src/proxy/relay/direct/node-handle.ts'];
 const WHY = 'Knowledge flows one way (src/README.md).';
 const IMPURE = 'Date performance process setTimeout setInterval setImmediate fetch Buffer console'.split(' ');
 
@@ -40,11 +47,14 @@ function noImport(regex: string, message: string): object {
   return { regex, message: `${message} ${WHY}` };
 }
 
-function rulesOf([name, { may, libraries = [], isPure }]: [string, Room]): OxlintOverride {
-  const others = [...Object.keys(ROOMS), ...COMPOSITION].filter((other) => other !== name && !may.includes(other));
+const NO_PROGRAM = noImport(`^(?:\\.\\./)+(?:${PROGRAMS.join('|')})\\.ts$`, 'No room imports a program.');
+const NO_PROCESS = noImport('^(?:node:)?process$', 'Only the programs in src/ touch process: pass what is needed.');
+
+function rulesOf([name, { may, only, libraries = [], isPure }]: [string, Room]): OxlintOverride {
+  const others = [...Object.keys(ROOMS), 'app'].filter((other) => other !== name && !may.includes(other));
   const where = (library: string): string =>
     Object.keys(ROOMS)
-      .filter((room) => ROOMS[room]?.libraries?.includes(library))
+      .filter((room) => room !== 'sandbox' && ROOMS[room]?.libraries?.includes(library))
       .map((room) => `src/${room}`)
       .join(', ');
   const patterns = [
@@ -52,7 +62,11 @@ function rulesOf([name, { may, libraries = [], isPure }]: [string, Room]): Oxlin
       `^(?:\\.\\./)+(?:${others.join('|')})/`,
       `src/${name} may import ${may.join(', ') || 'no other room'} only.`,
     ),
-    noImport(`^(?:\\.\\./)+(?:${PROGRAMS})\\.ts$`, 'No room imports a program.'),
+    NO_PROGRAM,
+    NO_PROCESS,
+    ...(only
+      ? [noImport(`^(?:\\.\\./)+${only[0]}/(?!${only[1]}\\.ts$)`, `Of ${only[0]} the file ${only[1]}.ts alone.`)]
+      : []),
     ...(isPure ? [noImport('^[^.]', `src/${name} is pure: pass what it needs as an argument.`)] : []),
     ...LIBRARIES.filter((library) => !libraries.includes(library)).map((library) =>
       noImport(`^${library}(?:/|$)`, `${library} lives in ${where(library)}.`),
@@ -115,7 +129,9 @@ export default defineConfig({
   },
   overrides: [
     ...Object.entries(ROOMS).map((row) => rulesOf(row)),
-    { files: ['src/main.ts', 'src/start.ts', 'src/worker-main.ts'], rules: { 'no-restricted-globals': 'off' } },
+    { files: COMPOSITION, rules: { 'no-restricted-imports': ['error', { patterns: [NO_PROGRAM, NO_PROCESS] }] } },
+    { files: USES_PROCESS, rules: { 'no-restricted-imports': 'off' } },
+    { files: PROGRAMS.map((program) => `src/${program}.ts`), rules: { 'no-restricted-globals': 'off' } },
     { files: ['src/app/app.ts'], rules: { 'max-lines-per-function': ['error', size(100)] } },
     {
       files: ['test/**/*.ts', '*.config.ts', '.github/*.ts'],

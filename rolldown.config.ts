@@ -43,8 +43,8 @@ const types: Plugin = {
 
 export default defineConfig({
   input: {
-    main: 'src/start.ts',
-    pointsman: 'src/main.ts',
+    main: 'src/main.ts',
+    'command-line': 'src/app/command-line.ts',
     index: ENTRANCE,
     'worker-main': 'src/worker-main.ts',
     'healthcheck-main': 'src/healthcheck-main.ts',

@@ -1,11 +1,11 @@
 // The package's entrance for programs that carry Pointsman inside, tests for one. Deliberately small and in plain types of its own: what is not
 // here may change with any version. Reads no environment, listens to no signal, writes nowhere.
-import { version as nodeVersion } from 'node:process';
 import { stringify } from 'yaml';
 import { createApp as compose } from './app/app.ts';
 import { loadConfig } from './config/load.ts';
 import { formatProblems } from './config/fault.ts';
 import { version } from './app/package-version.ts';
+import { createSystemClock } from './app/system-clock.ts';
 import { createLog } from './telemetry/log.ts';
 
 export interface Options {
@@ -51,7 +51,8 @@ export function createApp({ config: written, onLog = () => {} }: Options): Creat
   const { config, warnings } = loaded;
   const destination = { write: (line: string): void => onLog(JSON.parse(line)) };
   const { log } = createLog({ level: config.log.level, format: 'json', isTerminal: false, destination });
-  const inner = compose({ config, log, version, nodeVersion });
+  const clock = createSystemClock(process.hrtime);
+  const inner = compose({ config, log, version, nodeVersion: process.version, clock });
   const app: App = {
     start: async () => {
       const started = await inner.start();

@@ -1,7 +1,7 @@
 // The worker program: its channel to the main process, its signals and its end. It ends when the main process ends, for
 // any cause.
 import { readDescriptorBudget } from './app/open-files.ts';
-import { systemClock } from './app/system-clock.ts';
+import { createSystemClock } from './app/system-clock.ts';
 import { BUILD } from './workers/fork.ts';
 import type { FromWorker, ToWorker, Usage } from './workers/messages.ts';
 import { Worker } from './workers/worker.ts';
@@ -20,7 +20,7 @@ function take(message: ToWorker): void {
   }
   worker = new Worker(message, {
     send,
-    clock: systemClock,
+    clock: createSystemClock(process.hrtime),
     random: Math.random,
     usage,
     descriptors: readDescriptorBudget(),

@@ -28,7 +28,6 @@ import { descriptorBudget } from '../proxy/accept/descriptor-limit.ts';
 import type { OpenFiles, DescriptorBudget } from '../proxy/accept/descriptor-limit.ts';
 import { reload } from './reload.ts';
 import type { Reloaded, Running } from './reload.ts';
-import { systemClock } from './system-clock.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { createRecorder } from '../telemetry/record.ts';
@@ -42,7 +41,7 @@ export interface AppOptions {
   readonly nodeVersion: string;
   /** For a reload over HTTP. Default: there is no file. */
   readonly load?: Load;
-  readonly clock?: Clock;
+  readonly clock: Clock;
   /** Listening sockets that this process was started with: listeners on their addresses use them. */
   readonly inherited?: readonly InheritedSocket[];
   /** Of this process. Default: there is no limit. */
@@ -71,7 +70,7 @@ export interface App {
 }
 
 export function createApp(options: AppOptions): App {
-  const { config, log, inherited, clock = systemClock, load = () => ({ kind: 'no_file' }) } = options;
+  const { config, log, inherited, clock, load = () => ({ kind: 'no_file' }) } = options;
   const startedAt = clock.now();
   const tell = (event: MonitorEvent): void => recorder.onMonitorEvent(event);
   const connect = (cluster: ClusterConfig): Clients =>

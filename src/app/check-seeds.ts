@@ -1,29 +1,32 @@
-// `pointsman check --live`: asks each seed by itself for the cluster document and says what it would make of it. Reads only; binds
-// nothing.
+// `pointsman check --live`: reads the cluster document from each seed separately and reports what discovery makes of it. It
+// binds nothing and changes nothing.
 import type { SeedReport } from '../cli/io.ts';
 import { openSource } from './cluster-access.ts';
-import type { ClusterConfig } from '../model/cluster-config.ts';
-import { addressText } from '../model/member.ts';
 import type { ListEndpoints } from '../discovery/contact-points.ts';
 import { createDiscovery } from '../discovery/discover.ts';
+import type { ClusterConfig } from '../model/cluster-config.ts';
+import type { Clock } from '../model/instant.ts';
+import { addressText } from '../model/member.ts';
 import { createReader } from '../patroni/read-documents.ts';
 import { tlsFromFiles } from '../patroni/tls-files.ts';
-import { systemClock } from './system-clock.ts';
 
-/** One report per seed and configured member, in the order of the configuration, then that of Kubernetes. Settles within discovery's own bounds. */
-export async function surveySeeds(cluster: ClusterConfig): Promise<readonly SeedReport[]> {
+/**
+ * One report per seed and configured member, in the order of the configuration, then one for Kubernetes. Settles within
+ * discovery's own limits.
+ */
+export async function checkSeeds(cluster: ClusterConfig, clock: Clock): Promise<readonly SeedReport[]> {
   const { tls: files } = cluster.api;
   const tls = files === undefined ? undefined : tlsFromFiles(files);
   const { readCluster } = createReader({ tls });
   const allSeeds = [...cluster.seeds, ...cluster.members.map((member) => member.api)];
-  const ask = async (url: string, seeds: ClusterConfig['seeds'], directory?: ListEndpoints): Promise<SeedReport> => {
+  const check = async (url: string, seeds: ClusterConfig['seeds'], directory?: ListEndpoints): Promise<SeedReport> => {
     const alone = { ...cluster, discovery: 'dynamic' as const, seeds, members: [] };
+    // The other seeds are trusted, as they are when all seeds are asked together.
     const { discover, sources } = createDiscovery({
       cluster: alone,
       readCluster,
-      clock: systemClock,
+      clock,
       directory,
-      // As it is when all of them are asked together.
       alsoTrusted: allSeeds,
     });
     const found = await discover();
@@ -40,11 +43,10 @@ export async function surveySeeds(cluster: ClusterConfig): Promise<readonly Seed
     };
   };
   const { kubernetes } = cluster;
-  const source =
-    kubernetes && openSource({ config: kubernetes, clock: systemClock, random: Math.random, onNews: () => {} });
-  const asked = allSeeds.map((seed) => ask(seed.url, [seed]));
-  if (source !== undefined) asked.push(source.find().then(({ name }) => ask(name, [], source.find)));
-  const reports = await Promise.all(asked);
+  const source = kubernetes && openSource({ config: kubernetes, clock, random: Math.random, onNews: () => {} });
+  const checks = allSeeds.map((seed) => check(seed.url, [seed]));
+  if (source !== undefined) checks.push(source.find().then(({ name }) => check(name, [], source.find)));
+  const reports = await Promise.all(checks);
   source?.close();
   return reports;
 }

@@ -9,7 +9,7 @@ import type { PoolPolicy } from '../model/policy.ts';
 import { configFor } from './configuration.ts';
 import type { ConfigOptions } from './configuration.ts';
 import { EXIT } from './io.ts';
-import type { CliIo, SeedReport, Survey } from './io.ts';
+import type { CliIo, SeedReport, CheckSeeds } from './io.ts';
 
 export interface CheckOptions extends ConfigOptions {
   /** Also reads the member list from each seed. */
@@ -20,17 +20,17 @@ export interface CheckOptions extends ConfigOptions {
  * Exit code 0 for a valid configuration, with or without warnings. With `live`, exit code 1 if no seed returns the
  * member list, if a member would be refused, or if no member is usable.
  */
-export async function check(options: CheckOptions, io: CliIo, survey: Survey): Promise<number> {
+export async function check(options: CheckOptions, io: CliIo, checkSeeds: CheckSeeds): Promise<number> {
   const loaded = configFor(options, io);
   if (loaded === undefined) return EXIT.usage;
   const { file = 'environment', config, warnings } = loaded;
   if (warnings.length > 0) io.stderr(`${formatProblems(warnings).replaceAll(/^/gm, 'warning: ')}\n`);
   io.stdout(`${file}: ok\n${summary(config)}`);
-  return options.live === true ? await checkLive(config, io, survey) : EXIT.ok;
+  return options.live === true ? await checkLive(config, io, checkSeeds) : EXIT.ok;
 }
 
-async function checkLive({ cluster }: Config, io: CliIo, survey: Survey): Promise<number> {
-  const reports = await survey(cluster);
+async function checkLive({ cluster }: Config, io: CliIo, checkSeeds: CheckSeeds): Promise<number> {
+  const reports = await checkSeeds(cluster);
   for (const report of reports) {
     if (report.kind === 'found') io.stdout(seedText(report));
     else io.stderr(`${report.url}: ${report.why.replace(`${report.url}: `, '')}\n`);

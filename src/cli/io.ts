@@ -46,7 +46,7 @@ export type SeedReport =
   | { readonly kind: 'failed'; readonly url: string; readonly why: string };
 
 /** Reads the member list from each seed separately. */
-export type Survey = (cluster: ClusterConfig) => Promise<readonly SeedReport[]>;
+export type CheckSeeds = (cluster: ClusterConfig) => Promise<readonly SeedReport[]>;
 
 export interface SandboxRequest {
   readonly members: number;

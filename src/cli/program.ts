@@ -9,7 +9,7 @@ import type { ConfigOptions } from './configuration.ts';
 import type { ExplainOptions } from './explain.ts';
 import type { HealthcheckOptions } from './healthcheck.ts';
 import { EXIT } from './io.ts';
-import type { CliIo, RunApp, SandboxParts, Survey } from './io.ts';
+import type { CliIo, RunApp, SandboxParts, CheckSeeds } from './io.ts';
 import { describeOperations } from './operations.ts';
 import { run } from './run.ts';
 import { describeSandbox } from './sandbox.ts';
@@ -30,7 +30,7 @@ Exit codes: 0 success, 1 runtime failure, 2 wrong usage or configuration.`;
 
 export interface CliParts {
   readonly runApp: RunApp;
-  readonly survey: Survey;
+  readonly checkSeeds: CheckSeeds;
   readonly sandbox: SandboxParts;
   /** The program's version, without a leading v. */
   readonly version: string;
@@ -52,7 +52,7 @@ export async function runCli(argv: readonly string[], io: CliIo, parts: CliParts
   }
 }
 
-function describe(io: CliIo, { runApp, survey, sandbox, version }: CliParts, end: (code: number) => void): Command {
+function describe(io: CliIo, { runApp, checkSeeds, sandbox, version }: CliParts, end: (code: number) => void): Command {
   const program = new Command('pointsman')
     .description(
       'A TCP proxy for PostgreSQL clusters run by Patroni: it routes writes to the primary and reads to replicas.',
@@ -77,7 +77,7 @@ function describe(io: CliIo, { runApp, survey, sandbox, version }: CliParts, end
     .action(async (options: ConfigOptions) => end(await run(options, io, runApp)));
   configured('check', 'Validate a configuration and print a summary')
     .option('--live', 'also read the member list from each seed; exit code 1 if that fails or a member cannot be used')
-    .action(async (options: CheckOptions) => end(await (await import('./check.ts')).check(options, io, survey)));
+    .action(async (options: CheckOptions) => end(await (await import('./check.ts')).check(options, io, checkSeeds)));
   configured('config', 'Print the configuration in effect, or what is generated from the descriptions of its keys')
     .addArgument(new Argument('<topic>', 'what to print').choices(CONFIG_TOPICS))
     .action(async (topic: ConfigTopic, options: ConfigOptions) =>

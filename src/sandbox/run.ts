@@ -1,6 +1,7 @@
 // `pointsman sandbox`: the cluster of sandbox/ with a Pointsman before it, in this process, until somebody ends it. Composes and tells;
 // what can be done to the cluster is in sandbox/console, how it works in the rest of that room.
 import { createApp } from '../app/app.ts';
+import type { Clock } from '../model/instant.ts';
 import type { App } from '../app/app.ts';
 import { EXIT } from '../cli/io.ts';
 import type { AskSandbox, SandboxRequest, SandboxSql } from '../cli/io.ts';
@@ -36,6 +37,7 @@ export interface RunSandboxOptions {
   readonly terminal: Terminal;
   readonly version: string;
   readonly nodeVersion: string;
+  readonly clock: Clock;
   /** How this program is called from a second terminal: `pointsman sandbox`. */
   readonly command: string;
 }

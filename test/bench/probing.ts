@@ -12,7 +12,7 @@ import { createProbe } from '../../src/patroni/probe.ts';
 import { Drains } from '../../src/proxy/ending/drains.ts';
 import { evict } from '../../src/proxy/ending/evict.ts';
 import type { SessionRegistry } from '../../src/proxy/session-registry.ts';
-import { systemClock } from '../../src/app/system-clock.ts';
+import { systemClock } from '../support/waiting/system-clock.ts';
 import { median } from '../support/values/median.ts';
 import { poolsOf, sessionsOn, startMembers } from './probing/cluster.ts';
 

@@ -105,7 +105,7 @@ async function cli(argv: readonly string[], admin = '', env: Readonly<Record<str
     stderr: (text: string) => void (err += text),
     readFile: () => `cluster: { seeds: [http://pg1:8008] }\nadmin: ${admin}\n`,
   };
-  const code = await runCli(argv, io, { runApp: never, survey: never, sandbox, version: '0' });
+  const code = await runCli(argv, io, { runApp: never, checkSeeds: never, sandbox, version: '0' });
   return { code, out, err };
 }
 

@@ -34,7 +34,7 @@ async function drain(text: string | undefined, argv: readonly string[] = [], env
       return text;
     },
   };
-  const parts = { runApp: never, survey: never, sandbox, version: '0' };
+  const parts = { runApp: never, checkSeeds: never, sandbox, version: '0' };
   const code = await runCli(['drain', 'pg-2', '-c', 'p.yaml', ...argv], io, parts);
   return { code, out, err };
 }

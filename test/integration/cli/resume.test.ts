@@ -23,7 +23,7 @@ test.each([
     stdout: (text: string) => void (out += text),
     stderr: (text: string) => void (out += text),
   };
-  const parts = { runApp: never, survey: never, sandbox, version: '0' };
+  const parts = { runApp: never, checkSeeds: never, sandbox, version: '0' };
   const code = await runCli(['resume', 'pg-2', '--admin', admin], io, parts);
   await close(server);
   expect([code, out]).toEqual([0, said]);

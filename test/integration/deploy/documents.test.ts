@@ -67,7 +67,7 @@ function scriptIn(words: readonly string[]): string {
 }
 
 const done = (result: Readonly<Record<string, unknown>>): Outcome => ({ kind: 'done', result });
-const survey = (): Promise<[]> => Promise.resolve([]);
+const checkSeeds = (): Promise<[]> => Promise.resolve([]);
 
 describe("Pointsman's commands", () => {
   const TOKEN = '0123456789abcdef-operator';
@@ -132,7 +132,7 @@ describe("Pointsman's commands", () => {
       stderr: (text) => void (err += text),
       readFile: () => `cluster: { seeds: [http://pg-1:8008] }\nadmin: { address: ${address}, token: ${TOKEN} }\n`,
     };
-    const code = await runCli(argv, io, { runApp: () => Promise.resolve(EXIT.ok), survey, sandbox, version: '0' });
+    const code = await runCli(argv, io, { runApp: () => Promise.resolve(EXIT.ok), checkSeeds, sandbox, version: '0' });
     expect(`${code === EXIT.usage ? 'wrong usage' : 'understood'} ${code === EXIT.usage ? err : ''}`).toBe(
       'understood ',
     );

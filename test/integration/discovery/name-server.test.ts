@@ -4,7 +4,7 @@ import { createDiscovery } from '../../../src/discovery/discover.ts';
 import type { Discovery } from '../../../src/discovery/discover.ts';
 import { createNameServer } from '../../../src/discovery/name-server.ts';
 import { createReader } from '../../../src/patroni/read-documents.ts';
-import { systemClock } from '../../../src/app/system-clock.ts';
+import { systemClock } from '../../support/waiting/system-clock.ts';
 import { seed, srvSeed } from '../../support/labs/discovery.ts';
 import { FakeDns } from '../../support/fakes/fake-dns.ts';
 import { FakeMember } from '../../support/fakes/fake-member.ts';

@@ -6,7 +6,7 @@ import { addressText } from '../../../src/model/member.ts';
 import { createMembersSource } from '../../../src/kubernetes/members-source.ts';
 import type { KubernetesConfig } from '../../../src/model/cluster-config.ts';
 import type { MembersSource } from '../../../src/kubernetes/members-source.ts';
-import { systemClock } from '../../../src/app/system-clock.ts';
+import { systemClock } from '../../support/waiting/system-clock.ts';
 import { FakeApiServer } from '../../support/fakes/kubernetes/api-server.ts';
 import { aPod, aSlice, PODS, SLICES } from '../../support/fakes/kubernetes/objects.ts';
 import { OTHER } from '../../support/values/tls-files.ts';

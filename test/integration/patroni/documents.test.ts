@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createDiscovery } from '../../../src/discovery/discover.ts';
 import { createReader } from '../../../src/patroni/read-documents.ts';
-import { systemClock } from '../../../src/app/system-clock.ts';
+import { systemClock } from '../../support/waiting/system-clock.ts';
 import { readCapture } from '../../support/values/captures.ts';
 import { FakeMember } from '../../support/fakes/fake-member.ts';
 import type { FakeMemberKnobs } from '../../support/fakes/fake-member.ts';

@@ -19,7 +19,8 @@ function whyNoNetworkOfItsOwn(): string | undefined {
 const DIAL_FIVE = `
   import { createServer } from 'node:net';
   import { dialTcp } from '${new URL('../../../src/proxy/connect/dial.ts', import.meta.url).href}';
-  import { systemClock as clock } from '${new URL('../../../src/app/system-clock.ts', import.meta.url).href}';
+  import { createSystemClock } from '${new URL('../../../src/app/system-clock.ts', import.meta.url).href}';
+  const clock = createSystemClock(process.hrtime);
   createServer().listen(5432, '127.0.0.1', () => {
     const results = [];
     for (let count = 0; count < 5; count += 1) {

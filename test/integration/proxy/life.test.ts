@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readKeyPair } from '../../../src/config/files/key-pair.ts';
 import { createProxy } from '../../../src/proxy/proxy.ts';
-import { systemClock } from '../../../src/app/system-clock.ts';
+import { systemClock } from '../../support/waiting/system-clock.ts';
 import { aPool, aWritePool } from '../../support/values/builders.ts';
 import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
 import type { FakeBackend } from '../../support/fakes/fake-backend.ts';

@@ -2,6 +2,7 @@
 // configuration is an object as the file would have it, and it is read through the real loader.
 import { stringify } from 'yaml';
 import { createApp } from '../../../src/app/app.ts';
+import { systemClock } from '../waiting/system-clock.ts';
 import type { App } from '../../../src/app/app.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { formatProblems } from '../../../src/config/fault.ts';
@@ -110,7 +111,7 @@ export class AppLab {
     const { log } = createLog({ level: 'info', format: 'json', isTerminal: false, destination });
     const { config } = loaded;
     const app = (of: AppLab): App =>
-      createApp({ config, log, version: '0', nodeVersion: 'v0', load: () => load(of.file) });
+      createApp({ config, log, clock: systemClock, version: '0', nodeVersion: 'v0', load: () => load(of.file) });
     const lab = new AppLab(app, lines, file);
     const started = await lab.app.start();
     if (started.kind === 'failed') throw new Error(started.why);

@@ -12,7 +12,7 @@ import type { ProxyPolicy } from '../../../src/proxy/options.ts';
 import type { Peers } from '../../../src/proxy/peers.ts';
 import { createProxy } from '../../../src/proxy/proxy.ts';
 import type { LocalProxy } from '../../../src/proxy/proxy.ts';
-import { systemClock } from '../../../src/app/system-clock.ts';
+import { systemClock } from '../waiting/system-clock.ts';
 import type { FakeBackend } from '../fakes/fake-backend.ts';
 import { aStartup } from '../sockets/packets.ts';
 import { connectRaw } from '../sockets/raw-client.ts';

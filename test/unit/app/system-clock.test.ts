@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { systemClock } from '../../../src/app/system-clock.ts';
+import { systemClock } from '../../support/waiting/system-clock.ts';
 
 /** What one timer of Node takes, and the longest that the configuration takes. */
 const LONGEST_MS = 2 ** 31 - 1;

@@ -1,7 +1,7 @@
 // The command line as a user meets it: what is printed where, and the exit code.
 import { describe, expect, test } from 'vitest';
 import { runCli } from '../../../src/cli/program.ts';
-import type { RunApp, SandboxParts, Survey } from '../../../src/cli/io.ts';
+import type { RunApp, SandboxParts, CheckSeeds } from '../../../src/cli/io.ts';
 import type { Config } from '../../../src/config/config.ts';
 
 const GOOD = 'cluster: { scope: batman, seeds: [http://pg1:8008, http://pg2:8008] }';
@@ -11,7 +11,7 @@ const FILES: Record<string, string> = {
   'warns.yaml': 'cluster: { seeds: [http://pg1:8008] }\nprobe: { timeout: 2s }',
 };
 
-const survey: Survey = ({ scope, seeds }) =>
+const checkSeeds: CheckSeeds = ({ scope, seeds }) =>
   Promise.resolve(
     seeds.map(({ url }) =>
       url === 'http://pg1:8008' && scope === 'batman'
@@ -61,7 +61,7 @@ async function cli(argv: readonly string[], env: Readonly<Record<string, string>
     warnings = request.warnings.length;
     return app === undefined ? Promise.resolve(0) : app(request);
   };
-  const code = await runCli(argv, io, { runApp, survey, sandbox: NO_SANDBOX, version: '1.2.3' });
+  const code = await runCli(argv, io, { runApp, checkSeeds, sandbox: NO_SANDBOX, version: '1.2.3' });
   return { code, out, err, config, warnings };
 }
 

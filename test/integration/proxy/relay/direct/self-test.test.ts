@@ -3,7 +3,7 @@ import { directPipes } from '../../../../../src/proxy/relay/direct/pipes.ts';
 import { testDirectPipes } from '../../../../../src/proxy/relay/direct/self-test.ts';
 import type { OpenDirectPipe } from '../../../../../src/proxy/relay/direct/self-test.ts';
 import type { Pipe } from '../../../../../src/proxy/relay/stream-pipe.ts';
-import { systemClock } from '../../../../../src/app/system-clock.ts';
+import { systemClock } from '../../../../support/waiting/system-clock.ts';
 import { ManualClock } from '../../../../support/waiting/manual-clock.ts';
 
 /** Reads as it should, and then the bytes go through `spoil`. */

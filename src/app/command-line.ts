@@ -1,0 +1,60 @@
+// The command line: gives the commands what they need of the process and of the other rooms.
+import { checkSeeds } from './check-seeds.ts';
+import type { CliIo, SandboxParts } from '../cli/io.ts';
+import type { Clock } from '../model/instant.ts';
+import { runCli } from '../cli/program.ts';
+import type { CliParts } from '../cli/program.ts';
+import { version } from './package-version.ts';
+import { createRunApp } from './run.ts';
+import { VERBS } from '../sandbox/console/verb-list.ts';
+import type { Terminal } from '../sandbox/run.ts';
+import { createSystemClock } from './system-clock.ts';
+
+/** `process`: the program's own. It exits with the command's exit code. */
+export async function commandLine(process: NodeJS.Process): Promise<never> {
+  const clock = createSystemClock(process.hrtime);
+  const io: CliIo = {
+    env: process.env,
+    stdout: (text) => void process.stdout.write(text),
+    stderr: (text) => void process.stderr.write(text),
+  };
+  const parts: CliParts = {
+    runApp: createRunApp(process, clock),
+    checkSeeds: (cluster) => checkSeeds(cluster, clock),
+    sandbox: sandboxParts(process, clock),
+    version,
+  };
+  const code = await runCli(process.argv.slice(2), io, parts);
+  // Unfinished work, such as a name lookup, must not keep the process alive.
+  return process.exit(code);
+}
+
+/** On demand: a proxy that serves does not need it. */
+const loadSandbox = () => import('../sandbox/run.ts');
+
+function sandboxParts(process: NodeJS.Process, clock: Clock): SandboxParts {
+  const command = import.meta.url.endsWith('.ts') ? 'npm run -s sandbox --' : 'pointsman sandbox';
+  return {
+    verbs: VERBS,
+    run: async (request) => {
+      const { runSandbox } = await loadSandbox();
+      const terminal = terminalOf(process);
+      return runSandbox({ request, terminal, clock, version, nodeVersion: process.version, command });
+    },
+    ask: async (...order) => (await loadSandbox()).askSandbox(...order),
+    sql: async (...statement) => (await loadSandbox()).sandboxSql(...statement),
+  };
+}
+
+function terminalOf(process: NodeJS.Process): Terminal {
+  const { stdin, stdout } = process;
+  return {
+    write: (text) => void stdout.write(text),
+    onKey: stdin.isTTY
+      ? (listener) => {
+          stdin.setRawMode(true).on('data', (keys) => Array.from(keys.toString()).forEach(listener));
+        }
+      : undefined,
+    onEnd: (listener) => void process.on('SIGTERM', listener).on('SIGINT', listener).on('SIGHUP', listener),
+  };
+}

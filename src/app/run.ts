@@ -1,0 +1,130 @@
+// Runs the app as a process: log, signals, systemd and exit code.
+import { createApp } from './app.ts';
+import type { App } from './app.ts';
+import { EXIT } from '../cli/io.ts';
+import type { Reload, RunApp } from '../cli/io.ts';
+import type { Config } from '../config/config.ts';
+import { formatProblems } from '../config/fault.ts';
+import { durationText } from '../core/describe.ts';
+import type { Clock } from '../model/instant.ts';
+import { readOpenFiles } from './open-files.ts';
+import { version } from './package-version.ts';
+import { createSystemd } from '../systemd/notify.ts';
+import type { Systemd } from '../systemd/notify.ts';
+import { passedSockets } from '../systemd/sockets.ts';
+import { createLog } from '../telemetry/log.ts';
+import type { Log, OpenLog } from '../telemetry/log.ts';
+
+/** SIGTERM or SIGINT arrived. */
+const ASKED = Symbol('asked to end');
+
+/** `process`: that of the program. */
+export function createRunApp(process: NodeJS.Process, clock: Clock): RunApp {
+  return (start) => run(process, clock, start);
+}
+
+async function run(process: NodeJS.Process, clock: Clock, start: Parameters<RunApp>[0]): Promise<number> {
+  const { config, warnings, file, reload } = start;
+  const asked = listenForEnd(process);
+  const { log, flush, dropped } = openLog(process, config.log);
+  logStarting(log, process, config, file);
+  for (const warning of warnings) log.warn({ event: 'config_warning' }, formatProblems([warning]));
+  const inherited = passedSockets(process.env, process.pid);
+  const seams = { load: reload, inherited, droppedLogLines: dropped, openFiles: readOpenFiles };
+  const app = createApp({ config, log, version, nodeVersion: process.version, clock, ...seams });
+  const systemd = createSystemd({
+    env: process.env,
+    pid: process.pid,
+    clock,
+    sockets: inherited,
+    onTrouble: (why) => log.warn({ event: 'systemd_notify_failed' }, why),
+  });
+  process.on('SIGHUP', () => void onHangUp(app, log, reload, systemd));
+  // Loading leaves 3 MB of garbage. V8 would collect it much later, in a pause of about 50 ms while clients wait.
+  globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+  try {
+    const started = await Promise.race([app.start(), asked.once]);
+    if (started === ASKED) {
+      // Readiness was not reported yet. Sockets and workers end with the process.
+      log.info({ event: 'stopped' }, 'stopped by a signal before the start was complete');
+      return EXIT.ok;
+    }
+    if (started.kind === 'failed') {
+      process.stderr.write(`pointsman: ${started.why}\n`);
+      return EXIT.failure;
+    }
+    systemd.started(app.complete());
+    void app.complete().then(() => log.info({ event: 'ready' }, 'ready: the first round of probes is complete'));
+    await asked.once;
+    systemd.stopping();
+    logStopping(log, config.shutdown);
+    const since = clock.now();
+    const closed = await Promise.race([app.drain(), asked.twice]);
+    await app.stop();
+    logStopped(log, closed === ASKED ? undefined : closed, clock.now() - since);
+    return closed === ASKED ? EXIT.failure : EXIT.ok;
+  } finally {
+    systemd.end();
+    await flush();
+  }
+}
+
+function logStarting(log: Log, process: NodeJS.Process, { cluster }: Config, file: string | undefined): void {
+  const { pid, version: node } = process;
+  const fields = { version, node_version: node, config: file ?? 'environment', scope: cluster.scope };
+  const name = cluster.scope === undefined ? '' : `, cluster ${cluster.scope}`;
+  const text = `pointsman ${version} starting, node ${node}, config ${fields.config}${name}, pid ${pid}`;
+  log.info({ event: 'starting', ...fields, pid }, text);
+}
+
+function logStopping(log: Log, { graceMs, drainTimeoutMs }: Config['shutdown']): void {
+  const grace = `accepting for ${durationText(graceMs)}`;
+  const drain = `then draining for up to ${durationText(drainTimeoutMs)}`;
+  const text = `shutting down: not ready any more, ${grace}, ${drain} (a second signal stops at once)`;
+  log.info({ event: 'stopping', grace_ms: graceMs, drain_timeout_ms: drainTimeoutMs }, text);
+}
+
+/** `sessions`: closed since the first signal; undefined: a second signal ended the drain. */
+function logStopped(log: Log, sessions: number | undefined, durationMs: number): void {
+  const fields = { event: 'stopped', sessions, duration_ms: Math.round(durationMs) };
+  const after = `after ${durationText(durationMs)}`;
+  if (sessions === undefined) log.warn(fields, `stopped by a second signal ${after}, before the drain was complete`);
+  else log.info(fields, `stopped ${after}, ${sessions === 1 ? '1 session' : `${sessions} sessions`} closed`);
+}
+
+function openLog({ stdout, stderr }: NodeJS.Process, options: Config['log']): OpenLog {
+  const onFailing = ({ code, message }: NodeJS.ErrnoException): void => {
+    stderr.write(`pointsman: cannot write the log: ${code ?? message}\n`);
+  };
+  return createLog({ ...options, isTerminal: stdout.isTTY, onFailing });
+}
+
+/** Reloads the configuration. The app logs the result. */
+async function onHangUp(app: App, log: Log, reload: Reload, systemd: Systemd): Promise<void> {
+  systemd.reloading();
+  try {
+    const loaded = reload();
+    if (loaded.kind === 'no_file')
+      return log.warn({ event: 'config_not_reloaded' }, 'SIGHUP ignored: there is no configuration file');
+    if (loaded.kind === 'ok')
+      for (const warning of loaded.warnings) log.warn({ event: 'config_warning' }, formatProblems([warning]));
+    await app.reload(loaded);
+  } catch (error) {
+    log.error({ event: 'config_not_reloaded', err: error }, 'configuration reload failed');
+  } finally {
+    systemd.reloaded();
+  }
+}
+
+/** Watches for the signals that end the program. */
+function listenForEnd(process: NodeJS.Process): { readonly once: Promise<typeof ASKED>; readonly twice: Promise<typeof ASKED> } {
+  const [first, second] = [Promise.withResolvers<typeof ASKED>(), Promise.withResolvers<typeof ASKED>()];
+  let isAsked = false;
+  const onSignal = (): void => {
+    (isAsked ? second : first).resolve(ASKED);
+    isAsked = true;
+  };
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  return { once: first.promise, twice: second.promise };
+}
+
