@@ -65,7 +65,7 @@ function rulesOf([name, { may, only, libraries = [], isPure }]: [string, Room]):
     NO_PROGRAM,
     NO_PROCESS,
     ...(only
-      ? [noImport(`^(?:\\.\\./)+${only[0]}/(?!${only[1]}\\.ts$)`, `Of ${only[0]} the file ${only[1]}.ts alone.`)]
+      ? [{ group: [`**/${only[0]}/**`, `!**/${only[0]}/${only[1]}.ts`], message: `The ${only[1]} alone. ${WHY}` }]
       : []),
     ...(isPure ? [noImport('^[^.]', `src/${name} is pure: pass what it needs as an argument.`)] : []),
     ...LIBRARIES.filter((library) => !libraries.includes(library)).map((library) =>

@@ -127,4 +127,3 @@ function listenForEnd(process: NodeJS.Process): { readonly once: Promise<typeof 
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
   return { once: first.promise, twice: second.promise };
 }
-
