@@ -117,7 +117,10 @@ async function onHangUp(app: App, log: Log, reload: Reload, systemd: Systemd): P
 }
 
 /** Watches for the signals that end the program. */
-function listenForEnd(process: NodeJS.Process): { readonly once: Promise<typeof ASKED>; readonly twice: Promise<typeof ASKED> } {
+function listenForEnd(process: NodeJS.Process): {
+  readonly once: Promise<typeof ASKED>;
+  readonly twice: Promise<typeof ASKED>;
+} {
   const [first, second] = [Promise.withResolvers<typeof ASKED>(), Promise.withResolvers<typeof ASKED>()];
   let isAsked = false;
   const onSignal = (): void => {
