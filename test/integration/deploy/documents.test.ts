@@ -118,13 +118,25 @@ describe("Pointsman's commands", () => {
     return given === undefined ? [] : [{ name: where(line), line, given }];
   });
 
+  test('operate.md has every command', async () => {
+    let help = '';
+    const io: CliIo = { env: {}, stdout: (text) => void (help += text), stderr: () => {} };
+    await runCli(['--help'], io, { runApp: () => Promise.resolve(EXIT.ok), checkSeeds, sandbox, version: '0' });
+    const commands = [...help.replace(/^.*Commands:/s, '').matchAll(/^ {2}([a-z]+)\b/gm)].map(([, name]) => name);
+    const described = ours.filter(({ line }) => line.file === 'deploy/operate.md').map(({ given }) => given[0]);
+    expect(commands.length).toBeGreaterThan(10);
+    expect(commands.filter((name) => name !== 'pointsman' && !described.includes(name))).toEqual([]);
+  });
+
   test('there are some', () => {
     expect(ours.length).toBeGreaterThan(40);
   });
 
   test.each(ours)('$name', async ({ line, given }) => {
     // Whatever a document calls the file, the address and the member, here they are these.
-    const argv = given.map((word) => (word === 'HOST:PORT' ? address : word.replaceAll('MEMBER', 'pg-2')));
+    const argv = given.map((word) =>
+      word === 'HOST:PORT' ? address : word.replace(/^MEMBER$/, 'pg-2').replace(/^COMMAND$/, 'run'),
+    );
     let err = '';
     const io: CliIo = {
       env: { POINTSMAN_CONFIG: 'pointsman.yaml', ...line.env },
