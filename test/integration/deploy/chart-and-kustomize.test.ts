@@ -1,4 +1,6 @@
 // The chart and the kustomizations make the same resources, but for names, labels, and the place of the shutdown times.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadedBy, workloadsOf } from '../../support/deploy/hold-manifests.ts';
@@ -30,15 +32,20 @@ function byName(manifests: readonly Manifest[]): Readonly<Record<string, unknown
 
 describeUnless(missingHelm ?? missingKustomize, 'with helm or its stand-in, and kubectl', () => {
   let chart: ChartRenderer;
+  let directory: string;
 
   beforeAll(async () => {
     chart = await createChartRenderer();
+    directory = await mkdtemp(join(tmpdir(), 'pointsman-autoscaling-'));
   }, 240_000);
 
-  afterAll(() => chart.remove());
+  afterAll(async () => {
+    await chart.remove();
+    await rm(directory, { recursive: true });
+  });
 
   async function rendered(set: string): Promise<readonly Manifest[]> {
-    const outcome = await chart.render(join(CHART, 'ci', set));
+    const outcome = await chart.render(set.startsWith('/') ? set : join(CHART, 'ci', set));
     if (outcome.kind === 'refused') throw new Error(outcome.why);
     return outcome.manifests;
   }
@@ -49,6 +56,13 @@ describeUnless(missingHelm ?? missingKustomize, 'with helm or its stand-in, and 
     expect(byName(ours)).toEqual(byName(theirs));
     const [one, other] = [ours, theirs].map((all) => loadedBy(all, podSpecOf(manifestOf(all, 'Deployment'))));
     expect(one).toEqual(other);
+  });
+
+  test('autoscaling: the autoscaler, and no number of pods', async () => {
+    const file = join(directory, 'autoscaling.yaml');
+    await writeFile(file, 'cluster: { seeds: [http://postgres:8008] }\nautoscaling: { enabled: true }\n');
+    const [ours, theirs] = [byName(await rendered(file)), byName(await renderKustomization('examples/autoscaling'))];
+    expect(ours).toEqual(theirs);
   });
 
   test('sidecar: the container, and the configuration', async () => {

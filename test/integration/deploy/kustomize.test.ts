@@ -6,7 +6,7 @@ import type { Manifest, PodSpec } from '../../support/deploy/manifests.ts';
 import { missingKustomize, renderKustomization } from '../../support/deploy/render-kustomize.ts';
 import { describeUnless } from '../../support/runner/unless-missing.ts';
 
-const RENDERED = ['standalone', 'examples/standalone', 'examples/deployment', 'examples/job'];
+const RENDERED = ['standalone', 'examples/standalone', 'examples/autoscaling', 'examples/deployment', 'examples/job'];
 
 function seedsIn(rendered: readonly Manifest[]): unknown {
   return loadedBy(rendered, podSpecOf(manifestOf(rendered, 'Deployment'))).cluster.seeds;
@@ -17,8 +17,17 @@ async function podOf(directory: string): Promise<PodSpec> {
 }
 
 describeUnless(missingKustomize, 'with kubectl', () => {
-  test.each(RENDERED)('%s is what Kubernetes and Pointsman take', async (directory) => {
+  test.each(RENDERED)('%s: Kubernetes and Pointsman accept it', async (directory) => {
     await holdManifests(await renderKustomization(directory));
+  });
+
+  test('the autoscaler sets the number of pods, and without it there are two', async () => {
+    const [plain, scaled] = await Promise.all(['standalone', 'examples/autoscaling'].map(renderKustomization));
+    expect(manifestOf(plain ?? [], 'Deployment')).toMatchObject({ spec: { replicas: 2 } });
+    expect(manifestOf(scaled ?? [], 'Deployment')).not.toHaveProperty('spec.replicas');
+    expect(manifestOf(scaled ?? [], 'HorizontalPodAutoscaler')).toMatchObject({
+      spec: { scaleTargetRef: { name: 'pointsman' } },
+    });
   });
 
   test('another configuration replaces the standalone one, under another name', async () => {
@@ -29,14 +38,14 @@ describeUnless(missingKustomize, 'with kubectl', () => {
     expect(name).not.toBe(ourName);
   });
 
-  test('everything is in the namespace of who takes it, the subject of the RoleBinding too', async () => {
+  test('the namespace applies to everything, the subject of the RoleBinding too', async () => {
     const manifests = await renderKustomization('examples/standalone');
     for (const { metadata } of manifests) expect(metadata).toMatchObject({ namespace: 'data' });
     const subjects = [{ name: 'pointsman', namespace: 'data' }];
     expect(manifestOf(manifests, 'RoleBinding')).toMatchObject({ subjects });
   });
 
-  test('only discovery by the Kubernetes API has a token', async () => {
+  test('only discovery through the Kubernetes API has a token', async () => {
     expect(await podOf('standalone')).toMatchObject({ automountServiceAccountToken: false });
     expect(await podOf('examples/standalone')).toMatchObject({ automountServiceAccountToken: true });
     const example = await renderKustomization('examples/standalone');
