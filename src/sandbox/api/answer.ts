@@ -1,10 +1,10 @@
-// What the API answers, before it is bytes.
+// An answer of the API, before it becomes bytes.
 
 export interface Answer {
   readonly status: number;
-  /** Absent: the status is all there is. */
+  /** Absent: the answer is the status alone. */
   readonly content?: { readonly type: string; readonly body: string };
-  /** Methods that the path takes, with 405. */
+  /** The methods that the path accepts, sent with a 405. */
   readonly allow?: string;
 }
 
@@ -13,15 +13,15 @@ export function json(status: number, value: unknown): Answer {
 }
 
 /**
- * The management API shows no error bodies. What is read is JSON, so errors of reading are too; operations answer a sentence in plain text either
- * way, as Patroni's do.
+ * The management API defines no error bodies. Documents are JSON, so the errors of reading them are JSON too.
+ * Operations answer with a sentence in plain text, as Patroni's do.
  */
 export function refusal(status: number, method: string, text: string, textType: string): Answer {
   if (isSafe(method)) return json(status, { error: text });
   return { status, content: { type: textType, body: text } };
 }
 
-/** RFC 9110, 9.2.1: of the methods that the API knows. */
+/** RFC 9110, 9.2.1, limited to the methods that the API knows. */
 export function isSafe(method: string): boolean {
   return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
 }

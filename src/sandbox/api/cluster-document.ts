@@ -1,4 +1,5 @@
-// The documents that come from the store: the cluster document (GET /cluster) and the timeline history (GET /history). Pure.
+// The documents that come from the store: the cluster document (GET /cluster) and the timeline history (GET /history).
+// Pure.
 import { present } from '../../patroni/fields.ts';
 import { readSettings } from '../manager/settings.ts';
 import type { ClusterView, HistoryEntry, JsonObject, JsonValue, PublishedMember } from '../manager/view.ts';
@@ -42,14 +43,14 @@ function memberEntry(member: PublishedMember, cluster: ClusterView, dialect: Dia
   });
 }
 
-/** The management API writes `standby leader`, Patroni `standby_leader`, which is the one that its tools read. */
+/** The management API writes `standby leader`. Patroni writes `standby_leader`, and its tools read that. */
 function clusterRole(name: string, { leader, config, synchronous, quorum }: ClusterView): string {
   if (name === leader) return readSettings(config).standbyCluster === undefined ? 'leader' : 'standby_leader';
   if (synchronous.includes(name)) return 'sync_standby';
   return quorum.includes(name) ? 'quorum_standby' : 'replica';
 }
 
-/** The management API: "Replicas only". Without a prefix it is the further one of the two. */
+/** The management API: "Replicas only". The field without a prefix is the higher of the two positions. */
 function lags(member: PublishedMember, leaderPosition: number | undefined, { showsLastKnown }: Dialect): JsonObject {
   const known = showsLastKnown ? lastPositions(member) : member;
   const { received, replayed } = known;
@@ -60,11 +61,11 @@ function lags(member: PublishedMember, leaderPosition: number | undefined, { sho
     ...lag('', furthest === 0 ? undefined : furthest, leaderPosition),
   };
   if (!showsLastKnown) return fields;
-  // The management API has numbers and positions only, so what is not known is left out.
+  // The management API has numbers and positions only, so an unknown value is left out.
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== 'unknown'));
 }
 
-/** A former primary has written, and so received and replayed, all that it has. */
+/** A former primary wrote its own WAL, so it has received and replayed all of it. */
 function lastPositions({ received, replayed, lastKnown }: PublishedMember): {
   readonly received: number | undefined;
   readonly replayed: number | undefined;
@@ -82,7 +83,7 @@ function lag(prefix: string, position: number | undefined, leaderPosition: numbe
   };
 }
 
-/** PostgreSQL's pg_lsn: high and low 32 bits. */
+/** PostgreSQL's pg_lsn: the high and the low 32 bits. */
 export function formatLsn(position: number): string {
   const low = position % 2 ** 32;
   return [(position - low) / 2 ** 32, low].map((half) => half.toString(16).toUpperCase()).join('/');

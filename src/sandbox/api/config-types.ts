@@ -1,5 +1,5 @@
-// The types that the management API gives to keys of the dynamic configuration ("Dynamic configuration"). Null removes a key. What
-// the values mean is judged by the manager.
+// The types of the keys of the dynamic configuration, by the management API ("Dynamic configuration"). Null removes a
+// key. The manager judges the meaning of the values.
 import { z } from 'zod';
 import type { JsonObject } from '../manager/view.ts';
 
@@ -21,7 +21,7 @@ const typed = z.looseObject({
     .nullish(),
 });
 
-/** Why a body of PATCH or PUT /config is refused; undefined when every type is right. */
+/** The reason why a body of PATCH or PUT /config is refused; undefined when every type is right. */
 export function whyWrongType(config: JsonObject): string | undefined {
   const parsed = typed.safeParse(config);
   if (parsed.success) return undefined;

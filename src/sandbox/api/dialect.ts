@@ -1,8 +1,9 @@
-// How the API speaks: its contract to the letter (`manager`), or as Patroni 4.1 does (`patroni`). What differs only in a word or a number is
-// here; what differs in behaviour is in manager-routes.ts and patroni-routes.ts, and in how server.ts writes an answer.
+// The two ways in which the API answers: exactly by the management API (`manager`), or as Patroni 4.1 does (`patroni`).
+// Differences in a word or a number are here. Differences in behaviour are in manager-routes.ts and patroni-routes.ts,
+// and in write-answer.ts.
 import type { DialectName } from '../sandbox.ts';
 
-/** Ends of an operation that have a status code of their own somewhere. */
+/** Outcomes of an operation that have a status code of their own in one of the dialects. */
 export type OperationEnd =
   | 'done'
   | 'accepted'
@@ -10,7 +11,7 @@ export type OperationEnd =
   | 'invalid'
   | 'bad_schedule'
   | 'refused'
-  /** Possible, were the cluster not paused. */
+  /** Possible when the cluster is not paused. */
   | 'paused'
   | 'restart_refused'
   | 'reinitialize_refused'
@@ -20,25 +21,26 @@ export type OperationEnd =
 
 export interface Dialect {
   readonly name: DialectName;
-  /** Of the node status document. */
+  /** The path of the node status document. */
   readonly statusPath: '/manager' | '/patroni';
-  /** The key in it that carries version and scope. */
+  /** The key of that document that contains version and scope. */
   readonly documentKey: 'manager' | 'patroni';
   readonly metricsPrefix: 'manager' | 'patroni';
-  /** The management API lists `tags` and `replication` without a condition; Patroni leaves them out when there are none. */
+  /** The management API always has `tags` and `replication`. Patroni leaves them out when they are empty. */
   readonly showsEmpty: boolean;
-  /** The management API gives types to the keys of /config; Patroni takes whatever it can read as one. */
+  /** The management API gives types to the keys of /config. Patroni accepts any value that it can convert. */
   readonly hasTypedConfig: boolean;
   /**
-   * The management API calls no field optional: while PostgreSQL does not answer, what it last said is shown. Patroni leaves those
-   * fields out.
+   * No field is optional in the management API: while PostgreSQL does not answer, the last known values are shown.
+   * Patroni leaves those fields out.
    */
   readonly showsLastKnown: boolean;
   /**
-   * The management API has `xlog.location` on every node: the end of the WAL that the node has. Patroni has it on a primary alone.
+   * The management API has `xlog.location` on every node: the end of the WAL that the node has. Patroni has it on a
+   * primary only.
    */
   readonly hasLocationAlways: boolean;
-  /** Content type of plain text. */
+  /** The content type of plain text. */
   readonly textType: string;
   readonly statusOf: Readonly<Record<OperationEnd, number>>;
 }
@@ -79,7 +81,7 @@ const PATRONI: Dialect = {
   hasTypedConfig: false,
   hasLocationAlways: false,
   showsLastKnown: false,
-  // Plain words all the same.
+  // Plain words in this dialect too.
   textType: 'text/html',
   statusOf: {
     ...MANAGER.statusOf,

@@ -1,9 +1,9 @@
-// Everybody passes while it is open; while it is shut everybody waits, and nobody is turned away.
+// A gate for requests: they pass while it is open and wait while it is shut. None is refused.
 
 export interface Gate {
   shut(): void;
   open(): void;
-  /** Resolves while it is open. */
+  /** Resolves when the gate is open. */
   passed(): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ export function createGate(): Gate {
       let waiting = shut;
       while (waiting !== undefined) {
         await waiting.promise;
-        // It may have been shut again in the same step.
+        // The gate may have been shut again before this continuation ran.
         waiting = shut;
       }
     },

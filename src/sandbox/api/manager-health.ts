@@ -1,5 +1,5 @@
-// The health checks as the management API states them, path by path. Pure. Where it is silent: a parameter that cannot be understood is refused
-// rather than ignored, because an ignored lag= makes every replica look good.
+// The health checks as the management API defines them, path by path. Pure. It does not say what happens to a parameter
+// that cannot be parsed. Here the request is refused, because an ignored lag= would make every replica look good.
 import type { Pulse } from '../manager/operations.ts';
 import { readSettings } from '../manager/settings.ts';
 import type { MemberView } from '../manager/view.ts';
@@ -10,7 +10,7 @@ import { parseLagBound } from './lag-bound.ts';
 export type HealthVerdict = { readonly kind: 'yes' | 'no' } | { readonly kind: 'invalid'; readonly text: string };
 
 interface Bounds {
-  /** Undefined when not asked for. */
+  /** Undefined when the request does not ask for it. */
   readonly lagBytes: number | undefined;
   readonly mode: LagMode;
 }
@@ -36,7 +36,7 @@ function isNear(member: MemberView, { lagBytes }: Bounds): boolean {
   return lagBytes === undefined || isWithinLag(member, lagBytes);
 }
 
-/** Node is leader, or a replica that is running, has replication attached and lag within threshold. */
+/** The node is the leader, or a replica that runs, streams, and lags less than the limit. */
 function isReady(member: MemberView, { lagBytes, mode }: Bounds): boolean {
   if (member.hasLock) return true;
   const maximum = lagBytes ?? readSettings(member.cluster?.config ?? {}).maximumLagOnFailover;
@@ -75,7 +75,7 @@ export function isHealthPath(path: string): boolean {
   return path === LIVENESS || CHECKS.has(path);
 }
 
-/** Of a path that is a health check other than liveness. */
+/** For a path that is a health check other than liveness. */
 export function judgeHealth(path: string, parameters: URLSearchParams, member: MemberView): HealthVerdict {
   const check = CHECKS.get(path);
   if (check === undefined) return { kind: 'invalid', text: `${path} is no health check` };
@@ -95,7 +95,10 @@ export function judgeHealth(path: string, parameters: URLSearchParams, member: M
   return verdict(holds && (check.ignoresTags === true || matchesTags(member.tags, parameters)));
 }
 
-/** 503 when the last heartbeat is older than ttl on a primary, 2*ttl on a replica; a pause is no excuse in the management API. */
+/**
+ * 503 when the last heartbeat is older than ttl on a primary, or than 2*ttl on a replica. The management API makes no
+ * exception for a pause.
+ */
 export function judgeLiveness(pulse: Pulse, parameters: URLSearchParams): HealthVerdict {
   return verdict(hasFreshHeartbeat(pulse) && matchesTags(pulse.member.tags, parameters));
 }

@@ -1,5 +1,5 @@
-// Which answer a request gets in the manager dialect: exact paths and the methods that it gives them. Where it is silent: an unknown
-// path is 404, a method that the path does not take 405, and HEAD goes wherever GET does (RFC 9110, 9.3.2).
+// The answer to each request in the manager dialect: exact paths, and the methods of each path. Where the management
+// API is silent, an unknown path is 404, an unknown method 405, and HEAD works wherever GET does (RFC 9110, 9.3.2).
 import type { Answer } from './answer.ts';
 import { json, refusal } from './answer.ts';
 import { isHealthPath, judgeHealth, judgeLiveness, LIVENESS } from './manager-health.ts';
@@ -19,11 +19,11 @@ export async function routeManager(request: ApiRequest, routing: Routing): Promi
   if (isWrite(method, path)) return write(method, path, await request.readBody(), routing);
   if (!isHealthPath(path)) return read(path, routing);
   const answer = await checkHealth(request, routing);
-  // A HEAD has the header of the GET, and the server leaves the body out.
+  // HEAD has the headers of GET, and the server leaves out the body.
   return method === 'OPTIONS' ? { status: answer.status } : answer;
 }
 
-/** Every answer carries the node's state, /liveness as its last heartbeat saw it: it executes no SQL. */
+/** Every answer carries the node's state. /liveness has the state of the last heartbeat, because it executes no SQL. */
 async function checkHealth(request: ApiRequest, routing: Routing): Promise<Answer> {
   const { path, parameters } = request;
   const { operations, about, dialect } = routing;

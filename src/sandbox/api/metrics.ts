@@ -1,5 +1,5 @@
-// The metrics of one member (GET /metrics), named as Patroni names them. They are of the moment they are asked for, so each scrape
-// has a registry of its own.
+// The metrics of one member (GET /metrics), with Patroni's names. They are computed for each scrape, so each scrape has
+// a registry of its own.
 import { Gauge, Registry } from 'prom-client';
 import type { MemberView } from '../manager/view.ts';
 import { readSettings } from '../manager/settings.ts';
@@ -28,7 +28,7 @@ export async function metricsText(
     });
     gauge.set(labels, value);
   }
-  // prom-client sets metrics apart with empty lines, which naive readers take for broken ones.
+  // prom-client separates metrics with empty lines, and simple parsers reject those.
   return { type: registry.contentType, text: (await registry.metrics()).replaceAll('\n\n', '\n') };
 }
 

@@ -1,11 +1,11 @@
-// The node status document: the body of /manager (/patroni) and of the health checks. Keys in the order in which Patroni has them;
-// what is not known is absent, and the indicators are there only when true. Pure.
+// The node status document: the body of /manager (/patroni) and of the health checks. The keys have Patroni's order.
+// Unknown values are absent, and indicators are present only when true. Pure.
 import { present } from '../../patroni/fields.ts';
 import { readSettings } from '../manager/settings.ts';
 import type { JsonObject, MemberView, ScheduledRestart, WalView } from '../manager/view.ts';
 import type { Dialect } from './dialect.ts';
 
-/** What the document says of the manager itself. */
+/** The manager's own part of the document. */
 export interface About {
   readonly version: string;
   readonly scope: string;
@@ -39,10 +39,10 @@ export function nodeDocument(seen: MemberView, about: About, dialect: Dialect): 
   });
 }
 
-/** Value and presence of the three: only when the cluster is not in its ordinary state. */
+/** The three indicators, present only when the cluster is not in its ordinary state. */
 function indicators(member: MemberView, { name }: Dialect): JsonObject {
   const { cluster, isFailsafeActive } = member;
-  // Without its store Patroni knows no lock: in failsafe mode it says both.
+  // Patroni without its store knows no lock. In failsafe mode it shows both indicators.
   const isUnlocked = cluster?.leader === undefined || (name === 'patroni' && isFailsafeActive);
   return present({
     pause: onlyTrue(readSettings(cluster?.config ?? {}).isPaused),

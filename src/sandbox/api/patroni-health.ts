@@ -1,5 +1,5 @@
-// The health checks as Patroni 4.1 answers them: any path, recognised by substrings in this order; a lag bound
-// counts wherever the replica condition does, and one that it cannot parse is ignored. Pure.
+// The health checks as Patroni 4.1 answers them: any path, matched by substrings in this order. A lag limit applies
+// wherever the replica condition does, and one that cannot be parsed is ignored. Pure.
 import type { Pulse } from '../manager/operations.ts';
 import { readSettings } from '../manager/settings.ts';
 import type { MemberView } from '../manager/view.ts';
@@ -13,7 +13,7 @@ interface Conditions {
   readonly isReplica: boolean;
 }
 
-/** Whether the status is 200; a path that means nothing is 503. */
+/** True for the status 200. A path without a meaning is 503. */
 export function judgePatroniHealth(path: string, given: URLSearchParams, member: MemberView): boolean {
   const parameters = withoutEmpty(given);
   const conditions = conditionsOf(member, parameters);
@@ -62,7 +62,7 @@ function holdsWithTags(path: string, conditions: Conditions, { state, syncRole }
   }
 }
 
-/** No role is asked for, no tag either; while the store was never seen only failsafe mode lets a replica be ready. */
+/** No role and no tag is checked. While the store was never reached, a replica is ready in failsafe mode only. */
 export function judgePatroniReadiness(parameters: URLSearchParams, member: MemberView): boolean {
   if (member.hasLock) return true;
   if (!isAttached(member)) return false;
@@ -76,7 +76,7 @@ export function judgePatroniLiveness(pulse: Pulse): boolean {
   return pulse.isPaused || hasFreshHeartbeat(pulse);
 }
 
-/** Python's parse_qs drops them. */
+/** Python's parse_qs drops empty values. */
 function withoutEmpty(parameters: URLSearchParams): URLSearchParams {
   return new URLSearchParams([...parameters].filter(([, value]) => value !== ''));
 }

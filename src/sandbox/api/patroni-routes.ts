@@ -1,5 +1,5 @@
-// Which answer a request gets from Patroni 4.1: the first segment of the path names a handler, every other
-// GET, HEAD and OPTIONS is a health check by substrings, and an unsafe method without a handler is 501.
+// The answer to each request as Patroni 4.1 gives it. The first segment of the path names a handler. Any other GET,
+// HEAD or OPTIONS is a health check by substrings, and any other method without a handler is 501.
 import type { Answer } from './answer.ts';
 import { json } from './answer.ts';
 import { nodeDocument } from './node-document.ts';

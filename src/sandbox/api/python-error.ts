@@ -1,5 +1,5 @@
-// The error page of Python's http.server (BaseHTTPRequestHandler.send_error), which is what Patroni answers where it has no words of
-// its own.
+// The error page of Python's http.server (BaseHTTPRequestHandler.send_error). Patroni answers with it where it has no
+// text of its own.
 import { STATUS_CODES } from 'node:http';
 import type { Answer } from './answer.ts';
 

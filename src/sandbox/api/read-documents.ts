@@ -1,5 +1,5 @@
-// The documents that GET answers besides the health checks. /cluster, /history and /config ask the store: while it is down real Patroni
-// lets the client hang, here it is told.
+// The documents that GET returns besides the health checks. /cluster, /history and /config read the store. While the
+// store is down real Patroni leaves the client without an answer; here the client gets an error.
 import type { ClusterView } from '../manager/view.ts';
 import type { Answer } from './answer.ts';
 import { json } from './answer.ts';

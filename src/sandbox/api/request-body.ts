@@ -1,14 +1,14 @@
-// The body of one request, read whole and bounded.
+// The body of one request, read whole, with a limit.
 import type { IncomingMessage } from 'node:http';
 
-/** Far more than any dynamic configuration. */
+/** Far more than any dynamic configuration needs. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
 export class BodyTooLarge extends Error {}
 
 /**
- * What is too much is read to its end and forgotten, so that the client comes to read the answer; the server's request timeout bounds
- * that. Rejects with BodyTooLarge, or when the client breaks off.
+ * A body over the limit is read to its end and dropped, so that the client reads the answer. The server's request
+ * timeout limits the time. Rejects with BodyTooLarge, or when the client disconnects.
  */
 export async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];

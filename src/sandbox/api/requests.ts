@@ -1,4 +1,4 @@
-// The bodies of the write operations, checked as a whole before anything is done; a text says what is wrong, by field. Pure.
+// The bodies of the write operations, checked as a whole before anything is done. The error text names the field. Pure.
 import { z } from 'zod';
 import type { SwitchoverRequest } from '../manager/operations.ts';
 import { isObject } from '../manager/settings.ts';
@@ -23,7 +23,7 @@ export interface RestartRequest {
   readonly schedule: Schedule | undefined;
 }
 
-/** `optional`: no body at all means an empty object. */
+/** `optional`: a missing body means an empty object. */
 export function parseObject(text: string, presence: 'required' | 'optional'): Parsed<JsonObject> {
   if (text.trim() === '') {
     return presence === 'optional' ? valid({}) : invalid('the body is empty: a JSON object is needed');
@@ -37,7 +37,7 @@ export function parseObject(text: string, presence: 'required' | 'optional'): Pa
   return isObject(value) ? valid(value) : invalid(`the body is not a JSON object: ${shown(value)}`);
 }
 
-/** patronictl sends null or nothing at all in it for "any". */
+/** For "any", patronictl sends null or leaves the field out. */
 const memberName = z
   .string('must be a string')
   .nullish()
@@ -53,7 +53,7 @@ export function parseSwitchover(text: string, now: Date): Parsed<ChangeOfLeader>
   return parseChangeOfLeader(text, 'switchover', now);
 }
 
-/** With a leader it is a switchover (management API). */
+/** A request with a leader is a switchover (management API). */
 export function parseFailover(text: string, now: Date): Parsed<ChangeOfLeader> {
   return parseChangeOfLeader(text, 'failover', now);
 }
@@ -113,7 +113,7 @@ export function parseRestart(text: string, now: Date): Parsed<RestartRequest> {
   return valid({ conditions, schedule: schedule.value });
 }
 
-/** The management API and Patroni's documentation write `from-leader`, Patroni's code reads `from_leader`. */
+/** The management API and Patroni's documentation write `from-leader`; Patroni's code reads `from_leader`. */
 const reinitialize = z.strictObject({
   force: z.boolean('must be true or false').optional(),
   'from-leader': z.boolean('must be true or false').optional(),

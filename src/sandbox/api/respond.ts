@@ -1,5 +1,5 @@
-// From a request to its answer: waits where the server is frozen, refuses browsers, asks the dialect's router, and turns what should
-// not happen into a status.
+// Makes the answer to a request. It waits while the server is frozen, refuses browsers, calls the dialect's router, and
+// turns errors into a status.
 import type { IncomingMessage } from 'node:http';
 import { isSafe, refusal } from './answer.ts';
 import type { Answer } from './answer.ts';
@@ -14,7 +14,7 @@ export interface Serving extends Routing {
   readonly onError: (error: unknown) => void;
 }
 
-/** Undefined: nobody is there to answer. Never rejects. */
+/** Undefined: the client has disconnected. Never rejects. */
 export async function answerTo(request: IncomingMessage, serving: Serving): Promise<Answer | undefined> {
   const { gate } = serving;
   await gate.passed();
@@ -29,7 +29,7 @@ async function attempt(request: IncomingMessage, serving: Serving): Promise<Answ
   try {
     return await route(request, method, serving);
   } catch (error) {
-    // The client broke off before its request was whole.
+    // The client disconnected before its request was complete.
     if (request.destroyed && !request.complete) return undefined;
     if (error instanceof BodyTooLarge) return refusal(413, method, error.message, dialect.textType);
     onError(error);
@@ -39,7 +39,7 @@ async function attempt(request: IncomingMessage, serving: Serving): Promise<Answ
 
 async function route(request: IncomingMessage, method: string, serving: Serving): Promise<Answer> {
   const { dialect } = serving;
-  // A page that is open in somebody's browser can send requests to loopback, always with its Origin; no tool sends one.
+  // A page in a browser can send requests to loopback, always with the header Origin. No tool sends that header.
   if (!isSafe(method) && request.headers.origin !== undefined) {
     const text = 'a request with an Origin header comes from a browser, and browsers have no business here';
     return refusal(403, method, text, dialect.textType);

@@ -1,4 +1,4 @@
-// What a router is given: the request, taken apart, and whom to ask.
+// The input of a router: the parsed request, and the manager's operations.
 import type { Operations } from '../manager/operations.ts';
 import type { Dialect } from './dialect.ts';
 import type { About } from './node-document.ts';

@@ -1,14 +1,16 @@
-// Points in time as `schedule` and `scheduled_at` give them: ISO 8601 with an offset, and still to come. Pure.
+// Points in time from `schedule` and `scheduled_at`: ISO 8601 with an offset, in the future. Pure.
 
 export interface Schedule {
-  /** As it was given, with the T and the offset's colon that Date.parse wants. */
+  /** As given, but with the T and the offset's colon that Date.parse needs. */
   readonly text: string;
   readonly date: Date;
 }
 
 export type ParsedSchedule =
   | { readonly kind: 'schedule'; readonly schedule: Schedule }
-  /** `invalid`: the offset is missing; `bad_schedule`: no timestamp, or gone by. Real Patroni tells them apart. */
+  /**
+   * `invalid`: the offset is missing. `bad_schedule`: not a timestamp, or in the past. Real Patroni tells them apart.
+   */
   | { readonly kind: 'invalid' | 'bad_schedule'; readonly text: string };
 
 const TIMESTAMP = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(\.\d{1,9})?(?: ?(Z|[+-]\d\d(?::?\d\d)?))?$/i;
@@ -28,7 +30,7 @@ export function parseSchedule(given: string, action: 'switchover' | 'restart', n
   return { kind: 'schedule', schedule: { text, date } };
 }
 
-/** Date.parse takes a 30th of February for a day in March. */
+/** Date.parse turns February 30 into a day in March. */
 function isWallClock(text: string): boolean {
   const date = new Date(`${text}Z`);
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);

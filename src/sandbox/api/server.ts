@@ -1,5 +1,5 @@
-// The HTTP server of one member's manager (management API), over what the manager can do. It can be frozen: connections are accepted and
-// nobody gets an answer, as when the process is stopped by a signal. Holds no state of the cluster.
+// The HTTP server of one member's manager (management API). It can be frozen: it accepts connections and answers none,
+// like a process that a signal has stopped. It holds no state of the cluster.
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -19,11 +19,11 @@ export interface ApiServerOptions {
   readonly name: string;
   readonly scope: string;
   readonly dialect: DialectName;
-  /** Of the manager, as `manager.version` says it. */
+  /** The manager's version, shown as `manager.version`. */
   readonly version: string;
-  /** An answer that could not be made: a bug. The client got 500. */
+  /** Called when an answer could not be made, which is a bug. The client got 500. */
   readonly onError?: (error: unknown) => void;
-  /** For a whole request to arrive. Default 10 s. */
+  /** The time for a whole request to arrive. Default 10 s. */
   readonly requestTimeoutMs?: number;
 }
 
@@ -32,13 +32,13 @@ export type ApiListening =
   | { readonly kind: 'failed'; readonly why: string };
 
 export interface ApiServer {
-  /** Port 0: a free one. Once per server. */
+  /** Port 0 chooses a free one. To be called once. */
   listen(host: string, port: number): Promise<ApiListening>;
-  /** Connections are accepted and never answered, nor are requests in flight. */
+  /** From now on connections are accepted and never answered. This includes requests that are already in progress. */
   freeze(): void;
-  /** Whoever still waits is answered. */
+  /** Answers the requests that wait. */
   thaw(): void;
-  /** Ends open connections too. Idempotent. */
+  /** Closes open connections too. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -62,7 +62,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       headersTimeout: requestTimeoutMs,
       requestTimeout: requestTimeoutMs,
       connectionsCheckingInterval: Math.min(1000, requestTimeoutMs),
-      // Health checkers send HTTP/1.1 without one.
+      // Health checkers send HTTP/1.1 without a Host header.
       requireHostHeader: false,
     },
     respond,
@@ -72,7 +72,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     listen: (host, port) => listen(server, host, port),
     freeze: () => gate.shut(),
     thaw: () => gate.open(),
-    // Whoever waits at a shut gate waits for ever: what is dead carries nothing out.
+    // Requests at a shut gate wait for ever: a dead server carries nothing out.
     close: () => close(server),
   };
 }
@@ -87,7 +87,7 @@ function respondHttp11(serving: Serving): Respond {
 }
 
 function respondHttp10(serving: Serving): Respond {
-  // One answer per connection, whatever a client sends behind its request.
+  // One answer for each connection, whatever a client sends after its request.
   const answered = new WeakSet<Socket>();
   return (request) => {
     if (answered.has(request.socket)) return;
@@ -106,7 +106,7 @@ async function answerHttp10(request: IncomingMessage, serving: Serving): Promise
   if (answer !== undefined) writeHttp10(request, answer);
 }
 
-/** What is not HTTP, too large, or too late. */
+/** For input that is not HTTP, too large, or too late. */
 async function refuse(error: NodeJS.ErrnoException, socket: Duplex, { gate, dialect }: Serving): Promise<void> {
   socket.on('error', () => {});
   await gate.passed();

@@ -1,5 +1,6 @@
-// An answer as bytes. The manager dialect is ordinary HTTP/1.1 with keep-alive; Patroni's is HTTP/1.0 whose body ends with the
-// connection and whose bare status is a status line and nothing else, so it is written on the socket itself.
+// Writes an answer as bytes. The manager dialect is ordinary HTTP/1.1 with keep-alive. Patroni's is HTTP/1.0: the body
+// ends with the connection, and an answer without a body is a status line alone. So that one is written to the socket
+// directly.
 import { STATUS_CODES } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -19,11 +20,11 @@ export function writeHttp11(response: ServerResponse, { status, content, allow }
 export function writeHttp10({ socket }: IncomingMessage, answer: Answer): void {
   if (!socket.writable) return;
   socket.write(http10Text(answer));
-  // Not only our half: Patroni closes.
+  // Both directions are closed, as Patroni does.
   socket.destroySoon();
 }
 
-/** Before there is a request to answer: what came is not HTTP, or came too late. */
+/** For a connection without a valid request: the input is not HTTP, or came too late. */
 export function writeRefusal(socket: Duplex, dialect: DialectName, answer: Answer): void {
   if (!socket.writable) {
     socket.destroy();

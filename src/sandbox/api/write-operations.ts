@@ -1,5 +1,6 @@
-// The unsafe half of the API: a body in, an operation of the manager done, a status code of the dialect out. Real Patroni's basic
-// authentication is not offered; who may write is decided by the address it listens on, and by the rule about browsers in server.ts.
+// The write operations of the API: a body in, an operation of the manager done, a status code of the dialect out.
+// Patroni's basic authentication is not offered. The listening address and the rule about browsers in respond.ts limit
+// access.
 import type { ConfigOutcome, OperationOutcome, Operations } from '../manager/operations.ts';
 import type { JsonObject } from '../manager/view.ts';
 import type { Answer } from './answer.ts';
@@ -29,7 +30,7 @@ export function isWrite(method: string, path: string): boolean {
   return WRITES.has(`${method} ${path}`);
 }
 
-/** Unsafe methods that the path takes. */
+/** The write methods that the path accepts. */
 export function writeMethods(path: string): readonly string[] {
   return ['POST', 'PATCH', 'PUT', 'DELETE'].filter((method) => isWrite(method, path));
 }
@@ -79,7 +80,7 @@ async function reinitialize(operations: Operations, body: string): Promise<Outco
   return as('reinitialize_refused', 'refused', await operations.reinitialize(parsed.value));
 }
 
-/** The end by its more exact name. */
+/** The outcome by its more exact name. */
 function as(name: OperationEnd, kind: OperationOutcome['kind'], outcome: OperationOutcome): Outcome {
   return outcome.kind === kind ? { kind: name, text: outcome.text } : outcome;
 }

@@ -1,5 +1,5 @@
-// A base backup without pg_basebackup: PostgreSQL's low-level API (documentation, "Making a Base Backup Using the Low Level API").
-// Start, copy, stop on one connection, which must live throughout: when it ends, the server forgets the backup.
+// A base backup without pg_basebackup: PostgreSQL's low-level API (documentation, "Making a Base Backup Using the Low
+// Level API"). Start, copy and stop use one connection. When it ends early, the server forgets the backup.
 import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { copyTree } from './copy-tree.ts';
@@ -16,7 +16,7 @@ export interface BackupSource {
 const SQL_TIMEOUT_MS = 30_000;
 const CONTROL_FILE = join('global', 'pg_control');
 
-/** The directories stay, what is in them does not. */
+/** The directories are kept, their contents are not copied. */
 const EMPTIED: ReadonlySet<string> = words(`
   pg_wal pg_replslot pg_dynshmem pg_notify pg_serial pg_snapshots pg_stat_tmp pg_subtrans
 `);
@@ -25,7 +25,7 @@ const LEFT_OUT: ReadonlySet<string> = words(`
   backup_label backup_label.old tablespace_map tablespace_map.old backup_manifest
 `);
 
-/** `target` must not be there. Rejects when the source ends or `signal` aborts; the target is then unfit to be started. */
+/** `target` must not exist. Rejects when the source ends or `signal` aborts. The target then cannot be started. */
 export async function takeBaseBackup(
   source: BackupSource,
   target: string,
@@ -46,7 +46,7 @@ export async function takeBaseBackup(
     const { labelfile, spcmapfile } = stopped;
     await writeOwned(join(target, 'backup_label'), labelfile, { user: owner });
     if (spcmapfile.trim() !== '') await writeOwned(join(target, 'tablespace_map'), spcmapfile, { user: owner });
-    // Without it no server starts: what was not finished cannot be taken for a data directory.
+    // No server starts without this file, so an unfinished copy cannot be taken for a data directory.
     await writeOwned(join(target, CONTROL_FILE), control, { user: owner });
   } finally {
     sql.reset();
@@ -63,7 +63,7 @@ export function isLeftOut(path: string): boolean {
   );
 }
 
-/** A data directory whose backup did not end has none. */
+/** A data directory whose backup did not finish has no pg_control. */
 export async function hasControlFile(dataDirectory: string): Promise<boolean> {
   return access(join(dataDirectory, CONTROL_FILE)).then(
     () => true,
@@ -71,7 +71,10 @@ export async function hasControlFile(dataDirectory: string): Promise<boolean> {
   );
 }
 
-/** After everything else, as pg_basebackup does: on a standby it says how far recovery must go. Twice, until nobody wrote in between. */
+/**
+ * Copied last, as pg_basebackup does: on a standby it says how far recovery must go. It is read twice, until both reads
+ * agree.
+ */
 async function readControlFile(dataDirectory: string): Promise<Buffer> {
   const path = join(dataDirectory, CONTROL_FILE);
   let last = await readFile(path);

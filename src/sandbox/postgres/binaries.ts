@@ -1,5 +1,5 @@
-// Where PostgreSQL's programs are: in the npm package for this platform, on the system, or where one is told. Finds files; whether
-// they run is asked elsewhere (usable-binaries.ts).
+// Finds PostgreSQL's programs: in the npm package for this platform, on the system, or in a given directory.
+// usable-binaries.ts checks whether they run.
 import { access, constants, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { arch, env, platform } from 'node:process';
@@ -15,7 +15,7 @@ export interface Binaries {
   readonly pg_ctl: string;
 }
 
-/** `why` is for people: what was looked for, and what would help. */
+/** `why` is for people: where the programs were looked for, and what would help. */
 export type BinariesFound =
   | { readonly kind: 'found'; readonly bin: Binaries }
   | { readonly kind: 'missing'; readonly why: string };
@@ -29,7 +29,7 @@ export interface Surroundings {
 
 const HERE: Surroundings = { platform, arch, path: env['PATH'] ?? '', load: (name) => import(name) };
 
-/** What such a package exports. */
+/** The exports of such a package. */
 const packageSchema = z.object({ postgres: z.string(), initdb: z.string(), pg_ctl: z.string() });
 
 const DEBIAN = '/usr/lib/postgresql';
@@ -96,7 +96,7 @@ async function systemDirectories(path: string): Promise<readonly string[]> {
   return [...new Set(all)];
 }
 
-/** By the number in the name: 9.6 before 15 would be the order of text. */
+/** Sorted by the number in the name: as text, 15 would come before 9.6. */
 export function newestFirst(names: readonly string[]): readonly string[] {
   return names.toSorted((a, b) => trailingNumber(b) - trailingNumber(a));
 }

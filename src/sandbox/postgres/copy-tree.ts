@@ -1,5 +1,5 @@
-// Copies a data directory, of a server at rest or of a running one: files may grow, shrink or vanish meanwhile. The copy belongs to
-// the server's user.
+// Copies a data directory, of a stopped or of a running server: files may grow, shrink or vanish during the copy. The
+// copy belongs to the server's user.
 import { constants } from 'node:fs';
 import { copyFile, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,12 +8,12 @@ import type { ServerUser } from './run-as.ts';
 
 export interface CopyOptions {
   readonly owner: ServerUser | undefined;
-  /** By path from the root of the tree. A directory that is skipped is not made. */
+  /** Called with the path from the root of the tree. A skipped directory is not created. */
   readonly isSkipped?: (path: string) => boolean;
   readonly signal?: AbortSignal;
 }
 
-/** The target must not be there. */
+/** The target must not exist. */
 export async function copyTree(source: string, target: string, options: CopyOptions): Promise<void> {
   await copyDirectory(source, target, '', options);
 }
@@ -22,7 +22,7 @@ async function copyDirectory(source: string, target: string, path: string, optio
   const { owner, isSkipped = () => false, signal } = options;
   signal?.throwIfAborted();
   const here = join(target, path);
-  // PostgreSQL wants its directories closed to others.
+  // PostgreSQL requires that its directories are closed to others.
   await mkdir(here, { mode: 0o700 });
   await give(here, owner);
   const entries = await ifThere(readdir(join(source, path), { withFileTypes: true }));

@@ -1,5 +1,6 @@
-// The guard: a process of its own that outlives a sandbox which was killed, and clears away what that one could not. It holds the
-// other end of a pipe: its end without the word means that the sandbox died. Signals at a terminal are for the sandbox, not for it.
+// The guard: a process that outlives a killed sandbox and removes the processes and files that it left. It holds the
+// other end of a pipe: when the pipe ends without the agreed word, the sandbox has died. It ignores the signals of the
+// terminal, which are for the sandbox.
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import process, { argv, stdin } from 'node:process';
@@ -24,7 +25,7 @@ stdin.once('close', () => {
 async function clear(directory: string): Promise<void> {
   for (const member of await readdir(directory).catch(() => [])) await endServer(join(directory, member, 'data'));
   await killAll(await postgresProcessesIn(directory)).catch(() => {});
-  // initdb may have been at work, and its end takes a moment.
+  // initdb may still be running, and takes a moment to end.
   await rm(directory, { recursive: true, force: true, maxRetries: ATTEMPTS, retryDelay: 200 }).catch(() => {});
   process.exit();
 }
@@ -32,7 +33,7 @@ async function clear(directory: string): Promise<void> {
 async function endServer(dataDirectory: string): Promise<void> {
   const file = await readPostmasterFile(dataDirectory);
   if (file === undefined) return;
-  // The number may be somebody else's by now.
+  // Another process may have this number by now.
   const isItself = (await commandLine(file.pid)).includes(`-D ${dataDirectory} `);
   const orphans = await postgresProcessesIn(dataDirectory);
   await (isItself ? killTree(file.pid, orphans) : killAll(orphans)).catch(() => {});

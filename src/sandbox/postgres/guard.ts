@@ -1,4 +1,4 @@
-// Starts the guard of a sandbox's directory (guard-main.ts) and tells it when all ended well.
+// Starts the guard of a sandbox's directory (guard-main.ts), and tells it when the sandbox ended in order.
 import { spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 import { extname } from 'node:path';
@@ -8,12 +8,12 @@ import { fileURLToPath } from 'node:url';
 export const CLEAN_END = 'clean end';
 
 export interface Guard {
-  /** Everything is gone: it has nothing to do and ends. Idempotent. */
+  /** Everything was removed, so the guard ends without work. Idempotent. */
   dismiss(): Promise<void>;
 }
 
 export function startGuard(directory: string): Guard {
-  // Beside this file, as source or as built.
+  // The guard is beside this file, in the sources and in the build.
   const program = fileURLToPath(new URL(`./guard-main${extname(import.meta.url)}`, import.meta.url));
   const child = spawn(execPath, [program, directory], {
     detached: true,
@@ -26,9 +26,9 @@ export function startGuard(directory: string): Guard {
     child.once('error', () => resolve());
   });
   const { stdin } = child;
-  // A guard that somebody ended is missed at the worst moment only.
+  // A guard that was killed matters only when the sandbox is killed too.
   stdin.on('error', () => {});
-  // It must not keep this process from ending.
+  // The guard must not keep this process from ending.
   child.unref();
   if (stdin instanceof Socket) stdin.unref();
   return {

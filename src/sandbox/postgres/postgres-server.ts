@@ -1,5 +1,5 @@
-// A PostgresServer over a real postmaster. One postmaster at a time; whoever ends it clears away what a killed one leaves, so that
-// the next start finds a data directory like that of a host that came back.
+// A PostgresServer over a real postmaster. There is one postmaster at a time. Each way to end it removes the remains of
+// a killed one, so that the next start finds a data directory like that of a host that came back.
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasControlFile, takeBaseBackup } from './base-backup.ts';
@@ -29,7 +29,7 @@ export interface ServerPlan {
   readonly name: string;
   readonly host: string;
   readonly port: number;
-  /** Of this server alone: its data directory and its log are in it. */
+  /** For this server alone: it contains its data directory and its log. */
   readonly directory: string;
   readonly bin: Binaries;
   readonly runAs: RunAs;
@@ -52,7 +52,7 @@ export class SandboxServer implements PostgresServer {
   readonly #exitListeners = new Set<() => void>();
   #postmaster: Postmaster | undefined;
   #isFrozen = false;
-  /** Aborted by kill() and close(): a start or rebuild under way must not outlive them. */
+  /** Aborted by kill() and close(), which must end a start or rebuild in progress. */
   #life = new AbortController();
   #rebuild: Promise<void> = Promise.resolve();
 
@@ -109,7 +109,7 @@ export class SandboxServer implements PostgresServer {
   }
 
   async configure(parameters: Parameters): Promise<void> {
-    // While it is down start() will be told anew, and there may be no directory to write to.
+    // While the server is down there may be no directory to write to. start() gets the parameters again.
     if (this.#postmaster === undefined) return;
     await this.#write(PARAMETERS_FILE, parametersText(parameters));
     this.#reload();
@@ -190,7 +190,7 @@ export class SandboxServer implements PostgresServer {
     return postmaster;
   }
 
-  /** What a postmaster that died on its own leaves: children without a parent, shared memory, its pid file. */
+  /** Removes the remains of a postmaster that died: orphaned children, shared memory, its pid file. */
   async #clearAway(): Promise<void> {
     await killAll(await postgresProcessesIn(this.dataDirectory));
     await clearAfterDeath(this.dataDirectory);

@@ -1,5 +1,5 @@
-// postmaster.pid, as the running server keeps it and a killed one leaves it (src/include/utils/pidfile.h), and the System V shared
-// memory segment it names, which outlives a killed postmaster.
+// The file postmaster.pid of a running or killed server (src/include/utils/pidfile.h), and the System V shared memory
+// segment that it names. That segment outlives a killed postmaster.
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { run } from './run-as.ts';
@@ -8,11 +8,11 @@ export interface PostmasterFile {
   readonly pid: number;
   readonly dataDirectory: string;
   readonly sharedMemoryId: number | undefined;
-  /** It takes connections: a primary, or a standby that has reached a consistent state. */
+  /** It accepts connections: a primary, or a standby that has reached a consistent state. */
   readonly isReady: boolean;
 }
 
-/** Undefined when it is not there or not yet written out. */
+/** Undefined when the file is absent or not completely written. */
 export async function readPostmasterFile(dataDirectory: string): Promise<PostmasterFile | undefined> {
   const text = await readFile(join(dataDirectory, 'postmaster.pid'), 'utf8').catch(() => '');
   return parsePostmasterFile(text);
@@ -30,11 +30,11 @@ export function parsePostmasterFile(text: string): PostmasterFile | undefined {
   };
 }
 
-/** Only after every process of that server has ended. Does nothing when the server cleaned up itself. */
+/** Only after every process of that server has ended. Does nothing when the server removed them itself. */
 export async function clearAfterDeath(dataDirectory: string): Promise<void> {
   const left = await readPostmasterFile(dataDirectory);
   if (left?.sharedMemoryId !== undefined) {
-    // Best effort: a server that starts in this directory again takes the segment over.
+    // Best effort: the next server in this directory takes the segment over.
     await run({ user: undefined, directory: '/' }, 'ipcrm', ['-m', String(left.sharedMemoryId)]);
   }
   await rm(join(dataDirectory, 'postmaster.pid'), { force: true });

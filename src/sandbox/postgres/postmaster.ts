@@ -1,5 +1,5 @@
-// One life of a server's first process: our own child, so that its end is fetched, in a session of its own, so that Ctrl-C at the
-// terminal does not reach it before the sandbox has decided what to do.
+// One life of a server's first process. It is our own child, so that we learn of its end, and in a session of its own,
+// so that Ctrl-C at the terminal does not reach it before the sandbox has decided what to do.
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
@@ -16,19 +16,19 @@ const LOG_TAIL_LINES = 20;
 export interface Postmaster {
   readonly pid: number;
   hasExited(): boolean;
-  /** Resolves with its end. */
+  /** Resolves when the process has ended. */
   readonly exited: Promise<void>;
 }
 
 export interface PostmasterPlan {
-  /** Path of `postgres`. */
+  /** The path of `postgres`. */
   readonly program: string;
   readonly args: readonly string[];
   readonly runAs: RunAs;
   readonly logFile: string;
 }
 
-/** A text says why it could not even be tried. */
+/** A text gives the reason why the start could not be tried. */
 export function spawnPostmaster(plan: PostmasterPlan): Postmaster | string {
   const log = openSync(plan.logFile, 'a');
   try {
@@ -49,7 +49,7 @@ export function spawnPostmaster(plan: PostmasterPlan): Postmaster | string {
   }
 }
 
-/** Until the server says in its postmaster.pid that it takes connections, has ended, or the time is over. */
+/** Waits until the server reports in its postmaster.pid that it accepts connections, has ended, or the time is over. */
 export async function untilReady(
   postmaster: Postmaster,
   dataDirectory: string,
@@ -65,7 +65,7 @@ export async function untilReady(
   }
 }
 
-/** `log` is what it wrote in this life. The words are PostgreSQL's (RecoveryRequiresIntParameter). */
+/** `log` is the output of this life. The words are PostgreSQL's (RecoveryRequiresIntParameter). */
 export function startFailure(end: 'exited' | 'timeout', log: string): StartOutcome {
   const isInsufficient = end === 'exited' && log.includes('insufficient parameter settings');
   return { kind: 'failed', reason: isInsufficient ? 'insufficient_parameters' : end, log };

@@ -1,5 +1,5 @@
-// From nothing to a row of servers that only need to be started: binaries, one initdb, a cold copy for each member, ports, and a
-// guard that clears all of it away should this process die without a word.
+// Prepares a row of servers that only need to be started: binaries, one initdb, a cold copy for each member, ports, and
+// a guard that removes everything when this process is killed.
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -17,9 +17,12 @@ import { makeTemplate, readSystemIdentifier } from './template.ts';
 import { makeUsable } from './usable-binaries.ts';
 
 export interface PrepareOptions {
-  /** Absolute, there, and empty: the caller makes it (mkdtemp), close() removes it. */
+  /** Absolute, existing and empty: the caller creates it (mkdtemp), close() removes it. */
   readonly directory: string;
-  /** One server for each; used as directory name, cluster_name and thus application_name of its WAL receiver. */
+  /**
+   * One server for each name. It is the directory's name and cluster_name, and so the application_name of the WAL
+   * receiver.
+   */
   readonly names: readonly string[];
   /** Default `embedded`. */
   readonly postgres?: BinariesChoice;
@@ -29,25 +32,25 @@ export interface PrepareOptions {
 
 export interface PreparedServers {
   /**
-   * In the order of `names`; none is started. Each may be started as the primary, and the others then stream from it: their data
-   * directories are copies of one.
+   * In the order of `names`; none is started. Each can be started as the primary, and the others then stream from it,
+   * because their data directories are copies of one.
    */
   readonly servers: readonly PostgresServer[];
   readonly superuser: Credentials;
-  /** Of pg_control, the same for all. */
+  /** From pg_control, the same for all. */
   readonly systemIdentifier: string;
   /** As PostgreSQL writes it: 18.4. */
   readonly version: string;
-  /** Ends every server that lives, at once, and removes the directory. Idempotent. */
+  /** Ends every running server at once, and removes the directory. Idempotent. */
   close(): Promise<void>;
 }
 
 const HOST = '127.0.0.1';
 
-/** Rejects with a message for people when it cannot be: no binaries, no user to run them as, a directory that is not empty. */
+/** Rejects with a message for people: no binaries, no user to run them as, or a directory that is not empty. */
 export async function preparePostgres(options: PrepareOptions): Promise<PreparedServers> {
   const directory = await realpath(options.directory);
-  // It is removed at the end with all that is in it, which must not be somebody's.
+  // The directory is removed at the end with its contents, so it must be empty now.
   if ((await readdir(directory)).length > 0) throw new Error(`${directory} is not empty`);
   const guard = startGuard(directory);
   const servers: SandboxServer[] = [];
@@ -101,7 +104,7 @@ async function programs(choice: BinariesChoice, runAs: RunAs): Promise<{ bin: Bi
   return usable;
 }
 
-/** A copy for each but the last, which gets the template itself. */
+/** A copy for each member but the last, which gets the template itself. */
 async function handOut(template: string, servers: readonly SandboxServer[], { user }: RunAs): Promise<void> {
   await Promise.all(
     servers.map(async ({ dataDirectory }, at) => {

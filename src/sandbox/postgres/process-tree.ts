@@ -1,5 +1,6 @@
-// Signals to a postmaster and everything below it. Its backends lead sessions of their own, so a signal to a process group would
-// not reach them. The postmaster is stopped before its children are counted: it cannot fork one that nobody saw.
+// Signals to a postmaster and all processes below it. Its backends lead sessions of their own, so a signal to a process
+// group would not reach them. The postmaster is stopped before its children are listed, so that it cannot fork another
+// one.
 import { kill } from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { descendants, listProcesses } from './processes.ts';
@@ -8,9 +9,10 @@ const POLL_MS = 5;
 const STOP_WITHIN_MS = 2_000;
 const GONE_WITHIN_MS = 10_000;
 
-/** SIGKILL; resolves when all are gone. `besides` are others that belong to it and lost their parent. */
+/** SIGKILL; resolves when all are gone. `besides` are other processes of the server that lost their parent. */
 export async function killTree(root: number, besides: readonly number[] = []): Promise<void> {
-  // The postmaster last: its children would tell their clients of its death, which a dead host does not.
+  // The postmaster last: otherwise its children would tell their clients of its death, and a dead host does not do
+  // that.
   const doomed = [...(await haltAndCount(root)), ...besides, root];
   for (const pid of doomed) send(pid, 'SIGKILL');
   await untilGone(doomed);
@@ -27,7 +29,7 @@ export async function freezeTree(root: number): Promise<void> {
 
 export async function thawTree(root: number): Promise<void> {
   const below = descendants(root, await listProcesses());
-  // The postmaster last: children that it finds as they should be need nothing from it.
+  // The postmaster last: it then finds its children running, and does nothing about them.
   for (const pid of [...below.toReversed(), root]) send(pid, 'SIGCONT');
 }
 

@@ -1,5 +1,5 @@
-// Which processes there are and who is whose child. From /proc on Linux, from ps elsewhere. A zombie counts as gone: whoever is
-// process 1 in a container may never fetch the ends of orphans.
+// Lists processes with their parents: from /proc on Linux, from ps elsewhere. A zombie counts as gone, because process
+// 1 of a container may never collect orphans.
 import { readFile, readdir, readlink, realpath } from 'node:fs/promises';
 import { platform } from 'node:process';
 import { run } from './run-as.ts';
@@ -7,7 +7,7 @@ import { run } from './run-as.ts';
 export interface ProcessEntry {
   readonly pid: number;
   readonly parent: number;
-  /** By SIGSTOP. */
+  /** Stopped by SIGSTOP. */
   readonly isStopped: boolean;
 }
 
@@ -28,7 +28,7 @@ export function parsePs(output: string): readonly ProcessEntry[] {
   });
 }
 
-/** The name, in parentheses, may hold anything. */
+/** The name is in parentheses and may contain any character. */
 export function parseStat(pid: number, text: string): ProcessEntry | undefined {
   const [state = '', parent] = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return entry(pid, Number(parent), state);
@@ -39,7 +39,7 @@ function entry(pid: number, parent: number, state: string): ProcessEntry | undef
   return isGone ? undefined : { pid, parent, isStopped: /^[Tt]/.test(state) };
 }
 
-/** Children, their children and so on; not the root itself. */
+/** All descendants of the root, without the root. */
 export function descendants(root: number, processes: readonly ProcessEntry[]): readonly number[] {
   const found = [root];
   for (const pid of found) found.push(...processes.filter(({ parent }) => parent === pid).map((child) => child.pid));
@@ -47,8 +47,8 @@ export function descendants(root: number, processes: readonly ProcessEntry[]): r
 }
 
 /**
- * PostgreSQL's programs whose working directory is `directory` or below it: also those that lost their parent. Empty where there is
- * no /proc.
+ * PostgreSQL's programs whose working directory is `directory` or below it, including those that lost their parent.
+ * Empty where there is no /proc.
  */
 export async function postgresProcessesIn(directory: string): Promise<readonly number[]> {
   if (platform !== 'linux') return [];
@@ -65,7 +65,7 @@ async function worksIn(pid: number, directory: string): Promise<boolean> {
   return PROGRAMS.includes(name.trim());
 }
 
-/** What it was started with, joined by spaces; empty when it is gone. */
+/** Its command line, joined by spaces; empty when the process is gone. */
 export async function commandLine(pid: number, os: string = platform): Promise<string> {
   if (os === 'linux') {
     const text = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');

@@ -1,4 +1,5 @@
-// As whom PostgreSQL's programs run. They refuse to run as root, so root runs them as `nobody`, in a directory that is given to it.
+// The user that PostgreSQL's programs run as. They refuse to run as root, so root runs them as `nobody`, in a directory
+// that belongs to that user.
 import { execFile } from 'node:child_process';
 import { lchown, lstat, readFile } from 'node:fs/promises';
 import { getuid } from 'node:process';
@@ -10,21 +11,26 @@ export interface ServerUser {
 }
 
 export interface RunAs {
-  /** Undefined: as ourselves. */
+  /** Undefined: our own user. */
   readonly user: ServerUser | undefined;
-  /** Working directory and home: the user may enter it, which is not so for wherever we were started. */
+  /**
+   * Working directory and home. The user can enter it, which may not hold for the directory that we were started in.
+   */
   readonly directory: string;
 }
 
 export interface RunOutcome {
-  /** What the program ended with; a text is the code of the error that kept it from running (ENOENT, EACCES) or its signal. */
+  /**
+   * The exit code. A text is the code of the error that prevented the start (ENOENT, EACCES), or the signal that ended
+   * the program.
+   */
   readonly code: number | string;
   readonly output: string;
 }
 
 const UNPRIVILEGED = 'nobody';
 
-/** Rejects when we are root and there is nobody else. */
+/** Rejects when we are root and there is no other user. */
 export async function findServerUser(ourUid = getuid?.()): Promise<ServerUser | undefined> {
   if (ourUid !== 0) return undefined;
   const user = parsePasswd(await readFile('/etc/passwd', 'utf8').catch(() => ''), UNPRIVILEGED);
@@ -34,7 +40,7 @@ export async function findServerUser(ourUid = getuid?.()): Promise<ServerUser | 
   );
 }
 
-/** Undefined when it is not there or is root by another name. */
+/** Undefined when the user does not exist or has the id of root. */
 export function parsePasswd(text: string, name: string): ServerUser | undefined {
   const fields = text
     .split('\n')
@@ -44,14 +50,14 @@ export function parsePasswd(text: string, name: string): ServerUser | undefined 
   return Number.isInteger(uid) && uid > 0 && Number.isInteger(gid) && gid > 0 ? { name, uid, gid } : undefined;
 }
 
-/** For spawn(). With a uid Node empties the supplementary groups too (libuv: setgroups before setuid). */
+/** Options for spawn(). With a uid Node also drops the supplementary groups (libuv calls setgroups before setuid). */
 export function spawnOptions({ user, directory }: RunAs): {
   cwd: string;
   env: Record<string, string>;
   uid?: number;
   gid?: number;
 } {
-  // TZ saves initdb a search through all time zones; LC_ALL is what macOS needs to start the server.
+  // TZ saves initdb a search through all time zones. macOS needs LC_ALL to start the server.
   const env = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', HOME: directory, LC_ALL: 'C', TZ: 'UTC' };
   return { cwd: directory, env, ...(user === undefined ? {} : { uid: user.uid, gid: user.gid }) };
 }
@@ -71,22 +77,22 @@ export function run(runAs: RunAs, program: string, args: readonly string[], time
     try {
       execFile(program, [...args], options, done);
     } catch (error) {
-      // A user id we may not take on throws here.
+      // A user id that we may not use throws here.
       done(error instanceof Error ? error : new Error(String(error)), '', '');
     }
   });
 }
 
-/** Makes it the server user's own; what is in it stays whose it is. */
+/** Gives the directory to the server's user. Its contents keep their owners. */
 export async function give(path: string, user: ServerUser | undefined): Promise<void> {
   if (user !== undefined) await lchown(path, user.uid, user.gid);
 }
 
-/** Why the server's user cannot work in this directory, which is its own; undefined when it can. */
+/** The reason why the server's user cannot work in its own directory; undefined when it can. */
 export async function whyUnreachable(runAs: RunAs): Promise<string | undefined> {
   const { user, directory } = runAs;
   if (!(await lstat(directory)).isDirectory()) return `${directory} is not a directory`;
-  // Node changes the directory before the user, so the program must ask.
+  // Node changes the directory before the user, so the program itself must check.
   const { code } = await run({ user, directory: '/' }, '/bin/sh', ['-c', 'cd "$1" && test -w .', 'sh', directory]);
   if (code === 0) return undefined;
   return `${user?.name ?? 'this user'} cannot reach ${directory}; set TMPDIR to a directory that everybody may pass through`;

@@ -1,17 +1,18 @@
-// One real PostgreSQL server of the sandbox, as its manager sees it: started, stopped, promoted, asked, and broken on purpose.
+// One real PostgreSQL server of the sandbox, as its manager uses it: start, stop, promote, query, and faults on
+// purpose.
 
-/** Where a standby streams from. */
+/** The server that a standby streams from. */
 export interface Upstream {
   readonly host: string;
   readonly port: number;
 }
 
-/** `standby` without an upstream recovers what it has and waits. */
+/** A `standby` without an upstream recovers its own WAL and waits. */
 export type ServerRole =
   | { readonly kind: 'primary' }
   | { readonly kind: 'standby'; readonly upstream: Upstream | undefined };
 
-/** Parameter name to value, as PostgreSQL's configuration file has them. */
+/** Parameter names and values, as in PostgreSQL's configuration file. */
 export type Parameters = Readonly<Record<string, string>>;
 
 export type StartOutcome =
@@ -19,8 +20,9 @@ export type StartOutcome =
   | {
       readonly kind: 'failed';
       /**
-       * `insufficient_parameters`: a standby whose max_connections or one of its four kin is lower than the primary's (PostgreSQL, "Hot
-       * Standby", Administrator's Overview) ends itself; `exited`: any other end; `timeout`: it lives but does not take connections.
+       * `insufficient_parameters`: a standby ends itself when max_connections or one of four similar parameters is
+       * lower than on the primary (PostgreSQL, "Hot Standby", Administrator's Overview). `exited`: any other end.
+       * `timeout`: it runs but does not accept connections.
        */
       readonly reason: 'insufficient_parameters' | 'exited' | 'timeout';
       /** The last lines of the server's log. */
@@ -32,33 +34,44 @@ export interface PostgresServer {
   readonly host: string;
   readonly port: number;
   readonly dataDirectory: string;
-  /** True from the moment the postmaster was started until its process has ended, frozen included. */
+  /** True from the start of the postmaster until its process has ended, also while it is frozen. */
   isAlive(): boolean;
-  /** Resolves when it takes connections (read-only ones for a standby) or has failed. Rejects when it is alive already. */
+  /**
+   * Resolves when it accepts connections (read-only ones for a standby) or has failed. Rejects when it runs already.
+   */
   start(role: ServerRole, parameters: Parameters, timeoutMs?: number): Promise<StartOutcome>;
-  /** Smart is not offered: `fast` ends sessions and writes a checkpoint that the standbys receive, `immediate` does neither. */
+  /**
+   * `fast` ends sessions and writes a checkpoint that the standbys receive, `immediate` does neither. Smart is not
+   * offered.
+   */
   stop(mode: 'fast' | 'immediate'): Promise<void>;
-  /** `pg_ctl promote`; resolves when it takes writes, rejects when it does not within the deadline. */
+  /** `pg_ctl promote`. Resolves when it accepts writes, rejects when it does not within the deadline. */
   promote(): Promise<void>;
-  /** Writes the parameters and, when it runs, has them reread; those that need a restart stay pending. */
+  /** Writes the parameters and, when the server runs, reloads them. Those that need a restart stay pending. */
   configure(parameters: Parameters): Promise<void>;
-  /** Streams from somebody else from now on, without a restart. */
+  /** Streams from another server from now on, without a restart. */
   follow(upstream: Upstream | undefined): Promise<void>;
-  /** The data directory is thrown away and made again by a base backup of a running server. Only while this one is not alive. */
+  /**
+   * Deletes the data directory and makes it again by a base backup of a running server. Only while this server is not
+   * running.
+   */
   rebuildFrom(source: PostgresServer): Promise<void>;
-  /** One statement as superuser on a connection of its own kind; rejects after the deadline (default 2 000 ms) or on an error. */
+  /**
+   * One statement as superuser, on a connection kept for that purpose. Rejects after the deadline (default 2 000 ms) or
+   * on an error.
+   */
   query<Row extends object>(
     statement: string,
     values?: readonly unknown[],
     timeoutMs?: number,
   ): Promise<readonly Row[]>;
-  /** SIGKILL for the postmaster and every process below it: what the death of the host leaves. Resolves when all are gone. */
+  /** SIGKILL for the postmaster and every process below it, like the death of the host. Resolves when all are gone. */
   kill(): Promise<void>;
-  /** SIGSTOP for all of them, and SIGCONT. Idempotent. */
+  /** SIGSTOP and SIGCONT for all of them. Idempotent. */
   freeze(): Promise<void>;
   thaw(): Promise<void>;
-  /** Called once per end of the postmaster, whatever the cause. Returns how to stop listening. */
+  /** Called once for each end of the postmaster, whatever the cause. Returns a function that stops listening. */
   onExit(listener: () => void): () => void;
-  /** Ends the server if it lives, at once, and forgets its connections. Idempotent. */
+  /** Ends the server at once if it runs, and closes its connections. Idempotent. */
   close(): Promise<void>;
 }

@@ -1,5 +1,6 @@
-// What the servers are configured with, in layers, later ones win: initdb's postgresql.conf, what suits a sandbox, the parameters
-// given to start() and configure(), the upstream, and on the command line what the sandbox must own. Pure: values in, text out.
+// The configuration of the servers in layers; later ones win: initdb's postgresql.conf, settings that suit a sandbox,
+// the parameters given to start() and configure(), the upstream, and on the command line the settings that the sandbox
+// must control. Pure: values in, text out.
 import type { Parameters, Upstream } from './server.ts';
 
 export const BASE_FILE = 'sandbox.conf';
@@ -9,9 +10,10 @@ export const UPSTREAM_FILE = 'upstream.conf';
 const BASE: Parameters = {
   shared_buffers: '32MB',
   fsync: 'off',
-  // Files of the data directory; of the other kinds a killed server leaves segments that only its next start would remove.
+  // Files in the data directory. The other kinds leave segments behind a killed server that only its next start
+  // removes.
   dynamic_shared_memory_type: 'mmap',
-  // A base backup is copied while pages are being written.
+  // A base backup copies pages while they are being written.
   full_page_writes: 'on',
   max_wal_senders: '10',
   max_replication_slots: '10',
@@ -19,12 +21,15 @@ const BASE: Parameters = {
   hot_standby_feedback: 'on',
   wal_receiver_status_interval: '1s',
   wal_retrieve_retry_interval: '200ms',
-  // A frozen peer is given up soon; a fast stop waits for a frozen standby as long as this.
+  // A frozen peer is given up soon. A fast stop waits this long for a frozen standby.
   wal_sender_timeout: '5s',
   wal_receiver_timeout: '5s',
 };
 
-/** Given to start() or configure() these have no effect: the sandbox would lose its server, its log or its replication. */
+/**
+ * These have no effect in start() and configure(): otherwise the sandbox could lose its server, its log or its
+ * replication.
+ */
 export const OWNED_PARAMETERS: readonly string[] = [
   'port',
   'listen_addresses',
@@ -43,7 +48,7 @@ export const OWNED_PARAMETERS: readonly string[] = [
   'dynamic_shared_memory_type',
 ];
 
-/** One value for all members, and PostgreSQL's own where nobody gives one (management API). */
+/** One value for all members; PostgreSQL's default where none is given (management API). */
 export const CLUSTER_WIDE_DEFAULTS: Parameters = {
   max_connections: '100',
   max_prepared_transactions: '0',
@@ -52,10 +57,10 @@ export const CLUSTER_WIDE_DEFAULTS: Parameters = {
   max_worker_processes: '8',
 };
 
-/** At the end of initdb's file, where the last setting of a name wins. */
+/** At the end of initdb's file, because the last setting of a name wins. */
 export const INCLUDES = [BASE_FILE, PARAMETERS_FILE, UPSTREAM_FILE].map((file) => `include '${file}'\n`).join('');
 
-/** Every method by password, so that a sandbox on a shared machine is nobody else's; from this machine only. */
+/** Every method needs a password, so that other users of a shared machine have no access. From this machine only. */
 export const HBA = [
   'host all all 127.0.0.1/32 scram-sha-256',
   'host replication all 127.0.0.1/32 scram-sha-256',
@@ -66,7 +71,7 @@ export function baseText(): string {
   return settingsText(BASE);
 }
 
-/** Leaves out what the sandbox owns and what can be no parameter's name, which would spoil the file for the rest. */
+/** Leaves out the parameters that the sandbox controls, and invalid names, which would make the whole file unusable. */
 export function parametersText(parameters: Parameters): string {
   const usable = Object.entries(parameters).filter(
     ([name]) => /^[a-z_][\w$]*(\.[a-z_][\w$]*)*$/i.test(name) && !OWNED_PARAMETERS.includes(name.toLowerCase()),
@@ -86,7 +91,9 @@ export function upstreamText(upstream: Upstream | undefined, { user, password }:
   return settingsText({ primary_conninfo: conninfo.join(' ') });
 }
 
-/** What cannot be overruled by any file, ALTER SYSTEM included. cluster_name becomes the WAL receiver's application_name. */
+/**
+ * Settings that no file can override, ALTER SYSTEM included. cluster_name becomes the WAL receiver's application_name.
+ */
 export function ownedArguments(dataDirectory: string, name: string, host: string, port: number): readonly string[] {
   const owned = {
     listen_addresses: host,
@@ -101,7 +108,7 @@ export function ownedArguments(dataDirectory: string, name: string, host: string
   return ['-D', dataDirectory, ...Object.entries(owned).flatMap(([key, value]) => ['-c', `${key}=${value}`])];
 }
 
-/** No file of a server's own overrules the command line; a change of the file still becomes a pending restart. */
+/** No file of a server overrides the command line. A change of the file still becomes a pending restart. */
 export function clusterWideArguments(parameters: Parameters): readonly string[] {
   return Object.entries(parameters)
     .filter(([name]) => Object.hasOwn(CLUSTER_WIDE_DEFAULTS, name.toLowerCase()))
@@ -114,7 +121,7 @@ function settingsText(settings: Parameters): string {
     .join('');
 }
 
-/** A quoted value of the configuration file knows backslash escapes and doubled quotes. */
+/** A quoted value of the configuration file may have backslash escapes and doubled quotes. */
 function settingValue(value: string): string {
   return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "''").replaceAll('\n', '\\n')}'`;
 }

@@ -1,5 +1,6 @@
-// SQL on one kept connection, statement after statement, each with a deadline that counts from the asking. When one passes in
-// mid-statement the connection is destroyed, because a frozen server gives no other way out; the next statement makes a new one.
+// SQL on one kept connection, one statement after another. Each has a deadline that starts with the call. When it
+// passes during a statement the connection is destroyed, because a frozen server leaves no other way out. The next
+// statement makes a new one.
 import { Socket } from 'node:net';
 import type Pg from 'pg';
 import type { Client } from 'pg';
@@ -13,7 +14,7 @@ export interface SqlAddress {
 
 export interface Sql {
   query<Row extends object>(statement: string, values: readonly unknown[], timeoutMs: number): Promise<readonly Row[]>;
-  /** Destroys the connection; whoever waits for it is rejected. It may be used again afterwards. */
+  /** Destroys the connection and rejects the calls that wait for it. It can be used again afterwards. */
   reset(): void;
 }
 
@@ -53,7 +54,7 @@ export function openSql(address: SqlAddress): Sql {
       try {
         await current.run(await connected());
       } catch (error) {
-        // A server's plain error leaves the connection as it was; any other may have left it half made.
+        // A plain error of the server leaves the connection usable. After any other error it may be half open.
         if (!isPlainError(error)) reset();
         current.reject(error);
       }
@@ -109,12 +110,12 @@ function openSession(pg: typeof Pg, { host, port, user, password }: SqlAddress):
     application_name: 'pointsman-sandbox',
     stream: () => socket,
   });
-  // The statement that meets it is rejected; between statements it is nobody's.
+  // The statement in progress is rejected. Between statements the error can be ignored.
   client.on('error', () => {});
   return { client, socket };
 }
 
-/** PostgreSQL's own word, after which the connection goes on; FATAL and PANIC end it. */
+/** The severity that PostgreSQL names. After ERROR the connection goes on; FATAL and PANIC end it. */
 function isPlainError(error: unknown): boolean {
   return error instanceof Error && 'severity' in error && error.severity === 'ERROR';
 }

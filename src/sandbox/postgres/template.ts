@@ -1,4 +1,4 @@
-// The one database cluster that all members begin as copies of: initdb takes most of a second, a cold copy a tenth of that.
+// The one database cluster that all members are copies of. initdb takes most of a second, a cold copy a tenth of that.
 import { appendFile, open, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Binaries } from './binaries.ts';
@@ -9,7 +9,7 @@ import type { Credentials } from './settings-files.ts';
 
 const ARGUMENTS = ['--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--no-sync', '--no-instructions'];
 
-/** Makes `target` a data directory that is ready to be started. Rejects when initdb fails. */
+/** Makes `target` a data directory that can be started. Rejects when initdb fails. */
 export async function makeTemplate(bin: Binaries, runAs: RunAs, target: string, superuser: Credentials): Promise<void> {
   const { user, directory } = runAs;
   const passwordFile = join(directory, 'initial-password');
@@ -33,7 +33,10 @@ export async function writeOwned(path: string, content: string | Buffer, { user 
   await give(path, user);
 }
 
-/** The first eight bytes of pg_control (ControlFileData), in the machine's order: little-endian wherever a package is made for. */
+/**
+ * The first eight bytes of pg_control (ControlFileData), in the machine's byte order: little-endian on every platform
+ * that has a package.
+ */
 export async function readSystemIdentifier(dataDirectory: string): Promise<string> {
   const file = await open(join(dataDirectory, 'global', 'pg_control'));
   try {

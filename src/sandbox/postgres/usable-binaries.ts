@@ -1,5 +1,6 @@
-// Programs that were found are made to run as the server's user: tried first, copied into the sandbox's directory when the user
-// cannot reach them (a clone below /root) or when the npm package was installed without its script, which makes links.
+// Makes the programs run as the server's user. They are tried first. They are copied into the sandbox's directory when
+// the user cannot reach them (a clone below /root), or when the npm package was installed without its install script,
+// which makes links.
 import { cp, readFile, readdir, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
@@ -13,7 +14,7 @@ export type UsableBinaries =
 
 const linksSchema = z.array(z.object({ source: z.string(), target: z.string() }));
 
-/** pg_backup_start() has its present form since then. */
+/** pg_backup_start() has its present form since this version. */
 const MIN_MAJOR = 15;
 
 export async function makeUsable(bin: Binaries, runAs: RunAs): Promise<UsableBinaries> {
@@ -37,7 +38,7 @@ function judge(bin: Binaries, output: string): UsableBinaries {
   return { kind: 'unusable', why: `${bin.postgres} is PostgreSQL ${version}; the sandbox needs ${MIN_MAJOR} or later` };
 }
 
-/** `postgres (PostgreSQL) 15.14 (Debian 15.14-0+deb12u1)` is 15.14; betas keep their name. */
+/** `postgres (PostgreSQL) 15.14 (Debian 15.14-0+deb12u1)` is 15.14. Betas keep their name. */
 export function parseVersion(output: string): string | undefined {
   return /\(PostgreSQL\) (\d+\S*)/.exec(output)?.[1];
 }
@@ -63,7 +64,7 @@ export function explain({ postgres }: Binaries, { code, output }: RunOutcome): s
   return `${postgres} --version ended with ${code}: ${output}`;
 }
 
-/** Undefined when the programs do not lie in a tree of their own (bin, lib, share) that could be moved. */
+/** Undefined when the programs are not in a tree of their own (bin, lib, share) that can be copied. */
 async function copyPrefix(bin: Binaries, { user, directory }: RunAs): Promise<Binaries | undefined> {
   const prefix = dirname(dirname(bin.postgres));
   const target = join(directory, 'programs');
@@ -76,7 +77,7 @@ async function copyPrefix(bin: Binaries, { user, directory }: RunAs): Promise<Bi
     return undefined;
   }
   await makeLinks(prefix, target);
-  // An install under a strict umask is closed to others, and so is its copy.
+  // An installation under a strict umask is closed to others, and so is its copy.
   for (const entry of ['.', ...(await readdir(target, { recursive: true }))]) await give(join(target, entry), user);
   const moved = (path: string): string => join(target, basename(dirname(path)), basename(path));
   return { postgres: moved(bin.postgres), initdb: moved(bin.initdb), pg_ctl: moved(bin.pg_ctl) };
@@ -86,11 +87,11 @@ function isNeeded(path: string): boolean {
   return !path.endsWith('.a') && !['pkgconfig', 'pgxs'].includes(basename(path));
 }
 
-/** What the package's install script does; npm packages cannot hold links. */
+/** Does the work of the package's install script, because npm packages cannot contain links. */
 async function makeLinks(prefix: string, target: string): Promise<void> {
   const text = await readFile(join(prefix, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
   for (const link of linksSchema.parse(JSON.parse(text))) {
-    // Paths are from the package's root (`native/lib/libpq.so.5`), source and link side by side.
+    // Source and link are relative to the package's root (`native/lib/libpq.so.5`).
     const path = join(target, ...link.target.split('/').slice(1));
     await symlink(basename(link.source), path).catch(() => {});
   }
