@@ -31,7 +31,11 @@ export function describeSandbox(program: Command, io: CliIo, parts: SandboxParts
     .option('--members <n>', 'number of PostgreSQL servers, 1 to 9', '3')
     .option('--postgres <where>', 'embedded (from npm), system, or a directory with the binaries', 'embedded')
     .addOption(
-      new Option('--dialect <name>', 'dialect of the management API')
+      new Option(
+        '--dialect <name>',
+        'how the management API answers: manager is strict and refuses what it cannot parse, so mistakes show; ' +
+          'patroni answers as Patroni 4.1 does',
+      )
         .choices(['manager', 'patroni'])
         .default('manager'),
     )

@@ -1,5 +1,5 @@
-// One member of the sandbox as a machine: a PostgreSQL, its manager and the manager's API, which die and come back together, and what
-// was broken on purpose.
+// One member of the sandbox as a machine: a PostgreSQL, its manager and the manager's API, which die and come back
+// together. It also knows the faults that were made on purpose.
 import { createApiServer } from './api/server.ts';
 import type { ApiServer } from './api/server.ts';
 import { createOperations } from './manager/manager-operations.ts';
@@ -16,7 +16,7 @@ export type MemberSetup = Omit<ManagerOptions, 'role' | 'apiUrl'> & {
 
 type Fault = 'killed' | 'manager frozen' | 'postgres frozen' | 'replay paused';
 
-/** The Patroni whose behaviour the managers have. */
+/** The version of Patroni that the managers behave like. */
 const MANAGER_VERSION = '4.1.4';
 
 export class ClusterMember {
@@ -45,7 +45,7 @@ export class ClusterMember {
     return this.#faults.has('killed');
   }
 
-  /** Its manager begins; PostgreSQL is started by what that decides. Rejects when the API's port is taken. */
+  /** Starts the manager, which decides when PostgreSQL starts. Rejects when the API's port is taken. */
   async bringUp(role: 'primary' | 'replica'): Promise<void> {
     const { apiPort, dialect, ...options } = this.#setup;
     const manager = new Manager({ ...options, role, apiUrl: `${this.address().api}/${dialect}` });
@@ -63,7 +63,7 @@ export class ClusterMember {
     await manager.start();
   }
 
-  /** Undefined when nobody could ask it. */
+  /** Undefined when the member did not answer. */
   async look(deadlineMs: number): Promise<MemberView | undefined> {
     if (this.#faults.has('manager frozen')) return undefined;
     return this.#running?.manager.look(deadlineMs);
@@ -90,7 +90,7 @@ export class ClusterMember {
 
   async crashPostgres(): Promise<void> {
     this.#mustRun();
-    // A frozen one dies, too, and what comes after it is not frozen.
+    // A frozen server dies too, and the next one is not frozen.
     this.#faults.delete('postgres frozen');
     await this.server.kill();
   }
@@ -111,7 +111,7 @@ export class ClusterMember {
     }
   }
 
-  /** Everything of it that runs ends at once. Idempotent. */
+  /** Ends all its processes at once. Idempotent. */
   async end(): Promise<void> {
     const running = this.#running;
     this.#running = undefined;
@@ -120,7 +120,7 @@ export class ClusterMember {
     await running?.manager.close();
   }
 
-  /** By now it may have been promoted or restarted, which ends a pause as well. */
+  /** It may have been promoted or restarted by now, which also ends a pause. */
   async #resumeReplay(): Promise<void> {
     await this.server.query('select pg_wal_replay_resume() where pg_is_in_recovery()').catch(() => {});
   }

@@ -1,7 +1,10 @@
-// Is the cluster whole? Pure: every living member's view in, the first reason against it out.
+// Decides whether the cluster is healthy. Pure: the view of every running member in, the first problem out.
 import type { MemberView } from './manager/view.ts';
 
-/** Undefined when the leader is what it should be and everybody else streams from it. A view is undefined when nobody answered. */
+/**
+ * Undefined when the leader is a primary and every other member streams from it. A view is undefined when its member
+ * did not answer.
+ */
 export function whyUnhealthy(
   views: readonly (MemberView | undefined)[],
   isStandbyCluster: boolean,

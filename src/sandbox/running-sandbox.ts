@@ -1,5 +1,5 @@
-// The sandbox that runs: who the members are, what is done to them, and its end. Faults are verbs of their own on one member; the store's
-// outage belongs to nobody.
+// A running sandbox: its members, the faults that are made on them, and its end. Each fault is a method for one member.
+// The store's outage concerns no member alone.
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -75,7 +75,7 @@ export class RunningSandbox implements Sandbox {
     return (await this.whyUnhealthy()) === undefined;
   }
 
-  /** The first reason found. */
+  /** The first problem found. */
   async whyUnhealthy(): Promise<string | undefined> {
     const config = this.#options.store.read()?.config;
     if (config === undefined) return 'the store does not answer';

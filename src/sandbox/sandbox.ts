@@ -1,4 +1,4 @@
-// The sandbox: a whole small cluster in this process and its children. For trying and testing, not for data.
+// The sandbox: a small cluster in this process and its children. It is for trying and testing, not for data.
 import type { Tags } from './manager/view.ts';
 
 export type DialectName = 'manager' | 'patroni';
@@ -8,13 +8,15 @@ export interface SandboxOptions {
   readonly members?: number;
   /** Default `sandbox`. */
   readonly scope?: string;
-  /** How the management API speaks: its contract to the letter (`manager`, default) or as real Patroni does. */
+  /**
+   * The dialect of the management API: exactly as the API is defined (`manager`, the default), or like real Patroni.
+   */
   readonly dialect?: DialectName;
-  /** Where `postgres`, `initdb` and `pg_ctl` are: the npm package (default), the system's, or a directory. */
+  /** The source of `postgres`, `initdb` and `pg_ctl`: the npm package (default), the system, or a directory. */
   readonly postgres?: 'embedded' | 'system' | { readonly binaries: string };
-  /** Keys to begin with besides the defaults (ttl 5, loop_wait 1, retry_timeout 2 …). */
+  /** Initial keys besides the defaults (ttl 5, loop_wait 1, retry_timeout 2 …). */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Default: a new directory among the system's temporary ones. Removed at the end either way. */
+  /** Default: a new temporary directory. It is removed at the end in any case. */
   readonly directory?: string;
   readonly onEvent?: (event: SandboxEvent) => void;
 }
@@ -40,27 +42,27 @@ export interface Sandbox {
   /** An ordinary role that owns a database of the same name. */
   readonly app: { readonly user: string; readonly password: string; readonly database: string };
   readonly superuser: { readonly user: string; readonly password: string };
-  /** Holder of the leader lock. */
+  /** The holder of the leader lock. */
   leader(): SandboxMember | undefined;
-  /** Members with a fault that was inflicted and not healed. */
+  /** Members with a fault that was not healed yet. */
   faulty(): readonly string[];
-  /** Every living member looked at: is the one primary taking writes and does everybody else stream from it? */
+  /** Looks at every running member: does the one primary accept writes, and do all others stream from it? */
   isHealthy(): Promise<boolean>;
   /** The member's host dies: its manager and its PostgreSQL refuse connections. */
   kill(member: string): Promise<void>;
-  /** The manager stops answering and deciding; connections to it are accepted and hang. PostgreSQL goes on. */
+  /** The manager stops answering and deciding. Its port accepts connections that then hang. PostgreSQL goes on. */
   freezeManager(member: string): Promise<void>;
   /** SIGSTOP for the member's PostgreSQL. */
   freezePostgres(member: string): Promise<void>;
-  /** SIGKILL for the PostgreSQL alone: its manager sees a crash. */
+  /** SIGKILL for PostgreSQL alone: its manager sees a crash. */
   crashPostgres(member: string): Promise<void>;
   /** The replica receives WAL but does not replay it. */
   pauseReplay(member: string): Promise<void>;
-  /** Rereads on POST /reload only, as a member's configuration file would be. */
+  /** Takes effect on POST /reload only, like a change of a member's configuration file. */
   setTags(member: string, tags: Tags): Promise<void>;
-  /** The store (etcd's place) answers nobody. */
+  /** The store, which replaces etcd, answers no request. */
   setStoreOutage(isDown: boolean): void;
-  /** Undoes every fault of one member, or of all and the store: thawed, resumed, started again. */
+  /** Undoes every fault of one member, or of all members and the store: thaws, resumes, starts again. */
   heal(member?: string): Promise<void>;
   /** Ends every process and removes the directory. Idempotent. */
   stop(): Promise<void>;

@@ -1,5 +1,5 @@
-// Composes the sandbox: servers, one store, a manager with its API beside each server. What was started is ended again, whatever fails,
-// and the directory is gone with it.
+// Starts the sandbox: servers, one store, and a manager with its API for each server. After any failure the started
+// parts are ended again, and the directory is removed.
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -19,13 +19,13 @@ import type { PreparedServers } from './postgres/prepare.ts';
 import { RunningSandbox } from './running-sandbox.ts';
 import type { Sandbox, SandboxOptions } from './sandbox.ts';
 
-/** To be typed by people. It is no superuser's, and the servers listen on loopback only. */
+/** Easy to type. The role is no superuser, and the servers listen on loopback only. */
 const APP = { user: 'app', password: 'app', database: 'app' };
 const START_WITHIN_MS = 60_000;
 const ASK_AGAIN_MS = 20;
 const LOOK_WITHIN_MS = 1_000;
 
-/** Healthy when it resolves. Rejects with a message for people when that cannot be. */
+/** Resolves with a healthy sandbox. Rejects with a message for people. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { members = 3, dialect = 'manager', scope = 'sandbox', onEvent = () => {} } = options;
   if (!Number.isInteger(members) || members < 1) throw new Error(`a cluster of ${members} members cannot be`);
@@ -39,7 +39,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     postgres: options.postgres ?? 'embedded',
     onProgress,
   }).catch(async (error: unknown) => {
-    // A directory that was given may be somebody's.
+    // A given directory may contain another program's files.
     if (options.directory === undefined) await rm(directory, { recursive: true, force: true });
     throw error;
   });
@@ -101,7 +101,7 @@ async function makeMembers(prepared: PreparedServers, shared: Shared): Promise<r
   return made;
 }
 
-/** The first one leads: it has the lock before anybody's heartbeat begins, so that all servers can start at once. */
+/** The first member leads: it has the lock before any heartbeat begins, so that all servers can start at once. */
 async function bringUp(sandbox: RunningSandbox, store: Store): Promise<void> {
   const [first, ...others] = sandbox.all();
   if (first === undefined) return;
@@ -117,7 +117,7 @@ async function bringUp(sandbox: RunningSandbox, store: Store): Promise<void> {
   if (isPrimary) await sandbox.createApp(first.server);
   const written = (await first.look(LOOK_WITHIN_MS))?.wal;
   await until(endsAt, () => sandbox.whyUnhealthy());
-  // Whoever reads the application's database from a standby finds it.
+  // So that a reader of the application's database finds it on a standby.
   if (written === undefined) return;
   await Promise.all(others.map((member) => until(endsAt, () => whyBehind(member, positionOf(written)))));
 }
@@ -127,7 +127,7 @@ async function whyBehind(member: ClusterMember, position: number): Promise<strin
   return wal?.kind === 'replica' && wal.replayed >= position ? undefined : `${member.name} has not replayed everything`;
 }
 
-/** Asks again until there is no reason against it. */
+/** Checks again until there is no problem. */
 async function until(endsAt: number, why: () => Promise<string | undefined>): Promise<void> {
   for (let reason = await why(); reason !== undefined; reason = await why()) {
     if (performance.now() > endsAt) throw new Error(`the sandbox did not come up: ${reason}`);

@@ -1,4 +1,4 @@
-// What a person reads when the sandbox is up: where everything is, and commands to copy. Pure.
+// The text that a person reads when the sandbox is up: addresses, and commands to copy. Pure.
 import type { SandboxMember } from '../sandbox.ts';
 
 export interface BannerFacts {
@@ -11,7 +11,7 @@ export interface BannerFacts {
   readonly read: string;
   /** host:port of Pointsman's admin listener. */
   readonly admin: string;
-  /** How this program is called from a second terminal: `pointsman sandbox`. */
+  /** The command that calls this program from a second terminal: `pointsman sandbox`. */
   readonly command: string;
   /** With psql its commands are shown, without it those of this program. */
   readonly hasPsql: boolean;

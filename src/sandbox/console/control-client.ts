@@ -1,14 +1,14 @@
-// The second command's side: asks a running sandbox. Every ending is a value.
+// The client of a running sandbox, for commands in a second terminal. Every outcome is a value.
 import { request } from 'undici';
 import { z } from 'zod';
 import { outcomeSchema, whereaboutsSchema } from './control-protocol.ts';
 import type { Whereabouts } from './control-protocol.ts';
 import type { VerbOutcome } from './verbs.ts';
 
-/** A switchover, or a member that is made anew, takes its time. */
+/** A switchover takes time, and so does making a member anew. */
 const DEADLINE_MS = 90_000;
 
-/** Resolves when it is done or has failed. Never rejects. */
+/** Resolves when the verb is done or has failed. Never rejects. */
 export function askToPerform(address: string, verb: string, target: string | undefined): Promise<VerbOutcome> {
   return asking(address, async () => {
     const { body } = await request(`http://${address}/`, {

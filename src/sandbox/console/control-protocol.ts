@@ -1,12 +1,12 @@
-// What the second command and a running sandbox say to each other: JSON over HTTP on loopback.
+// The messages between a second terminal and a running sandbox: JSON over HTTP on loopback.
 import { z } from 'zod';
 
-/** What is asked: POST /. */
+/** The request: POST /. */
 export const orderSchema = z.strictObject({ verb: z.string(), target: z.string().optional() });
 
 export const outcomeSchema = z.object({ kind: z.enum(['done', 'refused', 'failed']), text: z.string() });
 
-/** GET /: where the sandbox's listeners are, for commands that go through them. */
+/** GET /: the addresses of the sandbox's listeners, for commands that use them. */
 export const whereaboutsSchema = z.object({
   scope: z.string(),
   /** Connection URLs of the application's role through Pointsman. */

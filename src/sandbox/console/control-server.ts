@@ -1,5 +1,5 @@
-// The way from a second terminal into a running sandbox: one request per verb, one verb at a time. A page in a browser can send
-// requests to loopback too, with its Origin: it is not answered.
+// Accepts verbs from a second terminal: one request for each verb, one verb at a time. A page in a browser can send
+// requests to loopback too, with the header Origin. Those get no answer.
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server } from 'node:http';
 import { z } from 'zod';
@@ -24,7 +24,7 @@ interface Answer {
 const MAX_BODY_BYTES = 4096;
 const STATUS: Readonly<Record<VerbOutcome['kind'], number>> = { done: 200, refused: 409, failed: 500 };
 
-/** `controlled` gives undefined while there is nothing to control yet. */
+/** `controlled` returns undefined while the sandbox is not up yet. */
 export function listenForControl(address: string, controlled: () => Controlled | undefined): Promise<ControlStart> {
   const inTurn = takingTurns();
   const server = createServer((request, response) => {
@@ -70,7 +70,7 @@ function refusal(status: number, text: string): Answer {
   return { status, body: { kind: 'refused', text } };
 }
 
-/** Undefined for what is no JSON or too much of it. */
+/** Undefined for input that is not JSON or too long. */
 async function readJson(request: IncomingMessage): Promise<unknown> {
   let text = '';
   try {

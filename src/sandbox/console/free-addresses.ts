@@ -1,7 +1,8 @@
-// Whether the listeners' addresses are free, asked before a cluster is started in vain. Whoever binds them has the last word.
+// Checks whether the listeners' addresses are free, before a cluster is started for nothing. A later bind may still
+// fail.
 import { createServer } from 'node:net';
 
-/** The first of them that somebody else listens on; undefined when all are free. Each host:port. */
+/** The first address (host:port) that another process listens on; undefined when all are free. */
 export async function firstTaken(addresses: readonly string[]): Promise<string | undefined> {
   for (const address of addresses) {
     if (await isTaken(address)) return address;

@@ -1,4 +1,4 @@
-// One key, one deed, while the sandbox runs on a terminal.
+// The keys of the sandbox's terminal: one key, one action.
 import type { VerbName } from './verb-list.ts';
 
 export type Deed =
@@ -27,16 +27,16 @@ const KEYS: readonly Key[] = [
 
 const WIDTH = 100;
 
-/** A terminal that gives keys one by one gives Ctrl-C and Ctrl-D as these, not as a signal or an end. */
+/** In raw mode a terminal sends Ctrl-C and Ctrl-D as these characters, not as a signal or an end of input. */
 const ENDS: readonly string[] = ['\u0003', '\u0004'];
 
-/** Undefined: the key means nothing. */
+/** Undefined: the key has no meaning. */
 export function deedOf(key: string): Deed | undefined {
   if (ENDS.includes(key)) return { kind: 'end' };
   return KEYS.find((known) => known.key === key)?.deed;
 }
 
-/** Lines of a width that a terminal has. */
+/** Lines that fit a terminal's width. */
 export function keysText(): string {
   const lines = ['Keys: '];
   for (const { key, text } of KEYS) {

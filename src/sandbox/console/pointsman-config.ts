@@ -1,4 +1,4 @@
-// The configuration with which Pointsman is put before the sandbox: what a user would write for such a cluster. Pure.
+// The configuration of the Pointsman in front of the sandbox, as a user would write it for such a cluster. Pure.
 import { stringify } from 'yaml';
 import type { SandboxMember } from '../sandbox.ts';
 
@@ -14,7 +14,7 @@ export function pointsmanConfig(scope: string, members: readonly SandboxMember[]
     cluster: {
       scope,
       seeds: members.map(({ api }) => api),
-      // A member that answers as one of the cluster is contacted on the usual port only, unless told.
+      // Without this, a listed member is contacted on the usual port only.
       allow: { ports: members.map(({ port }) => port) },
     },
     listeners: [

@@ -1,4 +1,4 @@
-// Whether there is a psql to copy commands for.
+// Checks whether psql is installed, so that its commands can be shown.
 import { spawnSync } from 'node:child_process';
 
 export function hasPsql(): boolean {

@@ -1,11 +1,11 @@
-// A switchover asked for as an operator would: POST /switchover of the primary's management API.
+// Requests a switchover as an operator would: POST /switchover of the primary's management API.
 import { request } from 'undici';
 import type { SandboxMember } from '../sandbox.ts';
 import type { VerbOutcome } from './verbs.ts';
 
 const DEADLINE_MS = 30_000;
 
-/** Resolves when the new primary takes writes, or with the manager's own reason. */
+/** Resolves when the new primary accepts writes, or with the manager's own reason. */
 export async function requestSwitchover(leader: SandboxMember, candidate: string | undefined): Promise<VerbOutcome> {
   const { statusCode, body } = await request(`${leader.api}/switchover`, {
     method: 'POST',

@@ -1,4 +1,4 @@
-// Rows as a table on a terminal, by Node's own console.table.
+// Formats rows as a table, with Node's console.table.
 import { Console } from 'node:console';
 import { Writable } from 'node:stream';
 

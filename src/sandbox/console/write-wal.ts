@@ -1,4 +1,4 @@
-// Makes a primary write WAL that changes nothing: logical messages, which no table ever sees.
+// Makes a primary write WAL that changes no table: logical messages.
 import type { Sandbox, SandboxMember } from '../sandbox.ts';
 import { runStatement } from './statement.ts';
 

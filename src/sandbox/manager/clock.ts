@@ -1,9 +1,9 @@
-// Time as the managers and their store know it: never goes back, and can be driven by hand.
+// The time of the managers and their store: it never goes back, and tests can drive it.
 
 export interface Clock {
   /** Monotonic milliseconds. */
   now(): number;
-  /** Returns how to cancel. */
+  /** Returns a function that cancels. */
   schedule(delayMs: number, run: () => void): () => void;
 }
 

@@ -1,5 +1,5 @@
-// Changes of the dynamic configuration: merged or replaced, then checked as a whole. A change that is refused changes nothing, and
-// the reason names the path of the key.
+// Changes of the dynamic configuration: merged or replaced, then checked as a whole. A refused change changes nothing,
+// and the reason names the path of the key.
 import { z } from 'zod';
 import { whyOwned } from './parameters.ts';
 import { asBoolean, isObject } from './settings.ts';
@@ -9,12 +9,12 @@ export type ConfigChange =
   | { readonly kind: 'valid'; readonly config: JsonObject }
   | { readonly kind: 'invalid'; readonly text: string };
 
-/** PATCH: objects are merged, null removes, everything else replaces (management API). */
+/** PATCH: objects are merged, null removes a key, any other value replaces it (management API). */
 export function patched(config: JsonObject, changes: JsonObject): ConfigChange {
   return check(merge(config, changes));
 }
 
-/** PUT: keys absent are lost, and null means absent. */
+/** PUT: absent keys are removed, and null means absent. */
 export function replaced(config: JsonObject): ConfigChange {
   return check(merge({}, config));
 }
@@ -57,7 +57,7 @@ const standbyCluster = z.looseObject(
   'must be an object',
 );
 
-/** Keys that are not named here are anybody's, as with real Patroni. */
+/** Other keys are accepted with any value, as in real Patroni. */
 const dynamicConfig = z.looseObject({
   ttl: positive.optional(),
   loop_wait: positive.optional(),

@@ -1,5 +1,6 @@
-// One step of a manager's heartbeat, as Patroni decides it: what the member knows in this moment in, the one thing to do next out.
-// Pure. The rule behind all of it: PostgreSQL is a primary only under the leader lock, and only the lock's holder changes that.
+// The decision in a manager's heartbeat, as Patroni makes it: what the member knows now in, the one thing to do next
+// out. Pure. The rule behind it: PostgreSQL is a primary only under the leader lock, and only the lock's holder changes
+// that.
 import type { ServerRole, Upstream } from '../postgres/server.ts';
 import type { ClusterSettings, PlannedSwitchover } from './view.ts';
 
@@ -7,33 +8,33 @@ export type LockView =
   | { readonly kind: 'mine' }
   | { readonly kind: 'held'; readonly by: string; readonly address: Upstream | undefined }
   | { readonly kind: 'free'; readonly freeMs: number }
-  /** The store does not answer. `isVouched`: failsafe_mode, and every other member answers the leader. */
+  /** The store does not answer. `isVouched`: failsafe_mode is on, and every other member answers the leader. */
   | { readonly kind: 'unreachable'; readonly silentMs: number; readonly isVouched: boolean };
 
 export interface Situation {
   readonly me: string;
   readonly lock: LockView;
-  /** `starting`: it lives and takes no connections yet; `hanging`: a query does not come back. */
+  /** `starting`: it runs and does not accept connections yet. `hanging`: a query does not return. */
   readonly server: 'stopped' | 'starting' | 'primary' | 'standby' | 'hanging';
   /** Its server was a primary when it was last seen. */
   readonly wasPrimary: boolean;
-  /** What its standby streams from. */
+  /** The server that its standby streams from. */
   readonly upstream: Upstream | undefined;
-  /** Starts in a row that failed. */
+  /** Failed starts in a row. */
   readonly failedStarts: number;
-  /** Its WAL went on where the leader's timeline had already left. */
+  /** Its WAL continued after the point where the leader left that timeline. */
   readonly hasDiverged: boolean;
-  /** For how long it has not streamed from a leader that runs. */
+  /** How long it has not streamed, although the leader runs. */
   readonly notStreamingMs: number;
   readonly settings: ClusterSettings;
   readonly switchover: PlannedSwitchover | undefined;
-  /** The planned switchover's time has come. */
+  /** The time of the planned switchover has come. */
   readonly isSwitchoverDue: boolean;
 }
 
 export type Step =
   | { readonly kind: 'nothing'; readonly why: string }
-  /** Go on as leader: say how far the WAL is, name the synchronous standbys. */
+  /** Go on as leader: record the WAL position, name the synchronous standbys. */
   | { readonly kind: 'lead' }
   | { readonly kind: 'start'; readonly role: ServerRole }
   | { readonly kind: 'promote' }
@@ -47,22 +48,22 @@ export type Step =
   | { readonly kind: 'hand_over' }
   /** Compare with the others, then try to get the lock. */
   | { readonly kind: 'compete' }
-  /** Try to get the lock without comparing. */
+  /** Try to get the lock without a comparison. */
   | { readonly kind: 'acquire' }
   | { readonly kind: 'release'; readonly why: string }
   | { readonly kind: 'rebuild'; readonly from: string };
 
-/** A replica that was never able to start this often is made anew. */
+/** After this many failed starts a replica is made anew. */
 const STARTS_BEFORE_REBUILD = 3;
 /** Longer than any restart of the leader takes. */
 const REBUILD_AFTER_NOT_STREAMING_MS = 15_000;
-/** So long a free lock is left to the one who was named for it. */
+/** A free lock is left this long to the member that was named for it. */
 const RESERVED_MS = 3_000;
 
 export function decide(situation: Situation): Step {
   const { server, lock } = situation;
   if (server === 'hanging') return nothing('PostgreSQL does not answer');
-  // A start under way is a task of its own: this one is late already. Only from a leader can it be made anew.
+  // A start in progress is a task of its own, so this one takes too long. Only from a leader can it be made anew.
   if (server === 'starting' && lock.kind !== 'held') return nothing('PostgreSQL does not take connections yet');
   switch (lock.kind) {
     case 'mine':
@@ -96,7 +97,7 @@ function startWithLock(situation: Situation): Step {
   if (settings.isPaused) return { kind: 'release', why: 'PostgreSQL is stopped and the cluster is paused' };
   if (failedStarts > 0) return { kind: 'release', why: 'PostgreSQL does not start' };
   if (settings.standbyCluster !== undefined) return startStandby(remote(settings.standbyCluster));
-  // What was a standby begins a new timeline: it is promoted once it runs.
+  // A former standby begins a new timeline: it is promoted once it runs.
   return wasPrimary ? { kind: 'start', role: { kind: 'primary' } } : startStandby(undefined);
 }
 
@@ -115,7 +116,7 @@ function decideAsFollower(situation: Situation, lock: Extract<LockView, { kind: 
   const isBeyondRepair =
     server === 'starting' || situation.hasDiverged || situation.notStreamingMs > REBUILD_AFTER_NOT_STREAMING_MS;
   if (isBeyondRepair && !settings.isPaused) return { kind: 'rebuild', from: lock.by };
-  // A leader that has not said where it is will.
+  // A leader without an address will publish one.
   if (lock.address === undefined || isSameUpstream(situation.upstream, lock.address))
     return nothing(`follows ${lock.by}`);
   return { kind: 'follow', upstream: lock.address };

@@ -1,7 +1,7 @@
-// Who may take a free leader lock: nobody who would lose what another reachable member has. Pure.
+// Decides which member may take a free leader lock: none that would lose WAL that another reachable member has. Pure.
 import type { ClusterSettings, ClusterView, HistoryEntry, Tags } from './view.ts';
 
-/** What another member's node status document said, or that it said nothing in time. */
+/** Another member's node status document, or no answer in time. */
 export type PeerAnswer =
   | { readonly name: string; readonly kind: 'silent' }
   | {
@@ -9,7 +9,7 @@ export type PeerAnswer =
       readonly kind: 'answered';
       /** Runs as primary, with the lock or without. */
       readonly isPrimary: boolean;
-      /** Of the WAL it has, received or replayed; undefined when its PostgreSQL does not say. */
+      /** The end of the WAL that it has received or replayed; undefined when its PostgreSQL does not report it. */
       readonly position: number | undefined;
       readonly isNoFailover: boolean;
     };
@@ -23,7 +23,7 @@ export interface Contest {
   readonly others: readonly PeerAnswer[];
 }
 
-/** Why this member has to leave the lock to others; undefined when it may try to get it. */
+/** The reason why this member must leave the lock to others; undefined when it may try to get it. */
 export function whyNot(contest: Contest): string | undefined {
   const { position, settings, cluster, others } = contest;
   if (isNoFailover(contest.tags)) return 'it has the tag nofailover';
@@ -37,7 +37,10 @@ export function whyNot(contest: Contest): string | undefined {
   return settings.synchronousMode === 'off' ? undefined : whyNotSynchronous(contest);
 }
 
-/** A commit is safe on every synchronous standby, and in quorum mode on all but this one at the worst (`ANY 1`). */
+/**
+ * A commit is on every synchronous standby. In quorum mode (`ANY 1`) it may be on a single voter, so every voter must
+ * take part in the comparison.
+ */
 function whyNotSynchronous({ me, cluster, others }: Contest): string | undefined {
   if (cluster.synchronous.length > 0) {
     return cluster.synchronous.includes(me) ? undefined : 'it is not a synchronous standby';
@@ -49,12 +52,12 @@ function whyNotSynchronous({ me, cluster, others }: Contest): string | undefined
   return votes >= needed ? undefined : `it hears ${voters} of the quorum's other members and needs ${needed}`;
 }
 
-/** Truth as Python sees it, which is how Patroni reads this tag. */
+/** True by Python's rules, which is how Patroni reads this tag. */
 export function isNoFailover(tags: Tags): boolean {
   return Boolean(tags['nofailover']);
 }
 
-/** Its WAL went on beyond the point where the leader's history left that timeline. */
+/** Its WAL continued after the point where the leader's history left that timeline. */
 export function hasDiverged(
   own: { readonly timeline: number | undefined; readonly position: number },
   history: readonly HistoryEntry[],

@@ -1,12 +1,12 @@
-// When a manager's heartbeat runs: every loop_wait, at once when poked, never twice at a time, and not at all while it is frozen.
+// Runs a manager's heartbeat: every loop_wait, at once when poked, never twice at a time, and not while it is frozen.
 import type { Clock } from './clock.ts';
 
 export interface HeartbeatOptions {
   /** True when it ran to its end. */
   readonly beat: () => Promise<boolean>;
-  /** A beat that failed; the next one comes all the same. */
+  /** Called when a beat failed. The next one still comes. */
   readonly onError: (error: unknown) => void;
-  /** Until the next one. */
+  /** The time until the next beat. */
   readonly waitMs: () => number;
   readonly clock: Clock;
 }
@@ -44,7 +44,7 @@ export class Heartbeat {
     return this.#options.clock.now() - this.#endedAt;
   }
 
-  /** Resolves when nothing moves any more. */
+  /** Resolves when no beat runs any more. */
   async freeze(): Promise<void> {
     if (this.#openGate === undefined) {
       const { promise, resolve } = Promise.withResolvers<void>();

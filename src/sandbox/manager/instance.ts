@@ -1,5 +1,5 @@
-// A member's PostgreSQL as its manager runs it: the server, and what the manager knows without asking it (state, role, what it streams
-// from, what it runs with). No decision is made here; an abandoned instance starts nothing any more.
+// A member's PostgreSQL, and what its manager knows without a query: state, role, upstream, parameters. It makes no
+// decision. An abandoned instance starts nothing any more.
 import type { Parameters, PostgresServer, ServerRole, StartOutcome, Upstream } from '../postgres/server.ts';
 import { isSame, raisedToPrimary } from './parameters.ts';
 import { reportOf } from './postgres-report.ts';
@@ -8,7 +8,7 @@ import type { MemberRole, MemberState } from './view.ts';
 
 export interface InstanceOptions {
   readonly server: PostgresServer;
-  /** What its data directory was when the manager began. */
+  /** The role of its data directory when the manager began. */
   readonly role: 'primary' | 'replica';
   readonly onState: (state: MemberState) => void;
 }
@@ -34,7 +34,7 @@ export class Instance {
     this.#role = options.role;
     this.#onState = options.onState;
     this.#stopListening = this.server.onExit(() => {
-      // Every wanted end has its own state before the process is gone.
+      // A wanted end has its own state, which was set before the process was gone.
       if (this.#state === 'running') this.#enter('crashed');
     });
   }
@@ -76,13 +76,13 @@ export class Instance {
     return outcome;
   }
 
-  /** It takes connections, be it long after it was started. */
+  /** It accepts connections, possibly long after it was started. */
   answered(): void {
     this.#failedStarts = 0;
     this.#enter('running');
   }
 
-  /** Fast, and immediate when that takes too long: a standby that stands still can hold a shutdown up. */
+  /** Fast, then immediate when that takes too long: a frozen standby can delay a fast shutdown. */
   async stop(mode: 'fast' | 'immediate', state: MemberState = 'stopping'): Promise<void> {
     this.#enter(state);
     if (mode === 'fast') {
@@ -97,7 +97,7 @@ export class Instance {
     if (this.#state === 'stopping') this.#enter('stopped');
   }
 
-  /** It is no longer the leader and says so before its server is gone. */
+  /** It is no longer the leader, and says so before its server is gone. */
   demoted(): void {
     this.#role = 'demoted';
   }
@@ -120,7 +120,7 @@ export class Instance {
     this.#configured = parameters;
   }
 
-  /** A standby made anew from a base backup; not yet started. */
+  /** A standby is made anew from a base backup. It is not started. */
   async rebuildFrom(source: PostgresServer): Promise<void> {
     if (this.server.isAlive()) await this.stop('immediate');
     if (this.#isAbandoned) return;
@@ -133,7 +133,7 @@ export class Instance {
     this.#enter('stopped');
   }
 
-  /** A rebuild that failed. */
+  /** Called after a failed rebuild. */
   failed(): void {
     this.#failedStarts += 1;
     this.#enter('stopped');
@@ -144,7 +144,7 @@ export class Instance {
     this.#stopListening();
   }
 
-  /** A standby may yet become consistent when more WAL comes; a primary that is not there in time is no leader. */
+  /** A standby may become consistent when more WAL arrives. A primary that is not ready in time cannot lead. */
   async #endFailedStart(role: ServerRole): Promise<void> {
     this.#failedStarts += 1;
     if (!this.server.isAlive()) return this.#enter('start failed');

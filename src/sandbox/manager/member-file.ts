@@ -1,5 +1,5 @@
-// A member's own configuration file, `<directory>/<member>.yml`: its tags and its own parameters. Read at the start and on reload;
-// a file that is not there says nothing, one that cannot be understood changes nothing.
+// A member's own configuration file, `<directory>/<member>.yml`: its tags and its own parameters. It is read at the
+// start and on reload. A missing file sets nothing, and an invalid file changes nothing.
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -11,7 +11,7 @@ import type { Tags } from './view.ts';
 export interface MemberFile {
   readonly tags: Tags;
   readonly parameters: Parameters;
-  /** What is in it and has no effect. */
+  /** Entries that have no effect. */
   readonly warnings: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-// What a member says of itself, put together from what its manager knows and what its PostgreSQL just reported. Pure.
+// A member's view of itself, made from the manager's knowledge and PostgreSQL's last report. Pure.
 import type { PostgresReport } from './postgres-report.ts';
 import type { ClusterView, LastKnown, MemberRole, MemberState, MemberView, PublishedMember } from './view.ts';
 import type { ScheduledRestart, Tags } from './view.ts';
@@ -10,7 +10,7 @@ export interface MemberFacts {
   readonly port: number;
   readonly systemIdentifier: string;
   readonly tags: Tags;
-  /** As the manager left it. */
+  /** As the manager last set it. */
   readonly state: MemberState;
   readonly role: MemberRole;
   readonly hasLock: boolean;
@@ -75,7 +75,10 @@ function stateOf({ state }: MemberFacts, report: PostgresReport | undefined): Me
   return state === 'running' && report === undefined ? 'unknown' : state;
 }
 
-/** A primary by what PostgreSQL says of itself, which is later than the lock and earlier than its loss. */
+/**
+ * A primary by PostgreSQL's own report. After a promotion it comes later than the lock, and after a loss of the lock it
+ * lasts longer.
+ */
 function roleOf(facts: MemberFacts, report: PostgresReport | undefined): MemberRole {
   const role = report === undefined ? facts.role : report.isInRecovery ? 'replica' : 'primary';
   return role === 'replica' && facts.hasLock && facts.isStandbyCluster ? 'standby_leader' : role;

@@ -1,10 +1,10 @@
-// What can be asked of a manager, and how it ends; the API turns ends into status codes.
+// The operations of a manager and their outcomes. The API turns outcomes into status codes.
 import type { ClusterView, JsonObject, MemberRole, MemberView, RestartConditions } from './view.ts';
 
 /**
- * How an operation ended, named after what the management API ("Errors") distinguishes: `done` 200, `accepted` 202, `invalid` 400,
- * `refused` 412, `failed` 503. `refused` has finer kinds because real Patroni gives them codes of their own. `text` is
- * the body: the reason.
+ * The outcome of an operation, named by the distinctions of the management API ("Errors"): `done` 200, `accepted` 202,
+ * `invalid` 400, `refused` 412, `failed` 503. Finer kinds of `refused` exist because real Patroni gives them codes of
+ * their own. `text` is the body: the reason.
  */
 export interface OperationOutcome {
   readonly kind:
@@ -26,25 +26,25 @@ export type ConfigOutcome =
 export interface SwitchoverRequest {
   readonly leader: string;
   readonly candidate: string | undefined;
-  /** As it was given (ISO 8601 with an offset), and the same as a date. In the future. */
+  /** As given (ISO 8601 with an offset), and the same as a date. In the future. */
   readonly scheduledAt: { readonly text: string; readonly date: Date } | undefined;
 }
 
-/** What the liveness check needs: known without asking PostgreSQL. */
+/** The input of the liveness check: known without a query to PostgreSQL. */
 export interface Pulse {
   /** Since the heartbeat loop last ran to its end. */
   readonly heartbeatAgeMs: number;
   readonly role: MemberRole;
   readonly ttlMs: number;
   readonly isPaused: boolean;
-  /** With what PostgreSQL said at the last heartbeat. */
+  /** With PostgreSQL's report of the last heartbeat. */
   readonly member: MemberView;
 }
 
 export interface Operations {
-  /** At once, and no SQL. */
+  /** Synchronous, without SQL. */
   pulse(): Promise<Pulse>;
-  /** Asks the member's PostgreSQL for this answer; while that hangs, so does this. Never rejects. */
+  /** Queries the member's PostgreSQL for this answer. While PostgreSQL hangs, this waits too. Never rejects. */
   look(): Promise<MemberView>;
   /** Reads the store. Undefined while the store does not answer. */
   readCluster(): Promise<ClusterView | undefined>;

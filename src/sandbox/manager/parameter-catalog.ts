@@ -1,17 +1,17 @@
-// What parameters this PostgreSQL knows (pg_settings), so that a value it would not start with is left out instead. Patroni does the
-// same: such a value stays in the dynamic configuration and is not applied.
+// The parameters that this PostgreSQL knows (pg_settings). A value that would keep it from starting is left out.
+// Patroni does the same: such a value stays in the dynamic configuration and is not applied.
 import type { Parameters, PostgresServer } from '../postgres/server.ts';
 
 export interface ParameterKind {
   readonly vartype: 'bool' | 'enum' | 'integer' | 'real' | 'string';
   readonly enumvals: readonly string[] | null;
-  /** `internal` ones cannot be set at all. */
+  /** `internal` parameters cannot be set. */
   readonly context: string;
 }
 
 export type Catalog = ReadonlyMap<string, ParameterKind>;
 
-/** Undefined when the server does not say. */
+/** Undefined when the server does not answer. */
 export async function readCatalog(server: PostgresServer): Promise<Catalog | undefined> {
   try {
     const rows = await server.query<ParameterKind & { readonly name: string }>(
@@ -24,13 +24,13 @@ export async function readCatalog(server: PostgresServer): Promise<Catalog | und
 }
 
 const BOOLEAN = /^(on|off|true|false|yes|no|t|f|y|n|1|0)$/i;
-/** PostgreSQL, "Setting Parameters": a number, in hex or octal too, and a unit. */
+/** PostgreSQL, "Setting Parameters": a number, also in hex or octal, and a unit. */
 const NUMBER =
   /^\s*[+-]?(0x[0-9a-f]+|\d+(\.\d*)?(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?)\s*(B|kB|MB|GB|TB|us|ms|s|min|h|d)?\s*$/i;
 
-/** Undefined when PostgreSQL takes it; ranges are PostgreSQL's own affair. */
+/** Undefined when PostgreSQL accepts the value. Ranges are left to PostgreSQL. */
 export function whyUnusable(name: string, value: string, catalog: Catalog): string | undefined {
-  // An extension's own: PostgreSQL keeps what it does not know when the name has a dot.
+  // A parameter of an extension: PostgreSQL keeps unknown names that contain a dot.
   if (name.includes('.')) return undefined;
   const kind = catalog.get(name);
   if (kind === undefined) return 'PostgreSQL does not know it';
@@ -48,7 +48,7 @@ export function whyUnusable(name: string, value: string, catalog: Catalog): stri
   }
 }
 
-/** Enum parameters take words for true and false that pg_settings does not list. */
+/** Enum parameters accept words for true and false that pg_settings does not list. */
 function isOneOf(value: string, allowed: readonly string[]): boolean {
   return BOOLEAN.test(value) || allowed.some((one) => one.toLowerCase() === value.toLowerCase());
 }

@@ -1,11 +1,12 @@
-// Which parameters a member's PostgreSQL runs with, and who may set them. Pure: the configurations in, the values out.
+// Which parameters a member's PostgreSQL runs with, and which configuration may set them. Pure: configurations in,
+// values out.
 import type { Parameters } from '../postgres/server.ts';
 
 import { CLUSTER_WIDE_DEFAULTS } from '../postgres/settings-files.ts';
 
 /**
- * Standby value must not be lower than primary value, so there is one value for all: changeable only through the dynamic
- * configuration (management API).
+ * A standby's value must not be lower than the primary's. So there is one value for all members, and only the dynamic
+ * configuration changes it (management API).
  */
 export const CLUSTER_WIDE: readonly string[] = Object.keys(CLUSTER_WIDE_DEFAULTS);
 
@@ -21,16 +22,16 @@ const OWNED: readonly (readonly [RegExp, string])[] = [
   [/^(logging_collector|log_destination|log_directory|log_filename)$/, 'is fixed by the sandbox: it reads the log'],
 ];
 
-/** Why the sandbox does not let this parameter be set; undefined when it does. */
+/** The reason why the sandbox does not let this parameter be set; undefined when it does. */
 export function whyOwned(name: string): string | undefined {
   return OWNED.find(([pattern]) => pattern.test(name.toLowerCase()))?.[1];
 }
 
 export interface ParameterSources {
   readonly dynamic: Parameters;
-  /** Of the member's own file: it wins, except where one value must hold for all. */
+  /** From the member's own file. It wins, except where one value must hold for all members. */
   readonly local: Parameters;
-  /** What the leader makes of `synchronous_mode`; empty on every other member. */
+  /** The leader derives it from `synchronous_mode`. It is empty on every other member. */
   readonly synchronousStandbyNames: string;
 }
 
@@ -44,7 +45,7 @@ export function composeParameters(sources: ParameterSources): Parameters {
   };
 }
 
-/** Why a value in a member's own file has no effect. */
+/** The reason why a value in a member's own file has no effect. */
 export function whyIgnored(name: string): string | undefined {
   if (CLUSTER_WIDE.includes(name)) return 'can be changed only through the dynamic configuration';
   return whyOwned(name);
@@ -53,8 +54,9 @@ export function whyIgnored(name: string): string | undefined {
 const LOWER = /(\w+) = (\d+) is a lower setting than on the primary server, where its value was (\d+)/g;
 
 /**
- * For a standby that ended itself because its values are lower than its primary's: the same with what it ran with before, or with what
- * the server's log asks for when that is more. Undefined when the log names nothing that could be raised.
+ * For a standby that ended itself because its values are lower than its primary's: the values that it ran with before,
+ * or those that the server's log asks for where these are higher. Undefined when the log names nothing that can be
+ * raised.
  */
 export function raisedToPrimary(wanted: Parameters, original: Parameters, log: string): Parameters | undefined {
   const asked = [...log.matchAll(LOWER)].map(

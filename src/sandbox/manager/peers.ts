@@ -1,5 +1,5 @@
-// What the other members say of themselves, asked over their own management APIs: "When the leader lock is free, each
-// node calls the node status endpoint of the other members".
+// Asks the other members over their management APIs: "When the leader lock is free, each node calls the node status
+// endpoint of the other members".
 import { createReader } from '../../patroni/read-documents.ts';
 import { isNoFailover } from './election.ts';
 import type { PeerAnswer } from './election.ts';
@@ -22,7 +22,7 @@ export function createAskPeers(dialect: 'manager' | 'patroni'): AskPeers {
       name,
       kind: 'answered',
       isPrimary: role === 'primary' && state === 'running',
-      // What a server that is down last said makes no candidate of it.
+      // The last known values of a stopped server do not make it a candidate.
       position: state === 'running' ? greatest([location, received, replayed]) : undefined,
       isNoFailover: isNoFailover(tags),
     };

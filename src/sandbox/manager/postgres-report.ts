@@ -1,5 +1,5 @@
-// What a running PostgreSQL says of itself, in one statement: role, positions, timeline, replication both ways, parameters that wait
-// for a restart. Owns that statement; everybody else reads its result.
+// PostgreSQL's report of itself, in one statement: role, positions, timeline, replication in both directions,
+// parameters that wait for a restart. Only this file queries it; others read the result.
 import type { PostgresServer } from '../postgres/server.ts';
 import type { PendingRestart, ReplicationView, WalView } from './view.ts';
 
@@ -8,7 +8,7 @@ export interface PostgresReport {
   readonly postmasterStartTime: string;
   readonly serverVersion: number;
   readonly systemIdentifier: string;
-  /** Of the WAL that this server writes or receives; of what it last had when it does neither. */
+  /** The timeline of the WAL that this server writes or receives, or last had when it does neither. */
   readonly timeline: number;
   readonly wal: WalView;
   readonly isStreaming: boolean;
@@ -18,10 +18,10 @@ export interface PostgresReport {
 
 export type ReportOutcome =
   | { readonly kind: 'report'; readonly report: PostgresReport }
-  /** `hanging`: no answer within the deadline; `failed`: it answered with an error or not at all. */
+  /** `hanging`: no answer within the deadline. `failed`: an error, or no connection. */
   | { readonly kind: 'hanging' | 'failed' };
 
-/** A standby that does not stream tells its timeline by the files it has: there is no function for it. */
+/** A standby that does not stream shows its timeline only by its files: there is no function for it. */
 const TIMELINE = `case
   when not pg_is_in_recovery() then ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int
   else coalesce(
@@ -34,7 +34,7 @@ const REPLICATION = `(select coalesce(json_agg(json_build_object('usename', usen
     'clientAddress', coalesce(host(client_addr), ''), 'state', state, 'syncState', sync_state, 'syncPriority', sync_priority)
     order by application_name), '[]'::json) from pg_stat_replication)`;
 
-/** The new value is what the files say, or the default when they no longer name it. */
+/** The new value is the one in the files, or the default when no file names it any more. */
 const PENDING_RESTART = `(select coalesce(json_object_agg(s.name, json_build_object('oldValue', current_setting(s.name),
     'newValue', coalesce((select f.setting from pg_file_settings f where f.name = s.name order by f.seqno desc limit 1),
       s.boot_val))), '{}'::json)
@@ -102,7 +102,7 @@ function toWal(row: Row): WalView {
   const replayed = Number(row.replayed);
   return {
     kind: 'replica',
-    // After a start nothing was received yet, and everything it has was replayed.
+    // After a start nothing has been received yet, and all existing WAL was replayed.
     received: Math.max(Number(row.received), replayed),
     replayed,
     replayedAt: row.replayedAt ?? undefined,
@@ -110,7 +110,7 @@ function toWal(row: Row): WalView {
   };
 }
 
-/** How far its WAL goes, received or written. */
+/** The end of its WAL, received or written. */
 export function positionOf(wal: WalView): number {
   return wal.kind === 'primary' ? wal.location : wal.received;
 }

@@ -1,11 +1,10 @@
-// Whether a restart that was asked for is to happen on this member (management API): every condition given must hold.
-// Pure.
+// Decides whether a requested restart happens on this member (management API): every given condition must hold. Pure.
 import type { MemberView, RestartConditions, ScheduledRestart } from './view.ts';
 
-/** What the conditions are about. */
+/** The facts that the conditions are compared with. */
 export type RestartSubject = Pick<MemberView, 'role' | 'serverVersion' | 'pendingRestart'>;
 
-/** Undefined when it may go on. */
+/** Undefined when the restart may happen. */
 export function whyNoRestart(conditions: RestartConditions, subject: RestartSubject): string | undefined {
   const { role, postgresVersion, isPendingOnly = false } = conditions;
   if (role !== undefined && role !== subject.role) return `role is ${subject.role}, not ${role}`;
@@ -19,7 +18,10 @@ export function whyNoRestart(conditions: RestartConditions, subject: RestartSubj
   return undefined;
 }
 
-/** `18.4` is 180004, `18` is 180000, and before version 10 `9.6.3` was 90603 (PQserverVersion); undefined when it is no version. */
+/**
+ * `18.4` is 180004, `18` is 180000, and before version 10 `9.6.3` was 90603 (PQserverVersion). Undefined for other
+ * texts.
+ */
 export function versionNumber(text: string): number | undefined {
   const match = /^(\d{1,3})(?:\.(\d{1,2}))?(?:\.(\d{1,2}))?$/.exec(text);
   if (match === null) return undefined;
@@ -29,7 +31,7 @@ export function versionNumber(text: string): number | undefined {
 
 export type ScheduleVerdict = 'wait' | 'now' | 'void';
 
-/** A scheduled restart is void when PostgreSQL was restarted since: what it was wanted for has happened. */
+/** A scheduled restart is void when PostgreSQL was restarted since: its purpose is fulfilled. */
 export function judgeSchedule(
   scheduled: ScheduledRestart,
   postmasterStartTime: string | undefined,

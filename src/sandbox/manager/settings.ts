@@ -1,5 +1,5 @@
-// The dynamic configuration read once into what the managers decide by. A key that is absent or unusable has its default here and
-// nowhere else; keys that nobody here knows are kept and left alone.
+// Reads the dynamic configuration into the settings that the managers decide by. The defaults for absent and unusable
+// keys are here only. Unknown keys are kept and ignored.
 import type { ClusterSettings, JsonObject, JsonValue } from './view.ts';
 
 export const DEFAULT_CONFIG: JsonObject = {
@@ -26,8 +26,8 @@ export function readSettings(config: JsonObject): ClusterSettings {
 }
 
 /**
- * The lock must not run out between two heartbeats, nor before its holder has demoted itself: Patroni's rule is
- * `loop_wait + 2 * retry_timeout <= ttl`, and it makes do with less when the configuration breaks it.
+ * The lock must not expire between two heartbeats, nor before its holder has demoted itself. Patroni's rule is
+ * `loop_wait + 2 * retry_timeout <= ttl`, and it lowers the values when the configuration breaks it.
  */
 function readTimes(config: JsonObject): Pick<ClusterSettings, 'ttlMs' | 'loopWaitMs' | 'retryTimeoutMs'> {
   const ttlMs = seconds(config['ttl'], DEFAULT.ttl);
@@ -36,7 +36,7 @@ function readTimes(config: JsonObject): Pick<ClusterSettings, 'ttlMs' | 'loopWai
   return { ttlMs, loopWaitMs, retryTimeoutMs };
 }
 
-/** As PostgreSQL's configuration file writes them; what is no scalar is left out. */
+/** As PostgreSQL's configuration file writes them. Values that are not scalars are left out. */
 export function readParameters(value: JsonValue | undefined): Readonly<Record<string, string>> {
   const entries = Object.entries(asObject(value)).flatMap(([name, given]) => {
     const text = parameterText(given);
@@ -67,7 +67,7 @@ function seconds(value: JsonValue | undefined, otherwise: number): number {
   return number(value, otherwise) * 1000;
 }
 
-/** YAML and PostgreSQL both write truth as on, yes and true. */
+/** YAML and PostgreSQL both accept on, yes and true. */
 export function asBoolean(value: JsonValue | undefined): boolean | undefined {
   if (typeof value === 'boolean') return value;
   const word = typeof value === 'string' ? value.toLowerCase() : '';

@@ -1,5 +1,6 @@
-// One manager's dealings with the store: what it last read, and whether it holds the lock. The lock counts from the moment before the
-// store was asked, on the manager's own clock: a manager that stood still knows by itself that it has lost it.
+// One manager's access to the store: the last state that it read, and whether it holds the lock. The lock counts from
+// the moment before the request, on the manager's own clock. So a manager that was frozen knows by itself that it has
+// lost the lock.
 import type { Upstream } from '../postgres/server.ts';
 import type { Clock } from './clock.ts';
 import type { LockView } from './decide.ts';
@@ -27,12 +28,12 @@ export class StoreSession {
     this.#contactAt = clock.now();
   }
 
-  /** The last one read. */
+  /** The last state that was read. */
   cluster(): ClusterView | undefined {
     return this.#cluster;
   }
 
-  /** Where the leader was when the store was last read. */
+  /** The leader's address when the store was last read. */
   leaderAddress(): Upstream | undefined {
     const { leader, members = [] } = this.#cluster ?? {};
     const member = members.find(({ name }) => name === leader);
@@ -67,7 +68,10 @@ export class StoreSession {
     return true;
   }
 
-  /** Reads, and refreshes the lock when it is this member's. `vouch`: does every other member answer a leader without a store? */
+  /**
+   * Reads the store, and refreshes the lock when this member holds it. `vouch`: does every other member answer a leader
+   * that has no store?
+   */
   async heartbeat(vouch: () => Promise<boolean>): Promise<LockView> {
     if (!this.read()) return this.#withoutStore(vouch);
     this.#isFailsafeActive = false;
@@ -87,7 +91,7 @@ export class StoreSession {
     return { kind: 'held', by: leader, address: this.leaderAddress() };
   }
 
-  /** Compare and set; a planned switchover that this ends or voids is gone with it. */
+  /** Compare and set. It deletes a planned switchover that this fulfils or makes void. */
   acquire(): boolean {
     const { ttlMs } = this.#settings;
     const now = this.#clock.now();
@@ -100,7 +104,7 @@ export class StoreSession {
     return true;
   }
 
-  /** It is the leader no more, whatever the store says; `release` gives the lock to whoever comes. */
+  /** It is no longer the leader, whatever the store contains. `release` frees the lock for the next member. */
   lose(how: 'release' | 'expire'): void {
     this.#lockUntil = Number.NEGATIVE_INFINITY;
     if (how === 'release') this.#store.release(this.#name);

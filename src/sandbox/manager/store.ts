@@ -1,5 +1,6 @@
-// What etcd is to Patroni: one leader lock with a time to live, and what the members tell each other through it. Every change is
-// atomic, an expired lease is gone for every reader at once, and while it is down every call says so and changes nothing.
+// The sandbox's replacement for etcd: one leader lock with a time to live, and the data that the members share through
+// it. Every change is atomic, and an expired lease is gone for all readers at once. While the store is down every call
+// reports that and changes nothing.
 import { systemClock } from './clock.ts';
 import type { Clock } from './clock.ts';
 import type { ClusterView, HistoryEntry, JsonObject, PlannedSwitchover, PublishedMember } from './view.ts';
@@ -60,12 +61,12 @@ export class Store {
     };
   }
 
-  /** Who holds the lock, outage or not: for who runs the store, no manager sees this. */
+  /** The holder of the lock, also during an outage. This is for the sandbox; no manager sees it. */
   holder(): string | undefined {
     return this.#holder();
   }
 
-  /** Compare and set: only a lock that is free or has run out. */
+  /** Compare and set: succeeds only when the lock is free or has expired. */
   acquire(name: string, ttlMs: number): 'acquired' | 'held' | 'down' {
     if (this.#isDown()) return 'down';
     const holder = this.#holder();
@@ -75,7 +76,7 @@ export class Store {
     return 'acquired';
   }
 
-  /** Only by the holder, and only in time. */
+  /** Succeeds only for the holder, and only in time. */
   refresh(name: string, ttlMs: number): 'refreshed' | 'lost' | 'down' {
     if (this.#isDown()) return 'down';
     if (this.#holder() !== name) return 'lost';
@@ -91,7 +92,7 @@ export class Store {
     return true;
   }
 
-  /** Gone after `ttlMs` without another word. */
+  /** Removed after `ttlMs` without a further call. */
   publish(member: PublishedMember, ttlMs: number): boolean {
     if (this.#isDown()) return false;
     this.#members.set(member.name, { value: member, ttlMs, expiresAt: this.#clock.now() + ttlMs });
@@ -118,13 +119,19 @@ export class Store {
     return this.#write(() => (this.#sync = sync));
   }
 
-  /** Called when the lock, the configuration, a planned switchover or the synchronous standbys changed, and when an outage ends. */
+  /**
+   * Called when the lock, the configuration, a planned switchover or the synchronous standbys changed, and when an
+   * outage ends.
+   */
   watch(listener: () => void): () => void {
     this.#watchers.add(listener);
     return () => this.#watchers.delete(listener);
   }
 
-  /** Nothing runs out meanwhile, and every lease begins anew after it, as etcd's do when it has a leader again (etcd: lessor, Promote). */
+  /**
+   * Nothing expires during an outage, and every lease begins anew after it, like etcd's when it has a leader again
+   * (etcd: lessor, Promote).
+   */
   setOutage(isDown: boolean): void {
     if (this.#isDown() === isDown) return;
     this.#cancelExpiry();
@@ -140,7 +147,7 @@ export class Store {
     this.#tell();
   }
 
-  /** Forgets the one timer it may have. */
+  /** Clears the one timer that it may have. */
   close(): void {
     this.#cancelExpiry();
     this.#watchers.clear();

@@ -1,4 +1,5 @@
-// When a planned switchover is due, and whether a switchover or failover that somebody asks for can be. Pure; the texts are Patroni's.
+// Decides when a planned switchover is due, and whether a requested switchover or failover is possible. Pure. The texts
+// are Patroni's.
 import { isNoFailover } from './election.ts';
 import type { PeerAnswer } from './election.ts';
 import type { OperationOutcome, SwitchoverRequest } from './operations.ts';
@@ -14,7 +15,7 @@ export function isDue({ at }: PlannedSwitchover, now: Date): boolean {
   return at === undefined || msUntil(at, now) <= 0;
 }
 
-/** What stands against it without asking anybody; `undefined` when nothing does. */
+/** The reason against it that is known without a query to other members; undefined when there is none. */
 export function whyNoSwitchover(
   { leader, candidate, scheduledAt }: SwitchoverRequest,
   cluster: ClusterView,
@@ -52,7 +53,7 @@ function whyNoCandidate(
   return refused(exists ? 'candidate name does not match with sync_standby' : 'candidate does not exist');
 }
 
-/** Who might take over; in synchronous mode nobody else than a synchronous standby. */
+/** The members that could take over. In synchronous mode these are the synchronous standbys only. */
 export function candidates(
   candidate: string | undefined,
   cluster: ClusterView,
@@ -65,7 +66,7 @@ export function candidates(
     .filter((name) => name !== cluster.leader && (candidate === undefined || name === candidate) && isSafe(name));
 }
 
-/** Of those who were asked: somebody whose PostgreSQL answers, without the tag nofailover. */
+/** At least one of the queried members must have a PostgreSQL that answers, and no tag nofailover. */
 export function whyNobodyIsGood(action: string, answers: readonly PeerAnswer[]): OperationOutcome | undefined {
   const isGood = answers.some(
     (answer) => answer.kind === 'answered' && !answer.isNoFailover && answer.position !== undefined,
@@ -73,7 +74,7 @@ export function whyNobodyIsGood(action: string, answers: readonly PeerAnswer[]):
   return isGood ? undefined : refused(`${action} is not possible: no good candidates have been found`);
 }
 
-/** The member itself is not asked over HTTP. */
+/** The member itself is not queried over HTTP. */
 export function ownAnswer(
   name: string,
   position: number | undefined,

@@ -1,10 +1,10 @@
-// Which standbys the leader waits for, and how PostgreSQL is told. Pure.
+// Which standbys the leader waits for, and the setting of PostgreSQL for it. Pure.
 import type { SyncState } from './store.ts';
 import type { ClusterSettings, ClusterView, ReplicationView } from './view.ts';
 
 const NOBODY: SyncState = { synchronous: [], quorum: [] };
 
-/** Only members that stream and have no `nosync` tag; who was chosen stays chosen. */
+/** Only members that stream and have no `nosync` tag. A chosen member stays chosen. */
 export function chooseSynchronous(
   mode: ClusterSettings['synchronousMode'],
   replication: readonly ReplicationView[],
@@ -21,7 +21,7 @@ export function chooseSynchronous(
   return chosen === undefined ? NOBODY : { synchronous: [chosen], quorum: [] };
 }
 
-/** Value of synchronous_standby_names. */
+/** The value of synchronous_standby_names. */
 export function standbyNames({ synchronous, quorum }: SyncState): string {
   if (synchronous.length > 0) return `FIRST 1 (${quoted(synchronous)})`;
   return quorum.length > 0 ? `ANY 1 (${quoted(quorum)})` : '';
@@ -32,15 +32,15 @@ function quoted(names: readonly string[]): string {
 }
 
 /**
- * What may be published now: a name once PostgreSQL waits for it, never longer than it does. Who is published may be elected, so a
- * name goes from the store before it goes from PostgreSQL, and comes after.
+ * The part that may be published now: a name is in the store only while PostgreSQL waits for it, because a published
+ * member may be elected. So a name is removed from the store before PostgreSQL, and added after it.
  */
 export function publishable(wanted: SyncState, replication: readonly ReplicationView[]): SyncState {
   const isWaitedFor = (name: string, state: string): boolean =>
     replication.some((row) => row.applicationName === name && row.syncState === state);
   return {
     synchronous: wanted.synchronous.filter((name) => isWaitedFor(name, 'sync')),
-    // Every voter counts in a majority: all of them, or not yet.
+    // Every voter counts in a majority, so all of them are published or none.
     quorum: wanted.quorum.every((name) => isWaitedFor(name, 'quorum')) ? wanted.quorum : [],
   };
 }

@@ -1,10 +1,10 @@
-// The cluster's timelines, as the leader tells them: PostgreSQL's own history file (TIMELINEHISTORY of the replication protocol) gives
-// where each ended and why, the store remembers when and who.
+// The cluster's timelines as the leader publishes them. PostgreSQL's history file (TIMELINEHISTORY of the replication
+// protocol) says where each one ended and why. The store remembers the time and the leader.
 import { parseLsn } from '../../patroni/lsn.ts';
 import type { PostgresServer } from '../postgres/server.ts';
 import type { HistoryEntry } from './view.ts';
 
-/** Undefined when the server does not say. */
+/** Undefined when the server does not answer. */
 export async function readTimelineHistory(
   server: PostgresServer,
   timeline: number,
@@ -21,7 +21,7 @@ export async function readTimelineHistory(
   }
 }
 
-/** One line per timeline: its number, the position where it ended, the reason. */
+/** One line for each timeline: its number, the position where it ended, the reason. */
 export function mergeHistory(
   text: string,
   known: readonly HistoryEntry[],

@@ -1,5 +1,6 @@
-// What a manager knows of its own member and of the cluster, as plain data: everything the API answers is made from these two. The
-// words are those of the management API (node status document, cluster document) with the additions real Patroni makes.
+// A manager's knowledge of its own member and of the cluster, as plain data. Every answer of the API is made from these
+// two. The words are those of the management API (node status document, cluster document), with real Patroni's
+// additions.
 
 export type MemberRole = 'primary' | 'replica' | 'standby_leader' | 'demoted' | 'uninitialized';
 
@@ -12,20 +13,23 @@ export type MemberState =
   | 'crashed'
   | 'start failed'
   | 'creating replica'
-  /** The server lives but does not answer a query. */
+  /** The server runs but does not answer a query. */
   | 'unknown';
 
-/** Values of a member's configuration file; compared as text in lower case unless they are strings (Patroni's tags). */
+/**
+ * Values of a member's configuration file. Values that are not strings compare as their text in lower case (Patroni's
+ * tags).
+ */
 export type Tags = Readonly<Record<string, string | number | boolean>>;
 
-/** WAL positions are bytes from the beginning of the WAL; below 2^53 for as long as a sandbox lives. */
+/** WAL positions are bytes from the beginning of the WAL. They stay below 2^53 for the life of a sandbox. */
 export type WalView =
   | { readonly kind: 'primary'; readonly location: number }
   | {
       readonly kind: 'replica';
       readonly received: number;
       readonly replayed: number;
-      /** ISO 8601, of the last transaction replayed. */
+      /** ISO 8601, of the last replayed transaction. */
       readonly replayedAt: string | undefined;
       readonly isPaused: boolean;
     };
@@ -40,10 +44,10 @@ export interface ReplicationView {
   readonly syncPriority: number;
 }
 
-/** The conditions of POST /restart; all present ones must hold. */
+/** The conditions of POST /restart. All that are present must hold. */
 export interface RestartConditions {
   readonly role?: string;
-  /** Restart only when the server's version is lower than this, as PostgreSQL writes versions: 18.4. */
+  /** Restart only when the server's version is lower than this one, as PostgreSQL writes versions: 18.4. */
   readonly postgresVersion?: string;
   readonly isPendingOnly?: boolean;
   readonly timeoutSeconds?: number;
@@ -52,14 +56,14 @@ export interface RestartConditions {
 export interface ScheduledRestart extends RestartConditions {
   /** ISO 8601 with an offset, as it was given. */
   readonly schedule: string;
-  /** Of the server when it was scheduled: another restart in between makes it void. */
+  /** The server's start time when the restart was scheduled. Another restart before the schedule makes it void. */
   readonly postmasterStartTime: string | undefined;
 }
 
 /** Parameter name to the value in use and the one that waits for a restart. */
 export type PendingRestart = Readonly<Record<string, { readonly oldValue: string; readonly newValue: string }>>;
 
-/** What a PostgreSQL that answers no more last said. */
+/** The last known values of a PostgreSQL that does not answer any more. */
 export interface LastKnown {
   readonly postmasterStartTime: string;
   readonly serverVersion: number;
@@ -67,12 +71,12 @@ export interface LastKnown {
   readonly wal: WalView;
 }
 
-/** One member, looked at in this moment: its PostgreSQL was asked for this answer. */
+/** A view of one member now: its PostgreSQL was queried for it. */
 export interface MemberView {
   readonly name: string;
   readonly state: MemberState;
   readonly role: MemberRole;
-  /** ISO 8601 with an offset; absent while PostgreSQL does not answer, as are the next five. */
+  /** ISO 8601 with an offset. Absent while PostgreSQL does not answer, as are the next five. */
   readonly postmasterStartTime: string | undefined;
   /** 180004 is 18.4. */
   readonly serverVersion: number | undefined;
@@ -92,21 +96,21 @@ export interface MemberView {
   readonly syncRole: 'synchronous' | 'quorum' | undefined;
   /** Since the heartbeat loop last ran to its end. */
   readonly heartbeatAgeMs: number;
-  /** Epoch seconds of the last word with the store. */
+  /** Epoch seconds of the last answer of the store. */
   readonly storeSeenAt: number;
-  /** The last one read, when the store does not answer. Undefined before the first. */
+  /** The last one that was read, also while the store does not answer. Undefined before the first. */
   readonly cluster: ClusterView | undefined;
   readonly isFailsafeActive: boolean;
 }
 
-/** What a member last published of itself. */
+/** The data that a member last published about itself. */
 export interface PublishedMember {
   readonly name: string;
   readonly apiUrl: string;
   readonly host: string;
   readonly port: number;
   readonly role: MemberRole;
-  /** A replica that streams says `streaming`. */
+  /** `streaming` for a replica that streams. */
   readonly state: MemberState | 'streaming' | 'in archive recovery';
   readonly timeline: number | undefined;
   readonly received: number | undefined;
@@ -119,10 +123,10 @@ export interface PublishedMember {
 
 export interface HistoryEntry {
   readonly timeline: number;
-  /** WAL position at which that timeline ended, bytes. */
+  /** The WAL position where that timeline ended, in bytes. */
   readonly endedAt: number;
   readonly reason: string;
-  /** ISO 8601: when the next timeline was made. */
+  /** ISO 8601, the time when the next timeline was created. */
   readonly createdAt: string;
   readonly newLeader: string;
 }
@@ -130,17 +134,17 @@ export interface HistoryEntry {
 export interface PlannedSwitchover {
   readonly from: string | undefined;
   readonly to: string | undefined;
-  /** ISO 8601 with an offset, as it was given; undefined means now. */
+  /** ISO 8601 with an offset, as it was given. Undefined means now. */
   readonly at: string | undefined;
 }
 
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 export type JsonObject = { readonly [key: string]: JsonValue };
 
-/** What the store holds, read at once. */
+/** The content of the store, read at once. */
 export interface ClusterView {
   readonly scope: string;
-  /** The lock's holder; undefined when it is free or has run out. */
+  /** The lock's holder; undefined when the lock is free or has expired. */
   readonly leader: string | undefined;
   /** The leader's last WAL position recorded in the store (`cluster.last_leader_operation`). */
   readonly leaderPosition: number | undefined;
@@ -153,7 +157,7 @@ export interface ClusterView {
   readonly quorum: readonly string[];
 }
 
-/** Read from the dynamic configuration in one place, with defaults for what is absent. */
+/** Read from the dynamic configuration in one place, with defaults for absent keys. */
 export interface ClusterSettings {
   readonly ttlMs: number;
   readonly loopWaitMs: number;
@@ -162,7 +166,7 @@ export interface ClusterSettings {
   readonly isPaused: boolean;
   readonly isFailsafeMode: boolean;
   readonly synchronousMode: 'off' | 'on' | 'quorum';
-  /** Undefined: an ordinary cluster. Without host and port it follows nobody. */
+  /** Undefined: an ordinary cluster. Without host and port it follows no server. */
   readonly standbyCluster: { readonly host?: string; readonly port?: number } | undefined;
   readonly parameters: Readonly<Record<string, string>>;
 }
