@@ -7,33 +7,9 @@ import { neverContacted } from './addresses.ts';
 import type { ContactPoint, Use } from './addresses.ts';
 import { parseApiUrl } from './api-url.ts';
 import type { ConfiguredMember, DiscoveryConfig } from '../model/cluster-config.ts';
-import type { Stale } from './last-good.ts';
 import type { Resolve } from './resolve.ts';
 import { findInDirectory, findSeed } from './seeds.ts';
-import type { ResolveSrv } from './srv.ts';
-
-/** Why a contact point is refused. */
-export interface Refusal {
-  /** A seed's URL, or an address from its name or directory. */
-  readonly name: string;
-  readonly why: string;
-}
-
-/** An API that discovery may start from. */
-export interface SeedPoint {
-  readonly api: ApiEndpoint;
-  /** A lower rank is queried earlier. */
-  readonly rank: number;
-}
-
-/** A name or a directory with its contact points: the current ones, or those of its last answer. */
-export interface Source {
-  /** As the operator wrote it. */
-  readonly name: string;
-  readonly contactPoints: readonly Address[];
-  /** Present while lookups fail. `since` is undefined when no lookup ever succeeded. */
-  readonly failing: { readonly why: string; readonly since: Stale['since'] | undefined } | undefined;
-}
+import type { Lookups, SeedPoint, Source } from './seeds.ts';
 
 export interface ContactPoints {
   readonly points: readonly ContactPoint[];
@@ -96,20 +72,6 @@ async function findMember(configured: ConfiguredMember, resolve: Resolve): Promi
     },
     refused,
   };
-}
-
-/** Lists API endpoints from a directory such as Kubernetes. Never rejects. */
-export type ListEndpoints = () => Promise<{
-  readonly name: string;
-  readonly endpoints: readonly ApiEndpoint[];
-  readonly failing: Source['failing'];
-}>;
-
-/** The lookups that discovery depends on. */
-export interface Lookups {
-  readonly resolve: Resolve;
-  readonly resolveSrv: ResolveSrv;
-  readonly ask: ListEndpoints | undefined;
 }
 
 /** Never rejects. Takes as long as the slowest lookup. */

@@ -7,7 +7,7 @@ import type { ClusterDocument } from '../patroni/cluster-document.ts';
 import type { ClusterRead } from '../patroni/read-documents.ts';
 import { inOrder, keyOf } from './candidates.ts';
 import type { Candidate } from './candidates.ts';
-import type { Refusal } from './contact-points.ts';
+import type { Refusal } from './seeds.ts';
 
 export interface ClusterAnswer {
   readonly kind: 'answer';

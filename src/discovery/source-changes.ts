@@ -2,7 +2,7 @@
 import type { ContactSourceEvent } from '../reports/events.ts';
 import type { Instant } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
-import type { Source } from './contact-points.ts';
+import type { Source } from './seeds.ts';
 
 export interface SourceChanges {
   readonly update: (sources: readonly Source[]) => void;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 /** Rooms whose cycles are still to be broken. The list only shrinks: a room without a cycle fails. */
-const KNOWN: readonly string[] = ['discovery', 'sandbox'];
+const KNOWN: readonly string[] = [];
 
 const SRC = new URL('../../src/', import.meta.url).pathname;
 const FILES = globSync('**/*.ts', { cwd: SRC });

@@ -1,10 +1,10 @@
-// What a key or an order from the second terminal leads to, and the line that tells it.
+// Carries out a key or a command from the second terminal, and reports it in one line.
 import { READ_STATEMENT, WRITE_STATEMENT } from './banner.ts';
 import { deedOf, keysText } from './keys.ts';
 import { runStatement } from './statement.ts';
 import { isVerbName, VERBS } from './verb-list.ts';
 import { perform } from './verbs.ts';
-import type { VerbOutcome } from './verbs.ts';
+import type { VerbOutcome } from './verb-list.ts';
 import type { Sandbox } from '../sandbox.ts';
 
 export interface DeedOptions {
@@ -16,17 +16,17 @@ export interface DeedOptions {
   readonly end: () => void;
 }
 
-export interface Deeds {
+export interface Actions {
   readonly perform: (verb: string, target: string | undefined) => Promise<VerbOutcome>;
   readonly onKey: (key: string) => void;
 }
 
-export function createDeeds(options: DeedOptions): Deeds {
+export function createDeeds(options: DeedOptions): Actions {
   const { sandbox, tell, end } = options;
 
   async function performAndTell(verb: string, target: string | undefined): Promise<VerbOutcome> {
     if (!isVerbName(verb)) {
-      return { kind: 'refused', text: `${verb} is none of ${VERBS.map(({ name }) => name).join(', ')}` };
+      return { kind: 'refused', text: `unknown verb ${verb}: use one of ${VERBS.map(({ name }) => name).join(', ')}` };
     }
     const outcome = await perform(sandbox, verb, target);
     tell(outcome.text);
@@ -46,14 +46,14 @@ export function createDeeds(options: DeedOptions): Deeds {
   return {
     perform: performAndTell,
     onKey(key) {
-      const deed = deedOf(key);
-      if (deed === undefined) return;
-      switch (deed.kind) {
+      const action = deedOf(key);
+      if (action === undefined) return;
+      switch (action.kind) {
         case 'verb':
-          return void performAndTell(deed.verb, deed.target);
+          return void performAndTell(action.verb, action.target);
         case 'write':
         case 'read':
-          return void run(deed.kind);
+          return void run(action.kind);
         case 'help':
           return tell(keysText());
         case 'end':

@@ -1,4 +1,4 @@
-// An event of the cluster as one line. Pure.
+// Formats an event of the cluster as one line. Pure.
 import type { SandboxEvent } from '../sandbox.ts';
 
 export function eventText(event: SandboxEvent): string {
@@ -7,7 +7,7 @@ export function eventText(event: SandboxEvent): string {
       return event.text;
     case 'leader_changed': {
       const { leader, timeline } = event;
-      if (leader === undefined) return 'cluster: nobody holds the leader lock';
+      if (leader === undefined) return 'cluster: no member holds the leader lock';
       return `cluster: ${leader} holds the leader lock${timeline === undefined ? '' : `, timeline ${timeline}`}`;
     }
     case 'member_state':

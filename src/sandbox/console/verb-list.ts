@@ -1,24 +1,30 @@
-// What can be broken on purpose, and mended: one list for the keys, the second command and its help. Pure.
+// The verbs that break and heal the cluster: one list for the keys, the command line and the help. Pure.
 
 export interface Verb {
   readonly name: string;
-  /** What it acts on when nothing is named; undefined: it needs no target. */
+  /** The default target. Undefined: the verb needs no target. */
   readonly target: 'primary' | 'replica' | undefined;
   /** One clause for the help. */
   readonly summary: string;
 }
 
+/** `refused`: not possible now; `failed`: tried without success. `text` is one readable line. */
+export interface VerbOutcome {
+  readonly kind: 'done' | 'refused' | 'failed';
+  readonly text: string;
+}
+
 export const VERBS = [
-  { name: 'kill', target: 'primary', summary: "the member's host dies: its manager and its PostgreSQL are gone" },
-  { name: 'crash', target: 'primary', summary: 'only its PostgreSQL dies; its manager starts it again' },
-  { name: 'freeze', target: 'primary', summary: 'its manager never answers again; its PostgreSQL goes on' },
-  { name: 'lag', target: 'replica', summary: 'it receives WAL but replays none, and 32 MB are written' },
+  { name: 'kill', target: 'primary', summary: "the member's host dies with its manager and PostgreSQL" },
+  { name: 'crash', target: 'primary', summary: 'PostgreSQL crashes; its manager starts it again' },
+  { name: 'freeze', target: 'primary', summary: 'the manager stops answering; PostgreSQL goes on' },
+  { name: 'lag', target: 'replica', summary: 'receives WAL without replaying it, while 32 MB are written' },
   {
     name: 'switchover',
     target: undefined,
-    summary: 'a planned change of primary, to MEMBER or to the one furthest ahead',
+    summary: 'a planned change of primary, to MEMBER or to the most advanced replica',
   },
-  { name: 'heal', target: undefined, summary: 'undoes every fault of MEMBER, or of all' },
+  { name: 'heal', target: undefined, summary: 'undo every fault of MEMBER, or of all members' },
 ] as const satisfies readonly Verb[];
 
 export type VerbName = (typeof VERBS)[number]['name'];

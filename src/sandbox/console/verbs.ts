@@ -1,21 +1,15 @@
-// Does to a sandbox what a verb of the list says, and says in one line what that was.
+// Carries out a verb on the sandbox and reports it in one line.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Sandbox, SandboxMember } from '../sandbox.ts';
 import { requestSwitchover } from './switchover.ts';
 import { VERBS } from './verb-list.ts';
-import type { VerbName } from './verb-list.ts';
+import type { VerbName, VerbOutcome } from './verb-list.ts';
 import { writeWal } from './write-wal.ts';
 
-/** `refused`: it makes no sense now, and why; `failed`: it was tried. The text is one line for people. */
-export interface VerbOutcome {
-  readonly kind: 'done' | 'refused' | 'failed';
-  readonly text: string;
-}
-
-/** More than the 16 MB that a read pool tolerates by default. */
+/** More than the default lag limit of a read pool (16 MB). */
 const LAG_MEGABYTES = 32;
 const REJOIN_WITHIN_MS = 30_000;
-const ASK_AGAIN_MS = 50;
+const POLL_MS = 50;
 
 /** `target` is `primary`, `replica` or a member's name. Never rejects. */
 export async function perform(sandbox: Sandbox, verb: VerbName, target: string | undefined): Promise<VerbOutcome> {
@@ -42,17 +36,17 @@ async function inflict(
       return `${name} is dead: its manager and its PostgreSQL refuse connections`;
     case 'crash':
       await sandbox.crashPostgres(name);
-      return `the PostgreSQL of ${name} is dead; its manager is not`;
+      return `the PostgreSQL of ${name} has crashed; its manager runs`;
     case 'freeze':
       await sandbox.freezeManager(name);
-      return `the manager of ${name} is frozen: its API connects and never answers; its PostgreSQL goes on`;
+      return `the manager of ${name} is frozen: its API accepts connections and never answers; its PostgreSQL goes on`;
     case 'lag': {
       const leader = sandbox.leader();
       if (leader?.name === name) throw new Error(`${name} is the primary: only a replica can lag`);
       if (leader === undefined) throw new Error('there is no primary to lag behind');
       await sandbox.pauseReplay(name);
       await writeWal(leader, sandbox.superuser, LAG_MEGABYTES);
-      return `${name} replays nothing from now on and lags ${LAG_MEGABYTES} MB`;
+      return `${name} has stopped replaying WAL and lags by ${LAG_MEGABYTES} MB`;
     }
   }
 }
@@ -64,15 +58,15 @@ async function heal(sandbox: Sandbox, target: string | undefined): Promise<VerbO
   const who = member?.name ?? 'every member';
   if (await becomesHealthy(sandbox))
     return { kind: 'done', text: `${who} is healed; all replicas stream from the primary` };
-  return { kind: 'done', text: `${who} is healed, but the cluster is not well yet` };
+  return { kind: 'done', text: `${who} is healed, but the cluster is not healthy yet` };
 }
 
-/** A member that returns may have to be copied anew. */
+/** A returning member may need a new base backup. */
 async function becomesHealthy(sandbox: Sandbox): Promise<boolean> {
   const endsAt = performance.now() + REJOIN_WITHIN_MS;
   while (!(await sandbox.isHealthy())) {
     if (performance.now() > endsAt) return false;
-    await delay(ASK_AGAIN_MS);
+    await delay(POLL_MS);
   }
   return true;
 }
@@ -89,7 +83,7 @@ function usualTarget(name: VerbName): string {
   return VERBS.find((verb) => verb.name === name)?.target ?? 'primary';
 }
 
-/** A text says why there is none. */
+/** Returns the reason as text when there is no such member. */
 function resolve(sandbox: Sandbox, target: string): SandboxMember | string {
   const { members } = sandbox;
   const leader = sandbox.leader();
@@ -97,7 +91,7 @@ function resolve(sandbox: Sandbox, target: string): SandboxMember | string {
   const faulty = sandbox.faulty();
   if (target === 'replica') {
     const replica = members.find(({ name }) => name !== leader?.name && !faulty.includes(name));
-    return replica ?? 'no replica is left that is well';
+    return replica ?? 'no healthy replica is left: heal one first (h)';
   }
   const named = members.find(({ name }) => name === target);
   return (

@@ -1,4 +1,4 @@
-// A manager as the API sees it: every operation of operations.ts, each done by the file that knows it.
+// The manager's operations for the API (operations.ts), each delegated to its file.
 import { patched, replaced } from './config-change.ts';
 import type { ConfigChange } from './config-change.ts';
 import type { Manager } from './manager.ts';
@@ -26,7 +26,7 @@ export function createOperations(manager: Manager): Operations {
   };
 }
 
-/** Every manager hears of it from the store and applies it in a heartbeat that begins at once. */
+/** Every manager sees the change in the store and applies it in a heartbeat that starts at once. */
 function changeConfig({ store }: Manager, change: (config: JsonObject) => ConfigChange): ConfigOutcome {
   const cluster = store.read();
   if (cluster === undefined) return { kind: 'failed', text: 'the configuration store does not answer' };

@@ -1,8 +1,9 @@
-// One member's manager: its heartbeat, its PostgreSQL, and the one task it may be busy with beside them. What to do is decided in
-// decide.ts and carried out in steps.ts; a busy manager only keeps its lock and says how it is.
+// One member's manager: its heartbeat, its PostgreSQL server, and at most one task beside them. decide.ts decides,
+// steps.ts carries it out. While a task runs, the manager only keeps its lock and publishes its state.
 import type { Parameters, PostgresServer } from '../postgres/server.ts';
 import { systemClock } from './clock.ts';
 import type { Clock } from './clock.ts';
+import type { ManagerContext } from './context.ts';
 import { decide } from './decide.ts';
 import type { PeerAnswer } from './election.ts';
 import { Heartbeat } from './heartbeat.ts';
@@ -29,14 +30,14 @@ export interface ManagerOptions {
   readonly name: string;
   readonly apiUrl: string;
   readonly server: PostgresServer;
-  /** What its data directory is. */
+  /** The role of the data directory. */
   readonly role: 'primary' | 'replica';
   readonly systemIdentifier: string;
   readonly store: Store;
   readonly askPeers: AskPeers;
-  /** For base backups. */
+  /** The source of a base backup. */
   readonly serverOf: (member: string) => PostgresServer | undefined;
-  /** Its own configuration file, which need not be there. */
+  /** The member's configuration file. May be missing. */
   readonly filePath: string;
   readonly onEvent?: (event: ManagerEvent) => void;
   readonly clock?: Clock;
@@ -44,27 +45,25 @@ export interface ManagerOptions {
 
 export type ManagerEvent =
   | { readonly kind: 'member_state'; readonly member: string; readonly text: string }
-  /** It is the leader now, or on another timeline than before. */
+  /** The member became the leader, or its timeline changed. */
   | { readonly kind: 'leads'; readonly member: string; readonly timeline: number }
   | { readonly kind: 'warning'; readonly text: string };
 
-/** How long a query may take before its server counts as hanging; the lock runs out meanwhile. */
+/** A server whose query takes longer counts as hanging. The lock expires meanwhile. */
 const HANGING_MS = 10_000;
 const MAX_PEER_DEADLINE_MS = 1_000;
 
-export class Manager {
+export class Manager implements ManagerContext {
   readonly name: string;
-  readonly options: ManagerOptions;
+  readonly #options: ManagerOptions;
   readonly store: Store;
   readonly session: StoreSession;
   readonly instance: Instance;
   readonly clock: Clock;
   readonly heartbeat: Heartbeat;
-  /** Value of that parameter while it leads. */
-  synchronousStandbyNames = '';
-  scheduledRestart: ScheduledRestart | undefined;
-  /** The last one of its PostgreSQL; undefined when that did not answer. */
-  report: PostgresReport | undefined;
+  #synchronousStandbyNames = '';
+  #scheduledRestart: ScheduledRestart | undefined;
+  #report: PostgresReport | undefined;
   #lastReport: PostgresReport | undefined;
   readonly #notStreaming = new NotStreaming();
   #told = '';
@@ -77,7 +76,7 @@ export class Manager {
   constructor(options: ManagerOptions) {
     const { name, server, role, store, clock = systemClock } = options;
     this.name = name;
-    this.options = options;
+    this.#options = options;
     this.store = store;
     this.clock = clock;
     this.session = new StoreSession(name, store, clock);
@@ -97,7 +96,7 @@ export class Manager {
     });
   }
 
-  /** Its heartbeat does the rest: the server is started by what the lock says. */
+  /** The heartbeat does the rest: it starts the server in the role that the lock demands. */
   async start(): Promise<void> {
     await this.readFile();
     this.session.read();
@@ -106,7 +105,7 @@ export class Manager {
     this.heartbeat.start();
   }
 
-  /** From now on it starts nothing, decides nothing and publishes nothing. */
+  /** Stops every start, decision and publication. */
   abandon(): void {
     this.#isAbandoned = true;
     this.instance.abandon();
@@ -117,17 +116,41 @@ export class Manager {
     return this.#isAbandoned;
   }
 
-  /** The server is not touched. Idempotent. */
+  /** Leaves the server alone. Idempotent. */
   async close(): Promise<void> {
     this.abandon();
     await this.heartbeat.close();
     await this.taskEnded();
   }
 
-  /** Resolves when neither the heartbeat nor a task moves anything any more. */
+  /** Resolves when the heartbeat and the task have stopped. */
   async freeze(): Promise<void> {
     await this.heartbeat.freeze();
     await this.taskEnded();
+  }
+
+  report(): PostgresReport | undefined {
+    return this.#report;
+  }
+
+  reported(report: PostgresReport): void {
+    this.#report = report;
+  }
+
+  scheduledRestart(): ScheduledRestart | undefined {
+    return this.#scheduledRestart;
+  }
+
+  setScheduledRestart(restart: ScheduledRestart | undefined): void {
+    this.#scheduledRestart = restart;
+  }
+
+  setSynchronousStandbyNames(names: string): void {
+    this.#synchronousStandbyNames = names;
+  }
+
+  serverOf(member: string): PostgresServer | undefined {
+    return this.#options.serverOf(member);
   }
 
   tags(): Tags {
@@ -136,7 +159,7 @@ export class Manager {
 
   pulse(): Pulse {
     const { ttlMs, isPaused } = this.session.settings();
-    const member = memberView(this.#facts(), this.report);
+    const member = memberView(this.#facts(), this.#report);
     return { heartbeatAgeMs: member.heartbeatAgeMs, role: member.role, ttlMs, isPaused, member };
   }
 
@@ -147,37 +170,35 @@ export class Manager {
 
   publish(): void {
     if (this.#isAbandoned) return;
-    const report = this.instance.state() === 'running' ? this.report : undefined;
+    const report = this.instance.state() === 'running' ? this.#report : undefined;
     this.store.publish(publishedMember(this.#facts(), report), this.session.settings().ttlMs);
   }
 
-  /** Once, however often in a row. */
   tell(text: string): void {
     if (this.#isAbandoned || this.#told === text) return;
     this.#told = text;
-    this.options.onEvent?.({ kind: 'member_state', member: this.name, text });
+    this.#options.onEvent?.({ kind: 'member_state', member: this.name, text });
   }
 
   warn(text: string): void {
-    if (!this.#isAbandoned) this.options.onEvent?.({ kind: 'warning', text: `${this.name}: ${text}` });
+    if (!this.#isAbandoned) this.#options.onEvent?.({ kind: 'warning', text: `${this.name}: ${text}` });
   }
 
   tellLeads(timeline: number): void {
-    if (!this.#isAbandoned) this.options.onEvent?.({ kind: 'leads', member: this.name, timeline });
+    if (!this.#isAbandoned) this.#options.onEvent?.({ kind: 'leads', member: this.name, timeline });
   }
 
-  /** What its PostgreSQL is to run with. */
   parameters(): Parameters {
     return composeParameters({
       dynamic: usable(this.session.settings().parameters, this.#catalog),
       local: usable(this.#file.parameters, this.#catalog),
-      synchronousStandbyNames: this.synchronousStandbyNames,
+      synchronousStandbyNames: this.#synchronousStandbyNames,
     });
   }
 
-  /** Undefined when the file was read; else why not, and nothing has changed. */
+  /** Returns the problem, with nothing changed; undefined when the file was read. */
   async readFile(): Promise<string | undefined> {
-    const read = await readMemberFile(this.options.filePath);
+    const read = await readMemberFile(this.#options.filePath);
     if (read.kind === 'invalid') {
       this.warn(read.text);
       return read.text;
@@ -187,12 +208,10 @@ export class Manager {
     return undefined;
   }
 
-  /** What it is busy with. */
   task(): string | undefined {
     return this.#task?.name;
   }
 
-  /** Runs beside the heartbeat, which goes on keeping the lock. Undefined when another task runs. */
   runAlone<T>(name: string, work: () => Promise<T>): Promise<T> | undefined {
     if (this.#task !== undefined) return undefined;
     const result = this.#runTask(work);
@@ -200,17 +219,16 @@ export class Manager {
     return result;
   }
 
-  /** Resolves when the task that runs now does no more. */
+  /** Resolves when the current task has ended. */
   async taskEnded(): Promise<void> {
     await this.#task?.ended;
   }
 
-  /** Others than this one, as the store last had them. */
   async askOthers(names?: readonly string[]): Promise<readonly PeerAnswer[]> {
     const others = (this.session.cluster()?.members ?? []).filter(
       ({ name }) => name !== this.name && (names === undefined || names.includes(name)),
     );
-    return this.options.askPeers(others, Math.min(this.session.settings().retryTimeoutMs, MAX_PEER_DEADLINE_MS));
+    return this.#options.askPeers(others, Math.min(this.session.settings().retryTimeoutMs, MAX_PEER_DEADLINE_MS));
   }
 
   #onStoreChange(): void {
@@ -220,7 +238,7 @@ export class Manager {
   }
 
   async #runTask<T>(work: () => Promise<T>): Promise<T> {
-    // So that the task is known before it begins.
+    // The task must be known before it begins.
     await Promise.resolve();
     try {
       return await work();
@@ -236,11 +254,11 @@ export class Manager {
     return outcome.report;
   }
 
-  /** True when it ran to its end. */
+  /** Returns true when the beat ran to its end. */
   async #beat(): Promise<boolean> {
     const outcome = this.#task === undefined ? await this.instance.report(HANGING_MS) : undefined;
     if (this.#isAbandoned || outcome?.kind === 'hanging') return false;
-    this.report = outcome === undefined ? undefined : this.#noted(outcome);
+    this.#report = outcome === undefined ? undefined : this.#noted(outcome);
     const lock = await this.session.heartbeat(() => this.#isVouched());
     if (this.#task === undefined && outcome !== undefined) {
       await this.#applyParameters();
@@ -252,28 +270,28 @@ export class Manager {
   }
 
   async #applyParameters(): Promise<void> {
-    if (this.report === undefined) return;
+    if (this.#report === undefined) return;
     if (this.instance.state() === 'starting') this.instance.answered();
     this.#catalog ??= await readCatalog(this.instance.server);
     await this.instance.configure(this.parameters());
   }
 
-  /** Failsafe mode: does every other member answer this primary? */
+  /** Failsafe mode: whether every other member answers this primary. */
   async #isVouched(): Promise<boolean> {
-    if (this.report?.isInRecovery !== false) return false;
+    if (this.#report?.isInRecovery !== false) return false;
     const answers = await this.askOthers();
     return answers.every((answer) => answer.kind === 'answered');
   }
 
-  /** Until the next beat: what is scheduled comes at its time. */
+  /** Until the next beat. A scheduled operation brings it forward. */
   #waitMs(): number {
-    const times = [this.session.cluster()?.switchover?.at, this.scheduledRestart?.schedule];
+    const times = [this.session.cluster()?.switchover?.at, this.#scheduledRestart?.schedule];
     const waits = times.map((at) => msUntil(at, new Date())).filter((ms) => ms > 0);
     return Math.min(this.session.settings().loopWaitMs, ...waits);
   }
 
   #facts(): MemberFacts {
-    const { name, apiUrl, server, systemIdentifier } = this.options;
+    const { name, apiUrl, server, systemIdentifier } = this.#options;
     return {
       name,
       apiUrl,
@@ -285,7 +303,7 @@ export class Manager {
       role: this.instance.role(),
       hasLock: this.session.hasLock(),
       isStandbyCluster: this.session.settings().standbyCluster !== undefined,
-      scheduledRestart: this.scheduledRestart,
+      scheduledRestart: this.#scheduledRestart,
       heartbeatAgeMs: this.heartbeat.ageMs(),
       storeSeenAt: this.session.seenAt(),
       cluster: this.session.cluster(),

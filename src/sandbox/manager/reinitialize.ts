@@ -1,4 +1,5 @@
-// Making a replica anew because somebody asked. It is begun here and goes on by itself; the member says `creating replica` meanwhile.
+// Rebuilds a replica on request. The rebuild continues in the background; the member reports `creating replica`
+// meanwhile.
 import type { Manager } from './manager.ts';
 import type { OperationOutcome } from './operations.ts';
 import { rebuild } from './steps.ts';
@@ -23,13 +24,13 @@ export async function reinitialize(
       return { kind: 'done', text: 'reinitialize started' };
     }
     if (!options.force) return { kind: 'failed', text: `${manager.task() ?? 'another task'} already in progress` };
-    // Whatever it is busy with ends when its server does.
+    // The current task ends with its server.
     await instance.server.kill();
     await manager.taskEnded();
   }
 }
 
-/** A replica that offers itself (Patroni's tag `clonefrom`) spares the leader the work. */
+/** Prefers a replica with Patroni's tag `clonefrom`, to spare the leader. */
 function sourceAmong(cluster: ClusterView, me: string): string | undefined {
   return cluster.members.find(
     ({ name, tags, state }) => name !== me && Boolean(tags['clonefrom']) && state === 'streaming',

@@ -1,18 +1,18 @@
-// Restarting a member's PostgreSQL because somebody asked, now or at a time. The role stays, and a leader keeps its lock meanwhile.
+// Restarts a member's PostgreSQL on request, now or at a given time. The role stays, and a leader keeps its lock.
 import type { ServerRole } from '../postgres/server.ts';
-import type { Manager } from './manager.ts';
+import type { ManagerContext } from './context.ts';
 import type { OperationOutcome } from './operations.ts';
 import { judgeSchedule, whyNoRestart } from './restart-conditions.ts';
 import type { RestartConditions } from './view.ts';
 
-export async function restart(manager: Manager, conditions: RestartConditions): Promise<OperationOutcome> {
+export async function restart(manager: ManagerContext, conditions: RestartConditions): Promise<OperationOutcome> {
   const why = whyNoRestart(conditions, await manager.look());
   if (why !== undefined) return { kind: 'refused', text: `restart conditions are not satisfied: ${why}` };
   const restarting = manager.runAlone('restart', () => stopAndStart(manager, conditions.timeoutSeconds));
   return (await restarting) ?? { kind: 'failed', text: `${manager.task() ?? 'another task'} already in progress` };
 }
 
-async function stopAndStart(manager: Manager, timeoutSeconds: number | undefined): Promise<OperationOutcome> {
+async function stopAndStart(manager: ManagerContext, timeoutSeconds: number | undefined): Promise<OperationOutcome> {
   const { instance } = manager;
   const role = roleToStart(manager);
   const timeoutMs = timeoutSeconds === undefined ? undefined : timeoutSeconds * 1000;
@@ -29,44 +29,44 @@ async function stopAndStart(manager: Manager, timeoutSeconds: number | undefined
 }
 
 /** A primary that crashed while the cluster was paused may have a successor by now. */
-function roleToStart({ name, instance, session }: Manager): ServerRole {
+function roleToStart({ name, instance, session }: ManagerContext): ServerRole {
   session.read();
   const { leader = name } = session.cluster() ?? {};
   if (instance.role() === 'primary' && leader === name) return { kind: 'primary' };
   return { kind: 'standby', upstream: instance.upstream() ?? session.leaderAddress() };
 }
 
-/** One at a time. */
+/** Only one restart can be scheduled. */
 export async function scheduleRestart(
-  manager: Manager,
+  manager: ManagerContext,
   conditions: RestartConditions,
   schedule: string,
 ): Promise<OperationOutcome> {
   const { postmasterStartTime } = await manager.look();
-  if (manager.scheduledRestart !== undefined) {
+  if (manager.scheduledRestart() !== undefined) {
     return { kind: 'already_scheduled', text: 'Another restart is already scheduled' };
   }
-  manager.scheduledRestart = { ...conditions, schedule, postmasterStartTime };
+  manager.setScheduledRestart({ ...conditions, schedule, postmasterStartTime });
   manager.publish();
   manager.heartbeat.poke();
   return { kind: 'accepted', text: 'Restart scheduled' };
 }
 
-export function cancelRestart(manager: Manager): OperationOutcome {
-  if (manager.scheduledRestart === undefined) return { kind: 'nothing_scheduled', text: 'no restarts are scheduled' };
-  manager.scheduledRestart = undefined;
+export function cancelRestart(manager: ManagerContext): OperationOutcome {
+  if (manager.scheduledRestart() === undefined) return { kind: 'nothing_scheduled', text: 'no restarts are scheduled' };
+  manager.setScheduledRestart(undefined);
   manager.publish();
   return { kind: 'done', text: 'scheduled restart deleted' };
 }
 
 /** Part of every heartbeat. */
-export function runScheduledRestart(manager: Manager): void {
-  const { scheduledRestart, report } = manager;
-  // A manager that is busy comes back to it.
+export function runScheduledRestart(manager: ManagerContext): void {
+  const scheduledRestart = manager.scheduledRestart();
+  // After the current task a later beat comes back to it.
   if (scheduledRestart === undefined || manager.task() !== undefined) return;
-  const verdict = judgeSchedule(scheduledRestart, report?.postmasterStartTime, new Date());
+  const verdict = judgeSchedule(scheduledRestart, manager.report()?.postmasterStartTime, new Date());
   if (verdict === 'wait') return;
-  manager.scheduledRestart = undefined;
+  manager.setScheduledRestart(undefined);
   if (verdict === 'void') {
     manager.tell('forgets the scheduled restart: PostgreSQL was restarted since');
     return;
@@ -74,7 +74,7 @@ export function runScheduledRestart(manager: Manager): void {
   void restartAsScheduled(manager, scheduledRestart);
 }
 
-async function restartAsScheduled(manager: Manager, conditions: RestartConditions): Promise<void> {
+async function restartAsScheduled(manager: ManagerContext, conditions: RestartConditions): Promise<void> {
   const { kind, text } = await restart(manager, conditions);
   if (kind === 'failed') manager.warn(`scheduled restart: ${text}`);
   else manager.tell(`scheduled restart: ${text}`);

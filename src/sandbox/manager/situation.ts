@@ -1,10 +1,10 @@
-// What decide.ts decides by, gathered from a manager in one moment.
+// Collects the input of decide.ts from a manager at one moment.
 import type { LockView, Situation } from './decide.ts';
 import { hasDiverged } from './election.ts';
-import type { Manager } from './manager.ts';
+import type { ManagerContext } from './context.ts';
 import { isDue } from './switchover-plan.ts';
 
-export function situationOf(manager: Manager, lock: LockView, notStreamingMs: number): Situation {
+export function situationOf(manager: ManagerContext, lock: LockView, notStreamingMs: number): Situation {
   const { name, instance, session } = manager;
   const switchover = session.cluster()?.switchover;
   return {
@@ -22,24 +22,28 @@ export function situationOf(manager: Manager, lock: LockView, notStreamingMs: nu
   };
 }
 
-function serverOf({ instance, report }: Manager): Situation['server'] {
+function serverOf(manager: ManagerContext): Situation['server'] {
+  const { instance } = manager;
+  const report = manager.report();
   if (!instance.server.isAlive()) return 'stopped';
-  // An error instead of an answer: the next beat sees more.
+  // The server answered with an error: the next beat sees more.
   if (report === undefined) return instance.state() === 'starting' ? 'starting' : 'hanging';
   return report.isInRecovery ? 'standby' : 'primary';
 }
 
-function isBeyondFork({ report, session }: Manager): boolean {
+function isBeyondFork(manager: ManagerContext): boolean {
+  const [report, { session }] = [manager.report(), manager];
   if (report?.wal.kind !== 'replica' || report.isStreaming) return false;
   const own = { timeline: report.timeline, position: report.wal.replayed };
   return hasDiverged(own, session.cluster()?.history ?? []);
 }
 
-/** For how long a standby has not streamed although its leader runs. */
+/** How long a standby has not streamed although its leader runs. */
 export class NotStreaming {
   #since: number | undefined;
 
-  ms({ report, session, clock }: Manager, lock: LockView): number {
+  ms(manager: ManagerContext, lock: LockView): number {
+    const [report, { session, clock }] = [manager.report(), manager];
     const by = lock.kind === 'held' ? lock.by : undefined;
     const leader = session.cluster()?.members.find(({ name }) => name === by);
     const hasSource = leader?.state === 'running' && leader.role !== 'replica';

@@ -1,20 +1,23 @@
-// Carries out what decide.ts decided. What takes longer than a heartbeat runs as the manager's task, so that the lock is kept meanwhile;
-// the lock is let go only after PostgreSQL has stopped writing.
+// Carries out the decision of decide.ts. Work that takes longer than a heartbeat runs as the manager's task, so that
+// the lock is kept meanwhile. The lock is released only after PostgreSQL has stopped writing.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ServerRole } from '../postgres/server.ts';
 import type { Step } from './decide.ts';
 import { whyNot } from './election.ts';
 import { lead } from './lead.ts';
-import type { Manager } from './manager.ts';
+import type { ManagerContext } from './context.ts';
 import { positionOf } from './postgres-report.ts';
 import { candidates, whyNobodyIsGood } from './switchover-plan.ts';
 import { readTimelineHistory } from './timeline-history.ts';
 
-/** As long as Patroni rests before its old leader starts as a replica: "give a time to somebody to take the leader lock" (P: ha.py, demote). */
+/**
+ * Patroni waits as long before its old leader starts as a replica, so that another member can take the lock (ha.py,
+ * demote).
+ */
 const AFTER_HAND_OVER_MS = 2_000;
-const ASK_AGAIN_MS = 25;
+const POLL_MS = 25;
 
-export async function carryOut(step: Step, manager: Manager): Promise<void> {
+export async function carryOut(step: Step, manager: ManagerContext): Promise<void> {
   switch (step.kind) {
     case 'nothing':
       return;
@@ -48,8 +51,8 @@ export async function carryOut(step: Step, manager: Manager): Promise<void> {
   }
 }
 
-/** Not awaited: the heartbeat goes on. */
-function begin(manager: Manager, name: string, work: () => Promise<void>): void {
+/** Does not wait: the heartbeat goes on. */
+function begin(manager: ManagerContext, name: string, work: () => Promise<void>): void {
   void manager.runAlone(name, async () => {
     try {
       await work();
@@ -59,12 +62,12 @@ function begin(manager: Manager, name: string, work: () => Promise<void>): void 
   });
 }
 
-async function start(manager: Manager, role: ServerRole): Promise<void> {
+async function start(manager: ManagerContext, role: ServerRole): Promise<void> {
   const outcome = await manager.instance.start(role, manager.parameters());
   if (outcome.kind === 'failed') manager.warn(`PostgreSQL did not start (${outcome.reason})`);
 }
 
-async function promote(manager: Manager): Promise<void> {
+async function promote(manager: ManagerContext): Promise<void> {
   const { instance, session, store } = manager;
   try {
     await instance.promote();
@@ -75,7 +78,7 @@ async function promote(manager: Manager): Promise<void> {
   manager.tell('promoted');
   const outcome = await instance.report(2_000);
   if (outcome.kind !== 'report') return;
-  manager.report = outcome.report;
+  manager.reported(outcome.report);
   manager.publish();
   manager.tellLeads(outcome.report.timeline);
   const known = session.cluster()?.history ?? [];
@@ -83,7 +86,7 @@ async function promote(manager: Manager): Promise<void> {
   if (history !== undefined) store.writeHistory(history);
 }
 
-async function demote(manager: Manager, step: Extract<Step, { kind: 'demote' }>): Promise<void> {
+async function demote(manager: ManagerContext, step: Extract<Step, { kind: 'demote' }>): Promise<void> {
   const { instance, session } = manager;
   manager.tell(`demotes itself: ${step.why}`);
   // The leader of a standby cluster keeps its lock.
@@ -91,13 +94,13 @@ async function demote(manager: Manager, step: Extract<Step, { kind: 'demote' }>)
     session.lose('expire');
     instance.demoted();
   }
-  manager.synchronousStandbyNames = '';
+  manager.setSynchronousStandbyNames('');
   await instance.stop(step.mode);
   await start(manager, { kind: 'standby', upstream: step.upstream });
 }
 
-/** PostgreSQL first: its standbys receive the shutdown checkpoint, so the next leader has everything. */
-async function handOver(manager: Manager): Promise<void> {
+/** Stops PostgreSQL first: its standbys receive the shutdown checkpoint, so the next leader has all WAL. */
+async function handOver(manager: ManagerContext): Promise<void> {
   const { instance, session, store } = manager;
   const why = await whyNobodyTakesOver(manager);
   if (why !== undefined) {
@@ -106,8 +109,8 @@ async function handOver(manager: Manager): Promise<void> {
     return;
   }
   manager.tell('hands the lock over');
-  manager.synchronousStandbyNames = '';
-  // The leader of a standby cluster writes nothing. Of any other it is never assumed that it does not.
+  manager.setSynchronousStandbyNames('');
+  // Only the leader of a standby cluster certainly writes nothing.
   if (session.settings().standbyCluster === undefined) {
     await instance.stop('fast');
     instance.demoted();
@@ -116,14 +119,14 @@ async function handOver(manager: Manager): Promise<void> {
   await rest(manager, AFTER_HAND_OVER_MS);
 }
 
-/** Shorter when the member ends. */
-async function rest(manager: Manager, ms: number): Promise<void> {
+/** Ends early when the member ends. */
+async function rest(manager: ManagerContext, ms: number): Promise<void> {
   const endsAt = manager.clock.now() + ms;
-  while (!manager.isAbandoned() && manager.clock.now() < endsAt) await delay(ASK_AGAIN_MS);
+  while (!manager.isAbandoned() && manager.clock.now() < endsAt) await delay(POLL_MS);
 }
 
-/** Who was good when the switchover was planned may be gone. */
-async function whyNobodyTakesOver(manager: Manager): Promise<string | undefined> {
+/** A candidate from the time of the plan may be gone. */
+async function whyNobodyTakesOver(manager: ManagerContext): Promise<string | undefined> {
   const { session } = manager;
   const cluster = session.cluster();
   if (cluster === undefined) return undefined;
@@ -132,10 +135,10 @@ async function whyNobodyTakesOver(manager: Manager): Promise<string | undefined>
   return whyNobodyIsGood('switchover', await manager.askOthers(names))?.text;
 }
 
-async function compete(manager: Manager): Promise<void> {
-  const { report, session } = manager;
+async function compete(manager: ManagerContext): Promise<void> {
+  const { session } = manager;
   const others = await manager.askOthers();
-  const cluster = session.cluster();
+  const [report, cluster] = [manager.report(), session.cluster()];
   if (report === undefined || cluster === undefined) return;
   const why = whyNot({
     me: manager.name,
@@ -149,16 +152,16 @@ async function compete(manager: Manager): Promise<void> {
   else manager.tell(`leaves the lock to others: ${why}`);
 }
 
-function takeLock(manager: Manager): void {
-  // It may have died while it asked the others.
+function takeLock(manager: ManagerContext): void {
+  // The member may have died during the questions to the others.
   if (manager.isAbandoned() || !manager.session.acquire()) return;
   manager.tell('has the lock');
   manager.publish();
   manager.heartbeat.poke();
 }
 
-export async function rebuild(manager: Manager, from: string): Promise<void> {
-  const source = manager.options.serverOf(from);
+export async function rebuild(manager: ManagerContext, from: string): Promise<void> {
+  const source = manager.serverOf(from);
   if (source === undefined) throw new Error(`there is no server of ${from}`);
   manager.tell(`is made again from ${from}`);
   try {

@@ -1,5 +1,5 @@
-// Switchover and failover because somebody asked: the wish goes into the store, the leader or the candidate carries it out in its own
-// heartbeat, and whoever was asked waits here to see how it ends.
+// Switchover and failover on request: the request goes into the store, the leader or the candidate carries it out in
+// its heartbeat, and the member that received the request waits here for the outcome.
 import { setTimeout as delay } from 'node:timers/promises';
 import { positionOf } from './postgres-report.ts';
 import type { Manager } from './manager.ts';
@@ -62,7 +62,7 @@ async function askCandidates(
 
 interface Change {
   readonly action: 'Switch' | 'Fail';
-  /** Who led before. */
+  /** The previous leader. */
   readonly leader: string | undefined;
   readonly candidate: string | undefined;
 }
@@ -79,7 +79,7 @@ async function waitForLeader(manager: Manager, change: Change): Promise<Operatio
   return { kind: 'failed', text: `${change.action}over status unknown` };
 }
 
-/** The wish is taken out of the store by whoever becomes leader; undefined while it is still on. */
+/** The new leader removes the request from the store. Undefined while it is pending. */
 function judge({ store }: Manager, { action, leader, candidate }: Change): OperationOutcome | undefined {
   const cluster = store.read();
   if (cluster === undefined || cluster.switchover !== undefined || cluster.leader === undefined) return undefined;

@@ -65,7 +65,7 @@ it(
 );
 
 it('says why it cannot be, and leaves what was there', async () => {
-  await expect(startSandbox({ members: 0 })).rejects.toThrow('a cluster of 0 members cannot be');
+  await expect(startSandbox({ members: 0 })).rejects.toThrow('the number of members must be 1 or more, not 0');
   await expect(startSandbox({ config: { ttl: -1 } })).rejects.toThrow('ttl must be more than 0, not -1');
   const directory = await aDirectory();
   await writeFile(join(directory, 'letter'), 'of somebody');

@@ -73,7 +73,7 @@ describe('what cannot be done says why', () => {
   test('the address is taken', async () => {
     const address = await listening(echo());
     const second = await listenForControl(address, () => undefined);
-    expect(second).toEqual({ kind: 'failed', why: `${address} is taken: does a sandbox run already?` });
+    expect(second).toEqual({ kind: 'failed', why: `${address} is in use: is another sandbox running?` });
   });
 });
 

@@ -3,7 +3,7 @@ import type { ApiEndpoint } from '../../../src/model/member.ts';
 import type { ConfiguredMember, DiscoveryConfig, SrvSeed } from '../../../src/model/cluster-config.ts';
 import { createDiscovery } from '../../../src/discovery/discover.ts';
 import type { Discovery, DiscoveryLimits } from '../../../src/discovery/discover.ts';
-import type { Source } from '../../../src/discovery/contact-points.ts';
+import type { Source } from '../../../src/discovery/seeds.ts';
 import type { SrvRecord } from '../../../src/discovery/name-server.ts';
 import { readClusterDocument } from '../../../src/patroni/cluster-document.ts';
 import type { ClusterRead } from '../../../src/patroni/read-documents.ts';

@@ -37,7 +37,7 @@ it('is whole when one primary leads and everybody else streams from it on its ti
 
 it.each([
   ['a manager does not answer', [LEADER, undefined]],
-  ['nobody has the leader lock', [aView('pg-2')]],
+  ['no member has the leader lock', [aView('pg-2')]],
   ['pg-1 and pg-2 both have the leader lock', [LEADER, { ...LEADER, name: 'pg-2' }]],
   ['the leader pg-1 is replica', [{ ...LEADER, role: 'replica' as const }]],
   ['pg-2 is primary without the lock', [LEADER, aView('pg-2', { role: 'primary' })]],

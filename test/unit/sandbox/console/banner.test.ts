@@ -19,7 +19,7 @@ const FACTS: BannerFacts = {
 
 test('says what runs where, and that it is not for data', () => {
   const text = banner(FACTS);
-  expect(text).toContain('PostgreSQL 18.4, 2 members, Pointsman before them; up in 3.1 s.');
+  expect(text).toContain('PostgreSQL 18.4, 2 members behind Pointsman; up in 3.1 s.');
   expect(text).toContain('not for data');
   expect(text).toMatch(/pg-1 +127\.0\.0\.1:21001 +http:\/\/127\.0\.0\.1:22001$/m);
   expect(text).toMatch(/pg-2 +127\.0\.0\.1:21002 +http:\/\/127\.0\.0\.1:22002 +primary$/m);

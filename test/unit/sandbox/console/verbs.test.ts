@@ -73,7 +73,7 @@ describe('what makes no sense is refused with the reason', () => {
   const cases: readonly (readonly [VerbName, string | undefined, Situation, string])[] = [
     ['kill', 'primary', { leader: 'nobody' }, 'there is no primary at the moment'],
     ['switchover', undefined, { leader: 'nobody' }, 'there is no primary to switch over from'],
-    ['kill', 'replica', { faulty: ['pg-2', 'pg-3'] }, 'no replica is left that is well'],
+    ['kill', 'replica', { faulty: ['pg-2', 'pg-3'] }, 'no healthy replica is left: heal one first (h)'],
     ['heal', 'pg-9', {}, 'there is no member pg-9: primary, replica or one of pg-1, pg-2, pg-3'],
   ];
   test.each(cases)('%s %s %j', async (verb, target, situation, text) => {
