@@ -2,7 +2,7 @@
 // binds nothing and changes nothing.
 import type { SeedReport } from '../cli/io.ts';
 import { openSource } from './cluster-access.ts';
-import type { ListEndpoints } from '../discovery/contact-points.ts';
+import type { ListEndpoints } from '../discovery/seeds.ts';
 import { createDiscovery } from '../discovery/discover.ts';
 import type { ClusterConfig } from '../model/cluster-config.ts';
 import type { Clock } from '../model/instant.ts';

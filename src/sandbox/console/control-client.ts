@@ -3,7 +3,7 @@ import { request } from 'undici';
 import { z } from 'zod';
 import { outcomeSchema, whereaboutsSchema } from './control-protocol.ts';
 import type { Whereabouts } from './control-protocol.ts';
-import type { VerbOutcome } from './verbs.ts';
+import type { VerbOutcome } from './verb-list.ts';
 
 /** A switchover takes time, and so does making a member anew. */
 const DEADLINE_MS = 90_000;

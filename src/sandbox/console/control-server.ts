@@ -5,7 +5,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import { z } from 'zod';
 import { orderSchema } from './control-protocol.ts';
 import type { Whereabouts } from './control-protocol.ts';
-import type { VerbOutcome } from './verbs.ts';
+import type { VerbOutcome } from './verb-list.ts';
 
 export interface Controlled {
   readonly whereabouts: Whereabouts;

@@ -1,7 +1,7 @@
 // Requests a switchover as an operator would: POST /switchover of the primary's management API.
 import { request } from 'undici';
 import type { SandboxMember } from '../sandbox.ts';
-import type { VerbOutcome } from './verbs.ts';
+import type { VerbOutcome } from './verb-list.ts';
 
 const DEADLINE_MS = 30_000;
 
