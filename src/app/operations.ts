@@ -43,7 +43,7 @@ export function createOperations({ monitor, load, reload, log }: OperateOptions)
       const loaded = load();
       if (loaded.kind === 'no_file') return { kind: 'refused', why: 'no configuration file to reload' };
       const warnings = loaded.kind === 'ok' ? loaded.warnings.map((warning) => formatProblems([warning])) : [];
-      for (const warning of warnings) log.warn(warning);
+      for (const warning of warnings) log.warn({ event: 'config_warning' }, warning);
       const reloaded = await reload(loaded);
       if (reloaded.kind === 'failed') return { kind: 'refused', why: 'nothing changed', problems: reloaded.problems };
       const { changed, needsRestart } = reloaded;

@@ -123,7 +123,7 @@ export class Monitor {
   refresh(): boolean {
     const { clock, onEvent } = this.#options;
     const isMerged = clock.now() - this.#refreshedAt < MIN_REFRESH_MS;
-    onEvent({ kind: 'refresh_asked', isMerged });
+    onEvent({ kind: 'refresh_requested', isMerged });
     if (isMerged) return false;
     this.#refreshedAt = clock.now();
     this.#trigger('refresh', true);

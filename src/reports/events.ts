@@ -149,7 +149,7 @@ export type MonitorEvent =
    * An operator or a callback asked for a refresh. `isMerged`: it came too soon after another one and was merged with
    * it.
    */
-  | { readonly kind: 'refresh_asked'; readonly isMerged: boolean }
+  | { readonly kind: 'refresh_requested'; readonly isMerged: boolean }
   | ContactSourceEvent
   | { readonly kind: 'urgent_probing'; readonly on: boolean; readonly triggers: readonly string[] };
 

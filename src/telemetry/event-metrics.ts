@@ -87,7 +87,7 @@ function counting(counted: Counted): EventMetrics['count'] {
         return members.changed(event);
       case 'primary_accepted':
         return cluster.accepted.inc({ reason: event.refusal, by: event.by });
-      case 'refresh_asked':
+      case 'refresh_requested':
         return cluster.refreshes.inc({ outcome: event.isMerged ? 'merged' : 'probed' });
       case 'urgent_probing':
         return cluster.urgent.set(event.on ? 1 : 0);

@@ -54,7 +54,7 @@ const LINES: Lines = {
   member_resumed: ({ member }) => line('info', () => `${member}: resumed by the operator`),
   standby_report_stale: ({ member }) => line('warn', () => staleWordText(member)),
   contact_source_changed: sourceLine,
-  refresh_asked: ({ isMerged }) => refreshLine(isMerged),
+  refresh_requested: ({ isMerged }) => refreshLine(isMerged),
   urgent_probing: ({ on, triggers }) =>
     line('info', () => (on ? `urgent probing started: ${triggers.join(', ')}` : 'urgent probing ended')),
   config_reloaded: reloadLine,

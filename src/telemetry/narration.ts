@@ -65,7 +65,7 @@ export function createNarration(options: NarrationOptions): (event: Event) => vo
       case 'cancel_forwarded':
       case 'probe_finished':
       case 'discovery_finished':
-      case 'refresh_asked':
+      case 'refresh_requested':
       case 'urgent_probing':
       case 'config_reloaded':
       case 'config_reload_failed':

@@ -45,6 +45,6 @@ describeOnPatroni('a callback of Patroni', () => {
     await pointsman.waitFor('the next primary', () =>
       pointsman.lines.some(({ event, msg }) => event === 'route_changed' && msg === `pool write: open on ${next.name}`),
     );
-    expect(pointsman.lines.map(({ event }) => event)).toContain('refresh_asked');
+    expect(pointsman.lines.map(({ event }) => event)).toContain('refresh_requested');
   });
 });

@@ -140,7 +140,7 @@ describe('lines', () => {
       'warn pg-2: drained by the operator until it is resumed or Pointsman restarts',
     ],
     [{ kind: 'member_resumed', member: 'pg-2' }, 'info pg-2: resumed by the operator'],
-    [{ kind: 'refresh_asked', isMerged: false }, 'info refresh requested: probing all members now'],
+    [{ kind: 'refresh_requested', isMerged: false }, 'info refresh requested: probing all members now'],
     [
       { kind: 'contact_source_changed', source: 'http://pg:8008', contactPoints: ['10.0.0.1:8008', '10.0.0.2:8008'] },
       'info http://pg:8008: contact points 10.0.0.1:8008, 10.0.0.2:8008',
@@ -158,7 +158,7 @@ describe('lines', () => {
       { kind: 'contact_source_changed', source: 'http://pg:8008', contactPoints: [], failing: { why: 'ENOTFOUND' } },
       'warn http://pg:8008: no contact points: ENOTFOUND',
     ],
-    [{ kind: 'refresh_asked', isMerged: true }, 'debug refresh requested again within a second: merged'],
+    [{ kind: 'refresh_requested', isMerged: true }, 'debug refresh requested again within a second: merged'],
     [{ kind: 'members_changed', added: ['a'], removed: ['b', 'c'] }, 'info members changed: added a; removed b, c'],
     [
       {

@@ -1,0 +1,176 @@
+// deploy/metrics.md and deploy/log-events.md list what the program exports. Both are made here, from the program;
+// `vitest run --config test/vitest.config.ts test/unit/telemetry/reference.test.ts -u` writes them.
+import { globSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { decideRoutes } from '../../../src/core/decide-routes.ts';
+import { logFields } from '../../../src/telemetry/log-fields.ts';
+import { logLine } from '../../../src/telemetry/log-lines.ts';
+import { createMetrics } from '../../../src/telemetry/metrics.ts';
+import { aList, aPolicy, aSnapshot, isPrimary, isReplica } from '../../support/values/builders.ts';
+import { EVENT_SAMPLES } from '../../support/values/event-samples.ts';
+
+/** Lines that no event stands for: level, fields and meaning. */
+const OTHER_LINES: Readonly<Record<string, readonly [levels: string, fields: string, meaning: string]>> = {
+  starting: ['info', '`version`, `node_version`, `config`, `scope`, `pid`', 'The first line of a run.'],
+  ready: ['info', '', 'The first round of probes is complete.'],
+  stopping: ['info', '`grace_ms`, `drain_timeout_ms`', 'A signal started the shutdown.'],
+  stopped: ['info, warn', '`sessions`, `duration_ms`', 'The last line. warn: a second signal cut the drain short.'],
+  listening: ['info', '`pool`, `address`', 'A listener is bound; `admin` is the admin endpoint.'],
+  not_listening: ['info', '`pool`, `address`', 'A reload removed a listener.'],
+  config_warning: ['warn', '', 'A warning about the configuration.'],
+  config_not_reloaded: ['warn, error', '`err`', 'A reload without a configuration file, or an unexpected error.'],
+  token_unusable: ['warn', '', 'The file of the admin token cannot be used; operations are disabled.'],
+  open_files_limit: ['warn', '`limit`, `sessions`, `max_sessions`', 'The limit on open files allows fewer sessions.'],
+  systemd_notify_failed: ['warn', '', 'systemd cannot be notified.'],
+  repeated: ['as the first line', '`of`, `count`, and the fields of the group', 'Counts the repetitions of a line.'],
+  log_dropped: ['warn', '`lines`', 'Log lines were lost.'],
+  record_failed: ['error', '`of`, `err`', 'An event could not be recorded: a bug.'],
+};
+
+const LEVELS = ['error', 'warn', 'info', 'debug', 'trace'] as const;
+
+function row(...cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+}
+
+function code(names: readonly string[]): string {
+  return names.map((name) => `\`${name}\``).join(', ');
+}
+
+test('deploy/log-events.md lists every event with its levels, fields and meaning', async () => {
+  const events = Object.entries(EVENT_SAMPLES).map(([kind, { meaning, samples }]) => {
+    const lines = samples.flatMap((sample) => [logLine(sample, true), logLine(sample, false)]);
+    const fields = samples.flatMap((sample) => Object.entries(logFields(sample)));
+    const present = fields.filter(([, value]) => value !== undefined).map(([name]) => name);
+    return row(
+      code([kind]),
+      LEVELS.filter((level) => lines.some((line) => line.level === level)).join(', '),
+      code([...new Set(present)]),
+      meaning,
+    );
+  });
+  const others = Object.entries(OTHER_LINES).map(([name, cells]) => row(code([name]), ...cells));
+  const page = `# Log events
+
+Each line of the JSON log has \`level\`, \`time\` (ISO 8601), \`event\` and \`msg\` (the sentence).
+The other fields depend on the event. A field without a value is absent.
+Durations end in \`_ms\`, sizes in \`_bytes\`. \`session\` is the number of the client connection.
+
+This page is generated from the program and held in step with it by a test.
+
+| Event | Level | Fields | Meaning |
+| --- | --- | --- | --- |
+${[...events, ...others].toSorted().join('\n')}
+`;
+  await expect(page).toMatchFileSnapshot('../../../deploy/log-events.md');
+});
+
+test('no line is logged whose event the page does not list', () => {
+  const files = globSync('src/{main.ts,app/**/*.ts,telemetry/**/*.ts,cli/**/*.ts}');
+  const written = files.flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/(?:event: |tell\()'(\w+)'/g)]);
+  expect([...new Set(written.map(([, name = '']) => name))].toSorted()).toEqual(Object.keys(OTHER_LINES).toSorted());
+});
+
+const policy = aPolicy();
+const snapshot = aSnapshot(policy, aList(0, 'pg-1', 'pg-2'), isPrimary('pg-1', 0), isReplica('pg-2', 0));
+const table = decideRoutes(policy, snapshot, 0);
+const states = { startup: 0, holding: 0, dialing: 0, relaying: 0, closing: 0 };
+const counts = {
+  members: new Map([['pg-1', 1]]),
+  fallbackSessions: 0,
+  accepted: 1,
+  closed: 0,
+  toBackendBytes: 1,
+  toClientBytes: 1,
+};
+const worker = {
+  number: 1,
+  pid: 50,
+  isReady: true,
+  startedAt: 0,
+  restarts: 0,
+  sessions: 1,
+  cpuSeconds: 1,
+  residentBytes: 1,
+};
+
+async function exposition(): Promise<string> {
+  const metrics = createMetrics({
+    version: '1.2.3',
+    nodeVersion: 'v24.12.0',
+    pools: ['write', 'read'],
+    source: {
+      now: () => 0,
+      wallClock: () => 0,
+      routingTable: () => table,
+      counts: () => new Map([['write', { ...counts, states }]]),
+      lastAnswerAt: () => 0,
+      isUp: () => true,
+      scope: () => 'lab',
+      isDrained: () => false,
+      certificate: () => ({ file: '/tls.crt', expiresAt: 0, isCurrent: true }),
+      workers: () => [worker],
+      droppedLogLines: () => 0,
+    },
+  });
+  for (const { samples } of Object.values(EVENT_SAMPLES)) {
+    for (const sample of samples) if (sample.kind !== 'members_changed') metrics.count(sample);
+  }
+  // The members of the samples are those of the table: their series stay.
+  return metrics.text();
+}
+
+interface Family {
+  readonly name: string;
+  readonly help: string;
+  readonly type: string;
+  readonly labels: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+function familiesOf(text: string): readonly Family[] {
+  const blocks = text.split(/^# HELP /m).slice(1);
+  return blocks.map((block) => {
+    const [, name = '', help = ''] = /^(\S+) (.*)$/m.exec(block) ?? [];
+    const [, type = ''] = /^# TYPE \S+ (\w+)$/m.exec(block) ?? [];
+    const labels = new Map<string, Set<string>>();
+    for (const [, label = '', value = ''] of block.matchAll(/[{,](\w+)="([^"]*)"/g)) {
+      if (label !== 'le') labels.set(label, (labels.get(label) ?? new Set()).add(value));
+    }
+    return { name, help, type, labels };
+  });
+}
+
+/** Labels whose values are the user's own, or vary. */
+const OPEN_LABELS = ['pool', 'member', 'worker', 'scope', 'file', 'source', 'version', 'node_version'];
+
+test('deploy/metrics.md lists every metric with its type, labels and meaning', async () => {
+  const families = familiesOf(await exposition()).filter(({ name }) => name.startsWith('pointsman_'));
+  const rows = families.map(({ name, help, type, labels }) => row(code([name]), type, code([...labels.keys()]), help));
+  const values = families.flatMap(({ name, labels }) =>
+    [...labels]
+      .filter(([label]) => !OPEN_LABELS.includes(label) && !/^pointsman_(?:dials|probes)_total$/.test(name))
+      .map(([label, found]) => row(code([name]), code([label]), code([...found].toSorted()))),
+  );
+  const page = `# Metrics
+
+\`GET /metrics\` on the admin address, in the text format of Prometheus. Durations are seconds, points in time Unix time.
+Every series of a closed list exists from the start. Series of a member are removed when it leaves the cluster.
+\`process_*\` and \`nodejs_*\` are the metrics of the main process, under prom-client's names.
+
+This page is generated from the program and held in step with it by a test.
+
+| Metric | Type | Labels | Meaning |
+| --- | --- | --- | --- |
+${rows.toSorted().join('\n')}
+
+## Values of labels
+
+\`pool\`, \`member\` and \`worker\` are the names in use. \`outcome\` of \`pointsman_dials_total\`: \`connected\`, \`refused\`,
+\`timeout\`, \`failed\` or \`outraced\`; of \`pointsman_probes_total\`: \`yes\`, \`no\`, \`refused\` or the kind of failure.
+
+| Metric | Label | Values |
+| --- | --- | --- |
+${values.toSorted().join('\n')}
+`;
+  await expect(page).toMatchFileSnapshot('../../../deploy/metrics.md');
+});
