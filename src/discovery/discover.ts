@@ -19,7 +19,6 @@ import { createResolve } from './resolve.ts';
 import { firstOfEachName, leaderOf } from './read-members.ts';
 import type { NamedLeader } from './read-members.ts';
 import { KnownMembers } from './known-members.ts';
-import type { Absent } from './known-members.ts';
 import { createSourceChanges } from './source-changes.ts';
 import { createResolveSrv } from './srv.ts';
 import { checkAddresses } from './check-addresses.ts';
@@ -74,9 +73,6 @@ export interface Discovered extends Listed {
   readonly by: string;
   /** Wall clock, milliseconds since the epoch. */
   readonly scheduledSwitchoverAt: number | undefined;
-  readonly paused: boolean;
-  /** Members that are kept although this document does not name them. */
-  readonly absent: readonly Absent[];
 }
 
 export type DiscoveryResult = Discovered | (Listed & { readonly kind: 'failed'; readonly why: string });
@@ -123,8 +119,6 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
       leader: leaderOf(entries, checked, points),
       by: members.find((member) => isSameApi(member.api, from.api))?.name ?? from.api.url,
       scheduledSwitchoverAt: cluster.scheduledSwitchover?.atMs,
-      paused: cluster.pause,
-      absent: known.absent(startedAt),
     };
   }
 

@@ -10,12 +10,6 @@ import type { CheckedMember } from './check-addresses.ts';
 /** Limit on members: a document may be hostile. */
 export const MAX_MEMBERS = 100;
 
-export interface Absent {
-  readonly name: MemberName;
-  /** Since the last document that named it. */
-  readonly sinceMs: number;
-}
-
 interface Entry {
   readonly member: Member;
   /** Start of the newest read whose document named it. */
@@ -40,12 +34,6 @@ export class KnownMembers {
     }));
     const discovered = [...this.#discovered.values()].map((entry) => entry.member);
     return [...configured, ...discovered];
-  }
-
-  absent(at: Instant): readonly Absent[] {
-    return [...this.#discovered.values()].flatMap(({ member, seenAt }) =>
-      seenAt < at ? [{ name: member.name, sinceMs: at - seenAt }] : [],
-    );
   }
 
   /** Adds one document's checked members. `at`: the start of its read. Returns the refused members with the reason. */

@@ -18,10 +18,6 @@ export interface MemberStatus {
   readonly received?: WalPosition;
   /** `xlog.replayed_location` of a replica: visible to its queries. */
   readonly replayed?: WalPosition;
-  /** `streaming`, `in archive recovery` …; absent before Patroni 3.0.4 and around a change of primary. */
-  readonly replicationState?: string;
-  readonly syncStandby?: boolean;
-  readonly quorumStandby?: boolean;
   /** Values in the form that a `tag_` parameter is compared with: `str(value).lower()` unless they are strings. */
   readonly tags?: ReadonlyMap<string, string>;
   /** Python's truthiness: the string "false" counts as set (Patroni's tags.py). */
@@ -29,16 +25,11 @@ export interface MemberStatus {
   readonly scope?: string;
   readonly name?: string;
   readonly systemIdentifier?: string;
-  readonly postmasterStartTime?: string;
-  readonly serverVersion?: number;
-  readonly apiVersion?: string;
-  /** Epoch seconds of the member's last contact with its configuration store; shown, never compared with our clock. */
-  readonly dcsLastSeen?: number;
-  /** Informational: these three never open or close anything by themselves. */
+  /** For display only. `clusterUnlocked` also takes vouches back. */
   readonly pause?: boolean;
   readonly clusterUnlocked?: boolean;
   readonly failsafe?: boolean;
   readonly pendingRestart?: boolean;
-  /** Which dialect the body's key announced. */
+  /** By the body's own key. */
   readonly dialect?: 'patroni' | 'manager';
 }

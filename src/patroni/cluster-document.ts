@@ -2,16 +2,12 @@
 // an unreadable one is skipped and named, the others stay. The document is no evidence of liveness.
 import { z } from 'zod';
 import { onOneLine, shown } from '../model/printable.ts';
-import { amount, anything, flag, identifier, isRecord, line, maybe, orWord, parseJson } from './fields.ts';
+import { amount, anything, flag, identifier, isRecord, line, maybe, orWord } from './fields.ts';
 import { port, present, timeline } from './fields.ts';
-import { parseLsn } from './lsn.ts';
 import { foldRole } from './node-status.ts';
 import { parseTags } from './tags.ts';
 
 export type ClusterRole = 'leader' | 'standby_leader' | 'sync_standby' | 'quorum_standby' | 'replica' | 'unknown';
-
-/** Bytes, or `unknown` (Patroni's own word, also for anything that is not a number of bytes). */
-export type ReportedBytes = number | 'unknown';
 
 export interface ClusterMember {
   readonly name: string;
@@ -25,14 +21,6 @@ export interface ClusterMember {
   readonly timeline?: number;
   readonly tags: ReadonlyMap<string, string>;
   readonly noloadbalance?: boolean;
-  /** Lag by received WAL, in bytes, against the store's leader position; absent on the leader. Prefer `replayLag`. */
-  readonly lag?: ReportedBytes;
-  readonly receiveLag?: ReportedBytes;
-  /** Patroni 4.1.0 and later. */
-  readonly replayLag?: ReportedBytes;
-  readonly receiveLsn?: ReportedBytes;
-  readonly replayLsn?: ReportedBytes;
-  readonly pendingRestart?: boolean;
 }
 
 export interface ScheduledSwitchover {
@@ -78,12 +66,6 @@ function toRole(value: unknown): ClusterRole {
   return (Object.hasOwn(ROLES, name) ? ROLES[name] : undefined) ?? 'unknown';
 }
 
-const bytes = orWord(amount, 'unknown');
-const lsn = orWord(
-  z.string().transform((value): ReportedBytes => parseLsn(value) ?? 'unknown'),
-  'unknown',
-);
-
 const name = z
   .string()
   .min(1)
@@ -99,13 +81,6 @@ const member = z.object({
   port: maybe(port),
   timeline: maybe(timeline),
   tags: anything.transform(parseTags),
-  lag: bytes,
-  receive_lag: bytes,
-  replay_lag: bytes,
-  lsn,
-  receive_lsn: lsn,
-  replay_lsn: lsn,
-  pending_restart: flag,
 });
 
 const switchover = maybe(z.object({ at: z.string().max(64), from: maybe(identifier), to: maybe(identifier) }));
@@ -129,12 +104,6 @@ function toMember(fields: z.infer<typeof member>): ClusterMember {
       port: fields.port,
       timeline: fields.timeline,
       noloadbalance: fields.tags?.noloadbalance,
-      lag: fields.lag,
-      receiveLag: fields.receive_lag,
-      replayLag: fields.replay_lag,
-      receiveLsn: fields.receive_lsn ?? fields.lsn,
-      replayLsn: fields.replay_lsn,
-      pendingRestart: fields.pending_restart,
     }),
   };
 }
@@ -166,8 +135,4 @@ export function readClusterDocument(json: unknown): ParsedClusterDocument {
     kind: 'cluster',
     cluster: { members, skipped, pause, ...present({ scope, scheduledSwitchover: toSwitchover(scheduled) }) },
   };
-}
-
-export function parseClusterDocument(source: string): ParsedClusterDocument {
-  return readClusterDocument(parseJson(source));
 }

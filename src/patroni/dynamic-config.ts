@@ -1,7 +1,7 @@
 // The dynamic configuration (GET /config): the cluster's own timing, which limits how fast it can change its primary.
 // Unknown keys stay as they came.
 import { z } from 'zod';
-import { anything, flag, integer, isRecord, maybe, parseJson, present } from './fields.ts';
+import { anything, flag, integer, isRecord, maybe, present } from './fields.ts';
 
 export interface DynamicConfig {
   /** Seconds. */
@@ -51,8 +51,4 @@ export function readDynamicConfig(json: unknown): ParsedDynamicConfig {
     synchronousMode: fields.synchronous_mode,
   });
   return { kind: 'config', config: { ...known, isStandbyCluster: isRecord(fields.standby_cluster), all: json } };
-}
-
-export function parseDynamicConfig(source: string): ParsedDynamicConfig {
-  return readDynamicConfig(parseJson(source));
 }

@@ -1,6 +1,6 @@
 // The timeline history (GET /history): one entry per change of timeline. Shown only: no decision uses it.
 import { z } from 'zod';
-import { identifier, integer, line, maybe, parseJson, present, timeline } from './fields.ts';
+import { identifier, integer, line, maybe, present, timeline } from './fields.ts';
 
 export interface TimelineEnd {
   readonly timeline: number;
@@ -38,8 +38,4 @@ export function readHistory(json: unknown): ParsedHistory {
     return parsed.success ? [parsed.data] : [];
   });
   return { kind: 'history', entries, skipped: json.length - entries.length };
-}
-
-export function parseHistory(source: string): ParsedHistory {
-  return readHistory(parseJson(source));
 }

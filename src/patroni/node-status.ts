@@ -37,7 +37,7 @@ function toRole(value: unknown): Role | undefined {
 }
 
 const position = orWord(integer, 'invalid');
-const about = maybe(z.object({ version: maybe(line), scope: maybe(identifier), name: maybe(identifier) }));
+const about = maybe(z.object({ scope: maybe(identifier), name: maybe(identifier) }));
 
 const nodeStatus = z.object({
   // A state that is not text is unreadable, which differs from absent.
@@ -45,14 +45,8 @@ const nodeStatus = z.object({
   role: anything.transform(toRole),
   timeline: orWord(timelineOrZero, 'impossible'),
   xlog: maybe(z.object({ location: position, received_location: position, replayed_location: position })),
-  replication_state: maybe(line),
-  sync_standby: flag,
-  quorum_standby: flag,
   tags: anything.transform(parseTags),
   database_system_identifier: maybe(z.union([identifier, z.int().transform(String)])),
-  postmaster_start_time: maybe(line),
-  server_version: maybe(integer),
-  dcs_last_seen: maybe(integer),
   pause: flag,
   cluster_unlocked: flag,
   failsafe_mode_is_active: flag,
@@ -72,18 +66,11 @@ function toStatus(document: Document, timeline: number | undefined): MemberStatu
     location: document.xlog?.location,
     received: document.xlog?.received_location,
     replayed: document.xlog?.replayed_location,
-    replicationState: document.replication_state,
-    syncStandby: document.sync_standby,
-    quorumStandby: document.quorum_standby,
     tags: document.tags?.tags,
     noloadbalance: document.tags?.noloadbalance,
     scope: about?.scope,
     name: about?.name,
     systemIdentifier: document.database_system_identifier,
-    postmasterStartTime: document.postmaster_start_time,
-    serverVersion: document.server_version,
-    apiVersion: about?.version,
-    dcsLastSeen: document.dcs_last_seen,
     pause: document.pause,
     clusterUnlocked: document.cluster_unlocked,
     failsafe: document.failsafe_mode_is_active,

@@ -18,8 +18,8 @@ import type { TlsSource } from './tls-files.ts';
 
 export interface ReaderOptions {
   readonly tls?: TlsSource | undefined;
-  /** `auto`: by the body's own key, remembered per member. */
-  readonly dialect?: 'auto' | Dialect;
+  /** Decides the path of the node status. Default: patroni. */
+  readonly dialect?: Dialect;
 }
 
 export type ClusterRead = { readonly kind: 'cluster'; readonly cluster: ClusterDocument } | Failure;
@@ -41,23 +41,9 @@ const OK = [200];
 /** Real Patroni answers a path it does not know, and a health check that says no, with 503 and the status document. */
 const OK_OR_NO = [200, 503];
 const PATHS: Readonly<Record<Dialect, string>> = { patroni: '/patroni', manager: '/manager' };
-/** Members remembered; far more than a cluster has. */
-const MAX_REMEMBERED = 256;
 
 export function createReader(options: ReaderOptions = {}): Reader {
-  const { tls, dialect = 'auto' } = options;
-  const spoken = new Map<string, Dialect>();
-
-  function remember(api: ApiEndpoint, status: MemberStatus): void {
-    if (status.dialect === undefined) return;
-    if (spoken.size >= MAX_REMEMBERED) spoken.clear();
-    spoken.set(api.url, status.dialect);
-  }
-  function dialects(api: ApiEndpoint): readonly [Dialect, ...Dialect[]] {
-    if (dialect !== 'auto') return [dialect];
-    return spoken.get(api.url) === 'manager' ? ['manager', 'patroni'] : ['patroni', 'manager'];
-  }
-
+  const { tls, dialect = 'patroni' } = options;
   return {
     async readCluster(api, deadlineMs) {
       const answer = await readJson({ api, path: '/cluster', deadlineMs, tls }, OK);
@@ -77,23 +63,8 @@ export function createReader(options: ReaderOptions = {}): Reader {
       const parsed = readDynamicConfig(answer.json);
       return parsed.kind === 'invalid' ? malformed('/config', parsed.why) : parsed;
     },
-    async readNodeStatus(api, deadlineMs) {
-      const endsAt = performance.now() + deadlineMs;
-      const [first, second] = dialects(api);
-      let read = await readStatus({ api, path: PATHS[first], deadlineMs, tls });
-      const leftMs = endsAt - performance.now();
-      if (second !== undefined && leftMs > 0 && isOtherDialect(read)) {
-        read = await readStatus({ api, path: PATHS[second], deadlineMs: leftMs, tls });
-      }
-      if (read.kind === 'status') remember(api, read.status);
-      return read;
-    },
+    readNodeStatus: (api, deadlineMs) => readStatus({ api, path: PATHS[dialect], deadlineMs, tls }),
   };
-}
-
-/** The member answered, and not with a status document. */
-function isOtherDialect(read: StatusRead): boolean {
-  return read.kind === 'failed' && (read.cause === 'unexpected_status' || read.cause === 'malformed');
 }
 
 async function readStatus(request: Request): Promise<StatusRead> {

@@ -52,12 +52,10 @@ describe('who reads', () => {
 
   test("scenario 16: members of both generations of the API's words together", () => {
     // `master` is folded into `primary` before the core; what remains are bodies without name or replication state.
-    const old = isPrimary('pg-1', 1000, { apiVersion: '3.0.2', scope: 'lab' });
+    const old = isPrimary('pg-1', 1000, { scope: 'lab' });
     const young = isReplica('pg-2', 1000, {
-      apiVersion: '4.1.4',
       scope: 'lab',
       name: 'pg-2',
-      replicationState: 'streaming',
     });
     const table = aTable(ALONE, 1100, ...ROUND, old, young);
     expect([openIn(table, 'write'), openIn(table, 'read')]).toEqual([['pg-1'], ['pg-2', 'pg-3']]);
@@ -179,13 +177,6 @@ describe('scenario 20: an isolated replica whose API believes its stale view', (
     ];
     expect(openIn(aTable(ALONE, 2100, ...history), 'read')).not.toContain('pg-2');
   });
-});
-
-test('scenario 21: streaming, running and in archive recovery are eligible on the word of the API', () => {
-  for (const replicationState of ['streaming', 'in archive recovery']) {
-    const table = aTable(ALONE, 1100, ...ROUND, isReplica('pg-2', 1000, { replicationState }));
-    expect(openIn(table, 'read')).toContain('pg-2');
-  }
 });
 
 describe('scenario 22: noloadbalance', () => {

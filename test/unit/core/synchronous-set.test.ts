@@ -8,15 +8,26 @@ import { aList, answered, aPolicy, aPool, aSnapshot, aWritePool, openIn } from '
 import { bodyText, readCapture } from '../../support/values/captures.ts';
 import type { Capture } from '../../support/values/captures.ts';
 
-/** Who answers yes, as Patroni has it: by the two flags of its own body. */
-const CHECKS: Readonly<Record<string, (status: MemberStatus) => boolean>> = {
+/** The flags of a body, by which Patroni answers the checks. */
+interface Flags {
+  readonly role: MemberStatus['role'];
+  readonly isSync: boolean;
+  readonly isQuorum: boolean;
+}
+
+/** Which members Patroni answers yes for. */
+const CHECKS: Readonly<Record<string, (flags: Flags) => boolean>> = {
   '/primary': ({ role }) => role === 'primary',
   '/replica': ({ role }) => role === 'replica',
-  '/synchronous': ({ syncStandby }) => syncStandby === true,
-  '/quorum': ({ quorumStandby }) => quorumStandby === true,
-  '/asynchronous': ({ role, syncStandby, quorumStandby }) =>
-    role === 'replica' && syncStandby !== true && quorumStandby !== true,
+  '/synchronous': ({ isSync }) => isSync,
+  '/quorum': ({ isQuorum }) => isQuorum,
+  '/asynchronous': ({ role, isSync, isQuorum }) => role === 'replica' && !isSync && !isQuorum,
 };
+
+function flagsOf(text: string, { role }: MemberStatus): Flags {
+  const body: { sync_standby?: boolean; quorum_standby?: boolean } = JSON.parse(text);
+  return { role, isSync: body.sync_standby === true, isQuorum: body.quorum_standby === true };
+}
 
 function statusOf(capture: Capture, node: string): MemberStatus {
   const parsed = parseNodeStatus(bodyText(capture, node, '/patroni'));
@@ -34,8 +45,9 @@ function openMembers(version: Capture['patroni'], state: string) {
   const policy = aPolicy({ pools });
   const answers = names.flatMap((member): readonly Observation[] => {
     const body = statusOf(capture, member);
+    const flags = flagsOf(bodyText(capture, member, '/patroni'), body);
     return Object.entries(CHECKS).map(([check, isYes], index) =>
-      answered({ member, check, at: 10 + index, status: isYes(body) ? 200 : 503, body }),
+      answered({ member, check, at: 10 + index, status: isYes(flags) ? 200 : 503, body }),
     );
   });
   const table = decideRoutes(policy, aSnapshot(policy, aList(0, ...names), ...answers), 100);

@@ -55,7 +55,6 @@ describe('an answer to the check itself', () => {
 
     ['/replica', 200, undefined, 'positive'],
     ['/replica', 200, REPLICA, 'positive'],
-    ['/replica', 200, { ...REPLICA, replicationState: 'in archive recovery' }, 'positive'],
     ['/replica', 200, PRIMARY, 'negative wrong_role'],
     ['/replica', 200, { ...REPLICA, state: 'starting' }, 'not_now not_running'],
     ['/replica', 200, { ...REPLICA, noloadbalance: true }, 'negative tagged_out'],
@@ -85,10 +84,10 @@ describe('an answer to the check itself', () => {
     ['/read-only', 200, { ...REPLICA, noloadbalance: true }, 'negative tagged_out'],
     ['/read-only?tag_zone=a', 503, { ...PRIMARY, tags: new Map() }, 'negative tagged_out'],
     ['/read-only-sync', 503, REPLICA, 'negative not_holding_the_check'],
-    ['/synchronous', 200, { ...REPLICA, syncStandby: true }, 'positive'],
+    ['/synchronous', 200, REPLICA, 'positive'],
     ['/synchronous', 503, REPLICA, 'negative not_holding_the_check'],
-    ['/asynchronous', 503, { ...REPLICA, syncStandby: true }, 'negative not_holding_the_check'],
-    ['/quorum', 200, { ...REPLICA, quorumStandby: true }, 'positive'],
+    ['/asynchronous', 503, REPLICA, 'negative not_holding_the_check'],
+    ['/quorum', 200, REPLICA, 'positive'],
 
     ['/health', 200, PRIMARY, 'positive'],
     ['/health', 200, REPLICA, 'positive'],

@@ -1,8 +1,7 @@
 // The documents, and that our own readers find the same facts in them that went in.
 import { describe, expect, test } from 'vitest';
-import { parseClusterDocument } from '../../../../src/patroni/cluster-document.ts';
+import { parseClusterDocument, parseHistory } from '../../../support/patroni/parse.ts';
 import type { ClusterMember } from '../../../../src/patroni/cluster-document.ts';
-import { parseHistory } from '../../../../src/patroni/history.ts';
 import { parseLsn } from '../../../../src/patroni/lsn.ts';
 import { parseNodeStatus } from '../../../../src/patroni/node-status.ts';
 import { clusterDocument, formatLsn, historyDocument } from '../../../../src/sandbox/api/cluster-document.ts';

@@ -1,0 +1,18 @@
+// Documents of the management API from text, as the program reads them from a body.
+import { readClusterDocument } from '../../../src/patroni/cluster-document.ts';
+import type { ParsedClusterDocument } from '../../../src/patroni/cluster-document.ts';
+import { readDynamicConfig } from '../../../src/patroni/dynamic-config.ts';
+import { parseJson } from '../../../src/patroni/fields.ts';
+import { readHistory } from '../../../src/patroni/history.ts';
+
+export function parseClusterDocument(text: string): ParsedClusterDocument {
+  return readClusterDocument(parseJson(text));
+}
+
+export function parseDynamicConfig(text: string): ReturnType<typeof readDynamicConfig> {
+  return readDynamicConfig(parseJson(text));
+}
+
+export function parseHistory(text: string): ReturnType<typeof readHistory> {
+  return readHistory(parseJson(text));
+}
