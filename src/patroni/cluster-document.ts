@@ -2,7 +2,7 @@
 // an unreadable one is skipped and named, the others stay. The document is no evidence of liveness.
 import { z } from 'zod';
 import { onOneLine, shown } from '../model/printable.ts';
-import { amount, anything, flag, identifier, isRecord, line, maybe, orWord } from './fields.ts';
+import { anything, flag, identifier, isRecord, line, maybe } from './fields.ts';
 import { port, present, timeline } from './fields.ts';
 import { foldRole } from './node-status.ts';
 import { parseTags } from './tags.ts';
