@@ -217,8 +217,9 @@ class RunningProxy implements LocalProxy {
 
   async drain(deadlineMs: number): Promise<void> {
     this.#isStopping = true;
-    drainAll(this.#registry, this.#drains, deadlineMs, this.#policy.client.maxDisconnectsPerSecond);
-    await this.emptied(deadlineMs);
+    const { clock } = this.#options;
+    const perSecond = this.#policy.client.maxDisconnectsPerSecond;
+    await drainAll({ registry: this.#registry, drains: this.#drains, clock, perSecond }, deadlineMs);
     this.close();
   }
 

@@ -1,15 +1,24 @@
 // The drain of the whole process. Clients that wait for a route are refused at once; clients that arrive later are
-// refused by their own session. The sessions that are idle shortly before the deadline are told then, whatever their
+// refused by their own session. The sessions that are idle shortly before the deadline are ended then, whatever their
 // turn, so that their clients can read the message. The caller cuts the rest at the deadline.
+import type { Clock } from '../../model/instant.ts';
 import type { SessionRegistry } from '../session-registry.ts';
 import type { Drains } from './drains.ts';
 
 /** Before the deadline. Milliseconds. */
-const LAST_MESSAGE_MS = 1_000;
+const LAST_MESSAGES_MS = 1_000;
 
-/** `perSecond`: the configured limit, raised to what ends all sessions by the deadline. */
-export function drainAll(registry: SessionRegistry, drains: Drains, deadlineMs: number, perSecond: number): void {
-  const neededPerSecond = (registry.size() * 1_000) / Math.max(1, deadlineMs);
+export interface ShutdownInputs {
+  readonly registry: SessionRegistry;
+  readonly drains: Drains;
+  readonly clock: Clock;
+  /** The configured limit. It is raised to the rate that ends all sessions by the deadline. */
+  readonly perSecond: number;
+}
+
+/** Resolves when no session is left, or at the deadline. */
+export async function drainAll({ registry, drains, clock, perSecond }: ShutdownInputs, limitMs: number): Promise<void> {
+  const neededPerSecond = (registry.size() * 1_000) / Math.max(1, limitMs);
   drains.pace(Math.max(perSecond, neededPerSecond));
   for (const session of registry.all()) {
     if (session.state === 'holding') session.end('shutdown');
@@ -17,11 +26,13 @@ export function drainAll(registry: SessionRegistry, drains: Drains, deadlineMs: 
   drains.start({
     key: 'shutdown',
     sessions: () => registry.all(),
-    end: (session) => {
-      if (session.isIdle()) session.end('shutdown');
-    },
+    end: (session) => session.end('shutdown'),
     isOver: () => false,
     afterMs: 0,
-    limitMs: () => deadlineMs - Math.min(LAST_MESSAGE_MS, deadlineMs / 2),
+    limitMs: () => undefined,
   });
+  const lastMessagesMs = Math.min(LAST_MESSAGES_MS, limitMs / 2);
+  await registry.emptied(clock, limitMs - lastMessagesMs);
+  for (const session of registry.all()) if (session.isIdle()) session.end('shutdown');
+  await registry.emptied(clock, lastMessagesMs);
 }

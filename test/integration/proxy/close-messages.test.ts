@@ -217,6 +217,18 @@ test('the process stops: idle sessions end as fast as the deadline asks, and eac
   await drained;
 });
 
+test('the process stops: a session that becomes idle in the last second is told then', async () => {
+  const busy = await aSession('read');
+  await query(busy);
+  const drained = lab.proxy.drain(20_000);
+  await clock.advance(19_500);
+  await answer(busy, 'I');
+  const relayed = GREETING.length + COMMAND_COMPLETE.length + readyForQuery('I').length;
+  expect(await lastWords(busy, relayed)).toMatchObject({ C: '57P01' });
+  busy.client.socket.end();
+  await drained;
+});
+
 test('the process stops: sessions that became idle just before the deadline are told all the same', async () => {
   const late = await sessions(80);
   for (const pair of late) await query(pair);
