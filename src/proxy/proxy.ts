@@ -193,8 +193,7 @@ class RunningProxy implements LocalProxy {
     evict(actions, {
       drains: this.#drains,
       registry: this.#registry,
-      table: this.#options.table,
-      clock: this.#options.clock,
+      ...this.#options,
       drainTimeoutMs: (pool) => this.#drainTimeoutMs(pool),
     });
     this.#picker.tableChanged(table);
@@ -217,9 +216,8 @@ class RunningProxy implements LocalProxy {
 
   async drain(deadlineMs: number): Promise<void> {
     this.#isStopping = true;
-    const { clock } = this.#options;
     const perSecond = this.#policy.client.maxDisconnectsPerSecond;
-    await drainAll({ registry: this.#registry, drains: this.#drains, clock, perSecond }, deadlineMs);
+    await drainAll({ ...this.#options, registry: this.#registry, drains: this.#drains, perSecond }, deadlineMs);
     this.close();
   }
 
