@@ -1,4 +1,4 @@
-// What the proxy is given: policies as plain data, the routing table through a function, and its seams.
+// The options of a proxy: its policies as plain data, and its dependencies, the routing table among them.
 import type { ProxyEvent, Trigger } from '../reports/events.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
@@ -17,7 +17,7 @@ import type { InheritedSocket } from './accept/listeners.ts';
 import type { Peers } from './peers.ts';
 import type { DescriptorBudget } from './accept/descriptor-limit.ts';
 
-/** What a reload may change. It counts for what begins after. */
+/** A reload may change these. They apply to each use after it. */
 export interface ProxyPolicy {
   readonly pools: readonly PoolPolicy[];
   readonly listeners: readonly ListenerPolicy[];
@@ -27,15 +27,15 @@ export interface ProxyPolicy {
   readonly relay: RelayMode;
 }
 
-/** What stays for the life of the proxy. */
+/** These stay for the life of the proxy. */
 export interface ProxyDependencies {
   /** As it was last decided. A pure read. */
   readonly table: () => RoutingTable;
   /** Decides now if the table is no longer valid. May call tableChanged(), and so end sessions. */
   readonly decideIfDue: () => void;
   /**
-   * Undefined: the evidence of an exclusive pool's member is fresh. Else resolves when it was asked for again. Never
-   * rejects. `since`: the members must be asked after that instant.
+   * Undefined: the evidence about the exclusive pool's member is fresh. Else resolves when the member was probed again.
+   * Never rejects. `since`: every member must be probed after that instant.
    */
   readonly freshen: (pool: PoolName, since?: Instant) => Promise<void> | undefined;
   readonly onTrigger: (trigger: Trigger) => void;
@@ -46,9 +46,9 @@ export interface ProxyDependencies {
   /** A number in [0, 1). */
   readonly random: () => number;
   readonly dial?: Dial;
-  /** Absent: nobody else serves these ports. */
+  /** Absent: no other process serves these ports. */
   readonly peers?: Peers;
-  /** What this process has file descriptors for. Absent: enough. */
+  /** Absent: no limit on file descriptors is known. */
   readonly descriptors?: DescriptorBudget | undefined;
   /** Listening sockets that this process was started with. */
   readonly inherited?: readonly InheritedSocket[] | undefined;

@@ -1,28 +1,29 @@
-// The other processes that serve the same ports beside this one, as far as this room has to know of them. What they have is known by
-// their newest words, so a bound over all of them is kept within what each lets in meanwhile.
+// The other processes that serve the same ports, as far as the proxy has to know of them. Their numbers come from their
+// latest reports. A limit over all processes can therefore be exceeded by the clients that each process accepts between
+// two reports.
 import type { PoolName } from '../model/policy.ts';
 import { NO_TALLY } from '../reports/tally.ts';
 import type { Tally } from '../reports/tally.ts';
 
-/** What became of a cancel request at the other processes. */
+/** The outcome of a cancel request at the other processes. */
 export type CancelOutcome =
-  /** None of them has the session. */
+  /** No process has the session. */
   | { readonly kind: 'unknown' }
-  /** It is over. `problem`: why it reached nobody. */
+  /** It is over. `problem`: why it reached no server. */
   | { readonly kind: 'done'; readonly problem?: string | undefined };
 
 export interface Peers {
-  /** How many share what is bounded by a rate, this one included. */
+  /** The number of processes that share a rate, this one included. */
   readonly processes: number;
-  /** Session ids are counted from behind this, so that no two of all processes are the same. */
+  /** The ids of sessions begin after this one, so that they differ between processes. */
   readonly lastId: number;
-  /** What the others have, summed up. */
+  /** The sum of the other processes' numbers. */
   readonly others: () => Tally;
-  /** Something changed in what this one has. Often: must cost next to nothing. */
+  /** This process's numbers have changed. Called often: it must be cheap. */
   readonly onChange: () => void;
   /**
-   * Has the process pass it on whose session has the request's key. Settles when that is over, within a bound; never
-   * rejects.
+   * Has the request passed on by the process whose session has its key. Settles within a time limit when that is over;
+   * never rejects.
    */
   readonly passOnCancel: (packet: Uint8Array, pool: PoolName) => Promise<CancelOutcome>;
 }

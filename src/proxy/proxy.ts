@@ -1,5 +1,5 @@
-// The TCP side as one thing: listeners, sessions, those who wait, and what a change of the routing table or of the policy means for
-// them. The only entrance to this room. Everything it does is told as events; it decides nothing about members.
+// The entrance to the proxy: it owns the listeners and the sessions, and applies changes of the routing table and of
+// the policy to them. It reports what it does as events, and decides nothing about members.
 import type { Socket } from 'node:net';
 import type { Action } from '../core/actions.ts';
 import { addressText, isSameAddress } from '../model/member.ts';
@@ -35,7 +35,7 @@ import { StallGate } from './relay/stall-gate.ts';
 import { TlsIdentity } from './startup/tls-certificate.ts';
 import type { CertificateStatus } from './startup/tls-certificate.ts';
 
-/** Nothing was bound, and nothing has changed. `message` says why. */
+/** Nothing was bound, and nothing has changed. `message` gives the reason. */
 export interface Failure {
   readonly kind: 'failed';
   readonly message: string;
@@ -47,56 +47,63 @@ export type ListenResult = { readonly kind: 'listening'; readonly listeners: rea
 export type PreparedPolicy =
   | {
       readonly kind: 'prepared';
-      /** In this step; the table for new pools must follow in it (tableChanged). */
+      /** Synchronous. The table with the new pools must follow synchronously (tableChanged). */
       readonly apply: () => ListenerChanges;
       readonly abandon: () => void;
     }
   | Failure;
 
 export interface Proxy {
-  /** Binds every listener or none. Call once. */
+  /** Binds all listeners or none. Call once. */
   listen(): Promise<ListenResult>;
   /** Binds the addresses that `policy` adds, all or none. Nothing else changes before `apply`. One at a time. */
   prepare(policy: ProxyPolicy & RoutingPolicy): Promise<PreparedPolicy>;
-  /** To be called in the step of the decision, when table() is the new one already. Evicts first, then lets go who waits. */
+  /**
+   * To be called synchronously with the decision, when table() is the new one. Evicts first, then releases held
+   * clients.
+   */
   tableChanged(actions: readonly Action[]): void;
   /**
-   * This process stood still: clients of exclusive pools wait for an answer that began after it, for `limitMs` at most.
+   * This process stood still: clients of exclusive pools wait for a probe that began after that, for `limitMs` at most.
    */
   stalled(noticedAt: Instant, limitMs: number): void;
-  /** No new connections; those that are there stay, and so do those that the kernel completed before. */
+  /** No new connections. Existing ones stay, and those that the kernel completed before are accepted. */
   stopAccepting(): Promise<void>;
-  /** Resolves when no session is left, or after `timeoutMs`. Changes nothing. */
+  /** Resolves when no session is left, and after `timeoutMs` at the latest. Changes nothing. */
   emptied(timeoutMs: number): Promise<void>;
   /**
    * Refuses clients that wait, ends sessions between transactions, fast enough for all of them by `deadlineMs`, and
    * closes the rest then. Resolves when none is left.
    */
   drain(deadlineMs: number): Promise<void>;
-  /** Ends everything. */
+  /** Closes all listeners and all sessions. */
   close(): void | Promise<void>;
-  /** Brings what `counts` and `certificate` tell up to this moment. Settles within a short bound, never rejects. */
+  /** Brings `counts` and `certificate` up to date. Settles within a short time limit, never rejects. */
   gather(): Promise<void>;
   /** Plain data, copied. */
   counts(): ReadonlyMap<PoolName, PoolCounts>;
-  /** Undefined where TLS is the members'. */
+  /** Undefined if TLS is between clients and members. */
   certificate(): CertificateStatus | undefined;
-  /** Why it cannot serve as it should, whatever the table says. */
+  /** Why it cannot serve as configured; undefined if it can. */
   trouble(): string | undefined;
-  /** The processes that serve; none where it is this one. */
+  /** The worker processes; none if this process serves. */
   workers(): readonly WorkerStatus[];
 }
 
 /** The sessions are in this process. */
 export interface LocalProxy extends Proxy {
   prepare(policy: ProxyPolicy): Promise<PreparedPolicy>;
-  /** In this step. */
+  /** Synchronous. */
   close(): void;
-  /** What it has, for its peers; of the clients' addresses those whose number has changed since the last call. */
+  /**
+   * This process's numbers, for its peers. `byAddress` has only the addresses whose number changed since the last call.
+   */
   tally(): Tally;
   /** Whether a session of this process has the request's key. */
   knowsCancel(packet: Uint8Array): boolean;
-  /** For a peer that was told so. `onDone` is called once, within a bound; `problem`: why it reached nobody. */
+  /**
+   * For a peer, after knowsCancel(). `onDone` is called once, within a time limit; `problem`: why it reached no server.
+   */
   passOnCancel(packet: Uint8Array, pool: PoolName, onDone: (problem?: string) => void): void;
 }
 
@@ -117,7 +124,7 @@ class RunningProxy implements LocalProxy {
   readonly #admission: Admission;
   readonly #cancels: Cancels;
   readonly #sessionDependencies: SessionDependencies;
-  /** Also those that a reload took away, as they were: their sessions may live on. */
+  /** With the pools that a reload removed, as they were last: their sessions may live on. */
   readonly #pools = new Map<PoolName, PoolPolicy>();
   #policy: ProxyPolicy;
   readonly #relayPipes: RelayPipes;

@@ -1,4 +1,4 @@
-// What is told of one client connection, gathered while it lives: who it was, where it went, how it ended, once.
+// The facts about one client connection that its events report: the client, its login, its member, and how it ended.
 import type { Socket } from 'node:net';
 import type { CloseReason } from '../model/close-reason.ts';
 import type { Login, ProxyEvent } from '../reports/events.ts';
@@ -18,19 +18,19 @@ export class SessionRecord {
   readonly #session: number;
   readonly #client: string;
   readonly #address: string;
-  readonly #tellers: RecordInputs;
+  readonly #inputs: RecordInputs;
   readonly #acceptedAt: Instant;
   #login: Login = {};
   #member: MemberName | undefined;
   #heldSince: Instant | undefined;
-  #verdict: { readonly reason: CloseReason; readonly detail: string | undefined } | undefined;
+  #ending: { readonly reason: CloseReason; readonly detail: string | undefined } | undefined;
 
-  constructor(session: number, client: Socket, tellers: RecordInputs) {
+  constructor(session: number, client: Socket, inputs: RecordInputs) {
     this.#session = session;
     this.#client = peerText(client);
     this.#address = client.remoteAddress ?? 'unknown';
-    this.#tellers = tellers;
-    this.#acceptedAt = tellers.clock.now();
+    this.#inputs = inputs;
+    this.#acceptedAt = inputs.clock.now();
   }
 
   /** The client's, without its port. */
@@ -39,51 +39,51 @@ export class SessionRecord {
   }
 
   accepted(pool: PoolName): void {
-    this.#tellers.onEvent({ kind: 'client_accepted', pool, session: this.#session, client: this.#client });
+    this.#inputs.onEvent({ kind: 'client_accepted', pool, session: this.#session, client: this.#client });
   }
 
   loggedIn(login: Login): void {
     this.#login = login;
   }
 
-  /** When it first began to wait for a route, or lost a member on its way there, over all its waits: now, if it did not yet. */
+  /** The start of its first wait for a route, over all its waits. It is now if this is the first one. */
   heldSince(): Instant {
-    this.#heldSince ??= this.#tellers.clock.now();
+    this.#heldSince ??= this.#inputs.clock.now();
     return this.#heldSince;
   }
 
   waitedMs(): number {
-    return this.#heldSince === undefined ? 0 : this.#tellers.clock.now() - this.#heldSince;
+    return this.#heldSince === undefined ? 0 : this.#inputs.clock.now() - this.#heldSince;
   }
 
-  /** The last member it had to do with. */
+  /** The last member that it was connected to. */
   reached(member: MemberName): void {
     this.#member = member;
   }
 
   opened(pool: PoolName, member: MemberName): void {
     this.reached(member);
-    this.#tellers.onEvent({ kind: 'session_opened', ...this.#who(pool), member });
+    this.#inputs.onEvent({ kind: 'session_opened', ...this.#identity(pool), member });
   }
 
-  /** Why it is told to go: what happens while it lingers changes nothing. */
+  /** The reason of the close message. It stays the reason, whatever happens while the client lingers. */
   closing(reason: CloseReason, detail: string | undefined): void {
-    this.#verdict ??= { reason, detail };
+    this.#ending ??= { reason, detail };
   }
 
   closed(pool: PoolName, reason: CloseReason, detail: string | undefined): void {
-    const { clock, onEvent } = this.#tellers;
+    const { clock, onEvent } = this.#inputs;
     onEvent({
       kind: 'session_closed',
-      ...this.#who(pool),
+      ...this.#identity(pool),
       member: this.#member,
-      ...(this.#verdict ?? { reason, detail }),
+      ...(this.#ending ?? { reason, detail }),
       durationMs: clock.now() - this.#acceptedAt,
       ...this.traffic,
     });
   }
 
-  #who(pool: PoolName) {
+  #identity(pool: PoolName) {
     return { pool, session: this.#session, client: this.#client, ...this.#login };
   }
 }

@@ -1,5 +1,6 @@
-// Which sessions exist and where they live: counts by state, and an index by (pool, member) so that an eviction costs what it
-// closes. The counts are the only truth about caps. Owns no socket.
+// The sessions of this process: which ones exist, in which state they are, and on which member each one lives. The
+// index by pool and member makes an eviction cost only what it closes. Limits on sessions are checked against these
+// counts alone. Owns no socket.
 import type { CloseReason } from '../model/close-reason.ts';
 import type { PoolCounts } from '../reports/counts.ts';
 import type { Clock } from '../model/instant.ts';
@@ -14,21 +15,21 @@ import type { Peers } from './peers.ts';
 import type { Traffic } from './relay/directions.ts';
 import type { Drainable } from './ending/when-idle.ts';
 
-/** A session's seat at a member, taken when its dial begins. */
+/** The member that a session counts on, from the start of its connect. */
 export interface Assignment {
   readonly member: MemberName;
   readonly address: Address;
-  /** The pool lived on another pool's members when the session came. */
+  /** The pool used its fallback when the session came. */
   readonly isFallback: boolean;
   /** Every member of the pool lagged when the session came. */
   readonly isLagging: boolean;
 }
 
-/** What the registry and those who evict need of a session. */
+/** A session, for the registry and for evictions. */
 export interface RegisteredSession extends Drainable {
-  /** Its listener's, until it asks for another. */
+  /** The listener's, until the client requests another. */
   readonly pool: PoolName;
-  /** Where it was accepted. */
+  /** The address at which the client was accepted. */
   readonly listener: Address;
   assignment(): Assignment | undefined;
   readonly state: SessionState;
@@ -63,7 +64,7 @@ export class SessionRegistry {
     this.#peers = peers;
   }
 
-  /** Books are kept of pools that are no more: their sessions may live on, and counts are since the start. */
+  /** Removed pools keep their counts: their sessions may live on, and counts are since the start. */
   learn(pools: readonly PoolName[]): void {
     for (const pool of pools) {
       if (!this.#pools.has(pool)) this.#pools.set(pool, noSessions());
@@ -90,13 +91,13 @@ export class SessionRegistry {
     if (this.#sessions.size === 0) this.#onEmpty();
   }
 
-  /** A session without a seat is about to belong to another pool; where it was accepted stays as it is. */
+  /** A session without an assignment is about to join another pool. It still counts as accepted at its first pool. */
   transfer(session: RegisteredSession, state: SessionState, to: PoolName): void {
     this.#pool(session.pool).states[state] -= 1;
     this.#pool(to).states[state] += 1;
   }
 
-  /** `before`: where the session sat until now. */
+  /** `before`: its assignment until now. */
   assign(session: RegisteredSession, assignment: Assignment, before?: Assignment): void {
     if (before !== undefined) this.release(session, before);
     const sessions = this.#pool(session.pool);
@@ -117,18 +118,18 @@ export class SessionRegistry {
     if (assignment.isLagging) sessions.laggingSessions -= 1;
   }
 
-  /** Sessions of the pool on a member at that very address, as a copy: the caller may close them. */
+  /** The pool's sessions on a member at that very address, as a copy: the caller may end them. */
   at(pool: PoolName, member: MemberName, address: Address): readonly RegisteredSession[] {
     const byMember = this.#pools.get(pool)?.byMember.get(member) ?? [];
     return [...byMember].filter((session) => isSameAddress(session.assignment()?.address, address));
   }
 
-  /** Those of the other processes too. */
+  /** The other processes' sessions included. */
   sessionsOn(pool: PoolName, member: MemberName): number {
     return (this.#pools.get(pool)?.byMember.get(member)?.size ?? 0) + (this.#others(pool)?.members.get(member) ?? 0);
   }
 
-  /** The assignments at which the pool has sessions, each once. */
+  /** The assignments of the pool's sessions, one for each address. */
   assignmentsOf(pool: PoolName): readonly Assignment[] {
     const assignments: Assignment[] = [];
     for (const byMember of this.#pools.get(pool)?.byMember.values() ?? []) {
@@ -142,12 +143,12 @@ export class SessionRegistry {
     return assignments;
   }
 
-  /** Those that came by fallback, to the other processes too. */
+  /** The sessions that came by fallback, the other processes' included. */
   fallbackSessions(pool: PoolName): number {
     return this.#pool(pool).fallbackSessions + (this.#others(pool)?.fallback ?? 0);
   }
 
-  /** Those that came while every member lagged, likewise. */
+  /** The sessions that came while every member lagged, the other processes' included. */
   laggingSessions(pool: PoolName): number {
     return this.#pool(pool).laggingSessions + (this.#others(pool)?.lagging ?? 0);
   }
@@ -164,7 +165,7 @@ export class SessionRegistry {
     return undefined;
   }
 
-  /** The counters that every relay of the pool increments. */
+  /** The byte counters that every relay of the pool increments. */
   traffic(pool: PoolName): Traffic {
     return this.#pool(pool).traffic;
   }

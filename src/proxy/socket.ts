@@ -1,10 +1,10 @@
-// The few things every socket here needs: the same options on both legs, addresses as text, and an end without courtesy.
+// Helpers for client and backend sockets: their options, addresses as text, and the ways to end one at once.
 import type { Socket } from 'node:net';
 import { addressText } from '../model/member.ts';
 
 /**
- * Half-close is passed on, so neither leg may end itself; keepalive finds peers that vanished. A write that the kernel does not
- * take at once is back-pressure already: what waits here is one read and no more.
+ * Half-close is passed on, so neither socket may end itself. Keepalive finds peers that vanished. A write that the
+ * kernel does not take at once is back-pressure already, so at most one read waits in this process.
  */
 export const SOCKET_OPTIONS = {
   allowHalfOpen: true,
@@ -14,7 +14,7 @@ export const SOCKET_OPTIONS = {
   keepAliveInitialDelay: 30_000,
 } as const;
 
-/** The peer's address; `unknown` when it has already gone. */
+/** The peer's address; `unknown` if the peer has left already. */
 export function peerText(socket: Socket): string {
   const { remoteAddress, remotePort } = socket;
   return remoteAddress === undefined || remotePort === undefined
@@ -22,22 +22,22 @@ export function peerText(socket: Socket): string {
     : addressText({ host: remoteAddress, port: remotePort });
 }
 
-/** What carries the bytes of a TLS socket of ours. */
+/** The TCP socket under each TLS socket that Pointsman answers. */
 const carriers = new WeakMap<Socket, Socket>();
 
 export function carry(socket: Socket, carrier: Socket): void {
   carriers.set(socket, carrier);
 }
 
-/** TLS as ours; what a client and its server have between them is bytes. */
+/** Whether Pointsman answers the client's TLS. TLS between a client and its server is only bytes. */
 export function isTls(socket: Socket): boolean {
   return carriers.has(socket);
 }
 
 /**
- * Ends a connection at once with a reset: what the kernel has not yet sent is not sent any more.
- * libuv refuses to reset while a FIN is on its way down and would leak the handle; an ordinary end is all that is left then.
- * Of a TLS socket only the carrier can be reset; it takes the TLS socket with it.
+ * Closes a connection at once with a reset: bytes that the kernel has not sent yet are dropped. libuv cannot reset
+ * while a FIN is being sent, and would leak the handle, so an ordinary close has to do then. A TLS socket is reset
+ * through its carrier.
  */
 export function resetSocket(socket: Socket): void {
   if (socket.destroyed) return;
@@ -47,8 +47,8 @@ export function resetSocket(socket: Socket): void {
 }
 
 /**
- * Ends a connection at once without a reset. In TLS the end itself is said, or libpq takes the end of a cancel request for a
- * failure; it goes down in this step, or not at all.
+ * Closes a connection at once without a reset. TLS needs its closing alert, or libpq takes the end of a cancel request
+ * for a failure. The alert is sent synchronously or not at all.
  */
 export function closeSocket(socket: Socket): void {
   if (isTls(socket) && socket.writable && socket.writableLength === 0) socket.end();
@@ -57,7 +57,7 @@ export function closeSocket(socket: Socket): void {
 
 const ignored = (): void => {};
 
-/** Node throws on an `error` event that nobody listens to; what matters of it also arrives as `close`. */
+/** Node throws on an `error` event without a listener. `close` follows each error and is what counts. */
 export function ignoreErrors(socket: Socket): void {
   socket.on('error', ignored);
 }

@@ -1,15 +1,21 @@
-// One client's dials so far: which members failed it, how many tries are left before it goes back to wait, and for how
-// long.
+// One client's connects: which members to try, in which order, and when to pause. ConnectAttempts remembers the members
+// that failed the client. raceConnects opens one connection out of several members: a member that has not answered
+// within a short delay is raced by the next one, as RFC 8305 does with the addresses of a name. The first connection
+// wins, and the other connects are aborted synchronously.
+import type { Socket } from 'node:net';
 import type { MemberName } from '../../model/member.ts';
 import type { Target } from '../../core/routing-table.ts';
+import type { DialOutcome } from '../../reports/events.ts';
+import type { Clock, Instant } from '../../model/instant.ts';
+import type { Dial, DialResult } from './dial.ts';
 
-/** The pause after a round of failed dials; it doubles up to the longest. Milliseconds. */
+/** The pause after a round of failed connects; it doubles up to the longest. Milliseconds. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 1_000;
 
 export class ConnectAttempts {
   readonly #perRound: number;
-  /** Made with the first of them: most clients' first dial succeeds. */
+  /** Created by the first failure: most clients' first connect succeeds. */
   #failed: Set<MemberName> | undefined;
   #made = 0;
   #pauseMs = FIRST_PAUSE_MS;
@@ -20,7 +26,7 @@ export class ConnectAttempts {
     this.#perRound = perRound;
   }
 
-  /** A backend that was reached did not take the client in. */
+  /** A backend was reached and refused the client for now. */
   turnedAway(): void {
     this.#wasTurnedAway = true;
   }
@@ -29,17 +35,17 @@ export class ConnectAttempts {
     return this.#wasTurnedAway;
   }
 
-  /** `pg-1: connection refused`; undefined while none failed. */
+  /** `pg-1: connection refused`; undefined while no connect failed. */
   lastFailure(): string | undefined {
     return this.#lastFailure;
   }
 
-  /** How many more connects the present round may have. */
+  /** The connects that are left in this round. */
   left(): number {
     return this.#perRound - this.#made;
   }
 
-  /** Those that did not fail this client yet, or all of them when each did. */
+  /** The targets that did not fail this client in this round, or all of them if each did. */
   preferred(targets: readonly [Target, ...Target[]]): readonly [Target, ...Target[]] {
     const failed = this.#failed;
     if (failed === undefined) return targets;
@@ -48,8 +54,8 @@ export class ConnectAttempts {
   }
 
   /**
-   * Notes a failed dial. Returns 0 when another member is to be tried at once, else how long to wait before the next
-   * round: the same member refusing twice in a row says nothing new, and a fault of ours passes to no other member.
+   * Notes a failed connect. Returns 0 if another member should be tried at once, else the pause before the next round
+   * in milliseconds: a member that refuses again brings no news, and a local fault would meet every member.
    */
   failed(member: MemberName, detail: string, isLocalFault: boolean, targets: readonly Target[]): number {
     this.#lastFailure = `${member}: ${detail}`;
@@ -62,5 +68,105 @@ export class ConnectAttempts {
     this.#made = 0;
     this.#failed = undefined;
     return pauseMs;
+  }
+}
+
+export interface ConnectRaceInputs {
+  readonly dial: Dial;
+  readonly clock: Clock;
+  /** For each connect. */
+  readonly timeoutMs: number;
+  /** After this long without an answer the next member is tried as well. Undefined: one connect at a time. */
+  readonly delayMs: number | undefined;
+  readonly first: Target;
+  /** A member that is not among `tried`; undefined if none is left. */
+  readonly next: (tried: ReadonlySet<MemberName>) => Target | undefined;
+  /** A connect begins. */
+  readonly onBegin: (target: Target) => void;
+  /** A connect has ended. The last call is the winner's, if there is one. */
+  readonly onFinished: (target: Target, outcome: DialOutcome, durationMs: number) => void;
+  /** The member had more time to answer than the winner, and did not answer. */
+  readonly onSlow: (target: Target) => void;
+  readonly onConnected: (target: Target, socket: Socket) => void;
+  /** `isLast`: no other connect is under way; the race is over. */
+  readonly onFailed: (target: Target, result: Extract<DialResult, { kind: 'failed' }>, isLast: boolean) => void;
+}
+
+interface Runner {
+  readonly target: Target;
+  readonly startedAt: Instant;
+  readonly abort: () => void;
+}
+
+/** Returns the abort, which is idempotent; nothing is reported after it. */
+export function raceConnects(inputs: ConnectRaceInputs): () => void {
+  const race = new ConnectRace(inputs);
+  race.begin(inputs.first);
+  return () => race.abort();
+}
+
+class ConnectRace {
+  readonly #inputs: ConnectRaceInputs;
+  readonly #tried = new Set<MemberName>();
+  /** In the order of their start. */
+  readonly #running = new Set<Runner>();
+  #cancelDelay: () => void = () => {};
+  #isOver = false;
+
+  constructor(inputs: ConnectRaceInputs) {
+    this.#inputs = inputs;
+  }
+
+  begin(target: Target): void {
+    const { dial, clock, timeoutMs, delayMs, onBegin } = this.#inputs;
+    this.#tried.add(target.member);
+    onBegin(target);
+    const runner: Runner = {
+      target,
+      startedAt: clock.now(),
+      abort: dial(target.address, { clock, timeoutMs }, (result) => this.#finished(runner, result)),
+    };
+    this.#running.add(runner);
+    if (delayMs !== undefined) this.#cancelDelay = clock.schedule(delayMs, () => this.#beginNext());
+  }
+
+  abort(): void {
+    this.#isOver = true;
+    this.#cancelDelay();
+    for (const { abort } of this.#running) abort();
+    this.#running.clear();
+  }
+
+  #beginNext(): void {
+    const next = this.#inputs.next(this.#tried);
+    // next() may make an overdue decision, which may have routed this client again.
+    if (!this.#isOver && next !== undefined) this.begin(next);
+  }
+
+  #finished(runner: Runner, result: DialResult): void {
+    const { onConnected, onFailed } = this.#inputs;
+    this.#running.delete(runner);
+    if (result.kind === 'connected') {
+      this.#abortOthers(runner);
+      this.#report(runner, 'connected');
+      return onConnected(runner.target, result.socket);
+    }
+    this.#report(runner, result.outcome);
+    const isLast = this.#running.size === 0;
+    if (isLast) this.abort();
+    onFailed(runner.target, result, isLast);
+  }
+
+  #abortOthers(winner: Runner): void {
+    const others = [...this.#running];
+    this.abort();
+    for (const other of others) {
+      this.#report(other, 'outraced');
+      if (other.startedAt < winner.startedAt) this.#inputs.onSlow(other.target);
+    }
+  }
+
+  #report({ target, startedAt }: Runner, outcome: DialOutcome): void {
+    this.#inputs.onFinished(target, outcome, this.#inputs.clock.now() - startedAt);
   }
 }

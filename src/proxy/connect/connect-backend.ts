@@ -12,7 +12,7 @@ import type { ProxyEvent, Trigger } from '../../reports/events.ts';
 import type { Assignment } from '../session-registry.ts';
 import type { FirstRequest } from '../startup/client-startup.ts';
 import type { ConnectAttempts } from './connect-attempts.ts';
-import { raceConnects } from './connect-race.ts';
+import { raceConnects } from './connect-attempts.ts';
 import type { Dial, DialResult } from './dial.ts';
 import { awaitFirstReply } from './first-reply.ts';
 import type { FirstReply } from './first-reply.ts';

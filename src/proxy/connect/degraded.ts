@@ -1,5 +1,5 @@
-// Since when a pool lives on its fallback, or on members that lag. The table says that it does; since when is history,
-// which a decision does not know.
+// Since when a pool uses its fallback, or members that lag. The routing table says only that it does: a decision knows
+// no history.
 import type { Clock, Instant } from '../../model/instant.ts';
 import type { PoolName } from '../../model/policy.ts';
 import type { Route, RoutingTable } from '../../core/routing-table.ts';
@@ -23,7 +23,7 @@ export class DegradedPools {
     }
   }
 
-  /** Undefined while it lives as it should, or not at all. */
+  /** Undefined while the pool is not degraded. */
   since(pool: PoolName): Instant | undefined {
     return this.#since.get(pool);
   }

@@ -1,5 +1,5 @@
-// One connection attempt to one member under one deadline. Reports exactly once, in the step in which it knows; the
-// caller who aborts hears nothing. Tells the member's faults from our own (G12).
+// Opens one TCP connection to one member, with one deadline. Reports exactly once, synchronously with the event that
+// decides it, and nothing after an abort. Tells faults of the member from faults of this machine (G12).
 import { Socket } from 'node:net';
 import type { DialOutcome } from '../../reports/events.ts';
 import type { Clock } from '../../model/instant.ts';
@@ -11,9 +11,9 @@ export type DialResult =
   | {
       readonly kind: 'failed';
       readonly outcome: Exclude<DialOutcome, 'connected' | 'outraced'>;
-      /** This machine ran out of something: says nothing about the member. */
+      /** This machine ran out of a resource or has no route, which says nothing about the member. */
       readonly isLocalFault: boolean;
-      /** One clause: `connection refused`. */
+      /** For a message: `connection refused`. */
       readonly detail: string;
     };
 
@@ -22,10 +22,10 @@ export interface DialLimits {
   readonly timeoutMs: number;
 }
 
-/** Returns the abort; it is idempotent, and after the result it does nothing. */
+/** Returns the abort, which is idempotent and does nothing after the result. */
 export type Dial = (address: Address, limits: DialLimits, onResult: (result: DialResult) => void) => () => void;
 
-/** ENETUNREACH is our missing route far more often than a router's answer. */
+/** ENETUNREACH is a missing route here far more often than the answer of a router. */
 const LOCAL_FAULTS: ReadonlySet<string> = new Set([
   'EMFILE',
   'ENFILE',
@@ -36,7 +36,7 @@ const LOCAL_FAULTS: ReadonlySet<string> = new Set([
   'ENETDOWN',
 ]);
 
-const WORDS: Readonly<Record<string, string>> = {
+const ERROR_TEXTS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection reset',
   EHOSTUNREACH: 'host unreachable',
@@ -59,7 +59,8 @@ export const dialTcp: Dial = (address, { clock, timeoutMs }, onResult) => {
   const failed = (error: NodeJS.ErrnoException): void => finish(failure(error));
   const expired = (): void =>
     finish({ kind: 'failed', outcome: 'timeout', isLocalFault: false, detail: `no connection within ${timeoutMs} ms` });
-  // After a stall timers come first: what the kernel brought about meanwhile is looked at before the verdict.
+  // After a stall timers run before sockets are read: a connect that succeeded in time is noticed before the deadline
+  // counts.
   let cancelDeadline = clock.schedule(timeoutMs, () => {
     cancelDeadline = clock.schedule(0, expired);
   });
@@ -72,6 +73,6 @@ function failure({ code = '', message }: NodeJS.ErrnoException): DialResult {
     kind: 'failed',
     outcome: code === 'ECONNREFUSED' ? 'refused' : code === 'ETIMEDOUT' ? 'timeout' : 'failed',
     isLocalFault: LOCAL_FAULTS.has(code) || code.startsWith('EAI_') || code === 'ENOTFOUND',
-    detail: WORDS[code] ?? (code === '' ? message : code),
+    detail: ERROR_TEXTS[code] ?? (code === '' ? message : code),
   };
 }

@@ -1,6 +1,7 @@
-// Clients that wait for a route: one queue per pool, first come first served, bounded in number and time, let go at a
-// rate so that a new primary is not stampeded. Who fails to connect comes back and waits out a short pause. Newcomers
-// to an open route do not queue behind the others: a steady stream of them would otherwise keep it from ever emptying.
+// The clients that wait for a route: one queue per pool, first come first served, limited in number and time. A queue
+// releases its clients at a rate, so that a reconnect storm does not overload a new primary. A client whose connect
+// failed comes back and waits for a short pause. Clients that arrive while a route is open do not queue behind the held
+// ones: a steady stream of them would keep the queue from ever emptying.
 import type { HoldOutcome, ProxyEvent, Trigger } from '../../reports/events.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
 import { isSameAddress } from '../../model/member.ts';
@@ -8,26 +9,26 @@ import type { HoldPolicy, PoolName } from '../../model/policy.ts';
 import type { HoldCause, Route, RoutingTable } from '../../core/routing-table.ts';
 import { TokenBucket } from '../token-bucket.ts';
 
-/** What the queue needs of a client. Each call makes it leave the queue in the same step. */
+/** A client in the queue. Each call makes it leave the queue synchronously. */
 export interface HeldClient {
   readonly id: number;
   readonly pool: PoolName;
-  /** The route is open: go. */
+  /** The route is open. */
   release(): void;
-  /** The client has waited for long enough, or its route is closed. */
+  /** The client has waited for as long as it may, or its route is closed. */
   giveUp(reason: 'hold_timeout' | 'no_route'): void;
 }
 
 export interface HoldRequest {
   readonly cause: HoldCause;
-  /** When this client first began to wait, over all its holds. */
+  /** The start of this client's first hold. */
   readonly since: Instant;
-  /** Not released before, unless the route changes. Milliseconds from now. */
+  /** The client is not released earlier, unless the route changes. Milliseconds from now. */
   readonly pauseMs: number;
 }
 
 export type HoldResult =
-  /** `leave` must be called once, when the client leaves the queue for whatever reason. */
+  /** `leave` must be called once, when the client leaves the queue, for any reason. */
   | { readonly kind: 'held'; readonly leave: () => void }
   | { readonly kind: 'refused'; readonly reason: 'hold_full' | 'hold_timeout' | 'no_route'; readonly detail: string };
 
@@ -38,7 +39,7 @@ export interface HoldQueueInputs {
   readonly clock: Clock;
   readonly onEvent: (event: ProxyEvent) => void;
   readonly onTrigger: (trigger: Trigger) => void;
-  /** Clients that wait at other processes, under the same bound. */
+  /** The clients that wait at the other processes, under the same limit. */
   readonly heldElsewhere?: () => number;
 }
 
@@ -62,7 +63,7 @@ interface PoolQueue {
   cancelTrigger: () => void;
 }
 
-/** How often waiting clients are triggered. */
+/** How often held clients trigger probes. Milliseconds. */
 const TRIGGER_EVERY_MS = 1_000;
 
 export class HoldQueue {
@@ -75,8 +76,8 @@ export class HoldQueue {
   }
 
   /**
-   * The policy may be another one, too. The next table says how new pools stand; of pools that are no more it says
-   * nothing.
+   * The pools of a new configuration; the policy may have changed as well. The queues of removed pools stay for the
+   * clients in them.
    */
   learn(pools: readonly PoolName[]): void {
     const { clock, policy } = this.#inputs;
@@ -125,18 +126,18 @@ export class HoldQueue {
     };
   }
 
-  /** Reads the table: lets go, or turns away, whom it concerns. */
+  /** Releases the clients of pools with a new open route; refuses those of closed pools. */
   tableChanged(): void {
     const { table, clock } = this.#inputs;
     const pools = table().pools;
     for (const queue of this.#queues.values()) {
       const route = pools.get(queue.pool)?.route;
-      const isNews = route?.kind === 'open' && !isSameRoute(queue.lastRoute, route);
+      const isNewRoute = route?.kind === 'open' && !isSameRoute(queue.lastRoute, route);
       queue.lastRoute = route;
       if (route?.kind === 'open') queue.lostAt = undefined;
       else queue.lostAt ??= clock.now();
       if (route === undefined || route.kind === 'closed') this.#refuseAll(queue);
-      if (!isNews) continue;
+      if (!isNewRoute) continue;
       for (const entry of queue.entries) entry.notBefore = -Infinity;
       this.#pump(queue);
     }
@@ -227,7 +228,7 @@ function stopPump(queue: PoolQueue): void {
   queue.pumpAt = Infinity;
 }
 
-/** The first in the queue that may go now; else the one whose pause ends first. */
+/** The first client whose pause is over; else the one whose pause ends first. */
 function firstDue(queue: PoolQueue, now: Instant): Entry | undefined {
   let next: Entry | undefined;
   for (const entry of queue.entries) {

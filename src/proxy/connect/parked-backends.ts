@@ -1,17 +1,17 @@
-// Backends that declined encryption and wait with their clients for the startup message. A spare is asked nothing, so
-// one that speaks or closes is of no use; one whose member is no longer open anywhere is dropped in the step of the
-// decision.
+// Backends that declined encryption and wait with their clients for the startup message. No request is open at a parked
+// backend, so one that sends anything or closes is dropped. One whose member is no longer open in any pool is dropped
+// synchronously with the decision.
 import type { Socket } from 'node:net';
 import { includesTarget } from '../../core/routing-table.ts';
 import type { RoutingTable, Target } from '../../core/routing-table.ts';
 
 export interface ParkedBackend {
   /**
-   * The socket, to be listened to in this step, if it lives and its member is one of these at that address; else it is
-   * dropped.
+   * The socket, if it is alive and its member is among `targets`; the caller must listen to it synchronously. Else the
+   * socket is dropped.
    */
   readonly take: (targets: readonly Target[]) => { readonly target: Target; readonly socket: Socket } | undefined;
-  /** Closes it, unless it was taken; idempotent. */
+  /** Closes the socket, unless it was taken. Idempotent. */
   readonly drop: () => void;
 }
 
@@ -37,7 +37,7 @@ export class ParkedBackends {
       socket.on('data', drop).on('end', drop).on('close', drop);
     }
     const take: ParkedBackend['take'] = (targets) => {
-      // The server may have reset it in this turn of the event loop, before its `close` tells so.
+      // The server may have reset it in this turn of the event loop; the `close` event is still to come then.
       if (socket.destroyed || !includesTarget(targets, target)) drop();
       return release() ? { target, socket } : undefined;
     };

@@ -1,36 +1,40 @@
-// Picks the member of the next session, with what a pick needs beside the table: the sessions that live where, who is a
-// newcomer, and whose turn it is.
-import { pickTarget } from '../../core/balance.ts';
+// Picks the member of the next session. Beside the routing table a pick needs the numbers of live sessions, the credits
+// of the weighted rotation, and slow start: a member that opens after the others begins with a small part of its
+// weight. Slow start is kept here and not in the table, because a decision follows from the snapshot alone and stays
+// the same until it expires. It protects the member from a rush of this process's sessions.
+import { pickTarget, rampedShare } from '../../core/balance.ts';
 import type { Credits } from '../../core/balance.ts';
-import type { Clock } from '../../model/instant.ts';
-import type { MemberName } from '../../model/member.ts';
+import type { PoolDecision, RoutingTable, Target } from '../../core/routing-table.ts';
+import type { Clock, Instant } from '../../model/instant.ts';
+import { isSameAddress } from '../../model/member.ts';
+import type { Address, MemberName } from '../../model/member.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
-import type { RoutingTable, Target } from '../../core/routing-table.ts';
-import { SlowStart } from './slow-start.ts';
 import type { SessionRegistry } from '../session-registry.ts';
 
 export interface PickerInputs {
   readonly registry: SessionRegistry;
   readonly clock: Clock;
+  /** A number in [0, 1). */
   readonly random: () => number;
 }
 
 export class Picker {
   readonly #inputs: PickerInputs;
-  readonly #newcomers: SlowStart;
+  readonly #slowStart: SlowStart;
   readonly #credits = new Map<PoolName, Credits>();
 
   constructor(inputs: PickerInputs) {
     this.#inputs = inputs;
-    this.#newcomers = new SlowStart(inputs.clock);
+    this.#slowStart = new SlowStart(inputs.clock);
   }
 
   tableChanged(table: RoutingTable): void {
-    this.#newcomers.tableChanged(table);
+    this.#slowStart.tableChanged(table);
   }
 
+  /** The members that do not have their full weight yet, with the part that they have. */
   ramping(pool: PoolPolicy): ReadonlyMap<MemberName, number> {
-    return this.#newcomers.ramping(pool);
+    return this.#slowStart.ramping(pool);
   }
 
   /** `clientAddress`: without the port. */
@@ -38,13 +42,74 @@ export class Picker {
     const { registry, random } = this.#inputs;
     const { target, credits } = pickTarget(pool.balance, targets, {
       sessionsOn: (member) => registry.sessionsOn(pool.name, member),
-      weightOf: (one) => (one.weight ?? 1) * this.#newcomers.share(pool, one),
+      weightOf: (one) => (one.weight ?? 1) * this.#slowStart.share(pool, one),
       random,
       credits: this.#credits.get(pool.name) ?? new Map(),
-      // The same client by a listener of both families.
+      // A listener for IPv4 and IPv6 shows an IPv4 client with this prefix.
       clientAddress: clientAddress.replace(/^::ffff:/i, ''),
     });
     this.#credits.set(pool.name, credits);
     return target;
   }
+}
+
+interface OpenMember {
+  readonly address: Address;
+  /** -Infinity: open since the pool's first decision. */
+  readonly since: Instant;
+}
+
+type Ramped = Pick<PoolPolicy, 'name' | 'slowStartMs'>;
+
+type OpenMembers = ReadonlyMap<MemberName, OpenMember>;
+
+/**
+ * Since when each member takes sessions of a pool. Members that were open at a pool's first decision have their full
+ * weight.
+ */
+export class SlowStart {
+  readonly #clock: Clock;
+  /** Pools that were decided with every member probed. */
+  #pools: ReadonlyMap<PoolName, OpenMembers> = new Map();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  tableChanged({ pools, complete }: RoutingTable): void {
+    const now = this.#clock.now();
+    const next = new Map<PoolName, OpenMembers>();
+    for (const [pool, decision] of pools) {
+      const known = this.#pools.get(pool);
+      if (known === undefined && !(complete && isProbed(decision))) continue;
+      next.set(pool, openMembers(decision, known, now));
+    }
+    this.#pools = next;
+  }
+
+  /** The part of its weight that the member has by now, at most 1. */
+  share({ name, slowStartMs }: Ramped, { member }: { readonly member: MemberName }): number {
+    const open = this.#pools.get(name)?.get(member);
+    return open === undefined ? 1 : rampedShare(this.#clock.now() - open.since, slowStartMs);
+  }
+
+  ramping(pool: Ramped): ReadonlyMap<MemberName, number> {
+    const members = [...(this.#pools.get(pool.name)?.keys() ?? [])];
+    const shares = members.map((member) => [member, this.share(pool, { member })] as const);
+    return new Map(shares.filter(([, share]) => share < 1));
+  }
+}
+
+function openMembers({ route }: PoolDecision, known: OpenMembers | undefined, now: Instant): OpenMembers {
+  const open = new Map<MemberName, OpenMember>();
+  for (const { member, address } of route.kind === 'open' ? route.targets : []) {
+    const before = known?.get(member);
+    if (isSameAddress(before?.address, address) && before !== undefined) open.set(member, before);
+    else open.set(member, { address, since: known === undefined ? -Infinity : now });
+  }
+  return open;
+}
+
+function isProbed({ standings }: PoolDecision): boolean {
+  return [...standings.values()].every(({ why }) => why.code !== 'never_answered');
 }

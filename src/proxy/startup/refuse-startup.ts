@@ -1,6 +1,6 @@
-// Tells a client why it is not served, in words it can read, and sees to it that the words arrive: answer, end, then read and
-// discard until the peer closes (closing with unread bytes would reset the connection and destroy the answer).
-// Bounded by one deadline whatever the client does; reports once, when the socket is closed.
+// Refuses a client before it has a backend, so that the client reads why: send the error, then the end of the stream,
+// then read and discard until the peer closes. A close with unread bytes would reset the connection and destroy the
+// error. One deadline holds whatever the client does. Reports once, when the socket is closed.
 import type { Socket } from 'node:net';
 import type { Clock } from '../../model/instant.ts';
 import { LINGER_MS, sendLast } from '../ending/linger.ts';
@@ -9,18 +9,18 @@ import { NOT_SUPPORTED, TLS_ALERT } from '../../wire/error-response.ts';
 import type { Recognition } from '../../wire/startup.ts';
 import type { StartupReader } from './startup-reader.ts';
 
-/** A client whose first packet, if it got that far, is at the front of `reader`. */
+/** A refused client. Its first packet, if it is complete, is at the front of `reader`. */
 export interface Refused {
   readonly client: Socket;
   readonly reader: StartupReader;
   readonly packet: Recognition | undefined;
-  /** What it was answered already. */
+  /** The requests for encryption that were answered already. */
   readonly answered: ReadonlySet<Recognition['kind']>;
 }
 
 /**
- * Refuses in the client's own terms. libpq shows no error that answers an SSLRequest or GSSENCRequest, so those are answered
- * `N`, each once as PostgreSQL does, and the error waits for the startup message; direct TLS gets an alert.
+ * libpq does not show an error that answers an SSLRequest or GSSENCRequest. Each of them is answered with `N` once, as
+ * PostgreSQL does, and the error answers the startup message. Direct TLS gets an alert.
  */
 export function refuse(refused: Refused, error: Uint8Array, clock: Clock, onClosed: () => void): () => void {
   const { client, reader } = refused;

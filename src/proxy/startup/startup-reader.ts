@@ -1,19 +1,16 @@
-// Reads a client until it is handed over: recognises its first packet and keeps every byte for the backend, in order, once.
-// It goes on reading while the client waits, because a paused Node socket does not report that its peer has left; a client
-// that waits has nothing to say, so what it may pipeline is bounded: beyond KEPT_BYTES reading stops, and with it that notice.
-// All clients together have a bound too (KeptBytes).
+// Reads a client until its hand-over: recognises its first packet and keeps every byte, in order, for the backend. It
+// goes on reading while the client waits, because a paused Node socket does not report that its peer has left. A
+// waiting client has no reason to send much, so its buffer is limited: beyond KEPT_BYTES the reading stops, and with it
+// the notice of a leaving client. All clients together have a limit too (BufferedBytes).
 import type { Socket } from 'node:net';
 import { recognise } from '../../wire/startup.ts';
 import type { Recognition } from '../../wire/startup.ts';
 
-/**
- * More than any opening packet. On top comes the rest of one read, 64 kB at most, which stays in the socket's own
- * buffer.
- */
+/** More than any startup packet. The rest of one read, 64 kB at most, stays in the socket's own buffer in addition. */
 const KEPT_BYTES = 16 * 1024;
 const NOTHING = new Uint8Array(0);
 
-/** What all clients of this process said that nobody has taken yet. One that says little is never refused for it. */
+/** The bytes that all clients of this process have sent and no backend has taken yet. */
 export class BufferedBytes {
   readonly #most: number;
   #bytes = 0;
@@ -32,11 +29,13 @@ export class BufferedBytes {
 }
 
 export interface StartupReaderListener {
-  /** The first packet is known; called once, and again after each `skip`. Bytes behind it may have arrived too. */
+  /**
+   * The first packet is recognised; called once, and again after each `skip`. More bytes may have arrived behind it.
+   */
   readonly onPacket: (packet: Exclude<Recognition, { kind: 'need_more' }>) => void;
   /** More bytes behind the first packet. */
   readonly onMore?: () => void;
-  /** The client sends no more (FIN). */
+  /** The client sends nothing more (FIN). */
   readonly onEnd: () => void;
   /** The socket is closed. */
   readonly onClosed: () => void;
@@ -48,7 +47,7 @@ export class StartupReader {
   #listener: StartupReaderListener;
   #buffer: Uint8Array = NOTHING;
   #length = 0;
-  /** What was read beyond the bound and given back to the socket. */
+  /** Bytes beyond the limit that were given back to the socket. */
   #givenBack = 0;
   #isRecognised = false;
   #hasEnded = false;
@@ -60,15 +59,15 @@ export class StartupReader {
   }
 
   start(): void {
-    this.#socket.on('data', this.#take).on('end', this.#end).on('close', this.#close);
+    this.#socket.on('data', this.#received).on('end', this.#end).on('close', this.#close);
   }
 
-  /** Another one wants to know from here on. */
+  /** Events go to another listener from here on. */
   passTo(listener: StartupReaderListener): void {
     this.#listener = listener;
   }
 
-  /** Everything received and not skipped; valid until the next chunk. */
+  /** The bytes received and not skipped; valid until the next chunk. */
   bytes(): Uint8Array {
     return this.#buffer.subarray(0, this.#length);
   }
@@ -81,41 +80,44 @@ export class StartupReader {
     return this.#hasEnded;
   }
 
-  /** It said as much as may be kept, and all clients together said more than that. */
+  /**
+   * This client has filled its buffer, and all clients together are over their limit. Small clients are never refused
+   * for it.
+   */
   isTooMuch(): boolean {
     return this.#length >= KEPT_BYTES && this.#kept.isOver();
   }
 
-  /** Drops an answered packet and looks for the next one. */
+  /** Drops an answered packet and recognises the next one. */
   skip(length: number): void {
     this.#kept.change(-length);
     this.#buffer = length === this.#length ? NOTHING : this.#buffer.slice(length, this.#length);
     this.#length = this.#buffer.length;
     this.#isRecognised = false;
-    this.#look();
+    this.#recognise();
   }
 
-  /** Listens and keeps no more: the socket is another's from here on, and must be listened to in the same step. */
+  /** Stops listening. The socket is the caller's, who must listen to it synchronously. */
   release(): void {
     this.#kept.change(-this.#length - this.#givenBack);
     this.#buffer = NOTHING;
     this.#length = 0;
     this.#givenBack = 0;
-    this.#socket.off('data', this.#take).off('end', this.#end).off('close', this.#close);
+    this.#socket.off('data', this.#received).off('end', this.#end).off('close', this.#close);
   }
 
-  readonly #take = (chunk: Uint8Array): void => {
+  readonly #received = (chunk: Uint8Array): void => {
     this.#kept.change(chunk.length);
     const room = KEPT_BYTES - this.#length;
     this.#append(chunk.length > room ? chunk.subarray(0, room) : chunk);
     if (chunk.length >= room) this.#socket.pause();
     if (chunk.length > room) {
-      // A stream that has something unread stops its handle at once; a paused one would read once more.
+      // A stream with unread bytes stops its handle at once; a paused one would read once more.
       this.#givenBack += chunk.length - room;
       this.#socket.unshift(chunk.subarray(room));
     }
     if (this.#isRecognised) this.#listener.onMore?.();
-    else this.#look();
+    else this.#recognise();
   };
 
   readonly #end = (): void => {
@@ -128,14 +130,14 @@ export class StartupReader {
     this.release();
   };
 
-  #look(): void {
+  #recognise(): void {
     const packet = recognise(this.bytes());
     if (packet.kind === 'need_more') return;
     this.#isRecognised = true;
     this.#listener.onPacket(packet);
   }
 
-  /** Doubles its room, so that a client that sends one byte at a time costs linear time. */
+  /** Doubles the buffer, so that a client that sends one byte at a time costs linear time. */
   #append(chunk: Uint8Array): void {
     const length = this.#length + chunk.length;
     if (this.#length === 0) {

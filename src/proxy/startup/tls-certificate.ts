@@ -1,6 +1,6 @@
-// The certificate with which clients are answered whose TLS is ours. Its files are read again now and then, whatever is done to them
-// (a Kubernetes secret is rotated by a symbolic link): new handshakes use a new pair, and while there is none that can be used the
-// last good one stays.
+// The certificate for clients whose TLS Pointsman answers. Its files are read again at intervals, which sees every way
+// of replacing them (a Kubernetes secret is rotated by a symbolic link). New handshakes use the new pair. While the
+// files hold no usable pair, the last good one stays in use.
 import type { SecureContext } from 'node:tls';
 import type { ProxyEvent } from '../../reports/events.ts';
 import type { Clock } from '../../model/instant.ts';
@@ -15,18 +15,18 @@ export interface TlsIdentityInputs {
   readonly onEvent: (event: ProxyEvent) => void;
 }
 
-/** TLS with a client as ours. */
+/** TLS that Pointsman answers. */
 export interface OwnTls {
   readonly isRequired: boolean;
   readonly context: SecureContext;
 }
 
-/** What is shown of the pair in use. */
+/** The pair in use, as it is shown. */
 export interface CertificateStatus {
   readonly file: string;
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
-  /** False while the files hold something that cannot be used. */
+  /** False while the files hold a pair that cannot be used. */
   readonly isCurrent: boolean;
 }
 
@@ -39,7 +39,7 @@ interface Identity {
   readonly isRequired: boolean;
   pair: KeyPair;
   context: SecureContext;
-  /** Why the files' newest content is not the pair in use. */
+  /** The fault of the newest content of the files; undefined if it is the pair in use. */
   problem: string | undefined;
 }
 
@@ -56,7 +56,7 @@ export class TlsIdentity {
     this.#inputs = inputs;
   }
 
-  /** Reads the files that `tls` names. Nothing changes before `apply`. */
+  /** Reads the files that `tls` names. Nothing changes until `apply`. */
   async prepare(tls: ClientTls): Promise<PreparedIdentity> {
     if (tls.mode === 'passthrough') return { kind: 'prepared', apply: () => this.#adopt(undefined) };
     const { cert, key, mode } = tls;
@@ -68,7 +68,7 @@ export class TlsIdentity {
     return { kind: 'prepared', apply: () => this.#adopt(identity) };
   }
 
-  /** Undefined: TLS is the members'. */
+  /** Undefined: TLS is between clients and members. */
   own(): OwnTls | undefined {
     return this.#identity;
   }
@@ -79,7 +79,7 @@ export class TlsIdentity {
     return { file: files.cert, expiresAt: pair.expiresAt, isCurrent: problem === undefined };
   }
 
-  /** Live sessions stay as they are. */
+  /** Live sessions keep their certificate. */
   stop(): void {
     this.#cancelReread();
     this.#identity = undefined;
@@ -90,11 +90,11 @@ export class TlsIdentity {
     this.stop();
     this.#identity = next;
     if (next === undefined) return;
-    if (before === undefined || !isSamePair(before.pair, next.pair)) this.#tellLoaded(next);
-    this.#wait(next);
+    if (before === undefined || !isSamePair(before.pair, next.pair)) this.#reportLoaded(next);
+    this.#scheduleReread(next);
   }
 
-  #wait(identity: Identity): void {
+  #scheduleReread(identity: Identity): void {
     this.#cancelReread = this.#inputs.clock.schedule(REREAD_MS, () => void this.#reread(identity));
   }
 
@@ -109,16 +109,16 @@ export class TlsIdentity {
       identity.problem = undefined;
       if (!isSamePair(identity.pair, reading)) this.#replace(identity, reading);
     }
-    this.#wait(identity);
+    this.#scheduleReread(identity);
   }
 
   #replace(identity: Identity, pair: KeyPair): void {
     identity.pair = pair;
     identity.context = tlsContext(pair);
-    this.#tellLoaded(identity);
+    this.#reportLoaded(identity);
   }
 
-  #tellLoaded({ files, pair: { expiresAt } }: Identity): void {
+  #reportLoaded({ files, pair: { expiresAt } }: Identity): void {
     this.#inputs.onEvent({ kind: 'certificate_loaded', file: files.cert, expiresAt });
   }
 }

@@ -1,5 +1,5 @@
-// The handshake with a client whose TLS is ours. What was read of the client goes into the handshake and nowhere else, and what comes out
-// of it was encrypted. Reports once; the caller who aborts hears nothing. The deadline is the caller's.
+// The TLS handshake with a client. Bytes that were read before go into the handshake and nowhere else, so every byte
+// that comes out of it was encrypted. Reports once, and nothing after an abort. The deadline is the caller's.
 import type * as Crypto from 'node:crypto';
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
@@ -7,13 +7,13 @@ import type * as Tls from 'node:tls';
 import type { KeyPair } from '../../model/key-pair.ts';
 import { carry, ignoreErrors } from '../socket.ts';
 
-/** Node's TLS keeps 5 MB, which a proxy that passes TLS through has no use for: loaded when there is a certificate. */
+/** Node's TLS takes 5 MB, which a proxy that passes TLS through can spare: it is loaded with the first certificate. */
 const load = createRequire(import.meta.url);
 
-/** As PostgreSQL has registered it. */
+/** The ALPN name that PostgreSQL has registered. */
 const PROTOCOL = 'postgresql';
 
-/** As PostgreSQL: no renegotiation, and no tickets for sessions that nobody resumes. */
+/** As PostgreSQL does: no renegotiation, and no session tickets. */
 export function tlsContext({ cert, key }: KeyPair): Tls.SecureContext {
   const { constants }: typeof Crypto = load('node:crypto');
   const { createSecureContext }: typeof Tls = load('node:tls');
@@ -22,14 +22,16 @@ export function tlsContext({ cert, key }: KeyPair): Tls.SecureContext {
 }
 
 export interface HandshakeInputs {
-  /** Paused, and nobody else's. */
+  /** Paused, with no other listener. */
   readonly client: Socket;
   readonly context: Tls.SecureContext;
-  /** Direct TLS: the bytes that were read of it already. Such a client has to name the protocol (ALPN), as PostgreSQL demands. */
+  /**
+   * Direct TLS: the bytes that were read already. Such a client must name the protocol (ALPN), as PostgreSQL requires.
+   */
   readonly begun: Uint8Array | undefined;
-  /** The caller listens to the socket in this step. */
+  /** The caller must listen to the socket synchronously. */
   readonly onSecure: () => void;
-  /** The socket is closed, or to be closed. */
+  /** The socket is closed, or the caller must close it. */
   readonly onFailed: (why: string) => void;
 }
 
@@ -61,12 +63,12 @@ export function shakeHands({ client, context, begun, onSecure, onFailed }: Hands
   const failed = (error: Error): void => fail(reason(error));
   const left = (): void => fail('the client left during the handshake');
   socket.on('secure', secure).on('error', failed).on('end', left).on('close', left);
-  // Only who reads hears of an end.
+  // A socket that is not read reports no end.
   socket.resume();
   return { socket, abort };
 }
 
-/** OpenSSL's own words: `tlsv1 alert unknown ca`. */
+/** The text of OpenSSL: `tlsv1 alert unknown ca`. */
 function reason(error: Error): string {
   if ('reason' in error && typeof error.reason === 'string') return error.reason;
   return 'code' in error && error.code === 'ECONNRESET' ? 'the client left during the handshake' : error.message;

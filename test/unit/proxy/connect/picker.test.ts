@@ -1,6 +1,6 @@
-// Scenario 26, slow start: who is a newcomer, and for how long.
+// Scenario 26, slow start: which members have it, and for how long.
 import { expect, test } from 'vitest';
-import { SlowStart } from '../../../../src/proxy/connect/slow-start.ts';
+import { SlowStart } from '../../../../src/proxy/connect/picker.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 import { aTableOf } from '../../../support/values/tables.ts';
 import type { PoolPicture } from '../../../support/values/tables.ts';
@@ -11,12 +11,12 @@ const B = { host: 'b', port: 5432 };
 
 function lab() {
   const clock = new ManualClock();
-  const newcomers = new SlowStart(clock);
+  const slowStart = new SlowStart(clock);
   return {
     clock,
-    decide: (read: PoolPicture | undefined) => newcomers.tableChanged(aTableOf(read === undefined ? {} : { read })),
-    share: (member: string) => newcomers.share(POOL, { member }),
-    ramping: () => newcomers.ramping(POOL),
+    decide: (read: PoolPicture | undefined) => slowStart.tableChanged(aTableOf(read === undefined ? {} : { read })),
+    share: (member: string) => slowStart.share(POOL, { member }),
+    ramping: () => slowStart.ramping(POOL),
   };
 }
 
