@@ -338,7 +338,7 @@ class RunningProxy implements LocalProxy {
     this.#drains.start(drainOfRemoval(removal, this.#registry));
   }
 
-  /** No sessions of a removed exclusive pool may stay: nobody decides about its members any more. */
+  /** No sessions of a removed exclusive pool may stay: no decision covers its members any more. */
   #drainPool({ name, exclusive, drainTimeoutMs }: PoolPolicy): void {
     const removal: Removal = {
       what: `pool ${name}`,

@@ -27,7 +27,7 @@ export function explainBind({ address, reusePort, error, own }: BindFailure): st
       return `${text} cannot be resolved`;
     case 'ENOTSUP':
       return reusePort
-        ? `${text} cannot be shared on this system: reuse_port needs Linux, FreeBSD or another that deals out connections`
+        ? `${text} cannot be shared: reuse_port needs a system that deals out connections, such as Linux or FreeBSD`
         : `${text} cannot be bound: ${error.message}`;
     default:
       return `${text} cannot be bound: ${error.message}`;

@@ -1,5 +1,5 @@
-// What a client reads when its relayed session ends between two messages: the reason code ends the message, DETAIL has
-// the cause, HINT the remedy. No text contains an address.
+// The message to a client when its relayed session ends between two messages: the reason code ends the message, DETAIL
+// has the cause, HINT the remedy. No text contains an address.
 import { CLOSE_REASONS } from '../../model/close-reason.ts';
 import type { BackendEnding, EndReason, LeaveCause } from '../../model/close-reason.ts';
 import { durationText } from '../../core/describe.ts';

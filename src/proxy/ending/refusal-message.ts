@@ -1,5 +1,5 @@
-// What a refused client reads: one message per reason, with the reason code at its end; DETAIL gives the facts, HINT
-// the remedy. No text contains an address, because the reader has not authenticated.
+// The error that a refused client reads: one message per reason, with the reason code at its end; DETAIL gives the
+// facts, HINT the remedy. No text contains an address, because the reader has not authenticated.
 import { CLOSE_REASONS } from '../../model/close-reason.ts';
 import type { RefusalReason } from '../../model/close-reason.ts';
 import { describeMembers, durationText } from '../../core/describe.ts';
@@ -9,6 +9,8 @@ import type { PoolDecision } from '../../core/routing-table.ts';
 import { encodeErrorResponse } from '../../wire/error-response.ts';
 import type { ErrorFields } from '../../wire/error-response.ts';
 import type { PoolRequest } from '../../wire/pool-request.ts';
+
+const EXPLAIN = '`pointsman explain` on the proxy host shows why each member is excluded.';
 
 export interface RefusalFacts {
   readonly pool: PoolPolicy;
@@ -125,7 +127,7 @@ function advice(reason: RefusalReason, facts: RefusalFacts): Pick<ErrorFields, '
     case 'no_route':
       return {
         detail: join(detail, members()),
-        hint: 'Connect again in a few seconds. `pointsman explain` on the proxy host shows why each member is excluded.',
+        hint: `Connect again in a few seconds. ${EXPLAIN}`,
       };
     case 'connect_failed':
       return {

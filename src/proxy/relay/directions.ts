@@ -1,6 +1,6 @@
-// What happens to each chunk of a relay: gate, taps, counters, pipe. One small object for each direction holds
-// everything that a chunk touches: with many busy sessions, memory outside the processor's cache is most of the cost of
-// a chunk.
+// Each direction of a relay, and the way of each chunk: gate, taps, counters, pipe. One small object for each direction
+// holds everything that a chunk touches: with many busy sessions, memory outside the processor's cache is most of the
+// cost of a chunk.
 import type { Pipe, Receiver } from './stream-pipe.ts';
 import type { Gate } from './stall-gate.ts';
 

@@ -22,7 +22,7 @@ import { Relay } from './relay.ts';
 import type { StallGate } from './stall-gate.ts';
 import type { OpenPipes } from './stream-pipe.ts';
 
-/** What all relayed sessions of a proxy share. */
+/** The parts of a proxy that its relayed sessions share. */
 export interface RelayServices {
   readonly clock: Clock;
   readonly onTrigger: (trigger: Trigger) => void;
