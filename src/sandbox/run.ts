@@ -8,10 +8,10 @@ import type { AskSandbox, SandboxRequest, SandboxSql } from '../cli/io.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Event } from '../telemetry/log-lines.ts';
 import { banner } from './console/banner.ts';
-import { askToPerform, askWhereabouts } from './console/control-client.ts';
+import { askToPerform, askEndpoints } from './console/control-client.ts';
 import { listenForControl } from './console/control-server.ts';
 import type { Controlled } from './console/control-server.ts';
-import { createDeeds } from './console/actions.ts';
+import { createActions } from './console/actions.ts';
 import { firstTaken } from './console/free-addresses.ts';
 import { keysText } from './console/keys.ts';
 import { pointsmanConfig } from './console/pointsman-config.ts';
@@ -69,11 +69,11 @@ export async function runSandbox(options: RunSandboxOptions): Promise<number> {
     const taken = await firstTaken([request.write, request.read, request.admin]);
     if (taken !== undefined) throw new Error(`${taken} is taken: ${ELSEWHERE}`);
     const up = await startAll(options, tell, closing);
-    const deeds = createDeeds({ ...up, tell, end: () => ending.resolve(undefined) });
-    controlled = { whereabouts: { scope: up.sandbox.scope, write: up.write, read: up.read }, perform: deeds.perform };
+    const actions = createActions({ ...up, tell, end: () => ending.resolve(undefined) });
+    controlled = { endpoints: { scope: up.sandbox.scope, write: up.write, read: up.read }, perform: actions.perform };
     terminal.write(`${up.banner}\n`);
     if (terminal.onKey !== undefined) {
-      terminal.onKey(deeds.onKey);
+      terminal.onKey(actions.onKey);
       terminal.write(`${keysText()}\n\n`);
     }
     await ending.promise;
@@ -173,7 +173,7 @@ export const askSandbox: AskSandbox = async (control, verb, target) => {
 };
 
 export const sandboxSql: SandboxSql = async (control, pool, statement) => {
-  const found = await askWhereabouts(control);
+  const found = await askEndpoints(control);
   if ('kind' in found) return { ok: false, text: found.text };
   try {
     const { command, rowCount, rows, tookMs } = await runStatement(found[pool], statement);

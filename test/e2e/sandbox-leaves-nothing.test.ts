@@ -23,7 +23,7 @@ const HASTY = { ttl: 2, loop_wait: 0.5, retry_timeout: 0.5 };
 const NO_PROC = process.platform === 'linux' ? undefined : 'Linux, whose /proc tells of processes';
 const ACTION_TIMEOUT_MS = 20_000;
 
-const whereabouts = z.object({
+const endpoints = z.object({
   directory: z.string(),
   members: z.array(z.object({ port: z.number(), api: z.string() })),
 });
@@ -76,7 +76,7 @@ describeUnless(missingForSandbox, 'leftovers, on the sandbox', () => {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       const [line] = await once(createInterface({ input: runner.stdout }), 'line');
-      const footprint = footprintOf(whereabouts.parse(JSON.parse(String(line))));
+      const footprint = footprintOf(endpoints.parse(JSON.parse(String(line))));
       await expectFootprint(footprint);
       runner.kill('SIGKILL');
       const isGone = () => Promise.resolve(processesOf(footprint.directory).length === 0);
@@ -103,7 +103,7 @@ describeUnless(missingForSandbox, 'leftovers, on the sandbox', () => {
   }
 });
 
-function footprintOf({ directory, members }: z.infer<typeof whereabouts> | Sandbox): Footprint {
+function footprintOf({ directory, members }: z.infer<typeof endpoints> | Sandbox): Footprint {
   const ports = members.flatMap(({ port, api }) => [port, Number(new URL(api).port)]);
   const footprint = { directory, ports, pids: new Set<number>() };
   note(footprint);

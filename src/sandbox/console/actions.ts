@@ -1,6 +1,6 @@
 // Carries out a key or a command from the second terminal, and reports it in one line.
 import { READ_STATEMENT, WRITE_STATEMENT } from './banner.ts';
-import { deedOf, keysText } from './keys.ts';
+import { actionOf, keysText } from './keys.ts';
 import { runStatement } from './statement.ts';
 import { isVerbName, VERBS } from './verb-list.ts';
 import { perform } from './verbs.ts';
@@ -21,7 +21,7 @@ export interface Actions {
   readonly onKey: (key: string) => void;
 }
 
-export function createDeeds(options: DeedOptions): Actions {
+export function createActions(options: DeedOptions): Actions {
   const { sandbox, tell, end } = options;
 
   async function performAndTell(verb: string, target: string | undefined): Promise<VerbOutcome> {
@@ -46,7 +46,7 @@ export function createDeeds(options: DeedOptions): Actions {
   return {
     perform: performAndTell,
     onKey(key) {
-      const action = deedOf(key);
+      const action = actionOf(key);
       if (action === undefined) return;
       switch (action.kind) {
         case 'verb':

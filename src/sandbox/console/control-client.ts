@@ -1,8 +1,8 @@
 // The client of a running sandbox, for commands in a second terminal. Every outcome is a value.
 import { request } from 'undici';
 import { z } from 'zod';
-import { outcomeSchema, whereaboutsSchema } from './control-protocol.ts';
-import type { Whereabouts } from './control-protocol.ts';
+import { outcomeSchema, endpointsSchema } from './control-protocol.ts';
+import type { Endpoints } from './control-protocol.ts';
 import type { VerbOutcome } from './verb-list.ts';
 
 /** A switchover takes time, and so does making a member anew. */
@@ -22,10 +22,10 @@ export function askToPerform(address: string, verb: string, target: string | und
 }
 
 /** Never rejects. */
-export function askWhereabouts(address: string): Promise<Whereabouts | VerbOutcome> {
+export function askEndpoints(address: string): Promise<Endpoints | VerbOutcome> {
   return asking(address, async () => {
     const { body } = await request(`http://${address}/`, { signal: AbortSignal.timeout(DEADLINE_MS) });
-    return z.union([whereaboutsSchema, outcomeSchema]).parse(await body.json());
+    return z.union([endpointsSchema, outcomeSchema]).parse(await body.json());
   });
 }
 

@@ -7,11 +7,11 @@ export const orderSchema = z.strictObject({ verb: z.string(), target: z.string()
 export const outcomeSchema = z.object({ kind: z.enum(['done', 'refused', 'failed']), text: z.string() });
 
 /** GET /: the addresses of the sandbox's listeners, for commands that use them. */
-export const whereaboutsSchema = z.object({
+export const endpointsSchema = z.object({
   scope: z.string(),
   /** Connection URLs of the application's role through Pointsman. */
   write: z.string(),
   read: z.string(),
 });
 
-export type Whereabouts = z.infer<typeof whereaboutsSchema>;
+export type Endpoints = z.infer<typeof endpointsSchema>;

@@ -4,11 +4,11 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server } from 'node:http';
 import { z } from 'zod';
 import { orderSchema } from './control-protocol.ts';
-import type { Whereabouts } from './control-protocol.ts';
+import type { Endpoints } from './control-protocol.ts';
 import type { VerbOutcome } from './verb-list.ts';
 
 export interface Controlled {
-  readonly whereabouts: Whereabouts;
+  readonly endpoints: Endpoints;
   readonly perform: (verb: string, target: string | undefined) => Promise<VerbOutcome>;
 }
 
@@ -18,7 +18,7 @@ export type ControlStart =
 
 interface Answer {
   readonly status: number;
-  readonly body: VerbOutcome | Whereabouts;
+  readonly body: VerbOutcome | Endpoints;
 }
 
 const MAX_BODY_BYTES = 4096;
@@ -57,7 +57,7 @@ async function respond(request: IncomingMessage, controlled: Controlled | undefi
   const { method, headers } = request;
   if (headers.origin !== undefined) return refusal(403, 'browsers have no business here');
   if (controlled === undefined) return refusal(503, 'the sandbox is still starting');
-  if (method === 'GET') return { status: 200, body: controlled.whereabouts };
+  if (method === 'GET') return { status: 200, body: controlled.endpoints };
   if (method !== 'POST') return refusal(405, 'GET or POST');
   const order = orderSchema.safeParse(await readJson(request));
   if (!order.success) return refusal(400, z.prettifyError(order.error));

@@ -31,7 +31,7 @@ const WIDTH = 100;
 const ENDS: readonly string[] = ['\u0003', '\u0004'];
 
 /** Undefined: the key has no meaning. */
-export function deedOf(key: string): Deed | undefined {
+export function actionOf(key: string): Deed | undefined {
   if (ENDS.includes(key)) return { kind: 'end' };
   return KEYS.find((known) => known.key === key)?.deed;
 }

@@ -1,6 +1,6 @@
 // The way into a running sandbox from a second terminal, over real sockets.
 import { afterEach, describe, expect, test } from 'vitest';
-import { askToPerform, askWhereabouts } from '../../../src/sandbox/console/control-client.ts';
+import { askToPerform, askEndpoints } from '../../../src/sandbox/console/control-client.ts';
 import { listenForControl } from '../../../src/sandbox/console/control-server.ts';
 import type { Controlled } from '../../../src/sandbox/console/control-server.ts';
 import { findFreePorts } from '../../support/patroni/ports.ts';
@@ -25,7 +25,7 @@ function echo(): Controlled & { readonly log: string[] } {
   const log: string[] = [];
   return {
     log,
-    whereabouts: WHEREABOUTS,
+    endpoints: WHEREABOUTS,
     async perform(verb, target) {
       log.push(`${verb} begins`);
       await new Promise((resolve) => setImmediate(resolve));
@@ -40,7 +40,7 @@ describe('what is asked arrives, and the answer too', () => {
     const address = await listening(echo());
     expect(await askToPerform(address, 'kill', 'primary')).toEqual({ kind: 'done', text: 'kill primary' });
     expect(await askToPerform(address, 'explode', undefined)).toEqual({ kind: 'refused', text: 'explode nobody' });
-    expect(await askWhereabouts(address)).toEqual(WHEREABOUTS);
+    expect(await askEndpoints(address)).toEqual(WHEREABOUTS);
   });
 
   test('one verb at a time', async () => {
@@ -60,14 +60,14 @@ describe('what cannot be done says why', () => {
     const address = `127.0.0.1:${port}`;
     const text = `no sandbox runs at ${address}; \`pointsman sandbox\` starts one`;
     expect(await askToPerform(address, 'kill', undefined)).toEqual({ kind: 'failed', text });
-    expect(await askWhereabouts(address)).toEqual({ kind: 'failed', text });
+    expect(await askEndpoints(address)).toEqual({ kind: 'failed', text });
   });
 
   test('still starting', async () => {
     const address = await listening(undefined);
     const answer = { kind: 'refused', text: 'the sandbox is still starting' };
     expect(await askToPerform(address, 'kill', undefined)).toEqual(answer);
-    expect(await askWhereabouts(address)).toEqual(answer);
+    expect(await askEndpoints(address)).toEqual(answer);
   });
 
   test('the address is taken', async () => {

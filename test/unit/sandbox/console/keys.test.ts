@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest';
-import { deedOf, keysText } from '../../../../src/sandbox/console/keys.ts';
+import { actionOf, keysText } from '../../../../src/sandbox/console/keys.ts';
 
 test('every key of the text means something', () => {
   const lines = keysText().split('\n');
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100);
   const keys = lines.flatMap((line) => line.slice(6).split(' · ')).map((part) => part.slice(0, 1));
   expect(keys.length).toBeGreaterThan(8);
-  for (const key of keys) expect(deedOf(key), key).toBeDefined();
+  for (const key of keys) expect(actionOf(key), key).toBeDefined();
   expect(new Set(keys).size).toBe(keys.length);
 });
 
 test.each(['\u0003', '\u0004', 'q'])('%j ends the sandbox', (key) => {
-  expect(deedOf(key)).toEqual({ kind: 'end' });
+  expect(actionOf(key)).toEqual({ kind: 'end' });
 });
 
 test('a key that means nothing', () => {
-  expect(deedOf('z')).toBeUndefined();
+  expect(actionOf('z')).toBeUndefined();
 });
