@@ -9,7 +9,7 @@ import type { Credentials } from '../patroni/settings.ts';
 
 export type ClientTool = 'psql' | 'pgbench' | 'pg_isready' | 'pg_receivewal' | 'pg_recvlogical';
 
-/** Where it connects to and as whom. */
+/** The listener, and the role. */
 export interface ToolTarget {
   readonly port: number;
   readonly as: Credentials;
@@ -48,7 +48,7 @@ export function startTool(name: ClientTool, to: ToolTarget, args: readonly strin
   return { stdout: child.stdout, done };
 }
 
-/** What it printed. */
+/** Its output. */
 export async function runTool(name: ClientTool, to: ToolTarget, args: readonly string[]): Promise<string> {
   const { stdout, done } = startTool(name, to, args);
   const chunks: Buffer[] = [];

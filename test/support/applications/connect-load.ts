@@ -1,5 +1,5 @@
-// A client population that connects, writes one row, and leaves, at a steady rate: what an application without a
-// pool looks like to a failover. Every attempt is recorded, none is repeated.
+// A client population that connects, writes one row, and leaves, at a steady rate: an application without a pool, as a
+// failover meets it. Every attempt is recorded, none is repeated.
 import { Client } from 'pg';
 import { SERVER_NAME } from '../clusters/server-name.ts';
 import { monotonicMs } from '../patroni/wait.ts';
@@ -11,9 +11,9 @@ export interface Attempt {
   /** The server that took the write, `host:port` by its own account; undefined when the attempt failed. */
   readonly server: string | undefined;
   readonly rowId: number | undefined;
-  /** SQLSTATE and text of whatever failed. */
+  /** SQLSTATE and text of the failure. */
   readonly error: string | undefined;
-  /** The same when it was the connect that failed, rather than a statement on a session that had been opened. */
+  /** The same, when the connect failed and not a statement on an open session. */
   readonly connectError: string | undefined;
 }
 
@@ -39,12 +39,13 @@ export interface ConnectLoad {
   stop(): Promise<readonly Attempt[]>;
 }
 
-/** What the row says of who took it: the e2e tests create the table. */
+/** The row names the server that took it. The e2e tests create the table. */
 export const WRITE_ROW = `insert into writes (server) values (${SERVER_NAME}) returning id, server`;
 /** A read for such a load; an answer has an id, whatever it is. */
 export const READ_ROW = `select ${SERVER_NAME} as server, 0 as id`;
 export const CREATE_WRITES =
-  'create table if not exists writes (id bigint generated always as identity primary key, server text, at timestamptz default clock_timestamp())';
+  'create table if not exists writes ' +
+  '(id bigint generated always as identity primary key, server text, at timestamptz default clock_timestamp())';
 
 export function startConnectLoad(options: ConnectLoadOptions): ConnectLoad {
   return startLoad(() => attemptOnce(options), options.perSecond);

@@ -1,4 +1,5 @@
-// The drivers of test/e2e/drivers as processes: which of them this machine has, one that runs cases, and one that keeps working.
+// The drivers of test/e2e/drivers as processes: a list of those that this machine has, one process that runs
+// cases, and one that keeps working.
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +14,7 @@ const JDBC = '/usr/share/java/postgresql.jar';
 
 export interface Driver {
   readonly name: string;
-  /** What is not there, with how to get it; undefined when all is. */
+  /** The missing part, with how to get it; undefined when nothing is missing. */
   readonly missing: string | undefined;
   /** Cases that it has no way for. */
   readonly lacks: readonly string[];
@@ -28,7 +29,7 @@ export interface DriverTarget {
   readonly sslmode: 'disable' | 'require';
 }
 
-/** What a program printed about one case. */
+/** The output of a program about one case. */
 export interface CaseResult {
   readonly value: string | undefined;
   readonly error: string | undefined;
@@ -122,7 +123,7 @@ function start(driver: Driver, directory: string, to: DriverTarget, args: readon
   });
 }
 
-/** Runs the cases in one process, and answers what it printed about each. */
+/** Runs the cases in one process; resolves with its output about each. */
 export async function runCases(
   driver: Driver,
   directory: string,

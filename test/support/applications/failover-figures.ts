@@ -1,17 +1,17 @@
-// What a connect load went through while the primary changed: figures and the judgement that no write went astray.
+// Figures of a connect load during a change of primary, and the check that no write reached the wrong member.
 import { expect } from 'vitest';
 import { type Server, serverName } from '../clusters/server-name.ts';
 import type { Attempt } from './connect-load.ts';
 
 /**
- * Milliseconds. Tests print their figures and fail only beyond this: a busy machine is no fault of the proxy. The tight bounds are those
- * of `npm run bench:failover`.
+ * Milliseconds. Tests print their figures and fail only beyond this: a busy machine is no fault of the proxy. The
+ * tight limits are those of `npm run bench:failover`.
  */
 export const GENEROUS_MS = 5000;
 
 /**
- * What failed of the attempts begun after the fault. Those begun before it may have been with the server already, in the middle
- * of their authentication or of their statement, when it went: that no proxy can mend, and a direct client meets it, too.
+ * Failures of the attempts that began after the fault. An earlier attempt may have been at the server already, in the
+ * middle of its authentication or statement. No proxy can mend that, and a direct client meets it, too.
  */
 export function failedAfter(attempts: readonly Attempt[], faultAtMs: number): string[] {
   return attempts.filter((attempt) => attempt.startedAtMs > faultAtMs).flatMap((attempt) => attempt.error ?? []);
@@ -27,7 +27,7 @@ export function firstWriteOn(attempts: readonly Attempt[], server: Server): numb
   return Math.min(...attempts.filter((attempt) => attempt.server === name).map((attempt) => attempt.endedAtMs));
 }
 
-/** Each write was taken by the old primary or by the new one, and none by the old one after the new one took its first. */
+/** Only the old and the new primary took writes, and the old one took none after the first of the new one. */
 export function assertOnlyPrimariesWrote(attempts: readonly Attempt[], old: Server, next: Server): void {
   const names = [serverName(old), serverName(next)];
   const written = attempts.filter((attempt) => attempt.server !== undefined);

@@ -1,4 +1,4 @@
-// One session of a client that stays: open, asked now and then, and watched for its end.
+// One session of a client that stays open, runs a statement now and then, and records its end.
 import { Client } from 'pg';
 import { SERVER_NAME } from '../clusters/server-name.ts';
 import { monotonicMs } from '../patroni/wait.ts';

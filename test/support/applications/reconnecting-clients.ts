@@ -1,4 +1,4 @@
-// So many clients that each connect, ask one thing, leave, and come again after a pause: applications without a pool.
+// Many clients that each connect, run one statement, leave, and come again after a pause: applications without a pool.
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Attempt, attemptOnce, type AttemptOptions } from './connect-load.ts';
 

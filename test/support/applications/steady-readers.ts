@@ -1,5 +1,6 @@
-// Readers that never stop: `pooled` ones keep their sessions as a connection pool does, `reconnecting` ones open one for each read. Each read
-// tells who served it and when, so that a test can say for how long nobody was served, and who served where it should not.
+// Readers that never stop: `pooled` ones keep their sessions as a connection pool does, `reconnecting` ones open a
+// session for each read. Each read records its server and time, so that a test can say for how long a reader had no
+// answer, and which server answered that should not have.
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { SERVER_NAME } from '../clusters/server-name.ts';
@@ -63,7 +64,7 @@ export class SteadyReaders {
     return Math.round(Math.max(...gaps));
   }
 
-  /** What reads failed with, each text once. */
+  /** Texts of failed reads, each once. */
   errors(): readonly string[] {
     return [...new Set(this.#errors)];
   }

@@ -1,5 +1,5 @@
-// Many clients that write one row after the other, each row with a key that no other row has: a client whose session ends comes back
-// and writes the same key again, so that a key that two servers acknowledge would show.
+// Many clients that write one row after the other, each row with a key of its own. A client whose session ends comes
+// back and writes the same key again, so that a key that two servers acknowledge would show.
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { SERVER_NAME } from '../clusters/server-name.ts';
@@ -41,7 +41,7 @@ export function startUniqueWriters(count: number, port: number, as: Credentials,
         for (; !isStopped(); next += 1) {
           const key = `${writer}-${next}`;
           const { rows } = await client.query<Omit<Acknowledged, 'key'>>(WRITE_KEY, [key]);
-          // No row: it had been written without a word to us. Whoever wrote it did not acknowledge it.
+          // No row: an earlier attempt had written it, and its acknowledgement was lost.
           acknowledged.push(...rows.map((row) => ({ key, ...row })));
           await delay(everyMs);
         }

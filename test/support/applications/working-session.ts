@@ -1,5 +1,5 @@
-// A client that keeps one session, does a short transaction on it now and then, and connects again whenever the session ends: what a
-// connection of an application's pool looks like to maintenance. It notes where in its work each end met it.
+// A client that keeps one session, runs a short transaction on it now and then, and connects again when it ends.
+// Maintenance meets such clients in a connection pool. Each end is recorded with the state of the transaction.
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { SERVER_NAME } from '../clusters/server-name.ts';
@@ -38,7 +38,7 @@ export class WorkingSession {
   /** host:port; undefined while it has no session. */
   server: string | undefined;
 
-  /** `outOfStep`: 0 to 1, the share of a transaction's period that it waits before its first one, so that several do not work in step. */
+  /** `outOfStep`: wait before the first transaction as a share of the period, 0 to 1, to spread several sessions. */
   constructor(port: number, as: Credentials, outOfStep: number) {
     this.#port = port;
     this.#as = as;

@@ -1,5 +1,6 @@
-// A whole cluster as the scenario tests see it, whoever runs it: who its members are, how it is broken and mended, and how to ask
-// it past Pointsman. Each verb returns when its effect can be seen, and fails after a deadline with the state of the cluster.
+// A whole cluster as the scenario tests see it, on the sandbox or on Patroni: its members, the ways to break and mend
+// it, and questions to it that do not go through Pointsman. Each verb returns when its effect can be seen, and fails
+// after a deadline with the state of the cluster.
 import type { ClusterDocument, Tags } from '../patroni/documents.ts';
 import type { Floor } from '../patroni/floor.ts';
 import type { MemberAddress } from '../patroni/member.ts';
@@ -12,22 +13,22 @@ export interface ClusterUnderTest {
   readonly app: Credentials;
   members(): readonly MemberAddress[];
   member(name: string): MemberAddress;
-  /** Who runs as primary by its own account; waits for one. */
+  /** The member that calls itself the primary; waits for one. */
   leader(): Promise<MemberAddress>;
   /** One primary, and every member that was not killed streams from it. */
   waitUntilHealthy(): Promise<void>;
   /** For a test's own conditions. */
   waitUntil<T>(what: string, ask: () => Promise<T | undefined | false>, timeoutMs: number): Promise<T>;
   describeState(): Promise<string>;
-  /** Answers the new leader, which takes writes. */
+  /** Resolves with the new leader, which takes writes. */
   switchover(options?: { readonly to?: string }): Promise<MemberAddress>;
   /** As if its host died, except that its ports refuse. */
   kill(name: string): Promise<void>;
   /** After a kill; returns when the member streams from the primary. */
   start(name: string): Promise<void>;
-  /** Its PostgreSQL alone, through the management API; returns when the member streams from the primary again, or is it. */
+  /** Restarts PostgreSQL through the management API; returns when the member streams again, or is the primary. */
   restart(name: string): Promise<void>;
-  /** TCP still connects to the member's API, but never gets an answer; its PostgreSQL goes on. */
+  /** Connects to the member's API succeed, but get no answer; its PostgreSQL goes on. */
   freezeManager(name: string): Promise<void>;
   thawManager(name: string): Promise<void>;
   /** The replica receives WAL but does not replay it. */
@@ -40,7 +41,7 @@ export interface ClusterUnderTest {
   patchConfig(patch: Readonly<Record<string, unknown>>): Promise<void>;
   /** On that member itself, as superuser in the app database unless told. */
   sql(name: string, text: string, options?: SqlOptions): Promise<Row[]>;
-  /** As the first member that answers tells it; undefined when none does. */
+  /** From the first member that answers; undefined when none does. */
   clusterDocument(): Promise<ClusterDocument | undefined>;
   /** Starts at once. `excluding` is the old leader's name; without it the present primary wins immediately. */
   watchFirstDirectWrite(options?: { readonly excluding?: string; readonly timeoutMs?: number }): Floor;

@@ -1,4 +1,4 @@
-// What most e2e tests need: a cluster with Pointsman before it, for all tests of a describe block.
+// A cluster with Pointsman before it, for all tests of a describe block: most e2e tests need that.
 import { afterAll, beforeAll } from 'vitest';
 import type { ClusterUnderTest } from './cluster-under-test.ts';
 import { configFor } from '../processes/pointsman-config.ts';

@@ -1,5 +1,5 @@
-// describe() for scenarios that need a cluster: on the sandbox, which is wherever its npm package is, and on real Patroni where that
-// is installed. The tests get a lab that starts the one they are registered for.
+// describe() for scenarios that need a cluster: on the sandbox, where its npm package is installed, and on real
+// Patroni, where that is installed. The tests get a lab that starts the kind of cluster for which they are registered.
 import { clusterWithPointsman, type ClusterWithPointsman, type PointsmanWanted } from './cluster-with-pointsman.ts';
 import type { PatroniCluster } from '../patroni/cluster.ts';
 import { describeOnPatroni } from '../patroni/describe-on-patroni.ts';

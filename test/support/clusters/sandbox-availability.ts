@@ -1,8 +1,8 @@
-// Whether the sandbox can run here: npm leaves its PostgreSQL out where there is none for the platform, or where optional
+// Whether the sandbox can run here: npm leaves its PostgreSQL out on platforms without one, and when optional
 // dependencies are not wanted.
 import { findBinaries } from '../../../src/sandbox/postgres/binaries.ts';
 
 const found = await findBinaries('embedded');
 
-/** What is missing, for people; undefined when the sandbox can run. */
+/** The missing part, for people; undefined when the sandbox can run. */
 export const missingForSandbox = found.kind === 'found' ? undefined : `the sandbox: ${found.why}`;

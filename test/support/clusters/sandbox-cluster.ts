@@ -1,5 +1,5 @@
-// The sandbox as a cluster under test: its own verbs break and mend it, everything else is asked through its management API and SQL
-// like any other cluster.
+// The sandbox as a cluster under test: its own verbs break and mend it. All else goes through its management API and
+// SQL, as with any other cluster.
 import type { DialectName, Sandbox, SandboxMember } from '../../../src/sandbox/sandbox.ts';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.ts';
 import { type ClusterDocument, parseMemberStatus, type Tags } from '../patroni/documents.ts';

@@ -1,4 +1,5 @@
-// Three members with real Patroni and an etcd, each in a container of its own on the lab's network. Each verb waits for its effect.
+// Three members with real Patroni and an etcd, each in a container of its own on the lab's network. Each verb waits for
+// its effect.
 import { setTimeout as delay } from 'node:timers/promises';
 import { CREATE_WRITES } from '../applications/connect-load.ts';
 import { ask } from '../patroni/http.ts';
@@ -22,11 +23,11 @@ export interface ClusterInContainers {
   /** Of the members' API, as the containers of the network reach it. */
   readonly seeds: readonly string[];
   readonly members: readonly RunningContainer[];
-  /** Who answers /primary. */
+  /** The member that answers 200 to /primary. */
   readonly primary: () => Promise<RunningContainer>;
   /** Until the primary takes writes and every other member that runs streams from it. */
   readonly waitUntilHealthy: () => Promise<void>;
-  /** To another member, which is the answer. */
+  /** To another member; resolves with its name. */
   readonly switchover: () => Promise<RunningContainer>;
   /** Of one member, as this machine reaches it past Pointsman. */
   readonly address: (member: RunningContainer) => MemberAddress;

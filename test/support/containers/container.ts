@@ -1,4 +1,5 @@
-// One container as a test sees it. Its ports are published on loopback alone, free ones; it waits for nothing by itself.
+// One container as a test sees it. Its ports are free ones, published on loopback alone. It waits for nothing by
+// itself.
 import type { Readable } from 'node:stream';
 import { GenericContainer, StartupCheckStrategy } from 'testcontainers';
 import type { StartedTestContainer, StartupStatus } from 'testcontainers';
@@ -41,7 +42,7 @@ class Started extends StartupCheckStrategy {
   }
 }
 
-/** What its builder has no word for is in the engine's own words. */
+/** Options that the builder does not offer, in the engine's own words. */
 class Confinable extends GenericContainer {
   constructor({ image, name, ports = [], init = false, confined = false }: ContainerWanted, network: string) {
     super(image);

@@ -30,7 +30,8 @@ export async function whyNoContainers(): Promise<string | undefined> {
   const missing = await missingBaseImages();
   if (missing.length === 0) return undefined;
   if (process.getuid?.() === 0 && existsSync(DEBOOTSTRAP)) return undefined;
-  return `the base images ${missing.join(', ')}: docker pull them, or apt-get install debootstrap and run test/make-base-images.sh as root`;
+  const how = 'docker pull them, or apt-get install debootstrap and run test/make-base-images.sh as root';
+  return `the base images ${missing.join(', ')}: ${how}`;
 }
 
 async function missingBaseImages(): Promise<readonly string[]> {

@@ -1,5 +1,5 @@
-// Images, containers and one network of a test run, and their end: everything carries a label with this process's number, so that
-// what a killed run left is found by the next one. What is never removed are the base images.
+// Images, containers and one network of a test run, and their end. Everything carries a label with this process's
+// number, so that the next run finds the leftovers of a killed one. The base images are never removed.
 import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -66,7 +66,7 @@ export async function startContainerLab(buildArguments: Record<string, string>):
   }
 }
 
-/** The reason is in the builder's own output, which the library keeps to itself: asked again, it stops at the same step. */
+/** The library hides the builder's output, which has the reason: the builder, run again, stops at the same step. */
 async function build(tag: string, context: string, buildArguments: Record<string, string>): Promise<void> {
   try {
     await GenericContainer.fromDockerfile(context).withBuildArgs(buildArguments).build(tag, { deleteOnExit: false });
@@ -76,7 +76,7 @@ async function build(tag: string, context: string, buildArguments: Record<string
   }
 }
 
-/** What runs that have ended without their end left behind. */
+/** Leftovers of runs that were killed. */
 async function sweep(docker: Engine): Promise<void> {
   const filters = { label: [LABEL] };
   const found = [...(await docker.listContainers({ all: true, filters })), ...(await docker.listNetworks({ filters }))];

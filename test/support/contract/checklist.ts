@@ -1,5 +1,6 @@
-// Every endpoint, parameter, status code and rule of the management API, by name: what the contract suite has to hold. Derived by hand from the
-// document; the groups are its headings. checklist.test.ts fails when an item is named by no test, or a test names none of these.
+// Every endpoint, parameter, status code and rule of the management API, by name: the contract suite has to hold them
+// all. Derived by hand from the document; the groups are its headings. checklist.test.ts fails when no test names an
+// item, or when a test names none of these.
 
 const SECTIONS = {
   'What the service does': {

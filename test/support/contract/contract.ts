@@ -1,5 +1,6 @@
-// How a contract test is registered: by the items of the checklist it holds, a title, and what to do. The suite is a function of a
-// `Contract`, so that the same tests register for each target, and for the check that no item is forgotten.
+// A contract test is registered with the items of the checklist that it holds, a title, and a function. The suite is a
+// function of a `Contract`, so that the same tests register for each target, and for the check that no item is
+// forgotten.
 import type { ItemId } from './checklist.ts';
 import type { ContractRun } from './run.ts';
 

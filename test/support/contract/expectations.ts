@@ -1,11 +1,11 @@
-// What is expected of a target: what the contract says, or what the table of known differences says instead. A listed difference that
-// is none, or that its test does not come to ask for, is an error: no line of the table outlives its reason.
+// The expectation of a target: the contract's, or the one in the table of known differences. A listed difference that
+// is none, or that its test does not ask for, is an error: no line of the table outlives its reason.
 import { isDeepStrictEqual } from 'node:util';
 import type { ItemId } from './checklist.ts';
 import type { KnownDifference } from './known-differences.ts';
 
 export interface Expectations {
-  /** What the contract says, unless the target is known to differ in this item. */
+  /** The contract's word, unless the target is known to differ in this item. */
   readonly expected: (item: ItemId, contractual: unknown) => unknown;
   /** Throws when a listed difference was not asked for. */
   readonly finish: () => void;

@@ -1,12 +1,12 @@
-// Where a target is known to answer otherwise than the management API says. The difference itself is tested: a target that does as the contract
-// says after all fails too, and its line has to go.
+// Where a target is known to answer otherwise than the management API says. The difference itself is tested: a target
+// that does as the contract says after all fails too, and its line has to go.
 import type { ItemId } from './checklist.ts';
 import type { TargetName } from './target.ts';
 
 export interface KnownDifference {
   readonly item: ItemId;
   readonly targets: readonly TargetName[];
-  /** In place of what the contract says. */
+  /** In place of the contract's word. */
   readonly instead: unknown;
   readonly reason: string;
 }
@@ -17,7 +17,7 @@ const SINCE_4_1 = 'since 4.1.0';
 const HALF_ROUTED = 'only GET is routed to them; every other method is answered as for an unknown path';
 const CODE_FOR_TIMES = 'its code for times that it cannot use';
 
-/** Patroni up to now, and so the sandbox when it speaks like it. */
+/** Every version of Patroni up to now, and the sandbox in Patroni's dialect. */
 const ANY_PATRONI: readonly Line[] = [
   { item: 'health.head.probes', instead: [503, 503], reason: HALF_ROUTED },
   { item: 'health.options.probes', instead: [503, 503], reason: HALF_ROUTED },
@@ -47,7 +47,7 @@ const ANY_PATRONI: readonly Line[] = [
   { item: 'error.412.reinitialize', instead: 503, reason: 'a refusal is a failure' },
 ];
 
-/** What later versions do as the contract says. */
+/** Later versions keep the contract in these. */
 const PATRONI_3_0_2: readonly Line[] = [
   { item: 'node.role', instead: 'master', reason: 'the word before 4.0.0' },
   { item: 'cluster.scope', instead: 'absent', reason: 'since 3.2.0' },

@@ -1,4 +1,5 @@
-// HTTP questions of the contract suite: each on a connection of its own and bounded in time; that no answer comes is an error.
+// HTTP requests of the contract suite, each on a connection of its own and limited in time. A missing answer is an
+// error.
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import type { MemberAddress } from '../patroni/member.ts';

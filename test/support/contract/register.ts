@@ -1,4 +1,5 @@
-// Registers the whole suite for one target with vitest: one cluster, areas in order, every test begun with a healthy cluster.
+// Registers the suite for one target with vitest: one cluster, areas in order, a healthy cluster at the start of a
+// test.
 import { afterAll, beforeAll, beforeEach, describe, it } from 'vitest';
 import { type ItemId, sectionOf } from './checklist.ts';
 import type { Area, Contract } from './contract.ts';

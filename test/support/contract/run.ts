@@ -1,4 +1,4 @@
-// One contract test in progress: its target, what is expected of it, and the usual questions to it.
+// One contract test in progress: its target, its expectations, and the usual requests.
 import { isDeepStrictEqual } from 'node:util';
 import type { Tags } from '../patroni/documents.ts';
 import type { MemberAddress } from '../patroni/member.ts';
@@ -16,13 +16,13 @@ export interface ContractRun {
   status(member: MemberAddress, path: string, method?: string): Promise<number>;
   /** The node status document. */
   node(member: MemberAddress): Promise<JsonRecord>;
-  /** The cluster document, as the first member tells it that answers. */
+  /** The cluster document, from the first member that answers. */
   cluster(): Promise<JsonRecord>;
   entry(name: string): Promise<JsonRecord>;
   config(): Promise<JsonRecord>;
-  /** Until `config()` tells this. */
+  /** Until `config()` returns this. */
   settled(wanted: JsonRecord): Promise<unknown>;
-  /** Returns the answer when `config()` tells the same. */
+  /** Returns the answer when `config()` returns the same. */
   patch(changes: JsonRecord): Promise<JsonRecord>;
   /** Changes the configuration for as long as `run` takes. */
   withConfig(changes: JsonRecord, run: () => Promise<void>): Promise<void>;
@@ -37,7 +37,7 @@ async function status(member: MemberAddress, path: string, method = 'GET'): Prom
   return (await ask(member, path, { method })).status;
 }
 
-/** A run without what is expected of it. */
+/** A run without expectations. */
 export function questionsTo(target: ContractTarget): Omit<ContractRun, 'expected'> {
   const until = <T>(what: string, look: () => Promise<T | undefined | false>, timeoutMs = PATIENCE_MS): Promise<T> =>
     waitUntil(what, look, { timeoutMs, explain: () => target.describeState() });
@@ -56,7 +56,7 @@ export function questionsTo(target: ContractTarget): Omit<ContractRun, 'expected
     throw new Error(`${member.name} is not the primary`);
   };
   const leader = () => until('a leader', () => anybody(isPrimary));
-  // Always of the same member: the others may tell the one before for as long as loop_wait.
+  // Always from the same member: the others may answer with the previous one for as long as loop_wait.
   const config = () => firstOf(target.members(), async (member) => record(parse(await ask(member, '/config'))));
   const settled = (wanted: JsonRecord) =>
     until('configuration in force', async () => isDeepStrictEqual(await config(), wanted));

@@ -1,5 +1,5 @@
-// What the contract suite needs of a cluster, whoever serves it: its words, its members, and ways to bring a state about. Verbs
-// return when their effect can be seen, except where they say otherwise.
+// A cluster as the contract suite needs it: its words, its members, and ways to bring a state about. Verbs return when
+// their effect can be seen, except where they say otherwise.
 import type { Tags } from '../patroni/documents.ts';
 import type { MemberAddress } from '../patroni/member.ts';
 import type { Row } from '../patroni/sql.ts';
@@ -9,7 +9,7 @@ export type TargetName = 'sandbox' | 'sandbox (patroni dialect)' | 'Patroni 3.0.
 export interface ContractTarget {
   readonly name: TargetName;
   readonly scope: string;
-  /** The endpoint of the node status document, the key in it that carries version and scope, and how names of metrics begin. */
+  /** The endpoint of the node status document, its key for version and scope, and the prefix of metrics. */
   readonly statusPath: '/manager' | '/patroni';
   readonly documentKey: 'manager' | 'patroni';
   readonly metricsPrefix: 'manager' | 'patroni';
@@ -20,7 +20,7 @@ export interface ContractTarget {
   configureTags(name: string, tags: Tags): Promise<void>;
   /** As if its host died. */
   kill(name: string): Promise<void>;
-  /** The heartbeat loop does not come to its end any more, while the API still answers what needs no SQL. */
+  /** The heartbeat loop hangs, while the API still answers requests that need no SQL. */
   stallHeartbeat(name: string): Promise<void>;
   /** The replica receives WAL and does not replay it. */
   pauseReplay(name: string): Promise<void>;
@@ -28,7 +28,7 @@ export interface ContractTarget {
   /** Undoes `kill` and `stallHeartbeat`; returns when the member is part of the cluster again. */
   heal(name: string): Promise<void>;
   setStoreOutage(isDown: boolean): Promise<void>;
-  /** One primary, everybody else streams from it, and the cluster document shows the same. */
+  /** One primary, every other member streams from it, and the cluster document shows the same. */
   waitUntilHealthy(): Promise<void>;
   describeState(): Promise<string>;
   destroy(): Promise<void>;

@@ -1,11 +1,11 @@
-// An application in a pod, for the player of pods: it takes for granted that its database is there, when it begins and until it ends.
-// What it does, by its one argument: `serve` until SIGTERM, and then write once more on a new connection; `stubborn`: serve, and never
-// end; `job`: write and end well; `failing-job`: write and end badly.
+// An application in a pod, for the pod player. It relies on its database from its first moment to its last. Its one
+// argument says what it does. `serve`: run until SIGTERM, and then write once more on a new connection. `stubborn`:
+// serve, and never end. `job`: write and exit with 0. `failing-job`: write and exit with 1.
 import { Client } from 'pg';
 
 async function connected(): Promise<Client> {
   const client = new Client({ connectionString: process.env['DATABASE_URL'] });
-  // What fails says it already; without a listener the event would end the process.
+  // The failing statement reports the error; without a listener the event would end the process.
   client.on('error', () => undefined);
   await client.connect();
   return client;

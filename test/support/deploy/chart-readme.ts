@@ -1,5 +1,5 @@
-// Writes the chart's README: the text before the marker is by hand, the tables behind it come from values.yaml. A comment
-// above a value is its description; a comment that begins with `## ` starts a table.
+// Writes the chart's README: the text before the marker is by hand, the tables behind it come from values.yaml. A
+// comment above a value is its description; a comment that begins with `## ` starts a table.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMap, isScalar, parseDocument } from 'yaml';

@@ -1,5 +1,5 @@
-// What must hold for every set of rendered manifests: Kubernetes accepts it, Pointsman accepts its configuration, the
-// shutdown times fit together, and the security settings are there.
+// Holds for every set of rendered manifests: Kubernetes accepts it, Pointsman accepts its configuration, the shutdown
+// times fit together, and the security settings are there.
 import { expect } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
 import type { Config } from '../../../src/config/config.ts';

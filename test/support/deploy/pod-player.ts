@@ -1,6 +1,7 @@
-// A stand-in for the kubelet, for one pod of which it plays the order and the timings: init containers with restartPolicy Always as sidecars
-// (https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/), probes, restarts, preStop hooks that sleep, SIGTERM to the
-// application first, the one grace period that all live on. Processes are real; images, cgroups, a network of the pod's own are not.
+// A stand-in for the kubelet, for one pod. It plays the order and the timings: init containers with restartPolicy
+// Always as sidecars (https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/), probes, restarts,
+// preStop hooks that sleep, SIGTERM to the application first, and one grace period for all. Processes are real. There
+// are no images, no cgroups, and no network of the pod's own.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Container, PodSpec, Probe } from './manifests.ts';
 import { waitUntil } from '../patroni/wait.ts';
@@ -40,7 +41,7 @@ interface Running {
   readonly life: AbortController;
 }
 
-/** What a container has at least when its turn to end comes (minimumGracePeriodInSeconds of the kubelet). */
+/** The least time of a container when its turn to end comes (minimumGracePeriodInSeconds of the kubelet). */
 const LEAST_GRACE_SECONDS = 2;
 const MOST_RESTARTS = 3;
 
@@ -72,7 +73,7 @@ export class PlayedPod {
     this.phase = 'Running';
   }
 
-  /** As `kubectl delete pod`: everything is told to end, in order. */
+  /** As `kubectl delete pod`: every container is told to end, in order. */
   async delete(): Promise<void> {
     this.#isEnding = true;
     const { containers, initContainers } = this.#spec;
@@ -98,7 +99,7 @@ export class PlayedPod {
     return running.played;
   }
 
-  /** Whatever still runs, at once; for the end of a test. */
+  /** Kills every process that still runs, at once; for the end of a test. */
   async remove(): Promise<void> {
     this.#isEnding = true;
     const left = [...this.#running.values()];
@@ -186,7 +187,7 @@ export class PlayedPod {
       return;
     }
     if (this.#spec.containers.some((one) => this.#running.has(one.name))) return;
-    // What keeps a Job from completing is its own containers alone.
+    // Only its own containers keep a Job from completing.
     this.#isEnding = true;
     await this.#endAll(this.#spec.initContainers);
     const isWell = this.#spec.containers.every((one) => this.#codes.get(one.name) === 0);
@@ -194,7 +195,7 @@ export class PlayedPod {
     this.#ended.resolve(this.phase);
   }
 
-  /** One grace period for all of them; a sidecar's turn comes when the application, and every later sidecar, has exited. */
+  /** One grace period for all. A sidecar's turn comes when the application and every later sidecar have exited. */
   async #endAll(containers: readonly Container[]): Promise<void> {
     const began = performance.now();
     const { initContainers, terminationGracePeriodSeconds } = this.#spec;

@@ -1,5 +1,5 @@
-// A kustomization rendered by the kustomize that is in kubectl. One older than components (Debian 12's kubectl has kustomize 2.0)
-// gets the same kustomization in the words that it knows; patches and references are its own work all the same.
+// A kustomization rendered by the kustomize that is in kubectl. An old one without components (Debian 12's kubectl has
+// kustomize 2.0) gets the same kustomization in the words that it knows; patches and references are still its own work.
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -68,7 +68,7 @@ const kustomization = z.strictObject({
 
 type Part = z.infer<typeof kustomization> & { readonly source: string };
 
-/** What an old kustomize reads; filled part by part. */
+/** The input of an old kustomize; filled part by part. */
 interface Lowered {
   readonly bases: string[];
   readonly resources: string[];
@@ -76,7 +76,7 @@ interface Lowered {
   readonly patchesStrategicMerge: string[];
 }
 
-/** Writes to `into` what `source` says, and returns its resources. */
+/** Writes the contents of `source` to `into`, and returns its resources. */
 async function lower(source: string, into: string): Promise<readonly Manifest[]> {
   const own = await read(source);
   const parts = [own, ...(await Promise.all(own.components.map((path) => read(join(source, path)))))];
@@ -122,7 +122,7 @@ async function lowerGenerators(part: Part, into: string, prefix: string, out: Lo
   }
 }
 
-/** A patch for each resource that is meant: an old kustomize finds what to patch by kind and name alone. */
+/** A patch for each resource: an old kustomize finds its targets by kind and name alone. */
 async function lowerPatches(part: Part, resources: readonly Manifest[], into: string, out: Lowered): Promise<void> {
   for (const patch of part.patches) {
     const body = z.looseObject({}).parse(parse(await readFile(join(part.source, patch.path), 'utf8')));

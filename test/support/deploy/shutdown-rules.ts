@@ -1,5 +1,5 @@
-// How a pod's shutdown time is shared out, from the one figure that an operator sets. The manifests state these rules; here they are
-// computed a second time, for the tests to hold every rendered manifest to.
+// How a pod's shutdown time is divided, from the one figure that an operator sets. The manifests state these rules. The
+// tests compute them a second time here and hold every rendered manifest to the result.
 
 interface ShutdownShares {
   readonly graceSeconds: number;

@@ -1,6 +1,6 @@
 // Checks manifests against the schemas of Kubernetes and of the Prometheus operator. The validators of the npm package
-// kubernetes-models let unknown fields pass. The compiler rejects them in a literal of the same package's types. So both
-// are used.
+// kubernetes-models let unknown fields pass. The compiler rejects unknown fields in a literal of the same package's
+// types, so both are used.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -16,7 +16,7 @@ export function commandLines({ file, line, language, text }: Block): readonly Co
   return typed.flatMap((one) => commandsIn(one).map((words) => ({ file, line, ...withEnvironment(words) })));
 }
 
-/** The words of each command in a line of shell: quotes are taken off, comments left out, `&&`, `|` and `;` separate. */
+/** The words of each command in a line of shell: without quotes and comments, separated by `&&`, `|` and `;`. */
 export function commandsIn(line: string): readonly (readonly string[])[] {
   const commands: string[][] = [[]];
   for (const [word, bare] of line.matchAll(/((?:'[^']*'|"(?:\$\([^)]*\)|[^"])*"|[^\s'"])+)/g)) {

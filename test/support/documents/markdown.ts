@@ -86,7 +86,7 @@ export function internalLinks({ file, prose }: Document): readonly Link[] {
   });
 }
 
-/** What stands between backticks in the prose, tables included. */
+/** The texts between backticks in the prose, tables included. */
 export function inlineCode({ prose }: Document): readonly string[] {
   return [...prose.join('\n').matchAll(/`([^`]+)`/g)].map(([, code = '']) => code.replaceAll(/\s+/g, ' '));
 }

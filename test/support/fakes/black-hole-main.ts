@@ -1,5 +1,5 @@
-// A member in a process of its own, whose host can fall silent: stopped, with the queues of its ports full, it answers nothing that is
-// sent to it, not even a connect. It tells its addresses on standard output and ends with whoever started it.
+// A member in a process of its own, whose host can fall silent: stopped, with the queues of its ports full, it answers
+// nothing, not even a connect. It prints its addresses on standard output and ends with the process that started it.
 import { startFakeBackend } from './fake-backend.ts';
 import { FakeMember } from './fake-member.ts';
 

@@ -1,5 +1,5 @@
-// A member whose host can vanish without a word: packets to it are dropped, as by a lost cable. Loopback knows no lost cable; a stopped
-// process whose accept queues are full is as near as a test comes without rights over the network.
+// A member whose host can vanish without a word: its packets are lost, as by a broken cable. Loopback has no cable. A
+// stopped process whose accept queues are full is as near as a test comes without rights over the network.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';

@@ -1,4 +1,4 @@
-// A fake PostgreSQL for the proxy's eyes: a TCP server with knobs that keeps what it received and how each connection ended.
+// A fake PostgreSQL as the proxy sees it: a TCP server with knobs that keeps all bytes and the end of each connection.
 import { createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
 import { encodeErrorResponse } from '../../../src/wire/error-response.ts';
@@ -26,9 +26,10 @@ export interface BackendConnection {
 export interface FakeBackend {
   readonly address: Address;
   /**
-   * `echo`: bytes go back, and so does the half-close. `silent`: reads and says nothing. `polite`: asks for authentication,
-   * then is silent. `stalled`: does not even read. `stopping`: answers that it shuts down. `gone`: closes without a word.
-   * `full`: has no room for one more. `obliging`: lets everybody in and answers every message as a query that selects one. `standby`: the same, and says what it is.
+   * `echo`: returns the bytes and the half-close. `silent`: reads and sends nothing. `polite`: asks for authentication,
+   * then is silent. `stalled`: does not even read. `stopping`: answers that it shuts down. `gone`: closes without a
+   * word. `full`: has no room for one more. `obliging`: lets every client in and answers every message as a query
+   * that selects one. `standby`: the same, and reports that it is a standby.
    */
   behaviour: 'echo' | 'silent' | 'polite' | 'stalled' | 'stopping' | 'full' | 'gone' | 'obliging' | 'standby';
   readonly connections: readonly BackendConnection[];

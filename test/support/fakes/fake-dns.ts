@@ -1,5 +1,5 @@
-// A name server on loopback, over UDP: answers A, AAAA and SRV questions from tables, or misbehaves. Only what a stub resolver asks for:
-// one question a packet, no compression in what it writes, no truncation (RFC 1035, RFC 2782).
+// A name server on loopback, over UDP: answers A, AAAA and SRV questions from tables, or misbehaves. It knows only what
+// a stub resolver asks: one question a packet, no compression in its answers, no truncation (RFC 1035, RFC 2782).
 import { createSocket } from 'node:dgram';
 import type { RemoteInfo, Socket } from 'node:dgram';
 import { isIP } from 'node:net';

@@ -1,4 +1,5 @@
-// What a fake member says: Patroni's rules for its health checks and the status document, as far as tests need them.
+// The answers of a fake member: Patroni's rules for its health checks and the status document, as far as tests need
+// them.
 import { parseSize } from '../../../src/model/check.ts';
 import type { FakeMemberState } from './fake-member.ts';
 

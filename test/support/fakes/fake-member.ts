@@ -1,5 +1,5 @@
-// A fake member: the management API as Patroni serves it (HTTP/1.0, body ends with the connection, no keep-alive), in this
-// process, with knobs. Written on sockets and not on an HTTP server, so that it can misbehave in every way a socket allows.
+// A fake member: the management API as Patroni serves it (HTTP/1.0, the body ends with the connection, no keep-alive),
+// in this process, with knobs. Written on sockets and not on an HTTP server, so that it can misbehave in every way.
 import { createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
 import type { Member } from '../../../src/model/member.ts';
@@ -29,7 +29,7 @@ export interface FakeMemberState {
   config: unknown;
 }
 
-/** What happens to a request, instead of an answer. `drip` sends the head, then a byte at a time for ever. */
+/** The fate of a request, instead of an answer. `drip` sends the head, then a byte at a time for ever. */
 export type Misbehaviour =
   | 'hang'
   | 'reset'

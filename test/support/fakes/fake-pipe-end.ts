@@ -1,4 +1,5 @@
-// A socket as a direct pipe sees it, with the kernel played by hand: what it reads, what it takes at once, and when it takes the rest.
+// A socket as a direct pipe sees it. The test plays the kernel: which bytes can be read, how many are taken at once,
+// and when the rest is taken.
 import { Socket } from 'node:net';
 import type { PipeEnd, Reader } from '../../../src/proxy/relay/direct/node-handle.ts';
 

@@ -1,7 +1,7 @@
 // Servers of tests: a free port on loopback, and an end.
 import type { Server } from 'node:net';
 
-/** Listens on a free port of 127.0.0.1; resolves with the port. `backlog`: connections accepted for a process that does not. */
+/** Listens on a free port of 127.0.0.1; resolves with it. `backlog`: the kernel's queue of connects. */
 export async function listen(server: Server, at: { readonly backlog?: number } = {}): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);

@@ -1,5 +1,5 @@
-// The whole program in this process: an app before a primary pg-1 and a replica pg-2, whose APIs and servers are fakes. Its
-// configuration is an object as the file would have it, and it is read through the real loader.
+// The whole program in this process: an app before a primary pg-1 and a replica pg-2, whose APIs and servers are fakes.
+// Its configuration is an object with the contents of the file, read through the real loader.
 import { stringify } from 'yaml';
 import { createApp } from '../../../src/app/app.ts';
 import { systemClock } from '../waiting/system-clock.ts';
@@ -68,7 +68,7 @@ export async function stopServers(servers: readonly FakeServer[]): Promise<void>
   }
 }
 
-/** The configuration's section of a cluster of these, known by name: nobody is discovered. */
+/** The section `cluster` of these members, known by name: without discovery. */
 function sectionOf(servers: readonly NamedServer[]): ConfigFile {
   const members = servers.map(({ api, postgres }) => ({
     name: api.name,
@@ -93,7 +93,7 @@ type Line = Readonly<Record<string, unknown>>;
 export class AppLab {
   readonly app: App;
   readonly lines: Line[];
-  /** What a reload over HTTP reads. */
+  /** The configuration that a reload over HTTP reads. */
   file: ConfigFile;
 
   private constructor(app: (lab: AppLab) => App, lines: Line[], file: ConfigFile) {

@@ -1,4 +1,4 @@
-// A cluster as discovery meets it, without sockets: contact points that give documents, a name server, a clock by hand.
+// A cluster as discovery meets it, without sockets: contact points that give documents, a name server, a manual clock.
 import type { ApiEndpoint } from '../../../src/model/member.ts';
 import type { ConfiguredMember, DiscoveryConfig, SrvSeed } from '../../../src/model/cluster-config.ts';
 import { createDiscovery } from '../../../src/discovery/discover.ts';
@@ -38,17 +38,17 @@ export interface FakeCluster {
   readonly clock: ManualClock;
   /** URL and address of every read, in order. */
   readonly reads: ApiEndpoint[];
-  /** What each `host:port` gives; absent: it refuses. */
+  /** The answer of each `host:port`; absent: it refuses. */
   readonly documents: Map<string, unknown>;
-  /** What each name resolves to; absent: ENOTFOUND. */
+  /** The addresses of each name; absent: ENOTFOUND. */
   readonly names: Map<string, readonly string[]>;
   /** SRV records of a name; absent: ENOTFOUND. */
   readonly services: Map<string, readonly SrvRecord[]>;
   /** Names asked for. */
   readonly lookups: string[];
-  /** What the sources of contact points were told to give, in order. */
+  /** Requests to the sources of contact points, in order. */
   readonly sources: Source[];
-  /** With whom of equals it begins, from 0 to 1. */
+  /** The choice among equal contact points, from 0 to 1. */
   readonly random: { start: number };
 }
 

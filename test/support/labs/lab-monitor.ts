@@ -1,5 +1,5 @@
-// A monitor over members that a test scripts: what each API answers is a function, time is a ManualClock's, and everything
-// the monitor tells is kept.
+// A monitor over members that a test scripts: a function gives the answers of each API, time is a ManualClock's, and
+// every report of the monitor is kept.
 import type { Action } from '../../../src/core/actions.ts';
 import type { MonitorEvent } from '../../../src/reports/events.ts';
 import type { Member, MemberName, MemberRefusal } from '../../../src/model/member.ts';
@@ -22,9 +22,9 @@ export class LabMonitor {
   readonly members = new Map<MemberName, Scripted>();
   readonly actions: Action[] = [];
   readonly events: MonitorEvent[] = [];
-  /** Instants of the questions, per member; and how many were ever open at once for one member. */
+  /** Instants of the probes, per member; and the most that were open at once for one member. */
   readonly asked = new Map<MemberName, number[]>();
-  /** Whom /cluster names leader and running; undefined: nobody. */
+  /** The member that /cluster names as the running leader; undefined: none. */
   leader: MemberName | undefined = 'pg-1';
   origin: Member['origin'] = 'configured';
   /** Members that no list names although they answer. */

@@ -1,5 +1,5 @@
-// A proxy on free ports with a routing table that the test writes: one listener per pool. The actions of each change are
-// those that the core plans, so tests say what the table is and never what should be done about it.
+// A proxy on free ports with a routing table that the test writes: one listener per pool. The core plans the actions of
+// each change, so tests give the table and never the actions.
 import { readKeyPair } from '../../../src/config/files/key-pair.ts';
 import { planActions } from '../../../src/core/actions.ts';
 import type { ProxyEvent, Trigger } from '../../../src/reports/events.ts';
@@ -31,7 +31,7 @@ export interface ProxyLabOptions {
   readonly relay?: RelayMode;
   readonly clock?: Clock;
   readonly dial?: Dial;
-  /** Other processes on the same ports, as this one hears of them. */
+  /** Other processes on the same ports, by their reports. */
   readonly peers?: Peers;
   readonly freshen?: (pool: string) => Promise<void>;
   /** Called whenever the proxy has an overdue decision made. */
@@ -48,17 +48,17 @@ export interface ProxyLab {
   readonly triggers: readonly Trigger[];
   /** Where clients of a pool connect. */
   address(pool: string): Address;
-  /** Decides anew: the table, then the actions, in one step, as the monitor does. */
+  /** Decides anew: the table, then synchronously the actions, as the monitor does. */
   decide(pools: Readonly<Record<string, PoolPicture>>): void;
   closed(): readonly Closed[];
   reasons(): readonly string[];
   /** A client that has sent its startup message and waits for no answer. */
   connect(pool: string, parameters?: Readonly<Record<string, string>>): Promise<RawClient>;
-  /** For afterEach: closes the proxy, waits until no timer of it is left on a clock driven by hand, and stops the backends. */
+  /** For afterEach: closes the proxy, waits until a manual clock has no timer left, and stops the backends. */
   end(...backends: readonly FakeBackend[]): Promise<void>;
 }
 
-/** What a lab's proxy has unless told otherwise, and what a test that gives it another policy begins with. */
+/** The policy of a lab's proxy unless a test sets another one. */
 export const LAB_POLICY: Pick<ProxyPolicy, 'client' | 'backend' | 'hold' | 'relay'> = {
   client: {
     startupTimeoutMs: 10_000,

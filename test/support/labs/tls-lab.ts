@@ -1,5 +1,5 @@
-// A proxy whose TLS is its own, before two silent backends: one for writes, one for reads. Made anew for each test, and looked over after it:
-// no timer, no session and no error of ours may be left.
+// A proxy that terminates TLS, before two silent backends: one for writes, one for reads. Each test gets a new one.
+// After the test no timer, no session and no error of ours may be left.
 import { afterEach, beforeEach, expect } from 'vitest';
 import type { Address } from '../../../src/model/member.ts';
 import type { ClientTls } from '../../../src/model/policy.ts';

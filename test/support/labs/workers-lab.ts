@@ -1,5 +1,5 @@
-// Pointsman with two workers before a fake cluster, as a process. Which worker serves a client the kernel decides; a session's id says
-// it, in the log.
+// Pointsman with two workers before a fake cluster, as a process. The kernel decides which worker serves a client; a
+// session's id in the log shows it.
 import type { Address } from '../../../src/model/member.ts';
 import { FakeCluster, fileFor } from './app-lab.ts';
 import type { ConfigFile } from './app-lab.ts';
@@ -32,7 +32,7 @@ export class WorkersLab {
     return lab;
   }
 
-  /** What its file says, with these sections instead. */
+  /** The contents of its file, with these sections replaced. */
   file(changes: ConfigFile = {}): ConfigFile {
     return fileOf(this.cluster, changes);
   }

@@ -38,7 +38,7 @@ function findInstallation(): Installation | undefined {
   return { patroni, etcd, postgresBinDir, python, account };
 }
 
-/** Where PostgreSQL's `postgres`, `psql` … is. Debian keeps each major version's binaries off the PATH; the newest one wins. */
+/** The folder of `postgres`, `psql` … Debian keeps each major version's binaries off the PATH; the newest one wins. */
 export function findPostgresBinDir(executable: string): string | undefined {
   const root = '/usr/lib/postgresql';
   const versions = directoryEntries(root).toSorted((a, b) => Number(b) - Number(a));

@@ -54,7 +54,7 @@ export class PatroniCluster implements ClusterUnderTest {
     return this.#site.directory;
   }
 
-  /** Who runs as primary, by /primary and its body; waits for one, at the longest for a failover. */
+  /** The primary, by /primary and its body; waits for one, at most for a failover. */
   async leader(timeoutMs = FAILOVER_TIMEOUT_MS): Promise<MemberAddress> {
     const primary = await this.#primary(timeoutMs);
     return primary.address;
@@ -74,7 +74,7 @@ export class PatroniCluster implements ClusterUnderTest {
     return describeState(this.#all(), this.#etcd);
   }
 
-  /** Answers the new leader; with `until: 'accepted'` still the old one. */
+  /** Resolves with the new leader; with `until: 'accepted'` still the old one. */
   async switchover(options: SwitchoverOptions = {}): Promise<MemberAddress> {
     const old = await this.#primary(FAILOVER_TIMEOUT_MS);
     const explain = () => this.describeState();
@@ -236,7 +236,7 @@ export class PatroniCluster implements ClusterUnderTest {
     return runSql(this.member(name), text, { as: { ...SUPERUSER, database: APP.database }, ...options });
   }
 
-  /** As the first member that answers tells it; undefined when none does. */
+  /** From the first member that answers; undefined when none does. */
   clusterDocument(): Promise<ClusterDocument | undefined> {
     return readClusterDocument(this.#running(), 5000);
   }

@@ -1,4 +1,4 @@
-// What a failure message says about the cluster: the /cluster document, each member's own status, log tails.
+// The state of the cluster for a failure message: the /cluster document, each member's own status, log tails.
 import type { Etcd } from './etcd.ts';
 import { readClusterDocument } from './health.ts';
 import type { Member } from './member.ts';

@@ -11,7 +11,7 @@ const memberStatus = z.looseObject({
   role: z.string().optional(),
   timeline: z.number().optional(),
   tags: tags.optional(),
-  /** Who streams from it. */
+  /** The standbys that stream from it. */
   replication: z.array(z.looseObject({ application_name: z.string(), state: z.string() })).optional(),
 });
 

@@ -1,5 +1,5 @@
-// The floor of any failover: a client that knows every member and writes to whichever lets it, at a pace of
-// milliseconds. What a proxy adds to an outage is measured from here, never from the kill.
+// The floor of any failover: a client that knows every member and writes to each until one accepts, at a pace of
+// milliseconds. The delay of a proxy is measured from here, never from the kill.
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { isPrimaryAnswer } from './health.ts';
@@ -70,7 +70,7 @@ export function watchFirstDirectWrite(options: FloorOptions): Floor {
     };
   };
   const done = finish(find(), () => abort.abort(), loops);
-  // Whoever awaits it sees the failure; nobody has to.
+  // A caller that awaits it sees the failure; without a caller it must not end the process.
   done.catch(() => undefined);
   return { done, stop: () => abort.abort() };
 }

@@ -1,4 +1,4 @@
-// Questions to a whole cluster: who is primary, what does /cluster say, does everyone stream.
+// Questions to a whole cluster: which member is primary, what /cluster shows, and whether every replica streams.
 import { type ClusterDocument, parseClusterDocument, parseMemberStatus } from './documents.ts';
 import type { HttpAnswer } from './http.ts';
 import type { AskedMember } from './member.ts';

@@ -30,7 +30,7 @@ export type MemberAddress = {
   readonly port: number;
 };
 
-/** As a client of its API sees it, whoever runs it. */
+/** As a client of its API sees it, on the sandbox or on Patroni. */
 export type AskedMember = Pick<Member, 'name' | 'address' | 'ask' | 'status'>;
 
 export class Member {

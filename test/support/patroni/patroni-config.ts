@@ -10,7 +10,7 @@ export type PatroniConfigInput = {
   readonly host: string;
   /** Unless it is `host`. */
   readonly listenHost?: string;
-  /** Who may log in, as pg_hba writes networks; loopback unless told. */
+  /** The network of the clients, as pg_hba writes it; loopback unless told. */
   readonly clients?: string;
   readonly apiPort: number;
   readonly port: number;

@@ -1,5 +1,5 @@
-// Reads /proc: who descends from whom, and freezing or thawing such a tree. Signals go to process ids that
-// descend from a process we started, never to a name.
+// Reads /proc for the descendants of a process, and freezes or thaws such a tree. Signals go to process ids that
+// descend from a process that we started, never to a name.
 import { readdir, readFile } from 'node:fs/promises';
 import { waitUntil } from './wait.ts';
 

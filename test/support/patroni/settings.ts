@@ -1,4 +1,4 @@
-// What a test may choose about its cluster, and who may log in to it.
+// The choices of a test about its cluster, and the roles that may log in to it.
 
 export type ClusterOptions = {
   /** pg-1 … pg-n; 3 unless told. */

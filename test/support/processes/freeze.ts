@@ -1,4 +1,4 @@
-// Stops a process, which cannot see to its own end then: should this one end before it, however, the other ends too.
+// Stops a process. A stopped process cannot end by itself, so it is killed when this process ends.
 import { spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 import process from 'node:process';

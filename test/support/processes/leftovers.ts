@@ -1,5 +1,5 @@
-// What a cluster on this machine may leave behind, looked for where the kernel tells it: processes, shared memory, listening ports.
-// On a system without /proc only the ports can be seen.
+// Leftovers of a cluster on this machine, as the kernel reports them: processes, shared memory, listening ports.
+// Without /proc only the ports can be seen.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { refusesConnections } from '../patroni/ports.ts';
 

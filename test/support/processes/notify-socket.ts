@@ -1,5 +1,6 @@
-// What a program tells its service manager: a real datagram socket on a path, which Node cannot make, read by a few lines of Python. The descriptors that
-// systemd-notify sends along are closed, which is how the manager says that it has read everything.
+// The service manager's side of sd_notify: a real datagram socket on a path, which Node cannot make, read by a few
+// lines of Python. It closes the descriptors that systemd-notify sends along, as the manager does when it has read
+// everything.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';

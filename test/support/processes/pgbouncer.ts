@@ -21,7 +21,7 @@ export const missingForPgbouncer = found === undefined ? 'PgBouncer (apt-get ins
 /** It refuses to run as root: then it runs as nobody. */
 const NOBODY = { uid: 65_534, gid: 65_534 };
 
-/** Whatever user a client names, it logs in at the server as this one. Ends with the test. */
+/** Logs in at the server as this user, for every user that a client names. Ends with the test. */
 export async function startPgbouncer(
   server: Address,
   { user, password }: { readonly user: string; readonly password: string },

@@ -1,4 +1,4 @@
-// The configuration with which the e2e tests put Pointsman before a cluster: what a user would write, on free ports.
+// The configuration with which the e2e tests put Pointsman before a cluster: a user's, but on free ports.
 import type { ClusterUnderTest } from '../clusters/cluster-under-test.ts';
 
 export interface ConfigOverrides {

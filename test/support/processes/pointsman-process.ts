@@ -93,7 +93,7 @@ export class PointsmanProcess {
     return waitUntil(what, asked, { timeoutMs, everyMs: 20, explain: () => Promise.resolve(this.explain()) });
   }
 
-  /** What the log says beyond ordinary traffic, for failure messages. */
+  /** The log without ordinary traffic, for failure messages. */
   explain(): string {
     const told = this.lines.filter((line) => line['level'] !== 'debug').slice(-60);
     const tail = told.map(
@@ -139,7 +139,7 @@ async function writeConfig(directory: string, config: unknown): Promise<string> 
   return file;
 }
 
-/** Ends with whoever started it, however that one ends: its standard input closes then. */
+/** Ends with the process that started it, in every case: its standard input closes then. */
 export const END_WITH_PARENT =
   'data:text/javascript,process.stdin.once("close", () => process.kill(process.pid, "SIGKILL")).resume()';
 

@@ -1,4 +1,4 @@
-// `pointsman sandbox` as a person runs it: a process of its own that tells what happens, and a second command that breaks things.
+// `pointsman sandbox` as a person runs it: a process of its own that reports, and a second command that breaks things.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

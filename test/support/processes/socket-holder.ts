@@ -1,4 +1,5 @@
-// In systemd's place where one listening socket serves several processes: binds it, never takes anybody from it, and hands it to every process that it starts.
+// In systemd's place where one listening socket serves several processes: binds it, accepts no connection, and hands it
+// to every process that it starts.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -15,7 +16,8 @@ children = {}
 for line in sys.stdin:
     order, argument = json.loads(line)
     if order == 'start':
-        child = subprocess.Popen(['/bin/sh', '-c', script, 'sh', *argument], pass_fds=(3,), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        shell = ['/bin/sh', '-c', script, 'sh', *argument]
+        child = subprocess.Popen(shell, pass_fds=(3,), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
         children[child.pid] = child
         print(child.pid, flush=True)
     else:

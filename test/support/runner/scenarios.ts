@@ -1,5 +1,5 @@
-// Every scenario and every guarantee that a test must name in its title (`scenario 7: …`, `scenarios 10, 11: …`, `G4: …`), each in a
-// phrase. scenarios.test.ts holds the titles to this list.
+// Every scenario and every guarantee that a test must name in its title (`scenario 7: …`, `scenarios 10, 11: …`,
+// `G4: …`), each in a phrase. scenarios.test.ts holds the titles to this list.
 
 interface Scenario {
   readonly phrase: string;
@@ -95,7 +95,7 @@ const LATER_GUARANTEES: Phrases = {
   19: 'contact with allowed addresses only',
 };
 
-/** What no test names yet. It only shrinks: an entry that a test does name fails. */
+/** Entries that no test names yet. The list only shrinks: an entry that a test does name fails. */
 export const NOT_YET: readonly string[] = [];
 
 export const SCENARIOS: ReadonlyMap<number, Scenario> = new Map(

@@ -1,5 +1,5 @@
-// The titles of all tests that name a scenario or a guarantee, read from the sources: what vitest would collect depends on the
-// machine, and starting it here would take as long as all other unit tests. Relies on the formatter: a block begins in column 0.
+// The titles of all tests that name a scenario or a guarantee, read from the sources. vitest itself collects only what
+// this machine can run, and takes as long as all other unit tests. Relies on the formatter: a block begins in column 0.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

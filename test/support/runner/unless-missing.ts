@@ -1,5 +1,5 @@
-// Tests that need what a machine may lack: skipped with one line that says what is missing and how to get it. In CI that is a
-// failure, because a skipped test looks like a passed one.
+// Tests with prerequisites that a machine may lack. They are skipped with one line that names the missing part and how
+// to get it. In CI that is a failure, because a skipped test looks like a passed one.
 import { describe, it } from 'vitest';
 import { isCi } from './ci.ts';
 

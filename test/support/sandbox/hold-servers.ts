@@ -1,4 +1,5 @@
-// A process that holds a primary and a standby, for tests that kill it: argv is the directory; says `running` and waits.
+// A process that holds a primary and a standby, for tests that kill it. Its argument is the directory. It prints
+// `running` and waits.
 import { preparePostgres } from '../../../src/sandbox/postgres/prepare.ts';
 
 const { servers } = await preparePostgres({ directory: process.argv[2] ?? '', names: ['node-1', 'node-2'] });

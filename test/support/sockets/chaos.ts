@@ -1,5 +1,5 @@
-// Clients and servers that leave abruptly, in whatever phase their sessions are. What they do follows from a seed; when a byte arrives
-// between two of their acts is the kernel's to say.
+// Clients and servers that leave abruptly, in every phase of their sessions. Their actions follow from a seed. The
+// kernel decides when a byte arrives between two actions.
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Address } from '../../../src/model/member.ts';
@@ -68,7 +68,7 @@ const WORDS: readonly Uint8Array[] = [
 ];
 
 class RudeClient {
-  /** What it speaks through. */
+  /** Its connection. */
   #socket: Socket;
   readonly #carrier: Socket;
 

@@ -1,4 +1,5 @@
-// A plain-text session through its startup before a fake backend that says nothing by itself: the test speaks for the server.
+// A plain-text session through its startup, before a fake backend that sends nothing by itself: the test speaks for the
+// server.
 import type { Address } from '../../../src/model/member.ts';
 import type { BackendConnection, FakeBackend } from '../fakes/fake-backend.ts';
 import { AUTHENTICATION_OK, COMMAND_COMPLETE, QUERY, readyForQuery } from './messages.ts';
@@ -12,7 +13,7 @@ export const GREETING = Buffer.concat([AUTHENTICATION_OK, readyForQuery('I')]);
 export class GreetedSession {
   readonly client: RawClient;
   readonly server: BackendConnection;
-  /** What the server said so far. */
+  /** The server's bytes so far. */
   #relayed = GREETING.length;
 
   private constructor(client: RawClient, server: BackendConnection) {
@@ -20,7 +21,7 @@ export class GreetedSession {
     this.server = server;
   }
 
-  /** On whichever of the backends it lands. */
+  /** On any of the backends. */
   static async open(at: Address, ...backends: readonly FakeBackend[]): Promise<GreetedSession> {
     const before = backends.map(({ connections }) => connections.length);
     const client = await connectRaw(at);
@@ -48,7 +49,7 @@ export class GreetedSession {
     await until('the answer', () => this.client.received().length >= this.#relayed);
   }
 
-  /** What the client read behind everything that the server said; it hangs up then. */
+  /** The bytes that the client read after the server's; the client hangs up then. */
   async lastWords(): Promise<Readonly<Record<string, string>>> {
     const words = await until('the last words', () => errorFields(this.client.received().subarray(this.#relayed)));
     this.client.socket.end();

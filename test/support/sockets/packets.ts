@@ -1,4 +1,4 @@
-// What clients send first, built by hand, and what they are answered, taken apart by hand: independent of src/wire.
+// A client's first packets, built by hand, and the answers to them, taken apart by hand: independent of src/wire.
 
 export function aStartup(parameters: Readonly<Record<string, string>> = { user: 'app', database: 'shop' }): Buffer {
   const text = Object.entries(parameters).map(([name, value]) => `${name}\0${value}\0`);

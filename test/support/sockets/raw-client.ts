@@ -1,4 +1,4 @@
-// A client on a bare socket: sends what it is told, keeps what it gets.
+// A client on a bare socket: the test sends, the client keeps the answer.
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
-// A wire tap: passes TCP connections on to one address, and keeps for each what either side said, as lengths and digests. Two of them,
-// before and behind the proxy, tell whether it altered a byte.
+// A wire tap: passes TCP connections on to one address, and records the bytes of each side as lengths and digests. Two
+// taps, before and behind the proxy, show whether it altered a byte.
 import { createHash } from 'node:crypto';
 import { connect, createServer } from 'node:net';
 import type { Socket } from 'node:net';
@@ -8,7 +8,7 @@ import { listen } from '../fakes/listen.ts';
 
 export interface Tap {
   readonly address: Address;
-  /** One line per connection on which something was said and which is over, sorted: what the client said, what the server said. */
+  /** One line for each ended connection with bytes, sorted: the client's bytes, the server's bytes. */
   transcripts(): readonly string[];
   /** Connections that are open. */
   open(): number;

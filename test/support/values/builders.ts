@@ -1,5 +1,5 @@
-// Plain values of the core with defaults and small overrides, so that a test names only what it is about. A snapshot is never
-// written by hand: it is what `observe` makes of observations, as in production.
+// Plain values of the core with defaults and small overrides, so that a test names only what matters to it. A snapshot
+// is never written by hand: `observe` makes it of observations, as in production.
 import { parseCheck } from '../../../src/model/check.ts';
 import type { Check } from '../../../src/model/check.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
@@ -191,12 +191,12 @@ export function vouched(member: MemberName, by: MemberName, at: Instant): VouchO
   return { kind: 'vouch', member, by, startedAt: at };
 }
 
-/** A /cluster document of `by` names `leader`; undefined: nobody. */
+/** A /cluster document of `by` names `leader`; undefined: no leader. */
 export function named(leader: MemberName | undefined, by: MemberName, at: Instant): LeaderObservation {
   return { kind: 'leader', leader, by, startedAt: at };
 }
 
-/** What the core knows after these observations; scope `lab` is pinned by configuration. */
+/** The snapshot after these observations; scope `lab` is pinned by configuration. */
 export function aSnapshot(policy: RoutingPolicy, ...observations: readonly Observation[]): Snapshot {
   const start = emptySnapshot('lab');
   return observations.reduce((snapshot, observation) => observe(policy, snapshot, observation), start);

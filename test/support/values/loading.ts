@@ -1,4 +1,4 @@
-// What comes of a text and an environment, as the tests of the configuration ask for it.
+// The result of loading a text and an environment, for the tests of the configuration.
 import type { Config } from '../../../src/config/config.ts';
 import type { Environment } from '../../../src/config/source/environment.ts';
 import { loadConfig } from '../../../src/config/load.ts';

@@ -9,9 +9,9 @@ export interface PoolPicture {
   readonly open?: Readonly<Record<MemberName, Address>>;
   /** Members that do not, with their standing. */
   readonly others?: Readonly<Record<MemberName, { readonly address: Address; readonly standing: Standing }>>;
-  /** The route when nobody is open. */
+  /** The route when no member is open. */
   readonly otherwise?: 'hold' | 'starting' | 'closed';
-  /** What else the table says of open members. */
+  /** Further facts of open members. */
   readonly sharing?: Readonly<Record<MemberName, Omit<Target, 'member' | 'address'>>>;
   readonly lagging?: { readonly maxSessions: number };
   readonly fallback?: { readonly pool: string; readonly maxSessions: number };

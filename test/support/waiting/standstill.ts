@@ -5,7 +5,7 @@ import { until } from './until.ts';
 const LOOKS = 50;
 const STILL_MS = 200;
 
-/** Resolves with what `read` gives when that has been the same for so long and so many looks. Above zero: nothing has moved before. */
+/** Resolves with the value of `read` when it has not changed for so long and so many looks. It must be above zero. */
 export async function standstill(read: () => number): Promise<number> {
   let [seen, since, looks] = [0, performance.now(), 0];
   return await until('standstill', () => {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 type Asked<T> = T | undefined | false;
 
-/** Resolves with the first answer that is neither undefined nor false; fails after `timeoutMs` naming what it waited for. */
+/** Resolves with the first answer that is neither undefined nor false; fails after `timeoutMs`, naming `what`. */
 export async function until<T>(what: string, ask: () => Asked<T> | Promise<Asked<T>>, timeoutMs = 5_000): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

@@ -1,5 +1,5 @@
-// The Kubernetes API server as a client sees it, on loopback: TLS with a CA of its own, a bearer token, lists with a version, watches that
-// stream changes from a version on, bookmarks, and every way in which a watch goes wrong.
+// The Kubernetes API server as a client sees it, on loopback: TLS with a CA of its own, a bearer token, lists with a
+// version, watches that stream changes from a version on, bookmarks, and every way in which a watch goes wrong.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -15,7 +15,7 @@ export type KubernetesObject = Record<string, unknown> & {
   };
 };
 
-/** What happens to a list or a watch, instead of an answer. */
+/** The fate of a list or a watch, instead of an answer. */
 export type Mood = 'well' | 'unavailable' | 'forbidden' | 'silent' | 'reset' | 'not-json' | 'huge';
 
 interface Change {
@@ -103,7 +103,7 @@ export class FakeApiServer {
     this.send(`${JSON.stringify({ type: 'BOOKMARK', object })}\n`);
   }
 
-  /** Forgets what happened so far: who watches is told so, and so is who watches from an older version. */
+  /** Forgets the changes so far: present watches are told so, and later ones from an older version, too. */
   compact(): void {
     this.#version += 1;
     this.#oldest = this.#version;

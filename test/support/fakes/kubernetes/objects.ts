@@ -1,4 +1,4 @@
-// Pods and EndpointSlices as Patroni and the control plane make them, as far as anybody here looks.
+// Pods and EndpointSlices as Patroni and the control plane make them, as far as the tests need them.
 import type { KubernetesObject } from './api-server.ts';
 
 export const PODS = '/api/v1/namespaces/db/pods';

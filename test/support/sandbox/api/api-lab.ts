@@ -1,4 +1,5 @@
-// An API server over fake operations, on a free port of loopback, and two ways to ask it: by an HTTP client, and by bare bytes.
+// An API server over fake operations, on a free port of loopback, and two ways to send requests: an HTTP client, and
+// bare bytes.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';

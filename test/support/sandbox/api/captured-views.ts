@@ -1,4 +1,4 @@
-// What a manager must have known when it gave a captured answer: the documents of real members, read back into views.
+// The knowledge of a manager behind a captured answer: the documents of real members, read back into views.
 import { parseLsn } from '../../../../src/patroni/lsn.ts';
 import type {
   ClusterView,
@@ -155,7 +155,7 @@ export function clusterOfNode(capture: Capture, node: string): ClusterView | und
     ...NOTHING,
     scope: body.scope,
     leader: [...named('leader'), ...named('standby_leader')][0],
-    // Whoever is ahead of it has no lag either.
+    // A replica that is ahead of it has no lag either.
     leaderPosition: positions.length === 0 ? undefined : Math.min(...positions),
     members: members.map(publishedOf),
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own fixture

@@ -1,5 +1,5 @@
-// A manager's operations for tests of the API alone: what it sees is set, what it is asked to do is noted down, every operation ends as
-// told, and the looks at its PostgreSQL can be held up.
+// A manager's operations for tests of the API alone. The test sets the view and the end of every operation, each
+// request is recorded, and a look at PostgreSQL can be made to hang.
 import type { OperationOutcome, Operations } from '../../../../src/sandbox/manager/operations.ts';
 import type { ClusterView, JsonObject, MemberView } from '../../../../src/sandbox/manager/view.ts';
 import { aCluster, aPrimary, aPulse } from './views.ts';
@@ -8,7 +8,7 @@ export class FakeOperations implements Operations {
   member: MemberView;
   cluster: ClusterView | undefined = aCluster();
   outcome: OperationOutcome = { kind: 'done', text: 'done as told' };
-  /** What was asked, with its arguments, in order; looks and reads are not noted. */
+  /** Requests with their arguments, in order; looks and reads are not recorded. */
   readonly asked: unknown[][] = [];
   looks = 0;
   #held: PromiseWithResolvers<void> | undefined;
