@@ -12,7 +12,7 @@ export function whyUnhealthy(
   const known = views.filter((view) => view !== undefined);
   if (known.length < views.length) return 'a manager does not answer';
   const [leader, second] = known.filter((view) => view.hasLock);
-  if (leader === undefined) return 'nobody has the leader lock';
+  if (leader === undefined) return 'no member has the leader lock';
   if (second !== undefined) return `${leader.name} and ${second.name} both have the leader lock`;
   const wanted = isStandbyCluster ? 'standby_leader' : 'primary';
   if (leader.role !== wanted) return `the leader ${leader.name} is ${leader.role}`;

@@ -28,7 +28,8 @@ const LOOK_WITHIN_MS = 1_000;
 /** Resolves with a healthy sandbox. Rejects with a message for people. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { members = 3, dialect = 'manager', scope = 'sandbox', onEvent = () => {} } = options;
-  if (!Number.isInteger(members) || members < 1) throw new Error(`a cluster of ${members} members cannot be`);
+  if (!Number.isInteger(members) || members < 1)
+    throw new Error(`the number of members must be 1 or more, not ${members}`);
   const config = initialConfig(options.config ?? {});
   const directory = await makeDirectory(options.directory);
   const names = Array.from({ length: members }, (_, index) => `pg-${index + 1}`);
@@ -50,7 +51,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       sandbox.add(member);
     }
     await bringUp(sandbox, store);
-    onProgress(`${names.length} members are up, ${sandbox.leader()?.name ?? 'nobody'} leads`);
+    onProgress(`${names.length} members are up, ${sandbox.leader()?.name ?? 'no member'} is the leader`);
     return sandbox;
   } catch (error) {
     await sandbox.stop();
@@ -60,7 +61,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
 function initialConfig(changes: Readonly<Record<string, unknown>>): JsonObject {
   const given = z.record(z.string(), z.json()).safeParse(changes);
-  if (!given.success) throw new Error('the configuration is not valid: it is no JSON object');
+  if (!given.success) throw new Error('the configuration is not valid: it is not a JSON object');
   const config = patched(DEFAULT_CONFIG, given.data);
   if (config.kind === 'invalid') throw new Error(`the configuration is not valid: ${config.text}`);
   return config.config;

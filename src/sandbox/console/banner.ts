@@ -31,8 +31,8 @@ export function banner(facts: BannerFacts): string {
   );
   return [
     '',
-    `PostgreSQL ${postgresVersion}, ${members.length} members, Pointsman before them; up in ${(tookMs / 1000).toFixed(1)} s.`,
-    'For trying and testing, not for data: everything is gone at the end.',
+    `PostgreSQL ${postgresVersion}, ${members.length} members behind Pointsman; up in ${(tookMs / 1000).toFixed(1)} s.`,
+    'For trials and tests, not for data: everything is removed at the end.',
     '',
     ...rows,
     '',

@@ -30,8 +30,9 @@ const TIMELINE = `case
     (select timeline_id from pg_control_checkpoint()))
   end`;
 
-const REPLICATION = `(select coalesce(json_agg(json_build_object('usename', usename, 'applicationName', application_name,
-    'clientAddress', coalesce(host(client_addr), ''), 'state', state, 'syncState', sync_state, 'syncPriority', sync_priority)
+const REPLICATION = `(select coalesce(json_agg(json_build_object(
+    'usename', usename, 'applicationName', application_name, 'clientAddress', coalesce(host(client_addr), ''),
+    'state', state, 'syncState', sync_state, 'syncPriority', sync_priority)
     order by application_name), '[]'::json) from pg_stat_replication)`;
 
 /** The new value is the one in the files, or the default when no file names it any more. */

@@ -64,7 +64,8 @@ async function findEmbedded({ platform, arch, load }: Surroundings): Promise<Bin
     if (bin !== undefined && (await areThere(bin))) return { kind: 'found', bin };
     return { kind: 'missing', why: `the npm package ${name} is there but lacks its programs: install it again` };
   } catch {
-    const why = `the npm package ${name} is not installed: it is an optional dependency, left out by --omit=optional or not made for this platform; ${HINT}`;
+    const cause = 'it is an optional dependency, omitted by --omit=optional or not available for this platform';
+    const why = `the npm package ${name} is not installed: ${cause}; ${HINT}`;
     return { kind: 'missing', why };
   }
 }

@@ -36,7 +36,8 @@ export async function findServerUser(ourUid = getuid?.()): Promise<ServerUser | 
   const user = parsePasswd(await readFile('/etc/passwd', 'utf8').catch(() => ''), UNPRIVILEGED);
   if (user !== undefined) return user;
   throw new Error(
-    `PostgreSQL does not run as root, and /etc/passwd has no user ${UNPRIVILEGED} to run it as; start the sandbox as an ordinary user`,
+    `PostgreSQL refuses to run as root, and /etc/passwd has no user ${UNPRIVILEGED}; ` +
+      'start the sandbox as an ordinary user',
   );
 }
 
@@ -95,5 +96,5 @@ export async function whyUnreachable(runAs: RunAs): Promise<string | undefined> 
   // Node changes the directory before the user, so the program itself must check.
   const { code } = await run({ user, directory: '/' }, '/bin/sh', ['-c', 'cd "$1" && test -w .', 'sh', directory]);
   if (code === 0) return undefined;
-  return `${user?.name ?? 'this user'} cannot reach ${directory}; set TMPDIR to a directory that everybody may pass through`;
+  return `${user?.name ?? 'this user'} cannot enter ${directory}; set TMPDIR to a directory that every user can enter`;
 }

@@ -53,13 +53,15 @@ function isMissingLibrary(output: string): boolean {
 
 export function explain({ postgres }: Binaries, { code, output }: RunOutcome): string {
   if (code === 'ENOENT') {
-    return `${postgres} is there but its loader is not: it is made for glibc, this system has another C library (Alpine?); install PostgreSQL and choose \`system\``;
+    const why = `${postgres} needs glibc, and this system has another C library (Alpine?)`;
+    return `${why}; install PostgreSQL and choose \`system\``;
   }
   if (code === 'EACCES') return `the server's user may not run ${postgres}`;
   if (code === 'EPERM')
     return `this process may not run programs as another user (${output}); start the sandbox as an ordinary user`;
   if (isMissingLibrary(output)) {
-    return `${postgres} lacks a library (${output}); was the package installed with --ignore-scripts? \`npm rebuild\` makes its links`;
+    const remedy = 'was the package installed with --ignore-scripts? `npm rebuild` creates its links';
+    return `${postgres} lacks a library (${output}); ${remedy}`;
   }
   return `${postgres} --version ended with ${code}: ${output}`;
 }
