@@ -1,5 +1,5 @@
-// `pointsman sandbox`: the cluster of sandbox/ with a Pointsman before it, in this process, until somebody ends it. Composes and tells;
-// what can be done to the cluster is in sandbox/console, how it works in the rest of that room.
+// `pointsman sandbox`: a cluster with Pointsman in front of it, in this process, until it is told to end. This file
+// composes the parts. The verbs are in sandbox/console, the cluster is in the other files of sandbox/.
 import { createApp } from '../app/app.ts';
 import type { Clock } from '../model/instant.ts';
 import type { App } from '../app/app.ts';
@@ -26,9 +26,9 @@ import { createNarration } from '../telemetry/narration.ts';
 
 export interface Terminal {
   readonly write: (text: string) => void;
-  /** Calls with each key from now on; undefined where nobody types. */
+  /** Calls its argument with each key from now on; undefined without a terminal. */
   readonly onKey: ((listener: (key: string) => void) => void) | undefined;
-  /** Calls when the process is told to end. */
+  /** Calls its argument when the process is told to end. */
   readonly onEnd: (listener: () => void) => void;
 }
 
@@ -38,11 +38,11 @@ export interface RunSandboxOptions {
   readonly version: string;
   readonly nodeVersion: string;
   readonly clock: Clock;
-  /** How this program is called from a second terminal: `pointsman sandbox`. */
+  /** The command that calls this program from a second terminal: `pointsman sandbox`. */
   readonly command: string;
 }
 
-/** The application's table: every row says which member wrote it. */
+/** The application's table: every row names the member that wrote it. */
 const TABLE = `create table visits (
   id bigint generated always as identity primary key,
   at timestamptz not null default clock_timestamp(),
@@ -51,10 +51,10 @@ const TABLE = `create table visits (
 
 const ELSEWHERE = '--write, --read and --admin choose other addresses (pointsman sandbox --help)';
 
-/** Members answer within a second and the pools open at the first round; more than this is a fault worth telling. */
+/** Members answer within a second, and the pools open at the first round. A longer start is reported as a fault. */
 const OPEN_WITHIN_MS = 15_000;
 
-/** Resolves with the exit code when everything has ended and nothing is left. */
+/** Resolves with the exit code when every part has ended. */
 export async function runSandbox(options: RunSandboxOptions): Promise<number> {
   const { request, terminal } = options;
   const ending = Promise.withResolvers<undefined>();
@@ -95,7 +95,10 @@ interface Up {
   readonly banner: string;
 }
 
-/** The cluster, then Pointsman, then the table. What is open at a failure is in `closing`, to be closed from the end. */
+/**
+ * Starts the cluster, then Pointsman, then creates the table. On a failure `closing` has the open parts, to be closed
+ * from the end.
+ */
 async function startAll(
   options: RunSandboxOptions,
   tell: (line: string) => void,
@@ -130,7 +133,7 @@ async function startAll(
   return { sandbox, ...urls, banner: banner(facts) };
 }
 
-/** Pointsman as it is run anywhere, but that it tells this terminal what happens. Rejects when it cannot start. */
+/** Pointsman as anywhere else, but with its events on this terminal. Rejects when it cannot start. */
 async function putBefore(sandbox: Sandbox, options: RunSandboxOptions, tell: (line: string) => void): Promise<App> {
   const { request, terminal } = options;
   const text = pointsmanConfig(sandbox.scope, sandbox.members, request);

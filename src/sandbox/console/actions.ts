@@ -7,7 +7,7 @@ import { perform } from './verbs.ts';
 import type { VerbOutcome } from './verb-list.ts';
 import type { Sandbox } from '../sandbox.ts';
 
-export interface DeedOptions {
+export interface ActionOptions {
   readonly sandbox: Sandbox;
   /** Connection URLs through Pointsman. */
   readonly write: string;
@@ -21,7 +21,7 @@ export interface Actions {
   readonly onKey: (key: string) => void;
 }
 
-export function createActions(options: DeedOptions): Actions {
+export function createActions(options: ActionOptions): Actions {
   const { sandbox, tell, end } = options;
 
   async function performAndTell(verb: string, target: string | undefined): Promise<VerbOutcome> {

@@ -1,28 +1,28 @@
 // The keys of the sandbox's terminal: one key, one action.
 import type { VerbName } from './verb-list.ts';
 
-export type Deed =
+export type Action =
   | { readonly kind: 'verb'; readonly verb: VerbName; readonly target?: 'primary' | 'replica' }
   | { readonly kind: 'write' | 'read' | 'help' | 'end' };
 
 interface Key {
   readonly key: string;
-  readonly deed: Deed;
+  readonly action: Action;
   readonly text: string;
 }
 
 const KEYS: readonly Key[] = [
-  { key: 'w', deed: { kind: 'write' }, text: 'write a row' },
-  { key: 'r', deed: { kind: 'read' }, text: 'read' },
-  { key: 'k', deed: { kind: 'verb', verb: 'kill', target: 'primary' }, text: 'kill the primary' },
-  { key: 'x', deed: { kind: 'verb', verb: 'kill', target: 'replica' }, text: 'kill a replica' },
-  { key: 'c', deed: { kind: 'verb', verb: 'crash', target: 'primary' }, text: "crash the primary's PostgreSQL" },
-  { key: 'f', deed: { kind: 'verb', verb: 'freeze', target: 'primary' }, text: "freeze the primary's manager" },
-  { key: 'l', deed: { kind: 'verb', verb: 'lag', target: 'replica' }, text: 'make a replica lag' },
-  { key: 's', deed: { kind: 'verb', verb: 'switchover' }, text: 'switch over' },
-  { key: 'h', deed: { kind: 'verb', verb: 'heal' }, text: 'heal all' },
-  { key: '?', deed: { kind: 'help' }, text: 'these keys' },
-  { key: 'q', deed: { kind: 'end' }, text: 'end' },
+  { key: 'w', action: { kind: 'write' }, text: 'write a row' },
+  { key: 'r', action: { kind: 'read' }, text: 'read' },
+  { key: 'k', action: { kind: 'verb', verb: 'kill', target: 'primary' }, text: 'kill the primary' },
+  { key: 'x', action: { kind: 'verb', verb: 'kill', target: 'replica' }, text: 'kill a replica' },
+  { key: 'c', action: { kind: 'verb', verb: 'crash', target: 'primary' }, text: "crash the primary's PostgreSQL" },
+  { key: 'f', action: { kind: 'verb', verb: 'freeze', target: 'primary' }, text: "freeze the primary's manager" },
+  { key: 'l', action: { kind: 'verb', verb: 'lag', target: 'replica' }, text: 'make a replica lag' },
+  { key: 's', action: { kind: 'verb', verb: 'switchover' }, text: 'switch over' },
+  { key: 'h', action: { kind: 'verb', verb: 'heal' }, text: 'heal all' },
+  { key: '?', action: { kind: 'help' }, text: 'these keys' },
+  { key: 'q', action: { kind: 'end' }, text: 'end' },
 ];
 
 const WIDTH = 100;
@@ -31,9 +31,9 @@ const WIDTH = 100;
 const ENDS: readonly string[] = ['\u0003', '\u0004'];
 
 /** Undefined: the key has no meaning. */
-export function actionOf(key: string): Deed | undefined {
+export function actionOf(key: string): Action | undefined {
   if (ENDS.includes(key)) return { kind: 'end' };
-  return KEYS.find((known) => known.key === key)?.deed;
+  return KEYS.find((known) => known.key === key)?.action;
 }
 
 /** Lines that fit a terminal's width. */
