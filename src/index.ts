@@ -1,5 +1,6 @@
-// The package's entrance for programs that carry Pointsman inside, tests for one. Deliberately small and in plain types of its own: what is not
-// here may change with any version. Reads no environment, listens to no signal, writes nowhere.
+// The package's entrance for programs that embed Pointsman, such as tests. It is small on purpose and has plain types
+// of its own: everything else may change with any version. It reads no environment, handles no signals and writes
+// nothing.
 import { stringify } from 'yaml';
 import { createApp as compose } from './app/app.ts';
 import { loadConfig } from './config/load.ts';
@@ -9,9 +10,11 @@ import { createSystemClock } from './app/system-clock.ts';
 import { createLog } from './telemetry/log.ts';
 
 export interface Options {
-  /** What pointsman.yaml would say: its text, or the same as a value. */
+  /** The content of pointsman.yaml: its text, or the same as a value. */
   readonly config: string | Readonly<Record<string, unknown>>;
-  /** Takes every log line, parsed: `level`, `time`, `msg`, most with `event`. Must not throw. Default: nobody reads them. */
+  /**
+   * Gets every log line, parsed: `level`, `time`, `msg`, mostly `event`. Must not throw. Default: lines are dropped.
+   */
   readonly onLog?: (line: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -20,7 +23,9 @@ export type Created =
   /** One line each, with the place in the file. */
   | { readonly kind: 'invalid'; readonly problems: readonly string[] };
 
-/** Where clients of a pool connect; of the pool `admin`, HTTP. The port is the real one, also where the configuration says 0. */
+/**
+ * The address of a pool's listener. Pool `admin` is HTTP. The port is the real one, also when the configuration has 0.
+ */
 export interface Listening {
   readonly pool: string;
   readonly host: string;
@@ -35,9 +40,9 @@ export type Started =
 export interface App {
   /** Binds every address or none, then begins to watch the cluster. Once. */
   start(): Promise<Started>;
-  /** Resolves when every member has been asked once: from then on the pools are decided. Never, while no member is known. */
+  /** Resolves when every member was probed once and the pools are decided. Never resolves while no member is known. */
   ready(): Promise<void>;
-  /** As SIGTERM: `shutdown.grace`, `shutdown.wait` and `shutdown.drain`, then the end. */
+  /** As SIGTERM: `shutdown.grace`, `shutdown.wait` and `shutdown.drain_timeout`, then the end. */
   drain(): Promise<void>;
   /** Ends everything at once. */
   stop(): Promise<void>;

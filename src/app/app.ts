@@ -1,12 +1,12 @@
-// The composition root: who talks to whom. Makes the parts from a configuration and hands each what it needs as functions; no part
-// knows this file, and no decision is taken here.
+// The composition root: makes the parts from a configuration and gives each the functions that it needs. No part knows
+// this file, and it decides nothing about routing.
 import { createAdmin } from '../admin/server.ts';
 import type { Admin } from '../admin/server.ts';
 import { buildStatus } from '../admin/status.ts';
 import type { OpenFilesStatus, Readiness } from '../admin/status.ts';
 import type { StatusDocument } from '../admin/status-document.ts';
-import { createClients } from './cluster-access.ts';
-import type { Clients } from './cluster-access.ts';
+import { createClusterAccess } from './cluster-access.ts';
+import type { ClusterAccess } from './cluster-access.ts';
 import { readAdminToken } from '../config/files/admin-token.ts';
 import type { Config } from '../config/config.ts';
 import type { ClusterConfig } from '../model/cluster-config.ts';
@@ -27,7 +27,7 @@ import type { Proxy } from '../proxy/proxy.ts';
 import { descriptorBudget } from '../proxy/accept/descriptor-limit.ts';
 import type { OpenFiles, DescriptorBudget } from '../proxy/accept/descriptor-limit.ts';
 import { reload } from './reload.ts';
-import type { Reloaded, Running } from './reload.ts';
+import type { Reloaded, RunningParts } from './reload.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { createRecorder } from '../telemetry/record.ts';
@@ -42,13 +42,13 @@ export interface AppOptions {
   /** For a reload over HTTP. Default: there is no file. */
   readonly load?: Load;
   readonly clock: Clock;
-  /** Listening sockets that this process was started with: listeners on their addresses use them. */
+  /** Listening sockets that this process was started with. Listeners on their addresses use them. */
   readonly inherited?: readonly InheritedSocket[];
   /** Of this process. Default: there is no limit. */
   readonly openFiles?: () => OpenFiles | undefined;
   /** Lines of the log that could not be written, since the start. Default: none. */
   readonly droppedLogLines?: () => number;
-  /** Hears every event beside the log and the metrics. */
+  /** Gets every event, in addition to the log and the metrics. */
   readonly narrate?: RecorderOptions['narrate'];
 }
 
@@ -61,9 +61,15 @@ export interface App {
   start(): Promise<Started>;
   /** Resolves when the first complete round of probes has shown the cluster. */
   complete(): Promise<void>;
-  /** All of it or nothing, but for what needs a restart; tells the log and the metrics. Live sessions stay where they still may. */
+  /**
+   * Applies a configuration completely or not at all, except settings that need a restart. Logs and counts the result.
+   * Live sessions stay where they still may.
+   */
   reload(loaded: Loaded): Promise<Reloaded>;
-  /** Not ready from now on; listens for `shutdown.grace`, waits for `shutdown.wait`, drains for `shutdown.drain`, then ends. Resolves when all is closed. */
+  /**
+   * Not ready from now on. Accepts clients for `shutdown.grace`, waits for `shutdown.wait`, drains for
+   * `shutdown.drain_timeout`, then ends. Resolves when everything is closed.
+   */
   drain(): Promise<number>;
   /** Ends everything at once. */
   stop(): Promise<void>;
@@ -73,9 +79,9 @@ export function createApp(options: AppOptions): App {
   const { config, log, inherited, clock, load = () => ({ kind: 'no_file' }) } = options;
   const startedAt = clock.now();
   const tell = (event: MonitorEvent): void => recorder.onMonitorEvent(event);
-  const connect = (cluster: ClusterConfig): Clients =>
-    createClients(cluster, { clock, tell, onHint: () => monitor.hint() });
-  const running: Running = { config, clients: connect(config.cluster) };
+  const connect = (cluster: ClusterConfig): ClusterAccess =>
+    createClusterAccess(cluster, { clock, tell, onHint: () => monitor.hint() });
+  const running: RunningParts = { config, access: connect(config.cluster) };
   const files = openFilesOf(options);
   let isStopping = false;
   const firstRound = Promise.withResolvers<void>();
@@ -90,8 +96,8 @@ export function createApp(options: AppOptions): App {
   const monitor: Monitor = new Monitor({
     policy: config,
     scope: config.cluster.scope,
-    probe: (...question) => running.clients.probe(...question),
-    discover: (from) => running.clients.discover(from),
+    probe: (...question) => running.access.probe(...question),
+    discover: (from) => running.access.discover(from),
     clock,
     wallClock: () => Date.now(),
     random: Math.random,
@@ -124,7 +130,7 @@ export function createApp(options: AppOptions): App {
       snapshot: monitor.snapshot(),
       refused: monitor.refusedPrimaries(),
       counts: proxy.counts(),
-      sources: running.clients.sources(),
+      sources: running.access.sources(),
       workers: proxy.workers(),
       openFiles: files.now(running.config),
     });
@@ -146,7 +152,7 @@ export function createApp(options: AppOptions): App {
     grace.end();
     await proxy.close();
     monitor.stop();
-    running.clients.close();
+    running.access.close();
     await admin.close();
     recorder.stop();
   };

@@ -1,5 +1,5 @@
-// `pointsman check --live`: reads the cluster document from each seed separately and reports what discovery makes of it. It
-// binds nothing and changes nothing.
+// `pointsman check --live`: reads the cluster document from each seed separately and reports what discovery makes of
+// it. It binds nothing and changes nothing.
 import type { SeedReport } from '../cli/io.ts';
 import { openSource } from './cluster-access.ts';
 import type { ListEndpoints } from '../discovery/seeds.ts';

@@ -1,5 +1,5 @@
-// Who asks the members for this process: the client of their APIs, and the discovery that says which they are. Made anew when
-// the cluster's section of the configuration changes.
+// Access to the cluster: the client of the members' APIs, and the discovery of the members. It is made anew when the
+// section `cluster` of the configuration changes.
 import type { ClusterConfig } from '../model/cluster-config.ts';
 import type { ContactSourceEvent } from '../reports/events.ts';
 import type { Clock } from '../model/instant.ts';
@@ -8,24 +8,27 @@ import type { Discovery } from '../discovery/discover.ts';
 import { contactSourceEvent } from '../discovery/source-changes.ts';
 import type { MembersSource, MembersSourceOptions } from '../kubernetes/members-source.ts';
 import { createProbe } from '../patroni/probe.ts';
-import type { Probe } from '../patroni/probe.ts';
+import type { Probe } from '../model/observation.ts';
 import { createReader } from '../patroni/read-documents.ts';
 import { tlsFromFiles } from '../patroni/tls-files.ts';
 
-export interface Clients extends Discovery {
+export interface ClusterAccess extends Discovery {
   readonly probe: Probe;
-  /** Ends what goes on by itself. */
+  /** Ends background work. */
   readonly close: () => void;
 }
 
-export interface ClientsOptions {
+export interface ClusterAccessOptions {
   readonly clock: Clock;
   readonly tell: (event: ContactSourceEvent) => void;
-  /** Somebody came or went, or a role label changed: a reason to ask. */
+  /** A pod came or went, or a role label changed: a reason to probe. */
   readonly onHint: () => void;
 }
 
-export function createClients(cluster: ClusterConfig, { clock, tell, onHint }: ClientsOptions): Clients {
+export function createClusterAccess(
+  cluster: ClusterConfig,
+  { clock, tell, onHint }: ClusterAccessOptions,
+): ClusterAccess {
   const { tls: files } = cluster.api;
   const tls = files === undefined ? undefined : tlsFromFiles(files);
   const { kubernetes } = cluster;
@@ -41,7 +44,7 @@ export function createClients(cluster: ClusterConfig, { clock, tell, onHint }: C
   return { ...discovery, probe: createProbe({ tls }), close: () => source?.close() };
 }
 
-/** Loaded when it is first asked: most have no use for it, and it brings an HTTP client of its own. */
+/** Loaded on first use: it brings an HTTP client of its own, and most installations do not need it. */
 export function openSource(options: MembersSourceOptions): MembersSource {
   let opened: Promise<MembersSource> | undefined;
   let isClosed = false;

@@ -1,4 +1,4 @@
-// Who forwards: this process, or several workers that it watches over. The rest of the program sees one proxy either way.
+// Forwarding by this process or by several workers. The rest of the program sees one proxy in both cases.
 import { availableParallelism, platform } from 'node:os';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,14 +21,14 @@ export interface ForwardingOptions {
   readonly inherited: readonly InheritedSocket[] | undefined;
   readonly onEvent: (event: ProxyEvent | WorkerEvent) => void;
   readonly clock: Clock;
-  /** What this process has file descriptors for. Undefined: enough. */
+  /** The sessions for which this process has file descriptors. Undefined: enough. */
   readonly descriptors: DescriptorBudget | undefined;
 }
 
-/** Others can share a port too, but not deal out its clients. */
+/** Other systems can share a port too, but they do not distribute its clients. */
 const isLinux = platform() === 'linux';
 
-/** That serve clients. */
+/** The processes that serve clients. */
 export function processCount({ workers }: Config): number {
   return workers === 'auto' ? (isLinux ? availableParallelism() : 1) : workers;
 }

@@ -37,7 +37,8 @@ export function tooFewDescriptors(
   }
   const fits = sessions * processes;
   if (fits < maxSessions) {
-    const text = `the limit on open files (${limit}) allows ${fits} sessions instead of client.max_sessions (${maxSessions})`;
+    const allowed = `allows ${fits} sessions instead of client.max_sessions (${maxSessions})`;
+    const text = `the limit on open files (${limit}) ${allowed}`;
     log.warn({ event: 'open_files_limit', limit, sessions: fits, max_sessions: maxSessions }, `${text}: ${HOW}`);
   }
   return undefined;

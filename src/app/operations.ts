@@ -1,4 +1,4 @@
-// What an operator may ask of the running program over HTTP, carried out by the parts concerned; the gate before it is admin's.
+// Carries out the operations that an operator requests over HTTP. admin/ has checked the request.
 import type { Operations, Outcome } from '../admin/operations.ts';
 import { formatProblems } from '../config/fault.ts';
 import type { Loaded } from '../config/load.ts';
@@ -10,17 +10,17 @@ import type { Monitor } from '../monitor/monitor.ts';
 import type { Reloaded } from './reload.ts';
 import type { Log } from '../telemetry/log.ts';
 
-/** Reads the configuration again, from where it came; without a file there is nothing that could have changed. */
+/** Reads the configuration file again. Without a file, nothing can have changed. */
 export type Load = () => Loaded | { readonly kind: 'no_file' };
 
-export interface OperateOptions {
+export interface OperationsOptions {
   readonly monitor: Monitor;
   readonly load: Load;
   readonly reload: (loaded: Loaded) => Promise<Reloaded>;
   readonly log: Log;
 }
 
-export function createOperations({ monitor, load, reload, log }: OperateOptions): Operations {
+export function createOperations({ monitor, load, reload, log }: OperationsOptions): Operations {
   const routes = (): Readonly<Record<string, string>> =>
     Object.fromEntries([...monitor.table().pools].map(([pool, { route }]) => [pool, describeRoute(route)]));
   const told = (member: MemberName, isDrained: boolean, change: (member: MemberName) => boolean): Outcome => {

@@ -1,7 +1,7 @@
-// Reload: another configuration for parts that go on running. First everything that can fail, then one step in which every part
-// changes; nobody sees half of it (G15). What needs a restart is named and left as it is.
+// Reload: a new configuration for running parts. Everything that can fail comes first. Then every part changes
+// synchronously, so that no part sees half of it (G15). Settings that need a restart are reported and stay as they are.
 import { isDeepStrictEqual } from 'node:util';
-import type { Clients } from './cluster-access.ts';
+import type { ClusterAccess } from './cluster-access.ts';
 import { reconfigured } from '../config/changes.ts';
 import type { Config } from '../config/config.ts';
 import type { ClusterConfig } from '../model/cluster-config.ts';
@@ -14,17 +14,16 @@ import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Recorder } from '../telemetry/record.ts';
 
-/** What a reload replaces; everybody reads it here when it is needed. */
-export interface Running {
+/** The values that a reload replaces. Every part reads them here when it needs them. */
+export interface RunningParts {
   config: Config;
-  /** Who asks the members. */
-  clients: Clients;
+  access: ClusterAccess;
 }
 
 export interface ReloadParts {
-  readonly running: Running;
+  readonly running: RunningParts;
   readonly isStopping: () => boolean;
-  readonly connect: (cluster: ClusterConfig) => Clients;
+  readonly connect: (cluster: ClusterConfig) => ClusterAccess;
   readonly proxy: Proxy;
   readonly monitor: Monitor;
   readonly metrics: Metrics;
@@ -34,12 +33,12 @@ export interface ReloadParts {
 }
 
 export type Reloaded =
-  /** `needsRestart`: what was asked for and was not applied. */
+  /** `needsRestart`: changes that were not applied. */
   | { readonly kind: 'reloaded'; readonly changed: readonly string[]; readonly needsRestart: readonly string[] }
   /** Nothing changed. */
   | { readonly kind: 'failed'; readonly problems: readonly string[] };
 
-/** One at a time. */
+/** One reload at a time. */
 export async function reload(parts: ReloadParts, loaded: Loaded): Promise<Reloaded> {
   const { running, isStopping, proxy, recorder } = parts;
   const failed = (...problems: readonly string[]): Reloaded => {
@@ -60,7 +59,7 @@ export async function reload(parts: ReloadParts, loaded: Loaded): Promise<Reload
   return { kind: 'reloaded', changed, needsRestart };
 }
 
-/** The proxy knows new pools before the table tells it of them; discovery asks by the new rules before it is asked to. */
+/** In this order: the proxy knows new pools before the table has them, and discovery has new rules before it runs. */
 function apply(parts: ReloadParts, config: Config, applyToProxy: () => ListenerChanges): void {
   const { running, connect, monitor, metrics, log, onListeners } = parts;
   const isSameCluster = isDeepStrictEqual(running.config.cluster, config.cluster);
@@ -70,7 +69,7 @@ function apply(parts: ReloadParts, config: Config, applyToProxy: () => ListenerC
   onListeners(applyToProxy());
   monitor.reconfigure(config);
   if (isSameCluster) return;
-  running.clients.close();
-  running.clients = connect(config.cluster);
+  running.access.close();
+  running.access = connect(config.cluster);
   monitor.rediscover();
 }

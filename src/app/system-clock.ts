@@ -1,5 +1,5 @@
-// The real clock: monotonic time and Node's timers. Its instants mean the same in every process of this machine, whereas
-// `performance.now()` counts from the start of each process.
+// The real clock: monotonic time and Node's timers. Its instants mean the same in every process of this machine,
+// whereas `performance.now()` counts from the start of each process.
 import type { Clock } from '../model/instant.ts';
 
 /** The longest delay of one timer of Node. A longer one fires at once. Milliseconds. */

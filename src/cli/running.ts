@@ -90,7 +90,7 @@ export async function tokenFor({ admin }: Running, io: CliIo): Promise<string | 
   return undefined;
 }
 
-export interface Request {
+export interface AdminRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly token?: string;
@@ -99,7 +99,7 @@ export interface Request {
 /** Undefined if there is no answer, or not from a Pointsman; the remedy is then on stderr. */
 export async function request(
   { address }: Running,
-  sent: Request,
+  sent: AdminRequest,
   io: CliIo,
 ): Promise<{ readonly status: number; readonly body: unknown } | undefined> {
   const where = addressText(address);
@@ -130,7 +130,7 @@ function whyNot(error: unknown): string {
 
 function exchange(
   { host, port }: Address,
-  { method, path, token }: Request,
+  { method, path, token }: AdminRequest,
 ): Promise<{ readonly status: number; readonly text: string }> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   return new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
-// The sentences that explain a decision. Clients (DETAIL), /status, `pointsman explain` and the log show the same words.
-// A sentence has up to three clauses, joined by `; `: the state, the evidence with its age, and the rule that applies.
-// Decisions carry instants; ages are computed here, when a sentence is made.
+// The sentences that explain a decision. Clients (DETAIL), /status, `pointsman explain` and the log show the same
+// words. A sentence has up to three clauses, joined by `; `: the state, the evidence with its age, and the rule that
+// applies. Decisions carry instants; ages are computed here, when a sentence is made.
 import { sizeText } from '../model/check.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberRefusal, MemberRefusalReason } from '../model/member.ts';

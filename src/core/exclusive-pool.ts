@@ -26,7 +26,7 @@ export interface ExclusiveDecision {
 }
 
 /** A member with fresh positive evidence. */
-interface Candidate {
+interface PoolCandidate {
   readonly name: MemberName;
   readonly timeline: number | undefined;
   readonly since: Instant;
@@ -92,8 +92,13 @@ function isVouched(
   return probe.vouching && record.vouch !== undefined && accepts;
 }
 
-function freshCandidates(snapshot: Snapshot, pool: PoolPolicy, probe: ProbePolicy, ages: Ages): readonly Candidate[] {
-  const candidates: Candidate[] = [];
+function freshCandidates(
+  snapshot: Snapshot,
+  pool: PoolPolicy,
+  probe: ProbePolicy,
+  ages: Ages,
+): readonly PoolCandidate[] {
+  const candidates: PoolCandidate[] = [];
   for (const [name, record] of snapshot.members) {
     const check = record.checks.get(pool.check.text);
     if (check?.verdict.kind !== 'positive' || record.mismatch !== undefined || isDead(record)) continue;
@@ -106,7 +111,7 @@ function freshCandidates(snapshot: Snapshot, pool: PoolPolicy, probe: ProbePolic
 /**
  * The highest timeline wins. Rivals with equal timelines, or one without a timeline, leave the pool without a winner.
  */
-function findWinner(snapshot: Snapshot, pool: PoolPolicy, candidates: readonly Candidate[]): Election {
+function findWinner(snapshot: Snapshot, pool: PoolPolicy, candidates: readonly PoolCandidate[]): Election {
   const known = candidates.flatMap((candidate) => candidate.timeline ?? []);
   const seen = pool.check.family === 'primary' ? snapshot.highestTimeline : undefined;
   const top = Math.max(seen ?? -Infinity, ...known);

@@ -175,7 +175,8 @@ function mismatchOf(snapshot: Snapshot, record: MemberRecord, body: MemberStatus
     return `scope ${shown(body?.scope ?? '')}, expected ${shown(snapshot.scope ?? '')}`;
   if (differs(record.member.name, body?.name)) return `it is the member ${shown(body?.name ?? '')}`;
   if (differs(snapshot.systemIdentifier, body?.systemIdentifier)) {
-    return `system identifier ${shown(body?.systemIdentifier ?? '')}, expected ${shown(snapshot.systemIdentifier ?? '')}`;
+    const expected = shown(snapshot.systemIdentifier ?? '');
+    return `system identifier ${shown(body?.systemIdentifier ?? '')}, expected ${expected}`;
   }
   if (record.hasShownIdentity && body !== undefined && !showsIdentity(body)) return 'it no longer reports its identity';
   return undefined;

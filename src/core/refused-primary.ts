@@ -20,13 +20,13 @@ export interface RefusedPrimary {
   readonly expected: string;
   /** Since when it has answered as this primary. */
   readonly since: Instant;
-  /** What the agreement lacks, one clause each: `pg-2 reported timeline 6 and does not answer`. */
+  /** One clause for each thing that the agreement lacks: `pg-2 reported timeline 6 and does not answer`. */
   readonly missing: readonly string[];
   /** Since when nothing is missing. Undefined while something is. */
   readonly agreedSince: Instant | undefined;
 }
 
-interface Claim {
+interface PrimaryClaim {
   readonly record: MemberRecord;
   readonly report: SelfReport;
   readonly kind: RefusalKind;
@@ -82,7 +82,7 @@ function isPrimaryNow(record: MemberRecord, probe: ProbePolicy, now: Instant): b
   return report.isPrimary && isHeard(report, probe, now);
 }
 
-function claimOf(snapshot: Snapshot, record: MemberRecord): Claim | undefined {
+function claimOf(snapshot: Snapshot, record: MemberRecord): PrimaryClaim | undefined {
   const { selfReport: report, mismatch } = record;
   const { highestTimeline: highest } = snapshot;
   if (report === undefined) return undefined;
@@ -91,7 +91,7 @@ function claimOf(snapshot: Snapshot, record: MemberRecord): Claim | undefined {
   return isBelow ? { record, report, kind: 'timeline' } : undefined;
 }
 
-function refusal(probe: ProbePolicy, snapshot: Snapshot, claim: Claim, now: Instant): RefusedPrimary {
+function refusal(probe: ProbePolicy, snapshot: Snapshot, claim: PrimaryClaim, now: Instant): RefusedPrimary {
   const { record, report, kind } = claim;
   const { missing, since } = agreementOn(probe, snapshot, claim, now);
   return {
@@ -110,7 +110,7 @@ function textOf(kind: RefusalKind, { timeline, systemIdentifier }: Partial<SelfR
   return systemIdentifier === undefined ? 'no identity' : `system identifier ${shown(systemIdentifier)}`;
 }
 
-function agreementOn(probe: ProbePolicy, snapshot: Snapshot, claim: Claim, now: Instant): Agreement {
+function agreementOn(probe: ProbePolicy, snapshot: Snapshot, claim: PrimaryClaim, now: Instant): Agreement {
   const { record, report, kind } = claim;
   const leader = record.member.name;
   const parts: Agreement[] = [ofDocuments(probe, snapshot, leader, now), { missing: [], since: report.since }];
@@ -149,7 +149,7 @@ function ofDocuments(probe: ProbePolicy, snapshot: Snapshot, leader: MemberName,
 function ofMember(
   probe: ProbePolicy,
   snapshot: Snapshot,
-  claim: Claim,
+  claim: PrimaryClaim,
   { name, isWitness }: { readonly name: MemberName; readonly isWitness: boolean },
   now: Instant,
 ): Agreement {
@@ -168,7 +168,11 @@ function ofMember(
   return isRecent ? { missing: [`${name} ${says}`], since: now } : { missing: [], since: -Infinity };
 }
 
-function agrees({ systemIdentifier: pinned }: Snapshot, { kind, report: wanted }: Claim, report: SelfReport): boolean {
+function agrees(
+  { systemIdentifier: pinned }: Snapshot,
+  { kind, report: wanted }: PrimaryClaim,
+  report: SelfReport,
+): boolean {
   if (report.isPrimary) return false;
   if (kind === 'cluster-identity') return report.systemIdentifier === wanted.systemIdentifier;
   const isOurs = pinned === undefined || report.systemIdentifier === undefined || report.systemIdentifier === pinned;

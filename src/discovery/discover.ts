@@ -17,7 +17,7 @@ import type { NameServer } from './name-server.ts';
 import { createOwnPorts } from './own-ports.ts';
 import { createResolve } from './resolve.ts';
 import { firstOfEachName, leaderOf } from './read-members.ts';
-import type { NamedLeader } from './read-members.ts';
+import type { DocumentLeader } from './read-members.ts';
 import { KnownMembers } from './known-members.ts';
 import { createSourceChanges } from './source-changes.ts';
 import { createResolveSrv } from './srv.ts';
@@ -68,7 +68,7 @@ interface Listed {
 export interface Discovered extends Listed {
   readonly kind: 'found';
   readonly scope: string | undefined;
-  readonly leader: NamedLeader | undefined;
+  readonly leader: DocumentLeader | undefined;
   /** The source of the document: a member's name, or a seed's URL. */
   readonly by: string;
   /** Wall clock, milliseconds since the epoch. */

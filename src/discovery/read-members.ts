@@ -9,7 +9,7 @@ import type { CheckedMember } from './check-addresses.ts';
 const MAX_REFUSED = 2 * MAX_MEMBERS;
 
 /** The leader of a cluster that takes writes. A standby leader does not count and must not be vouched for. */
-export interface NamedLeader {
+export interface DocumentLeader {
   readonly name: MemberName;
   readonly state: string | undefined;
   readonly timeline: number | undefined;
@@ -43,7 +43,7 @@ export function leaderOf(
   entries: readonly ClusterMember[],
   checked: readonly CheckedMember[],
   points: ContactPoints,
-): NamedLeader | undefined {
+): DocumentLeader | undefined {
   const entry = entries.find(({ role }) => role === 'leader');
   const seen = checked.find((one) => one.name === entry?.name);
   if (entry === undefined || seen === undefined) return undefined;

@@ -78,7 +78,8 @@ function parameterFault(path: string, family: CheckFamily, key: string, value: s
     if (!TAKES_LAG.includes(path)) return `${path} does not take lag: only ${TAKES_LAG.join(', ')} do`;
     if (parseSize(value) === undefined) {
       const units = Object.keys(UNITS).join(', ');
-      return `lag=${value} is not a size: use bytes, or a number with a unit (${units}; case matters), such as lag=16MB`;
+      const hint = `use bytes, or a number with a unit (${units}; case matters), such as lag=16MB`;
+      return `lag=${value} is not a size: ${hint}`;
     }
     return undefined;
   }

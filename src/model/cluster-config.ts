@@ -1,5 +1,5 @@
-// What the operator said about the cluster: where its members are found and which addresses may be contacted. Plain
-// data: config/ makes it; discovery/, kubernetes/ and patroni/ get the part that they need.
+// The operator's settings about the cluster: where its members are found, and which addresses may be contacted. config/
+// makes them. discovery/, kubernetes/ and patroni/ get the part that they need.
 import type { Address, ApiEndpoint, MemberName } from './member.ts';
 
 /** A member that the operator named: never dropped because `GET /cluster` omits it. */
@@ -60,7 +60,7 @@ export interface KubernetesConfig {
   readonly credentials: string;
 }
 
-/** What discovery needs. */
+/** The settings for discovery. */
 export interface DiscoveryConfig {
   /** Documents of another scope are ignored. Undefined: the first document's scope counts. */
   readonly scope?: string | undefined;

@@ -1,5 +1,6 @@
 // The result of one contact with the cluster, failures included. Instants are the START of the contact: an answer is as
 // old as its probe.
+import type { Check } from './check.ts';
 import type { Instant } from './instant.ts';
 import type { Member, MemberName, MemberRefusal } from './member.ts';
 import type { MemberStatus } from './member-status.ts';
@@ -18,6 +19,9 @@ export type FailureCause =
 
 /** The result of a TCP connect to the member's PostgreSQL port, made only when its API does not answer. */
 export type PortState = 'accepts' | 'refused' | 'silent' | 'unknown';
+
+/** Probes one check of one member. Settles within the deadline (milliseconds) and never rejects. */
+export type Probe = (member: Member, check: Check, deadlineMs: number) => Promise<ProbeOutcome>;
 
 export type ProbeOutcome =
   /** 200 or 503 with a complete body. `body` is undefined only for endpoints that never send one. */

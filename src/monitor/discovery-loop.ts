@@ -11,7 +11,7 @@ import type { MemberRecord, NewList } from '../core/snapshot.ts';
 import type { ScheduledSwitchover } from '../model/observation.ts';
 import { NewLists } from './new-lists.ts';
 
-export type Discovered =
+export type DiscoveredList =
   | {
       readonly kind: 'found';
       readonly members: readonly Member[];
@@ -33,14 +33,14 @@ export type Discovered =
       readonly startedAt: Instant;
     };
 
-type Found = Extract<Discovered, { kind: 'found' }>;
+type Found = Extract<DiscoveredList, { kind: 'found' }>;
 
 function runningLeader({ leader }: Found): MemberName | undefined {
   return leader?.state === 'running' ? leader.name : undefined;
 }
 
 /** Reads /cluster from some member, not from `not`. Settles within its own deadline, never rejects. */
-export type Discover = (options: { readonly not?: MemberName }) => Promise<Discovered>;
+export type Discover = (options: { readonly not?: MemberName }) => Promise<DiscoveredList>;
 
 export interface DiscoveryLoopOptions {
   readonly probe: () => ProbePolicy;
@@ -221,7 +221,7 @@ export class DiscoveryLoop {
   }
 
   /** While no document can be read, the members that the last one refused stay refused. */
-  #takeRefused({ kind, refused: listed }: Discovered): void {
+  #takeRefused({ kind, refused: listed }: DiscoveredList): void {
     const isAnew = (one: MemberRefusal): boolean => listed.some(({ name }) => name === one.name);
     const kept = this.#refused.filter((one) => one.reason !== 'contact_point' && !isAnew(one));
     const refused = kind === 'found' ? listed : [...listed, ...kept];

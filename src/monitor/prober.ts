@@ -4,10 +4,7 @@ import type { Check } from '../model/check.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import { isSameServer } from '../model/member.ts';
 import type { Member } from '../model/member.ts';
-import type { ProbeObservation, ProbeOutcome } from '../model/observation.ts';
-
-/** Probes one check of one member. Settles within the deadline, never rejects. */
-export type Probe = (member: Member, check: Check, deadlineMs: number) => Promise<ProbeOutcome>;
+import type { Probe, ProbeObservation } from '../model/observation.ts';
 
 export interface ProberOptions {
   /** The member as known now. Undefined ends the round. */

@@ -23,7 +23,7 @@ export interface ClusterMember {
   readonly noloadbalance?: boolean;
 }
 
-export interface ScheduledSwitchover {
+export interface PlannedSwitchover {
   /** ISO 8601 with offset, as given. */
   readonly at: string;
   /** Wall clock, milliseconds since the epoch; undefined when `at` is no timestamp. */
@@ -44,7 +44,7 @@ export interface ClusterDocument {
   /** Patroni 3.2.0 and later. */
   readonly scope?: string;
   readonly pause: boolean;
-  readonly scheduledSwitchover?: ScheduledSwitchover;
+  readonly scheduledSwitchover?: PlannedSwitchover;
 }
 
 export type ParsedClusterDocument =
@@ -108,7 +108,7 @@ function toMember(fields: z.infer<typeof member>): ClusterMember {
   };
 }
 
-function toSwitchover(fields: z.infer<typeof switchover>): ScheduledSwitchover | undefined {
+function toSwitchover(fields: z.infer<typeof switchover>): PlannedSwitchover | undefined {
   if (fields === undefined) return undefined;
   const atMs = Date.parse(fields.at);
   return {

@@ -4,7 +4,7 @@ import type { FailureCause } from '../model/observation.ts';
 import { shown } from '../model/printable.ts';
 
 /** How a request ended when it was not answered. */
-export type Failure =
+export type ReadFailure =
   | { readonly kind: 'refused' }
   | {
       readonly kind: 'failed';
@@ -70,7 +70,7 @@ const WORDS: Readonly<Record<FailureCause, string>> = {
   local: 'fault on this side',
 };
 
-export function failure(error: unknown): Failure {
+export function failure(error: unknown): ReadFailure {
   if (error instanceof AnswerError) {
     return { kind: 'failed', cause: error.failureCause, detail: `${WORDS[error.failureCause]} (${error.message})` };
   }

@@ -10,7 +10,7 @@ import { AnswerBody } from './answer-body.ts';
 import { startDeadline, STALL_MS } from './deadline.ts';
 import type { Deadline } from './deadline.ts';
 import { AnswerError, failure } from './failure.ts';
-import type { Failure } from './failure.ts';
+import type { ReadFailure } from './failure.ts';
 import { isHttps, openSocket } from './socket.ts';
 import type { TlsSource } from './tls-files.ts';
 
@@ -38,7 +38,7 @@ export interface Request {
   readonly tls?: TlsSource | undefined;
 }
 
-export type HttpResult = { readonly kind: 'answered'; readonly status: number; readonly body: string } | Failure;
+export type HttpResult = { readonly kind: 'answered'; readonly status: number; readonly body: string } | ReadFailure;
 
 /** Never rejects. Destroys the socket before it returns. */
 export async function get(request: Request): Promise<HttpResult> {
@@ -97,19 +97,19 @@ export async function get(request: Request): Promise<HttpResult> {
 }
 
 /** Only checked addresses are contacted (guarantees.md: trust). A name is not one. */
-function unresolved(api: ApiEndpoint): Failure {
+function unresolved(api: ApiEndpoint): ReadFailure {
   return { kind: 'failed', cause: 'local', detail: `the address of ${api.address.host} is not known` };
 }
 
-function timedOut(deadlineMs: number): Failure {
+function timedOut(deadlineMs: number): ReadFailure {
   return { kind: 'failed', cause: 'timeout', detail: `no whole answer within ${deadlineMs} ms` };
 }
 
-function unconnected(connectMs: number): Failure {
+function unconnected(connectMs: number): ReadFailure {
   return { kind: 'failed', cause: 'timeout', detail: `no connection within ${connectMs} ms` };
 }
 
-function stalled(ms: number): Failure {
+function stalled(ms: number): ReadFailure {
   return { kind: 'failed', cause: 'local', detail: `this process stood still for ${Math.round(ms)} ms of the request` };
 }
 

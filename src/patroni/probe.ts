@@ -1,8 +1,7 @@
 // One probe: the GET of a check on one member, as a ProbeOutcome. Reports the answer and never judges it. A redirect,
 // an error page of another server or half a document is no evidence.
 import type { Check } from '../model/check.ts';
-import type { Member } from '../model/member.ts';
-import type { FailureCause, PortState, ProbeOutcome } from '../model/observation.ts';
+import type { FailureCause, PortState, Probe, ProbeOutcome } from '../model/observation.ts';
 import { get } from './http.ts';
 import { parseNodeStatus } from './node-status.ts';
 import { askPort } from './port-state.ts';
@@ -11,9 +10,6 @@ import type { TlsSource } from './tls-files.ts';
 export interface ProbeOptions {
   readonly tls?: TlsSource | undefined;
 }
-
-/** Probes the check on `member`. Never rejects. Ends at most 300 ms after `deadlineMs`. */
-export type Probe = (member: Member, check: Check, deadlineMs: number) => Promise<ProbeOutcome>;
 
 /** The PostgreSQL port gets the rest of the deadline, at least this. Milliseconds. */
 const PORT_QUESTION_MS = 300;

@@ -6,7 +6,7 @@ import { readClusterDocument } from './cluster-document.ts';
 import type { ClusterDocument } from './cluster-document.ts';
 import { readDynamicConfig } from './dynamic-config.ts';
 import type { DynamicConfig } from './dynamic-config.ts';
-import type { Failure } from './failure.ts';
+import type { ReadFailure } from './failure.ts';
 import { parseJson } from './fields.ts';
 import { readHistory } from './history.ts';
 import type { TimelineEnd } from './history.ts';
@@ -22,15 +22,15 @@ export interface ReaderOptions {
   readonly dialect?: Dialect;
 }
 
-export type ClusterRead = { readonly kind: 'cluster'; readonly cluster: ClusterDocument } | Failure;
+export type ClusterRead = { readonly kind: 'cluster'; readonly cluster: ClusterDocument } | ReadFailure;
 export type HistoryRead =
   | { readonly kind: 'history'; readonly entries: readonly TimelineEnd[]; readonly skipped: number }
-  | Failure;
-export type ConfigRead = { readonly kind: 'config'; readonly config: DynamicConfig } | Failure;
-export type StatusRead = { readonly kind: 'status'; readonly status: MemberStatus } | Failure;
+  | ReadFailure;
+export type ConfigRead = { readonly kind: 'config'; readonly config: DynamicConfig } | ReadFailure;
+export type StatusRead = { readonly kind: 'status'; readonly status: MemberStatus } | ReadFailure;
 
 /** Each reads one document within `deadlineMs`, in all. None rejects. */
-export interface Reader {
+export interface DocumentReader {
   readonly readCluster: (api: ApiEndpoint, deadlineMs: number) => Promise<ClusterRead>;
   readonly readHistory: (api: ApiEndpoint, deadlineMs: number) => Promise<HistoryRead>;
   readonly readConfig: (api: ApiEndpoint, deadlineMs: number) => Promise<ConfigRead>;
@@ -42,7 +42,7 @@ const OK = [200];
 const OK_OR_NO = [200, 503];
 const PATHS: Readonly<Record<Dialect, string>> = { patroni: '/patroni', manager: '/manager' };
 
-export function createReader(options: ReaderOptions = {}): Reader {
+export function createReader(options: ReaderOptions = {}): DocumentReader {
   const { tls, dialect = 'patroni' } = options;
   return {
     async readCluster(api, deadlineMs) {
@@ -79,7 +79,7 @@ async function readStatus(request: Request): Promise<StatusRead> {
 
 type Json = { readonly kind: 'json'; readonly json: unknown };
 
-async function readJson(request: Request, statuses: readonly number[]): Promise<Json | Failure> {
+async function readJson(request: Request, statuses: readonly number[]): Promise<Json | ReadFailure> {
   const result = await get(request);
   if (result.kind !== 'answered') return result;
   const { status, body } = result;
@@ -88,6 +88,6 @@ async function readJson(request: Request, statuses: readonly number[]): Promise<
   return { kind: 'failed', cause, detail: `${request.path} answered status ${status}` };
 }
 
-function malformed(path: string, why: string): Failure {
+function malformed(path: string, why: string): ReadFailure {
   return { kind: 'failed', cause: 'malformed', detail: `${path}: ${why}` };
 }

@@ -8,7 +8,7 @@ import type { BoundListener, ListenerChanges } from '../proxy/accept/listeners.t
 import { findFreePorts } from '../proxy/accept/free-ports.ts';
 import type { FreePorts } from '../proxy/accept/free-ports.ts';
 
-export type Claim =
+export type PortClaim =
   | {
       readonly kind: 'claimed';
       /** As wanted, with a real port in place of 0. */
@@ -38,7 +38,7 @@ export class Ports {
   }
 
   /** Binds nothing. Nothing changes before `apply`. */
-  async claim(wanted: readonly ListenerPolicy[]): Promise<Claim> {
+  async claim(wanted: readonly ListenerPolicy[]): Promise<PortClaim> {
     const kept = matchListeners(this.#ports, wanted);
     const added = wanted.filter((policy) => !kept.has(policy) && !isShared(policy));
     const free = await this.#findFree(added);

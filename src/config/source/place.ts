@@ -1,7 +1,7 @@
 // From a fault to its place: the environment variable, or the line and column, at which the operator finds it.
 import { formatPath } from '../fault.ts';
 import type { Fault, Origin, Path, Problem } from '../fault.ts';
-import type { Position, YamlText } from './yaml-text.ts';
+import type { TextPosition, YamlText } from './yaml-text.ts';
 
 export interface Sources {
   readonly file: string | undefined;
@@ -10,7 +10,7 @@ export interface Sources {
   readonly variables: ReadonlyMap<string, string>;
 }
 
-export function fileOrigin(file: string | undefined, at: Position | undefined): Origin {
+export function fileOrigin(file: string | undefined, at: TextPosition | undefined): Origin {
   return file === undefined ? { kind: 'nowhere' } : { kind: 'file', file, ...at };
 }
 

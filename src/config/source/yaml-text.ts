@@ -6,13 +6,13 @@ import { isTree } from './tree.ts';
 import type { Tree } from './tree.ts';
 
 /** Both start at 1. */
-export interface Position {
+export interface TextPosition {
   readonly line: number;
   readonly column: number;
 }
 
 export interface YamlFault {
-  readonly at: Position | undefined;
+  readonly at: TextPosition | undefined;
   readonly message: string;
 }
 
@@ -21,14 +21,14 @@ export type YamlText =
       readonly kind: 'tree';
       readonly tree: Tree;
       /** Where the value (or its key) at `path` stands; undefined when the text does not have it. */
-      readonly positionOf: (path: Path, part: 'key' | 'value') => Position | undefined;
+      readonly positionOf: (path: Path, part: 'key' | 'value') => TextPosition | undefined;
     }
   | { readonly kind: 'invalid'; readonly faults: readonly YamlFault[] };
 
 export function readYaml(text: string): YamlText {
   const lines = new LineCounter();
   const document = parseDocument(text, { version: '1.2', lineCounter: lines, prettyErrors: false });
-  const at = (offset: number): Position => {
+  const at = (offset: number): TextPosition => {
     const { line, col } = lines.linePos(offset);
     return { line, column: col };
   };
@@ -49,7 +49,11 @@ export function readYaml(text: string): YamlText {
   };
 }
 
-function faultText(document: Document, { code, message, pos }: YAMLError, at: (offset: number) => Position): string {
+function faultText(
+  document: Document,
+  { code, message, pos }: YAMLError,
+  at: (offset: number) => TextPosition,
+): string {
   if (code === 'MULTIPLE_DOCS') return 'it has several documents: keep one, without a line --- behind it';
   const twice = code === 'DUPLICATE_KEY' ? firstOf(document.contents, pos[0]) : undefined;
   return twice === undefined ? message : `the key ${twice.key} is given twice, first in line ${at(twice.offset).line}`;

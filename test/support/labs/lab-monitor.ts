@@ -6,7 +6,7 @@ import type { Member, MemberName, MemberRefusal } from '../../../src/model/membe
 import type { ProbeOutcome } from '../../../src/model/observation.ts';
 import type { RoutingPolicy } from '../../../src/model/policy.ts';
 import type { MemberStatus } from '../../../src/model/member-status.ts';
-import type { Discovered } from '../../../src/monitor/discovery-loop.ts';
+import type { DiscoveredList } from '../../../src/monitor/discovery-loop.ts';
 import { Monitor } from '../../../src/monitor/monitor.ts';
 import { aMember, aPolicy } from '../values/builders.ts';
 import { ManualClock } from '../waiting/manual-clock.ts';
@@ -110,7 +110,7 @@ export class LabMonitor {
     return { kind: 'answered', status: isYes ? 200 : 503, body };
   }
 
-  #discover(not: MemberName | undefined): Discovered {
+  #discover(not: MemberName | undefined): DiscoveredList {
     const startedAt = this.clock.now();
     this.discoveries.push({ at: startedAt, not });
     return {
