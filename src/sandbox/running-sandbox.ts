@@ -48,7 +48,7 @@ export class RunningSandbox implements Sandbox {
     return this.#members.map((member) => member.address());
   }
 
-  /** In the order of their names. */
+  /** Ordered by name. */
   all(): readonly ClusterMember[] {
     return this.#members;
   }
@@ -84,7 +84,7 @@ export class RunningSandbox implements Sandbox {
     return whyUnhealthy(views, readSettings(config).standbyCluster !== undefined);
   }
 
-  /** An ordinary role with a database of its own. */
+  /** An ordinary role with its own database. */
   async createApp(server: PostgresServer): Promise<void> {
     const { user, password, database } = this.app;
     await server.query(`create role ${user} login password '${password}'`);

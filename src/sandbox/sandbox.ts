@@ -39,7 +39,7 @@ export interface Sandbox {
   readonly scope: string;
   readonly directory: string;
   readonly members: readonly SandboxMember[];
-  /** An ordinary role that owns a database of the same name. */
+  /** An ordinary role that owns the database of the same name. */
   readonly app: { readonly user: string; readonly password: string; readonly database: string };
   readonly superuser: { readonly user: string; readonly password: string };
   /** The holder of the leader lock. */
@@ -52,11 +52,11 @@ export interface Sandbox {
   kill(member: string): Promise<void>;
   /** The manager stops answering and deciding. Its port accepts connections that then hang. PostgreSQL goes on. */
   freezeManager(member: string): Promise<void>;
-  /** SIGSTOP for the member's PostgreSQL. */
+  /** Sends SIGSTOP to the member's PostgreSQL. */
   freezePostgres(member: string): Promise<void>;
   /** SIGKILL for PostgreSQL alone: its manager sees a crash. */
   crashPostgres(member: string): Promise<void>;
-  /** The replica receives WAL but does not replay it. */
+  /** The replica receives WAL without replaying it. */
   pauseReplay(member: string): Promise<void>;
   /** Takes effect on POST /reload only, like a change of a member's configuration file. */
   setTags(member: string, tags: Tags): Promise<void>;

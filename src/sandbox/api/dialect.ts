@@ -55,7 +55,7 @@ const MANAGER: Dialect = {
   hasLocationAlways: true,
   showsLastKnown: true,
   textType: 'text/plain; charset=utf-8',
-  // The management API, "Errors", knows these five.
+  // The five codes of the management API, "Errors".
   statusOf: {
     done: 200,
     reloaded: 200,

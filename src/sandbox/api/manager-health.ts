@@ -19,7 +19,7 @@ interface HealthCheck {
   readonly holds: (member: MemberView, bounds: Bounds) => boolean;
   readonly takesLag?: true;
   readonly takesMode?: true;
-  /** The management API: "Ignored by the leader endpoints". */
+  /** "Ignored by the leader endpoints" (management API). */
   readonly ignoresTags?: true;
 }
 

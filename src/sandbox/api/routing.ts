@@ -5,7 +5,7 @@ import type { About } from './node-document.ts';
 
 export interface ApiRequest {
   readonly method: string;
-  /** Without the query. */
+  /** The path without the query. */
   readonly path: string;
   readonly parameters: URLSearchParams;
   /** Rejects with BodyTooLarge. */

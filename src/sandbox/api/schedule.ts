@@ -36,7 +36,7 @@ function isWallClock(text: string): boolean {
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
 
-/** `Z`, `+01`, `+0100` and `+01:00` all occur. */
+/** Valid forms: `Z`, `+01`, `+0100`, `+01:00`. */
 function fullOffset(offset: string): string {
   if (offset.toUpperCase() === 'Z') return '+00:00';
   const digits = offset.slice(1).replace(':', '').padEnd(4, '0');

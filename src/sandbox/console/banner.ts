@@ -13,7 +13,7 @@ export interface BannerFacts {
   readonly admin: string;
   /** The command that calls this program from a second terminal: `pointsman sandbox`. */
   readonly command: string;
-  /** With psql its commands are shown, without it those of this program. */
+  /** With psql the banner shows psql commands, without it commands of this program. */
   readonly hasPsql: boolean;
 }
 

@@ -40,6 +40,6 @@ async function asking<T>(address: string, ask: () => Promise<T>): Promise<T | Ve
 function why(address: string, error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ECONNREFUSED') return `no sandbox runs at ${address}; \`pointsman sandbox\` starts one`;
-  if (error instanceof z.ZodError || error instanceof SyntaxError) return `what answers at ${address} is no sandbox`;
+  if (error instanceof z.ZodError || error instanceof SyntaxError) return `${address} is not a sandbox`;
   return `${address}: ${error instanceof Error ? error.message : String(error)}`;
 }

@@ -36,7 +36,7 @@ export function listenForControl(address: string, controlled: () => Controlled |
   return new Promise((resolve) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const isTaken = error.code === 'EADDRINUSE';
-      resolve({ kind: 'failed', why: isTaken ? `${address} is taken: does a sandbox run already?` : error.message });
+      resolve({ kind: 'failed', why: isTaken ? `${address} is in use: is another sandbox running?` : error.message });
     });
     server.listen(Number(port), hostname.replace(/^\[|\]$/g, ''), () => {
       resolve({ kind: 'listening', close: () => closeServer(server) });
@@ -55,7 +55,7 @@ type InTurn = (run: () => Promise<VerbOutcome>) => Promise<VerbOutcome>;
 
 async function respond(request: IncomingMessage, controlled: Controlled | undefined, inTurn: InTurn): Promise<Answer> {
   const { method, headers } = request;
-  if (headers.origin !== undefined) return refusal(403, 'browsers have no business here');
+  if (headers.origin !== undefined) return refusal(403, 'requests from a browser are refused');
   if (controlled === undefined) return refusal(503, 'the sandbox is still starting');
   if (method === 'GET') return { status: 200, body: controlled.endpoints };
   if (method !== 'POST') return refusal(405, 'GET or POST');

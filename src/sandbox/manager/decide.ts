@@ -16,7 +16,7 @@ export interface Situation {
   readonly lock: LockView;
   /** `starting`: it runs and does not accept connections yet. `hanging`: a query does not return. */
   readonly server: 'stopped' | 'starting' | 'primary' | 'standby' | 'hanging';
-  /** Its server was a primary when it was last seen. */
+  /** The server was a primary when last seen. */
   readonly wasPrimary: boolean;
   /** The server that its standby streams from. */
   readonly upstream: Upstream | undefined;
@@ -46,7 +46,7 @@ export type Step =
       readonly why: string;
     }
   | { readonly kind: 'hand_over' }
-  /** Compare with the others, then try to get the lock. */
+  /** Compare with the other members, then try to acquire the lock. */
   | { readonly kind: 'compete' }
   /** Try to get the lock without a comparison. */
   | { readonly kind: 'acquire' }
@@ -55,7 +55,7 @@ export type Step =
 
 /** After this many failed starts a replica is made anew. */
 const STARTS_BEFORE_REBUILD = 3;
-/** Longer than any restart of the leader takes. */
+/** Longer than a restart of the leader. Milliseconds. */
 const REBUILD_AFTER_NOT_STREAMING_MS = 15_000;
 /** A free lock is left this long to the member that was named for it. */
 const RESERVED_MS = 3_000;

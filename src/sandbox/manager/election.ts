@@ -7,7 +7,7 @@ export type PeerAnswer =
   | {
       readonly name: string;
       readonly kind: 'answered';
-      /** Runs as primary, with the lock or without. */
+      /** The member runs as primary, with or without the lock. */
       readonly isPrimary: boolean;
       /** The end of the WAL that it has received or replayed; undefined when its PostgreSQL does not report it. */
       readonly position: number | undefined;

@@ -2,7 +2,7 @@
 import type { Clock } from './clock.ts';
 
 export interface HeartbeatOptions {
-  /** True when it ran to its end. */
+  /** Resolves with true when the beat ran to its end. */
   readonly beat: () => Promise<boolean>;
   /** Called when a beat failed. The next one still comes. */
   readonly onError: (error: unknown) => void;

@@ -13,7 +13,7 @@ export interface InstanceOptions {
   readonly onState: (state: MemberState) => void;
 }
 
-/** A start with values that are too low names one parameter at a time, and there are five. */
+/** PostgreSQL names one insufficient parameter per start, and there are five. */
 const MAX_RAISES = 5;
 const FAST_STOP_MS = 4_000;
 
@@ -113,7 +113,7 @@ export class Instance {
     this.#upstream = upstream;
   }
 
-  /** Values that need a restart stay pending. */
+  /** Parameters that need a restart stay pending. */
   async configure(parameters: Parameters): Promise<void> {
     if (isSame(parameters, this.#configured) || !this.server.isAlive()) return;
     await this.server.configure(parameters);

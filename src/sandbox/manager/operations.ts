@@ -32,7 +32,7 @@ export interface SwitchoverRequest {
 
 /** The input of the liveness check: known without a query to PostgreSQL. */
 export interface Pulse {
-  /** Since the heartbeat loop last ran to its end. */
+  /** Time since the last complete heartbeat. Milliseconds. */
   readonly heartbeatAgeMs: number;
   readonly role: MemberRole;
   readonly ttlMs: number;

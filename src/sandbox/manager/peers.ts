@@ -5,7 +5,7 @@ import { isNoFailover } from './election.ts';
 import type { PeerAnswer } from './election.ts';
 import type { PublishedMember } from './view.ts';
 
-/** Answers for all of them within the deadline. */
+/** Resolves within the deadline with one result per member. */
 export type AskPeers = (members: readonly PublishedMember[], deadlineMs: number) => Promise<readonly PeerAnswer[]>;
 
 export function createAskPeers(dialect: 'manager' | 'patroni'): AskPeers {

@@ -11,7 +11,7 @@ export interface StoreOptions {
   readonly clock?: Clock;
 }
 
-/** The leader's names of its synchronous standbys. */
+/** The synchronous standbys, as the leader names them. */
 export interface SyncState {
   readonly synchronous: readonly string[];
   readonly quorum: readonly string[];
@@ -43,7 +43,7 @@ export class Store {
     this.#clock = options.clock ?? systemClock;
   }
 
-  /** Undefined while it is down. */
+  /** Undefined during an outage. */
   read(): ClusterView | undefined {
     if (this.#isDown()) return undefined;
     this.#dropExpired();
@@ -157,7 +157,7 @@ export class Store {
     return this.#downSince !== undefined;
   }
 
-  /** Stands still during an outage. */
+  /** Does not advance during an outage. */
   #now(): number {
     return this.#downSince ?? this.#clock.now();
   }

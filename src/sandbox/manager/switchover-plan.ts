@@ -5,7 +5,7 @@ import type { PeerAnswer } from './election.ts';
 import type { OperationOutcome, SwitchoverRequest } from './operations.ts';
 import type { ClusterSettings, ClusterView, PlannedSwitchover } from './view.ts';
 
-/** Infinite when there is no such time. */
+/** Infinity for a missing time. Milliseconds. */
 export function msUntil(at: string | undefined, now: Date): number {
   const time = at === undefined ? Number.NaN : Date.parse(at);
   return Number.isNaN(time) ? Number.POSITIVE_INFINITY : time - now.getTime();

@@ -41,7 +41,7 @@ export function mergeHistory(
   });
 }
 
-/** As Patroni writes it: `2026-07-01T12:00:00.123000+00:00`. */
+/** In Patroni's format: `2026-07-01T12:00:00.123000+00:00`. */
 export function isoWithOffset(date: Date): string {
   return date.toISOString().replace('Z', '000+00:00');
 }

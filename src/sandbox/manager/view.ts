@@ -54,13 +54,13 @@ export interface RestartConditions {
 }
 
 export interface ScheduledRestart extends RestartConditions {
-  /** ISO 8601 with an offset, as it was given. */
+  /** As given: ISO 8601 with an offset. */
   readonly schedule: string;
   /** The server's start time when the restart was scheduled. Another restart before the schedule makes it void. */
   readonly postmasterStartTime: string | undefined;
 }
 
-/** Parameter name to the value in use and the one that waits for a restart. */
+/** Parameter names with the current value and the value that waits for a restart. */
 export type PendingRestart = Readonly<Record<string, { readonly oldValue: string; readonly newValue: string }>>;
 
 /** The last known values of a PostgreSQL that does not answer any more. */
@@ -84,17 +84,17 @@ export interface MemberView {
   readonly wal: WalView | undefined;
   /** Undefined until PostgreSQL has answered once. */
   readonly lastKnown: LastKnown | undefined;
-  /** Of a replica's WAL receiver. */
+  /** The state of a replica's WAL receiver. */
   readonly replicationState: 'streaming' | 'in archive recovery' | undefined;
   readonly replication: readonly ReplicationView[];
   readonly systemIdentifier: string;
   readonly tags: Tags;
   readonly pendingRestart: PendingRestart;
   readonly scheduledRestart: ScheduledRestart | undefined;
-  /** Holds the leader lock, as far as it knows. */
+  /** The member holds the leader lock, as far as it knows. */
   readonly hasLock: boolean;
   readonly syncRole: 'synchronous' | 'quorum' | undefined;
-  /** Since the heartbeat loop last ran to its end. */
+  /** Time since the last complete heartbeat. Milliseconds. */
   readonly heartbeatAgeMs: number;
   /** Epoch seconds of the last answer of the store. */
   readonly storeSeenAt: number;
@@ -152,7 +152,7 @@ export interface ClusterView {
   readonly config: JsonObject;
   readonly history: readonly HistoryEntry[];
   readonly switchover: PlannedSwitchover | undefined;
-  /** Names, as the leader put them into synchronous_standby_names. */
+  /** The names that the leader put into synchronous_standby_names. */
   readonly synchronous: readonly string[];
   readonly quorum: readonly string[];
 }

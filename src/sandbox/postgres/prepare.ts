@@ -26,7 +26,7 @@ export interface PrepareOptions {
   readonly names: readonly string[];
   /** Default `embedded`. */
   readonly postgres?: BinariesChoice;
-  /** One line for people. */
+  /** Called with one readable line. */
   readonly onProgress?: (text: string) => void;
 }
 
@@ -39,7 +39,7 @@ export interface PreparedServers {
   readonly superuser: Credentials;
   /** From pg_control, the same for all. */
   readonly systemIdentifier: string;
-  /** As PostgreSQL writes it: 18.4. */
+  /** In PostgreSQL's format: 18.4. */
   readonly version: string;
   /** Ends every running server at once, and removes the directory. Idempotent. */
   close(): Promise<void>;

@@ -33,7 +33,7 @@ export async function thawTree(root: number): Promise<void> {
   for (const pid of [...below.toReversed(), root]) send(pid, 'SIGCONT');
 }
 
-/** A process that is gone already is no error. */
+/** A process that has already ended is no error. */
 export function send(pid: number, signal: NodeJS.Signals): void {
   try {
     kill(pid, signal);
