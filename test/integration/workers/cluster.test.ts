@@ -114,7 +114,7 @@ test('a fallback is over: the sessions of both workers leave the primary', async
   const readsFrom = (to: string) =>
     lab.pointsman.waitFor(`reads on ${to}`, () => JSON.stringify(lab.said('route_changed').at(-1)).includes(to));
   replica.api.set({ tags: { noloadbalance: true } });
-  await readsFrom('by fallback');
+  await readsFrom('fallback to pool write');
   const sessions = await lab.sessionsOnBoth('read');
   expect(primary.postgres.connections.length).toBeGreaterThanOrEqual(sessions.flat().length);
   replica.api.set({ tags: {} });

@@ -31,7 +31,9 @@ test('one worker that dies again and again: not ready, and why; the other serves
   const { status, text } = await lab.pointsman.admin('/readyz');
   expect(status).toBe(503);
   expect(text).toContain('worker 1 keeps dying: killed by SIGKILL');
-  expect(lab.said('worker_ended').map(({ replacedInMs }) => replacedInMs)).toEqual([100, 200, 400, 800, 1600]);
+  expect(lab.said('worker_ended').map(({ replaced_in_ms: replacedInMs }) => replacedInMs)).toEqual([
+    100, 200, 400, 800, 1600,
+  ]);
   expect((await lab.status()).workers[1]?.ready).toBe(true);
 });
 
