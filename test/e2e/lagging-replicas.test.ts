@@ -73,7 +73,7 @@ describeOnEveryCluster('a replica that lags', (on) => {
       expect(await pointsman.metric('pointsman_pool_lagging_active{pool="late"}')).toBe(1);
       const shown = await shownMembers(pointsman);
       expect(shown.get(better.name)?.pools['late']?.why).toContain(
-        'lags least, while every member lags too far behind',
+        'over the lag limit, used because its lag is the smallest',
       );
       expect(shown.get(worse.name)?.pools['late']?.standing).toBe('keep');
       const session = await HeldSession.open(port, cluster.app);
@@ -91,7 +91,7 @@ describeOnEveryCluster('a replica that lags', (on) => {
 describeOnEveryCluster('a replica with a stale view of its cluster', (on) => {
   const lab = on.clusterWithPointsman({ cluster: { failsafeMode: true } });
 
-  it('scenario 20: its API still says yes; our own reckoning of its lag leaves it out', async () => {
+  it('scenario 20: its API still says yes; our own estimate of its lag leaves it out', async () => {
     const { cluster, pointsman } = lab;
     const leader = await cluster.leader();
     const [stale, other] = await replicasOf(cluster);
@@ -104,7 +104,7 @@ describeOnEveryCluster('a replica with a stale view of its cluster', (on) => {
       await waitForMembers(lab, 'read', [other]);
       expect((await ask(`${stale.api}${CHECK}`))?.status).toBe(200);
       const standing = (await shownMembers(pointsman)).get(stale.name)?.pools['read'];
-      expect(standing).toMatchObject({ cause: 'lagging', why: expect.stringContaining('by our own reckoning') });
+      expect(standing).toMatchObject({ cause: 'lagging', why: expect.stringContaining('estimated lag') });
     } finally {
       await cluster.unlagReplica(stale.name);
       await cluster.setStoreOutage(false);
