@@ -1,5 +1,5 @@
-// The operations: POST, with the admin token and a JSON body. A request is validated completely before anything happens;
-// a rejected one is told how to correct it. No answer contains the token.
+// The operations: POST, with the admin token and a JSON body. A request is validated completely before anything
+// happens; a rejected one is told how to correct it. No answer contains the token.
 import type * as Crypto from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { createRequire } from 'node:module';

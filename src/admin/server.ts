@@ -1,5 +1,5 @@
-// The admin HTTP server, on its own address. GET and HEAD are read-only; POST runs operations. One request per connection,
-// with limits on size and time, so that bad clients cannot block it; crowd.ts limits the connections.
+// The admin HTTP server, on its own address. GET and HEAD are read-only; POST runs operations. One request per
+// connection, with limits on size and time, so that bad clients cannot block it; crowd.ts limits the connections.
 import type * as Http from 'node:http';
 import { createRequire } from 'node:module';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -106,7 +106,9 @@ async function answer(options: AdminOptions, request: IncomingMessage): Promise<
   return foreign === undefined ? operate(options, operation, request) : failure(403, foreign);
 }
 
-/** Answers input that is not HTTP (a PostgreSQL startup packet, for example), and headers that are too long or too late. */
+/**
+ * Answers input that is not HTTP (a PostgreSQL startup packet, for example), and headers that are too long or too late.
+ */
 function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();

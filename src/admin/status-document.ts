@@ -1,4 +1,4 @@
-// The status document as it is read over HTTP: its fields, their meaning and units. Ages are seconds; null stands for what is not known.
+// The fields of GET /status, with their meaning and units. Ages are seconds; null means unknown.
 import type { PoolCounts } from '../reports/counts.ts';
 import type { MemberName, MemberRefusalReason } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
@@ -9,55 +9,49 @@ export interface StatusDocument {
   readonly version: string;
   readonly uptime_seconds: number;
   readonly ready: boolean;
-  /** Why not. */
+  /** Absent when ready. */
   readonly not_ready_because?: string;
   readonly cluster: {
     readonly scope: string | null;
     readonly system_identifier: string | null;
-    /** The highest on which a member was ever positive as primary. */
+    /** The highest timeline on which a member was ever confirmed as primary. */
     readonly timeline: number | null;
-    /** True once every member first known was asked. */
+    /** True after the first round of probes is complete. */
     readonly first_round_complete: boolean;
-    /** By the operator; members that are not known at the moment too. Forgotten when this process ends. */
+    /** Drained by the operator, currently unknown members included. Lost when this process ends. */
     readonly drained: readonly MemberName[];
-    /** By the newest document. */
+    /** From the newest member list. */
     readonly scheduled_switchover: { readonly in_seconds: number; readonly from: MemberName } | null;
-    /**
-     * Members that answer as the primary and are not believed, while no other primary is known. Absent where there are
-     * none.
-     */
+    /** Members that claim to be primary and are refused, while no other primary is known. Absent if there are none. */
     readonly refused_primaries?: readonly RefusedPrimaryDocument[];
-    /** The newest that was believed again. Absent where none was. */
+    /** The last refused primary that was accepted. Absent if there was none. */
     readonly accepted_primary?: AcceptedPrimaryDocument;
-    /** The names and directories that contact points come from, as they were last asked; absent where there are none. */
+    /** Names and directories that contact points come from, with their last result. Absent if there are none. */
     readonly contact_sources?: readonly ContactSourceDocument[];
   };
   readonly members: readonly MemberStatusDocument[];
-  /**
-   * What is not used of the newest /cluster document, or only in part. Contact points that cannot be used are here,
-   * too.
-   */
+  /** Members of the newest /cluster document that are not used, and contact points that cannot be used. */
   readonly refused_members: readonly RefusedMemberDocument[];
   readonly pools: readonly PoolStatusDocument[];
   /**
-   * Of this process; absent where the system does not tell. `most_sessions`: client.max_sessions, or fewer where the
-   * limit has no room for them, over all workers.
+   * Of this process; absent where the system does not report it. `most_sessions`, over all workers:
+   * client.max_sessions, or fewer if the limit on open files requires it.
    */
   readonly open_files?: { readonly limit: number; readonly in_use: number; readonly most_sessions: number };
-  /** Absent where one process does everything. */
+  /** Absent if one process does everything. */
   readonly workers?: readonly WorkerDocument[];
 }
 
 export interface RefusedPrimaryDocument {
   readonly member: MemberName;
   readonly refused_for: RefusalKind;
-  /** `timeline 5`, and what was seen before: `timeline 6`. */
+  /** Reported now (`timeline 5`) and seen before (`timeline 6`). */
   readonly shown: string;
   readonly expected: string;
   readonly why: string;
-  /** It has answered so since then. */
+  /** Time since its first such answer. */
   readonly for_seconds: number;
-  /** Each of these ends the refusal. */
+  /** Each entry ends the refusal. */
   readonly ends_by: readonly string[];
 }
 
@@ -71,9 +65,9 @@ export interface AcceptedPrimaryDocument {
 }
 
 export interface WorkerDocument {
-  /** Its place: the one that replaces it has the same. */
+  /** Its number; a replacement keeps it. */
   readonly worker: number;
-  /** Null while it is being replaced. */
+  /** Null while the worker is being replaced. */
   readonly pid: number | null;
   /** It accepts clients. */
   readonly ready: boolean;
@@ -87,14 +81,14 @@ export interface WorkerDocument {
 export interface ContactSourceDocument {
   readonly source: string;
   readonly contact_points: readonly string[];
-  /** Present while it gives nothing new; without a time it never gave anything. */
+  /** Present while it fails. Without `for_seconds`: it has never succeeded. */
   readonly failing?: { readonly for_seconds?: number; readonly why: string };
 }
 
 export interface RefusedMemberDocument {
   readonly name: MemberName;
   readonly reason: MemberRefusalReason;
-  /** One sentence; names the setting that would allow it, where there is one. */
+  /** One sentence. Names the setting that would allow the member, if there is one. */
   readonly why: string;
 }
 
@@ -103,7 +97,7 @@ export interface MemberStatusDocument {
   readonly api: string;
   readonly postgres: string | null;
   readonly origin: 'configured' | 'discovered';
-  /** What its newest body said. */
+  /** From its newest answer. */
   readonly role: string | null;
   readonly state: string | null;
   readonly timeline: number | null;
@@ -112,21 +106,18 @@ export interface MemberStatusDocument {
   readonly failsafe: boolean;
   readonly pending_restart: boolean;
   readonly last_answer_age_seconds: number | null;
-  /** Present while its newest probe brought no answer. */
+  /** Present if its newest probe failed. */
   readonly failing?: { readonly for_seconds: number; readonly outcome: string };
-  /** Present while the operator has drained it. */
+  /** Present while it is drained by the operator. */
   readonly drained?: { readonly for_seconds: number };
   readonly pools: Readonly<Record<PoolName, StandingDocument>>;
 }
 
 export interface StandingDocument {
   readonly standing: Standing['kind'];
-  /**
-   * Of `leave`: what `on_leave` goes by; `not_primary`: it has never been this pool's primary, so there are no
-   * sessions.
-   */
+  /** For `leave`: a key of `on_leave`, or `not_primary` for a member that has never been primary. */
   readonly cause?: string;
-  /** The sentence that clients are told too. */
+  /** The sentence that clients read, too. */
   readonly why: string;
 }
 
@@ -135,7 +126,7 @@ export interface PoolStatusDocument {
   readonly check: string;
   readonly exclusive: boolean;
   readonly route: RouteDocument;
-  /** The route in the log's words. */
+  /** The sentence of the log. */
   readonly why: string;
   readonly sessions: SessionsDocument | null;
 }
@@ -143,9 +134,9 @@ export interface PoolStatusDocument {
 export interface TargetDocument {
   readonly name: MemberName;
   readonly address: string;
-  /** Its part beside the others', by its tag; absent: 1. */
+  /** Relative share of new sessions, from its tag. Absent: 1. */
   readonly weight?: number;
-  /** Present: it is not in our zone. */
+  /** Present if it is in another zone. */
   readonly far?: true;
 }
 
@@ -158,9 +149,9 @@ export type RouteDocument =
   | {
       readonly kind: 'open';
       readonly members: readonly TargetDocument[];
-      /** The pool whose members these are, while they are not the pool's own. */
+      /** The pool that the members are borrowed from; null: own members. */
       readonly fallback: ({ readonly pool: PoolName } & Degradation) | null;
-      /** Present while every member lags, and these are used all the same. */
+      /** Present while every member is over the lag limit and these are used. */
       readonly lagging?: Degradation;
     }
   | { readonly kind: 'hold'; readonly cause: string }
@@ -170,7 +161,7 @@ export interface SessionsDocument {
   readonly by_state: PoolCounts['states'];
   readonly by_member: Readonly<Record<MemberName, number>>;
   readonly by_fallback: number;
-  /** Members in their slow start, with the part of their weight that they have by now. */
+  /** Members in slow start, with the current fraction of their weight. */
   readonly slow_start?: Readonly<Record<MemberName, number>>;
   readonly accepted: number;
   readonly closed: number;

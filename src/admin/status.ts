@@ -1,5 +1,4 @@
-// The status document: what one routing table, the snapshot it was decided from and the counts of the same moment say, for a
-// person or a script to read. Pure.
+// Builds the status document from one routing table, its snapshot, and the counts of the same moment. Pure.
 import { describeRefusal, describeRoute, describeStanding, exclusionCause, refusalEnds } from '../core/describe.ts';
 import type { PoolCounts, WorkerStatus } from '../reports/counts.ts';
 import type { Instant } from '../model/instant.ts';
@@ -33,15 +32,15 @@ export interface StatusInputs {
   readonly now: Instant;
   readonly readiness: Readiness;
   readonly pools: readonly PoolPolicy[];
-  /** The current table and the snapshot it was decided from, taken in one step. */
+  /** The current table and its snapshot, taken synchronously. */
   readonly table: RoutingTable;
   readonly snapshot: Snapshot;
   readonly counts: ReadonlyMap<PoolName, PoolCounts>;
   readonly refused?: readonly RefusedPrimary[];
   readonly sources?: readonly ContactSource[];
-  /** None where this process serves. */
+  /** Empty if this process serves clients itself. */
   readonly workers?: readonly WorkerStatus[];
-  /** Undefined where there is no limit that is known. */
+  /** Undefined if the limit is unknown. */
   readonly openFiles?: OpenFilesStatus | undefined;
 }
 
@@ -127,7 +126,7 @@ function acceptedPrimary({ member, kind, detail, by, at }: Acceptance, now: Inst
   return { member, refused_for: kind, with: detail, by, seconds_ago: seconds(now - at) };
 }
 
-/** One whose time has passed is no longer worth showing, though nobody has taken it back yet. */
+/** Null for a switchover whose time has passed. */
 function scheduledSwitchover(
   { switchover }: Snapshot,
   now: Instant,

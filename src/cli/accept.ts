@@ -1,4 +1,4 @@
-// `pointsman accept` without an argument: shows the refused primaries, why they are refused, and what ends it. Read-only.
+// `pointsman accept` without an argument: shows each refused primary, the reason, and how the refusal ends. Read-only.
 import { z } from 'zod';
 import { durationText } from '../core/describe.ts';
 import { EXIT } from './io.ts';

@@ -45,7 +45,7 @@ type Found = Extract<SeedReport, { kind: 'found' }>;
 
 function liveProblem(found: readonly Found[]): string | undefined {
   if (found.length === 0) {
-    return 'no seed returned a member list: check that they run and that their management API is reachable from this host';
+    return 'no seed returned a member list: check that they run and that this host can reach their management API';
   }
   const isUsable = found.some(({ members }) => members.some(({ postgres }) => postgres !== undefined));
   if (!isUsable) return 'no member can be used, so there is nowhere to route to';

@@ -1,5 +1,5 @@
-// `pointsman explain`: prints where each pool of a running Pointsman routes, and why each member is included or excluded.
-// The sentences come from /status; clients and the log get the same ones.
+// `pointsman explain`: prints where each pool of a running Pointsman routes, and why each member is included or
+// excluded. The sentences come from /status; clients and the log get the same ones.
 import { z } from 'zod';
 import { durationText, standingText } from '../core/describe.ts';
 import { addressText } from '../model/member.ts';
@@ -90,9 +90,10 @@ function heading(
   { address }: Running,
 ): string {
   const timeline = cluster.timeline === null ? 'no primary seen yet' : `timeline ${cluster.timeline}`;
+  const from = `status from ${addressText(address)}, up for ${durationText(uptime * 1000)}`;
   const { drained, refused_primaries: refused, scheduled_switchover: switchover } = cluster;
   const lines = [
-    `cluster ${shown(cluster.scope ?? 'unknown')}, ${timeline}, status from ${addressText(address)}, up for ${durationText(uptime * 1000)}`,
+    `cluster ${shown(cluster.scope ?? 'unknown')}, ${timeline}, ${from}`,
     ...(notReady === undefined ? [] : [`not ready: ${notReady}`]),
     ...refused.map(({ member: name, why }) => `refused: ${name} ${why} (see pointsman accept)`),
     ...(drained.length === 0 ? [] : [`drained by the operator: ${drained.join(', ')}`]),
@@ -115,7 +116,8 @@ function poolText(
   const lines = rows.map(
     ([name, state, sentence]) => `  ${name.padEnd(width(0))}  ${state.padEnd(width(1))}  ${sentence}\n`,
   );
-  return `pool ${pool} (${check}): ${why}${waitingText(counts?.by_state.holding ?? 0)}\n${lines.join('') || '  no known members\n'}`;
+  const heading = `pool ${pool} (${check}): ${why}${waitingText(counts?.by_state.holding ?? 0)}\n`;
+  return `${heading}${lines.join('') || '  no known members\n'}`;
 }
 
 function waitingText(clients: number): string {

@@ -1,5 +1,5 @@
-// `pointsman healthcheck`: whether the local Pointsman is ready. Container runtimes run it every few seconds, so it loads
-// very little. It takes only the admin address from the configuration and ignores any errors in it.
+// `pointsman healthcheck`: whether the local Pointsman is ready. Container runtimes run it every few seconds, so it
+// loads very little. It takes only the admin address from the configuration and ignores any errors in it.
 import { readFileSync } from 'node:fs';
 import type * as Http from 'node:http';
 import { createRequire } from 'node:module';

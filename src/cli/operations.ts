@@ -1,5 +1,5 @@
-// The commands that change a running Pointsman: `refresh`, `reload`, `drain`, `resume`, `accept`. They send the admin token
-// of the same configuration.
+// The commands that change a running Pointsman: `refresh`, `reload`, `drain`, `resume`, `accept`. They send the admin
+// token of the same configuration.
 import { Argument } from 'commander';
 import type { Command } from 'commander';
 import { z } from 'zod';

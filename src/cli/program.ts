@@ -1,5 +1,5 @@
-// The command line: parses argv, runs the command, and returns an exit code: 0, 1 (runtime failure) or 2 (wrong usage or
-// configuration).
+// The command line: parses argv, runs the command, and returns an exit code: 0, 1 (runtime failure) or 2 (wrong usage
+// or configuration).
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { LOG_FORMATS, LOG_LEVELS } from '../config/schema/log-options.ts';
 import type { CheckOptions } from './check.ts';

@@ -32,7 +32,9 @@ const MOST_BYTES = 16 * 1024 * 1024;
 const DEADLINE_MS = 5000;
 const ELSEWHERE = 'Use --admin HOST:PORT for another address.';
 
-/** A number is the exit code; the reason is then on stderr. A file with errors is tolerated if it has an admin address. */
+/**
+ * A number is the exit code; the reason is then on stderr. A file with errors is tolerated if it has an admin address.
+ */
 export function findRunning(options: RunningOptions, io: CliIo): Running | number {
   const given = options.admin === undefined ? undefined : parseAdminAddress(options.admin);
   if (given?.kind === 'invalid') return wrong(io, `--admin: ${given.message}`);

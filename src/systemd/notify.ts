@@ -1,7 +1,7 @@
 // Reports our state to systemd: ready, reloading, stopping, alive
-// (https://www.freedesktop.org/software/systemd/man/latest/sd_notify.html). Node cannot send datagrams to a path, so the
-// program systemd-notify does. One small shell runs it for the whole life of the process: forking a process of our size for
-// each message would block the event loop for milliseconds. Never waits, never fails the caller.
+// (https://www.freedesktop.org/software/systemd/man/latest/sd_notify.html). Node cannot send datagrams to a path, so
+// the program systemd-notify does. One small shell runs it for the whole life of the process: forking a process of our
+// size for each message would block the event loop for milliseconds. Never waits, never fails the caller.
 import { spawn } from 'node:child_process';
 import type { Clock } from '../model/instant.ts';
 import type { PassedSocket } from './sockets.ts';
@@ -16,7 +16,9 @@ export interface SystemdOptions {
 }
 
 export interface Systemd {
-  /** Reports ready at the first complete round of probes, or after 10 s: an outage of the cluster is not a failed start. */
+  /**
+   * Reports ready at the first complete round of probes, or after 10 s: an outage of the cluster is not a failed start.
+   */
   readonly started: (complete: Promise<void>) => void;
   readonly reloading: () => void;
   readonly reloaded: () => void;

@@ -1,5 +1,5 @@
-// Event-loop lag under prom-client's metric names, sampled every 50 ms: prom-client's 10 ms cost more CPU time than probing
-// three members. Exports the lag alone; prom-client exports interval plus lag.
+// Event-loop lag under prom-client's metric names, sampled every 50 ms: prom-client's 10 ms cost more CPU time than
+// probing three members. Exports the lag alone; prom-client exports interval plus lag.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Gauge } from './prometheus.ts';
 import type { Registry } from './prometheus.ts';

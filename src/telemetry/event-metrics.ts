@@ -1,6 +1,6 @@
-// Counters and histograms that grow with each event. Label values are bounded: pools of the configuration, closed lists,
-// and members, whose series are removed when they leave the cluster. A new metric of an event is defined in the group it
-// belongs to and counted in `counting`; deploy/metrics.md lists all.
+// Counters and histograms that grow with each event. Label values are bounded: pools of the configuration, closed
+// lists, and members, whose series are removed when they leave the cluster. A new metric of an event is defined in the
+// group it belongs to and counted in `counting`; deploy/metrics.md lists all.
 import { Counter, Gauge, Histogram } from './prometheus.ts';
 import type { Registry } from 'prom-client';
 import { CLOSE_REASONS } from '../model/close-reason.ts';
@@ -184,7 +184,7 @@ function poolMetrics(registers: Registers) {
     }),
     cancels: new Counter({
       name: 'pointsman_cancels_forwarded_total',
-      help: 'Cancel requests forwarded: with a known key to the member of the session, with an unknown key to all members.',
+      help: 'Cancel requests forwarded: known keys to the member of the session, unknown ones to all members.',
       labelNames: ['pool', 'key'] as const,
       registers,
     }),
@@ -255,7 +255,7 @@ function contactMetrics(registers: Registers) {
     dials: createTimedOutcomes(registers, {
       name: 'dial',
       counted:
-        'TCP connects to the PostgreSQL port of a member for a client, by outcome (outraced: another member was faster).',
+        'TCP connects to the PostgreSQL port of a member for a client, by outcome (outraced: another was faster).',
       timed: 'Duration of TCP connects to the PostgreSQL port of a member, successful or not.',
     }),
   };
@@ -313,7 +313,7 @@ function clusterMetrics(registers: Registers) {
 function acceptances(registers: Registers) {
   const total = new Counter({
     name: 'pointsman_primary_acceptances_total',
-    help: 'Refused primaries that were accepted, by reason of the refusal and by whom (agreement of all members, or operator).',
+    help: 'Refused primaries that were accepted, by reason of the refusal and by whom.',
     labelNames: ['reason', 'by'] as const,
     registers,
   });

@@ -1,6 +1,6 @@
-// Writes lines to a file descriptor without blocking: one write at a time, the rest in memory up to a limit. Lines beyond
-// the limit are dropped and counted. A full disk is retried; a closed pipe ends the writing. (pino's own stream retries a
-// closed pipe for ever when the process flushes it at its end.)
+// Writes lines to a file descriptor without blocking: one write at a time, the rest in memory up to a limit. Lines
+// beyond the limit are dropped and counted. A full disk is retried; a closed pipe ends the writing. (pino's own stream
+// retries a closed pipe for ever when the process flushes it at its end.)
 import { write as fsWrite } from 'node:fs';
 
 type Done = (error: NodeJS.ErrnoException | null, bytes: number) => void;

@@ -1,5 +1,5 @@
-// The log: one JSON object per line, or a readable line on a terminal. Writing never blocks the event loop and never ends
-// the program: with a slow reader or a full disk, lines beyond a limit are dropped.
+// The log: one JSON object per line, or a readable line on a terminal. Writing never blocks the event loop and never
+// ends the program: with a slow reader or a full disk, lines beyond a limit are dropped.
 import { createRequire } from 'node:module';
 import { pino } from 'pino';
 import type { DestinationStream, Level, Logger } from 'pino';

@@ -1,5 +1,5 @@
-// The metrics of one program, on their own registry. Names follow the conventions of Prometheus: base units, `_total` for
-// counters, Unix time for points in time. Process metrics keep prom-client's names. deploy/metrics.md lists all.
+// The metrics of one program, on their own registry. Names follow the conventions of Prometheus: base units, `_total`
+// for counters, Unix time for points in time. Process metrics keep prom-client's names. deploy/metrics.md lists all.
 import { Gauge, Registry, collectDefaultMetrics } from './prometheus.ts';
 import type { PoolName } from '../model/policy.ts';
 import { createEventMetrics } from './event-metrics.ts';

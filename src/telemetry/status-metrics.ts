@@ -1,5 +1,5 @@
-// Gauges and totals that are read at the scrape, all from one routing table and one set of counts, so that they agree with
-// each other and with the routing (G21).
+// Gauges and totals that are read at the scrape, all from one routing table and one set of counts, so that they agree
+// with each other and with the routing (G21).
 import { Counter, Gauge } from './prometheus.ts';
 import type { Registry } from 'prom-client';
 import type { PoolCounts, WorkerStatus } from '../reports/counts.ts';
@@ -198,7 +198,7 @@ function memberMetrics(registers: Registers) {
   return {
     standing: new Gauge({
       name: 'pointsman_member_standing',
-      help: 'State of a member in a pool (1 for the current one): open (eligible), keep (no new sessions) or leave (excluded).',
+      help: 'State of a member in a pool (1 for the current): open (eligible), keep (sessions stay), leave (excluded).',
       labelNames: ['pool', 'member', 'standing'] as const,
       registers,
     }),
@@ -232,7 +232,7 @@ function memberMetrics(registers: Registers) {
 function refusedGauge(registers: Registers) {
   return new Gauge({
     name: 'pointsman_primary_refused',
-    help: '1 while a member that claims to be primary is refused and no other primary is known, by reason. Writes wait.',
+    help: '1 while a member that claims to be primary is refused and no other primary is known, by reason.',
     labelNames: ['reason'] as const,
     registers,
   });

@@ -1,5 +1,5 @@
-// A counter by outcome and a histogram of durations for each member: probes and dials. Remembers the series of a member,
-// to remove them when it leaves the cluster.
+// A counter by outcome and a histogram of durations for each member: probes and dials. Remembers the series of a
+// member, to remove them when it leaves the cluster.
 import { Counter, Histogram } from './prometheus.ts';
 import type { Registry } from 'prom-client';
 import type { MemberName } from '../model/member.ts';

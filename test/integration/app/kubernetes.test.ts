@@ -78,7 +78,9 @@ test('scenario 28: a pod is replaced: its sessions end, those of the others live
   await run('pg-0', '127.0.0.11', 0, 'primary');
   await run('pg-1', '127.0.0.12', 1, 'replica');
   const started = await startLab();
-  await until('the replica', () => started.said('route_changed').some(({ to }) => JSON.stringify(to).includes('pg-1')));
+  await until('the replica', () =>
+    started.said('route_changed').some(({ members }) => String(members).includes('pg-1')),
+  );
   const [writer, reader] = [await echoSession(started.address('write')), await echoSession(started.address('read'))];
   await run('pg-1', '127.0.0.13', 2, 'replica');
   await until('the end of the old session', () => isOver(reader), 15_000);

@@ -83,7 +83,7 @@ test('G21: after every change of primary the status, the metrics and a new sessi
     const writes = () => lab.said('route_changed').filter(({ pool }) => pool === 'write');
     await until(
       `${name} told open`,
-      () => isTold() !== undefined && JSON.stringify(writes().at(-1)?.['to']).includes(name),
+      () => isTold() !== undefined && String(writes().at(-1)?.['members']).includes(name),
     );
     const client = await echoSession(lab.address('write'));
     const [said, counted] = await both();

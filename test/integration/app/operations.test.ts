@@ -102,7 +102,7 @@ test('a drained primary: new clients wait and are served once it is resumed', as
   await post('/members/pg-1/drain');
   const client = await connectRaw(writes);
   client.socket.write(aStartup());
-  await until('the hold', () => lab.said('route_changed').some(({ to }) => JSON.stringify(to).includes('drained')));
+  await until('the hold', () => lab.said('route_changed').some(({ cause }) => cause === 'drained'));
   expect(cluster.replica.postgres.connections.length).toBe(0);
   await post('/members/pg-1/resume');
   await until('the session', () => client.received().length === aStartup().length);
@@ -149,7 +149,7 @@ test('a token file that is not there is told when the program starts', async () 
 test('/refresh is merged with another just before', async () => {
   expect((await post('/refresh')).body).toEqual({ merged: false });
   expect((await post('/refresh')).body).toEqual({ merged: true });
-  expect(await lab.metric('pointsman_refreshes_total{outcome="asked"}')).toBe(1);
+  expect(await lab.metric('pointsman_refreshes_total{outcome="probed"}')).toBe(1);
   expect(await lab.metric('pointsman_refreshes_total{outcome="merged"}')).toBe(1);
 });
 

@@ -225,7 +225,7 @@ test('what needs a restart is named and not applied; the rest is', async () => {
     needsRestart: ['admin.address 127.0.0.1:0 -> 127.0.0.1:1'],
   });
   expect(lab.said('config_reloaded')).toMatchObject([
-    { level: 'warn', needsRestart: ['admin.address 127.0.0.1:0 -> 127.0.0.1:1'] },
+    { level: 'warn', needs_restart: ['admin.address 127.0.0.1:0 -> 127.0.0.1:1'] },
   ]);
   expect(await lab.metric('pointsman_config_last_reload_successful')).toBe(1);
   await aSession(reads);
