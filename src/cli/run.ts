@@ -1,4 +1,5 @@
 // `pointsman run`: loads the configuration and starts the proxy.
+import { STANDARD_INPUT } from '../config/source/read-file.ts';
 import { configFor, load } from './configuration.ts';
 import type { ConfigOptions } from './configuration.ts';
 import { EXIT } from './io.ts';
@@ -8,7 +9,8 @@ export async function run(options: ConfigOptions, io: CliIo, runApp: RunApp): Pr
   const loaded = configFor(options, io);
   if (loaded === undefined) return EXIT.usage;
   try {
-    const reload: Reload = () => (loaded.file === undefined ? { kind: 'no_file' } : load(options, io));
+    const reload: Reload = () => 
+      loaded.file === undefined || loaded.file === STANDARD_INPUT ? { kind: 'no_file' } : load(options, io);
     return await runApp({ ...loaded, reload });
   } catch (error) {
     io.stderr(`pointsman: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);

@@ -1,17 +1,17 @@
-// Of a configuration that has errors, the section that says where a running Pointsman is asked, and with which token:
-// that program runs with what it was started with, and is to be asked all the same.
-import { readFileSync } from 'node:fs';
+// The section `admin` of a configuration that may have errors elsewhere. Commands need the address and the token of the
+// running Pointsman, which still runs with the configuration that it was started with.
 import type { AdminConfig } from './config.ts';
 import { loadConfig } from './load.ts';
 import type { LoadOptions } from './load.ts';
 import { childOf } from './source/tree.ts';
+import { readWhole } from './source/read-file.ts';
 import { readYamlLoosely } from './source/yaml-text.ts';
 
-/** Not asked: a configuration needs one. */
+/** A configuration needs a seed. Nothing contacts this one. */
 const NO_SEED = 'http://127.0.0.1:1';
 const PREFIX = 'POINTSMAN_ADMIN_';
 
-/** Undefined when that section cannot be used, or may be in the part of the file that cannot be read. */
+/** Undefined when the section cannot be used, or may be in a part of the file that cannot be read. */
 export function loadAdmin({ file, env, readFile }: LoadOptions): AdminConfig | undefined {
   const text = file === undefined ? '' : read(file, readFile);
   const { tree, isWhole } = text === undefined ? { tree: undefined, isWhole: false } : readYamlLoosely(text);
@@ -24,7 +24,7 @@ export function loadAdmin({ file, env, readFile }: LoadOptions): AdminConfig | u
   return loaded.kind === 'ok' ? loaded.config.admin : undefined;
 }
 
-function read(file: string, readFile = (name: string): string => readFileSync(name, 'utf8')): string | undefined {
+function read(file: string, readFile = readWhole): string | undefined {
   try {
     return readFile(file);
   } catch {

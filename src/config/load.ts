@@ -1,6 +1,5 @@
 // loadConfig: file and environment in, one frozen Config or every problem out. Binds nothing, resolves nothing, and reads
 // nothing but the file and the certificates and keys that it names.
-import { readFileSync } from 'node:fs';
 import { assemble } from './assemble.ts';
 import type { Config } from './config.ts';
 import type { Fault, Path, Problem } from './fault.ts';
@@ -15,6 +14,7 @@ import { withApiServer } from './source/api-server.ts';
 import { applyEnvironment } from './source/environment.ts';
 import type { Environment } from './source/environment.ts';
 import { fileOrigin, place } from './source/place.ts';
+import { readWhole } from './source/read-file.ts';
 import { readYaml } from './source/yaml-text.ts';
 
 export interface LoadOptions {
@@ -72,12 +72,6 @@ function readText({ file, readFile = readWhole }: LoadOptions): ReadText {
   } catch (error) {
     return { kind: 'invalid', problems: [{ origin: { kind: 'file', file }, path: '', message: unreadable(error) }] };
   }
-}
-
-const STANDARD_INPUT = 0;
-
-function readWhole(file: string): string {
-  return readFileSync(file === '-' ? STANDARD_INPUT : file, 'utf8');
 }
 
 /** True when one of the two paths leads to, or through, the other. */

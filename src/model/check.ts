@@ -73,15 +73,21 @@ function invalid(message: string): ParsedCheck {
   return { kind: 'invalid', message };
 }
 
+/** `16mb`, `16M` and `16MiB` are near to `16MB`. */
+function sizeHint(value: string): string {
+  const units = Object.keys(UNITS);
+  const [, digits, letter = ''] = /^(\d+(?:\.\d+)?)([bkmgt])(?:i?b)?$/i.exec(value) ?? [];
+  const unit = units.find((name) => name.toLowerCase().startsWith(letter.toLowerCase()));
+  if (digits === undefined || unit === undefined) {
+    return `use bytes, or a number with a unit (${units.join(', ')}; case matters), such as lag=16MB`;
+  }
+  return `did you mean lag=${digits}${unit}? Case matters (${units.join(', ')})`;
+}
+
 function parameterFault(path: string, family: CheckFamily, key: string, value: string): string | undefined {
   if (key === 'lag') {
     if (!TAKES_LAG.includes(path)) return `${path} does not take lag: only ${TAKES_LAG.join(', ')} do`;
-    if (parseSize(value) === undefined) {
-      const units = Object.keys(UNITS).join(', ');
-      const hint = `use bytes, or a number with a unit (${units}; case matters), such as lag=16MB`;
-      return `lag=${value} is not a size: ${hint}`;
-    }
-    return undefined;
+    return parseSize(value) === undefined ? `lag=${value} is not a size: ${sizeHint(value)}` : undefined;
   }
   if (key === 'mode') {
     if (path !== '/readiness') return `${path} does not take mode: only /readiness does`;

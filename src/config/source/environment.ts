@@ -1,5 +1,6 @@
-// POINTSMAN_<PATH_IN_CAPITALS> overrides any scalar, and any list of scalars as a comma list. The names come from the schema,
-// so a misspelt variable is an error. An empty value counts as unset, as compose files and charts write it.
+// POINTSMAN_<PATH_IN_CAPITALS> overrides any single value, and any list of single values as a list with commas. The names
+// come from the schema, so a misspelt variable is an error. An empty value counts as unset: compose files and charts
+// write it so.
 import { formatPath } from '../fault.ts';
 import type { Path, Problem } from '../fault.ts';
 import { closest } from '../closest.ts';
@@ -11,7 +12,7 @@ import type { Tree } from './tree.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const PREFIX = 'POINTSMAN_';
-/** Read by the command line, not part of the configuration. */
+/** The command line reads it; it is no key of the file. */
 const RESERVED = ['POINTSMAN_CONFIG'];
 
 export interface Overlaid {
@@ -43,13 +44,32 @@ export function applyEnvironment(written: Tree, env: Environment): Overlaid {
       setAt(tree, leaf.path, readText(text, leaf.shape));
       variables.set(formatPath(leaf.path), name);
     } else if (!isServiceLink(name, text)) {
-      const within = [...leaves.keys()].find((leaf) => leaf.startsWith(`${name}_`));
-      const near = within ?? closest(name, [...leaves.keys(), ...RESERVED]);
-      const message = `unknown variable${near === undefined ? '' : `: did you mean ${near}?`}`;
+      const message = `unknown variable${hintFor(name, [...leaves.keys()], written['pools'])}`;
       problems.push({ origin: { kind: 'environment', variable: name }, path: '', message });
     }
   }
   return { tree, variables, problems };
+}
+
+function hintFor(name: string, known: readonly string[], pools: unknown): string {
+  const names = isTree(pools) ? Object.keys(pools) : [];
+  const pool = unknownPool(name, names);
+  if (pool !== undefined) {
+    return `: there is no pool ${pool} (known: ${names.join(', ')}), and the environment cannot add one: write it in the file`;
+  }
+  const near = known.find((leaf) => leaf.startsWith(`${name}_`)) ?? closest(name, [...known, ...RESERVED]);
+  return near === undefined ? '' : `: did you mean ${near}?`;
+}
+
+/** `reports` in POINTSMAN_POOLS_REPORTS_CHECK, unless that is near the name of a pool. */
+function unknownPool(name: string, pools: readonly string[]): string | undefined {
+  const shape = fileShape.properties.get('pools')?.values;
+  const keys = shape === undefined ? [] : leavesOf(shape, undefined, [], []).map(({ path }) => variableOf(path));
+  const key = keys.find((one) => name.endsWith(one.slice(PREFIX.length - 1)));
+  const start = `${variableOf(['pools'])}_`;
+  if (key === undefined || !name.startsWith(start)) return undefined;
+  const pool = name.slice(start.length, name.length - key.length + PREFIX.length - 1).toLowerCase();
+  return pool === '' || closest(pool, pools) !== undefined ? undefined : pool;
 }
 
 function variableOf(path: Path): string {
@@ -72,7 +92,7 @@ function leavesOfMap(shape: Shape, value: unknown, path: Path, names: readonly s
   );
 }
 
-/** Items by number: those that were written, and further ones that the environment adds behind them. */
+/** Items by number: those of the file, and those that the environment adds behind them. */
 function leavesOfList(item: Shape, value: unknown, path: Path, names: readonly string[]): readonly Leaf[] {
   const leaves: Leaf[] = [];
   const isGiven = (i: number): boolean =>
@@ -81,7 +101,7 @@ function leavesOfList(item: Shape, value: unknown, path: Path, names: readonly s
   return leaves;
 }
 
-/** What cannot be converted stays text, for the schema to report. */
+/** A text that cannot be converted stays text: the schema reports it. */
 function readText(text: string, shape: Shape): unknown {
   const { items } = shape;
   switch (shape.kind) {
@@ -101,8 +121,9 @@ function readText(text: string, shape: Shape): unknown {
 }
 
 /**
- * Kubernetes describes every Service of the namespace in the environment of each pod; for one named `pointsman` these names
- * have our prefix (https://kubernetes.io/docs/tutorials/services/connect-applications-service/#environment-variables).
+ * Kubernetes describes every Service of the namespace in the environment of each pod. For a Service named `pointsman`
+ * these names have our prefix:
+ * https://kubernetes.io/docs/tutorials/services/connect-applications-service/#environment-variables
  */
 function isServiceLink(name: string, text: string): boolean {
   return (

@@ -1,6 +1,7 @@
 // From a fault to its place: the environment variable, or the line and column, at which the operator finds it.
 import { formatPath } from '../fault.ts';
 import type { Fault, Origin, Path, Problem } from '../fault.ts';
+import { STANDARD_INPUT } from './read-file.ts';
 import type { TextPosition, YamlText } from './yaml-text.ts';
 
 export interface Sources {
@@ -11,7 +12,8 @@ export interface Sources {
 }
 
 export function fileOrigin(file: string | undefined, at: TextPosition | undefined): Origin {
-  return file === undefined ? { kind: 'nowhere' } : { kind: 'file', file, ...at };
+  if (file === undefined) return { kind: 'nowhere' };
+  return { kind: 'file', file: file === STANDARD_INPUT ? 'standard input' : file, ...at };
 }
 
 export function place({ paths, part, message }: Fault, sources: Sources): Problem {

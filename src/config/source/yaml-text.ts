@@ -1,6 +1,6 @@
 // YAML 1.2 text into a tree, with the line and column of everything in it.
 import { LineCounter, isAlias, isMap, isNode, isScalar, isSeq, parseDocument } from 'yaml';
-import type { Document, YAMLError } from 'yaml';
+import type { Document, Pair, YAMLError, YAMLMap } from 'yaml';
 import type { Path } from '../fault.ts';
 import { isTree } from './tree.ts';
 import type { Tree } from './tree.ts';
@@ -20,14 +20,17 @@ export type YamlText =
   | {
       readonly kind: 'tree';
       readonly tree: Tree;
-      /** Where the value (or its key) at `path` stands; undefined when the text does not have it. */
+      /** The place of the value (or its key) at `path`; undefined when the text does not have it. */
       readonly positionOf: (path: Path, part: 'key' | 'value') => TextPosition | undefined;
     }
   | { readonly kind: 'invalid'; readonly faults: readonly YamlFault[] };
 
+/** Merge keys (`<<`) are no part of YAML 1.2, but people use them together with anchors. */
+const OPTIONS = { version: '1.2', merge: true, prettyErrors: false } as const;
+
 export function readYaml(text: string): YamlText {
   const lines = new LineCounter();
-  const document = parseDocument(text, { version: '1.2', lineCounter: lines, prettyErrors: false });
+  const document = parseDocument(text, { ...OPTIONS, lineCounter: lines });
   const at = (offset: number): TextPosition => {
     const { line, col } = lines.linePos(offset);
     return { line, column: col };
@@ -59,7 +62,7 @@ function faultText(
   return twice === undefined ? message : `the key ${twice.key} is given twice, first in line ${at(twice.offset).line}`;
 }
 
-/** The first place of the key that stands at `offset` again. */
+/** The first place of the key that is repeated at `offset`. */
 function firstOf(node: unknown, offset: number): { readonly key: string; readonly offset: number } | undefined {
   if (isSeq(node)) return firstDefined(node.items.map((item) => firstOf(item, offset)));
   if (!isMap(node)) return undefined;
@@ -74,18 +77,18 @@ function firstDefined<T>(list: readonly (T | undefined)[]): T | undefined {
   return list.find((one) => one !== undefined);
 }
 
-/** What can be made out of a text that may have faults. `isWhole`: it has none. */
+/** The readable part of a text that may have faults. `isWhole`: it has none. */
 export function readYamlLoosely(text: string): { readonly tree: Tree | undefined; readonly isWhole: boolean } {
-  const document = parseDocument(text, { version: '1.2', prettyErrors: false, logLevel: 'error' });
+  const document = parseDocument(text, { ...OPTIONS, logLevel: 'error' });
   const tree = toTree(document);
   const isWhole = document.errors.length === 0 && typeof tree !== 'string';
   return { tree: typeof tree === 'string' ? undefined : tree, isWhole };
 }
 
-/** The tree, or what is wrong with the whole. */
+/** The tree, or the fault of the whole text. */
 function toTree(document: Document): Tree | string {
   try {
-    // The default bound on aliases is kept: a few lines of YAML can otherwise unfold into gigabytes.
+    // The default limit on aliases is kept: a few lines of YAML can otherwise unfold into gigabytes.
     const value: unknown = document.toJS() ?? {};
     return isTree(value) ? value : 'expected a map with keys such as cluster and listeners at the top';
   } catch (error) {
@@ -100,7 +103,7 @@ function offsetOf(document: Document, path: Path, part: 'key' | 'value'): number
     if (isAlias(node)) node = node.resolve(document);
     let key: unknown;
     if (isMap(node)) {
-      const pair = node.items.find((item) => String(isScalar(item.key) ? item.key.value : item.key) === String(step));
+      const pair = pairOf(document, node, String(step));
       [key, node] = [pair?.key, pair?.value];
     } else {
       node = isSeq(node) ? node.items[Number(step)] : undefined;
@@ -110,6 +113,19 @@ function offsetOf(document: Document, path: Path, part: 'key' | 'value'): number
     if (offset === undefined) return undefined;
   }
   return offset;
+}
+
+/** The pair in the map itself, or in a map that it merges. */
+function pairOf(document: Document, map: YAMLMap, key: string): Pair | undefined {
+  const own = map.items.find((item) => String(isScalar(item.key) ? item.key.value : item.key) === key);
+  if (own !== undefined) return own;
+  const merged = map.items.filter((item) => isScalar(item.key) && item.key.source === '<<').map(({ value }) => value);
+  for (const source of merged.flatMap((value) => (isSeq(value) ? value.items : [value]))) {
+    const node = isAlias(source) ? source.resolve(document) : source;
+    const found = isMap(node) ? pairOf(document, node, key) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 function startOf(node: unknown): number | undefined {

@@ -171,7 +171,7 @@ describe('one wrong value', () => {
       'pools: { read: { check: "/replca?lag=16MB" } }',
       'pools.read.check: did you mean /replica? /replca is not a health',
     ],
-    ['pools: { read: { check: "/replica?lag=16mb" } }', 'p.yaml:1:25: pools.read.check: lag=16mb is not a size'],
+    ['pools: { read: { check: "/replica?lag=16mb" } }', 'p.yaml:1:25: pools.read.check: lag=16mb is not a size: did you mean lag=16MB?'],
     ['pools: { read: { check: /primary?tag_a=b } }', 'pools.read.check: /primary ignores tag filters'],
     [
       'pools: { write: { on_leave: { dead: keep } } }',
@@ -207,6 +207,29 @@ describe('one wrong value', () => {
   test('a value behind an alias is found where it stands', () => {
     const text = 'shutdown: &s\n  grace: 5\nhold: *s\n';
     expect(problemsOf(load(text))).toContain('p.yaml:2:10: shutdown.grace: 5 has no unit: write 5s or 5ms');
+  });
+
+  test('merge keys take what an anchor has, also from a key that is ignored', () => {
+    const text = 'x-usual: &usual { balance: random }\npools:\n  read:\n    <<: *usual\n    slow_start: 1m\n';
+    const [, read] = configOf(load(text)).pools;
+    expect(read).toMatchObject({ balance: 'random', slowStartMs: 60_000 });
+  });
+
+  test('a wrong value that was merged is found where it stands', () => {
+    const text = 'x-a: &a { rise: 0 }\nx-b: &b { fall: 0 }\nprobe: { <<: [*a, *b], timeout: 100ms }\n';
+    expect(problemsOf(load(text)).map((problem) => problem.slice(0, 24))).toEqual([
+      'p.yaml:1:17: probe.rise:',
+      'p.yaml:2:17: probe.fall:',
+    ]);
+  });
+
+  test.each(['WARN', 'Warn', 'warn'])('a log level may be written %s', (level) => {
+    expect(configOf(load(`log: { level: ${level} }`)).log.level).toBe('warn');
+  });
+
+  test('a file named - is standard input', () => {
+    const loaded = loadConfig({ file: '-', env: SEEDS, readFile: () => 'probe: { rise: 0 }' });
+    expect(problemsOf(loaded)[0]).toMatch(/^standard input:1:16: probe\.rise: /);
   });
 
   test('aliases that would unfold into gigabytes are refused', () => {

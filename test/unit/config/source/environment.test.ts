@@ -87,6 +87,16 @@ describe('problems name the variable', () => {
       { POINTSMAN_PROB_INTERVAL: '1s' },
       'POINTSMAN_PROB_INTERVAL: unknown variable: did you mean POINTSMAN_PROBE_INTERVAL?',
     ],
+    [
+      { POINTSMAN_POOLS_REPORTS_CHECK: '/replica' },
+      'POINTSMAN_POOLS_REPORTS_CHECK: unknown variable: there is no pool reports (known: write, read), and the environment',
+    ],
+    [
+      { POINTSMAN_POOLS_REPORTS_FALLBACK_MAX_SESSIONS: '1' },
+      'there is no pool reports (known: write, read), and the environment cannot add one: write it in the file',
+    ],
+    [{ POINTSMAN_POOLS_RAED_CHECK: '/replica' }, 'unknown variable: did you mean POINTSMAN_POOLS_READ_CHECK?'],
+    [{ POINTSMAN_POOLS_CHECK: '/replica' }, 'POINTSMAN_POOLS_CHECK: unknown variable: did you mean POINTSMAN_POOLS_'],
     [{ POINTSMAN_LISTENERS_4_POOL: 'read' }, 'environment POINTSMAN_LISTENERS_4_POOL: unknown variable'],
     [{ POINTSMAN_ADMIN_PORT: '8432' }, 'environment POINTSMAN_ADMIN_PORT: unknown variable'],
   ];
