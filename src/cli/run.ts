@@ -9,7 +9,7 @@ export async function run(options: ConfigOptions, io: CliIo, runApp: RunApp): Pr
   const loaded = configFor(options, io);
   if (loaded === undefined) return EXIT.usage;
   try {
-    const reload: Reload = () => 
+    const reload: Reload = () =>
       loaded.file === undefined || loaded.file === STANDARD_INPUT ? { kind: 'no_file' } : load(options, io);
     return await runApp({ ...loaded, reload });
   } catch (error) {

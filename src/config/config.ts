@@ -1,5 +1,5 @@
-// The configuration as the program uses it: one frozen value of plain data, read once. It is composed of the policies in
-// model/, so that each part of the program gets only its own piece (`Config` itself is a RoutingPolicy).
+// The configuration as the program uses it: one frozen value of plain data. It is composed of the policies in model/,
+// so that each part of the program gets only its own piece (`Config` itself is a RoutingPolicy).
 import type { ClusterConfig } from '../model/cluster-config.ts';
 import type { Address } from '../model/member.ts';
 import type {

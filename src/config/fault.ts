@@ -1,17 +1,17 @@
-// What is wrong with a configuration, and how it is shown to the operator: one line each. A Fault says which keys it is
-// about; source/place.ts makes it a Problem, which says where in the file or the environment they were written.
+// Mistakes in a configuration, and how the operator sees them: one line each. A Fault names the keys that it is about;
+// source/place.ts makes a Problem of it, which names the place in the file or the environment.
 
 export type Path = readonly (string | number)[];
 
 export interface Fault {
   readonly severity: 'error' | 'warning';
   /**
-   * Every path that led to it, so that nothing is said about a value that is reported as wrong already. The first that
-   * was written down is where it is shown.
+   * Every path that led to it: a rule about a value that is reported as wrong already says nothing. The fault is shown
+   * at the first of them that was written.
    */
   readonly paths: readonly [Path, ...Path[]];
   readonly part: 'key' | 'value';
-  /** What is wrong and what would be right, in one sentence. */
+  /** The mistake and the remedy, in one sentence. */
   readonly message: string;
 }
 
@@ -32,7 +32,7 @@ export function wrongKey(message: string, path: Path): Fault {
 export type Origin =
   | { readonly kind: 'file'; readonly file: string; readonly line?: number; readonly column?: number }
   | { readonly kind: 'environment'; readonly variable: string }
-  /** Written nowhere: something is missing, and there is no file. */
+  /** A key is missing, and there is no file. */
   | { readonly kind: 'nowhere' };
 
 export interface Problem {

@@ -1,5 +1,5 @@
-// loadConfig: file and environment in, one frozen Config or every problem out. Binds nothing, resolves nothing, and reads
-// nothing but the file and the certificates and keys that it names.
+// loadConfig: file and environment in, one frozen Config or all problems out. It binds nothing, resolves no name, and
+// reads only the file and the certificates and keys that the file names.
 import { assemble } from './assemble.ts';
 import type { Config } from './config.ts';
 import type { Fault, Path, Problem } from './fault.ts';

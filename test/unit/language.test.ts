@@ -9,13 +9,9 @@ const COLUMNS = 120;
 
 /** Places that are still to be rewritten. The list only shrinks. */
 const NOT_YET: readonly string[] = [
-  'config/dns.yaml',
-  'config/kubernetes.yaml',
-  'config/sidecar.yaml',
   'deploy/kubernetes/kustomize/sidecar/kustomization.yaml',
   'src/admin/',
   'src/cli/',
-  'src/config/',
   'src/systemd/',
   'src/telemetry/',
   'test/bench/',

@@ -1,12 +1,12 @@
-// The token that operations need, from the configuration or the file that it names. The file is read anew each time: a rotated token
-// counts at once.
+// The token for operations, from the configuration or from the file that it names. The file is read each time, so that
+// a rotated token counts at once.
 import { readFile } from 'node:fs/promises';
 import type { AdminConfig } from '../config.ts';
 import { secret } from '../schema/values.ts';
 
 export type AdminToken =
   | { readonly kind: 'none' }
-  /** `why` names the file and never shows what is in it. */
+  /** `why` names the file and never shows its content. */
   | { readonly kind: 'unusable'; readonly why: string }
   | { readonly kind: 'token'; readonly value: string };
 
@@ -16,7 +16,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['EISDIR', 'it is a directory'],
 ]);
 
-/** Never rejects. Space around the token, an editor's last line end for one, does not count. */
+/** Never rejects. Space around the token does not count: editors end a file with a line end. */
 export async function readAdminToken({
   token,
   tokenFile,

@@ -1,15 +1,15 @@
-// A file of certificate authorities in PEM: can TLS verify anybody with it?
+// Checks a PEM file of certificate authorities: can TLS verify a server with it?
 import type * as Crypto from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { unreadable } from './unreadable.ts';
 
-/** Node's TLS keeps 5 MB: loaded when there is a file to judge. */
+/** Node's TLS takes 5 MB of memory, so it is loaded when there is a file to check. */
 const load = createRequire(import.meta.url);
 
 const CERTIFICATE = /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----[^-]*-----END (?:TRUSTED |X509 )?CERTIFICATE-----/g;
 
-/** Blocks until the file is read. Undefined when it is usable; else the reason, to stand behind the file's name. */
+/** Blocks until the file is read. Undefined when it can be used; else the reason, to follow the file's name. */
 export function unusableAuthority(file: string): string | undefined {
   let text: string;
   try {
@@ -24,7 +24,7 @@ export function unusableAuthority(file: string): string | undefined {
     try {
       void new X509Certificate(certificate);
     } catch {
-      return `cannot be used: certificate ${i + 1} of it is damaged`;
+      return `cannot be used: its certificate ${i + 1} is damaged`;
     }
   }
   return undefined;

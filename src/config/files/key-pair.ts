@@ -1,5 +1,5 @@
-// A certificate and its key as they are read from files: is this a pair that TLS can be spoken with, and if not, which file is to
-// blame? Says nothing about names or authorities: those are for the clients to judge.
+// Checks a certificate and its key: can TLS use the pair, and if not, which file is wrong? Names and authorities are
+// not checked: that is the clients' part.
 import type * as Crypto from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import type * as Tls from 'node:tls';
 import type { KeyPairFiles, KeyPairReading } from '../../model/key-pair.ts';
 import { unreadable } from './unreadable.ts';
 
-/** Node's TLS keeps 5 MB: loaded when there is a pair to judge. */
+/** Node's TLS takes 5 MB of memory, so it is loaded when there is a pair to check. */
 const load = createRequire(import.meta.url);
 
 type Unusable = Extract<KeyPairReading, { kind: 'unusable' }>;
@@ -21,7 +21,7 @@ export function readKeyPairNow(files: KeyPairFiles): KeyPairReading {
   return typeof key === 'string' ? judge(cert, key) : key;
 }
 
-/** The same for a program that has other things to do meanwhile. Never rejects. */
+/** The same without blocking. Never rejects. */
 export async function readKeyPair(files: KeyPairFiles): Promise<KeyPairReading> {
   const [cert, key] = await Promise.all([readText('cert', files.cert), readText('key', files.key)]);
   if (typeof cert !== 'string') return cert;
@@ -52,7 +52,7 @@ function judge(cert: string, key: string): KeyPairReading {
   );
   if (isUnusable(privateKey)) return privateKey;
   if (!certificate.checkPrivateKey(privateKey)) return { kind: 'unusable', file: 'key', why: 'is not the key of cert' };
-  // What is weak by OpenSSL's measure, and what is broken in the rest of the chain.
+  // OpenSSL refuses weak keys, and a chain whose other certificates are broken.
   const context = attempt(
     'cert',
     () => createSecureContext({ cert, key }),
@@ -66,7 +66,7 @@ function isUnusable(value: object): value is Unusable {
   return 'kind' in value && value.kind === 'unusable';
 }
 
-/** Both kinds of PEM say it: in the label (PKCS #8) or in a header (the older ones). */
+/** An encrypted key says so in its label (PKCS #8) or in a header (older kinds of PEM). */
 function noKey(text: string): string {
   return text.includes('ENCRYPTED')
     ? 'is encrypted: a key without a passphrase is needed'

@@ -26,7 +26,7 @@ function withDefaultPools(pools: unknown): unknown {
   return { ...pools, properties: Object.fromEntries(DEFAULT_POOLS.map((name) => [name, partial])) };
 }
 
-/** Without our notes: what JSON Schema has a word for is said in it. */
+/** Without our notes, and with the words that JSON Schema has for them. */
 function cleaned(schema: JsonSchema): JsonSchema {
   const { written: _, atLeast: _a, needsRestart: _n, usual, example, description, ...rest } = schema;
   const { properties, propertyNames, items, additionalProperties, anyOf, default: usually } = rest;

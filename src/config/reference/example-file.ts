@@ -1,5 +1,5 @@
-// The example with every key, its description and its default (config/example.yaml). It loads as it stands; keys without
-// a default are comments.
+// The example with every key, its description and its default (config/example.yaml). It loads as it is; keys without a
+// default are comments.
 import { effectiveFile } from '../written-form.ts';
 import { complete, withDefaults } from '../schema/defaults.ts';
 import { parse } from '../schema/parse.ts';

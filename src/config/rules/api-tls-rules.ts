@@ -1,4 +1,4 @@
-// Rules for TLS towards the members' management API: what belongs together, and whether the files can be used.
+// Rules for TLS towards the members' management API: the keys that belong together, and whether the files can be used.
 import type { KeyPairFiles, KeyPairReading } from '../../model/key-pair.ts';
 import { error, warning } from '../fault.ts';
 import type { Fault, Path } from '../fault.ts';
@@ -8,7 +8,7 @@ const TLS: Path = ['cluster', 'api', 'tls'];
 
 export interface FileReaders {
   readonly readKeyPair: (files: KeyPairFiles) => KeyPairReading;
-  /** Why a file of authorities cannot be used; undefined when it can. */
+  /** The reason why a file of authorities cannot be used; undefined when it can. */
   readonly unusableAuthority: (file: string) => string | undefined;
 }
 
@@ -23,10 +23,10 @@ export function apiTlsRules({ cluster }: ParsedFile, readers: FileReaders): read
     faults.push(error('insecure would ignore ca: give one of the two', [...TLS, 'insecure'], TLS));
   } else if (tls.insecure) {
     faults.push(
-      warning('certificates of members are not verified: whoever answers at their address can redirect the writes', [
-        ...TLS,
-        'insecure',
-      ]),
+      warning(
+        'certificates of members are not verified: anybody who answers at their address can redirect the writes',
+        [...TLS, 'insecure'],
+      ),
     );
   }
   if (isUnused(cluster)) {

@@ -1,4 +1,4 @@
-// Rules for how clients may connect: whose TLS it is, and whether we can speak it.
+// Rules for TLS towards clients: the keys that each mode needs, and whether the files can be used.
 import type { KeyPairFiles, KeyPairReading } from '../../model/key-pair.ts';
 import { error, warning } from '../fault.ts';
 import type { Fault, Path } from '../fault.ts';

@@ -1,4 +1,4 @@
-// Rules for cluster.kubernetes: which keys belong together, and what the labels of pods can hold.
+// Rules for cluster.kubernetes: the keys that exclude each other, and the values that a label can have.
 import { error } from '../fault.ts';
 import type { Fault, Path } from '../fault.ts';
 import { LABEL_VALUE, SCOPE_LABEL } from '../schema/kubernetes.ts';
@@ -12,7 +12,7 @@ export function kubernetesRules(parsed: ParsedKubernetes | undefined, scope: str
   const scopePath: Path = ['cluster', 'scope'];
   if (service !== undefined) {
     return (['labels', 'scope_label', 'role_label'] as const).flatMap((key) =>
-      parsed[key] === undefined ? [] : [error(`is about pods: leave it out, or leave out service`, [...AT, key], AT)],
+      parsed[key] === undefined ? [] : [error(`is for pods: leave it out, or leave out service`, [...AT, key], AT)],
     );
   }
   const label = parsed.scope_label ?? SCOPE_LABEL;
@@ -22,5 +22,5 @@ export function kubernetesRules(parsed: ParsedKubernetes | undefined, scope: str
     ];
   }
   if (LABEL_VALUE.test(scope)) return [];
-  return [error(`"${scope}" is no value that the label ${label} can have: give kubernetes.service`, scopePath, AT)];
+  return [error(`"${scope}" cannot be the value of the label ${label}: give kubernetes.service`, scopePath, AT)];
 }

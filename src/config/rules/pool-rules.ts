@@ -1,4 +1,4 @@
-// Rules between pools, their fallbacks and the listeners that lead to them, each with its reason.
+// Rules between pools, their fallbacks and their listeners, each with its reason.
 import { addressText } from '../../model/member.ts';
 import type { Address } from '../../model/member.ts';
 import { ONE_MEMBER_FAMILIES, isExclusive } from '../schema/defaults.ts';
@@ -12,11 +12,12 @@ export function poolRules(parsed: ParsedFile): readonly Fault[] {
   return Object.entries(pools).flatMap(([name, pool]) => {
     const faults: Fault[] = [];
     const path: Path = ['pools', name];
-    const isForOne = ONE_MEMBER_FAMILIES.includes(pool.check.family);
+    const { path: endpoint, family } = pool.check;
+    const isForOne = ONE_MEMBER_FAMILIES.includes(family);
     if (isExclusive(pool) && !isForOne) {
       faults.push(
         error(
-          `several members answer ${pool.check.path}, but an exclusive pool has at most one: use /primary, /leader or /standby-leader`,
+          `several members answer ${endpoint}, but an exclusive pool has one: use /primary, /leader or /standby-leader`,
           [...path, 'check'],
           [...path, 'exclusive'],
         ),
@@ -25,7 +26,7 @@ export function poolRules(parsed: ParsedFile): readonly Fault[] {
     if (!isExclusive(pool) && isForOne) {
       faults.push(
         error(
-          `while a lease runs out two members can answer ${pool.check.path}, and writes would go to both: leave exclusive out`,
+          `two members can answer ${endpoint} while a lease expires, and both would get writes: leave exclusive out`,
           [...path, 'exclusive'],
           [...path, 'check'],
         ),
@@ -35,7 +36,7 @@ export function poolRules(parsed: ParsedFile): readonly Fault[] {
       listeners.some((listener) => listener.pool === name) ||
       Object.values(pools).some((other) => typeof other.fallback === 'object' && other.fallback.pool === name);
     if (!isUsed && name !== 'write' && name !== 'read') {
-      faults.push(warning(`no listener leads to this pool${byTarget(name, parsed)}`, path, ['listeners']));
+      faults.push(warning(`no listener routes to this pool${byTarget(name, parsed)}`, path, ['listeners']));
     }
     return faults;
   });
@@ -60,7 +61,7 @@ export function fallbackRules({ pools }: ParsedFile): readonly Fault[] {
     const circle = circleFrom(name, next);
     if (circle === undefined) return [];
     const involved = circle.map((pool): Path => ['pools', pool, 'fallback', 'pool']);
-    return [error(`fallbacks go in a circle: ${[...circle, name].join(' -> ')}`, path, ...involved)];
+    return [error(`fallbacks form a circle: ${[...circle, name].join(' -> ')}`, path, ...involved)];
   });
 }
 

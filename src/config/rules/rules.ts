@@ -1,4 +1,4 @@
-// What no single value can say: rules between values, each with its reason. Here those of the cluster and of the clocks.
+// Rules between values, each with its reason. This file has those of the sections cluster, probe, hold and admin.
 import { apiTlsRules } from './api-tls-rules.ts';
 import type { FileReaders } from './api-tls-rules.ts';
 import { clientRules } from './client-rules.ts';
@@ -15,7 +15,7 @@ export interface Means extends FileReaders {
   readonly now: number;
 }
 
-/** Every finding, whatever was found before it. */
+/** All faults, not only the first. */
 export function checkRules(parsed: ParsedFile, { now, ...readers }: Means): readonly Fault[] {
   return [
     ...clusterRules(parsed),
@@ -39,96 +39,61 @@ function adminRules({ admin }: ParsedFile): readonly Fault[] {
   ];
 }
 
-function clusterRules({ cluster }: ParsedFile): readonly Fault[] {
-  const faults: Fault[] = [];
-  const { seeds, members } = cluster;
-  const seedPath = ['cluster', 'seeds'];
-  const memberPath = ['cluster', 'members'];
-  if (seeds.length + members.length === 0 && cluster.kubernetes === undefined) {
-    faults.push(
-      error(
-        'no member to start from: give at least one seed, here or as POINTSMAN_CLUSTER_SEEDS=http://10.0.0.11:8008, or cluster.kubernetes',
-        seedPath,
-        memberPath,
-        ['cluster', 'kubernetes'],
-      ),
-    );
-  }
-  for (const [i, { name }] of members.entries()) {
-    if (members.findIndex((other) => other.name === name) === i) continue;
-    faults.push(error(`${name} is already the name of another member`, [...memberPath, i, 'name']));
-  }
-  return faults;
-}
+const NO_START =
+  'no member to start from: give at least one seed, here or as POINTSMAN_CLUSTER_SEEDS=http://10.0.0.11:8008, ' +
+  'or cluster.kubernetes';
 
-function at(key: string): Path {
-  return ['probe', key];
+function clusterRules({ cluster }: ParsedFile): readonly Fault[] {
+  const { seeds, members } = cluster;
+  const memberPath = ['cluster', 'members'];
+  const hasStart = seeds.length + members.length > 0 || cluster.kubernetes !== undefined;
+  const repeated = [...members.entries()].filter(
+    ([i, { name }]) => members.findIndex((other) => other.name === name) !== i,
+  );
+  return [
+    ...(hasStart ? [] : [error(NO_START, ['cluster', 'seeds'], memberPath, ['cluster', 'kubernetes'])]),
+    ...repeated.map(([i, { name }]) =>
+      error(`${name} is already the name of another member`, [...memberPath, i, 'name']),
+    ),
+  ];
 }
 
 function clockRules({ probe }: ParsedFile): readonly Fault[] {
+  const at = (key: string): Path => ['probe', key];
   const faults: Fault[] = [];
   const round = probe.interval + probe.timeout;
-  const roundText = `interval + timeout (${time(round)})`;
   for (const key of ['write_max_age', 'read_max_age'] as const) {
     if (probe[key] > round) continue;
-    faults.push(
-      error(
-        `${time(probe[key])} is not longer than ${roundText}: one slow answer would close the pool`,
-        at(key),
-        at('interval'),
-        at('timeout'),
-      ),
-    );
+    const why = `is not longer than interval + timeout (${time(round)}): one slow answer would close the pool`;
+    faults.push(error(`${time(probe[key])} ${why}`, at(key), at('interval'), at('timeout')));
   }
-  if (probe.silence_grace < probe.write_max_age) {
-    faults.push(
-      error(
-        `${time(probe.silence_grace)} is shorter than write_max_age (${time(probe.write_max_age)}): live sessions would end while new ones are let in`,
-        at('silence_grace'),
-        at('write_max_age'),
-      ),
-    );
+  const { silence_grace: grace, write_max_age: writeMaxAge, timeout, interval, urgent } = probe;
+  if (grace < writeMaxAge) {
+    const why = `is shorter than write_max_age (${time(writeMaxAge)}): sessions would end while new ones still open`;
+    faults.push(error(`${time(grace)} ${why}`, at('silence_grace'), at('write_max_age')));
   }
-  if (probe.timeout > probe.interval) {
-    faults.push(
-      warning(
-        `${time(probe.timeout)} is longer than interval (${time(probe.interval)}): a member is asked one question at a time, so a slow one is asked less often`,
-        at('timeout'),
-        at('interval'),
-      ),
-    );
+  if (timeout > interval) {
+    const why = `is longer than interval (${time(interval)}): a slow member is probed less often, one probe at a time`;
+    faults.push(warning(`${time(timeout)} ${why}`, at('timeout'), at('interval')));
   }
-  if (probe.urgent.interval > probe.interval) {
-    faults.push(
-      error(
-        `${time(probe.urgent.interval)} is longer than the ordinary interval (${time(probe.interval)}): urgent probing would be slower`,
-        ['probe', 'urgent', 'interval'],
-        at('interval'),
-      ),
-    );
+  if (urgent.interval > interval) {
+    const why = `is longer than the ordinary interval (${time(interval)}): urgent probing would be slower`;
+    faults.push(error(`${time(urgent.interval)} ${why}`, ['probe', 'urgent', 'interval'], at('interval')));
   }
   return faults;
 }
 
 function holdRules({ hold }: ParsedFile): readonly Fault[] {
+  const at = (key: string): Path => ['hold', key];
   const faults: Fault[] = [];
+  const limit = `client_timeout (${time(hold.client_timeout)})`;
   if (hold.outage_timeout < hold.client_timeout) {
-    faults.push(
-      error(
-        `${time(hold.outage_timeout)} is shorter than client_timeout (${time(hold.client_timeout)}): no client could wait that long`,
-        ['hold', 'outage_timeout'],
-        ['hold', 'client_timeout'],
-      ),
-    );
+    const why = `is shorter than ${limit}: no client could wait that long`;
+    faults.push(error(`${time(hold.outage_timeout)} ${why}`, at('outage_timeout'), at('client_timeout')));
   }
   if (hold.before_switchover > 0 && hold.before_switchover >= hold.client_timeout) {
-    faults.push(
-      error(
-        `${time(hold.before_switchover)} is not shorter than client_timeout (${time(hold.client_timeout)}): the first clients would be refused before the switchover begins`,
-        ['hold', 'before_switchover'],
-        ['hold', 'client_timeout'],
-      ),
-    );
+    const why = `is not shorter than ${limit}: the first clients would be refused before the switchover begins`;
+    faults.push(error(`${time(hold.before_switchover)} ${why}`, at('before_switchover'), at('client_timeout')));
   }
   return faults;
 }

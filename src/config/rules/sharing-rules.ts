@@ -1,4 +1,4 @@
-// Rules for how a pool shares its sessions out, each with its reason.
+// Rules for keys that distribute sessions among members, each with its reason.
 import { SHARED_ONLY, isExclusive } from '../schema/defaults.ts';
 import { error, warning } from '../fault.ts';
 import type { Fault, Path } from '../fault.ts';
@@ -12,7 +12,7 @@ export function sharingRules({ pools, zone }: ParsedFile): readonly Fault[] {
       for (const key of SHARED_ONLY.filter((one) => pool[one] !== undefined)) {
         faults.push(
           error(
-            'an exclusive pool has at most one member, so there is nothing to share out: leave it out',
+            'an exclusive pool has at most one member, so there is nothing to distribute: leave it out',
             path(key),
             path('exclusive'),
             path('check'),
@@ -23,7 +23,9 @@ export function sharingRules({ pools, zone }: ParsedFile): readonly Fault[] {
     }
     if (pool.zone_tag !== undefined && zone === undefined) {
       faults.push(
-        error('which zone is ours? Give it as zone, at the top or as POINTSMAN_ZONE', path('zone_tag'), ['zone']),
+        error('the zone of this Pointsman is not known: give zone at the top, or POINTSMAN_ZONE', path('zone_tag'), [
+          'zone',
+        ]),
       );
     }
     faults.push(...lagRules(pool, path));
@@ -39,7 +41,7 @@ function lagRules(pool: ParsedPool, path: (key: string) => Path): readonly Fault
   const faults: Fault[] = [];
   const { when_all_lagging: policy, max_lagging_sessions: cap, check, fallback } = pool;
   if (policy !== undefined && check.lagBytes === undefined) {
-    const why = 'nobody lags in a pool whose check has no bound: write one, such as /replica?lag=16MB, or leave it out';
+    const why = 'the check of the pool has no lag limit: write one, such as /replica?lag=16MB, or leave this out';
     faults.push(error(why, path('when_all_lagging'), path('check')));
   }
   if (policy === 'fallback' && (fallback === undefined || fallback === 'none')) {
@@ -47,7 +49,7 @@ function lagRules(pool: ParsedPool, path: (key: string) => Path): readonly Fault
     faults.push(error(why, path('when_all_lagging'), path('fallback')));
   }
   if (cap !== undefined && policy !== 'least_lagging') {
-    const why = 'only with when_all_lagging: least_lagging do sessions go to members that lag';
+    const why = 'has an effect only with when_all_lagging: least_lagging';
     faults.push(error(why, path('max_lagging_sessions'), path('when_all_lagging')));
   }
   return faults;

@@ -1,5 +1,5 @@
-// Addresses as an operator writes them: `host:port`, the base URL of a management API, a network range. Nothing is resolved
-// here. A message never repeats what stands before an @: it may be a password.
+// Addresses as an operator writes them: `host:port`, the base URL of a management API, a network range. Nothing is
+// resolved here. A message never repeats the text before an @: it may be a password.
 import { isIP } from 'node:net';
 import type { Address, ApiEndpoint } from '../../model/member.ts';
 import type { Seed } from '../../model/cluster-config.ts';
@@ -29,8 +29,7 @@ export function parseAddress(text: string): Parsed<Address> {
   if (match === null) {
     if (isIP(text) === 6) return invalid(`${text} has no port: write [${text}]:PORT`);
     if (isHost(text)) return invalid(`${text} has no port: write ${text}:PORT`);
-    if (isIP(text.replace(/:\d+$/, '')) === 6)
-      return invalid(`${text}: an IPv6 address stands in brackets: [::1]:6432`);
+    if (isIP(text.replace(/:\d+$/, '')) === 6) return invalid(`${text}: write an IPv6 address in brackets: [::1]:6432`);
     return invalid(`"${text}" is not an address: write host:port`);
   }
   const [, bracketed, plain = '', digits] = match;
@@ -43,14 +42,14 @@ export function parseAddress(text: string): Parsed<Address> {
   return ok({ host, port });
 }
 
-/** Where a running Pointsman is asked: `host:port`, also as the URL that `pointsman check` shows. */
+/** The admin address of a running Pointsman: `host:port`, also as the URL that `pointsman check` shows. */
 export function parseAdminAddress(text: string): Parsed<Address> {
   return parseAddress(text.replace(/^http:\/\/(.*?)\/?$/, '$1'));
 }
 
 /**
- * An address to listen on. `*` is every interface, IPv4 and IPv6 (host `::`); port 0 lets the system choose, which is of use
- * to tests.
+ * An address to listen on. `*` is every interface, IPv4 and IPv6 (host `::`). With port 0 the system chooses a port,
+ * for tests.
  */
 export function parseListenAddress(text: string): Parsed<Address> {
   const named = text.replace(/^\*:/, '[::]:');
@@ -80,8 +79,8 @@ export function parseApiUrl(text: string): Parsed<ApiEndpoint> {
 }
 
 /**
- * A seed: the base of a management API, whose host may end with a dot (a whole name, no search list), or `http+srv://NAME`, whose SRV
- * records name the APIs.
+ * A seed: the base URL of a management API, or `http+srv://NAME`, whose SRV records name the APIs. A host that ends
+ * with a dot is a whole name: the search list is not used.
  */
 export function parseSeed(text: string): Parsed<Seed> {
   const [, scheme, srv] = /^(https?)\+srv:\/\/([^]*)$/i.exec(text) ?? [];
@@ -90,7 +89,7 @@ export function parseSeed(text: string): Parsed<Seed> {
   if (name.includes('@')) return invalid('the URL carries a user or password: credentials do not belong here');
   const isHttps = scheme.toLowerCase() === 'https';
   const example = `${isHttps ? 'https' : 'http'}+srv://_patroni._tcp.example.org`;
-  if (/:\d+$/.test(name)) return invalid(`"${text}" has a port: the SRV records say it, write ${example}`);
+  if (/:\d+$/.test(name)) return invalid(`"${text}" has a port: the SRV records have it, write ${example}`);
   if (name.includes('/')) return invalid(`"${text}" has a path: write only ${example}`);
   if (isIP(name) !== 0 || !isHost(withoutFinalDot(name)))
     return invalid(`"${text}" names no SRV records: write ${example}`);

@@ -7,7 +7,7 @@ import { address, apiUrl, choice, count, flag, hostName, network, nonEmpty, seed
 /** Values that people try for `discovery`, each with what to write instead. */
 const DIRECTORIES = {
   kubernetes: 'write cluster.kubernetes: { service: NAME }, or the labels of the pods',
-  dns: 'names in cluster.seeds are looked up by themselves; for SRV records write http+srv://_patroni._tcp.example.org there',
+  dns: 'names in cluster.seeds are looked up; for SRV records write http+srv://_patroni._tcp.example.org there',
 };
 
 const member = key(

@@ -20,7 +20,7 @@ const LISTENERS: readonly Tree[] = [
   { address: '127.0.0.1:6433', pool: 'read' },
 ];
 
-/** What happens to existing sessions in a pool of at most one member. */
+/** How existing sessions end in a pool of at most one member. */
 export const EXCLUSIVE_ON_LEAVE: Readonly<Record<LeaveCause, LeaveMode>> = {
   dead: 'close',
   silent: 'close',
@@ -33,7 +33,7 @@ export const EXCLUSIVE_ON_LEAVE: Readonly<Record<LeaveCause, LeaveMode>> = {
   fallback_over: 'keep',
 };
 
-/** What happens to them in any other pool. */
+/** How they end in any other pool. */
 export const SHARED_ON_LEAVE: Readonly<Record<LeaveCause, LeaveMode>> = {
   dead: 'close',
   silent: 'close',
@@ -48,7 +48,7 @@ export const SHARED_ON_LEAVE: Readonly<Record<LeaveCause, LeaveMode>> = {
 
 /** A replica that comes back is cold, and `least_sessions` would give it every new session. */
 const SLOW_START_MS = 30_000;
-/** As many as by fallback. */
+/** The same as for a fallback. */
 const MAX_LAGGING_SESSIONS = 100;
 
 /** Checks that at most one member of a healthy cluster answers. */
@@ -64,7 +64,7 @@ export const SHARED_ONLY = [
   'max_lagging_sessions',
 ] as const;
 
-/** `written` with the default pools and listeners; the schema reports what is no map or list. */
+/** `written` with the default pools and listeners; the schema reports a wrong kind of value. */
 export function withDefaults(written: Tree): Tree {
   const merged: Tree = { ...written, listeners: written['listeners'] ?? structuredClone(LISTENERS) };
   const pools = written['pools'] ?? {};

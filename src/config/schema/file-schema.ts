@@ -71,7 +71,8 @@ const client = z.strictObject({
         mode: key(
           choice(['passthrough', 'terminate', 'require']).default('passthrough'),
           `\`passthrough\`: clients negotiate TLS end to end with the member. \`terminate\`: Pointsman answers a request
-          for TLS with \`cert\` and \`key\`, and the member sees plain TCP. \`require\`: the same, and plain text is refused.`,
+          for TLS with \`cert\` and \`key\`, and the member sees plain TCP. \`require\`: the same, and plain text
+          is refused.`,
         ),
         cert: key(
           nonEmpty.optional(),
@@ -150,8 +151,8 @@ const admin = z.strictObject({
   ),
   allowed_hosts: key(
     z.array(adminHost).prefault([]),
-    `Public host names that /metrics and /status answer to, or \`['*']\` for any name. IP addresses, the machine's own name
-    and names that public DNS does not have always work. This protects against DNS rebinding.`,
+    `Public host names that /metrics and /status answer to, or \`['*']\` for any name. IP addresses, the machine's own
+    name and names that public DNS does not have always work. This protects against DNS rebinding.`,
     { example: '[metrics.example.com]' },
   ),
   token: key(
@@ -169,8 +170,8 @@ const admin = z.strictObject({
 const log = z.strictObject({
   level: key(
     anyCase(LOG_LEVELS).prefault('info'),
-    `The least severe level that is logged. At \`info\`, refused clients and failed connects are summed up once per second;
-    at \`debug\` each has its own line.`,
+    `The least severe level that is logged. At \`info\`, refused clients and failed connects are summed up once per
+    second; at \`debug\` each has its own line.`,
   ),
   format: key(choice(LOG_FORMATS).default('auto'), '`auto`: `pretty` on a terminal, else `json`.', {
     needsRestart: true,
@@ -208,9 +209,9 @@ export const fileSchema = z.strictObject({
   hold: key(hold.prefault({}), 'While a pool has no member its clients wait (they are held) within these limits.'),
   relay: key(
     choice(['auto', 'streams']).default('auto'),
-    `How bytes get from client to member and back. \`auto\`: below Node's streams, which costs less processor time, if the
-    self-test at the start succeeds (the log reports it). \`streams\`: always through Node's streams. Change it only to
-    rule this out as the cause of a problem.`,
+    `How bytes get from client to member and back. \`auto\`: below Node's streams, which costs less processor time, if
+    the self-test at the start succeeds (the log reports it). \`streams\`: always through Node's streams. Change it only
+    to rule this out as the cause of a problem.`,
     { needsRestart: true },
   ),
   workers: key(

@@ -1,5 +1,5 @@
-// A key of the file together with the words that people read about it. The reference page, the commented example and the
-// schema for editors are generated from them, so this is the only place where a key is explained.
+// A key of the file together with its description. The reference page, the commented example and the schema for editors
+// are generated from the descriptions, so a key is explained in one place.
 import type { z } from 'zod';
 
 export interface KeyNotes {

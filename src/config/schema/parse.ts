@@ -11,7 +11,7 @@ import { unknownKey } from './shape.ts';
 import { notA } from './values.ts';
 
 export interface ParseResult {
-  /** What the rules can check: without the wrong parts, when there are any. */
+  /** The part that the rules can check: all of it, or what is left without the wrong parts. */
   readonly parsed: ParsedFile | undefined;
   readonly faults: readonly Fault[];
   /** Parts that were left out. */

@@ -110,7 +110,7 @@ export const pool = z.strictObject({
   drain_timeout: key(duration(0).prefault('30s'), 'How long `drain` waits before it closes the rest.'),
   relocate_after: key(
     duration(0).prefault('3s'),
-    `Drains for \`lagging\`, \`promoted\` and \`fallback_over\` begin when the cause has lasted this long, so that a short
-    change moves nobody. They need another member that is eligible: nothing drains towards a fallback.`,
+    `Drains for \`lagging\`, \`promoted\` and \`fallback_over\` begin when the cause has lasted this long, so that a
+    short change moves nobody. They need another member that is eligible: nothing drains towards a fallback.`,
   ),
 });

@@ -31,7 +31,8 @@ export const probe = z.strictObject({
   ),
   rise: key(
     count(1, 100).default(1),
-    'Positive answers in a row that bring a replica into a pool. Raise it where replicas flap. A change of primary needs one answer.',
+    `Positive answers in a row that bring a replica into a pool. Raise it where replicas flap. A change of primary needs
+    one answer.`,
   ),
   fall: key(count(1, 100).default(2), 'Negative answers in a row that take a replica out of a pool.'),
   write_max_age: key(

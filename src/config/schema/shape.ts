@@ -1,5 +1,5 @@
-// The schema seen from outside: which keys there are and what is said about them. Suggestions, the names of environment
-// variables, the reference and the examples are made from it.
+// The schema seen from outside: the keys and the notes about them. Suggestions, the names of environment variables, the
+// reference and the examples are made from it.
 import { z } from 'zod';
 import { closest } from '../closest.ts';
 import { formatPath } from '../fault.ts';
@@ -22,7 +22,7 @@ export interface Shape {
   readonly items: Shape | undefined;
   /** More than one where a value may be written in several shapes; each is one of this list's own kind. */
   readonly alternatives: readonly Shape[];
-  /** The keyword's own fields: description, default, enum, minimum, and our notes. */
+  /** The fields of this key: description, default, enum, minimum, and our notes. */
   readonly schema: JsonSchema;
 }
 

@@ -1,4 +1,4 @@
-// Zod schemas of single values: durations, counts, addresses, checks. Each says in its own words what would be right.
+// Zod schemas of single values: durations, counts, addresses, checks. Their messages name the remedy.
 import { z } from 'zod';
 import { ENDPOINTS, parseCheck } from '../../model/check.ts';
 import { isHost, parseAddress, parseApiUrl, parseListenAddress, parseNetwork, parseSeed } from './address.ts';
@@ -6,12 +6,12 @@ import type { Parsed } from './address.ts';
 import { closest } from '../closest.ts';
 import { formatDuration, parseDuration } from './duration.ts';
 
-/** Characters. */
+/** In characters. */
 export const LEAST_SECRET = 16;
 /** The largest count of sessions, clients or rates. */
 export const MAX_COUNT = 1_000_000;
 
-/** What the reference calls the value, and a pattern for editors. */
+/** The name of the value's kind in the reference, and a pattern for editors. */
 interface Written {
   readonly written: string;
   readonly pattern?: string;

@@ -1,6 +1,6 @@
-// POINTSMAN_<PATH_IN_CAPITALS> overrides any single value, and any list of single values as a list with commas. The names
-// come from the schema, so a misspelt variable is an error. An empty value counts as unset: compose files and charts
-// write it so.
+// POINTSMAN_<PATH_IN_CAPITALS> overrides any single value, and any list of single values as a list with commas. The
+// names come from the schema, so a misspelt variable is an error. An empty value counts as unset: compose files and
+// charts write it so.
 import { formatPath } from '../fault.ts';
 import type { Path, Problem } from '../fault.ts';
 import { closest } from '../closest.ts';
@@ -28,7 +28,7 @@ interface Leaf {
   readonly shape: Shape;
 }
 
-/** Lays the environment over what was written (with the defaults of pools and listeners). Changes neither. */
+/** The file (with the default pools and listeners) with the values of the environment. Changes neither argument. */
 export function applyEnvironment(written: Tree, env: Environment): Overlaid {
   const names = Object.keys(env).filter((name) => name.startsWith(PREFIX) && env[name] !== '');
   const leaves = new Map<string, Leaf>();
@@ -51,13 +51,14 @@ export function applyEnvironment(written: Tree, env: Environment): Overlaid {
   return { tree, variables, problems };
 }
 
-function hintFor(name: string, known: readonly string[], pools: unknown): string {
+function hintFor(name: string, variables: readonly string[], pools: unknown): string {
   const names = isTree(pools) ? Object.keys(pools) : [];
   const pool = unknownPool(name, names);
   if (pool !== undefined) {
-    return `: there is no pool ${pool} (known: ${names.join(', ')}), and the environment cannot add one: write it in the file`;
+    const known = names.join(', ');
+    return `: there is no pool ${pool} (known: ${known}), and the environment cannot add one: write it in the file`;
   }
-  const near = known.find((leaf) => leaf.startsWith(`${name}_`)) ?? closest(name, [...known, ...RESERVED]);
+  const near = variables.find((leaf) => leaf.startsWith(`${name}_`)) ?? closest(name, [...variables, ...RESERVED]);
   return near === undefined ? '' : `: did you mean ${near}?`;
 }
 

@@ -16,8 +16,8 @@ export function childOf(value: unknown, key: string | number): unknown {
 }
 
 /**
- * Sets a value in place, making maps and lists on the way. Where something else stands in the way nothing is set: that is
- * the schema's to report.
+ * Sets a value in place and makes maps and lists on the way. Sets nothing where another kind of value is in the way:
+ * the schema reports it.
  */
 export function setAt(tree: Tree, path: Path, value: unknown): void {
   let here: unknown = tree;

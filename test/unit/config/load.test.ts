@@ -155,7 +155,7 @@ describe('one wrong value', () => {
     ['cluster: { api: { auth: {} } }', 'p.yaml:1:19: cluster.api.auth: unknown key: known here are tls'],
     [
       'cluster: { discovery: dns }',
-      'cluster.discovery: expected dynamic or static: names in cluster.seeds are looked up by themselves',
+      'cluster.discovery: expected dynamic or static: names in cluster.seeds are looked up; for SRV records',
     ],
     ['cluster: { discovery: etcd }', 'cluster.discovery: expected dynamic or static, not "etcd"'],
     ['probe: []', 'p.yaml:1:8: probe: expected a map, not a list'],
@@ -171,7 +171,10 @@ describe('one wrong value', () => {
       'pools: { read: { check: "/replca?lag=16MB" } }',
       'pools.read.check: did you mean /replica? /replca is not a health',
     ],
-    ['pools: { read: { check: "/replica?lag=16mb" } }', 'p.yaml:1:25: pools.read.check: lag=16mb is not a size: did you mean lag=16MB?'],
+    [
+      'pools: { read: { check: "/replica?lag=16mb" } }',
+      'p.yaml:1:25: pools.read.check: lag=16mb is not a size: did you mean lag=16MB?',
+    ],
     ['pools: { read: { check: /primary?tag_a=b } }', 'pools.read.check: /primary ignores tag filters'],
     [
       'pools: { write: { on_leave: { dead: keep } } }',

@@ -54,7 +54,7 @@ test.each<[string, Written, string]>([
   [
     'a damaged second authority',
     { ca: aFile('damaged.pem', `${tlsText('ca.pem')}${DAMAGED}`) },
-    'damaged.pem cannot be used: certificate 2 of it is damaged',
+    'damaged.pem cannot be used: its certificate 2 is damaged',
   ],
   [
     'a missing certificate',

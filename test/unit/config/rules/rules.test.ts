@@ -15,7 +15,7 @@ describe('rules between values', () => {
     ['hold: { before_switchover: 30s }', 'hold.before_switchover: 30s is not shorter than client_timeout (30s)'],
     ['hold: { outage_timeout: 1s }', 'hold.outage_timeout: 1s is shorter than client_timeout (30s)'],
     ['pools: { write: { check: /replica } }', 'pools.write.check: several members answer /replica'],
-    ['pools: { write: { exclusive: false } }', 'pools.write.exclusive: while a lease runs out two members can answer'],
+    ['pools: { write: { exclusive: false } }', 'pools.write.exclusive: two members can answer /primary while a lease'],
     [
       'pools: { read: { fallback: { pool: wirte } } }',
       'there is no pool wirte: did you mean write? Known are write, read',
@@ -55,8 +55,8 @@ pools:
   c: { check: /replica, fallback: { pool: a } }
 listeners: [{ address: a:1, pool: c }]`;
     expect(problemsOf(load(text))).toEqual([
-      'p.yaml:3:43: pools.a.fallback.pool: fallbacks go in a circle: a -> b -> a',
-      'p.yaml:4:43: pools.b.fallback.pool: fallbacks go in a circle: b -> a -> b',
+      'p.yaml:3:43: pools.a.fallback.pool: fallbacks form a circle: a -> b -> a',
+      'p.yaml:4:43: pools.b.fallback.pool: fallbacks form a circle: b -> a -> b',
     ]);
   });
 
@@ -80,7 +80,7 @@ listeners: [{ address: a:1, pool: c }]`;
     ['probe: { timeout: 2s }', 'probe.timeout: 2s is longer than interval (1s)'],
     [
       'pools: { extra: { check: /replica } }',
-      'pools.extra: no listener leads to this pool: clients reach it only as DATABASE@extra, if they do not use TLS',
+      'pools.extra: no listener routes to this pool: clients reach it only as DATABASE@extra, if they do not use TLS',
     ],
     [
       'cluster: { api: { tls: { insecure: true } } }',

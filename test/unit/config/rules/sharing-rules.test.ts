@@ -59,11 +59,14 @@ describe('errors', () => {
   test.each([
     [
       'pools: { write: { weight_tag: lb } }',
-      'p.yaml:1:31: pools.write.weight_tag: an exclusive pool has at most one member, so there is nothing to share out',
+      'p.yaml:1:31: pools.write.weight_tag: an exclusive pool has at most one member, so there is nothing to distribute',
     ],
     ['pools: { write: { zone_tag: az } }\nzone: a', 'pools.write.zone_tag: an exclusive pool has at most one member'],
     ['pools: { write: { slow_start: 5s } }', 'pools.write.slow_start: an exclusive pool has at most one member'],
-    ['pools: { read: { zone_tag: az } }', 'pools.read.zone_tag: which zone is ours? Give it as zone, at the top or as'],
+    [
+      'pools: { read: { zone_tag: az } }',
+      'pools.read.zone_tag: the zone of this Pointsman is not known: give zone at the top, or',
+    ],
     ['pools: { write: { max_session_age: 1h } }', 'pools.write.max_session_age: an exclusive pool has at most one'],
     ['pools: { read: { max_session_age: 5ms } }', 'pools.read.max_session_age: 5ms is too short: at least 1s'],
     ['pools: { read: { max_session_age: never } }', 'pools.read.max_session_age: "never" is not a duration: '],
@@ -78,7 +81,7 @@ describe('errors', () => {
     ['pools: { read: { when_all_lagging: never } }', 'expected refuse, least_lagging or fallback, not "never"'],
     [
       'pools: { read: { check: /replica, when_all_lagging: refuse } }',
-      'pools.read.when_all_lagging: nobody lags in a pool whose check has no bound: write one, such as /replica?lag=16MB',
+      'pools.read.when_all_lagging: the check of the pool has no lag limit: write one, such as /replica?lag=16MB',
     ],
     [
       'pools: { read: { fallback: none, when_all_lagging: fallback } }',
@@ -86,7 +89,7 @@ describe('errors', () => {
     ],
     [
       'pools: { read: { max_lagging_sessions: 7 } }',
-      'pools.read.max_lagging_sessions: only with when_all_lagging: least_lagging do sessions go to members that lag',
+      'pools.read.max_lagging_sessions: has an effect only with when_all_lagging: least_lagging',
     ],
     ['pools: { read: { weight_tag: "" } }', 'pools.read.weight_tag: is empty'],
     ['pools: { read: { slow_start: 30 } }', 'pools.read.slow_start: 30 has no unit'],

@@ -60,8 +60,8 @@ test('the one that is given wins, and without the section there is none', () => 
 
 test.each([
   ['{ kubernetes: {} }', 'cluster.kubernetes: pods are found by their label cluster-name=SCOPE: give cluster.scope'],
-  ['{ scope: "a b", kubernetes: {} }', 'cluster.scope: "a b" is no value that the label cluster-name can have'],
-  ['{ kubernetes: { service: pg, labels: a=b } }', 'cluster.kubernetes.labels: is about pods: leave it out'],
+  ['{ scope: "a b", kubernetes: {} }', 'cluster.scope: "a b" cannot be the value of the label cluster-name'],
+  ['{ kubernetes: { service: pg, labels: a=b } }', 'cluster.kubernetes.labels: is for pods: leave it out'],
   ['{ scope: a, kubernetes: { labels: application } }', 'expected labels such as application=patroni,team=a, not'],
   ['{ kubernetes: { service: PG } }', 'expected a name of Kubernetes such as batman-repl, not "PG"'],
   ['{ kubernetes: { service: pg, port: 0 } }', 'expected a port such as 8008, or the name of one, not 0'],

@@ -77,7 +77,7 @@ describe('addresses', () => {
     ['a b:1', 'neither an IP address nor a host name'],
     ['10.0.0.300:1', 'neither an IP address nor a host name'],
     ['[pg1]:1', '[pg1] is not an IPv6 address'],
-    ['2001:db8:0:0:0:0:0:1:5432', 'an IPv6 address stands in brackets'],
+    ['2001:db8:0:0:0:0:0:1:5432', 'write an IPv6 address in brackets'],
     ['tcp://a:1', 'is not an address: write host:port'],
   ])('%s: %s', (text, message) => {
     expect(parseAddress(text)).toMatchObject({ kind: 'invalid', message: expect.stringContaining(message) });
@@ -127,7 +127,7 @@ describe('seeds', () => {
   });
 
   test.each([
-    ['http+srv://_patroni._tcp.example.org:8008', 'has a port: the SRV records say it, write http+srv://_patroni'],
+    ['http+srv://_patroni._tcp.example.org:8008', 'has a port: the SRV records have it, write http+srv://_patroni'],
     ['https+srv://_patroni._tcp.example.org/patroni', 'has a path: write only https+srv://_patroni'],
     ['http+srv://u:p@example.org', 'carries a user or password'],
     ['http+srv://', 'names no SRV records'],
