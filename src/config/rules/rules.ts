@@ -58,42 +58,50 @@ function clusterRules({ cluster }: ParsedFile): readonly Fault[] {
   ];
 }
 
+function probeKey(key: string): Path {
+  return ['probe', key];
+}
+
 function clockRules({ probe }: ParsedFile): readonly Fault[] {
-  const at = (key: string): Path => ['probe', key];
   const faults: Fault[] = [];
   const round = probe.interval + probe.timeout;
   for (const key of ['write_max_age', 'read_max_age'] as const) {
     if (probe[key] > round) continue;
     const why = `is not longer than interval + timeout (${time(round)}): one slow answer would close the pool`;
-    faults.push(error(`${time(probe[key])} ${why}`, at(key), at('interval'), at('timeout')));
+    faults.push(error(`${time(probe[key])} ${why}`, probeKey(key), probeKey('interval'), probeKey('timeout')));
   }
   const { silence_grace: grace, write_max_age: writeMaxAge, timeout, interval, urgent } = probe;
   if (grace < writeMaxAge) {
     const why = `is shorter than write_max_age (${time(writeMaxAge)}): sessions would end while new ones still open`;
-    faults.push(error(`${time(grace)} ${why}`, at('silence_grace'), at('write_max_age')));
+    faults.push(error(`${time(grace)} ${why}`, probeKey('silence_grace'), probeKey('write_max_age')));
   }
   if (timeout > interval) {
     const why = `is longer than interval (${time(interval)}): a slow member is probed less often, one probe at a time`;
-    faults.push(warning(`${time(timeout)} ${why}`, at('timeout'), at('interval')));
+    faults.push(warning(`${time(timeout)} ${why}`, probeKey('timeout'), probeKey('interval')));
   }
   if (urgent.interval > interval) {
     const why = `is longer than the ordinary interval (${time(interval)}): urgent probing would be slower`;
-    faults.push(error(`${time(urgent.interval)} ${why}`, ['probe', 'urgent', 'interval'], at('interval')));
+    faults.push(error(`${time(urgent.interval)} ${why}`, ['probe', 'urgent', 'interval'], probeKey('interval')));
   }
   return faults;
 }
 
+function holdKey(key: string): Path {
+  return ['hold', key];
+}
+
 function holdRules({ hold }: ParsedFile): readonly Fault[] {
-  const at = (key: string): Path => ['hold', key];
   const faults: Fault[] = [];
   const limit = `client_timeout (${time(hold.client_timeout)})`;
   if (hold.outage_timeout < hold.client_timeout) {
     const why = `is shorter than ${limit}: no client could wait that long`;
-    faults.push(error(`${time(hold.outage_timeout)} ${why}`, at('outage_timeout'), at('client_timeout')));
+    faults.push(error(`${time(hold.outage_timeout)} ${why}`, holdKey('outage_timeout'), holdKey('client_timeout')));
   }
   if (hold.before_switchover > 0 && hold.before_switchover >= hold.client_timeout) {
     const why = `is not shorter than ${limit}: the first clients would be refused before the switchover begins`;
-    faults.push(error(`${time(hold.before_switchover)} ${why}`, at('before_switchover'), at('client_timeout')));
+    faults.push(
+      error(`${time(hold.before_switchover)} ${why}`, holdKey('before_switchover'), holdKey('client_timeout')),
+    );
   }
   return faults;
 }
