@@ -132,9 +132,7 @@ test('/status tells for how long Kubernetes has been silent, and the members sta
     () => started.said('contact_source_changed').find(({ level }) => level === 'warn'),
     20_000,
   );
-  expect(line['msg']).toMatch(
-    /^kubernetes pods application=patroni,cluster-name=demo: nothing new for .*, as before: /,
-  );
+  expect(line['msg']).toMatch(/^kubernetes pods application=patroni,cluster-name=demo: no update for .*, keeping /);
   const status: unknown = JSON.parse(await started.ask('/status'));
   expect(status).toMatchObject({
     cluster: {
