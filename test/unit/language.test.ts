@@ -10,9 +10,7 @@ const COLUMNS = 120;
 /** Places that are still to be rewritten. The list only shrinks. */
 const NOT_YET: readonly string[] = [
   'deploy/kubernetes/kustomize/sidecar/kustomization.yaml',
-  'src/admin/',
   'src/cli/',
-  'src/systemd/',
   'src/telemetry/',
   'test/bench/',
   'test/e2e/',
