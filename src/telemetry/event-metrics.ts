@@ -313,7 +313,7 @@ function clusterMetrics(registers: Registers) {
 function acceptances(registers: Registers) {
   const total = new Counter({
     name: 'pointsman_primary_acceptances_total',
-    help: 'Refused primaries that were accepted, by reason of the refusal and by whom.',
+    help: 'Refused primaries that were accepted, by reason of the refusal and by the side that accepted.',
     labelNames: ['reason', 'by'] as const,
     registers,
   });

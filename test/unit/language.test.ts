@@ -9,8 +9,6 @@ const COLUMNS = 120;
 
 /** Places that are still to be rewritten. The list only shrinks. */
 const NOT_YET: readonly string[] = [
-  'deploy/kubernetes/kustomize/sidecar/kustomization.yaml',
-  'src/cli/',
   'src/telemetry/',
   'test/bench/',
   'test/e2e/',
