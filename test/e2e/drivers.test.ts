@@ -149,7 +149,14 @@ describeOnSandbox('drivers', (on) => {
         const next = await cluster.switchover();
         await pointsman.waitFor('the end of the direct session', () => direct.endedAtMs !== undefined);
         const beganMs = direct.endedAtMs ?? Number.NaN;
-        await pointsman.waitFor('every driver writing again', areAllWritingOn(serverName(next), beganMs), 60_000);
+        await pointsman
+          .waitFor('every driver writing again', areAllWritingOn(serverName(next), beganMs), 60_000)
+          .catch((error: unknown) => {
+            const last = working.map(
+              ({ driver, lines }) => `${driver.name}: ${JSON.stringify(lines.slice(-SESSIONS))}`,
+            );
+            throw new Error(last.join('\n'), { cause: error });
+          });
         for (const { driver, lines } of working) {
           const after = lines.filter(({ kind, said }) => kind === 'ok' && said === serverName(next));
           const last = lines.findLast(({ kind, said }) => kind === 'ok' && said === serverName(old));
