@@ -67,7 +67,7 @@ export async function runSandbox(options: RunSandboxOptions): Promise<number> {
     if (control.kind === 'failed') throw new Error(control.why);
     closing.push(control.close);
     const taken = await firstTaken([request.write, request.read, request.admin]);
-    if (taken !== undefined) throw new Error(`${taken} is taken: ${ELSEWHERE}`);
+    if (taken !== undefined) throw new Error(`${taken} is in use: ${ELSEWHERE}`);
     const up = await startAll(options, tell, closing);
     const actions = createActions({ ...up, tell, end: () => ending.resolve(undefined) });
     controlled = { endpoints: { scope: up.sandbox.scope, write: up.write, read: up.read }, perform: actions.perform };

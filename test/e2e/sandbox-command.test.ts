@@ -70,7 +70,7 @@ describe('pointsman sandbox', () => {
 
   it('a second sandbox on the same addresses says that one runs', async () => {
     const again = await sandbox.second();
-    expect(again).toMatchObject({ code: 1, stdout: expect.stringContaining('does a sandbox run already?') });
+    expect(again).toMatchObject({ code: 1, stdout: expect.stringContaining('is another sandbox running?') });
   });
 
   it('Ctrl-C ends it in order', async () => {
