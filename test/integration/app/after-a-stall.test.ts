@@ -1,5 +1,5 @@
-// The whole process stood still for longer than a probe interval, and clients went on writing. Nothing of it reaches a member that is no
-// longer the primary; where nothing has changed nobody notices.
+// The whole process stood still for longer than a probe interval, and clients went on writing. None of these bytes
+// reach a member that is no longer the primary. Without a change of primary, clients notice nothing.
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -38,7 +38,9 @@ async function start(changes: ConfigFile): Promise<void> {
   writers = await Promise.all(Array.from({ length: WRITERS }, () => echoSession(at)));
 }
 
-/** Stops all its processes for 2 s, twice a probe interval; meanwhile `change` happens, then every client writes. */
+/**
+ * Stops all Pointsman processes for 2 s, twice a probe interval. Meanwhile `change` happens, then every client writes.
+ */
 async function stoppedMeanwhile(change: () => void): Promise<void> {
   const pids = [pointsman.pid, ...workerPids()];
   for (const pid of pids) freeze(pid);
@@ -79,7 +81,7 @@ describeUnless(NO_PROC, 'scenario 41: stopped for longer than a probe interval',
       expect(lateWrites()).toBe(0);
     });
 
-    it(`${name}: nothing changed: every session lives and every write arrives`, async () => {
+    it(`${name}: no change: every session lives and every write arrives`, async () => {
       await start(changes);
       await stoppedMeanwhile(() => {});
       await until('the echoes', () => writers.every((client) => client.received().includes(LATE)));

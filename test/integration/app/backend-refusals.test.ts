@@ -1,4 +1,4 @@
-// Scenario 38: a server that says no speaks for itself: its words are relayed, and what it is good for is judged by its API.
+// Scenario 38: a server that refuses sends its own error. Pointsman relays it, and judges the member by its API.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { AppLab, FakeCluster } from '../../support/labs/app-lab.ts';
 import { TERMINATE } from '../../support/sockets/messages.ts';
@@ -37,7 +37,7 @@ test.each([
   ['read', 'stopping', '57P03', 'the database system is shutting down'],
   ['read', 'full', '53300', 'sorry, too many clients already'],
 ] as const)(
-  'scenario 38: in the pool %s a server that is %s: %s as it is, and it stays in its place',
+  'scenario 38: in the pool %s a server that is %s: %s unchanged, and it stays in its pool',
   async (...one) => {
     const [pool, behaviour, code, message] = one;
     const { api, postgres } = pool === 'write' ? cluster.primary : cluster.replica;
@@ -59,7 +59,7 @@ test.each([
   },
 );
 
-test('clients that may not log in, one after another, do not make the members be asked more often', async () => {
+test('clients that fail to log in, one after another, do not make the members be probed more often', async () => {
   const { api, postgres } = cluster.primary;
   postgres.behaviour = 'full';
   const asked = api.requests.length;
@@ -73,7 +73,7 @@ test('clients that may not log in, one after another, do not make the members be
   expect(api.requests.length - asked).toBeLessThanOrEqual(rounds);
 });
 
-test('a primary that calls itself a standby: one client is told, and when its API has proven it those that follow are served', async () => {
+test('a primary that reports to be a standby: one client gets an error, clients after a new proof none', async () => {
   const { postgres } = cluster.primary;
   postgres.behaviour = 'standby';
   const first = await aClient('write');

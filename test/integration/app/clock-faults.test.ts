@@ -9,7 +9,7 @@ import { until } from '../../support/waiting/until.ts';
 let cluster: FakeCluster;
 let lab: AppLab;
 let sessions: readonly RawClient[];
-/** Lines told before the fault. */
+/** Lines logged before the fault. */
 let told: number;
 
 beforeEach(async () => {
@@ -48,7 +48,7 @@ async function stillThere(): Promise<void> {
   await until('the echoes', () => sessions.every((session) => session.received().includes('still there')));
 }
 
-test('scenario 41: the wall clock jumps an hour either way: nothing happens', async () => {
+test('scenario 41: the wall clock jumps an hour either way: no effect', async () => {
   for (const hours of [1, -1]) {
     vi.spyOn(Date, 'now').mockReturnValue(new Date().valueOf() + hours * 3_600_000);
     await twoMoreRounds();
@@ -57,7 +57,7 @@ test('scenario 41: the wall clock jumps an hour either way: nothing happens', as
   expect(lab.lines.slice(told)).toEqual([]);
 });
 
-test('scenario 41: the event loop stands still for five seconds: no session ends, and new ones are let in after', async () => {
+test('scenario 41: the event loop stands still for 5 s: no session ends; new clients are served after', async () => {
   const ends = performance.now() + 5_000;
   while (performance.now() < ends);
   await stillThere();

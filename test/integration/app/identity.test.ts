@@ -1,4 +1,5 @@
-// Addresses are not members: one that answers for another cluster is nobody of ours, and a member that moves is reached where it is now.
+// Addresses are not members. An address that answers for another cluster is not a member of ours; a member that moves
+// is reached at its new address.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { AppLab, fileFor, startFakeServer, stopServers } from '../../support/labs/app-lab.ts';
 import type { FakeServer } from '../../support/labs/app-lab.ts';
@@ -23,12 +24,12 @@ afterEach(async () => {
   await stopServers([first, second]);
 });
 
-/** Connections that were told something: probes knock without a byte when the API is late. */
+/** Connections that received bytes. A probe of the port sends none; it runs when the API is late. */
 function sessionsOn({ connections }: FakeBackend): number {
   return connections.filter((connection) => connection.received().length > 0).length;
 }
 
-test('scenario 28: an address that answers for another cluster: no new sessions, live ones drain, and it is told', async () => {
+test('scenario 28: an address answers for another cluster: no new sessions, live ones drain, a log line', async () => {
   lab = await AppLab.start(fileFor([first, second], { probe: PROBE }));
   const live = await echoSession(lab.address('read'));
   second.api.set({ scope: 'billing', systemIdentifier: '7000000000000000002' });
@@ -58,7 +59,7 @@ test('scenario 28: a member that moves: new sessions find it, those at the old a
     await until('the replica', () => lab.said('route_changed').some(({ members }) => String(members).includes('pg-2')));
     const live = await echoSession(lab.address('read'));
     list(moved);
-    // A change of route is an occasion to read the list again.
+    // A change of route triggers a new read of the list.
     first.api.set({ state: 'stopping' });
     await until('the end of the old session', () => isOver(live), 15_000);
     first.api.set({ state: 'running' });

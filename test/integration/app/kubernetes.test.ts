@@ -1,4 +1,5 @@
-// Pointsman before a cluster of pods: they are replaced, with other addresses each time, and it goes on by what Kubernetes says of them.
+// Pointsman before a cluster of pods. Each replacement has another address, and Pointsman follows the pods in
+// Kubernetes.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { AppLab, fileFor } from '../../support/labs/app-lab.ts';
 import { echoSession, isOver, stillEchoes } from '../../support/sockets/echo-session.ts';
@@ -11,7 +12,7 @@ import { until } from '../../support/waiting/until.ts';
 
 const PROBE = { interval: '50ms', timeout: '1s', urgent: { interval: '20ms', for: '30s' } };
 
-/** A member with an address of its own; all have the API's port in common. */
+/** A member with its own address. All members share the API's port number. */
 interface Pod {
   readonly api: FakeMember;
   readonly postgres: FakeBackend;
@@ -41,7 +42,7 @@ afterEach(async () => {
   await kubernetes.stop();
 });
 
-/** The pod `name`, or another in its place, at this address; everybody's list says so. */
+/** Runs the pod `name`, or a replacement, at this address; the lists of all members name it. */
 async function run(
   name: string,
   host: string,
@@ -74,7 +75,7 @@ function sessionsOn(backend: number): number {
   return backends[backend]?.connections.filter((connection) => connection.received().length > 0).length ?? 0;
 }
 
-test('scenario 28: a pod is replaced: its sessions end, those of the others live, new ones find the new address', async () => {
+test('scenario 28: a pod is replaced: its sessions end, others live, new ones use the new address', async () => {
   await run('pg-0', '127.0.0.11', 0, 'primary');
   await run('pg-1', '127.0.0.12', 1, 'replica');
   const started = await startLab();
@@ -92,7 +93,7 @@ test('scenario 28: a pod is replaced: its sessions end, those of the others live
   expect([sessionsOn(0) >= 1, sessionsOn(1)]).toEqual([true, 1]);
 });
 
-test('every pod is replaced at once: what no member could tell any more, Kubernetes tells', async () => {
+test('every pod is replaced at once: Kubernetes has the addresses that no member can report', async () => {
   await run('pg-0', '127.0.0.11', 0, 'primary');
   await run('pg-1', '127.0.0.12', 1, 'replica');
   const started = await startLab();
@@ -107,7 +108,7 @@ test('every pod is replaced at once: what no member could tell any more, Kuberne
   expect(sessionsOn(3)).toBe(1);
 });
 
-test('G2: no session goes where only a role label leads', async () => {
+test('G2: a role label alone routes no session', async () => {
   await run('pg-0', '127.0.0.11', 0, 'primary');
   await run('pg-1', '127.0.0.12', 1, 'replica');
   const started = await startLab();
@@ -120,7 +121,7 @@ test('G2: no session goes where only a role label leads', async () => {
   expect([sessionsOn(0), sessionsOn(1)]).toEqual([1, 0]);
 });
 
-test('/status tells for how long Kubernetes has been silent, and the members stay', async () => {
+test('/status shows for how long Kubernetes has been silent, and the members stay', async () => {
   await run('pg-0', '127.0.0.11', 0, 'primary');
   await run('pg-1', '127.0.0.12', 1, 'replica');
   const started = await startLab();
@@ -139,7 +140,7 @@ test('/status tells for how long Kubernetes has been silent, and the members sta
       contact_sources: [
         {
           contact_points: [`127.0.0.11:${port}`, `127.0.0.12:${port}`],
-          // The cut watch, or the answer after it: whichever was the newest.
+          // The end of the watch or the answer after it, in the order of arrival.
           failing: { for_seconds: expect.any(Number), why: expect.any(String) },
         },
       ],

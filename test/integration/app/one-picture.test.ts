@@ -1,5 +1,5 @@
-// The status document, the metrics and the routing tell one story: after every change all three say the same, and each is consistent in
-// itself at any moment of a cluster that flaps.
+// The status document, the metrics and the routing agree after every change. Each is consistent in itself at any moment
+// of a cluster that flaps.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { AppLab, fileFor, startFakeServer, stopServers } from '../../support/labs/app-lab.ts';
@@ -35,9 +35,9 @@ afterEach(async () => {
 });
 
 interface Picture {
-  /** `hold`, `closed`, or who is open. */
+  /** `hold`, `closed`, or the open members. */
   readonly route: string;
-  /** Members that stand open. */
+  /** Members whose standing is open. */
   readonly open: readonly string[];
   readonly sessions: Readonly<Record<string, number>>;
 }
@@ -66,7 +66,7 @@ async function measured(): Promise<Picture> {
   return { route: kind === 'open' ? open.join() : kind, open, sessions: Object.fromEntries(sessions) };
 }
 
-/** Two requests, between which a route may change. */
+/** Two requests; a route may change between them. */
 async function both(): Promise<readonly [Picture, Picture]> {
   return [await shown(), await measured()];
 }
@@ -91,7 +91,7 @@ test('G21: after every change of primary the status, the metrics and a new sessi
     expect(said.sessions[name]).toBe(1);
     expect(counted).toMatchObject({ route: name, open: [name] });
     expect(counted.sessions[name]).toBe(1);
-    // Probes knock at the port without a byte when the API is late.
+    // A probe of the port sends no byte; it runs when the API is late.
     const spoken = servers[next]?.postgres.connections.findLast((connection) => connection.received().length > 0);
     expect(spoken?.received().length).toBe(client.received().length);
     expect(spoken?.isClosed).toBe(false);
@@ -100,7 +100,7 @@ test('G21: after every change of primary the status, the metrics and a new sessi
   }
 });
 
-test('G21: while routes flap each answer agrees with itself: who is open is who the route names', async () => {
+test('G21: while routes flap each answer agrees with itself: the open members are those of the route', async () => {
   let turn = 0;
   const flap = setInterval(() => {
     turn += 1;

@@ -1,4 +1,4 @@
-// Operations on the whole program, over HTTP with a token, as an operator or a callback asks for them.
+// Operations on the whole program, over HTTP with a token, as from an operator or a callback.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -61,7 +61,7 @@ async function aSession(at: Address): Promise<RawClient> {
   return client;
 }
 
-test('a drained replica: its sessions end, new ones are told who drained it, until it is resumed', async () => {
+test('a drained replica: its sessions end; until the resume new clients read the origin of the drain', async () => {
   const [reader, writer] = [await aSession(reads), await aSession(writes)];
   expect(await post('/members/pg-2/drain')).toEqual({
     status: 200,
@@ -98,7 +98,7 @@ test('a drained replica: its sessions end, new ones are told who drained it, unt
   expect(await lab.metric('pointsman_member_drained{member="pg-2"}')).toBe(0);
 });
 
-test('a drained primary: new clients wait and are served once it is resumed', async () => {
+test('a drained primary: new clients wait, and are served once it is resumed', async () => {
   await post('/members/pg-1/drain');
   const client = await connectRaw(writes);
   client.socket.write(aStartup());
@@ -133,7 +133,7 @@ test('unknown members, wrong tokens, a rotated token', async () => {
   });
 });
 
-test('a token file that is not there is told when the program starts', async () => {
+test('a missing token file is reported when the program starts', async () => {
   await lab.app.stop();
   lab = await AppLab.start(file({ admin: { address: '127.0.0.1:0', token_file: join(directory, 'gone') } }));
   expect(lab.said('token_unusable')).toMatchObject([
@@ -146,14 +146,14 @@ test('a token file that is not there is told when the program starts', async () 
   ]);
 });
 
-test('/refresh is merged with another just before', async () => {
+test('/refresh is merged with another one just before', async () => {
   expect((await post('/refresh')).body).toEqual({ merged: false });
   expect((await post('/refresh')).body).toEqual({ merged: true });
   expect(await lab.metric('pointsman_refreshes_total{outcome="probed"}')).toBe(1);
   expect(await lab.metric('pointsman_refreshes_total{outcome="merged"}')).toBe(1);
 });
 
-test('/reload answers what changed, what needs a restart, or every problem', async () => {
+test('/reload returns the changes, the settings that need a restart, or every problem', async () => {
   lab.file = file({ probe: { interval: '2s' }, log: { format: 'json' } });
   expect(await post('/reload')).toEqual({
     status: 200,
@@ -169,7 +169,7 @@ test('/reload answers what changed, what needs a restart, or every problem', asy
   });
 });
 
-test('the token is in no log line, no status and no metric, also when a reload brings another', async () => {
+test('the token is in no log line, status or metric, also when a reload brings another one', async () => {
   const next = 'written-in-the-file-itself';
   lab.file = file({ admin: { address: '127.0.0.1:0', token: next } });
   expect(await post('/reload')).toMatchObject({

@@ -1,4 +1,5 @@
-// A real PgBouncer between Pointsman and a member: it keeps what its first connection to the server was told, in_hot_standby included.
+// A real PgBouncer between Pointsman and a member. It keeps the settings from its first connection to the server,
+// in_hot_standby included.
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
 import { missingForSandbox } from '../../support/clusters/sandbox-availability.ts';
@@ -22,7 +23,7 @@ async function answerAt(at: Address, statement: string): Promise<unknown> {
 }
 
 describeUnless(missingForPgbouncer ?? missingForSandbox, 'PgBouncer before a member', () => {
-  test('one that served reads before its member was promoted does not keep writes away', async () => {
+  test('a PgBouncer that served reads before the promotion of its member does not block writes', async () => {
     const servers = await prepareServers(2);
     const [primary, standby] = [servers.server(0), servers.server(1)];
     await startReplication(primary, standby);

@@ -1,4 +1,4 @@
-// A reload of the whole program: what it changes, and above all what it leaves alone (G15).
+// A reload of the whole program: its effects, and the parts that it leaves alone (G15).
 import { createServer } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Address } from '../../../src/model/member.ts';
@@ -60,7 +60,7 @@ async function stillEchoes(client: RawClient): Promise<void> {
   expect(client.hasEnded || client.isClosed).toBe(false);
 }
 
-test('G15, scenario 39: an invalid file changes nothing, is logged, and shows in a metric until a good one comes', async () => {
+test('G15, scenario 39: an invalid file changes nothing, is logged, and shows in a metric until repaired', async () => {
   const [writer, reader] = [await aSession(writes), await aSession(reads)];
   expect(await lab.metric('pointsman_config_last_reload_successful')).toBe(1);
   const answer = await lab.reload(file({ listeners: [listener(spare, 'wriet')], probe: { interval: 5 } }));
@@ -105,7 +105,7 @@ test('scenario 39: one listener moves: the sessions of the other live on, byte s
   expect(lab.reasons()).toEqual([]);
 });
 
-test('sessions of a listener that is gone drain: at the deadline they are ended, no others are', async () => {
+test('sessions of a removed listener drain: they end at the deadline, and no others do', async () => {
   await lab.reload(file({ pools: { read: { drain_timeout: '1ms' } } }));
   const reader = await aSession(reads);
   const writer = await aSession(writes);
@@ -121,7 +121,7 @@ test('sessions of a listener that is gone drain: at the deadline they are ended,
   await stillEchoes(writer);
 });
 
-test('a listener that leads to another pool: new connections use it, live ones stay where they are', async () => {
+test('a listener with another pool: new connections use it, live sessions stay in their pool', async () => {
   const reader = await aSession(reads);
   await lab.reload(file({ listeners: [listener(writes, 'write'), listener(reads, 'write')] }));
   const writer = await aSession(reads);
@@ -149,7 +149,7 @@ test('a new pool with a new check and a listener of its own works without touchi
   expect(lab.reasons()).toEqual([]);
 });
 
-test('another check of a pool in use: its sessions stay while the members are asked', async () => {
+test('another check for a pool in use: its sessions stay while the members are probed', async () => {
   const [writer, reader] = [await aSession(writes), await aSession(reads)];
   await lab.reload(
     file({ pools: { write: { check: '/leader' }, read: { check: '/replica?lag=1MB', fallback: 'none' } } }),
@@ -159,7 +159,7 @@ test('another check of a pool in use: its sessions stay while the members are as
   expect(lab.reasons()).toEqual([]);
 });
 
-test('a pool that is gone: sessions of a shared one drain, those of an exclusive one end, who waits is told', async () => {
+test('a removed pool: shared, its sessions drain; exclusive, they end; waiting clients get an error', async () => {
   const pools = {
     reports: { check: '/read-only', drain_timeout: '1h' },
     standby: { check: '/standby-leader' },
@@ -192,7 +192,7 @@ test('a pool that is gone: sessions of a shared one drain, those of an exclusive
   expect(await lab.metric('pointsman_pool_route{pool="reports",kind="open"}')).toBeUndefined();
 });
 
-test('G15, scenario 39: an address that is taken: nothing changes, and neither is another one left bound', async () => {
+test('G15, scenario 39: an address in use: nothing changes, and no other new address stays bound', async () => {
   const writer = await aSession(writes);
   const taken = createServer();
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -217,7 +217,7 @@ test('G15, scenario 39: an address that is taken: nothing changes, and neither i
   });
 });
 
-test('what needs a restart is named and not applied; the rest is', async () => {
+test('settings that need a restart are named and not applied; the rest is applied', async () => {
   const reloaded = await lab.reload(file({ admin: { address: '127.0.0.1:1' }, log: { level: 'debug' } }));
   expect(reloaded).toEqual({
     kind: 'reloaded',
@@ -232,7 +232,7 @@ test('what needs a restart is named and not applied; the rest is', async () => {
   await until('lines of level debug', () => lab.said('session_opened').length > 0);
 });
 
-test('a member that is no longer configured leaves, although it answers; its sessions go as on_leave says', async () => {
+test('a member that is no longer configured leaves, although it answers; on_leave applies', async () => {
   const pools = { read: { on_leave: { removed: 'close' } } };
   await lab.reload(file({ pools }));
   const [writer, reader] = [await aSession(writes), await aSession(reads)];
@@ -246,7 +246,7 @@ test('a member that is no longer configured leaves, although it answers; its ses
   expect(cluster.primary.postgres.open(), 'reads fall back').toBe(2);
 });
 
-test('several at once are taken one after the other; the last one counts', async () => {
+test('several reloads at once run one after the other; the last one counts', async () => {
   const changes = [spare, other, reads].map((at) =>
     file({ listeners: [listener(writes, 'write'), listener(at, 'read')] }),
   );
@@ -265,7 +265,7 @@ test.each([0, 4])('the end of the program overtakes a reload (%i turns later): n
   await expect(connectRaw(spare)).rejects.toThrow('ECONNREFUSED');
 });
 
-test('the end overtakes the drain: its grace is not waited for', async () => {
+test('the end overtakes the drain and does not wait for its grace', async () => {
   await lab.reload(file({ shutdown: { grace: '1h', drain_timeout: '1h' } }));
   const writer = await aSession(writes);
   const drained = lab.app.drain();

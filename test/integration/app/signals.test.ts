@@ -68,7 +68,7 @@ async function said(process: PointsmanProcess, text: string): Promise<void> {
 }
 
 describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
-  test('G14, scenario 39: not ready at once, listeners stay for the grace, sessions for the drain; exit code 0', async () => {
+  test('G14, scenario 39: not ready at once; listeners stay for the grace, sessions for the drain', async () => {
     const process = await started(file({ shutdown: { grace: '1s', drain_timeout: '1h' } }));
     const writes = await addressOf(process, 'write');
     const live = await aSession(writes);
@@ -83,7 +83,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     expect(await process.exited()).toBe(0);
   });
 
-  test('scenario 39: who waits is told when the drain begins, and at its deadline the rest is ended; exit code 0', async () => {
+  test('scenario 39: waiting clients get an error at the start of the drain; its deadline ends the rest', async () => {
     const process = await started(file({ shutdown: { grace: 0, drain_timeout: '100ms' } }));
     const live = await aSession(await addressOf(process, 'write'));
     cluster.primary.api.set({ hasLock: false, role: 'replica' });
@@ -96,7 +96,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     expect(await process.exited()).toBe(0);
   });
 
-  test('scenario 39: a second one ends at once; exit code 1', async () => {
+  test('scenario 39: a second signal ends the process at once; exit code 1', async () => {
     const process = await started(file({ shutdown: { grace: '1h', drain_timeout: '1h' } }));
     await aSession(await addressOf(process, 'write'));
     process.signal(signal);
@@ -106,7 +106,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
   });
 });
 
-test('scenario 39: SIGTERM under load: who looks at readiness first meets no error; idle sessions are told; exit code 0', async () => {
+test('scenario 39: SIGTERM under load: clients that follow readiness see no error; idle sessions get one', async () => {
   cluster.primary.postgres.behaviour = 'obliging';
   const process = await started(file({ shutdown: { grace: '2s', drain_timeout: '1h' } }));
   const login = { ...(await addressOf(process, 'write')), user: 'app', database: 'shop' };
@@ -140,7 +140,7 @@ test('scenario 39: SIGTERM under load: who looks at readiness first meets no err
 });
 
 test.each(['SIGTERM', 'SIGINT'] as const)('%s before the start is complete ends it; exit code 0', async (signal) => {
-  // Reading this file takes until somebody writes to it.
+  // A read of this file blocks until another process writes to it.
   const directory = await mkdtemp(join(tmpdir(), 'pointsman-signals-'));
   const tokenFile = join(directory, 'token');
   execFileSync('mkfifo', [tokenFile]);
@@ -167,7 +167,7 @@ async function refuses(address: Address): Promise<boolean> {
   }
 }
 
-/** In the middle of the listeners. */
+/** Cuts the file in the middle of the listeners. */
 async function halve(path: string): Promise<void> {
   const text = await readFile(path, 'utf8');
   await writeFile(path, text.slice(0, text.indexOf('address') + 'addr'.length));
@@ -177,7 +177,7 @@ describe('SIGHUP', () => {
   const applied = 'pointsman_config_reloads_total{outcome="applied"}';
   const successful = 'pointsman_config_last_reload_successful';
 
-  test('scenario 39: a broken file changes nothing and is told; the good one after it counts; a session lives through both', async () => {
+  test('scenario 39: a broken file changes nothing and is reported; the next good one counts', async () => {
     const process = await started(file());
     const [spare] = await freeAddresses(1);
     if (spare === undefined) throw new Error('no free port');
@@ -223,7 +223,7 @@ describe('SIGHUP', () => {
     expect((await process.admin('/readyz')).status).toBe(200);
   });
 
-  test('without a file there is nothing to read again, and the log says so', async () => {
+  test('without a file a reload reads nothing, and the log says so', async () => {
     pointsman = await startPointsmanFrom({
       POINTSMAN_CLUSTER_SEEDS: cluster.primary.api.url,
       POINTSMAN_ADMIN_ADDRESS: '127.0.0.1:0',

@@ -1,4 +1,5 @@
-// What silence does to writes: the whole program before a primary whose host vanishes, and before APIs that no longer answer.
+// The effect of silence on writes: the whole program before a primary whose host vanishes, and before APIs that no
+// longer answer.
 import { afterEach, expect, test } from 'vitest';
 import { AppLab, fileFor, startFakeServer, stopServers } from '../../support/labs/app-lab.ts';
 import type { FakeServer } from '../../support/labs/app-lab.ts';
@@ -28,7 +29,7 @@ async function beforeABlackHole(silenceGrace: string) {
   return { gone: hole, other, app: lab };
 }
 
-/** What the log says of the write pool, oldest first: `hold`, then `evicted_silent`. */
+/** The log lines of the write pool, oldest first: `hold`, then `evicted_silent`. */
 function told(app: AppLab): readonly unknown[] {
   return app.lines.flatMap(({ event, pool, to, reason }) => {
     if (pool !== 'write') return [];
@@ -37,7 +38,7 @@ function told(app: AppLab): readonly unknown[] {
   });
 }
 
-test('scenario 7, G4: a primary in a black hole: nobody new once its evidence is stale, live sessions end at the grace', async () => {
+test('scenario 7, G4: a primary in a black hole: stale evidence holds clients, the grace ends sessions', async () => {
   const { gone, app } = await beforeABlackHole('2s');
   const live = await echoSession(app.address('write'));
   await gone.swallow();
@@ -45,7 +46,7 @@ test('scenario 7, G4: a primary in a black hole: nobody new once its evidence is
   expect(told(app)).toEqual(['open', 'hold', 'evicted_silent']);
 });
 
-test('scenario 7, G4: sessions with a black hole end as soon as another primary is proven, and who waited is served', async () => {
+test('scenario 7, G4: a newly proven primary ends sessions in a black hole; waiting clients are served', async () => {
   const { gone, other, app } = await beforeABlackHole('1h');
   const live = await echoSession(app.address('write'));
   await gone.swallow();
@@ -58,10 +59,10 @@ test('scenario 7, G4: sessions with a black hole end as soon as another primary 
   expect(told(app)).toEqual(['open', 'hold', 'evicted_demoted', 'open']);
 });
 
-test('G2, G4: all APIs silent at once, while PostgreSQL is fine: nobody is let in on stale evidence, live sessions stay until the grace', async () => {
+test('G2, G4: all APIs silent, PostgreSQL fine: stale evidence holds clients, the grace ends sessions', async () => {
   const primary = await startFakeServer('pg-1', { role: 'primary' });
   servers.push(primary, await startFakeServer('pg-2'));
-  // Probes knock at the port without a byte while the API is silent.
+  // A probe of the port sends no byte; it runs while the API is silent.
   const sessions = () => primary.postgres.connections.filter((connection) => connection.received().length > 0);
   lab = await AppLab.start(fileFor(servers, { probe: { ...PROBE, silence_grace: '1h' } }));
   const app = lab;

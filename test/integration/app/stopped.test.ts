@@ -1,4 +1,4 @@
-// Scenario 41: the whole process stands still, as under SIGSTOP, a paused machine or a swapping one.
+// Scenario 41: the whole process stands still, as under SIGSTOP, on a paused machine or on a swapping one.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -47,13 +47,13 @@ async function aSession(pool: string): Promise<RawClient> {
   return client;
 }
 
-/** The kernel has stopped every thread of it. */
+/** Resolves when the kernel has stopped every thread of the process. */
 async function stopped(): Promise<void> {
   freeze(pointsman.pid);
   await until('the stop', () => stateOf(pointsman.pid) === 'T');
 }
 
-/** Elsewhere nobody tells whether a process has stopped, and prlimit is of Linux too. */
+/** Only Linux shows whether a process has stopped, and only Linux has prlimit. */
 const NO_PROC = existsSync('/proc/self/fd') ? undefined : 'Linux, with /proc and prlimit';
 
 const STALE = 'written while the proxy stood still';
@@ -66,7 +66,7 @@ function changesSince(at: number): readonly unknown[] {
 
 itUnless(
   NO_PROC,
-  'scenario 41: stopped for longer than evidence counts: ages are judged before a byte is forwarded',
+  'scenario 41: stopped for longer than evidence counts: ages are judged before any byte is forwarded',
   async () => {
     await start(SHORT);
     const session = await aSession('write');
@@ -79,12 +79,12 @@ itUnless(
     const heard = cluster.primary.postgres.connections.map((connection) => connection.received().toString());
     expect(heard.some((bytes) => bytes.includes(STALE))).toBe(false);
     await pointsman.waitFor('why', () => changesSince(0).some((line) => /evicted_silent/.test(JSON.stringify(line))));
-    // And the next one is let in: nobody is worse off than before.
+    // The next client is served: the fault has no lasting effect.
     expect((await aSession('write')).isClosed).toBe(false);
   },
 );
 
-itUnless(NO_PROC, 'scenario 41: stopped within the ages: nobody is blamed and every byte arrives', async () => {
+itUnless(NO_PROC, 'scenario 41: stopped within the ages: no member loses trust and every byte arrives', async () => {
   await start({});
   const sessions = [await aSession('write'), await aSession('read')];
   const before = pointsman.lines.length;
@@ -100,7 +100,7 @@ itUnless(NO_PROC, 'scenario 41: stopped within the ages: nobody is blamed and ev
 
 itUnless(
   NO_PROC,
-  'scenario 41: out of file descriptors: no member is blamed, sessions live, and it recovers',
+  'scenario 41: out of file descriptors: no member loses trust, sessions live, and the process recovers',
   async () => {
     await start({});
     const sessions = [await aSession('write'), await aSession('read')];
@@ -119,7 +119,7 @@ itUnless(
 
 itUnless(
   NO_PROC,
-  'G12: out of file descriptors for longer than silence_grace: no session ends, and new ones come when there are some again',
+  'G12: out of descriptors for longer than silence_grace: no session ends; new ones come after',
   async () => {
     await start(SHORT);
     const sessions = [await aSession('write'), await aSession('read')];

@@ -1,4 +1,4 @@
-// Scenario 47 for the whole program: a reload changes whose TLS it is and with which certificate, all or nothing.
+// Scenario 47 for the whole program: a reload changes the end of TLS and the certificate, all or nothing.
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -84,7 +84,7 @@ test('scenario 47: a reload reads the certificate again, and a live session stay
   expect(lab.said('certificate_loaded')).toHaveLength(2);
 });
 
-test('a pair that cannot be used: the reload changes nothing and says which file and why', async () => {
+test('an unusable pair: the reload changes nothing and reports the file and the reason', async () => {
   const files = await pair(SERVER);
   lab = await AppLab.start(file({ mode: 'terminate', ...files }));
   await copyFile(OTHER.key, files.key);
@@ -105,7 +105,7 @@ test('a pair that cannot be used: the reload changes nothing and says which file
   });
 });
 
-test('another mode counts for who comes after', async () => {
+test('a new mode applies to new clients', async () => {
   lab = await AppLab.start(file({ mode: 'passthrough' }));
   const before = await connectRaw(at);
   before.socket.write(aStartup());

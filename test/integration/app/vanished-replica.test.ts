@@ -1,4 +1,4 @@
-// A replica whose packets are dropped without a word: what a client that connects anew, and one that keeps its session, lose by it.
+// A replica whose packets are dropped. The test measures the loss of a new client and of a client with a session.
 import { afterEach, expect, test } from 'vitest';
 import { AppLab, fileFor, startFakeServer, stopServers } from '../../support/labs/app-lab.ts';
 import type { FakeServer } from '../../support/labs/app-lab.ts';
@@ -23,7 +23,7 @@ async function start(): Promise<AppLab> {
   return lab;
 }
 
-/** `pg-2`, `pg-3`: sessions of the read pool there. */
+/** Sessions of the read pool on the member `pg-2` or `pg-3`. */
 async function readersOn(app: AppLab, member: string): Promise<number | undefined> {
   return await app.metric(`pointsman_member_sessions{pool="read",member="${member}"}`);
 }
@@ -32,7 +32,7 @@ async function readers(app: AppLab, member: string, count: number): Promise<void
   await until(`${count} on ${member}`, async () => (await readersOn(app, member)) === count);
 }
 
-test('G10: with one replica in a black hole, every new session is served by the other one', async () => {
+test('G10: with one replica in a black hole, the other one serves every new session', async () => {
   servers.push(await startFakeServer('pg-1', { role: 'primary' }), await startFakeServer('pg-3'));
   const hole = await startBlackHole('pg-2');
   holes.push(hole);
@@ -67,7 +67,7 @@ test('live sessions on a replica in a black hole end long before silence_grace; 
   for (const session of live) if (session !== gone) await stillEchoes(session);
 });
 
-test('G12: when no member answers any more, the fault may be ours: live sessions stay', async () => {
+test('G12: when no member answers any more, the fault may be local: live sessions stay', async () => {
   holes.push(await startBlackHole(), await startBlackHole('pg-2'));
   const app = await start();
   const live = await echoSession(app.address('read'));

@@ -1,5 +1,5 @@
-// Where writes go when members contradict each other, change their words or take long to be promoted: the whole program on real
-// sockets, before APIs and servers that are fakes.
+// The route of writes while members contradict each other, change their answers or take long to be promoted. The whole
+// program on real sockets, before fake APIs and servers.
 import { afterEach, expect, test } from 'vitest';
 import { AppLab, fileFor, startFakeServer, stopServers } from '../../support/labs/app-lab.ts';
 import type { FakeServer } from '../../support/labs/app-lab.ts';
@@ -27,18 +27,18 @@ async function started(...knobs: readonly Partial<FakeMemberKnobs>[]) {
   return { first, second, app: lab };
 }
 
-/** Connections that were told something: probes knock without a byte when the API is late. */
+/** Connections that received bytes. A probe of the port sends none; it runs when the API is late. */
 function sessionsOn({ postgres }: FakeServer): number {
   return postgres.connections.filter((connection) => connection.received().length > 0).length;
 }
 
-/** Resolves when the member has been asked that many times more. */
+/** Resolves when the member has been probed that many times more. */
 async function probed({ api }: FakeServer, times: number): Promise<void> {
   const enough = api.requests.length + times;
   await until(`${times} probes`, () => api.requests.length >= enough);
 }
 
-test('scenario 4: while the promotion goes on its clients wait; they are let in when the role flips', async () => {
+test('scenario 4: during the promotion clients wait; they are released when the role flips', async () => {
   const { first, second, app } = await started({ role: 'primary' }, {});
   first.api.set({ role: 'replica', hasLock: false });
   second.api.set({ hasLock: true });
@@ -53,7 +53,7 @@ test('scenario 4: while the promotion goes on its clients wait; they are let in 
   expect(sessionsOn(second)).toBe(1);
 });
 
-test('scenario 3: sessions of a primary that stops are left to PostgreSQL until another primary is proven', async () => {
+test('scenario 3: PostgreSQL ends the sessions of a stopping primary, until another primary is proven', async () => {
   const { first, second, app } = await started({ role: 'primary' }, {});
   const live = await echoSession(app.address('write'));
   first.api.set({ hasLock: false, state: 'stopping' });
@@ -65,7 +65,7 @@ test('scenario 3: sessions of a primary that stops are left to PostgreSQL until 
   expect(app.reasons()).toEqual(['evicted_demoted']);
 });
 
-test('scenario 9: of two members that say yes the one on the higher timeline wins; the sessions of the other end', async () => {
+test('scenario 9: two members claim primary: the higher timeline wins; sessions of the other one end', async () => {
   const { first, second, app } = await started({ role: 'primary' }, {});
   const live = await echoSession(app.address('write'));
   second.api.set({ role: 'primary', hasLock: true, timeline: 2 });
@@ -78,7 +78,7 @@ test('scenario 9: of two members that say yes the one on the higher timeline win
   expect(old?.received().length).toBe(sent);
 });
 
-test('scenario 9: on equal timelines nobody new is let in, live sessions stay, and the log raises an alarm', async () => {
+test('scenario 9: on equal timelines new clients wait, live sessions stay, and the log raises an alarm', async () => {
   const { first, second, app } = await started({ role: 'primary' }, {});
   const live = await echoSession(app.address('write'));
   second.api.set({ role: 'primary', hasLock: true });
@@ -97,7 +97,7 @@ test('scenario 9: on equal timelines nobody new is let in, live sessions stay, a
   await stillEchoes(live);
 });
 
-test('scenario 14: three members flap: clients that come back at once cause no storm of connects, and a metric counts', async () => {
+test('scenario 14: three members flap: returning clients cause no storm of connects, and a metric counts', async () => {
   const { app } = await started({ role: 'primary' }, {}, {});
   const changes = () => app.metric('pointsman_route_changes_total{pool="write"}');
   const over = new AbortController();

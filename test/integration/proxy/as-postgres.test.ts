@@ -1,5 +1,6 @@
-// The opening of a connection in all its forms, said side by side to a real server and to the proxy before it: the same bytes come
-// back, and whom PostgreSQL refuses without a word the proxy tells why. One server of the sandbox; the routing table is the test's.
+// The opening of a connection in all its forms, sent to a real server and to the proxy before it. Both return the same
+// bytes. Where PostgreSQL closes without an error, the proxy sends an error that says why. One server of the sandbox;
+// the routing table is the test's.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.ts';
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
@@ -18,7 +19,7 @@ const CANCEL_REQUEST = 80877102;
 const LOGIN = { user: 'app', database: 'app' };
 const STARTUP = aStartup(LOGIN);
 
-/** The last thing a server says before it waits for a password. */
+/** The last thing a server sends before it waits for a password. */
 const ASKS_FOR_PASSWORD = Buffer.from('SCRAM-SHA-256\0\0');
 
 function aStartupOf(version: number, parameters: Readonly<Record<string, string>> = LOGIN): Buffer {
@@ -27,13 +28,13 @@ function aStartupOf(version: number, parameters: Readonly<Record<string, string>
   return packet;
 }
 
-/** A startup packet that takes so many bytes. */
+/** A startup packet of exactly this length. */
 function aStartupLong(length: number): Buffer {
   const frame = aStartup({ ...LOGIN, application_name: '' }).length;
   return aStartup({ ...LOGIN, application_name: 'x'.repeat(length - frame) });
 }
 
-/** A length word, and more bytes than it takes to act on it. */
+/** A length word, followed by more bytes than the server reads before it acts on that word. */
 function aLength(length: number): Buffer {
   const packet = Buffer.alloc(24, 1);
   packet.writeUInt32BE(length, 0);
@@ -42,14 +43,14 @@ function aLength(length: number): Buffer {
 
 const isOver = ({ hasEnded, isClosed }: RawClient): boolean => hasEnded || isClosed;
 
-/** Resolves when the bytes are the kernel's. */
+/** Resolves when the kernel has accepted the bytes. */
 async function write({ socket }: RawClient, bytes: Uint8Array): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   socket.write(bytes, () => resolve());
   await promise;
 }
 
-/** Waits for an answer to each part. */
+/** Sends the parts one after the other, and waits for an answer to each. */
 async function converse(to: Address, parts: readonly Uint8Array[]) {
   const client = await connectRaw(to);
   client.socket.setNoDelay();
@@ -111,7 +112,7 @@ describeUnless(missingForSandbox, 'the answers of PostgreSQL', () => {
     ['SSLRequest twice', [SSL_REQUEST, SSL_REQUEST], /^NE.*1234\.5679/s],
     ['GSSENCRequest twice', [GSSENC_REQUEST, GSSENC_REQUEST], /^NE.*1234\.5680/s],
     ['SSLRequest, GSSENCRequest, SSLRequest', [SSL_REQUEST, GSSENC_REQUEST, SSL_REQUEST], /^NNE.*1234\.5679/s],
-  ])('scenario 31: %s: refused by PostgreSQL, and here before it is asked again', async (_, parts, expected) => {
+  ])('scenario 31: %s: refused by PostgreSQL, and by the proxy without another request', async (_, parts, expected) => {
     const direct = await converse(server, parts);
     const through = await converse(lab.address('write'), parts);
     expect(direct.said).toMatch(expected);
@@ -127,7 +128,7 @@ describeUnless(missingForSandbox, 'the answers of PostgreSQL', () => {
     ['9 bytes', aPacket(PROTOCOL_3, Buffer.alloc(1)), /^E.*28000/s],
     ['10003 bytes', aStartupLong(10_003), /^R/],
     ['10004 bytes', aStartupLong(10_004), /^R/],
-  ])('scenario 33: %s: taken, and answered as PostgreSQL does', async (_, packet, expected) => {
+  ])('scenario 33: %s: accepted, with the answer of PostgreSQL', async (_, packet, expected) => {
     const direct = await converse(server, [packet]);
     const through = await converse(lab.address('write'), [packet]);
     expect(direct.said).toMatch(expected);
@@ -143,7 +144,7 @@ describeUnless(missingForSandbox, 'the answers of PostgreSQL', () => {
     ['0x80000000 bytes', aLength(0x80000000)],
     ['a cancel request without a key', aPacket(CANCEL_REQUEST, Buffer.alloc(4, 3))],
     ['a cancel request with a key of 257 bytes', aPacket(CANCEL_REQUEST, Buffer.alloc(4 + 257))],
-  ])('scenario 33: %s: PostgreSQL closes, and so does the proxy with a word of why', async (_, packet) => {
+  ])('scenario 33: %s: PostgreSQL closes without an error; the proxy closes with one', async (_, packet) => {
     expect(await converse(server, [packet])).toMatchObject({ said: '', isOver: true });
     const { client } = await converse(lab.address('write'), [packet]);
     expect(isOver(client)).toBe(true);

@@ -1,4 +1,5 @@
-// A server that ends a session: what its client reads, what the end is called, and whether it casts doubt on the member.
+// A server that ends a session: the error that its client reads, the reason that is reported, and the effect on the
+// member's health.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
 import type { FakeBackend } from '../../support/fakes/fake-backend.ts';
@@ -56,7 +57,7 @@ async function closed({ socket }: RawClient): Promise<void> {
 test.each([
   ['ends', ({ server }: GreetedSession) => server.socket.end()],
   ['is reset', ({ server }: GreetedSession) => server.socket.resetAndDestroy()],
-])('a client that says Terminate has ended its session, also when its server %s first', async (_, end) => {
+])('a client that sends Terminate has ended its session, also when its server %s first', async (_, end) => {
   const session = await aSession();
   session.client.socket.write(TERMINATE);
   await until('the goodbye', () => session.server.received().subarray(-TERMINATE.length).equals(TERMINATE));
@@ -69,7 +70,7 @@ test.each([
 });
 
 test.each(['28P01', '28000', '3D000', '53300', '42501', '0A000', '08P01', '22023', '57P05'])(
-  'FATAL %s is about the client: it is relayed, and the member is not doubted',
+  'FATAL %s is about the client: it is relayed, and the member stays trusted',
   async (sqlState) => {
     const client = await aStartingClient();
     backend.last().socket.end(fatal(sqlState));
@@ -81,7 +82,7 @@ test.each(['28P01', '28000', '3D000', '53300', '42501', '0A000', '08P01', '22023
   },
 );
 
-test.each(['57P01', '57P02', '53200', '58030', 'XX000'])('FATAL %s is the server’s trouble', async (sqlState) => {
+test.each(['57P01', '57P02', '53200', '58030', 'XX000'])('FATAL %s is a fault of the server', async (sqlState) => {
   const { client, server } = await aSession();
   server.socket.end(fatal(sqlState));
   await until('the words', () => client.received().equals(Buffer.concat([GREETING, fatal(sqlState)])));
@@ -90,7 +91,7 @@ test.each(['57P01', '57P02', '53200', '58030', 'XX000'])('FATAL %s is the server
   expect(lab.reasons()).toEqual(['backend_closed']);
 });
 
-test('what a server said last is read in peace, although its member leaves the pool meanwhile', async () => {
+test('the client can read the last bytes of its server, although the member leaves the pool meanwhile', async () => {
   const { client, server } = await aSession();
   server.socket.end(fatal('57P01'));
   await until('the end', () => client.hasEnded);
@@ -104,7 +105,7 @@ test('what a server said last is read in peace, although its member leaves the p
   expect(lab.reasons()).toEqual(['backend_closed']);
 });
 
-test('a session that its server has ended takes no place, and ends when its client does not notice', async () => {
+test('a session that its server has ended takes no slot, and ends when its client does not react', async () => {
   const { client, server } = await aSession();
   server.socket.end(fatal('57P01'));
   await until('the end', () => client.hasEnded);
@@ -128,7 +129,7 @@ test.each(
     [...end, 'in a query', '08006', UNKNOWN, 'query'] as const,
     [...end, 'in a transaction', '08006', UNKNOWN, 'transaction'] as const,
   ]),
-)('a server %s without a word (%s: %s) %s: SQLSTATE %s', async (_, ending, how, _when, sqlState, hint, moment) => {
+)('a server %s without an error (%s: %s) %s: SQLSTATE %s', async (_, ending, how, _when, sqlState, hint, moment) => {
   const session = await aSession();
   if (moment !== '') await session.ask();
   if (moment === 'transaction') await session.answer('T');
@@ -160,7 +161,7 @@ test.each(ENDS)('a server that %s while its client authenticates: the client may
   await closed(client);
 });
 
-test.each(ENDS)('a server that %s in the middle of a message: nothing is put between', async (...end) => {
+test.each(ENDS)('a server that %s in the middle of a message: the proxy inserts nothing', async (...end) => {
   const [, ending] = end;
   const session = await aSession();
   await session.ask();
@@ -175,7 +176,7 @@ test.each(ENDS)('a server that %s in the middle of a message: nothing is put bet
   expect(lab.reasons()).toEqual([ending]);
 });
 
-test('what cannot be read ends as its server does, and an eviction after that resets nobody', async () => {
+test('an unreadable stream ends as its server ends it, and a later eviction resets no client', async () => {
   const client = await connectRaw(lab.address('write'));
   client.socket.write(SSL_REQUEST);
   await until('the request', () => backend.connections.length === 1 && backend.last().chunks.length > 0);
@@ -191,7 +192,7 @@ test('what cannot be read ends as its server does, and an eviction after that re
   expect(lab.reasons()).toEqual(['backend_closed']);
 });
 
-test('two servers that leave a starting client without a word: it reads 57P03', async () => {
+test('two servers that leave a starting client without an error: the client reads 57P03', async () => {
   backend.behaviour = 'gone';
   const client = await connectRaw(lab.address('write'));
   client.socket.write(aStartup());

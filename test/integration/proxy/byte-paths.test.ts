@@ -1,4 +1,4 @@
-// The two ways in which bytes are relayed do the same: whatever is said, in whatever pieces, by whoever stalls and whoever ends first.
+// Both ways to relay bytes have the same effect, for any pieces, any stall, and any order of the two ends.
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as fc from 'fast-check';
@@ -22,7 +22,7 @@ interface Step {
 }
 
 const end = fc.constantFrom<End>('client', 'backend');
-/** One byte, about as much as a buffer holds, and more than the kernel keeps. */
+/** One byte, about one full buffer, and more than the kernel keeps. */
 const length = fc.oneof(
   { weight: 4, arbitrary: fc.integer({ min: 1, max: 3000 }) },
   { weight: 4, arbitrary: fc.constantFrom(1023, 1024, 1025, 65_535, 65_536, 65_537, 66_560) },
@@ -43,7 +43,7 @@ interface Talk {
   readonly far: BackendConnection;
 }
 
-/** A session and its backend's end of it, found by its name. */
+/** A session and its server side, which is found by the session's name. */
 async function aTalk(_: unknown, at: number): Promise<Talk> {
   const client = await connectRaw(lab.address('read'));
   const startup = aStartup({ user: `talker${at}` });
@@ -54,7 +54,9 @@ async function aTalk(_: unknown, at: number): Promise<Talk> {
   return { client, far };
 }
 
-/** No server says so: from here on nothing can be read, and no error is put behind the server's end. */
+/**
+ * No server sends this byte. After it the stream is unreadable, and the proxy appends no error after the server's end.
+ */
 const NO_MESSAGE = Buffer.alloc(1);
 
 async function converse(conversation: readonly Step[], first: End): Promise<void> {
@@ -99,7 +101,7 @@ describe.each(['auto', 'streams'] as const)('relay: %s', (relay) => {
     expect(lab.events).toContainEqual(expect.objectContaining({ kind: 'relay_chosen', isOn }));
   });
 
-  test('G7: what waits for an end that does not read is not overwritten by what comes behind it', async () => {
+  test('G7: bytes that wait for a side that does not read are not overwritten by later bytes', async () => {
     const client = await connectRaw(lab.address('read'));
     client.socket.write(aStartup());
     await until('the session', () => backend.connections.length === 1 && backend.last().chunks.length > 0);
@@ -115,7 +117,7 @@ describe.each(['auto', 'streams'] as const)('relay: %s', (relay) => {
     expect(backend.last().received().subarray(aStartup().length).equals(words)).toBe(true);
   }, 20_000);
 
-  test('G7: many that talk at once, some of which stall, are told what is theirs', async () => {
+  test('G7: many sessions at once, some of which stall, each receive their own bytes', async () => {
     const talkers = await Promise.all(Array.from({ length: 12 }, aTalk));
     for (const [at, { client, far }] of talkers.entries()) {
       if (at % 4 === 0) client.socket.pause();
@@ -140,7 +142,7 @@ describe.each(['auto', 'streams'] as const)('relay: %s', (relay) => {
     await until('their ends', () => lab.reasons().length === talkers.length);
   }, 30_000);
 
-  test('G7: every byte once and in order, however it is cut, whoever stalls, whoever ends first', async () => {
+  test('G7: every byte once and in order, for any pieces, any stall, and either side ending first', async () => {
     await fc.assert(fc.asyncProperty(steps, end, converse), { numRuns: 25 });
     const { length: sessions } = backend.connections;
     await until('their ends', () => lab.reasons().length === sessions);

@@ -1,4 +1,4 @@
-// G11: clients and servers leave abruptly in every phase while routes change. Whatever happens, nothing of it is left: no session, no
+// G11: clients and servers leave abruptly in every phase while routes change. Nothing of them stays: no session, no
 // descriptor, no read buffer, no timer.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -59,17 +59,17 @@ async function storm(dice: Dice, clients: RudeClients, servers: RudeServers): Pr
     else if (what < 0.87) servers.act();
     else if (what < 0.97) lab.decide({ write: aPicture(dice), read: aPicture(dice) });
     else await clock.advance(dice.number(4_000));
-    // Often several things happen between two looks of the proxy at its sockets.
+    // Several events often arrive between two turns in which the proxy reads its sockets.
     if (dice.isLucky(0.6)) await nextTurn();
   }
 }
 
-/** One side leaves; every deadline of the other passes. */
+/** One side leaves; every deadline of the other side passes. */
 async function calm(dice: Dice, clients: RudeClients, servers: RudeServers): Promise<void> {
   if (dice.isLucky(0.5)) clients.resetAll();
   else servers.resetAll();
   const isOver = async (): Promise<boolean> => {
-    // Those that wait for a route may have got a server meanwhile.
+    // Clients that waited for a route may have got a server meanwhile.
     servers.resetAll();
     await clock.advance(LONG_MS);
     return openSessions() === 0;
@@ -82,14 +82,14 @@ function openSessions(): number {
   return counts.reduce((sum, { states }) => sum + Object.values(states).reduce((all, one) => all + one, 0), 0);
 }
 
-function seats(): number {
+function slots(): number {
   return [...lab.proxy.counts().values()].reduce((sum, { members }) => sum + members.size, 0);
 }
 
 describe.each(WAYS)('G11: %s', (_, way, firstSeed) => {
   test(`${SEEDS} storms leave nothing`, async () => {
     lab = await startProxyLab({ clock, ...way, hold: { maxSessions: 20 } });
-    // The first handshake loads what stays loaded.
+    // The first handshake loads code and buffers that stay.
     const before = { descriptors: openDescriptors(), buffers: freeReadBuffers(), timers: clock.pending() };
     for (let seed = firstSeed; seed < firstSeed + SEEDS; seed += 1) {
       const dice = new Dice(seed);
@@ -105,7 +105,7 @@ describe.each(WAYS)('G11: %s', (_, way, firstSeed) => {
         timers: clock.pending(),
       });
       await until('nothing', () => JSON.stringify(left()) === JSON.stringify(before)).catch(() => undefined);
-      expect({ seed, ...left(), seats: seats() }).toEqual({ seed, ...before, seats: 0 });
+      expect({ seed, ...left(), slots: slots() }).toEqual({ seed, ...before, slots: 0 });
     }
     expect(lab.reasons()).not.toContain('internal_error');
   }, 120_000);

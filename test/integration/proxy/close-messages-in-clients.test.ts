@@ -1,4 +1,4 @@
-// The message that users of psql, node-postgres and postgres.js read when a relayed session of theirs is ended.
+// The message that users of psql, node-postgres and postgres.js read when Pointsman ends their relayed session.
 import { PassThrough } from 'node:stream';
 import { Client } from 'pg';
 import postgres from 'postgres';
@@ -40,7 +40,7 @@ const EVICTED = {
   hint: 'No transaction was open. Connect again.',
 };
 
-test('57P01: node-postgres is told, with DETAIL and HINT, and connects to the new primary', async () => {
+test('57P01: node-postgres reports it, with DETAIL and HINT, and connects to the new primary', async () => {
   const client = new Client({ ...lab.address('write'), ...AS });
   const errors: Error[] = [];
   client.on('error', (error) => errors.push(error));
@@ -56,7 +56,7 @@ test('57P01: node-postgres is told, with DETAIL and HINT, and connects to the ne
   expect(next.connections).toHaveLength(1);
 });
 
-test('57P01: postgres.js takes a new session for its next query, which does not fail', async () => {
+test('57P01: postgres.js opens a new session for its next query, which does not fail', async () => {
   let hasClosed = false;
   const onclose = (): void => void (hasClosed = true);
   const sql = postgres({ ...lab.address('write'), ...AS, max: 1, fetch_types: false, onclose });
@@ -86,7 +86,7 @@ itUnless(whyNoTool('psql'), '57P01: psql shows it at the next command', async ()
 const LANDED = 'pointsman: the server of pool "write" is a standby (landed_on_standby)';
 const ON = 'pg-1: in_hot_standby is on';
 
-test('57P03: a server that says it is a standby: node-postgres and postgres.js are told', async () => {
+test('57P03: a server that reports to be a standby: node-postgres and postgres.js report it', async () => {
   old.behaviour = 'standby';
   const client = new Client({ ...lab.address('write'), ...AS });
   client.on('error', () => {});
@@ -96,7 +96,7 @@ test('57P03: a server that says it is a standby: node-postgres and postgres.js a
   await sql.end();
 });
 
-itUnless(whyNoTool('psql'), '57P03: the same in psql, which goes on to its next host when it has one', async () => {
+itUnless(whyNoTool('psql'), '57P03: the same in psql, which goes on to its next host if it has one', async () => {
   old.behaviour = 'standby';
   const { port } = lab.address('write');
   const alone = runTool('psql', { port, as: AS }, ['-X', '-At', '-c', 'select 1']);

@@ -1,4 +1,5 @@
-// Relayed sessions that are ended while their stream can be read: between two transactions they are told why, else they are cut.
+// Relayed sessions that Pointsman ends while it can read their stream. Between two transactions the client gets an
+// error with the reason; otherwise the proxy cuts the connection.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
 import type { BackendConnection, FakeBackend } from '../../support/fakes/fake-backend.ts';
@@ -22,7 +23,7 @@ let lab: ProxyLab;
 let backend: FakeBackend;
 let clock: ManualClock;
 
-/** How long a client that has just logged in is left to send its first statement. */
+/** The time that a client has for its first statement after its login. */
 const SETTLING_MS = 100;
 const GREETING = Buffer.concat([AUTHENTICATION_OK, readyForQuery('I')]);
 
@@ -42,13 +43,13 @@ function demoted(): PoolPicture {
   return { others: { 'pg-1': { address: backend.address, standing: DEMOTED } } };
 }
 
-/** For reads: drained, not closed. */
+/** A standing for reads: the member drains and is not closed. */
 function taggedOut(): PoolPicture {
   const standing = { kind: 'leave', cause: 'tagged_out', why: { code: 'tagged_out' } } as const;
   return { others: { 'pg-1': { address: backend.address, standing } } };
 }
 
-/** A session through its startup. */
+/** A session that has completed its startup. */
 async function aSession(pool: string): Promise<Pair> {
   const before = backend.connections.length;
   const client = await connectRaw(lab.address(pool));
@@ -74,12 +75,12 @@ async function answer({ client, backend: connection }: Pair, status: string): Pr
   await until('the answer', () => client.received().length >= before + words.length);
 }
 
-/** What the client read behind everything that the server said. */
+/** The error that the client read after all bytes of the server. */
 function lastWords({ client }: Pair, relayed: number = GREETING.length): Promise<Readonly<Record<string, string>>> {
   return until('the last words', () => errorFields(client.received().subarray(relayed)));
 }
 
-test('an idle session of a demoted primary is told why, in that step, and its server is reset', async () => {
+test('an idle session of a demoted primary gets the reason synchronously, and its server is reset', async () => {
   const session = await aSession('write');
   const heard = session.backend.received().length;
   session.client.socket.write(QUERY);
@@ -116,14 +117,14 @@ test.each([
   expect(session.client.received().length).toBe(received);
 });
 
-test('a client that does not leave after its last words is cut off', async () => {
+test('a client that does not leave after the error is cut off', async () => {
   await aSession('write');
   lab.decide({ write: demoted() });
   await clock.advance(5_000);
   await until('the close', () => lab.reasons().length === 1);
 });
 
-test('drain: idle sessions end at once, busy ones when they are done, the rest at the deadline', async () => {
+test('drain: idle sessions end at once, busy ones when they are idle, the rest at the deadline', async () => {
   const idle = await aSession('read');
   const busy = await aSession('read');
   const open = await aSession('read');
@@ -145,7 +146,7 @@ test('drain: idle sessions end at once, busy ones when they are done, the rest a
   expect(open.client.received().length).toBe(relayed);
 });
 
-test('drain: a session that has just begun is left its first statement, and ends behind the answer', async () => {
+test('drain: a session that has just begun may send its first statement, and ends after the answer', async () => {
   const client = await connectRaw(lab.address('read'));
   client.socket.write(aStartup());
   await until('the startup', () => backend.connections.length === 1 && backend.last().chunks.length > 0);
@@ -184,7 +185,7 @@ test('drain: no more than fifty idle sessions in a second', async () => {
   expect(relaying()).toBe(0);
 });
 
-test('the process stops: idle sessions are told at once, busy ones when they are done, and then it is over', async () => {
+test('the process stops: idle sessions get an error at once, busy ones once idle, then it is over', async () => {
   const idle = await aSession('read');
   const busy = await aSession('write');
   await query(busy);
@@ -204,8 +205,8 @@ async function sessions(count: number): Promise<readonly Pair[]> {
   return pairs;
 }
 
-test('the process stops: idle sessions end as fast as the deadline asks, and each is told', async () => {
-  // At the drain rate it would take 4 s.
+test('the process stops: idle sessions end at the rate that the deadline needs, and each gets an error', async () => {
+  // At the drain rate this number would take 4 s.
   const idle = await sessions(200);
   const drained = lab.proxy.drain(2_000);
   await clock.advance(1_000);
@@ -217,7 +218,7 @@ test('the process stops: idle sessions end as fast as the deadline asks, and eac
   await drained;
 });
 
-test('the process stops: a session that becomes idle in the last second is told then', async () => {
+test('the process stops: a session that becomes idle in the last second gets an error then', async () => {
   const busy = await aSession('read');
   await query(busy);
   const drained = lab.proxy.drain(20_000);
@@ -229,7 +230,7 @@ test('the process stops: a session that becomes idle in the last second is told 
   await drained;
 });
 
-test('the process stops: sessions that became idle just before the deadline are told all the same', async () => {
+test('the process stops: sessions that became idle just before the deadline get an error too', async () => {
   const late = await sessions(80);
   for (const pair of late) await query(pair);
   const drained = lab.proxy.drain(20_000);
@@ -243,7 +244,7 @@ test('the process stops: sessions that became idle just before the deadline are 
   expect(lab.reasons()).toEqual(late.map(() => 'shutdown'));
 });
 
-test('the process stops while a session is on its way: it is told when it has begun', async () => {
+test('the process stops while a session starts: the client gets an error once the session has begun', async () => {
   const client = await connectRaw(lab.address('write'));
   client.socket.write(aStartup());
   await until('the startup', () => backend.connections.length === 1 && backend.last().chunks.length > 0);

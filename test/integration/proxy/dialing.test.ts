@@ -34,7 +34,7 @@ const unanswered: Dial = (_, { clock, timeoutMs }, onResult) =>
 const outOfFiles: Dial = (_, { clock }, onResult) =>
   clock.schedule(0, () => onResult({ kind: 'failed', outcome: 'failed', isLocalFault: true, detail: 'EMFILE' }));
 
-test('a refused dial goes to another member, and the one that refused is smelled', async () => {
+test('a refused dial goes to another member, and the member that refused is probed', async () => {
   lab = await startProxyLab({ clock, table: { read: { open: { 'pg-1': one.address, 'pg-2': two.address } } } });
   await one.refuseConnections();
   await lab.connect('read');
@@ -44,7 +44,7 @@ test('a refused dial goes to another member, and the one that refused is smelled
   await one.listenAgain();
 });
 
-test('a refusing primary holds its clients, tries again after a pause that doubles, and lets go when it is back', async () => {
+test('a refusing primary holds its clients; the retry pause doubles; its return releases them', async () => {
   lab = await startProxyLab({ clock, table: { write: { open: { 'pg-1': one.address } } } });
   await one.refuseConnections();
   await lab.connect('write');
@@ -70,7 +70,7 @@ test('a change of the route ends the pause', async () => {
   await one.listenAgain();
 });
 
-test('when the last thing was a failed connect, the client is told so at the bound', async () => {
+test('when the last event was a failed connect, the client reads this at the limit', async () => {
   const hold = { clientTimeoutMs: 1_000 };
   lab = await startProxyLab({ clock, hold, table: { write: { open: { 'pg-1': one.address } } } });
   await one.refuseConnections();
@@ -98,7 +98,7 @@ test('a dial without an answer ends at its deadline', async () => {
   expect(dials()).toEqual(['pg-1 timeout', 'pg-2 timeout']);
 });
 
-test('G12, scenario 41: a fault of this machine is no member’s fault', async () => {
+test('G12, scenario 41: a local fault is not blamed on a member', async () => {
   lab = await startProxyLab({
     clock,
     dial: outOfFiles,
@@ -112,7 +112,7 @@ test('G12, scenario 41: a fault of this machine is no member’s fault', async (
   expect(lab.proxy.counts().get('read')?.states.holding).toBe(1);
 });
 
-test('scenario 41: a connect that succeeded while this process stood still counts, however late it is seen', async () => {
+test('scenario 41: a connect that succeeded during a stall of this process counts, even when seen late', async () => {
   const dial: Dial = (...asked) => {
     const abort = dialTcp(...asked);
     void clock.advance(60_000);
@@ -125,7 +125,7 @@ test('scenario 41: a connect that succeeded while this process stood still count
   expect(lab.triggers).toEqual([]);
 });
 
-test('G6: sessions on members that lag are counted and capped', async () => {
+test('G6: sessions on lagging members are counted and limited', async () => {
   const lagging = { maxSessions: 1 };
   const late = { open: { 'pg-1': one.address }, lagging };
   lab = await startProxyLab({ clock, pools: [aPool()], table: { read: late } });
@@ -149,7 +149,7 @@ test.each([
   ['fallback', { fallback: { pool: 'write', maxSessions: 1 } }],
   ['lagging', { lagging: { maxSessions: 1 } }],
 ])(
-  'G6: at the limit of a degraded pool (%s) a refused dial goes to another member: a session does not count itself',
+  'G6: at the limit of a degraded pool (%s) a refused dial goes elsewhere: a session does not count itself',
   async (_, degraded) => {
     const targets = { 'pg-1': one.address, 'pg-2': two.address };
     lab = await startProxyLab({ clock, table: { read: { open: targets, ...degraded } } });
@@ -161,7 +161,7 @@ test.each([
   },
 );
 
-test('G6: sessions by fallback are counted and capped', async () => {
+test('G6: sessions by fallback are counted and limited', async () => {
   const fallback = { pool: 'write', maxSessions: 2 };
   const pools = [aWritePool(), aPool({ fallback })];
   const borrowed = { open: { 'pg-1': one.address }, fallback };

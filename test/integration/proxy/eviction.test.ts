@@ -54,7 +54,7 @@ async function aSession(pool: string): Promise<RawClient> {
   return client;
 }
 
-test('G3: a demoted primary is reset in the same step, and not a byte follows', async () => {
+test('G3: a demoted primary is reset synchronously, and no byte follows', async () => {
   await start();
   const client = await aSession('write');
   const received = one.last().received().length;
@@ -90,7 +90,7 @@ test('an eviction while the backend is slow to read leaves no handle behind', as
   await until('the end', () => one.last().isClosed);
 });
 
-test('drain lets sessions be until its deadline', async () => {
+test('drain leaves sessions alone until its deadline', async () => {
   await start();
   const client = await aSession('read');
   lab.decide({ read: leaving('tagged_out') });
@@ -102,7 +102,7 @@ test('drain lets sessions be until its deadline', async () => {
   expect(lab.reasons()).toEqual(['evicted_tagged_out']);
 });
 
-test('a member that returns while it drains keeps its sessions, and a later departure drains anew', async () => {
+test('a member that returns during its drain keeps its sessions, and a later departure drains again', async () => {
   await start();
   await aSession('read');
   lab.decide({ read: leaving('tagged_out') });
@@ -117,7 +117,7 @@ test('a member that returns while it drains keeps its sessions, and a later depa
   expect(lab.reasons()).toEqual(['evicted_tagged_out']);
 });
 
-test('keep keeps; when the member then dies its sessions are closed', async () => {
+test('keep leaves sessions alone; when the member then dies its sessions are closed', async () => {
   await start();
   await aSession('read');
   lab.decide({ read: leaving('lagging') });
@@ -134,7 +134,7 @@ test('scenario 28: a member whose address changes is another server: sessions at
   expect(lab.reasons()).toEqual(['evicted_removed']);
 });
 
-/** Connects, and keeps the result to itself until told. */
+/** Connects, and holds the result back until the test delivers it. */
 function heldDial(): { readonly dial: Dial; readonly deliver: () => void; readonly waiting: () => number } {
   const results: (() => void)[] = [];
   return {
@@ -157,7 +157,7 @@ function heldDial(): { readonly dial: Dial; readonly deliver: () => void; readon
   };
 }
 
-test('a dial under way to a member that leaves is given up, and the client goes where the table says', async () => {
+test('a dial under way to a member that leaves is dropped, and the client follows the table', async () => {
   const held = heldDial();
   await start({ dial: held.dial });
   const client = await connectRaw(lab.address('write'));
@@ -171,7 +171,7 @@ test('a dial under way to a member that leaves is given up, and the client goes 
   expect(lab.reasons()).toEqual([]);
 });
 
-test('a dial under way to a member that is drained is given up too: there is nothing to drain', async () => {
+test('a dial under way to a draining member is dropped too: there is no session to drain', async () => {
   const held = heldDial();
   await start({ dial: held.dial });
   const client = await connectRaw(lab.address('read'));
@@ -187,7 +187,7 @@ test('G3: a connect that succeeds after its member ceased to be open forwards no
   const client = await connectRaw(lab.address('write'));
   client.socket.write(aStartup());
   await until('the dial', () => held.waiting() === 1);
-  // `keep` is no eviction: only the check in the step of the connect stands in the way.
+  // `keep` does not evict: only the check right after the connect prevents the forward.
   const kept = { address: one.address, standing: { kind: 'keep', why: { code: 'no_answer' } } } as const;
   lab.decide({ write: { others: { 'pg-1': kept } } });
   held.deliver();
@@ -196,7 +196,7 @@ test('G3: a connect that succeeds after its member ceased to be open forwards no
   expect(one.last().received().length).toBe(0);
 });
 
-test('G2: an exclusive pool asks for fresh evidence first and goes by the table it gets', async () => {
+test('G2: an exclusive pool requests fresh evidence first and follows the table that results', async () => {
   let asked = 0;
   await start({
     freshen: (pool) => {
@@ -214,7 +214,7 @@ test('G2: an exclusive pool asks for fresh evidence first and goes by the table 
   expect(asked).toBe(1);
 });
 
-test('an answer that never comes does not keep a client waiting', async () => {
+test('a missing answer does not keep a client waiting', async () => {
   await start({ freshen: () => new Promise(() => {}) });
   const client = await connectRaw(lab.address('write'));
   client.socket.write(aStartup());

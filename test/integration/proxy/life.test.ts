@@ -42,7 +42,7 @@ async function aHeldReader(): Promise<RawClient> {
   return client;
 }
 
-test('a taken port: nothing is bound, and the message says which and why', async () => {
+test('a port in use: no listener is bound, and the message names the port and the reason', async () => {
   const taken = createServer();
   const port = await listen(taken);
   const free = createServer();
@@ -88,7 +88,7 @@ test('stop accepting: no new connections, live sessions go on', async () => {
   await until('the echo', () => client.received().includes('still'));
 });
 
-test('emptied: sessions and those who wait end by themselves, or the time is over; nothing is done to them', async () => {
+test('emptied: sessions and waiting clients end by themselves or at the deadline; the proxy ends none', async () => {
   const client = await aSession();
   const held = await aHeldReader();
   await lab.proxy.stopAccepting();
@@ -103,7 +103,7 @@ test('emptied: sessions and those who wait end by themselves, or the time is ove
   expect(lab.reasons().toSorted()).toEqual(['client_closed', 'client_gave_up']);
 });
 
-test('drain: who waits is told, sessions end by themselves, and then it is over', async () => {
+test('drain: waiting clients get an error, sessions end by themselves, and then the drain is over', async () => {
   const client = await aSession();
   const held = await aHeldReader();
   const drained = lab.proxy.drain(60_000);
@@ -117,7 +117,7 @@ test('drain: who waits is told, sessions end by themselves, and then it is over'
   expect(new Set(lab.reasons())).toEqual(new Set(['shutdown', 'client_closed']));
 });
 
-test('drain: who connects meanwhile is told', async () => {
+test('drain: clients that connect meanwhile get an error', async () => {
   await aSession();
   void lab.proxy.drain(60_000);
   const late = await connectRaw(lab.address('write'));
@@ -125,7 +125,7 @@ test('drain: who connects meanwhile is told', async () => {
   expect(await until('the error', () => errorFields(late.received()))).toMatchObject({ C: '57P03' });
 });
 
-test('drain: at the deadline the rest is closed, half-closed and silent ones too', async () => {
+test('drain: the deadline closes the rest, half-closed and silent sessions too', async () => {
   backend.behaviour = 'silent';
   const client = await connectRaw(lab.address('write'));
   client.socket.end(Buffer.concat([aStartup(), Buffer.from('and more')]));
@@ -154,7 +154,7 @@ test('a client that was refused keeps that reason when the process ends meanwhil
   expect(lab.reasons()).toEqual(['no_route']);
 });
 
-test('a client that never reads the backend’s end does not keep the session for ever', async () => {
+test('a client that never reads the server’s end does not keep the session for ever', async () => {
   const client = await aSession();
   backend.last().socket.end();
   await until('the half-close', () => client.hasEnded);
@@ -163,7 +163,7 @@ test('a client that never reads the backend’s end does not keep the session fo
   expect(lab.reasons()).toEqual(['backend_closed']);
 });
 
-test('scenario 35: a cancel request goes once to each member on which the pool has sessions, and the client’s end follows', async () => {
+test('scenario 35: a cancel goes once to each member with sessions of the pool, then the client ends', async () => {
   await aSession();
   const request = aCancelRequest(32);
   const canceller = await connectRaw(lab.address('write'));
@@ -178,7 +178,7 @@ test('scenario 35: a cancel request goes once to each member on which the pool h
   expect(lab.proxy.counts().get('write')?.states.relaying).toBe(1);
 });
 
-test('scenario 35: a cancel whose client has left is passed on all the same, and a backend that never closes is left after 5 s', async () => {
+test('scenario 35: a cancel whose client has left is passed on; a server that never closes has 5 s', async () => {
   await aSession();
   backend.behaviour = 'silent';
   const canceller = await connectRaw(lab.address('write'));
@@ -190,7 +190,7 @@ test('scenario 35: a cancel whose client has left is passed on all the same, and
   await until('the end', () => backend.last().hasEnded);
 });
 
-test('scenario 35: a cancel in a pool without members contacts nobody', async () => {
+test('scenario 35: a cancel in a pool without members contacts no server', async () => {
   lab.decide({});
   const canceller = await connectRaw(lab.address('write'));
   canceller.socket.write(aCancelRequest());

@@ -1,4 +1,4 @@
-// Bounds on client connections beside the total: from one address, and of those that have not said yet what they want.
+// Limits on client connections beside the total: per address, and on connections that have not sent a request yet.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -38,7 +38,7 @@ async function asksFrom(localAddress: string): Promise<RawClient> {
 
 const relaying = () => lab.proxy.counts().get('write')?.states.relaying;
 
-test('over the bound of one address its next client is told so, and others are served', async () => {
+test('over the limit per address the next client gets an error, and other addresses are served', async () => {
   await start({ maxSessionsPerAddress: 1 });
   const first = await asksFrom('127.0.0.1');
   await until('a session', () => relaying() === 1);
@@ -55,7 +55,7 @@ test('over the bound of one address its next client is told so, and others are s
   await until('the next session', () => relaying() === 2);
 });
 
-test('over the bound of silent clients the next one is told and cut off; who speaks makes room', async () => {
+test('over the limit of silent clients the next one gets an error and is cut off; a request frees a slot', async () => {
   await start({ maxHandshakes: 1 });
   const silent = await connectRaw(lab.address('write'));
   await until('the accept', () => lab.proxy.counts().get('write')?.states.startup === 1);
@@ -74,7 +74,7 @@ test('over the bound of silent clients the next one is told and cut off; who spe
 test.each([
   ['that say nothing', Buffer.alloc(0)],
   ['that stop in the middle of a startup packet', aStartup().subarray(0, 12)],
-])('clients %s make room for others after a second, the oldest first', async (_, words) => {
+])('clients %s free their slots for others after a second, the oldest first', async (_, words) => {
   await start({ maxSessions: 6, maxHandshakes: 3 });
   const silent: RawClient[] = [];
   for (let count = 1; count <= 3; count += 1) {
@@ -83,7 +83,7 @@ test.each([
     await until('the accept', () => lab.proxy.counts().get('write')?.states.startup === count);
     silent.push(client);
   }
-  // Their bytes are read before the first look at them.
+  // The proxy has read their bytes before its first check of them.
   await clock.advance(1_000);
   await asksFrom('127.0.0.1');
   await clock.advance(1_000);

@@ -1,4 +1,4 @@
-// Listening sockets that several processes share, and what becomes of whom the kernel has queued when listening ends.
+// Listening sockets that several processes share, and the connections in the kernel's queue when listening ends.
 import { execFileSync } from 'node:child_process';
 import { afterEach, expect, test } from 'vitest';
 import type { Address } from '../../../src/model/member.ts';
@@ -42,7 +42,7 @@ async function aFreeAddress(): Promise<Address> {
   return address;
 }
 
-/** A process of its own connects so often, while this one stands still. */
+/** A separate process connects this many times, while this process stands still. */
 function connectFromOutside({ host, port }: Address, times: number): void {
   const script = `
     let left = ${times};
@@ -52,7 +52,7 @@ function connectFromOutside({ host, port }: Address, times: number): void {
   execFileSync(process.execPath, ['-e', script], { timeout: 10_000 });
 }
 
-test('two share a port when both say so', async () => {
+test('two processes share a port when both allow it', async () => {
   const address = await aFreeAddress();
   const [first, second] = [new Lab(), new Lab()];
   await first.listen(address, true);
@@ -65,19 +65,21 @@ test('two share a port when both say so', async () => {
   await until('the other one takes all that come', () => second.taken === before + 1);
 });
 
-test('a port that is not shared says what would be needed', async () => {
+test('the error for a port that is not shared names the missing setting', async () => {
   const address = await aFreeAddress();
   await new Lab().listen(address);
   expect(await new Lab().listen(address, true)).toEqual({
     kind: 'failed',
-    message: `127.0.0.1:${address.port} is in use by another process that does not share it: it needs reuse_port too, and the same user`,
+    message:
+      `127.0.0.1:${address.port} is in use by another process that does not share it: ` +
+      'it needs reuse_port too, and the same user',
   });
   expect(await new Lab().listen(address)).toMatchObject({
     message: `127.0.0.1:${address.port} is in use by another process`,
   });
 });
 
-test('who is in the queue when listening ends is taken in before', async () => {
+test('connections in the queue when listening ends are accepted first', async () => {
   const address = await aFreeAddress();
   const lab = new Lab();
   await lab.listen(address);

@@ -1,5 +1,5 @@
-// Read sessions on a member that lags, was promoted or served as the fallback: they drain when that has lasted and another member of
-// the pool is there, and never before.
+// Read sessions on a member that lags, was promoted or served as the fallback. They drain after that has lasted, and
+// only when another member of the pool is there.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { aPool, aWritePool } from '../../support/values/builders.ts';
 import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
@@ -21,7 +21,7 @@ let lab: ProxyLab;
 let one: FakeBackend;
 let two: FakeBackend;
 let clock: ManualClock;
-/** Called whenever the table is read. */
+/** Runs at each read of the table. */
 let onDecideIfDue: () => void;
 
 beforeEach(async () => {
@@ -52,7 +52,7 @@ function aSession(): Promise<GreetedSession> {
   return GreetedSession.open(lab.address('read'), one);
 }
 
-test('a lagging member: idle sessions drain after relocate_after, busy ones when they are idle, without a deadline', async () => {
+test('a lagging member: idle sessions drain after relocate_after, busy ones once idle, no deadline', async () => {
   const idle = await aSession();
   const busy = await aSession();
   await busy.ask();
@@ -69,7 +69,7 @@ test('a lagging member: idle sessions drain after relocate_after, busy ones when
   expect(lab.reasons()).toEqual(['evicted_lagging', 'evicted_lagging']);
 });
 
-test('a short lag moves nobody', async () => {
+test('a short lag moves no session', async () => {
   await aSession();
   for (let times = 0; times < 5; times += 1) {
     lab.decide({ read: onTwo(LAGGING) });
@@ -95,7 +95,7 @@ test('sessions stay on a lagging member while only the fallback takes new ones',
   expect(await session.lastWords()).toMatchObject({ C: '57P01' });
 });
 
-test('the end of a fallback: its sessions drain, and what is busy at the deadline is closed', async () => {
+test('the end of a fallback: its sessions drain, and the deadline closes the busy ones', async () => {
   lab.decide({
     read: onOne({ fallback: FALLBACK, others: { 'pg-1': { address: one.address, standing: STANDS_IN } } }),
   });
@@ -114,7 +114,7 @@ test('the end of a fallback: its sessions drain, and what is busy at the deadlin
   expect(lab.reasons()).toEqual(['evicted_fallback_over', 'evicted_fallback_over']);
 });
 
-test('a member that was promoted: its readers drain to a replica', async () => {
+test('a promoted member: its read sessions drain to a replica', async () => {
   const session = await aSession();
   lab.decide({ read: onTwo(STANDS_BY) });
   await clock.advance(3000);
@@ -123,7 +123,7 @@ test('a member that was promoted: its readers drain to a replica', async () => {
   expect(lab.reasons()).toEqual(['evicted_promoted']);
 });
 
-test('a drain ends when nobody else is eligible any more: a session that is idle only then stays', async () => {
+test('a drain ends when no other member is eligible: a session that is idle only then stays', async () => {
   const busy = await aSession();
   await busy.ask();
   lab.decide({ read: onTwo(LAGGING) });
@@ -135,7 +135,7 @@ test('a drain ends when nobody else is eligible any more: a session that is idle
   expect(lab.proxy.counts().get('read')?.states).toMatchObject({ relaying: 1 });
 });
 
-test('what is found out when a drain would begin replaces it, and ends with the return of the member', async () => {
+test('a reason found at the start of a drain replaces the old one, and ends with the member’s return', async () => {
   const busy = await aSession();
   await busy.ask();
   lab.decide({ read: onTwo(LAGGING) });

@@ -1,4 +1,4 @@
-// `app@ro`: which pool a client is served by is its own to say, whatever listener it comes to.
+// `app@ro`: the client names its pool, at any listener.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { aPool, aWritePool } from '../../support/values/builders.ts';
 import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
@@ -38,7 +38,7 @@ test.each([
   ],
   ['write', { user: 'u', 'pointsman.pool': 'ro', database: 'app' }, { user: 'u', database: 'app' }],
   ['read', { user: 'u@rw', database: 'a@b@ro' }, { user: 'u@rw', database: 'a@b' }],
-])('a client of %s that says %j reaches the replica, and the target goes no further', async (pool, said, forwarded) => {
+])('a client of %s that names %j reaches the replica; the target goes no further', async (pool, said, forwarded) => {
   await lab.connect(pool, said);
   const expected = aStartup(forwarded);
   await until('the packet', () => replica.connections.length === 1 && replica.last().received().equals(expected));
@@ -49,7 +49,7 @@ test.each([
   });
 });
 
-test('a session belongs to the pool it asked for: counted there, evicted there, and ended there', async () => {
+test('a session belongs to the pool it named: it is counted, evicted and ended there', async () => {
   const client = await lab.connect('read', { user: 'u', database: 'app@rw' });
   await until('the session', () => client.received().length > 0);
   expect(lab.proxy.counts().get('read')).toMatchObject({ accepted: 1, closed: 0, states: { startup: 0, relaying: 0 } });
@@ -66,7 +66,7 @@ test('a pool without a member holds its clients at every listener', async () => 
   await until('the session', () => client.received().equals(aStartup({ user: 'u', database: 'app' })));
 });
 
-test('what is pipelined behind the packet follows it, once', async () => {
+test('bytes pipelined after the packet follow it, once', async () => {
   const client = await connectRaw(lab.address('write'));
   const more = Buffer.alloc(100_000, 7);
   client.socket.write(Buffer.concat([aStartup({ user: 'u', database: 'app@ro' }), more]));
@@ -75,7 +75,7 @@ test('what is pipelined behind the packet follows it, once', async () => {
   expect(client.received().equals(expected)).toBe(true);
 });
 
-test('an unknown target is refused, and the answer says what there is', async () => {
+test('an unknown target is refused, and the error lists the known ones', async () => {
   const client = await lab.connect('read', { user: 'u', database: 'app@foo' });
   const error = await until('the error', () => errorFields(client.received()));
   expect(error).toMatchObject({
@@ -94,13 +94,13 @@ test.each([
     'The client requests the pool in its startup options: -c pointsman.pool=NAME.',
   ],
   [{ 'pointsman.pool': 'nope' }, 'The client requests the pool in its startup parameter pointsman.pool.'],
-])('the hint of such a refusal says where the pool was named: %j', async (parameters, hint) => {
+])('the hint of such a refusal shows the place of the pool’s name: %j', async (parameters, hint) => {
   const client = await lab.connect('write', { user: 'u', database: 'app', ...parameters });
   const error = await until('the error', () => errorFields(client.received()));
   expect(error).toMatchObject({ C: '3D000', D: expect.stringMatching(/^no pool named "nope"; available: /), H: hint });
 });
 
-test('another protocol than 3 is the listener’s, and forwarded as it came', async () => {
+test('a protocol other than 3 goes to the listener’s pool, unchanged', async () => {
   const old = aPacket(0x00020000, Buffer.from('app@rw\0'));
   const client = await connectRaw(lab.address('read'));
   client.socket.write(old);

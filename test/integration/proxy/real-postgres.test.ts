@@ -1,5 +1,5 @@
-// Scenario 30: what clients do with a real PostgreSQL, through the proxy: it arrives as if nobody were between. One server of the
-// sandbox; the routing table is the test's.
+// Scenario 30: client features with a real PostgreSQL, through the proxy. The effect is the same as without a proxy.
+// One server of the sandbox; the routing table is the test's.
 import { Client } from 'pg';
 import type { ClientConfig } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -19,7 +19,7 @@ const SLEEPING = "select 1 from pg_stat_activity where query = 'select pg_sleep(
 
 const keySchema = z.object({ processID: z.number(), secretKey: z.number() });
 
-/** As the server told it to node-postgres, which keeps it without saying so in its types. */
+/** The key that the server sent to node-postgres, which keeps it outside its published types. */
 function cancelKeyOf(client: Client): Buffer {
   const { processID, secretKey } = keySchema.parse(client);
   const key = Buffer.alloc(8);
@@ -72,7 +72,7 @@ describeUnless(missingForSandbox, 'a real PostgreSQL behind the proxy', () => {
     expect((await client.query('select 3 as n')).rows).toEqual([{ n: 3 }]);
   });
 
-  test('scenario 30: LISTEN and NOTIFY reach a client that is silent', async () => {
+  test('scenario 30: LISTEN and NOTIFY reach a silent client', async () => {
     const [listening, telling] = [await connect(), await connect()];
     const heard: unknown[] = [];
     listening.on('notification', ({ channel, payload }) => heard.push([channel, payload]));
@@ -99,7 +99,7 @@ describeUnless(missingForSandbox, 'a real PostgreSQL behind the proxy', () => {
     expect(rows).toMatchObject([{ systemid: expect.stringMatching(/^\d+$/), dbname: 'postgres' }]);
   });
 
-  test('scenario 35: a cancel request ends the query it is for, and the session goes on', async () => {
+  test('scenario 35: a cancel request ends its query, and the session goes on', async () => {
     const client = await connect();
     const other = await connect();
     const slow = client.query('select pg_sleep(60)');
@@ -112,7 +112,7 @@ describeUnless(missingForSandbox, 'a real PostgreSQL behind the proxy', () => {
     expect((await other.query('select 5 as n')).rows).toEqual([{ n: 5 }]);
   });
 
-  test('a wrong password is said by the server itself, and nobody is blamed', async () => {
+  test('the server itself reports a wrong password, and no member loses trust', async () => {
     await expect(connect({ password: 'wrong' })).rejects.toMatchObject({ code: '28P01' });
     await expect(connect({ database: 'nowhere' })).rejects.toMatchObject({ code: '3D000' });
     expect(lab.reasons().filter((reason) => reason === 'internal_error')).toEqual([]);

@@ -1,4 +1,4 @@
-// Another policy for a running proxy: bounds for what begins after, and what becomes of sessions whose place is gone.
+// A new policy for a running proxy: new limits apply to new clients, and sessions of removed listeners and pools drain.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Address } from '../../../src/model/member.ts';
 import type { ProxyPolicy } from '../../../src/proxy/options.ts';
@@ -26,7 +26,7 @@ beforeEach(async () => {
 
 afterEach(() => lab.end(backend));
 
-/** The lab's own, where it listens by now. */
+/** The lab's own policy, with the addresses that it listens on now. */
 function policy(changes: Partial<ProxyPolicy> = {}): ProxyPolicy {
   return {
     pools: [aWritePool(), aPool()],
@@ -59,12 +59,12 @@ async function aReader(): Promise<RawClient> {
   return client;
 }
 
-test('what stays is not bound again', async () => {
+test('listeners that stay are not bound again', async () => {
   expect(await apply()).toEqual({ added: [], removed: [] });
   await aReader();
 });
 
-test('a listener is gone: its sessions end at the deadline of its pool, not before', async () => {
+test('a removed listener: its sessions end at the deadline of its pool, not before', async () => {
   const reader = await aReader();
   const { removed } = await apply({ listeners: [{ address: ANYWHERE, pool: 'write' }] });
   expect(removed).toEqual([{ pool: 'read', address: lab.address('read') }]);
@@ -76,7 +76,7 @@ test('a listener is gone: its sessions end at the deadline of its pool, not befo
   expect(reader.wasReset).toBe(true);
 });
 
-test('a listener comes back before the deadline: its sessions stay', async () => {
+test('a listener returns before the deadline: its sessions stay', async () => {
   await aReader();
   await apply({ listeners: [{ address: ANYWHERE, pool: 'write' }] });
   await apply({
@@ -89,7 +89,7 @@ test('a listener comes back before the deadline: its sessions stay', async () =>
   expect(lab.reasons()).toEqual([]);
 });
 
-test('who waits on a listener that is gone is told at the deadline at the latest', async () => {
+test('a client that waits on a removed listener gets an error at the deadline at the latest', async () => {
   lab.decide({});
   const hold = { clientTimeoutMs: 600_000, maxSessions: 100, outageTimeoutMs: 600_000, maxConnectsPerSecond: 1_000 };
   await apply({ hold });
@@ -101,7 +101,7 @@ test('who waits on a listener that is gone is told at the deadline at the latest
   expect(error).toMatchObject({ C: '57P03', D: expect.stringContaining('is no longer configured') });
 });
 
-test('the bounds count for who comes after', async () => {
+test('new limits apply to new clients', async () => {
   await aReader();
   await apply({
     client: {
@@ -118,7 +118,7 @@ test('the bounds count for who comes after', async () => {
   await aReader();
 });
 
-test('who connects to an address that does not count yet is served when it does, and cut off when it never will', async () => {
+test('a client at an address that is not active yet is served once it is, or cut off at its end', async () => {
   const [address] = await freeAddresses(1);
   if (address === undefined) throw new Error('no free port');
   const listeners = [...policy().listeners, { address, pool: 'read' }];

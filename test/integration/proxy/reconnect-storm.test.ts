@@ -1,4 +1,4 @@
-// Scenario 42: everybody reconnects at once after a failover, with the bounds as they are by default.
+// Scenario 42: all clients reconnect at once after a failover, with the default limits.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
 import type { FakeBackend } from '../../support/fakes/fake-backend.ts';
@@ -37,7 +37,7 @@ const states = () => lab.proxy.counts().get('write')?.states;
 const released = (): number => lab.events.filter(({ kind }) => kind === 'hold_ended').length;
 
 test(
-  'scenario 42: as many wait as may, the rest is told 53300, and who waited is let go at the rate',
+  'scenario 42: clients wait up to the limit, the rest reads 53300; waiting clients are released at the rate',
   PATIENCE,
   async () => {
     const clients: RawClient[] = [];

@@ -1,5 +1,5 @@
-// What the people behind psql, node-postgres and postgres.js read when Pointsman says no, and what libpq makes of it when it has
-// a second host. One case per SQLSTATE of ours.
+// The errors that users of psql, node-postgres and postgres.js read when Pointsman refuses them, and libpq's choice
+// when it has a second host. One case per SQLSTATE of ours.
 import { Client } from 'pg';
 import postgres from 'postgres';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -36,10 +36,10 @@ interface Case {
   readonly start: () => Promise<ProxyLab>;
   readonly code: string;
   readonly message: RegExp;
-  /** Undefined: there is none. */
+  /** Undefined where the error has no DETAIL. */
   readonly detail: RegExp | undefined;
   readonly hint: RegExp;
-  /** libpq goes to its next host. */
+  /** Whether libpq goes to its next host. */
   readonly movesOn: boolean;
   readonly isReady: 'rejecting connections' | 'accepting connections';
 }
@@ -146,7 +146,7 @@ async function failure(running: Promise<unknown>): Promise<unknown> {
   );
 }
 
-test.each(Object.entries(CASES))('%s: node-postgres and postgres.js show all of it', async (_, one) => {
+test.each(Object.entries(CASES))('%s: node-postgres and postgres.js show the whole error', async (_, one) => {
   lab = await one.start();
   const to = { ...lab.address('write'), ...as(one.database) };
   const detail = one.detail === undefined ? {} : { detail: expect.stringMatching(one.detail) };
@@ -186,7 +186,7 @@ describeUnless(whyNoTool('psql'), 'by libpq', () => {
     expect(/^HINT: {2}(.*)$/m.exec(said)?.[1]).toMatch(one.hint);
   });
 
-  test.each(Object.entries(CASES))('%s: the next host of two, or not, and pg_isready', async (_, one) => {
+  test.each(Object.entries(CASES))('%s: the second host of libpq, and pg_isready', async (_, one) => {
     lab = await one.start();
     const { port } = lab.address('write');
     const hosts = `host=127.0.0.1,127.0.0.1 port=${port},${server.address.port}`;

@@ -51,7 +51,7 @@ test.each([
   }
 });
 
-test('negotiation is answered N, each kind once, and the error follows the startup message', async () => {
+test('each kind of negotiation is answered N once, and the error follows the startup message', async () => {
   await startClosed();
   const client = await connectRaw(lab.address('write'));
   client.socket.write(GSSENC_REQUEST);
@@ -63,7 +63,7 @@ test('negotiation is answered N, each kind once, and the error follows the start
   expect(error['C']).toBe('57P03');
 });
 
-test('negotiation without end gets the error', async () => {
+test('endless negotiation gets the error', async () => {
   await startClosed();
   const client = await connectRaw(lab.address('write'));
   client.socket.write(SSL_REQUEST);
@@ -81,7 +81,7 @@ test('direct TLS gets an alert', async () => {
   expect(client.received()[0]).toBe(0x15);
 });
 
-test('a refused client that goes on talking still gets to read why, and is cut off at the deadline', async () => {
+test('a refused client that sends on can still read the reason, and is cut off at the deadline', async () => {
   await startClosed();
   const client = await connectRaw(lab.address('write'));
   client.socket.write(Buffer.concat([aStartup(), Buffer.alloc(100_000)]));
@@ -92,7 +92,7 @@ test('a refused client that goes on talking still gets to read why, and is cut o
   expect(lab.reasons()).toEqual(['no_route']);
 });
 
-test('scenario 34: HTTP is told what this port is', async () => {
+test('scenario 34: HTTP gets an answer that explains this port', async () => {
   await startOpen();
   const answer = await fetch(`http://127.0.0.1:${lab.address('write').port}/health`);
   expect(answer.status).toBe(400);
@@ -105,7 +105,7 @@ test.each([
   ['garbage', Buffer.from('hello, is anybody there?')],
   ['an over-long startup packet', Buffer.from([0, 0, 0x27, 0x15, 0, 3, 0, 0])],
   ['a cancel request without a key', aPacket(80877102, Buffer.alloc(4))],
-])('%s is refused as not the protocol', async (_, bytes) => {
+])('%s is refused as a protocol violation', async (_, bytes) => {
   await startOpen();
   const client = await connectRaw(lab.address('write'));
   client.socket.end(bytes);
@@ -117,7 +117,7 @@ test.each([
   });
 });
 
-test('scenario 33: half a startup packet and an end: told so', async () => {
+test('scenario 33: half a startup packet and an end: an error says so', async () => {
   await startOpen();
   const client = await connectRaw(lab.address('write'));
   client.socket.end(aStartup().subarray(0, 20));
@@ -125,7 +125,7 @@ test('scenario 33: half a startup packet and an end: told so', async () => {
   expect(errorFields(client.received())).toMatchObject({ C: '08P01', D: 'incomplete startup packet' });
 });
 
-test('scenario 34: a load balancer’s probe is silent', async () => {
+test('scenario 34: a load balancer’s probe causes no log line', async () => {
   await startOpen();
   const polite = await connectRaw(lab.address('write'));
   polite.socket.end();
@@ -138,7 +138,7 @@ test('scenario 34: a load balancer’s probe is silent', async () => {
   expect(backend.connections.length).toBe(0);
 });
 
-test('scenario 33: one deadline covers the startup, however busily it drips', async () => {
+test('scenario 33: one deadline covers the startup, however often a byte arrives', async () => {
   await startOpen();
   const client = await connectRaw(lab.address('write'));
   for (const byte of aStartup().subarray(0, 9)) {
@@ -151,7 +151,7 @@ test('scenario 33: one deadline covers the startup, however busily it drips', as
   expect(error).toMatchObject({ C: '08P01', M: expect.stringContaining('(startup_timeout)') });
 });
 
-test('over the cap: told so once the startup message is there, and a slot that comes free is used', async () => {
+test('over the limit: an error after the startup message, and a slot that comes free is used', async () => {
   await startOpen(1);
   const first = await connectRaw(lab.address('write'));
   first.socket.write(aStartup());
@@ -169,7 +169,7 @@ test('over the cap: told so once the startup message is there, and a slot that c
   await until('the session', () => backend.open() === 1);
 });
 
-test('scenario 42: far over the cap: who is not heard any more is told all the same, cut off, and counted', async () => {
+test('scenario 42: far over the limit: an unread client still gets the error, is cut off, and counted', async () => {
   await startOpen(1);
   const clients: RawClient[] = [];
   for (let count = 0; count < 260; count += 1) clients.push(await connectRaw(lab.address('write')));

@@ -1,4 +1,4 @@
-// G11: a connection that is reset leaves nothing behind, in whatever phase its session was: no session, no seat at a member, no
+// G11: a reset connection leaves nothing behind, in any phase of its session: no session, no slot at a member, no
 // connection to a server, no timer.
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -16,7 +16,7 @@ import { SERVER } from '../../support/values/tls-files.ts';
 import { until } from '../../support/waiting/until.ts';
 
 const CLIENTS = 500;
-/** At work at the same time. */
+/** Clients at work at the same time. */
 const AT_ONCE = 50;
 
 type Pool = 'read' | 'write';
@@ -37,7 +37,7 @@ beforeEach(async () => {
 
 afterEach(() => lab.end(backend));
 
-/** At the server, as far as it has been told. */
+/** Connections at the server, as far as the server knows. */
 function connections(): number {
   return backend.connections.filter(({ isClosed, hasEnded }) => !isClosed && !hasEnded).length;
 }
@@ -49,7 +49,7 @@ async function aSocket(pool: Pool): Promise<Socket> {
   return socket;
 }
 
-/** Each client does so from its connect to its end. */
+/** Each client runs `act` from its connect to its end. */
 async function everyClient(act: (at: number) => Promise<unknown>, clients = CLIENTS): Promise<void> {
   for (let from = 0; from < clients; from += AT_ONCE) {
     await Promise.all(Array.from({ length: Math.min(AT_ONCE, clients - from) }, (_, at) => act(from + at)));
@@ -70,7 +70,9 @@ async function expectNothingLeft(pool: Pool, clients = CLIENTS): Promise<void> {
   expect(lab.reasons()).not.toContain('internal_error');
 }
 
-/** What a client does before it is reset. Those that take turns are reset in as many different moments. */
+/**
+ * The actions of a client before its reset. Some wait a varying number of turns, so that resets fall at many moments.
+ */
 const PHASES: readonly (readonly [string, (socket: Socket, at: number) => Promise<void>])[] = [
   ['before the first byte', async () => {}],
   ['in the middle of the startup message', async (socket) => void socket.write(aStartup().subarray(0, 9))],
@@ -124,7 +126,7 @@ describe.each(WAYS)('G11: pool $pool, relay: $relay', ({ pool, relay }) => {
     await expectNothingLeft(pool);
   });
 
-  test('clients that are reset while their declined backend waits with them leave nothing', async () => {
+  test('clients that are reset while their declined server waits with them leave nothing', async () => {
     backend.behaviour = 'obliging';
     await start({ relay });
     await everyClient(async (at) => {
@@ -137,7 +139,7 @@ describe.each(WAYS)('G11: pool $pool, relay: $relay', ({ pool, relay }) => {
     await expectNothingLeft(pool);
   });
 
-  test('clients that are reset while they wait for a route, and in the step in which it opens, leave nothing', async () => {
+  test('clients that are reset while they wait for a route, or synchronously with it, leave nothing', async () => {
     await start({ relay, table: {}, hold: { maxSessions: CLIENTS } });
     await everyClient(async () => {
       const socket = await aSocket(pool);
@@ -151,7 +153,7 @@ describe.each(WAYS)('G11: pool $pool, relay: $relay', ({ pool, relay }) => {
     await expectNothingLeft(pool);
   });
 
-  test('servers that reset a connection in whatever moment leave nothing, and no client without an end', async () => {
+  test('servers that reset a connection at any moment leave nothing, and every client ends', async () => {
     backend.behaviour = 'obliging';
     await start({ relay });
     const clients: Socket[] = [];
@@ -179,14 +181,14 @@ describe.each(WAYS)('G11: pool $pool, relay: $relay', ({ pool, relay }) => {
 });
 
 describe.each(['read', 'write'] as const)('G11: pool %s', (pool) => {
-  test('a declined backend that is reset just before its client goes on is not used: the client is served by another', async () => {
+  test('a declined server that is reset just before its client goes on: another one serves the client', async () => {
     backend.behaviour = 'obliging';
     await start();
     for (let clients = 0; clients < CLIENTS; clients += 1) {
       const socket = await aSocket(pool);
       socket.write(SSL_REQUEST);
       await once(socket, 'data');
-      // The proxy reads both in the same look at its sockets.
+      // The proxy reads both in the same turn of the event loop.
       backend.last().socket.resetAndDestroy();
       socket.write(aStartup());
       await once(socket, 'data');
@@ -210,10 +212,10 @@ describe('G11: TLS of ours', () => {
   });
 
   test.each(['read', 'write'] as const)(
-    'pool %s: clients that are reset right behind the startup message leave nothing',
+    'pool %s: clients that are reset right after the startup message leave nothing',
     async (pool) => {
       await start(TLS);
-      // Half as many: a handshake costs more than all the rest.
+      // Half as many: a handshake costs more than all other steps.
       const clients = CLIENTS / 2;
       await everyClient(async (at) => {
         const { socket, carrier } = await connectTls(lab.address(pool));

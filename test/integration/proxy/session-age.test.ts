@@ -1,4 +1,5 @@
-// Scenario 26: with a maximum session age the counts even out after a replica's return, and only between transactions.
+// Scenario 26: with a maximum session age the counts even out after a replica's return. Sessions end between
+// transactions only.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { aPool } from '../../support/values/builders.ts';
 import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
@@ -11,10 +12,10 @@ import { connectRaw } from '../../support/sockets/raw-client.ts';
 import type { PoolPicture } from '../../support/values/tables.ts';
 import { until } from '../../support/waiting/until.ts';
 
-/** As much of one as tells it from PostgreSQL's own packets. */
+/** The first bytes, enough to differ from PostgreSQL's own packets. */
 const CLIENT_HELLO = Buffer.from([0x16, 3, 1, 0, 5, 1, 0, 0, 1, 0]);
 const AGE_MS = 100_000;
-/** The lab's chance is 0: a tenth less. */
+/** The lab's random number is 0: a tenth less than the configured age. */
 const SHORTEST_MS = 90_000;
 const SLOW_START_MS = 10_000;
 
@@ -49,13 +50,13 @@ function relaying(): number | undefined {
   return lab.proxy.counts().get('read')?.states.relaying;
 }
 
-/** On the first and on the second. */
+/** The sessions on the first and on the second member. */
 function shares(): readonly number[] {
   const members = lab.proxy.counts().get('read')?.members;
   return ['first', 'second'].map((member) => members?.get(member) ?? 0);
 }
 
-test('old and idle: told its age; nobody before', async () => {
+test('an old idle session gets an error with its age; a younger one stays', async () => {
   const session = await aSession();
   await clock.advance(SHORTEST_MS - 1);
   expect(relaying()).toBe(1);
@@ -72,7 +73,7 @@ test('old and idle: told its age; nobody before', async () => {
   expect(lab.closed()).toMatchObject([{ reason: 'too_old', member: 'first' }]);
 });
 
-test('old and in a transaction: it ends when that is done, however long it takes', async () => {
+test('an old session in a transaction ends after the transaction, however long that takes', async () => {
   const session = await aSession();
   await session.ask();
   await session.answer('T');
@@ -83,7 +84,7 @@ test('old and in a transaction: it ends when that is done, however long it takes
   expect(await session.lastWords()).toMatchObject({ C: '57P01', M: expect.stringContaining('too_old') });
 });
 
-test('TLS, whose transactions nobody sees, is left alone', async () => {
+test('passthrough TLS hides its transactions, so its session stays', async () => {
   const client = await connectRaw(lab.address('read'));
   client.socket.write(CLIENT_HELLO);
   await until('the hello', () => first.connections.length === 1 && first.last().received().equals(CLIENT_HELLO));
@@ -93,7 +94,7 @@ test('TLS, whose transactions nobody sees, is left alone', async () => {
   expect(relaying()).toBe(1);
 });
 
-test('scenario 26: a replica returns; when every session has reached its age the counts are even', async () => {
+test('scenario 26: a replica returns; once all sessions have reached their age the counts are even', async () => {
   const old: GreetedSession[] = [];
   for (let count = 0; count < 20; count += 1) old.push(await aSession());
   expect(shares()).toEqual([20, 0]);
@@ -101,7 +102,7 @@ test('scenario 26: a replica returns; when every session has reached its age the
   await clock.advance(SHORTEST_MS - 1);
   expect(shares()).toEqual([20, 0]);
   await clock.advance(1);
-  // Each client reads why, and connects again, as an application's connection pool does.
+  // Each client reads the reason and connects again, as an application's connection pool does.
   for (const session of old) {
     await session.lastWords();
     await aSession();

@@ -1,4 +1,4 @@
-// How sessions are shared out over real sockets: weights, zones, and what a newcomer gets.
+// The distribution of sessions over real sockets: weights, zones, and the share of a member in slow start.
 import { connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import type { Balance } from '../../../src/model/policy.ts';
@@ -31,7 +31,7 @@ function opens(one: FakeBackend, other: FakeBackend, sharing: PoolPicture['shari
   return { open: { one: one.address, other: other.address }, sharing };
 }
 
-/** Opens sessions one after the other; all stay. */
+/** Opens sessions one after the other, and keeps them all. */
 async function openSessions(at: ProxyLab, count: number): Promise<void> {
   for (let opened = 0; opened < count; opened += 1) {
     const client = await connectRaw(at.address('read'));
@@ -51,7 +51,7 @@ test.each<Balance>(['least_sessions', 'round_robin'])(
   },
 );
 
-test('our own zone first; when its member refuses the connect, the same client is served elsewhere', async () => {
+test('our own zone first; when its member refuses the connect, another member serves the same client', async () => {
   const [near, far] = await twoBackends();
   lab = await startProxyLab({ pools: [aPool()], table: { read: opens(near, far, { other: { isFar: true } }) } });
   await openSessions(lab, 3);
@@ -61,7 +61,7 @@ test('our own zone first; when its member refuses the connect, the same client i
   expect(far.open()).toBe(2);
 });
 
-test('our own zone is gone: the other one takes what comes, until it is back', async () => {
+test('our own zone is down: the other zone takes new sessions until it is back', async () => {
   const [near, far] = await twoBackends();
   const read = opens(near, far, { other: { isFar: true } });
   lab = await startProxyLab({ pools: [aPool()], table: { read } });
@@ -73,7 +73,7 @@ test('our own zone is gone: the other one takes what comes, until it is back', a
   expect([near.open(), far.open()]).toEqual([3, 2]);
 });
 
-test('scenario 26: a replica returns to a loaded pool and is not given every new session', async () => {
+test('scenario 26: a replica that returns to a loaded pool does not get every new session', async () => {
   const [one, other] = await twoBackends();
   const clock = new ManualClock();
   const read = opens(one, other);
@@ -95,7 +95,7 @@ test('scenario 26: a replica returns to a loaded pool and is not given every new
   expect([one.open(), other.open()]).toEqual([16, 16]);
 });
 
-test('client_address: sessions and cancels of an address that are hidden in TLS come to one member', async () => {
+test('client_address: sessions and cancels of one address inside TLS come to one member', async () => {
   const [one, other] = await twoBackends();
   const pool = aPool({ balance: 'client_address' });
   lab = await startProxyLab({ pools: [pool], table: { read: opens(one, other) } });
@@ -103,7 +103,7 @@ test('client_address: sessions and cancels of an address that are hidden in TLS 
   for (let address = 1; address <= 12; address += 1) {
     const before = [one.connections.length, other.connections.length];
     for (let count = 1; count <= 3; count += 1) {
-      // What a client says inside TLS, a session or a cancel, is not to be seen here.
+      // The proxy cannot see whether the bytes inside TLS are a session or a cancel.
       connect({ host, port, localAddress: `127.0.0.${address}` })
         .on('error', () => {})
         .write(SSL_REQUEST);

@@ -44,13 +44,13 @@ test('a half-closed connection is reset', async () => {
   await once(near, 'finish');
   resetSocket(near);
   await until('the close', () => near.closed);
-  // After the half-close a reset shows only to who writes.
+  // After the half-close only a write shows a reset.
   far.write('anybody there?');
   await until('the reset', () => isFarClosed);
   expect(farError).toBe('EPIPE');
 });
 
-test('a connection whose half-close is still on its way down is ended without a leak', async () => {
+test('a connection whose half-close is still on its way is ended without a leak', async () => {
   far.resume();
   near.end();
   resetSocket(near);
@@ -60,19 +60,19 @@ test('a connection whose half-close is still on its way down is ended without a 
   await until('the other end', () => isFarClosed);
 });
 
-test('what has not been sent is not sent any more', async () => {
+test('unsent bytes are dropped', async () => {
   near.write(Buffer.alloc(16 * 1024 * 1024));
   near.end();
   resetSocket(near);
   let received = 0;
   far.on('data', (chunk: Buffer) => (received += chunk.length));
-  // libuv reports a reset that arrives behind unread data as an ordinary end.
+  // libuv reports a reset that arrives after unread data as an ordinary end.
   far.on('end', () => far.end());
   await until('the reset', () => isFarClosed && near.closed);
   expect(received).toBeLessThan(16 * 1024 * 1024);
 });
 
-test('a second time does nothing', () => {
+test('a second call does nothing', () => {
   resetSocket(near);
   expect(() => resetSocket(near)).not.toThrow();
 });

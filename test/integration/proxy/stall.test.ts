@@ -1,4 +1,5 @@
-// Scenario 41: this process stood still, and what became known or stale meanwhile counts before anything that clients said meanwhile.
+// Scenario 41: this process stood still. Facts that became known or stale meanwhile count before any bytes that clients
+// sent meanwhile.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
 import type { FakeBackend } from '../../support/fakes/fake-backend.ts';
@@ -14,9 +15,9 @@ const SILENT: Standing = { kind: 'leave', cause: 'silent', why: { code: 'no_answ
 
 let lab: ProxyLab;
 let backend: FakeBackend;
-/** Since then the member has been silent for too long, and nobody has looked. */
+/** Since then the member has been silent for too long, and the process has not checked it. */
 let isOverdue: boolean;
-/** Then it becomes overdue after this many calls of decideIfDue(). */
+/** The member becomes overdue after this many calls of decideIfDue(). */
 let callsUntilOverdue: number;
 
 beforeEach(async () => {
@@ -41,14 +42,14 @@ beforeEach(async () => {
 
 afterEach(() => lab.end(backend));
 
-/** So many bytes, over all connections of the server. */
+/** The bytes received, over all connections of the server. */
 function received(): number {
   return backend.connections.reduce((sum, { chunks }) => sum + Buffer.concat(chunks).length, 0);
 }
 
 async function aClientOf(pool: string): Promise<RawClient> {
   const client = await connectRaw(lab.address(pool));
-  // A client that does not wait for an answer is relayed at once.
+  // The bytes of a client that does not wait for an answer are relayed at once.
   client.socket.write(Buffer.concat([aStartup(), Buffer.from('ask')]));
   return client;
 }
@@ -74,7 +75,7 @@ test.each([
   expect(backend.last().received().equals(opening)).toBe(true);
 });
 
-test('scenario 41: a client that spoke in time is served, although the deadline passed while nobody looked', async () => {
+test('scenario 41: a client that sent in time is served, although its deadline passed during the stall', async () => {
   lab.proxy.close();
   lab = await startProxyLab({
     table: { write: { open: { 'pg-1': backend.address } } },
@@ -90,11 +91,11 @@ test('scenario 41: a client that spoke in time is served, although the deadline 
   await until('the startup', () => backend.last().received().equals(aStartup()));
 });
 
-test('scenario 41: nothing is written that was read before a stop and would have been written after it', async () => {
+test('scenario 41: bytes read before a stop are not written after it', async () => {
   const clients = [];
   for (let count = 0; count < 40; count += 1) clients.push(await aClientOf('write'));
   await until('the sessions', () => received() === clients.length * (aStartup().length + 3));
-  // Until the relay gathers what so many say in one turn of the event loop.
+  // Until the relay collects the bytes of many clients in one turn of the event loop.
   for (let round = 0; round < 40; round += 1) {
     for (const { socket } of clients) socket.write('ask');
     const asked = clients.length * (aStartup().length + 3 * (round + 2));

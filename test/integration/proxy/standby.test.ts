@@ -1,4 +1,5 @@
-// A session for writes that meets a server which says it is in recovery: whatever its member's API said, it is not the primary.
+// A session for writes at a server that reports to be in recovery. Such a server is not the primary, for any answer of
+// its API.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { aPool } from '../../support/values/builders.ts';
 import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
@@ -43,7 +44,7 @@ async function start(): Promise<void> {
   lab = await startProxyLab({ clock, table: { write: { open }, read: { open } } });
 }
 
-test('the client reads that instead of the server’s answer, and the member is doubted', async () => {
+test('the client reads this reason instead of the server’s answer, and the member loses trust', async () => {
   await start();
   const client = await aClient();
   backend.last().socket.write(Buffer.concat([AUTHENTICATION_OK, STANDBY, KEY, readyForQuery('I')]));
@@ -63,7 +64,7 @@ test('the client reads that instead of the server’s answer, and the member is 
   expect(lab.closed()).toMatchObject([{ reason: 'landed_on_standby', member: 'pg-1', toClientBytes: 0 }]);
 });
 
-test('the same after an authentication, of which every message was relayed', async () => {
+test('the same after an authentication, whose messages were all relayed', async () => {
   await start();
   const client = await aClient();
   backend.last().socket.write(AUTHENTICATION_SASL);
@@ -75,7 +76,7 @@ test('the same after an authentication, of which every message was relayed', asy
   await until('the close', () => lab.reasons().length === 1);
 });
 
-test('a client that has half a message cannot be told', async () => {
+test('a client that has half a message gets no error', async () => {
   await start();
   const client = await aClient();
   const answer = Buffer.concat([AUTHENTICATION_OK, STANDBY]);
@@ -121,7 +122,7 @@ test('the leader of a standby cluster is a standby by right', async () => {
   await until('the answer', () => client.received().equals(answer));
 });
 
-test('a member whose word is known to be stale: its session is relayed as it is', async () => {
+test('a member whose answer is known to be stale: its session is relayed unchanged', async () => {
   const sharing = { 'pg-1': { isStandbyReportStale: true } } as const;
   lab = await startProxyLab({ clock, table: { write: { open: { 'pg-1': backend.address }, sharing } } });
   const client = await aClient();

@@ -1,4 +1,4 @@
-// What is read of a client that nobody serves yet, on a real socket: bounded, whatever it sends.
+// The bytes that are read of a waiting client, on a real socket: limited for any input.
 import { createServer } from 'node:net';
 import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
@@ -11,7 +11,7 @@ import { until } from '../../support/waiting/until.ts';
 
 const KB = 1024;
 
-test('G11: a client that sends without end while it waits: 80 kB are read of it, and 16 kB of these are kept', async () => {
+test('G11: a client that sends without end while it waits: 80 kB are read, and 16 kB of these are kept', async () => {
   const accepted = Promise.withResolvers<Socket>();
   const server = createServer(SOCKET_OPTIONS, accepted.resolve);
   const client = await connectRaw({ host: '127.0.0.1', port: await listen(server) });
@@ -24,7 +24,7 @@ test('G11: a client that sends without end while it waits: 80 kB are read of it,
   const flood = Buffer.alloc(64 * KB * KB, 7);
   client.socket.write(flood);
   await until('the bound', () => intake.length() >= 16 * KB);
-  // The kernel's buffers are full: whatever would be read has been.
+  // The kernel's buffers are full, so the proxy has read all it reads.
   let seen = -1;
   await until('standstill', () => {
     const isSame = client.socket.bytesWritten - client.socket.writableLength === seen;

@@ -1,5 +1,5 @@
-// G18: no byte crosses the boundary of TLS. What was sent before the handshake is never read as if it had been in it, and nothing goes
-// out in plain text after the handshake was agreed on (CVE-2021-23214, CVE-2021-23222).
+// G18: no byte crosses the boundary of TLS. Bytes sent before the handshake are never read as if they were inside it.
+// After the agreement on TLS no byte leaves in plain text (CVE-2021-23214, CVE-2021-23222).
 import { once } from 'node:events';
 import { connect as connectTcp, createServer } from 'node:net';
 import type { Socket } from 'node:net';
@@ -35,7 +35,7 @@ function at() {
 const UNASKED = Buffer.concat([SSL_REQUEST, aStartup({ user: 'mallory', database: 'shop' })]);
 const CUTS = Array.from({ length: UNASKED.length + 1 }, (_, index) => index);
 
-/** `first`, and once it is on its way `rest`. */
+/** Sends `first`, and `rest` once `first` is on its way. */
 async function sendInTwo(socket: Socket, first: Uint8Array, rest: Uint8Array): Promise<void> {
   socket.setNoDelay();
   if (first.length > 0) socket.write(first);
@@ -43,11 +43,11 @@ async function sendInTwo(socket: Socket, first: Uint8Array, rest: Uint8Array): P
   if (rest.length > 0) socket.write(rest);
 }
 
-test.each(CUTS)('scenario 32: a startup message behind the request, in plain text, cut at %i: refused', async (cut) => {
+test.each(CUTS)('scenario 32: a startup message in plain text after the request, cut at %i: refused', async (cut) => {
   const client = await connectRaw(at());
   await sendInTwo(client.socket, UNASKED.subarray(0, cut), UNASKED.subarray(cut));
   await until('an answer', () => client.received().length > 0);
-  // Cut behind the request the rest may come behind the answer too, and is no handshake then.
+  // Cut after the request, the rest may also arrive after the answer, where it is no handshake.
   const isInTime = client.received()[0] === 0x45;
   expect(isInTime || cut === SSL_REQUEST.length).toBe(true);
   if (isInTime) expect(errorFields(client.received())).toMatchObject({ C: '08P01' });
@@ -74,7 +74,9 @@ test.each(CUTS.filter((cut) => cut <= 16))('scenario 32: both requests in one, c
   expect(lab.closed()[0]?.reason).toBe(isInTime ? 'not_postgres' : 'tls_failed');
 });
 
-/** A go-between that hands the client's bytes on as `change` says, chunk by chunk, and the answers as they are. */
+/**
+ * A process in the middle that passes the client's bytes through `change`, chunk by chunk, and the answers unchanged.
+ */
 async function startGoBetween(change: (chunk: Buffer, to: Socket) => void) {
   const sockets: Socket[] = [];
   const server = createServer((near) => {
@@ -94,7 +96,7 @@ async function startGoBetween(change: (chunk: Buffer, to: Socket) => void) {
   return { address: { host: '127.0.0.1', port }, stop };
 }
 
-test('G18: what somebody slips in before the handshake reaches nobody', async () => {
+test('G18: bytes injected before the handshake reach neither side', async () => {
   let chunks = 0;
   const middle = await startGoBetween((chunk, to) => {
     chunks += 1;
@@ -111,7 +113,7 @@ test('G18: what somebody slips in before the handshake reaches nobody', async ()
   await middle.stop();
 });
 
-test.each([1, 2, 3, 5, 7, 8, 9, 64])('a handshake and what follows in pieces of %i bytes is one', async (size) => {
+test.each([1, 2, 3, 5, 7, 8, 9, 64])('a handshake and the next bytes work in pieces of %i bytes', async (size) => {
   const middle = await startGoBetween((chunk, to) => {
     for (let from = 0; from < chunk.length; from += size) to.write(chunk.subarray(from, from + size));
   });
@@ -128,8 +130,8 @@ test.each([1, 2, 3, 5, 7, 8, 9, 64])('a handshake and what follows in pieces of 
   await middle.stop();
 });
 
-test('the startup message in the flight that ends the handshake is read once, behind it', async () => {
-  // Written before the handshake is over, so that it goes out with the last of the client.
+test('the startup message in the flight that ends the handshake is read once, after it', async () => {
+  // Written before the handshake is over, so that it leaves together with the client's last message.
   const carrier = await connectRaw(at());
   carrier.socket.write(SSL_REQUEST);
   await until('S', () => carrier.received().toString() === 'S');
@@ -140,13 +142,13 @@ test('the startup message in the flight that ends the handshake is read once, be
   expect(backend.last().received().equals(whole)).toBe(true);
 });
 
-test('G18: after S nothing goes out in plain text, whatever becomes of the client', async () => {
+test('G18: after S no byte leaves in plain text, for any end of the client', async () => {
   const client = await connectRaw(at());
   client.socket.write(SSL_REQUEST);
   await until('S', () => client.received().toString() === 'S');
   client.socket.write(aStartup());
   await until('the end', () => client.hasEnded || client.isClosed);
-  // At most an alert: a record of TLS.
+  // At most an alert, which is a record of TLS.
   const rest = client.received().subarray(1);
   if (rest.length > 0) expect(rest[0]).toBe(0x15);
   expect(lab.reasons()).toEqual(['tls_failed']);

@@ -1,4 +1,4 @@
-// G11: whatever becomes of a handshake, nothing of it is left: no socket, no timer, no session.
+// G11: a failed handshake leaves nothing behind: no socket, no timer, no session.
 import type { Socket } from 'node:net';
 import { getActiveResourcesInfo } from 'node:process';
 import { expect, test } from 'vitest';
@@ -14,7 +14,7 @@ import { until } from '../../support/waiting/until.ts';
 
 const ROUNDS = 20;
 
-/** A client that has been told S. */
+/** A client that has read S. */
 async function agreed(at: Address): Promise<Socket> {
   const client = await connectRaw(at);
   client.socket.write(SSL_REQUEST);
@@ -40,7 +40,7 @@ function sockets(): number {
   return getActiveResourcesInfo().filter((kind) => /TCP|TLS|Shutdown|Write/.test(kind)).length;
 }
 
-test('G11: handshakes that come to nothing leave nothing', async () => {
+test('G11: failed handshakes leave nothing', async () => {
   const clock = new ManualClock();
   const backend = await startFakeBackend();
   const table = { write: { open: { 'pg-1': backend.address } } };
@@ -52,7 +52,7 @@ test('G11: handshakes that come to nothing leave nothing', async () => {
   }
   const all = ROUNDS * WAYS.length;
   await until('the accepts', () => lab.proxy.counts().get('write')?.accepted === all);
-  // Who is silent is ended by the deadline, who is refused at the end of the refusal.
+  // The deadline ends silent clients; the end of the refusal ends refused ones.
   await clock.advance(10_000);
   await clock.advance(5_000);
   await until('every end', () => lab.closed().length === all);

@@ -1,4 +1,5 @@
-// Client-side TLS with a real server that has TLS itself: ours before it, its own through us, and both answer alike.
+// Client-side TLS with a real server that has TLS itself: the proxy's TLS in front, the server's TLS through the proxy.
+// The answers are equal.
 import { chmod, chown, copyFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -28,10 +29,10 @@ const VERIFIED = { ca: tlsText('ca.pem') };
 const SLEEPING = "select 1 from pg_stat_activity where query = 'select pg_sleep(60)'";
 const keySchema = z.object({ processID: z.number(), secretKey: z.number() });
 
-/** As node-postgres takes it, without saying so in its types. */
+/** The option exists in node-postgres, but not in its types. */
 const DIRECT = { ssl: VERIFIED, sslnegotiation: 'direct' } as ClientConfig;
 
-/** What a client that did this saw: plain bytes, an SQLSTATE, or a closed connection. */
+/** The answer that the client read: plain bytes, an SQLSTATE, or a closed connection. */
 async function outcome(client: RawClient, from = 0): Promise<string> {
   await until('an answer', () => client.received().length > from || client.hasEnded || client.isClosed, 10_000);
   const said = client.received().subarray(from);
@@ -40,7 +41,7 @@ async function outcome(client: RawClient, from = 0): Promise<string> {
   return fields['C'] ?? '';
 }
 
-/** What it saw after each of these. */
+/** The answer after each of these packets. */
 async function said(client: RawClient, ...packets: readonly Uint8Array[]): Promise<readonly string[]> {
   const seen: string[] = [];
   for (const packet of packets) {
@@ -52,7 +53,7 @@ async function said(client: RawClient, ...packets: readonly Uint8Array[]): Promi
   return seen;
 }
 
-/** Whether the server itself speaks TLS in this session. */
+/** Whether the server itself uses TLS in this session. */
 async function isServersTls(client: Client): Promise<unknown> {
   const { rows } = await client.query<{ ssl: boolean }>('select ssl from pg_stat_ssl where pid = pg_backend_pid()');
   return rows[0]?.ssl;
@@ -98,7 +99,7 @@ describeUnless(missingForSandbox, 'TLS before and behind a real PostgreSQL', () 
     }
     await admin.query('alter system set ssl = on');
     await admin.query('select pg_reload_conf()');
-    // The postmaster says on before it has read the files, and if it cannot use them too.
+    // The postmaster reports `on` before it has read the files, and even when it cannot use them.
     await waitUntil(
       'TLS',
       () =>
@@ -124,7 +125,7 @@ describeUnless(missingForSandbox, 'TLS before and behind a real PostgreSQL', () 
     return client;
   }
 
-  /** What psql printed. */
+  /** The output of psql. */
   async function ask(mode: (typeof MODES)[number], options: string, statement = 'select 1'): Promise<string> {
     const target = { port: lab(mode).address('write').port, as: sandbox.app };
     return await runTool('psql', target, ['-At', '-d', `dbname=${sandbox.app.database} ${options}`, '-c', statement]);
@@ -133,7 +134,7 @@ describeUnless(missingForSandbox, 'TLS before and behind a real PostgreSQL', () 
   test.each([
     ['SSLRequest', { ssl: VERIFIED }],
     ['direct TLS', DIRECT],
-  ])('node-postgres by %s: in passthrough to the server, else to us', async (_, options) => {
+  ])('node-postgres by %s: TLS of the server in passthrough, else of the proxy', async (_, options) => {
     expect(await isServersTls(await connect(lab('passthrough').address('write'), options))).toBe(true);
     expect(await isServersTls(await connect(lab('terminate').address('write'), options))).toBe(false);
     expect(await isServersTls(await connect(lab('require').address('write'), options))).toBe(false);
@@ -150,7 +151,7 @@ describeUnless(missingForSandbox, 'TLS before and behind a real PostgreSQL', () 
     );
   });
 
-  test('G17: a cancel request finds its session by key, though that is in TLS', async () => {
+  test('G17: a cancel request inside TLS finds its session by key', async () => {
     const client = await connect(lab('terminate').address('write'), { ssl: VERIFIED });
     const other = await connect(server);
     const ended = expect(client.query('select pg_sleep(60)')).rejects.toMatchObject({ code: '57014' });
@@ -194,7 +195,7 @@ describeUnless(missingForSandbox, 'TLS before and behind a real PostgreSQL', () 
     });
   });
 
-  describe('scenario 31: the answers are those of the server', () => {
+  describe('scenario 31: the answers equal those of the server', () => {
     test.each<[string, (at: Address) => Promise<unknown>]>([
       ['SSLRequest', async (at) => said(await connectRaw(at), SSL_REQUEST)],
       ['GSSENCRequest, then SSLRequest', async (at) => said(await connectRaw(at), GSSENC_REQUEST, SSL_REQUEST)],
@@ -220,12 +221,12 @@ describeUnless(missingForSandbox, 'TLS before and behind a real PostgreSQL', () 
     const verified = `sslmode=verify-full sslrootcert=${tlsFile('ca.pem')}`;
     const servers = 'select ssl from pg_stat_ssl where pid = pg_backend_pid()';
 
-    itUnless(psql, "scenario 30: verify-full, ours and the server's", async () => {
+    itUnless(psql, "scenario 30: verify-full, with the proxy’s TLS and the server's", async () => {
       expect(await ask('terminate', verified, servers)).toBe('f');
       expect(await ask('passthrough', verified, servers)).toBe('t');
     });
 
-    itUnless(psql, 'scenario 30: channel binding where it is wanted, and where it is demanded', async () => {
+    itUnless(psql, 'scenario 30: channel binding, preferred and required', async () => {
       expect(await ask('terminate', `${verified} channel_binding=prefer`)).toBe('1');
       expect(await ask('passthrough', `${verified} channel_binding=require`)).toBe('1');
       await expect(ask('terminate', `${verified} channel_binding=require`)).rejects.toThrow(
@@ -233,7 +234,7 @@ describeUnless(missingForSandbox, 'TLS before and behind a real PostgreSQL', () 
       );
     });
 
-    itUnless(psql, 'an authority that is not trusted', async () => {
+    itUnless(psql, 'an authority that is not trusted: the client refuses', async () => {
       const options = `sslmode=verify-full sslrootcert=${tlsFile('other-ca.pem')}`;
       await expect(ask('terminate', options)).rejects.toThrow('certificate verify failed');
       await until('the reason', () =>
@@ -243,7 +244,7 @@ describeUnless(missingForSandbox, 'TLS before and behind a real PostgreSQL', () 
       );
     });
 
-    itUnless(psql, 'require: plain text is told what to do, prefer gets TLS', async () => {
+    itUnless(psql, 'require: plain text gets an error with the remedy, prefer gets TLS', async () => {
       await expect(ask('require', 'sslmode=disable')).rejects.toThrow(
         /TLS is required \(tls_required\)[^]*HINT:.*sslmode=require/,
       );
@@ -251,7 +252,7 @@ describeUnless(missingForSandbox, 'TLS before and behind a real PostgreSQL', () 
     });
   });
 
-  test('none of it was an error of ours', async () => {
+  test('no session ended with an internal error', async () => {
     await Promise.all(clients.map((client) => client.end().catch(() => {})));
     for (const one of labs.values()) {
       await until('every session closed', () => (one.proxy.counts().get('write')?.states.relaying ?? 0) === 0);

@@ -1,4 +1,5 @@
-// The relay of a client whose TLS is ours: every byte once, half-close, back-pressure and resets as without.
+// The relay of a client whose TLS ends at the proxy: every byte once, half-close, back-pressure and resets as without
+// TLS.
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
@@ -42,14 +43,14 @@ async function start(behaviour: FakeBackend['behaviour'] = 'echo'): Promise<TlsC
   return client;
 }
 
-/** So that a byte that is lost, doubled or moved is seen. */
+/** A pattern that shows lost, doubled or moved bytes. */
 function aPattern(length: number): Buffer {
   const bytes = Buffer.alloc(length);
   for (let at = 0; at + 4 <= length; at += 4) bytes.writeUInt32BE(at, at);
   return bytes;
 }
 
-test('G7: eight megabytes each way at once are copied byte by byte', async () => {
+test('G7: eight megabytes each way at once arrive unchanged', async () => {
   const client = await start();
   const bytes = aPattern(8 * 1024 * 1024);
   client.socket.write(bytes);
@@ -59,7 +60,7 @@ test('G7: eight megabytes each way at once are copied byte by byte', async () =>
   expect(lab.proxy.counts().get('read')).toMatchObject({ toBackendBytes: whole, toClientBytes: whole });
 }, 40_000);
 
-test('scenario 36: half-close of the client with 300 kB in flight: every byte comes back, and the end of it', async () => {
+test('scenario 36: half-close of the client with 300 kB in flight: every byte comes back, and the end', async () => {
   const client = await start();
   const bytes = aPattern(300_000);
   client.socket.end(bytes);
@@ -69,7 +70,7 @@ test('scenario 36: half-close of the client with 300 kB in flight: every byte co
   expect(lab.reasons()).toEqual(['client_closed']);
 });
 
-test('scenario 36: half-close of the backend with 300 kB in flight: the client has every byte and may still speak', async () => {
+test('scenario 36: half-close of the server with 300 kB in flight: all of it arrives; the client may send', async () => {
   const client = await start('silent');
   const bytes = aPattern(300_000);
   backend.last().socket.end(bytes);
@@ -113,13 +114,13 @@ test('scenario 37: a client that does not read stops the backend', async () => {
     isFull = !socket.write(chunk) && (await isStuck(socket));
   }
   expect(isFull).toBe(true);
-  // What the kernel's buffers hold on the way, and no heap of ours.
+  // The kernel's buffers hold this much on the way, and our heap holds none of it.
   expect(sent).toBeLessThan(64 * 1024 * 1024);
   client.socket.resume();
   await until('every byte', () => client.received().length === sent, 30_000);
 }, 60_000);
 
-/** Nothing of what is queued has moved in many turns. */
+/** No queued byte has moved in many turns. */
 async function isStuck(socket: Socket): Promise<boolean> {
   for (let turn = 0, before = socket.writableLength; turn < 2_000; turn += 1) {
     if (socket.writableLength < before) return false;

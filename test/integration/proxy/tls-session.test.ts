@@ -1,4 +1,4 @@
-// A session whose TLS is ours is a session like any other: it is held, told, reset, and cancelled by key.
+// A session whose TLS ends at the proxy works as any other: it is held, gets errors, is reset, and is cancelled by key.
 import { expect, test } from 'vitest';
 import { AUTHENTICATION_OK, backendKeyData, readyForQuery } from '../../support/sockets/messages.ts';
 import { aCancelOf, aCancelRequest, aStartup, errorFields } from '../../support/sockets/packets.ts';
@@ -10,7 +10,7 @@ import { until } from '../../support/waiting/until.ts';
 
 const tls = tlsLab();
 
-test('G17: a cancel request reaches its session by key, in TLS or in plain text, also where TLS is required', async () => {
+test('G17: a cancel finds its session by key, in TLS or in plain text, also where TLS is required', async () => {
   await tls.start('require');
   const session = await connectTls(tls.at());
   session.socket.write(aStartup());
@@ -28,7 +28,7 @@ test('G17: a cancel request reaches its session by key, in TLS or in plain text,
   await until('the cancel', () => tls.one.connections.length === 3);
   await untilHeard(tls.one, aCancelOf(7, key));
   tls.one.last().socket.end();
-  // libpq takes anything but an orderly end of TLS for a failure.
+  // libpq treats any end but an orderly end of TLS as a failure.
   await until('the end', () => client.hasEnded);
   expect(tls.lab.events.filter(({ kind }) => kind === 'cancel_forwarded')).toMatchObject([
     { key: 'known' },
@@ -36,14 +36,14 @@ test('G17: a cancel request reaches its session by key, in TLS or in plain text,
   ]);
 });
 
-test('a cancel request that leads to nobody ends in order too', async () => {
+test('a cancel request with an unknown key ends in order too', async () => {
   await tls.start('terminate', { table: {} });
   const client = await connectTls(tls.at());
   client.socket.write(aCancelRequest());
   expect(await tls.reasonOf(client)).toEqual(['cancel_failed', 'the pool has no member to pass it on to']);
 });
 
-test('a client in TLS is held for a route, and told why there is none', async () => {
+test('a client in TLS is held for a route, and reads why there is none', async () => {
   await tls.start('terminate', { table: {}, hold: { clientTimeoutMs: 5_000 } });
   const client = await connectTls(tls.at());
   client.socket.write(aStartup());
@@ -56,7 +56,7 @@ test('a client in TLS is held for a route, and told why there is none', async ()
   await until('its end', () => client.hasEnded);
 });
 
-test('a session in TLS whose server ends without a word is told so, and TLS ends in order', async () => {
+test('a session in TLS whose server ends without an error gets one, and TLS ends in order', async () => {
   await tls.start();
   const client = await connectTls(tls.at());
   client.socket.write(aStartup());
@@ -74,7 +74,7 @@ test('a session in TLS whose server ends without a word is told so, and TLS ends
   expect(tls.lab.reasons()).toEqual(['backend_closed']);
 });
 
-test('a session in TLS that is between transactions is told why it ends', async () => {
+test('a session in TLS between transactions gets the reason of its end', async () => {
   await tls.start();
   const client = await connectTls(tls.at());
   client.socket.write(aStartup());
@@ -88,7 +88,7 @@ test('a session in TLS that is between transactions is told why it ends', async 
   await until('the end', () => client.hasEnded);
 });
 
-test('a session in TLS in the middle of something is reset', async () => {
+test('a session in TLS in the middle of a message is reset', async () => {
   await tls.start();
   const client = await connectTls(tls.at());
   client.socket.write(aStartup());

@@ -1,4 +1,4 @@
-// The end of a TLS socket without courtesy: with a reset, or with the end said in TLS.
+// The fast ends of a TLS socket: a reset, or an end with TLS's own close message.
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
@@ -38,11 +38,11 @@ beforeEach(async () => {
 
 afterEach(async () => {
   far.carrier.socket.destroy();
-  // A handle that leaked would keep the server from closing.
+  // A leaked handle would keep the server from closing.
   await close(server);
 });
 
-/** The same connection, whose incoming bytes are counted before TLS takes them. */
+/** The same connection; its incoming bytes are counted before TLS consumes them. */
 function counted(socket: Socket): Duplex {
   const wire = new Duplex({
     read: () => {},
@@ -74,12 +74,12 @@ test.each<[string, () => void]>([
   await until('the end at the peer', () => far.isClosed || far.hasEnded);
 });
 
-test('a reset is one: the peer sees it', async () => {
+test('a reset arrives at the peer as a reset', async () => {
   resetSocket(near);
   await until('the reset', () => far.wasReset);
 });
 
-test('closed, it says the end in TLS', async () => {
+test('closed, it sends the end in TLS', async () => {
   near.write('last words');
   await until('that they are on their way', () => near.writableLength === 0);
   await until('them', () => far.received().toString() === 'last words');
@@ -92,7 +92,7 @@ test('closed, it says the end in TLS', async () => {
   await until('the end of both', () => near.closed && carrier.closed);
 });
 
-test('closed with more to write than fits, it does not wait', async () => {
+test('closed with more bytes to write than fit, it does not wait', async () => {
   far.socket.pause();
   near.write(MUCH);
   closeSocket(near);

@@ -1,4 +1,5 @@
-// Client-side TLS that is ours: who asks gets a handshake, and from there on it is a client like any other.
+// Client-side TLS that ends at the proxy: a client that requests it gets a handshake, and then works as any other
+// client.
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { GSSENC_REQUEST, SSL_REQUEST, aPacket, aStartup, errorFields } from '../../support/sockets/packets.ts';
@@ -11,7 +12,7 @@ import { until } from '../../support/waiting/until.ts';
 
 const tls = tlsLab();
 
-test('SSLRequest: the handshake is ours, and what is inside is read: the target leads elsewhere', async () => {
+test('SSLRequest: the proxy does the handshake and reads inside it: the target routes elsewhere', async () => {
   await tls.start();
   const client = await connectTls(tls.at());
   expect(client.socket.authorized).toBe(true);
@@ -32,7 +33,7 @@ test('direct TLS with ALPN', async () => {
   await untilHeard(tls.one, aStartup());
 });
 
-test('TLS 1.2 is the least, and is enough', async () => {
+test('TLS 1.2 is the minimum, and is enough', async () => {
   await tls.start();
   const client = await connectTls(tls.at(), { maxVersion: 'TLSv1.2' });
   expect(client.socket.getProtocol()).toBe('TLSv1.2');
@@ -63,7 +64,7 @@ test.each([
   expect(await tls.reasonOf(client)).toEqual(['tls_failed', why]);
 });
 
-test('a client that does not trust the certificate says so or leaves', async () => {
+test('a client that does not trust the certificate sends an alert or leaves', async () => {
   await tls.start();
   const client = await beginTls(tls.at(), { ca: tlsText('other-ca.pem') });
   expect(await tls.reasonOf(client)).toEqual([
@@ -94,21 +95,21 @@ test('the end of the process ends a handshake under way', async () => {
   expect(tls.lab.reasons()).toEqual(['shutdown']);
 });
 
-test('a client that leaves after the handshake without a word is none that failed', async () => {
+test('a client that leaves silently after the handshake is no failed handshake', async () => {
   await tls.start();
   const client = await connectTls(tls.at());
   client.socket.end();
   expect(await tls.reasonOf(client)).toEqual(['client_gave_up', undefined]);
 });
 
-test('scenario 34: a probe that connects and leaves is silent as ever', async () => {
+test('scenario 34: a probe that connects and leaves causes no log line', async () => {
   await tls.start();
   const client = await connectRaw(tls.at());
   client.socket.end();
   expect(await tls.reasonOf(client)).toEqual(['no_startup', undefined]);
 });
 
-test('plain text is accepted still, and may ask for GSS first', async () => {
+test('plain text is still accepted, and may request GSS first', async () => {
   await tls.start();
   const client = await connectRaw(tls.at());
   client.socket.write(GSSENC_REQUEST);
@@ -165,7 +166,7 @@ test('scenario 31: inside direct TLS each request is declined once', async () =>
   expect(await until('the error', () => errorFields(client.received().subarray(2)))).toMatchObject({ C: '0A000' });
 });
 
-test('TLS inside TLS is not PostgreSQL, and the error comes in the encryption that there is', async () => {
+test('TLS inside TLS is not PostgreSQL, and the error comes inside the existing encryption', async () => {
   await tls.start();
   const client = await connectTls(tls.at());
   client.socket.write(Uint8Array.of(0x16, 3, 1));
@@ -175,14 +176,14 @@ test('TLS inside TLS is not PostgreSQL, and the error comes in the encryption th
   });
 });
 
-test('what PostgreSQL is to judge goes there as it is: another protocol', async () => {
+test('another protocol goes to PostgreSQL unchanged, which judges it', async () => {
   await tls.start();
   const client = await connectTls(tls.at());
   client.socket.write(aPacket(0x00020000, Buffer.alloc(288)));
   await untilHeard(tls.one, aPacket(0x00020000, Buffer.alloc(288)));
 });
 
-test('require: plain text is refused with what to do', async () => {
+test('require: plain text is refused, with the remedy', async () => {
   await tls.start('require');
   const client = await connectRaw(tls.at());
   client.socket.write(aStartup());
@@ -225,12 +226,12 @@ test('one deadline covers request, handshake and startup message', async () => {
   expect(tls.lab.reasons()).toEqual(['startup_timeout', 'startup_timeout']);
 });
 
-test('a client that stands still in its handshake makes room for the next one', async () => {
+test('a client that stalls in its handshake frees its slot for the next one', async () => {
   await tls.start('terminate', { client: { maxHandshakes: 1 } });
   const still = await connectRaw(tls.at());
   still.socket.write(SSL_REQUEST);
   await until('S', () => still.received().toString() === 'S');
-  // A record of a handshake that does not go on.
+  // A record of a handshake that never continues.
   still.socket.write(Buffer.from([0x16, 3, 1, 0, 200, 1]));
   await tls.clock.advance(1_000);
   const early = await connectRaw(tls.at());

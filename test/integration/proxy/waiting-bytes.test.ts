@@ -1,4 +1,5 @@
-// What clients of an exclusive pool say after this process stood still waits until its members were asked again: whole, in order, once.
+// Clients of an exclusive pool send after this process stood still. Their bytes wait until the members were probed
+// again, and arrive whole, in order and once.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Standing } from '../../../src/core/standing.ts';
 import { echoSession, isOver } from '../../support/sockets/echo-session.ts';
@@ -38,13 +39,13 @@ describe.each(['auto', 'streams'] as const)('relay: %s', (relay) => {
     await backend.stop();
   });
 
-  /** Until it is sure that more bytes than these would have come. */
+  /** Runs until later bytes would surely have arrived. */
   async function aReadSessionEchoes(): Promise<void> {
     const other = await echoSession(lab.address('read'));
     other.socket.destroy();
   }
 
-  test('bytes and the half-close behind them go on with the answer, in order', async () => {
+  test('bytes and the half-close after them go on with the answer, in order', async () => {
     lab.proxy.stalled(clock.now(), 800);
     client.socket.write('one ');
     await aReadSessionEchoes();
@@ -56,7 +57,7 @@ describe.each(['auto', 'streams'] as const)('relay: %s', (relay) => {
     expect(client.received().subarray(aStartup().length).toString()).toBe('one two');
   });
 
-  test('10 MB that begin to come meanwhile arrive whole, and are not kept here', async () => {
+  test('10 MB that begin to arrive meanwhile arrive whole, and the proxy does not store them', async () => {
     lab.proxy.stalled(clock.now(), 800);
     const before = process.memoryUsage().arrayBuffers;
     const sent = Buffer.alloc(10_000_000, 'abcdefg');
@@ -69,7 +70,7 @@ describe.each(['auto', 'streams'] as const)('relay: %s', (relay) => {
     expect(client.received().subarray(aStartup().length).equals(sent)).toBe(true);
   });
 
-  test('without an answer they go on after the time that a probe may take', async () => {
+  test('without an answer the bytes go on after the time that a probe may take', async () => {
     lab.proxy.stalled(clock.now(), 800);
     client.socket.write('late');
     await aReadSessionEchoes();
@@ -79,7 +80,7 @@ describe.each(['auto', 'streams'] as const)('relay: %s', (relay) => {
     await until('the echo', () => client.received().subarray(aStartup().length).toString() === 'late');
   });
 
-  test('a member that is found demoted gets nothing', async () => {
+  test('a member that is found demoted gets no byte', async () => {
     lab.proxy.stalled(clock.now(), 800);
     client.socket.write('late');
     await aReadSessionEchoes();
@@ -89,7 +90,7 @@ describe.each(['auto', 'streams'] as const)('relay: %s', (relay) => {
     expect(backend.connections[0]?.received().equals(aStartup())).toBe(true);
   });
 
-  test.each(['reset', 'close'] as const)('a client that goes meanwhile, by %s, leaves nothing behind', async (how) => {
+  test.each(['reset', 'close'] as const)('a client that ends meanwhile, by %s, leaves nothing behind', async (how) => {
     lab.proxy.stalled(clock.now(), 800);
     client.socket.write('late');
     await aReadSessionEchoes();
@@ -101,7 +102,7 @@ describe.each(['auto', 'streams'] as const)('relay: %s', (relay) => {
     await until('the end at the server', () => backend.connections[0]?.isClosed);
   });
 
-  test('a server that goes meanwhile ends the session', async () => {
+  test('a server that leaves meanwhile ends the session', async () => {
     lab.proxy.stalled(clock.now(), 800);
     client.socket.write('late');
     await aReadSessionEchoes();

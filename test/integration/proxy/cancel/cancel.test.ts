@@ -37,7 +37,7 @@ async function aSession(backend: FakeBackend, key: Uint8Array, opening = aStartu
   client.socket.write(opening);
   await until('the session', () => backend.connections.length === before + 1 && backend.last().chunks.length > 0);
   const answer = Buffer.concat([AUTHENTICATION_OK, key, readyForQuery('I')]);
-  // Cut in the key.
+  // The cut is within the key.
   backend.last().socket.write(answer.subarray(0, 14));
   await until('a part', () => client.received().length === 14);
   backend.last().socket.write(answer.subarray(14));
@@ -74,7 +74,7 @@ test.each([4, 32, 256])('scenario 35: a key of %i bytes finds its session, whate
   expect(one.connections).toHaveLength(1);
 });
 
-test('scenario 35: a key that nobody has goes to the listener’s own pool', async () => {
+test('scenario 35: an unknown key goes to the listener’s own pool', async () => {
   await aSession(one, backendKeyData(42, SECRET));
   await aSession(two, backendKeyData(43, SECRET));
   const request = aCancelOf(43, Buffer.from([1, 2, 3, 5]));
@@ -84,7 +84,7 @@ test('scenario 35: a key that nobody has goes to the listener’s own pool', asy
   expect(told()).toMatchObject([{ pool: 'write', key: 'unknown', members: ['pg-1'] }]);
 });
 
-test('scenario 35: replay after the end: the key of a session that is gone is unknown', async () => {
+test('scenario 35: replay after the end: the key of an ended session is unknown', async () => {
   const session = await aSession(two, backendKeyData(43, SECRET));
   session.socket.end();
   two.last().socket.end();
@@ -96,7 +96,7 @@ test('scenario 35: replay after the end: the key of a session that is gone is un
   expect(told()).toMatchObject([{ pool: 'write', key: 'unknown' }]);
 });
 
-test('scenario 35: a key of another proxy’s session goes to the pool’s members, though they have no session of ours', async () => {
+test('scenario 35: a key of another proxy’s session goes to the pool’s members, also without a session', async () => {
   const three = await startFakeBackend('silent');
   lab.decide({ write: {}, read: { open: { 'pg-2': two.address, 'pg-3': three.address } } });
   await aSession(two, backendKeyData(43, SECRET));
@@ -113,7 +113,7 @@ test('scenario 35: a key of another proxy’s session goes to the pool’s membe
   await three.stop();
 });
 
-test('scenario 35: at most eight members hear a key that nobody has', async () => {
+test('scenario 35: an unknown key goes to at most eight members', async () => {
   const many = await Promise.all(Array.from({ length: 10 }, () => startFakeBackend('gone')));
   lab.decide({ read: { open: Object.fromEntries(many.map(({ address }, index) => [`pg-${index}`, address])) } });
   const canceller = await cancel('read', aCancelOf(44, SECRET));
@@ -136,7 +136,7 @@ test('scenario 35: a key that passes inside an opaque stream is not read', async
   expect(whoHeard(request)).toEqual(['pg-1']);
 });
 
-test('scenario 35: guesses are rationed by listener; who knows the key is not', async () => {
+test('scenario 35: unknown keys are rate-limited per listener; known keys are not', async () => {
   await aSession(one, backendKeyData(42, SECRET));
   const guess = aCancelOf(42, Buffer.from([0, 0, 0, 0]));
   for (let count = 0; count < 21; count += 1) await cancel('write', guess);
@@ -172,7 +172,7 @@ test('scenario 35: a cancel whose server cannot be reached has failed, and is no
   expect(told()).toEqual([]);
 });
 
-test('scenario 35: of several members those that were reached are told', async () => {
+test('scenario 35: the cancel reaches those of several members that accept a connect', async () => {
   const three = await startFakeBackend('gone');
   await two.refuseConnections();
   lab.decide({ read: { open: { 'pg-2': two.address, 'pg-3': three.address } } });
@@ -183,7 +183,7 @@ test('scenario 35: of several members those that were reached are told', async (
   await three.stop();
 });
 
-test('scenario 35: an address that guesses without end does not shut out another one', async () => {
+test('scenario 35: an address that guesses without end does not lock out another address', async () => {
   const guess = aCancelOf(42, Buffer.from([0, 0, 0, 0]));
   for (let count = 0; count < 30; count += 1) await cancel('write', guess);
   await until('the ration', () => lab.reasons().length === 10);
@@ -195,7 +195,7 @@ test('scenario 35: an address that guesses without end does not shut out another
   await until('the others', () => whoHeard(guess).length === 20);
 });
 
-/** Another process that shares the ports; its answers are given by hand. */
+/** Another process that shares the ports. The test gives its answers by hand. */
 async function withPeers(): Promise<((outcome: CancelOutcome) => void)[]> {
   lab.proxy.close();
   const answers: ((outcome: CancelOutcome) => void)[] = [];
@@ -208,7 +208,7 @@ async function withPeers(): Promise<((outcome: CancelOutcome) => void)[]> {
   return answers;
 }
 
-test('scenario 35: the ration of guesses is shared by the processes', async () => {
+test('scenario 35: the processes share the limit on guesses', async () => {
   const answers = await withPeers();
   const guess = aCancelOf(42, SECRET);
   for (let count = 1; count <= 21; count += 1) {
@@ -220,7 +220,7 @@ test('scenario 35: the ration of guesses is shared by the processes', async () =
   await until('the guesses', () => whoHeard(guess).length === 10);
 });
 
-test('scenario 35: what another process has passed on is done when that says so, with what came of it', async () => {
+test('scenario 35: a cancel passed on by another process is done when that process reports the result', async () => {
   const answers = await withPeers();
   const first = await cancel('write', aCancelOf(42, SECRET));
   await until('the question', () => answers.length === 1);
@@ -238,7 +238,7 @@ test('scenario 35: what another process has passed on is done when that says so,
   expect(one.connections).toHaveLength(0);
 });
 
-test('scenario 35: an answer of another process that comes after the end of this one starts nothing', async () => {
+test('scenario 35: an answer of another process after the end of this process starts nothing', async () => {
   const answers = await withPeers();
   await cancel('write', aCancelOf(42, SECRET));
   await until('the question', () => answers.length === 1);

@@ -1,4 +1,5 @@
-// A member that does not answer a connect is raced by the next one: its client loses the delay, and neither a seat nor a count.
+// A member does not answer a connect, and the next one is tried in parallel. The client loses the delay, and no slot or
+// count leaks.
 import { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
@@ -18,7 +19,7 @@ let lab: ProxyLab;
 let one: FakeBackend;
 let two: FakeBackend;
 let clock: ManualClock;
-/** Connects to pg-1 that are under way: the test says how they end. */
+/** Connects to pg-1 that are under way. The test decides how they end. */
 let unanswered: Map<number, (result: DialResult) => void>;
 
 beforeEach(async () => {
@@ -32,9 +33,9 @@ afterEach(async () => {
   await until('no timer left', () => clock.pending() === 0);
   expect(unanswered.size).toBe(0);
   const counts = lab.proxy.counts().get('read');
-  expect({ accepted: counts?.accepted, seated: counts?.members.size }).toEqual({
+  expect({ accepted: counts?.accepted, slots: counts?.members.size }).toEqual({
     accepted: lab.closed().length,
-    seated: 0,
+    slots: 0,
   });
   await Promise.all([one.stop(), two.stop()]);
 });
@@ -77,14 +78,14 @@ function dials(): readonly string[] {
   return lab.events.flatMap((event) => (event.kind === 'dial_finished' ? [`${event.member} ${event.outcome}`] : []));
 }
 
-function seats(): Readonly<Record<string, number>> {
+function slots(): Readonly<Record<string, number>> {
   return Object.fromEntries(lab.proxy.counts().get('read')?.members ?? []);
 }
 
-test('after attempt_delay the next member is tried too; the connect that loses is given up and its member is asked soon', async () => {
+test('after attempt_delay the next member is tried; the losing connect is closed, its member probed', async () => {
   await start();
   await aClient();
-  expect(seats()).toEqual({ 'pg-1': 1 });
+  expect(slots()).toEqual({ 'pg-1': 1 });
   await clock.advance(249);
   expect(dials()).toEqual([]);
   await clock.advance(1);
@@ -92,28 +93,28 @@ test('after attempt_delay the next member is tried too; the connect that loses i
   expect(dials()).toEqual(['pg-1 outraced', 'pg-2 connected']);
   expect(unanswered.size).toBe(0);
   expect(lab.triggers).toEqual([{ kind: 'connect_slow', member: 'pg-1' }]);
-  expect(seats()).toEqual({ 'pg-2': 1 });
+  expect(slots()).toEqual({ 'pg-2': 1 });
 });
 
-test('the first member may still win; the second is not held to be slow', async () => {
+test('the first member may still win; the second one is not counted as slow', async () => {
   await two.refuseConnections();
   await start({
     dial: (address, limits, onResult) => withoutAnswer({ ...address, port: one.address.port }, limits, onResult),
   });
   await aClient();
   await clock.advance(250);
-  expect([unanswered.size, seats()]).toEqual([2, { 'pg-2': 1 }]);
+  expect([unanswered.size, slots()]).toEqual([2, { 'pg-2': 1 }]);
   const socket = new Socket().connect({ host: one.address.host, port: one.address.port });
   await until('a connection', () => !socket.connecting);
   const [first] = unanswered.values();
   first?.({ kind: 'connected', socket });
   await until('the session', () => one.connections.length === 1 && one.last().chunks.length > 0);
   expect(dials()).toEqual(['pg-2 outraced', 'pg-1 connected']);
-  expect([lab.triggers, seats()]).toEqual([[], { 'pg-1': 1 }]);
+  expect([lab.triggers, slots()]).toEqual([[], { 'pg-1': 1 }]);
   await two.listenAgain();
 });
 
-test('when the second refuses, the first goes on until its own deadline', async () => {
+test('when the second member refuses, the first connect goes on until its own deadline', async () => {
   await two.refuseConnections();
   await start();
   await aClient();
@@ -125,14 +126,14 @@ test('when the second refuses, the first goes on until its own deadline', async 
   await clock.advance(1);
   expect(dials()).toEqual(['pg-2 refused', 'pg-1 timeout']);
   expect(lab.proxy.counts().get('read')?.states).toMatchObject({ holding: 1 });
-  expect(seats()).toEqual({});
+  expect(slots()).toEqual({});
   await two.listenAgain();
   await clock.advance(100);
   await clock.advance(250);
   await until('the session', () => two.connections.length === 1);
 });
 
-test('a client that leaves in the middle ends every connect of it', async () => {
+test('a client that leaves during the race ends each of its connects', async () => {
   await start({
     dial: (address, limits, onResult) => withoutAnswer({ ...address, port: one.address.port }, limits, onResult),
   });
@@ -141,7 +142,7 @@ test('a client that leaves in the middle ends every connect of it', async () => 
   expect(unanswered.size).toBe(2);
   client.socket.destroy();
   await until('the end', () => lab.reasons().length === 1);
-  expect([lab.reasons(), unanswered.size, seats()]).toEqual([['client_gave_up'], 0, {}]);
+  expect([lab.reasons(), unanswered.size, slots()]).toEqual([['client_gave_up'], 0, {}]);
 });
 
 test('a member that leaves during the race is not used, although it wins', async () => {
@@ -152,10 +153,10 @@ test('a member that leaves during the race is not used, although it wins', async
   expect(two.connections).toHaveLength(0);
   lab.decide({ read: { open: { 'pg-2': two.address } } });
   await until('the session', () => two.connections.length === 1 && two.last().chunks.length > 0);
-  expect(seats()).toEqual({ 'pg-2': 1 });
+  expect(slots()).toEqual({ 'pg-2': 1 });
 });
 
-test('a member that is found gone when the race would begin: its client is routed again, with one connect', async () => {
+test('a member that left before the race begins: its client is routed again, with one connect', async () => {
   const news: (() => void)[] = [];
   await start({ onDecideIfDue: () => news.shift()?.() });
   await aClient();
@@ -166,7 +167,7 @@ test('a member that is found gone when the race would begin: its client is route
   expect(dials()).toEqual(['pg-2 connected']);
 });
 
-test('at most `attempts` connects at once, and none is raced where that is off or nobody else is there', async () => {
+test('at most `attempts` connects at once; no race where races are off or no other member is there', async () => {
   await start({ backend: { connectAttempts: 1 } });
   await aClient();
   await clock.advance(2999);
@@ -179,7 +180,7 @@ test('at most `attempts` connects at once, and none is raced where that is off o
   expect(two.connections).toHaveLength(0);
 });
 
-test('a member that missed a probe gets new clients only when nobody else can', async () => {
+test('a member that missed a probe gets new clients only when no other member is available', async () => {
   const suspect = { 'pg-1': { isSuspect: true } } as const;
   await start({ table: { read: { ...both(), sharing: suspect } } });
   for (let count = 1; count <= 3; count += 1) {
@@ -187,7 +188,7 @@ test('a member that missed a probe gets new clients only when nobody else can', 
     client.socket.write(aStartup());
     await until('a session on pg-2', () => two.connections.length === count);
   }
-  await until('the seats', () => seats()['pg-2'] === 3);
+  await until('the slots', () => slots()['pg-2'] === 3);
   lab.decide({ read: { open: { 'pg-1': one.address }, sharing: suspect } });
   await aClient();
 });

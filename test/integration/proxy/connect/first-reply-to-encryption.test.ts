@@ -1,4 +1,4 @@
-// A client that asks for encryption first: the backend answers, and where it says no the client is one like any other.
+// A client that asks for encryption first. The server answers; after a refusal the client goes on as any other client.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { aPool, aWritePool } from '../../../support/values/builders.ts';
 import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
@@ -45,7 +45,7 @@ async function start(options: ProxyLabOptions = {}): Promise<void> {
   lab = await startProxyLab({ clock, table, ...options });
 }
 
-/** Asks, and waits until the backend was asked. */
+/** Sends a request for encryption, and waits until the backend has read it. */
 async function ask(backend: FakeBackend, request: Uint8Array = SSL_REQUEST, pool = 'write'): Promise<RawClient> {
   const client = await connectRaw(lab.address(pool));
   const before = backend.connections.length;
@@ -54,7 +54,7 @@ async function ask(backend: FakeBackend, request: Uint8Array = SSL_REQUEST, pool
   return client;
 }
 
-/** Asks, and is told no. */
+/** A client whose request for encryption was declined. */
 async function aDeclinedClient(backend: FakeBackend = one, pool = 'write'): Promise<RawClient> {
   const client = await ask(backend, SSL_REQUEST, pool);
   backend.last().socket.write('N');
@@ -70,7 +70,7 @@ function states(pool = 'write') {
   return lab.proxy.counts().get(pool)?.states;
 }
 
-test('after N the startup message goes to the backend that said so, without its target', async () => {
+test('after N the startup message goes to the server that declined, without its target', async () => {
   await start();
   const client = await aDeclinedClient();
   expect(states()).toMatchObject({ startup: 1, dialing: 0 });
@@ -86,7 +86,7 @@ test('after N the startup message goes to the backend that said so, without its 
   expect(lab.proxy.counts().get('write')?.toBackendBytes).toBe(startup.length);
 });
 
-test.each(['S', 'G', 'E and a very old message\0'])('after %j the stream is theirs alone', async (answer) => {
+test.each(['S', 'G', 'E and a very old message\0'])('after %j the stream is opaque to the proxy', async (answer) => {
   await start();
   const client = await ask(one);
   one.last().socket.write(answer);
@@ -100,7 +100,7 @@ test.each(['S', 'G', 'E and a very old message\0'])('after %j the stream is thei
 test.each([
   ['SSLRequest', GSSENC_REQUEST, SSL_REQUEST],
   ['GSSENCRequest', SSL_REQUEST, GSSENC_REQUEST],
-])('both kinds go to the backend that said no to the first; a second %s is refused', async (name, first, second) => {
+])('both requests go to the server that declined the first; a second %s is refused', async (name, first, second) => {
   await start();
   const client = await ask(one, first);
   one.last().socket.write('N');
@@ -116,7 +116,7 @@ test.each([
   expect(one.connections).toHaveLength(1);
 });
 
-test('a target elsewhere is dialed with the startup message alone, and the spare is closed', async () => {
+test('a target elsewhere gets a new connect and the startup message alone; the spare is closed', async () => {
   await start();
   const client = await aDeclinedClient();
   client.socket.write(aStartup({ user: 'u', database: 'app@ro' }));
@@ -139,13 +139,13 @@ test('a target in which the same member is open keeps the spare', async () => {
 const UNASKED = Buffer.concat([SSL_REQUEST, aStartup()]);
 
 test.each(Array.from({ length: 10 }, (_, index) => index))(
-  'scenario 32: what comes behind the request before its answer is refused, cut at %i',
+  'scenario 32: bytes after the request and before its answer are refused, cut at %i',
   async (cut) => {
     await start();
     const client = await connectRaw(lab.address('write'));
     client.socket.setNoDelay();
     client.socket.write(UNASKED.subarray(0, cut));
-    // One byte less than a packet, and the packet alone, are told apart by what the backend sees.
+    // The backend sees a difference between one byte less than a packet and the packet alone.
     if (cut === 8) await until('the request', () => one.connections.length === 1 && heard(one).length === 8);
     else if (cut > 0) await until('those bytes', () => client.socket.writableLength === 0);
     client.socket.write(UNASKED.subarray(cut));
@@ -158,7 +158,7 @@ test.each(Array.from({ length: 10 }, (_, index) => index))(
   },
 );
 
-test('scenario 32: the same of a client that waits for a route', async () => {
+test('scenario 32: the same for a client that waits for a route', async () => {
   await start({ table: {} });
   const client = await connectRaw(lab.address('write'));
   client.socket.write(SSL_REQUEST);
@@ -167,7 +167,7 @@ test('scenario 32: the same of a client that waits for a route', async () => {
   expect(await until('the error', () => errorFields(client.received()))).toMatchObject({ C: '08P01' });
 });
 
-test('scenario 32: a backend that says more than N is not shown and not used', async () => {
+test('scenario 32: a server that sends more than N is neither shown nor used', async () => {
   await start();
   const client = await ask(one);
   one.last().socket.write('Nand what nobody asked for');
@@ -228,7 +228,7 @@ test('a pool that closes meanwhile refuses the startup message, and keeps no spa
   await until('the end of the spare', () => one.last().hasEnded || one.last().isClosed);
 });
 
-test('the process stops: who waits with a spare is told when it goes on', async () => {
+test('the process stops: a client that waits with a spare gets an error when it goes on', async () => {
   await start();
   const client = await aDeclinedClient();
   void lab.proxy.drain(60_000);
@@ -237,7 +237,7 @@ test('the process stops: who waits with a spare is told when it goes on', async 
   await until('the end of the spare', () => one.last().hasEnded || one.last().isClosed);
 });
 
-test('one deadline covers all that the client takes, before and after the answer', async () => {
+test('one deadline covers all time of the client, before and after the answer', async () => {
   await start();
   const client = await connectRaw(lab.address('write'));
   await until('the accept', () => states()?.startup === 1);
@@ -254,7 +254,7 @@ test('one deadline covers all that the client takes, before and after the answer
   await until('the end of the spare', () => one.last().hasEnded || one.last().isClosed);
 });
 
-test('the time a client waits for a route is not its own', async () => {
+test('the time a client waits for a route does not count against its deadline', async () => {
   await start({ table: {} });
   const client = await connectRaw(lab.address('write'));
   client.socket.write(SSL_REQUEST);
@@ -284,7 +284,7 @@ test('a cancel request after N is passed on, and the spare is closed', async () 
   expect(lab.reasons()).toEqual(['cancel_forwarded']);
 });
 
-test('a backend that closes without an answer: in an exclusive pool the client gets one more chance', async () => {
+test('a server that closes without an answer: in an exclusive pool the client gets one more attempt', async () => {
   one.behaviour = 'gone';
   await start();
   const client = await connectRaw(lab.address('write'));
@@ -296,7 +296,7 @@ test('a backend that closes without an answer: in an exclusive pool the client g
   await until('the end', () => client.hasEnded);
 });
 
-test('a backend that is slow to answer is listened to by the client itself', async () => {
+test('the client itself reads the answer of a slow server', async () => {
   await start();
   const client = await ask(one);
   await clock.advance(2_000);
@@ -305,7 +305,7 @@ test('a backend that is slow to answer is listened to by the client itself', asy
   await until('the answer', () => client.received().toString() === 'S');
 });
 
-test('who said N and then shuts down: the client is held for the next', async () => {
+test('a server declines and then shuts down: the client is held for the next one', async () => {
   await start();
   const client = await aDeclinedClient();
   client.socket.write(aStartup());
@@ -318,7 +318,7 @@ test('who said N and then shuts down: the client is held for the next', async ()
   expect(client.received().toString()).toBe('N');
 });
 
-test('a member that leaves before it has answered: the next one is asked, and the client hears one answer', async () => {
+test('a member that leaves before it answers: the next one gets the request, and the client one answer', async () => {
   await start();
   const client = await ask(one);
   lab.decide({
@@ -330,7 +330,7 @@ test('a member that leaves before it has answered: the next one is asked, and th
   await until('the end', () => one.last().hasEnded || one.last().isClosed);
 });
 
-test('a client takes one turn of a round, however often it asks', async () => {
+test('a client takes one round-robin turn, for any number of requests', async () => {
   const open = { 'pg-1': one.address, 'pg-2': two.address };
   await start({ pools: [aWritePool(), aPool({ balance: 'round_robin' })], table: { read: { open } } });
   for (const backend of [one, two, one]) {

@@ -1,4 +1,4 @@
-// A primary that shuts down in the moment of a connect: the client is held for the next one instead of reading about it.
+// A primary that shuts down during a connect. Its client is held for the next primary and reads no error.
 import { afterEach, expect, test } from 'vitest';
 import { startFakeBackend } from '../../../support/fakes/fake-backend.ts';
 import type { FakeBackend } from '../../../support/fakes/fake-backend.ts';
@@ -12,7 +12,7 @@ import { until } from '../../../support/waiting/until.ts';
 let lab: ProxyLab;
 let old: FakeBackend;
 let next: FakeBackend;
-/** What the probe after the refusal finds out: the primary stops, or nothing new. */
+/** The result of the probe after the refusal: the primary stops, or no change. */
 let isStopping: boolean;
 let asked = 0;
 
@@ -64,7 +64,7 @@ test('scenario 38: 57P03 of a member that is still the primary is relayed as it 
   expect(lab.closed()).toMatchObject([{ reason: 'backend_closed', member: 'pg-1' }]);
 });
 
-test('in a pool of several members the backend is relayed from its first word', async () => {
+test('in a pool of several members the server’s first bytes are relayed already', async () => {
   isStopping = false;
   await start('stopping', 'read');
   const client = await connectRaw(lab.address('read'));
@@ -74,7 +74,7 @@ test('in a pool of several members the backend is relayed from its first word', 
   expect(old.connections).toHaveLength(1);
 });
 
-test('a client that leaves before the backend speaks leaves nothing behind', async () => {
+test('a client that leaves before the server answers leaves nothing behind', async () => {
   isStopping = false;
   await start('silent');
   const client = await connectRaw(lab.address('write'));
@@ -85,7 +85,7 @@ test('a client that leaves before the backend speaks leaves nothing behind', asy
   expect(lab.reasons()).toEqual(['client_gave_up']);
 });
 
-test('a primary that is demoted before it speaks is left, and the client is held', async () => {
+test('a primary that is demoted before it answers is dropped, and the client is held', async () => {
   isStopping = false;
   await start('silent');
   const client = await connectRaw(lab.address('write'));

@@ -46,7 +46,7 @@ function outcomes(): readonly string[] {
   return lab.events.flatMap((event) => (event.kind === 'hold_ended' ? [event.outcome] : []));
 }
 
-test('a client that waits is let go when the route opens, with what it had said', async () => {
+test('a waiting client is released when the route opens, with the bytes that it had sent', async () => {
   await start();
   await aHeldClient();
   expect(backend.connections.length).toBe(0);
@@ -65,13 +65,13 @@ test('a client held behind its SSLRequest is simply forwarded', async () => {
   expect(client.received().length).toBe(0);
 });
 
-test('G13: nobody is let through before the first complete round', async () => {
+test('G13: no client is released before the first complete round', async () => {
   await start({ table: { write: { otherwise: 'starting' } } });
   await aHeldClient();
   expect(lab.events.find((event) => event.kind === 'hold_started')).toMatchObject({ cause: 'starting' });
 });
 
-test('after client_timeout the client is told what is known and how long it waited', async () => {
+test('after client_timeout the client reads the known reason and the time that it waited', async () => {
   const others = { 'pg-2': { address: backend.address, standing: DEMOTED } };
   await start({ table: { write: { others } }, hold: { clientTimeoutMs: 5_000 } });
   const client = await aHeldClient();
@@ -90,7 +90,7 @@ test('after client_timeout the client is told what is known and how long it wait
   expect(outcomes()).toEqual(['timeout']);
 });
 
-test('a client that leaves while it waits is noticed', async () => {
+test('the proxy notices a client that leaves while it waits', async () => {
   await start();
   const client = await aHeldClient();
   client.socket.end();
@@ -103,7 +103,7 @@ test('a client that leaves while it waits is noticed', async () => {
   expect(lab.reasons()).toEqual(['client_gave_up', 'client_gave_up']);
 });
 
-test('G11: what a held client sends is bounded, and all of it arrives in the end', async () => {
+test('G11: the bytes of a held client are limited, and all of them arrive in the end', async () => {
   await start();
   const client = await aHeldClient();
   const flood = Buffer.alloc(32 * 1024 * 1024, 7);
@@ -116,7 +116,7 @@ test('G11: what a held client sends is bounded, and all of it arrives in the end
 
 const isRefused = (client: RawClient): boolean => errorFields(client.received()) !== undefined;
 
-test('G11: clients that say much while they wait are refused when all together said too much; the others wait on', async () => {
+test('G11: loud waiting clients are refused when all together exceed the limit; the others wait on', async () => {
   await start({ hold: { maxSessions: 1_000 } });
   const quiet = await aHeldClient();
   const flood = Buffer.concat([aStartup(), Buffer.alloc(256 * 1024, 7)]);
@@ -132,18 +132,18 @@ test('G11: clients that say much while they wait are refused when all together s
     M: expect.stringContaining('(hold_full)'),
     D: expect.stringContaining('waiting clients have sent more than the proxy can buffer'),
   });
-  // 16 MB, and no more than 80 kB of each.
+  // The limit is 16 MB in total and 80 kB per client.
   expect(loud.length).toBeGreaterThan(200);
   expect(quiet.received().length).toBe(0);
   for (const { socket } of loud) socket.destroy();
   await clock.advance(30_000);
   await until('the end of their wait', () => held() === 0);
-  // What was kept for them is free again.
+  // The memory kept for the refused clients is free again.
   const another = await aHeldClient(flood);
   expect(another.received().length).toBe(0);
 });
 
-test('one over the number is refused at once', async () => {
+test('one client over the limit is refused at once', async () => {
   await start({ hold: { maxSessions: 2 } });
   await aHeldClient();
   await aHeldClient();
@@ -159,7 +159,7 @@ test('one over the number is refused at once', async () => {
   expect(held()).toBe(2);
 });
 
-test('once the pool has been without a route for outage_timeout, who waits and who comes is refused; a route resets it', async () => {
+test('after outage_timeout without a route, waiting and new clients are refused; a route resets it', async () => {
   await start({ hold: { clientTimeoutMs: 30_000, outageTimeoutMs: 60_000 } });
   await clock.advance(45_000);
   const waiting = await aHeldClient();
@@ -183,7 +183,7 @@ test('once the pool has been without a route for outage_timeout, who waits and w
   await aHeldClient();
 });
 
-test('a route that closes for good turns away who waits', async () => {
+test('a route that closes for good refuses its waiting clients', async () => {
   await start();
   const client = await aHeldClient();
   lab.decide({ write: { otherwise: 'closed' } });
@@ -196,7 +196,7 @@ function released(): readonly number[] {
   return lab.events.flatMap((event) => (event.kind === 'hold_ended' ? [event.session] : []));
 }
 
-test('G20: those who wait are let go in order at the release rate', async () => {
+test('G20: waiting clients are released in order at the release rate', async () => {
   await start({ hold: { maxConnectsPerSecond: 100 } });
   for (let count = 0; count < 6; count += 1) await aHeldClient();
   open();
@@ -218,7 +218,7 @@ test('a route that closes during the release stops it', async () => {
   expect(held()).toBe(3);
 });
 
-test('waiting clients are smelled when they come and each second while they wait', async () => {
+test('waiting clients trigger a probe on arrival and each second while they wait', async () => {
   await start();
   await aHeldClient();
   expect(lab.triggers).toEqual([{ kind: 'clients_held', pool: 'write' }]);
@@ -229,7 +229,7 @@ test('waiting clients are smelled when they come and each second while they wait
   expect(lab.triggers.length).toBe(4);
 });
 
-test('a client held for what the operator wants is told so at the end of its wait', async () => {
+test('a client held on behalf of the operator reads that reason at the end of its wait', async () => {
   const standing = { kind: 'leave', cause: 'operator', why: { code: 'drained', since: 1_000 } } as const;
   const others = { 'pg-1': { address: backend.address, standing } };
   await start({ table: { write: { others } }, hold: { clientTimeoutMs: 5_000 } });
@@ -241,7 +241,7 @@ test('a client held for what the operator wants is told so at the end of its wai
   });
 });
 
-test('who comes just before outage_timeout ends waits no longer than until then', async () => {
+test('a client that comes just before outage_timeout ends waits until then at most', async () => {
   await start({ hold: { clientTimeoutMs: 30_000, outageTimeoutMs: 60_000 } });
   await clock.advance(59_000);
   const client = await aHeldClient();
@@ -254,7 +254,7 @@ test('who comes just before outage_timeout ends waits no longer than until then'
   });
 });
 
-test('a place in the line that becomes free is for the next who comes', async () => {
+test('a slot in the queue that becomes free goes to the next client that connects', async () => {
   await start({ hold: { maxSessions: 1 } });
   const first = await aHeldClient();
   first.socket.end();

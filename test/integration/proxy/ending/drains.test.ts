@@ -1,4 +1,5 @@
-// Drains over sockets, of listeners and pools that a reload removed: each session is told between two transactions, at a limited rate.
+// Drains over sockets, of listeners and pools that a reload removed. Each session gets an error between two
+// transactions, at a limited rate.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Address } from '../../../../src/model/member.ts';
 import type { ProxyPolicy } from '../../../../src/proxy/options.ts';
@@ -42,14 +43,14 @@ function relaying(): number | undefined {
   return lab.proxy.counts().get('read')?.states.relaying;
 }
 
-/** Its client has had time for a first statement. */
+/** A session whose client has had time for a first statement. */
 async function aSession(): Promise<GreetedSession> {
   const session = await GreetedSession.open(lab.address('read'), backend);
   await clock.advance(100);
   return session;
 }
 
-test('a listener is gone: idle sessions are told at once, a busy one when it is done, nobody is cut off', async () => {
+test('a removed listener: idle sessions get an error at once, a busy one once idle, none is cut off', async () => {
   const idle = await aSession();
   const busy = await aSession();
   await busy.ask();
@@ -69,13 +70,13 @@ test('a listener is gone: idle sessions are told at once, a busy one when it is 
   expect(clock.pending()).toBe(1);
 });
 
-test('a pool is gone: its idle sessions are told so', async () => {
+test('a removed pool: its idle sessions get an error with that reason', async () => {
   const idle = await aSession();
   await apply({ pools: [OTHER] });
   expect(await idle.lastWords()).toMatchObject({ C: '57P01', D: expect.stringContaining('is no longer configured') });
 });
 
-test('a listener that is back keeps the sessions that were busy meanwhile', async () => {
+test('a listener that returns keeps the sessions that were busy meanwhile', async () => {
   const busy = await aSession();
   await busy.ask();
   await apply({});
@@ -87,7 +88,7 @@ test('a listener that is back keeps the sessions that were busy meanwhile', asyn
   expect(relaying()).toBe(1);
 });
 
-test('not more than max_disconnects_per_second of them in a second', async () => {
+test('at most max_disconnects_per_second sessions per second', async () => {
   for (let count = 0; count < 4; count += 1) await aSession();
   await apply({
     client: {

@@ -19,7 +19,7 @@ async function start(behaviour: FakeBackend['behaviour'] = 'echo'): Promise<void
 
 afterEach(() => lab.end(backend));
 
-test('bytes arrive unaltered, once, in order, both ways, however they are cut', async () => {
+test('bytes arrive unaltered, once, in order, both ways, for any cut', async () => {
   await start();
   const client = await connectRaw(lab.address('write'));
   const sent = Buffer.concat([aStartup(), randomBytes(50_000)]);
@@ -32,7 +32,7 @@ test('bytes arrive unaltered, once, in order, both ways, however they are cut', 
   expect(backend.last().received().equals(sent)).toBe(true);
 });
 
-test('what a client pipelines behind its first packet before the backend is there is forwarded exactly once', async () => {
+test('bytes pipelined after the first packet, before the server is connected, are forwarded exactly once', async () => {
   await start();
   const client = await connectRaw(lab.address('write'));
   const sent = Buffer.concat([aStartup(), randomBytes(300_000)]);
@@ -81,7 +81,7 @@ test('scenario 36: a backend that half-closes with 300 kB in flight still gets w
   expect(lab.reasons()).toEqual(['backend_closed']);
 });
 
-test('scenario 37: a slow reader slows the backend: what is in between stays bounded', async () => {
+test('scenario 37: a slow reader slows the server: the bytes in between stay limited', async () => {
   await start('silent');
   const client = await connectRaw(lab.address('write'));
   client.socket.write(aStartup());
@@ -90,14 +90,14 @@ test('scenario 37: a slow reader slows the backend: what is in between stays bou
   const { socket } = backend.last();
   const total = 64 * 1024 * 1024;
   socket.write(Buffer.alloc(total, 7));
-  // Buffers of the kernel and of streams fill, then nothing moves any more.
+  // Buffers of the kernel and of streams fill, then no byte moves any more.
   const inBetween = await standstill(() => lab.proxy.counts().get('write')?.toClientBytes ?? 0);
   expect(inBetween).toBeLessThan(total / 2);
   client.socket.resume();
   await until('all of it', () => lab.proxy.counts().get('write')?.toClientBytes === total, 10_000);
 });
 
-test('an SSLRequest is the backend’s to answer', async () => {
+test('the server answers an SSLRequest', async () => {
   await start('silent');
   const client = await connectRaw(lab.address('write'));
   client.socket.write(SSL_REQUEST);
@@ -110,7 +110,7 @@ test('an SSLRequest is the backend’s to answer', async () => {
   expect(backend.last().received().subarray(8).equals(opaque)).toBe(true);
 });
 
-test('scenario 36: a reset by the client resets the backend', async () => {
+test('scenario 36: a reset by the client resets the server connection', async () => {
   await start('polite');
   const client = await connectRaw(lab.address('write'));
   client.socket.write(aStartup());
@@ -122,7 +122,7 @@ test('scenario 36: a reset by the client resets the backend', async () => {
   expect(lab.triggers).toEqual([]);
 });
 
-test('scenario 36: a reset by the backend ends the client after what was said, and is smelled', async () => {
+test('scenario 36: a reset by the server ends the client after the bytes before it, and triggers a probe', async () => {
   await start('silent');
   const client = await connectRaw(lab.address('write'));
   client.socket.write(aStartup());
@@ -135,7 +135,7 @@ test('scenario 36: a reset by the backend ends the client after what was said, a
   expect(lab.triggers).toEqual([{ kind: 'backend_reset', member: 'pg-1' }]);
 });
 
-test('every session is counted once while it lives and never after', async () => {
+test('every session is counted once while it lives and never afterwards', async () => {
   await start();
   const clients = await Promise.all(Array.from({ length: 20 }, () => connectRaw(lab.address('write'))));
   for (const { socket } of clients) socket.write(aStartup());

@@ -1,4 +1,4 @@
-// Scenario 47: the certificate that clients are answered with changes while sessions live.
+// Scenario 47: the certificate for clients changes while sessions live.
 import { copyFile, mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ let lab: ProxyLab;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'pointsman-identity-'));
-  // As Kubernetes mounts a secret: tls.crt -> ..data/tls.crt, ..data -> a directory of this version.
+  // Kubernetes mounts a secret so: tls.crt -> ..data/tls.crt, ..data -> a directory of this version.
   await version('v1', SERVER);
   await symlink('v1', join(folder, '..data'));
   files = { cert: join(folder, 'tls.crt'), key: join(folder, 'tls.key') };
@@ -62,14 +62,14 @@ function told(kind: 'certificate_loaded' | 'certificate_refused') {
   return lab.events.filter((event) => event.kind === kind);
 }
 
-/** Lets it look at the files, and waits until it waits again. */
+/** Triggers a check of the files, and resolves when the next timer is set. */
 async function reread(): Promise<void> {
   await until('no timer but this one', () => clock.pending() === 1);
   await clock.advance(REREAD_MS);
   await until('the next look', () => clock.pending() === 1);
 }
 
-/** Whose certificate a new client is shown. */
+/** The name in the certificate that a new client gets. */
 async function nameNow(): Promise<string | undefined> {
   const ca = [tlsText('ca.pem'), tlsText('other-ca.pem')];
   const client = await connectTls(lab.address('write'), { ca, checkServerIdentity: () => undefined });
@@ -85,7 +85,7 @@ async function aSession(): Promise<TlsClient> {
   return client;
 }
 
-test('scenario 47: files that change count for new handshakes, by themselves; live sessions stay', async () => {
+test('scenario 47: changed files apply to new handshakes by themselves; live sessions stay', async () => {
   const session = await aSession();
   expect(await nameNow()).toBe('pg-a.test');
   await version('v2', OTHER);
@@ -98,14 +98,14 @@ test('scenario 47: files that change count for new handshakes, by themselves; li
   expect(lab.proxy.counts().get('write')?.states.relaying).toBe(1);
 });
 
-test('files that stay the same are not news', async () => {
+test('unchanged files cause no event', async () => {
   await reread();
   await reread();
   expect(told('certificate_loaded')).toHaveLength(1);
   expect(told('certificate_refused')).toEqual([]);
 });
 
-test('a pair that cannot be used leaves the old one, is told once, and shows until it is mended', async () => {
+test('an unusable pair leaves the old one in use, is reported once, and shows until it is repaired', async () => {
   await version('half', { cert: OTHER.cert, key: SERVER.key });
   await rotateTo('half');
   await reread();
@@ -126,7 +126,7 @@ test('a pair that cannot be used leaves the old one, is told once, and shows unt
   expect(lab.proxy.certificate()).toMatchObject({ isCurrent: true });
 });
 
-test('a file that is empty for a moment while it is written is no end', async () => {
+test('a file that is empty for a moment during its write causes no failure', async () => {
   await rm(files.cert);
   await writeFile(files.cert, '');
   await reread();

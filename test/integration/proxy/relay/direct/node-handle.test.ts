@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { NodeHandle } from '../../../../../src/proxy/relay/direct/node-handle.ts';
 import { close, listen } from '../../../../support/fakes/listen.ts';
 
-test('a write on a socket that has closed does nothing: its end has been told already', async () => {
+test('a write on a closed socket does nothing: its end was reported already', async () => {
   const server = createServer((socket) => socket.resume());
   const socket = connect({ host: '127.0.0.1', port: await listen(server) });
   await once(socket, 'connect');
@@ -17,6 +17,6 @@ test('a write on a socket that has closed does nothing: its end has been told al
   await close(server);
 });
 
-test('a socket that is not connected has no direct way', () => {
+test('a socket that is not connected has no relay pipe', () => {
   expect(NodeHandle.of(new Socket())).toBeUndefined();
 });

@@ -6,7 +6,7 @@ import type { Pipe } from '../../../../../src/proxy/relay/stream-pipe.ts';
 import { systemClock } from '../../../../support/waiting/system-clock.ts';
 import { ManualClock } from '../../../../support/waiting/manual-clock.ts';
 
-/** Reads as it should, and then the bytes go through `spoil`. */
+/** Reads correctly, and then passes the bytes through `spoil`. */
 function spoiledBy(spoil: (bytes: Uint8Array) => Uint8Array): OpenDirectPipe {
   const openPipe = directPipes();
   return (source, sink) => {
@@ -22,7 +22,7 @@ function spoiledBy(spoil: (bytes: Uint8Array) => Uint8Array): OpenDirectPipe {
   };
 }
 
-test('this Node relays past its streams as the self-test demands', async () => {
+test('this Node passes the self-test of the relay pipes', async () => {
   expect(await testDirectPipes(directPipes(), systemClock)).toBeUndefined();
 });
 
@@ -30,12 +30,12 @@ test('a Node without the internals is reported', async () => {
   expect(await testDirectPipes(() => undefined, systemClock)).toBe('this version of Node has other internals');
 });
 
-test('a byte less is noticed', async () => {
+test('the self-test notices a missing byte', async () => {
   const oneLess = spoiledBy((bytes) => (bytes.length > 4096 ? bytes.subarray(1) : bytes));
   expect(await testDirectPipes(oneLess, systemClock)).toBe('bytes came back changed');
 });
 
-test('a self-test that takes too long has not passed', async () => {
+test('a self-test that takes too long has failed', async () => {
   const clock = new ManualClock();
   const openPipe = directPipes();
   const silent: OpenDirectPipe = (source, sink) => {
