@@ -1,4 +1,4 @@
-// The admin port under connections that say nothing, and asked by pages of strangers.
+// The admin port under silent connections, and under requests from web pages of strangers.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
@@ -48,7 +48,7 @@ async function silent(localAddress: string): Promise<Socket> {
   return socket;
 }
 
-/** The status, and the body. */
+/** The status code and the body. */
 async function ask(request: string, localAddress = '127.0.0.1'): Promise<readonly [number, string]> {
   const socket = connect({ port, host: '127.0.0.1', localAddress });
   sockets.push(socket);
@@ -61,8 +61,8 @@ async function ask(request: string, localAddress = '127.0.0.1'): Promise<readonl
 
 const LIVE = 'GET /livez HTTP/1.1\r\nHost: 127.0.0.1';
 
-describe('connections that say nothing', () => {
-  test.each(['127.0.0.1', '127.0.0.9'])('200 of them keep no probe from %s away, and the oldest go', async (from) => {
+describe('silent connections', () => {
+  test.each(['127.0.0.1', '127.0.0.9'])('200 of them block no probe from %s; the oldest are closed', async (from) => {
     const crowd: Socket[] = [];
     for (let number = 0; number < 200; number += 1) crowd.push(await silent('127.0.0.1'));
     expect(await ask(LIVE, from)).toEqual([200, 'ok\n']);
@@ -70,19 +70,19 @@ describe('connections that say nothing', () => {
     expect(crowd.at(-1)?.closed).toBe(false);
   });
 
-  test('from many addresses keep no probe away', async () => {
+  test('from many addresses block no probe', async () => {
     for (let number = 0; number < 200; number += 1) await silent(`127.0.1.${(number % 20) + 1}`);
     expect(await ask(LIVE)).toEqual([200, 'ok\n']);
   });
 
-  test('those of one address do not cost another its connection', async () => {
+  test('of one address do not cost another address its connection', async () => {
     const other = await silent('127.0.0.9');
     for (let number = 0; number < 100; number += 1) await silent('127.0.0.1');
     await ask(LIVE);
     expect(other.closed).toBe(false);
   });
 
-  test('are ended after two seconds, and a head that does not end is told why', async () => {
+  test('are ended after two seconds, and an endless head gets an error with the reason', async () => {
     const [mute, slow] = [await silent('127.0.0.1'), await silent('127.0.0.1')];
     let told = '';
     slow.setEncoding('latin1').on('data', (chunk: string) => (told += chunk));
@@ -92,7 +92,7 @@ describe('connections that say nothing', () => {
     expect(told).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  test('a request that is being answered is not given up for them', async () => {
+  test('a request that is being answered is not dropped for them', async () => {
     const made = Promise.withResolvers<string>();
     metrics = () => made.promise;
     const asked = ask('GET /metrics HTTP/1.1\r\nHost: 127.0.0.1');
@@ -102,7 +102,7 @@ describe('connections that say nothing', () => {
   });
 });
 
-test('a document is made once at a time: who asks meanwhile shares the next one', async () => {
+test('one document is made at a time: requests meanwhile share the next one', async () => {
   let made = 0;
   const first = Promise.withResolvers<void>();
   metrics = async () => {
@@ -121,7 +121,7 @@ test('a document is made once at a time: who asks meanwhile shares the next one'
   expect(new Set((await Promise.all(late)).map(([, body]) => body))).toEqual(new Set(['made 2\n']));
 });
 
-describe('the name that is asked for', () => {
+describe('the Host of a request', () => {
   test.each([
     '127.0.0.1:8432',
     '[::1]:8432',
@@ -138,7 +138,7 @@ describe('the name that is asked for', () => {
   });
 
   test.each(['evil.example', 'evil.example:8432', '127.0.0.1.evil.example', 'localhost.evil.example', 'a@b.c'])(
-    '%s: a public name gets no document, and is told how to allow it',
+    '%s: a public name gets no document; the error names the setting that allows it',
     async (host) => {
       for (const path of ['/metrics', '/status']) {
         const [status, body] = await ask(`GET ${path} HTTP/1.1\r\nHost: ${host}`);
@@ -150,19 +150,21 @@ describe('the name that is asked for', () => {
     },
   );
 
-  test.each([['Metrics.Example.com'], ['*']])('admin.allowed_hosts: %s lets it in', async (name) => {
+  test.each([['Metrics.Example.com'], ['*']])('admin.allowed_hosts: %s allows it', async (name) => {
     allowedHosts = [name];
     expect((await ask('GET /status HTTP/1.1\r\nHost: metrics.example.com:8432'))[0]).toBe(200);
   });
 });
 
-describe('a page of another origin', () => {
+describe('a web page of another origin', () => {
   test.each(['http://evil.example', 'null', 'http://127.0.0.1:1'])('%s gets no document', async (origin) => {
     expect((await ask(`GET /status HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: ${origin}`))[0]).toBe(403);
   });
 
-  test('may not operate, though it has the token; one of this port may', async () => {
-    const head = `POST /refresh HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json`;
+  test('cannot operate, although it has the token; a page of this origin can', async () => {
+    const head =
+      'POST /refresh HTTP/1.1\r\nHost: 127.0.0.1\r\n' +
+      `Authorization: Bearer ${TOKEN}\r\nContent-Type: application/json`;
     expect((await ask(`${head}\r\nContent-Length: 0\r\nOrigin: http://evil.example`))[0]).toBe(403);
     expect((await ask(`${head}\r\nContent-Length: 0\r\nOrigin: http://127.0.0.1`))[0]).toBe(200);
   });

@@ -1,5 +1,5 @@
-// What the admin port does when it is asked to operate: who may, in what form, and what each operation is told. Nothing is done
-// before all of it is right.
+// The operations of the admin port: the permission, the format and the effect of each. An operation starts only after
+// every check.
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Operations, Outcome, Token } from '../../../src/admin/operations.ts';
@@ -63,7 +63,7 @@ async function ask(path: string, asked: Asked = {}): Promise<{ status: number; b
   return { status: response.status, body: await response.json(), headers: response.headers };
 }
 
-describe('done', () => {
+describe('applied', () => {
   test.each([
     ['/refresh', 'refresh'],
     ['/reload', 'reload'],
@@ -77,24 +77,24 @@ describe('done', () => {
     expect([status, body, done]).toEqual([200, { merged: false }, [what]]);
   });
 
-  test('a body is not needed, a charset does no harm', async () => {
+  test('a body is optional, and a charset is accepted', async () => {
     expect((await ask('/refresh', { body: '', type: 'Application/JSON; charset=utf-8' })).status).toBe(200);
   });
 
-  test('a member that nobody knows: the known ones', async () => {
+  test('an unknown member: the answer lists the known ones', async () => {
     outcome = { kind: 'unknown_member', known: ['pg-1', 'pg-2'] };
     const { status, body } = await ask('/members/pg-9/drain');
     expect([status, body]).toEqual([404, { error: 'unknown member: the members are pg-1, pg-2' }]);
   });
 
-  test('not now: why, and every problem', async () => {
+  test('refused for now: the reason, and every problem', async () => {
     outcome = { kind: 'refused', why: 'nothing changed', problems: ['a', 'b'] };
     const { status, body } = await ask('/reload');
     expect([status, body]).toEqual([409, { error: 'nothing changed', problems: ['a', 'b'] }]);
   });
 });
 
-describe('turned away before anything is done', () => {
+describe('refused before any effect', () => {
   afterEach(() => expect(done).toEqual([]));
 
   test.each(['/refresh', '/reload', '/members/pg-1/drain'])('GET %s', async (path) => {
@@ -102,14 +102,14 @@ describe('turned away before anything is done', () => {
     expect([status, headers.get('allow'), body]).toEqual([405, 'POST', { error: `${path} accepts only POST` }]);
   });
 
-  test('without a token configured: how to configure one', async () => {
+  test('without a configured token: the setting that adds one', async () => {
     token = { kind: 'none' };
     const { status, body } = await ask('/refresh');
     expect(status).toBe(403);
     expect(body).toEqual({ error: expect.stringContaining('admin.token_file (POINTSMAN_ADMIN_TOKEN_FILE)') });
   });
 
-  test('with a token that cannot be read: why', async () => {
+  test('with an unreadable token: the reason', async () => {
     token = { kind: 'unusable', why: 'admin.token_file x cannot be read: there is no such file' };
     const { status, body } = await ask('/refresh');
     expect([status, body]).toEqual([403, { error: `operations are disabled: ${'why' in token && token.why}` }]);
@@ -121,7 +121,7 @@ describe('turned away before anything is done', () => {
     ['another token', 'Bearer 0123456789abcdef-secreT'],
     ['the beginning of it', 'Bearer 0123456789abcdef'],
     ['more than it', `Bearer ${TOKEN}x`],
-  ])('%s: 401, and the token is not in the answer', async (_, authorization) => {
+  ])('%s: 401, and the answer does not contain the token', async (_, authorization) => {
     const { status, headers, body } = await ask('/refresh', { authorization });
     expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
     expect(JSON.stringify(body)).not.toContain(TOKEN);
@@ -139,12 +139,12 @@ describe('turned away before anything is done', () => {
     expect((await ask('/refresh', { body })).status).toBe(400);
   });
 
-  test('a body beyond the bound: 413', async () => {
+  test('a body over the limit: 413', async () => {
     const { status, body } = await ask('/refresh', { body: `"${'x'.repeat(5000)}"` });
     expect([status, body]).toEqual([413, { error: expect.stringContaining('exceeds 4096 bytes') }]);
   });
 
-  test('a body without an end does nothing, and does not hold the server', async () => {
+  test('an endless body has no effect, and does not block the server', async () => {
     const head = `POST /refresh HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${TOKEN}\r\n`;
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => {});
@@ -162,7 +162,7 @@ describe('turned away before anything is done', () => {
     '/members/pg-1/drain/',
     '/accept',
     '/accept/scope',
-  ])('%s: no such path', async (path) => {
+  ])('%s: an unknown path', async (path) => {
     expect((await ask(path)).status).toBe(404);
   });
 });

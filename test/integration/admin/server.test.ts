@@ -1,4 +1,4 @@
-// The admin port with real sockets: what each path answers, and what it does with clients that do not behave.
+// The admin port with real sockets: the answer of each path, and its treatment of misbehaving clients.
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createAdmin } from '../../../src/admin/server.ts';
@@ -58,7 +58,7 @@ async function start(overrides: Partial<AdminOptions> = {}): Promise<Started> {
   return { admin, port, url: `http://${host}:${port}` };
 }
 
-/** Sends bytes as they are and reads until the server ends the connection. */
+/** Sends the bytes unchanged and reads until the server ends the connection. */
 function exchange(port: number, bytes: Buffer | string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
@@ -104,7 +104,7 @@ describe('paths', () => {
     expect([response.status, await response.json()]).toEqual([200, status]);
   });
 
-  test('every answer ends its connection and is not to be cached', async () => {
+  test('every answer ends its connection and forbids caching', async () => {
     const { url } = await start();
     const { headers } = await fetch(`${url}/livez`);
     expect([headers.get('connection'), headers.get('cache-control')]).toEqual(['close', 'no-store']);
@@ -126,7 +126,8 @@ describe('paths', () => {
       {
         error:
           'not found: the paths are /livez, /readyz, /metrics, /status, ' +
-          'and with POST /refresh, /reload, /members/NAME/drain, /members/NAME/resume, /accept/timeline, /accept/cluster-identity',
+          'and with POST /refresh, /reload, /members/NAME/drain, /members/NAME/resume, ' +
+          '/accept/timeline, /accept/cluster-identity',
       },
     ]);
   });
@@ -138,7 +139,7 @@ describe('paths', () => {
     expect(await response.json()).toEqual({ error: '/status accepts only GET and HEAD' });
   });
 
-  test('a failure inside is a 500 with its message, and the next request is served', async () => {
+  test('an internal failure is a 500 with its message, and the next request is served', async () => {
     const { url } = await start({ metrics: () => Promise.reject(new Error('no such label')) });
     const response = await fetch(`${url}/metrics`);
     expect([response.status, await response.json()]).toEqual([500, { error: 'no such label' }]);
@@ -146,7 +147,7 @@ describe('paths', () => {
   });
 });
 
-describe('clients that do not behave', () => {
+describe('misbehaving clients', () => {
   test('scenario 34: a PostgreSQL startup packet gets a 400', async () => {
     const { port, url } = await start();
     const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
@@ -156,7 +157,7 @@ describe('clients that do not behave', () => {
     expect((await fetch(`${url}/livez`)).status).toBe(200);
   });
 
-  test('headers beyond the bound get a 431', async () => {
+  test('headers over the limit get a 431', async () => {
     const { port } = await start();
     const text = await exchange(port, `GET /livez HTTP/1.1\r\nhost: x\r\nx: ${'x'.repeat(16_384)}\r\n\r\n`);
     expect(text).toMatch(/^HTTP\/1\.1 431 /);
@@ -164,7 +165,7 @@ describe('clients that do not behave', () => {
 });
 
 describe('life', () => {
-  test('a port in use is a value that names the address', async () => {
+  test('a port in use returns an error that names the address', async () => {
     const { port } = await start();
     const admin = createAdmin({ ...quiet, address: { host: '127.0.0.1', port } });
     expect(await admin.listen()).toEqual({
@@ -174,9 +175,9 @@ describe('life', () => {
     await admin.close();
   });
 
-  // Sooner than the server's own deadline for a silent connection would end it.
+  // This deadline is shorter than the server's own deadline for a silent connection.
   const soon = { timeout: 4000 };
-  test('close ends a request under way, frees the port, and may be called twice', soon, async () => {
+  test('close ends a request under way, frees the port, and may run twice', soon, async () => {
     const asked = Promise.withResolvers<void>();
     const metrics = (): Promise<string> => {
       asked.resolve();

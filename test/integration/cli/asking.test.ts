@@ -1,4 +1,4 @@
-// The commands that ask a running Pointsman, over real sockets: what they print where, and the exit code.
+// The commands that query a running Pointsman, over real sockets: their output and their exit code.
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -96,7 +96,7 @@ interface Ran {
   readonly err: string;
 }
 
-/** With a configuration file whose admin section is `admin`. */
+/** Runs the command with a configuration file whose admin section is `admin`. */
 async function cli(argv: readonly string[], admin = '', env: Readonly<Record<string, string>> = {}): Promise<Ran> {
   let [out, err] = ['', ''];
   const io = {
@@ -110,25 +110,27 @@ async function cli(argv: readonly string[], admin = '', env: Readonly<Record<str
 }
 
 describe('explain', () => {
-  test('where each pool leads, and why each member is or is not in it', async () => {
+  test('the route of each pool, and the reason for each member’s standing in it', async () => {
     const address = await serve();
     const { code, out, err } = await cli(['explain'], `{ address: ${address} }`);
     expect(out.split('\n')).toEqual([
       `cluster lab, timeline 1, status from ${address}, up for 6 s`,
       '',
       'pool write (/primary): no eligible member, clients wait',
-      '  pg-1       closed to new sessions  no answer for 5 s: no answer within 800 ms; last passed /primary 6 s ago; no new sessions after 5 s; existing ones close after 15 s',
+      '  pg-1       closed to new sessions  no answer for 5 s: no answer within 800 ms; ' +
+        'last passed /primary 6 s ago; no new sessions after 5 s; existing ones close after 15 s',
       '  replica-2  not primary             is a replica; answered 200 to /replica?lag=16MB 500 ms ago',
       '',
       'pool read (/replica?lag=16MB): open on replica-2',
       '  pg-1       closed to new sessions  serves an exclusive pool: pool write; answered 200 to /primary 6 s ago',
-      '  replica-2  eligible                answered 200 to /replica?lag=16MB 500 ms ago; estimated lag 0 B (limit 16 MB)',
+      '  replica-2  eligible                answered 200 to /replica?lag=16MB 500 ms ago; ' +
+        'estimated lag 0 B (limit 16 MB)',
       '',
     ]);
     expect([code, err]).toEqual([0, '']);
   });
 
-  test('says of one moment what /status, the DETAIL of a refusal and the log line of the change say', async () => {
+  test('agrees with /status, the DETAIL of a refusal and the log line of the change', async () => {
     const address = await serve();
     const { out } = await cli(['explain', '--pool', 'write', '--admin', address]);
     const words = STATUS.members[0]?.pools['write']?.why ?? '';
@@ -148,7 +150,7 @@ describe('explain', () => {
     expect(changes).toContain(`pool write: pg-1 is closed to new sessions: ${words}`);
   });
 
-  test('below the pools which members are not used, and which setting would allow it', async () => {
+  test('below the pools the unused members, each with the setting that would allow it', async () => {
     const why = 'PostgreSQL port 5433 is not allowed: add 5433 to cluster.allow.ports to allow it';
     const refused = [
       { name: 'pg-3', reason: 'postgres_port' as const, why },
@@ -166,7 +168,7 @@ describe('explain', () => {
     expect(JSON.parse(out)).toMatchObject({ refused_members: refused });
   });
 
-  test('above the pools what concerns them all', async () => {
+  test('above the pools the facts that concern all pools', async () => {
     status = {
       ...STATUS,
       uptime_seconds: 400_000,
@@ -188,7 +190,7 @@ describe('explain', () => {
     ]);
   });
 
-  test('--json: that part of the status document', async () => {
+  test('--json: this part of the status document', async () => {
     const address = await serve();
     const all = await cli(['explain', '--json', '--admin', address]);
     expect(JSON.parse(all.out)).toEqual({ pools: STATUS.pools, refused_members: [], members: STATUS.members });
@@ -203,13 +205,14 @@ describe('explain', () => {
   });
 });
 
-describe('nobody there', () => {
-  test('where it looked and what to do, exit code 1', async () => {
+describe('no server', () => {
+  test('the address and the remedy, exit code 1', async () => {
     const address = await serve();
     await closing.pop()?.();
     const { code, err } = await cli(['explain'], `{ address: ${address} }`);
     expect(err).toBe(
-      `pointsman: no answer from ${address} (connection refused). Is Pointsman running with this admin.address? Use --admin HOST:PORT for another address.\n`,
+      `pointsman: no answer from ${address} (connection refused). ` +
+        'Is Pointsman running with this admin.address? Use --admin HOST:PORT for another address.\n',
     );
     expect(code).toBe(1);
   });
@@ -239,7 +242,7 @@ describe('nobody there', () => {
     expect(code).toBe(2);
   });
 
-  test('without any configuration it is where it is by default', async () => {
+  test('without a configuration the command uses the default address', async () => {
     const { err } = await cli(['explain', '--admin', '127.0.0.1:1']);
     expect(err).toContain('127.0.0.1:1 (connection refused)');
     const { err: env } = await cli(['explain'], '', { POINTSMAN_ADMIN_ADDRESS: '*:1' });
@@ -264,7 +267,8 @@ describe('operations', () => {
     [
       ['accept', 'timeline'],
       'accept timeline',
-      'pg-1 accepted as primary with timeline 5 instead of timeline 6\n  pool write    open on pg-1\n  pool reports  open on pg-3\n',
+      'pg-1 accepted as primary with timeline 5 instead of timeline 6\n' +
+        '  pool write    open on pg-1\n  pool reports  open on pg-3\n',
     ],
   ])('%j', async (argv, what, text) => {
     const address = await serve();
@@ -272,7 +276,7 @@ describe('operations', () => {
     expect([asked, code, out, err]).toEqual([[what], 0, text, '']);
   });
 
-  test('accept alone shows what is refused, what would end that, and changes nothing', async () => {
+  test('accept alone lists the refused primaries and their remedies, and changes nothing', async () => {
     const address = await serve();
     const nothing = await cli(['accept', '--admin', address]);
     expect(nothing).toEqual({ code: 1, out: '', err: 'pointsman: nothing to accept: no primary is refused\n' });
@@ -288,7 +292,7 @@ describe('operations', () => {
     expect(asked).toEqual([]);
   });
 
-  test('what is not refused cannot be accepted: exit code 1; what cannot be refused: 2', async () => {
+  test('accept without a refusal: exit code 1; of an unknown kind: 2', async () => {
     const why = 'nothing to accept: no primary is refused for its timeline';
     const address = await serve(undefined, { kind: 'refused', why });
     const { code, err } = await cli(['accept', 'timeline', '--admin', address], '', { POINTSMAN_ADMIN_TOKEN: TOKEN });
@@ -301,13 +305,13 @@ describe('operations', () => {
     expect([asked, code]).toEqual([['refresh'], 0]);
   });
 
-  test('without a token: how to name one, exit code 2, and nobody is asked', async () => {
+  test('without a token: the way to name one, exit code 2, and no request', async () => {
     const { code, err } = await cli(['drain', 'pg-2', '--admin', await serve()]);
     expect([asked, code]).toEqual([[], 2]);
     expect(err).toContain('admin.token_file (POINTSMAN_ADMIN_TOKEN_FILE)');
   });
 
-  test('turned away: in the words of who was asked, exit code 1', async () => {
+  test('a refusal: the words of the server, exit code 1', async () => {
     const wrong = await cli(['refresh', '--admin', await serve()], '', { POINTSMAN_ADMIN_TOKEN: `${TOKEN}x` });
     expect([wrong.code, wrong.err]).toEqual([1, 'pointsman: wrong token\n']);
     const address = await serve(undefined, { kind: 'unknown_member', known: ['pg-1'] });
@@ -315,7 +319,7 @@ describe('operations', () => {
     expect([unknown.code, unknown.err]).toEqual([1, 'pointsman: unknown member: the members are pg-1\n']);
   });
 
-  test('a reload that failed: every problem', async () => {
+  test('a failed reload: every problem', async () => {
     const address = await serve(undefined, {
       kind: 'refused',
       why: 'nothing changed',

@@ -1,5 +1,5 @@
-// In the middle of an edit the file on disk is broken, and a running Pointsman is asked all the same: where it is and its token are
-// all that these commands need.
+// The file on disk is broken in the middle of an edit, while a Pointsman runs. The commands still reach it: they need
+// only its address and its token.
 import { createServer } from 'node:http';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { SandboxParts } from '../../../src/cli/io.ts';
@@ -49,20 +49,20 @@ test.each([
     /^pointsman: the configuration has 2 problems \(p\.yaml/,
   ],
   [
-    'no YAML behind it',
+    'invalid YAML after it',
     () => `${ADMIN()}\ncluster:\n\tseeds: [http://pg1:8008\n`,
     /^pointsman: the configuration has \d problems? \(/,
   ],
-  ['no YAML before it', () => `cluster:\n  seeds: [http://pg1:8008\n${ADMIN()}\n`, /not valid YAML/],
+  ['invalid YAML before it', () => `cluster:\n  seeds: [http://pg1:8008\n${ADMIN()}\n`, /not valid YAML/],
   ['a key twice', () => `probe: {}\nprobe: {}\n${ADMIN()}\n`, /not valid YAML/],
-])('%s: asked where the file says, and told in one line', async (_, text, fault) => {
+])('%s: the request goes to the address in the file, and one line reports the fault', async (_, text, fault) => {
   const { code, out, err } = await drain(text());
   expect(err).toMatch(fault);
   expect(err.split('\n')).toEqual([expect.stringContaining(`; continuing with ${address}`), '']);
   expect([code, out, asked]).toEqual([0, SAID, [`POST /members/pg-2/drain Bearer ${TOKEN}`]]);
 });
 
-test('--admin goes before what a broken file says, or no file at all', async () => {
+test('--admin overrides the address in a broken file, and needs no file', async () => {
   const env = { POINTSMAN_ADMIN_TOKEN: TOKEN };
   for (const text of ['admin: { address: nonsense }', '{{{', undefined]) {
     const { code, err } = await drain(text, ['--admin', address], env);
@@ -72,10 +72,10 @@ test('--admin goes before what a broken file says, or no file at all', async () 
 });
 
 test.each([
-  ['an address that is none', 'admin: { address: nonsense }'],
-  ['nothing that can be read as one', 'cluster:\n  seeds: [http://pg1:8008\n'],
+  ['an invalid address', 'admin: { address: nonsense }'],
+  ['no readable address', 'cluster:\n  seeds: [http://pg1:8008\n'],
   ['no file', undefined],
-])('%s: nobody is asked by guess', async (_, text) => {
+])('%s: no request to a guessed address', async (_, text) => {
   const { code, err } = await drain(text, [], { POINTSMAN_ADMIN_TOKEN: TOKEN });
   expect(err).toMatch(/problems?\. Use --admin HOST:PORT for another address\.\n$/);
   expect([code, asked]).toEqual([2, []]);

@@ -1,4 +1,5 @@
-// `pointsman healthcheck`, over real sockets: whom it asks, what it prints where, and the exit code. The program that images run says the same.
+// `pointsman healthcheck`, over real sockets: the address of its request, its output and its exit code. The program in
+// the images behaves the same.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
@@ -62,12 +63,12 @@ async function checked(
 }
 
 describe('healthcheck', () => {
-  test('is 0 for one that is ready', async () => {
+  test('is 0 for a Pointsman that is ready', async () => {
     const admin = await serve({ ready: true });
     expect(await checked({ admin })).toEqual({ code: 0, stdout: `${admin}/readyz: ready\n`, stderr: '' });
   });
 
-  test('is 1 for one that is not, and says why; with --live it is well all the same', async () => {
+  test('is 1 for one that is not ready, with the reason; with --live it is 0', async () => {
     const admin = await serve(NOT_READY);
     const { code, stdout, stderr } = await checked({ admin });
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -75,7 +76,7 @@ describe('healthcheck', () => {
     expect((await checked({ admin, live: true })).code).toBe(0);
   });
 
-  test('is 1 where nobody listens, and where nobody answers with HTTP', async () => {
+  test('is 1 without a listener, and without an answer in HTTP', async () => {
     const mute = createServer((socket) => socket.resume().end('not HTTP\r\n\r\n'));
     const port = await listen(mute);
     const admin = `127.0.0.1:${port}`;
@@ -84,7 +85,7 @@ describe('healthcheck', () => {
     expect((await checked({ admin })).stderr).toContain('ECONNREFUSED');
   });
 
-  test('is 1 for the page of another program, which is not printed', async () => {
+  test('is 1 for the page of another program, and does not print the page', async () => {
     const other = createHttpServer((_, response) => response.end('<!doctype html>\n<title>Other</title>'));
     const admin = `127.0.0.1:${await listen(other)}`;
     const { code, stderr } = await checked({ admin });
@@ -95,12 +96,12 @@ describe('healthcheck', () => {
     await new Promise((resolve) => other.close(resolve));
   });
 
-  test('takes the address as the URL that check shows', async () => {
+  test('accepts the address as the URL that check prints', async () => {
     const admin = await serve({ ready: true });
     expect((await checked({ admin: `http://${admin}/` })).stdout).toBe(`${admin}/readyz: ready\n`);
   });
 
-  test('finds the address as run does: the environment before the file, every interface by loopback', async () => {
+  test('finds the address as run does: the environment before the file, loopback for every interface', async () => {
     const admin = await serve({ ready: true });
     const port = admin.slice(admin.indexOf(':') + 1);
     const file = `admin: { address: '*:${port}' }`;
@@ -110,26 +111,26 @@ describe('healthcheck', () => {
     expect((await checked({ config: 'pointsman.yaml' }, { file: "admin: { address: '*:1' }", env })).code).toBe(0);
   });
 
-  test('a file that became invalid makes a running Pointsman no less healthy', async () => {
+  test('an invalid file does not make a running Pointsman unhealthy', async () => {
     const admin = await serve({ ready: true });
     const file = `admin: { address: '${admin}' }\npools: { write: { check: /nonsense } }\nunheard_of: true\n`;
     expect((await checked({ config: 'pointsman.yaml' }, { file })).code).toBe(0);
   });
 
   test.each([{ file: ': not YAML [' }, { file: 'admin: { address: 12 }' }, {}])(
-    'asks the usual address when there is none to read: %j',
+    'uses the default address when the configuration has none: %j',
     async (given) => {
       const { stdout, stderr } = await checked({ config: 'pointsman.yaml' }, given);
       expect(stdout + stderr).toMatch(/^127\.0\.0\.1:8432\/readyz: /);
     },
   );
 
-  test('is 2 for what is no address', async () => {
+  test('is 2 for an invalid address', async () => {
     expect(await checked({ admin: '8432' })).toMatchObject({ code: 2, stdout: '' });
   });
 });
 
-describe('as a program of its own', () => {
+describe('as a separate program', () => {
   const run = promisify(execFile);
 
   test('it finds the file that POINTSMAN_CONFIG names', async () => {

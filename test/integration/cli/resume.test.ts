@@ -1,4 +1,4 @@
-// `pointsman resume` tells whether there was a drain to take back.
+// `pointsman resume` reports whether a drain was in force.
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import type { SandboxParts } from '../../../src/cli/io.ts';
@@ -11,7 +11,7 @@ const sandbox: SandboxParts = { verbs: [], run: never, ask: never, sql: never };
 test.each([
   [{ was_drained: true }, 'pg-2 resumed\n'],
   [{ was_drained: false }, 'pg-2 was not drained\n'],
-  // An older Pointsman does not say.
+  // An older Pointsman does not report it.
   [{}, 'pg-2 resumed\n'],
 ])('%j', async (more, said) => {
   const answer = JSON.stringify({ member: 'pg-2', drained: false, pools: {}, ...more });

@@ -1,4 +1,5 @@
-// The alerts ask for what the program exposes, Prometheus's own tool reads them, and those that matter most fire when they should.
+// The alerts use metrics that the program exposes, Prometheus's own tool accepts them, and the most important ones fire
+// when they should.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,7 +21,7 @@ const alerts = z
   .parse(parse(await readFile(FILE, 'utf8')))
   .groups.flatMap(({ rules }) => rules);
 
-/** Names of metrics in an expression, and what it wants of their labels. */
+/** The names of the metrics in an expression, each with the labels that the expression uses. */
 function wantedBy(expr: string): readonly { readonly metric: string; readonly labels: readonly string[] }[] {
   return [...expr.matchAll(/\b((?:pointsman|nodejs)_\w+)(?:\{([^}]*)\})?/g)].map(([, metric = '', matchers = '']) => ({
     metric,
@@ -28,9 +29,9 @@ function wantedBy(expr: string): readonly { readonly metric: string; readonly la
   }));
 }
 
-test('every metric and label that an alert asks for is exposed', async () => {
+test('every metric and label that an alert uses is exposed', async () => {
   const pointsman = await startPointsman({
-    // Nobody answers there, so it stays not ready; every metric is declared all the same.
+    // No member answers there, so the process stays not ready. It declares every metric all the same.
     cluster: { seeds: ['http://127.0.0.1:1'] },
     client: { tls: { mode: 'terminate', ...SERVER } },
     listeners: [{ address: '127.0.0.1:0', pool: 'write' }],
@@ -45,7 +46,8 @@ test('every metric and label that an alert asks for is exposed', async () => {
       expect(wanted.length, alert).toBeGreaterThan(0);
       for (const { metric } of wanted) expect(declared, alert).toContain(metric);
     }
-    // Of those with samples before the first member: the labels too. job, namespace and pod are Prometheus's own.
+    // Metrics that have samples before the first member must have the labels too. Prometheus itself adds job, namespace
+    // and pod.
     for (const { metric, labels } of alerts.flatMap(({ expr }) => wantedBy(expr))) {
       const sample = text.split('\n').find((line) => line.startsWith(`${metric}{`));
       if (sample === undefined) continue;
@@ -58,7 +60,7 @@ test('every metric and label that an alert asks for is exposed', async () => {
   }
 });
 
-/** One series for an hour, and which alerts it must raise by then. */
+/** One series for an hour, and the alerts that it must raise by then. */
 const FIRING: readonly (readonly [alert: string, series: string, labels: Readonly<Record<string, string>>])[] = [
   ['PointsmanPoolClosed', 'pointsman_pool_route{pool="write",kind="open"}', { pool: 'write', kind: 'open' }],
   ['PointsmanMemberSilent', 'pointsman_member_up{member="pg-3"}', { member: 'pg-3' }],
@@ -67,7 +69,7 @@ const FIRING: readonly (readonly [alert: string, series: string, labels: Readonl
   ['PointsmanCertificateExpires', 'pointsman_tls_certificate_expiry_timestamp_seconds{file="a"}', { file: 'a' }],
 ];
 
-/** One pod's word on who takes the writes of its cluster. */
+/** The report of one pod on the member that takes the writes of its cluster. */
 function standing(pod: string, member: string, scope = 'batman'): readonly unknown[] {
   const target = `namespace="d",job="j",pod="${pod}",instance="${pod}:8432"`;
   return [
@@ -99,22 +101,22 @@ describeUnless(missing, 'with promtool', () => {
     );
   }
 
-  test('Prometheus takes them', async () => {
+  test('Prometheus accepts them', async () => {
     await run('promtool', ['check', 'rules', '--lint-fatal', FILE]);
   });
 
-  test.each(FIRING)('%s fires, and not when all is well', async (name, series, labels) => {
+  test.each(FIRING)('%s fires, and is silent for a healthy value', async (name, series, labels) => {
     const all = z.object({ groups: z.array(z.object({ rules: z.array(z.looseObject({ alert: z.string() })) })) });
     const rules = all.parse(parse(await readFile(FILE, 'utf8'))).groups[0]?.rules;
     const severity = z.looseObject({ labels: z.object({ severity: z.string() }) });
     const rule = severity.parse(rules?.find(({ alert }) => alert === name));
     const said = await firing(name, [{ series, values: '0x180' }], []);
-    // The tool compares annotations too: what it prints tells that it fired with these labels.
+    // The tool compares annotations too; its output shows that the alert fired with these labels.
     for (const part of Object.entries({ ...labels, ...rule.labels })) expect(said).toContain(`${part[0]}="${part[1]}"`);
     expect(await firing(name, [{ series, values: '1x60 9999999999x120' }], [])).toBe('as expected');
   });
 
-  test('PointsmanDisagreement fires when two of one job lead writes to different members', async () => {
+  test('PointsmanDisagreement fires when two pods of one job route writes to different members', async () => {
     const name = 'PointsmanDisagreement';
     expect(await firing(name, [...standing('a', 'pg-1'), ...standing('b', 'pg-1')], [])).toBe('as expected');
     expect(await firing(name, [...standing('a', 'pg-1'), ...standing('b', 'pg-2')], [])).toContain('job="j"');

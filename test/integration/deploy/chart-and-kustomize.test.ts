@@ -1,4 +1,5 @@
-// The chart and the kustomizations make the same resources, but for names, labels, and the place of the shutdown times.
+// The chart and the kustomizations render the same resources, except for names, labels, and the place of the shutdown
+// times.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +13,7 @@ import { missingKustomize, renderKustomization } from '../../support/deploy/rend
 import { describeUnless } from '../../support/runner/unless-missing.ts';
 
 const NAMING = new Set(['labels', 'matchLabels', 'annotations', 'metadata', 'selector']);
-/** Fields of the pod with tests of their own: configuration, security settings, shutdown times. */
+/** Fields of the pod that have their own tests: configuration, security settings, shutdown times. */
 const HELD_APART = new Set(['env', 'volumes', 'securityContext', 'imagePullPolicy']);
 
 /** A resource without its names. */
@@ -24,7 +25,7 @@ function essence(value: unknown): unknown {
   return Object.fromEntries(kept.map(([key, child]) => [key, essence(child)]));
 }
 
-/** Every resource but the ConfigMap, whose name ends with a hash, and the test pod, which only helm runs. */
+/** Every resource except the ConfigMap, whose name ends with a hash, and the test pod, which only helm runs. */
 function byName(manifests: readonly Manifest[]): Readonly<Record<string, unknown>> {
   const kept = manifests.filter(({ kind }) => kind !== 'ConfigMap' && kind !== 'Pod');
   return Object.fromEntries(kept.map((one) => [`${one.kind} ${String(essence(one.metadata.name))}`, essence(one)]));

@@ -1,4 +1,4 @@
-// The chart's values: the README and the schema are in step with values.yaml.
+// The chart's values: the README and the schema agree with values.yaml.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -14,11 +14,11 @@ const schema = z.looseObject({
   additionalProperties: z.unknown().optional(),
 });
 
-test('the README has the tables of values.yaml: npm run chart-readme writes them', async () => {
+test('the README has the tables of values.yaml, from npm run chart-readme', async () => {
   expect(await readFile(join(CHART, 'README.md'), 'utf8')).toBe(await chartReadme());
 });
 
-test('a title starts a table, a comment describes, and a map is listed by its values when they have comments', () => {
+test('a title starts a table, a comment describes; a map with commented values is listed by its values', () => {
   const values = `# About the file.
 
 ## First
@@ -52,13 +52,13 @@ e:
   ]);
 });
 
-test('the schema knows every value, and no other', async () => {
+test('the schema has every value, and no other', async () => {
   const [values, known] = await Promise.all([
     readFile(join(CHART, 'values.yaml'), 'utf8').then((text) => z.record(z.string(), z.unknown()).parse(parse(text))),
     readFile(join(CHART, 'values.schema.json'), 'utf8').then((text) => schema.parse(JSON.parse(text))),
   ]);
   expect(differences(values, known)).toEqual([
-    // Sections of pointsman.yaml, and helm's own.
+    // Sections of pointsman.yaml, and values of helm itself.
     'only in the schema: cluster.allow',
     'only in the schema: cluster.api',
     'only in the schema: cluster.discovery',
@@ -74,7 +74,7 @@ function only(names: object, others: object): readonly string[] {
   return Object.keys(names).filter((name) => !Object.hasOwn(others, name));
 }
 
-/** Compares a map that the schema closes, and the closed maps in it. */
+/** Compares a map that the schema closes, and the closed maps inside it. */
 function differences(values: Readonly<Record<string, unknown>>, known: z.infer<typeof schema>, path = ''): string[] {
   const properties = known.properties ?? {};
   const found = [

@@ -1,4 +1,5 @@
-// The chart, rendered with every value set in its ci/ folder, with single values, and with values that it must refuse.
+// The chart, rendered with every set of values in its ci/ folder, with single values, and with values that it must
+// refuse.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +14,7 @@ import type { ChartRenderer, Rendered } from '../../support/deploy/render-chart.
 import { describeUnless } from '../../support/runner/unless-missing.ts';
 
 const sets = await valueSets();
-/** `library` makes no pod: the example of an application's chart has it. */
+/** `library` renders no pod; the example of an application's chart renders it. */
 const setsWithPods = sets.filter((set) => set !== 'library-values.yaml');
 let chart: ChartRenderer;
 let directory: string;
@@ -33,7 +34,7 @@ function notes(set: string): Promise<string> {
   return chart.notes(join(CHART, 'ci', set));
 }
 
-/** `values`, and the seeds, which every release needs. */
+/** Renders `values` with seeds, which every release needs. */
 async function renderedWith(values: Readonly<Record<string, unknown>>): Promise<Rendered> {
   const file = join(directory, `${files++}.yaml`);
   await writeFile(file, stringify({ cluster: { seeds: ['http://postgres:8008'] }, ...values }));
@@ -72,7 +73,7 @@ describeUnless(missingHelm, 'with helm or its stand-in', () => {
     }
   });
 
-  test('a resource that is switched off is not made, and no other is missing', async () => {
+  test('a resource that is switched off is not rendered, and all others are', async () => {
     const least = ['ConfigMap', 'Deployment', 'Pod', 'Service', 'Service', 'Service'];
     expect(kindsOf(await rendered('fixed-values.yaml'))).toEqual(least);
     expect(manifestOf(await rendered('fixed-values.yaml'), 'Deployment')).toMatchObject({ spec: { replicas: 3 } });
@@ -101,12 +102,12 @@ describeUnless(missingHelm, 'with helm or its stand-in', () => {
     expect(without).toMatchObject({ automountServiceAccountToken: false });
   });
 
-  test('one switch for discovery: no seeds are needed, and the settings in `cluster` come through', async () => {
+  test('one switch for discovery: no seeds are needed, and the settings in `cluster` pass through', async () => {
     expect(await clusterOf({ cluster: { scope: 'batman' }, kubernetesDiscovery: true })).toMatchObject({
       seeds: [],
       kubernetes: { labels: 'application=patroni,cluster-name=batman', service: undefined },
     });
-    // Settings of one's own are the switch too.
+    // Explicit settings switch it on too.
     const kubernetes = { scope_label: 'team', labels: 'application=spilo' };
     expect(await clusterOf({ cluster: { scope: 'batman', kubernetes } })).toMatchObject({
       kubernetes: { labels: 'application=spilo,team=batman' },
@@ -172,7 +173,7 @@ describeUnless(missingHelm, 'with helm or its stand-in', () => {
     expect(pointsmanIn(podSpecOf(deployment)).image).toMatch(new RegExp(`^${repository}@sha256:[0-9a-f]{64}$`));
   });
 
-  test('without names of its own the release names everything, in labels that pods are selected by', async () => {
+  test('without explicit names the release names everything, in the labels that select pods', async () => {
     const [metadata] = (await rendered('default-values.yaml')).map((one) => one.metadata);
     expect(metadata).toMatchObject({ name: 'orders-pointsman', labels: { 'app.kubernetes.io/name': 'pointsman' } });
   });
@@ -207,7 +208,7 @@ describeUnless(missingHelm, 'with helm or its stand-in', () => {
     expect(own).toMatchObject({ spec: { ingress: [{ from: [{ ipBlock: { cidr: '10.0.0.0/8' } }, {}] }, {}] } });
   });
 
-  test('other settings of pointsman.yaml come through, and roll the pods', async () => {
+  test('other settings of pointsman.yaml pass through, and roll the pods', async () => {
     const manifests = await rendered('fixed-values.yaml');
     const { hold } = loadedBy(manifests, podSpecOf(manifestOf(manifests, 'Deployment')));
     expect(hold).toMatchObject({ beforeSwitchoverMs: 2000 });
@@ -220,7 +221,7 @@ describeUnless(missingHelm, 'with helm or its stand-in', () => {
     expect(one).not.toEqual(two);
   });
 
-  test.each([12, 13, 29, 60, 61, 119, 120, 600, 86_400])('shutdownSeconds %i is shared out by the rules', async (s) => {
+  test.each([12, 13, 29, 60, 61, 119, 120, 600, 86_400])('shutdownSeconds %i is divided by the rules', async (s) => {
     const sidecar = { mode: 'sidecar', application: { containers: [{ name: 'a', image: 'a' }] } };
     for (const mode of [{}, sidecar]) {
       const manifests = manifestsOf(await renderedWith({ ...mode, shutdownSeconds: s }));
@@ -245,7 +246,7 @@ describeUnless(missingHelm, 'with helm or its stand-in', () => {
     expect(manifestOf(more, 'Deployment')).toMatchObject({ spec: { template: { metadata: { labels } } } });
   });
 
-  test("an application's own hook is its own, a Job has none, and a Deployment's sleeps", async () => {
+  test("an application's own hook stays, a Job has none, and a Deployment's sleeps", async () => {
     const preStop = { exec: { command: ['/bin/own'] } };
     const containers = [{ name: 'a', image: 'a', lifecycle: { preStop } }];
     const own = manifestsOf(await renderedWith({ mode: 'sidecar', application: { containers } }));
@@ -264,7 +265,7 @@ describeUnless(missingHelm, 'with helm or its stand-in', () => {
     expect(initContainers.map(({ name }) => name)).toEqual(['pointsman', 'migrate']);
   });
 
-  describe('values that are refused, with the reason', () => {
+  describe('refused values, with the reason', () => {
     const sidecar = { mode: 'sidecar', application: { containers: [{ name: 'a', image: 'a' }] } };
     const noSeeds = /seeds.*(?:at least 1|minItems)/;
     test.each([
@@ -300,14 +301,14 @@ describeUnless(missingHelm, 'with helm or its stand-in', () => {
     });
   });
 
-  test('its alerts are those of the kustomization', async () => {
+  test('its alerts equal those of the kustomization', async () => {
     const file = new URL('../../../deploy/kubernetes/kustomize/monitoring/prometheus-rule.yaml', import.meta.url);
     const [kustomized] = parseManifests(await readFile(file, 'utf8'));
     const rule = manifestOf(await rendered('library-values.yaml'), 'PrometheusRule');
     expect(rule['spec']).toEqual(kustomized?.['spec']);
   });
 
-  test('alerts can be left out and changed one by one', async () => {
+  test('alerts can be removed and changed one by one', async () => {
     const [standard, changed] = await Promise.all(
       ['library-values.yaml', 'monitoring-values.yaml'].map(async (set) => alertsOf(await rendered(set))),
     );
@@ -334,7 +335,7 @@ describeUnless(missingHelm, 'with helm or its stand-in', () => {
     }
   });
 
-  test('the notes: how to connect, how to check it, what filters clients, and @ro', async () => {
+  test('the notes: the connection, the check, the client filters, and @ro', async () => {
     const standard = await notes('default-values.yaml');
     expect(standard).toContain('psql "host=orders-pointsman user=app dbname=app"');
     expect(standard).toContain('helm -n data test orders');

@@ -1,4 +1,5 @@
-// The compose file, read by compose itself (the plugin, or Debian's docker-compose 1.29), and held against what it starts. No engine is asked.
+// The compose file, read by compose itself (the plugin, or Debian's docker-compose 1.29), and compared with the
+// programs that it starts. No engine is contacted.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +12,7 @@ import { describeUnless } from '../../support/runner/unless-missing.ts';
 const DIRECTORY = new URL('../../../deploy/compose/', import.meta.url).pathname;
 const MEMBERS = ['pg-1', 'pg-2', 'pg-3'];
 
-/** How compose is called here. */
+/** The command that runs compose on this machine. */
 function findCompose(): readonly [string, ...string[]] | undefined {
   const ways: readonly (readonly [string, ...string[]])[] = [['docker', 'compose'], ['docker-compose']];
   return ways.find(([command, ...words]) => {
@@ -37,7 +38,7 @@ const document = z.looseObject({ services: z.record(z.string(), service) });
 const compose = findCompose();
 const missing = compose === undefined ? 'docker compose: apt-get install docker-compose' : undefined;
 
-/** With every profile. */
+/** The compose file with every profile. */
 function rendered(env: Readonly<Record<string, string>> = {}): z.output<typeof document> {
   const [command, ...words] = compose ?? ['docker'];
   const args = [...words, '--file', join(DIRECTORY, 'compose.yaml'), '--profile', 'metrics', 'config'];
@@ -46,7 +47,7 @@ function rendered(env: Readonly<Record<string, string>> = {}): z.output<typeof d
 }
 
 describeUnless(missing, 'the compose file', () => {
-  test('renders: three members, their store, Pointsman, and Prometheus if asked for', () => {
+  test('renders: three members, their store, Pointsman, and Prometheus on request', () => {
     const { services } = rendered();
     expect(Object.keys(services).toSorted()).toEqual(['etcd', ...MEMBERS, 'pointsman', 'prometheus']);
     for (const name of MEMBERS) {
@@ -59,14 +60,14 @@ describeUnless(missing, 'the compose file', () => {
     }
   });
 
-  test('images are what the environment says', () => {
+  test('images follow the environment', () => {
     const env = { POINTSMAN_IMAGE: 'a:1', MEMBER_IMAGE: 'b:2', PROMETHEUS_IMAGE: 'c:3' };
     const { services } = rendered(env);
     const images = [services['pointsman'], services['pg-1'], services['etcd'], services['prometheus']];
     expect(images.map((one) => one?.image)).toEqual(['a:1', 'b:2', 'b:2', 'c:3']);
   });
 
-  test('Pointsman is confined, reached from this host alone, and has time to stop', () => {
+  test('Pointsman is confined, reachable from this host alone, and has time to stop', () => {
     const { services } = rendered();
     const pointsman = services['pointsman'];
     expect(pointsman).toMatchObject({ read_only: true, cap_drop: ['ALL'] });
@@ -82,7 +83,7 @@ describeUnless(missing, 'the compose file', () => {
     expect(inside).toEqual([6432, 6433, 8432]);
   });
 
-  test('Prometheus asks the admin port', () => {
+  test('Prometheus scrapes the admin port', () => {
     expect(readFileSync(join(DIRECTORY, 'prometheus.yaml'), 'utf8')).toContain("targets: ['pointsman:8432']");
   });
 });

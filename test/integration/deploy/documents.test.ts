@@ -1,5 +1,6 @@
-// Every command in the documents is one that exists. Pointsman's own commands run here: with the program's command line, and
-// against an admin server on a real socket. A command of another program has a line below that says why it does not run.
+// Every command in the documents exists. This test runs Pointsman's own commands, with the program's command line and
+// against an admin server on a real socket. Each command of another program has a line below with the reason why the
+// test does not run it.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAdmin } from '../../../src/admin/server.ts';
 import { buildStatus } from '../../../src/admin/status.ts';
@@ -15,7 +16,7 @@ import type { CommandLine } from '../../support/documents/commands.ts';
 import { documents, inlineCode } from '../../support/documents/markdown.ts';
 import { aList, aPolicy, aSnapshot, isPrimary, isReplica } from '../../support/values/builders.ts';
 
-/** Programs that the documents call and this test does not run, with the reason or the test that does. */
+/** Programs in the documents that this test does not run, with the reason or the test that runs them. */
 const NOT_RUN: Readonly<Record<string, string>> = {
   curl: 'test/integration/admin/operations.test.ts sends the same requests',
   docker:
@@ -26,13 +27,13 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   systemctl: 'no systemd runs here; test/integration/deploy/units.test.ts reads the units',
 };
 
-/** npm's own commands; those with `run` are looked up in the manifest. */
+/** npm's own commands. Commands with `run` are looked up in the manifest. */
 const NPM = ['ci', 'install', 'pack', 'start', 'test'];
 
 const DOCUMENTS = documents();
 const BLOCKS = DOCUMENTS.flatMap(({ blocks }) => blocks.filter(({ language }) => /^(?:sh|console)$/.test(language)));
 const LINES = BLOCKS.flatMap(commandLines);
-/** In the text and its tables; `…` stands for what is left to the reader. */
+/** Commands in the text and its tables; `…` marks a part that the reader fills in. */
 const INLINE: readonly CommandLine[] = DOCUMENTS.flatMap((document) =>
   inlineCode(document)
     .filter((code) => /^(?:pointsman |npm run )/.test(code) && !code.includes('…'))
@@ -42,12 +43,12 @@ const INLINE: readonly CommandLine[] = DOCUMENTS.flatMap((document) =>
 const where = ({ file, line, words }: CommandLine): string =>
   `${file}${line === 0 ? '' : `:${line}`}: ${words.join(' ')}`;
 
-test('what a terminal shows was recorded', () => {
+test('every terminal session was recorded', () => {
   const typed = BLOCKS.filter(({ language, isRecorded }) => language === 'console' && !isRecorded);
   expect(typed.map(({ file, line }) => `${file}:${line}`)).toEqual([]);
 });
 
-test('every command is one of Pointsman, a script of the manifest, or of a program that is listed here', () => {
+test('every command is one of Pointsman, a script of the manifest, or of a listed program', () => {
   const unknown = [...LINES, ...INLINE].filter(({ words }) => {
     const [program = '', second = ''] = words[0] === 'time' ? words.slice(1) : words;
     if (program === '' || pointsmanArguments(words) !== undefined || Object.hasOwn(NOT_RUN, program)) return false;
@@ -57,7 +58,7 @@ test('every command is one of Pointsman, a script of the manifest, or of a progr
   expect(unknown.map(where)).toEqual([]);
 });
 
-test('every program that is listed as not run is called somewhere', () => {
+test('every program listed as not run is in some document', () => {
   const called = new Set(LINES.map(({ words }) => words[0]));
   expect(Object.keys(NOT_RUN).filter((program) => !called.has(program))).toEqual([]);
 });
@@ -128,12 +129,12 @@ describe("Pointsman's commands", () => {
     expect(commands.filter((name) => name !== 'pointsman' && !described.includes(name))).toEqual([]);
   });
 
-  test('there are some', () => {
+  test('the documents have such commands', () => {
     expect(ours.length).toBeGreaterThan(40);
   });
 
   test.each(ours)('$name', async ({ line, given }) => {
-    // Whatever a document calls the file, the address and the member, here they are these.
+    // Each placeholder of a document gets the file, the address or the member of this test.
     const argv = given.map((word) =>
       word === 'HOST:PORT' ? address : word.replace(/^MEMBER$/, 'pg-2').replace(/^COMMAND$/, 'run'),
     );

@@ -1,4 +1,4 @@
-// The program in the pod of `helm test`, run by this machine's Node against servers that answer in different ways.
+// The program in the pod of `helm test`, run by this machine's Node against servers with different answers.
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -15,7 +15,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-/** Calls `answer` once the request has come. */
+/** Calls `answer` once the request has arrived. */
 async function serving(answer: (socket: Socket) => void): Promise<string> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
@@ -30,7 +30,7 @@ async function serving(answer: (socket: Socket) => void): Promise<string> {
   return typeof address === 'object' ? `127.0.0.1:${address?.port}` : '';
 }
 
-/** As the pod calls it. */
+/** Runs the program as the pod does. */
 function run(seconds: number, ...addresses: readonly string[]): Promise<{ code: number; output: string }> {
   return new Promise((resolve) => {
     execFile(process.execPath, ['-e', program, '--', String(seconds), ...addresses], (error, output) =>
@@ -57,7 +57,7 @@ test.each([
   ],
   ['a close', (socket: Socket) => socket.end(), /closed without an answer/],
   ['silence', () => undefined, /no answer in 1 s/],
-])('%s: the pod fails, and says why', async (_, answer, reason) => {
+])('%s: the pod fails, and reports the reason', async (_, answer, reason) => {
   const well = await serving((socket) => socket.write('N'));
   const { code, output } = await run(1, well, await serving(answer));
   expect(code).toBe(1);
@@ -65,7 +65,7 @@ test.each([
   expect(output).toContain(`${well}: PostgreSQL answers`);
 });
 
-test('no listener: the pod fails, and says why', async () => {
+test('no listener: the pod fails, and reports the reason', async () => {
   const { code, output } = await run(10, '127.0.0.1:1');
   expect({ code, output }).toMatchObject({ code: 1, output: expect.stringContaining('ECONNREFUSED') });
 });

@@ -1,4 +1,4 @@
-// The kustomizations, rendered as `kubectl apply -k` would.
+// The kustomizations, rendered as `kubectl apply -k` renders them.
 import { expect, test } from 'vitest';
 import { holdManifests, loadedBy } from '../../support/deploy/hold-manifests.ts';
 import { manifestOf, podSpecOf } from '../../support/deploy/manifests.ts';
@@ -21,7 +21,7 @@ describeUnless(missingKustomize, 'with kubectl', () => {
     await holdManifests(await renderKustomization(directory));
   });
 
-  test('the autoscaler sets the number of pods, and without it there are two', async () => {
+  test('the autoscaler sets the number of pods; without it there are two', async () => {
     const [plain, scaled] = await Promise.all(['standalone', 'examples/autoscaling'].map(renderKustomization));
     expect(manifestOf(plain ?? [], 'Deployment')).toMatchObject({ spec: { replicas: 2 } });
     expect(manifestOf(scaled ?? [], 'Deployment')).not.toHaveProperty('spec.replicas');

@@ -1,4 +1,4 @@
-// The schemas that manifests are held to can tell: what they would let pass, no test would find.
+// The schemas for manifests find faults. A fault that they let pass would stay unnoticed.
 import { expect, test } from 'vitest';
 import { findFaults } from '../../support/deploy/validate-manifests.ts';
 

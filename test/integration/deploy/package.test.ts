@@ -1,5 +1,5 @@
-// The npm package as somebody gets it: packed, installed into an empty directory with what it needs to run and nothing else, started, and
-// carried inside a program that a compiler has checked.
+// The npm package as a user gets it: packed, installed into an empty directory with its dependencies alone, started,
+// and embedded in a program that a compiler has checked.
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,9 +16,9 @@ import { until } from '../../support/waiting/until.ts';
 const run = promisify(execFile);
 const TOP = new URL('../../../', import.meta.url).pathname;
 const BIN = join(TOP, 'node_modules', '.bin');
-/** npm and what it starts run on the Node of the tests. */
+/** npm and its children run on the Node of the tests. */
 const ENV = { ...process.env, PATH: `${dirname(process.execPath)}:${BIN}:${process.env['PATH']}` };
-/** Of npx: what is installed, nothing else. */
+/** The arguments of npx: only installed programs. */
 const POINTSMAN = ['--no-install', 'pointsman'];
 const LONG_MS = 180_000;
 
@@ -37,7 +37,7 @@ function whatIsMissing(): string | undefined {
   }
 }
 
-/** What `npm run build` and `npm pack` would make, without touching the repository's own dist/. */
+/** The output of `npm run build` and `npm pack`, without a change of the repository's own dist/. */
 async function pack(directory: string): Promise<{ readonly tarball: string; readonly files: readonly string[] }> {
   const tree = join(directory, 'package');
   await mkdir(tree);
@@ -92,14 +92,14 @@ describeUnless(whatIsMissing(), 'the npm package', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  test('carries what is built, the examples, how to deploy, and nothing else', () => {
+  test('has the built files, the examples, the deployment files, and no others', () => {
     const tops = new Set(files.map((file) => file.split('/')[0]));
     expect(tops).toEqual(new Set(['LICENSE', 'README.md', 'config', 'deploy', 'dist', 'package.json']));
     expect(files).toEqual(expect.arrayContaining(['dist/main.js', 'dist/index.js', 'dist/index.d.ts']));
     expect(files.filter((file) => file.startsWith('dist/') && !/\.(?:js|d\.ts|js\.map)$/.test(file))).toEqual([]);
   });
 
-  test('npx pointsman: the version, and what is wrong with a configuration', async () => {
+  test('npx pointsman: the version, and the faults of a configuration', async () => {
     const { stdout } = await run('npx', [...POINTSMAN, '--version'], { cwd: home, env: ENV });
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
     await writeFile(join(home, 'wrong.yaml'), 'cluster: { seed: x }\n');
@@ -119,7 +119,7 @@ describeUnless(whatIsMissing(), 'the npm package', () => {
       log: { format: 'json' },
     };
     await writeFile(join(home, 'pointsman.yaml'), stringify(config));
-    // A group of its own: npx has a shell between itself and the program, which passes no signal on.
+    // A separate process group: npx has a shell between itself and the program, and the shell passes no signal on.
     const npx = spawn('npx', [...POINTSMAN, 'run', '--config', 'pointsman.yaml'], {
       cwd: home,
       env: ENV,
@@ -132,7 +132,7 @@ describeUnless(whatIsMissing(), 'the npm package', () => {
     createInterface({ input: npx.stdout }).on('line', (line) => said.push(line));
     const ended = new Promise((resolve) => npx.once('exit', resolve));
     try {
-      // Behind the start, when signals are its own.
+      // After the start the program handles signals itself.
       await until('a decision', () => said.some((line) => line.includes('"route_changed"')), 30_000);
       expect(said.filter((line) => line.includes('"listening"'))).toHaveLength(2);
     } finally {
@@ -142,9 +142,9 @@ describeUnless(whatIsMissing(), 'the npm package', () => {
     await until('its farewell', () => said.some((line) => line.includes('shutting down')), 10_000);
   }, 60_000);
 
-  test('a program that carries it inside: checked by the compiler, and run', async () => {
+  test('a program that embeds it: compiled, and run', async () => {
     await writeFile(join(home, 'embedding.ts'), EMBEDDING);
-    // The package's types need nothing of Node's, and what the program needs is little.
+    // The package's types need no Node types; this program needs one declaration.
     await writeFile(join(home, 'node.d.ts'), 'declare const process: { argv: string[] };\n');
     const flags = ['--noEmit', '--strict', '--target', 'esnext', '--module', 'nodenext'];
     await run(join(BIN, 'tsc'), [...flags, 'embedding.ts', 'node.d.ts'], { cwd: home, env: ENV });

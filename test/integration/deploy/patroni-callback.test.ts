@@ -1,4 +1,4 @@
-// The callback script as Patroni runs it: what arrives, and that whatever goes wrong it is silent and ends well.
+// The callback script as Patroni runs it: the requests arrive, and on every fault the script is silent and succeeds.
 import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -43,7 +43,7 @@ function hear({ method, url, headers }: IncomingMessage): void {
   heard.push([method, url, headers.authorization, headers['content-type']].join(' '));
 }
 
-/** With what Patroni puts behind the arguments of the configuration. */
+/** Runs the script with the arguments that Patroni adds after the configured ones. */
 async function callback(urls: string, env: NodeJS.ProcessEnv = process.env): Promise<string> {
   const args = [urls, join(directory, 'token'), 'on_role_change', 'primary', 'batman'];
   const { stdout, stderr } = await run(SCRIPT, args, { env });
@@ -56,7 +56,7 @@ const missing = await run('curl', ['--version']).then(
 );
 
 describeUnless(missing, 'with curl', () => {
-  test('each Pointsman is told, with the token', async () => {
+  test('each Pointsman gets a request, with the token', async () => {
     const url = await serve((request, response) => {
       hear(request);
       response.end('{"asked":true}');
@@ -66,7 +66,7 @@ describeUnless(missing, 'with curl', () => {
     expect(heard).toEqual([told, told]);
   });
 
-  test('one that does not answer does not keep the others from being told, nor the script from ending', async () => {
+  test('a Pointsman that does not answer delays neither the other requests nor the end of the script', async () => {
     const mute = await serve(() => {});
     const good = await serve((request, response) => {
       hear(request);
@@ -87,8 +87,8 @@ describeUnless(missing, 'with curl', () => {
   });
 });
 
-describe('with a curl that tells what it was given', () => {
-  test('the token is in no argument, and there is a bound in time', async () => {
+describe('with a curl that records its arguments', () => {
+  test('the token is in no argument, and the call has a time limit', async () => {
     await writeFile(join(directory, 'curl'), `#!/bin/sh\necho "$@" > ${directory}/args\ncat > ${directory}/config\n`);
     await chmod(join(directory, 'curl'), 0o755);
     await callback('http://10.0.0.5:8432', { PATH: `${directory}:${process.env['PATH']}` });

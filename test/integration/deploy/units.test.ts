@@ -1,4 +1,5 @@
-// The systemd units, read by systemd's own tools. Nothing is started. And the figures in them that depend on our defaults.
+// The systemd units, read by systemd's own tools, which start nothing. The test also checks the figures in the units
+// that depend on Pointsman's defaults.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,7 +19,9 @@ const missing =
 describeUnless(missing, "systemd's tools", () => {
   let directory: string;
 
-  /** Copies the units. They name another program, because ours is not installed; the template becomes an instance. */
+  /**
+   * Copies the units. They name another program, because Pointsman is not installed; the template becomes an instance.
+   */
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'pointsman-units-'));
     for (const name of await readdir(UNITS)) {
@@ -39,7 +42,7 @@ describeUnless(missing, "systemd's tools", () => {
     expect(stdout + stderr).toBe('');
   });
 
-  test.each(['pointsman.service', 'pointsman@8432.service'])('%s is exposed little', async (unit) => {
+  test.each(['pointsman.service', 'pointsman@8432.service'])('%s has a low exposure', async (unit) => {
     // Fails above 2.0 of 10. Half of the rest is the access to the network.
     await run('systemd-analyze', ['security', '--offline=true', '--threshold=20', '--no-pager', join(directory, unit)]);
   });
@@ -55,7 +58,7 @@ async function confinement(unit: string): Promise<string> {
   return text.replace(/^[^]*# Confinement/, '').replace(/\[Install\][^]*$/, '');
 }
 
-describe('the units and our defaults', () => {
+describe('the units and Pointsman’s defaults', () => {
   const loaded = loadConfig({ file: undefined, env: { POINTSMAN_CLUSTER_SEEDS: 'http://pg1:8008' } });
   if (loaded.kind === 'invalid') throw new Error('the defaults are invalid');
   const { client, shutdown, listeners } = loaded.config;
@@ -64,7 +67,7 @@ describe('the units and our defaults', () => {
     expect(Number(await setting(unit, 'LimitNOFILE'))).toBe(2 * client.maxSessions + 1024);
   });
 
-  test('the time to stop is longer than ours', async () => {
+  test('the time to stop is longer than Pointsman’s', async () => {
     const needed = (shutdown.graceMs + shutdown.waitMs + shutdown.drainTimeoutMs) / 1000;
     expect(Number.parseInt(await setting('pointsman.service', 'TimeoutStopSec'), 10)).toBeGreaterThan(needed);
     // The template has no grace, and ten minutes of wait.
@@ -78,7 +81,7 @@ describe('the units and our defaults', () => {
     expect(bound).toEqual(listeners.map(({ address }) => addressText(address)));
   });
 
-  test('both services are confined alike', async () => {
+  test('both services have the same confinement', async () => {
     expect(await confinement('pointsman@.service')).toBe(await confinement('pointsman.service'));
     expect(await confinement('pointsman.service')).toContain('ProtectSystem=strict');
   });

@@ -1,4 +1,4 @@
-// Names looked up at a real name server, and a cluster found by them.
+// Names resolved by a real name server, and a cluster found by them.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createDiscovery } from '../../../src/discovery/discover.ts';
 import type { Discovery } from '../../../src/discovery/discover.ts';
@@ -35,7 +35,7 @@ function discoveryFrom(...seeds: Parameters<typeof createDiscovery>[0]['cluster'
   });
 }
 
-describe('a whole name', () => {
+describe('a complete name', () => {
   test('has the addresses of both families, and the shortest TTL', async () => {
     dns.names.set('pg.test', ['10.0.0.1', '10.0.0.2', 'fd00::1']);
     const { addresses, ttlMs } = await server().lookup('pg.test.');
@@ -44,12 +44,12 @@ describe('a whole name', () => {
     expect(dns.questions.toSorted()).toEqual(['A pg.test', 'AAAA pg.test']);
   });
 
-  test('of one family has the addresses of that one', async () => {
+  test('of one family has the addresses of that family', async () => {
     dns.names.set('v6.test', ['fd00::2']);
     expect(await server().lookup('v6.test.')).toMatchObject({ addresses: ['fd00::2'] });
   });
 
-  test('is found where questions for IPv6 fail', async () => {
+  test('is found where IPv6 queries fail', async () => {
     dns.names.set('pg.test', ['10.0.0.1']);
     dns.isBadAtIpv6 = true;
     expect(await server().lookup('pg.test.')).toMatchObject({ addresses: ['10.0.0.1'] });
@@ -60,13 +60,13 @@ describe('a whole name', () => {
     ['servfail', 'ESERVFAIL'],
     ['silent', 'ETIMEOUT'],
     ['garbage', 'EBADRESP'],
-  ] as const)('that nobody knows: %s is %s', async (mood, code) => {
+  ] as const)('that is unknown: %s is %s', async (mood, code) => {
     dns.mood = mood;
     await expect(server().lookup('pg.test.')).rejects.toMatchObject({ code });
   });
 });
 
-test('what is in the hosts file needs no name server', async () => {
+test('a name in the hosts file needs no name server', async () => {
   dns.mood = 'silent';
   expect((await server().lookup('localhost')).addresses).toContain('127.0.0.1');
   expect(dns.questions).toEqual([]);
@@ -92,7 +92,7 @@ describe('a cluster', () => {
 
   afterEach(() => Promise.all(members.map((member) => member.stop())));
 
-  test('is found by the one address of a headless service that answers', async () => {
+  test('is found through the only address of a headless service that answers', async () => {
     const port = members[0]?.address.port;
     dns.names.set('pg.test', ['127.0.0.9', '127.0.0.2']);
     const discovery = discoveryFrom(seed(`http://pg.test.:${port}`));
@@ -103,7 +103,7 @@ describe('a cluster', () => {
     });
   });
 
-  test('is found by SRV records, in the order of their priorities, and known while DNS is silent', async () => {
+  test('is found by SRV records, in the order of their priorities, and stays known while DNS is silent', async () => {
     const port = members[0]?.address.port ?? 0;
     dns.names.set('pg-1.test', ['127.0.0.1']).set('pg-2.test', ['127.0.0.2']);
     dns.services.set('_patroni._tcp.test', [

@@ -1,5 +1,5 @@
-// However many clients come and however they behave, the proxy has as many sockets and timers as its configuration allows; when they have
-// gone it has none.
+// For any number of clients and any behaviour, the proxy has at most the sockets and timers that its configuration
+// allows. Once the clients have gone it has none.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
 import type { FakeBackend } from '../../support/fakes/fake-backend.ts';
@@ -12,9 +12,9 @@ import { until } from '../../support/waiting/until.ts';
 
 const MAX_SESSIONS = 60;
 const MAX_HELD = 10;
-/** Those that are let in beyond the sessions, to be told why they are refused or to have a cancel passed on. */
-const MOST_VISITORS = 256;
-/** What its state has under way, and what that connects to. */
+/** Connections that are accepted over the limit of sessions, for an error or for a cancel request. */
+const MOST_OVER_LIMIT = 256;
+/** One timer for the state of a session, and one for its connect. */
 const MOST_TIMERS_PER_CLIENT = 2;
 const CLIENTS = 600;
 
@@ -55,7 +55,7 @@ function sockets(): number {
   return process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
 }
 
-test('G11: sockets and timers are bounded by the configuration, and none is left', async () => {
+test('G11: the configuration limits sockets and timers, and none stays', async () => {
   const [socketsBefore, timersBefore] = [sockets(), clock.pending()];
   const clients = [];
   for (let index = 0; index < CLIENTS; index += 1) {
@@ -63,9 +63,9 @@ test('G11: sockets and timers are bounded by the configuration, and none is left
     const client = await connectRaw(lab.address(pool));
     client.socket.write(words);
     clients.push(client);
-    expect(openClients()).toBeLessThanOrEqual(MAX_SESSIONS + MOST_VISITORS);
+    expect(openClients()).toBeLessThanOrEqual(MAX_SESSIONS + MOST_OVER_LIMIT);
     expect(lab.proxy.counts().get('write')?.states.holding).toBeLessThanOrEqual(MAX_HELD);
-    expect(backend.open()).toBeLessThanOrEqual(MAX_SESSIONS + MOST_VISITORS);
+    expect(backend.open()).toBeLessThanOrEqual(MAX_SESSIONS + MOST_OVER_LIMIT);
     expect(clock.pending()).toBeLessThanOrEqual(timersBefore + MOST_TIMERS_PER_CLIENT * openClients() + 2);
   }
   await until(

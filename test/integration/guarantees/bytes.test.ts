@@ -1,5 +1,5 @@
-// What becomes of the bytes while members come, go, refuse and reset under clients that talk: each direction is a copy of a beginning of
-// what was sent, and nothing is said to two servers. The turns of an episode follow from its seed.
+// The bytes of busy clients while members come, go, refuse and reset. Each direction is a copy of a prefix of the sent
+// bytes, and no byte goes to two servers. The events of an episode follow from its seed.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
@@ -61,7 +61,7 @@ function says(talker: Talker, chance: () => number): void {
   talker.client.socket.write(bytes);
 }
 
-/** Another route for both pools, most of the time to somebody. */
+/** Another route for both pools, most of the time with an open member. */
 function aPicture(chance: () => number): PoolPicture {
   const at = Math.floor(chance() * backends.length);
   const [open, other] = [backends[at], backends[1 - at]];
@@ -71,7 +71,7 @@ function aPicture(chance: () => number): PoolPicture {
   return { open: { [`pg-${at + 1}`]: open.address }, others: { [`pg-${2 - at}`]: standing } };
 }
 
-/** Connections that were told something by this client. */
+/** Connections that received bytes of this client. */
 function heardBy(talker: Talker): readonly BackendConnection[] {
   return backends
     .flatMap(({ connections }) => connections)
@@ -109,7 +109,7 @@ async function anEpisode(seed: number): Promise<readonly Talker[]> {
 }
 
 test.each(SEEDS)(
-  'G7, G8: each direction a prefix-exact copy, and every byte said to one server (episode %i)',
+  'G7, G8: each direction is a prefix-exact copy, and each byte goes to one server (episode %i)',
   async (seed) => {
     const talkers = await anEpisode(seed);
     expect(talkers).toHaveLength(CLIENTS);
@@ -117,7 +117,8 @@ test.each(SEEDS)(
       const heard = heardBy(talker);
       const received = talker.client.received();
       for (const connection of heard) expect(isPrefix(connection.received(), talker.sent)).toBe(true);
-      // A primary that shuts down in this moment may have been sent the startup packet before another one was: nothing else.
+      // A primary that shuts down at this moment may have got the startup packet before another one, and no other
+      // bytes.
       const saidMore = heard.filter((connection) => connection.received().length > talker.startup.length);
       expect(saidMore.length).toBeLessThanOrEqual(1);
       expect(heard.length).toBeLessThanOrEqual(talker.pool === 'write' ? 2 : 1);

@@ -1,5 +1,5 @@
-// A cancel request reaches the server whose session has its key and no other, though servers give out the same process ids and sessions
-// come and go meanwhile.
+// A cancel request reaches the server whose session has its key and no other server, although servers reuse process ids
+// and sessions come and go meanwhile.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
 import type { FakeBackend } from '../../support/fakes/fake-backend.ts';
@@ -13,7 +13,7 @@ import type { RawClient } from '../../support/sockets/raw-client.ts';
 import { until } from '../../support/waiting/until.ts';
 
 const SESSIONS = 24;
-/** Fewer than sessions, so that each server gives out the ids of the other one. */
+/** Fewer ids than sessions, so that both servers hand out the same ids. */
 const PROCESS_IDS = 5;
 
 let lab: ProxyLab;
@@ -58,7 +58,7 @@ function whoHeard(request: Buffer): readonly FakeBackend[] {
   );
 }
 
-/** Resolves when it was passed on, or has ended without that. */
+/** Resolves when the cancel was passed on, or ended without that. */
 async function cancel({ request }: Keyed): Promise<void> {
   const client = await connectRaw(lab.address('write'));
   client.socket.write(request);
@@ -66,7 +66,7 @@ async function cancel({ request }: Keyed): Promise<void> {
   client.socket.destroy();
 }
 
-test('G17: each cancel reaches the server of its session and no other, those of ended sessions reach none', async () => {
+test('G17: a cancel reaches the server of its session and no other; for an ended session none', async () => {
   const sessions: Keyed[] = [];
   for (let index = 0; index < SESSIONS; index += 1) sessions.push(await aSession(index));
   expect(new Set(sessions.map(({ backend }) => backend)).size).toBe(backends.length);

@@ -1,4 +1,5 @@
-// Whoever is refused reads why: every reason to refuse, provoked once, answers with one whole ErrorResponse and then ends.
+// Every refused client reads the reason. The test provokes each reason once, and reads one whole ErrorResponse and then
+// the end.
 import { afterEach, describe, expect, test } from 'vitest';
 import { CLOSE_REASONS } from '../../../src/model/close-reason.ts';
 import type { CloseReason } from '../../../src/model/close-reason.ts';
@@ -74,7 +75,7 @@ const CASES: Partial<Record<CloseReason, Case>> = {
   },
 };
 
-/** Ends of relayed sessions, which close-messages, standby and session-age test, and one that tls-startup tests. */
+/** Ends of relayed sessions have their tests in close-messages, standby, session-age and tls-startup. */
 function isOfServed(reason: string): boolean {
   return (
     reason.startsWith('evicted_') ||
@@ -85,7 +86,7 @@ function isOfServed(reason: string): boolean {
   );
 }
 
-test('G9: no reason to refuse is left out', () => {
+test('G9: the list has every reason to refuse', () => {
   const told = Object.entries(CLOSE_REASONS).filter(
     ([reason, { sqlState }]) => sqlState !== undefined && !isOfServed(reason),
   );
@@ -109,7 +110,7 @@ describe('each reason', () => {
     expect(fields).toMatchObject({
       S: 'FATAL',
       V: 'FATAL',
-      // A starting session is told so as PostgreSQL tells it.
+      // A session in its startup gets the code that PostgreSQL uses.
       C: reason === 'shutdown' ? '57P03' : facts?.sqlState,
       M: expect.stringContaining(`(${reason})`),
     });

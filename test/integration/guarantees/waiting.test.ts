@@ -1,4 +1,4 @@
-// Nobody waits without an answer longer than the configured bounds add up to, whatever members and routes do meanwhile.
+// No client waits for an answer longer than the sum of the configured limits, for any change of members and routes.
 import { afterEach, expect, test } from 'vitest';
 import type { DialResult } from '../../../src/proxy/connect/dial.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';
@@ -14,7 +14,7 @@ const STARTUP_MS = 10_000;
 const CONNECT_MS = 3000;
 const ATTEMPTS = 3;
 const MAX_WAIT_MS = 30_000;
-/** Each attempt asks for fresh evidence and then connects; those before the wait and those after it. */
+/** Each attempt requests fresh evidence and then connects. Attempts run before and after the wait. */
 const BOUND_MS = STARTUP_MS + MAX_WAIT_MS + 2 * ATTEMPTS * 2 * CONNECT_MS;
 const STEP_MS = 500;
 
@@ -23,7 +23,7 @@ const HOLD: PoolPicture = {};
 
 const TIMES_OUT: DialResult = { kind: 'failed', outcome: 'timeout', isLocalFault: false, detail: 'no connection' };
 
-/** How the route of the pool stands at an instant since the client came; and what the client has sent by then. */
+/** The route of the pool and the bytes of the client, by the time since its connect. */
 interface Script {
   readonly route: (sinceMs: number) => PoolPicture | undefined;
   readonly says: (client: RawClient, sinceMs: number) => void;
@@ -33,13 +33,13 @@ function atOnce(client: RawClient, sinceMs: number): void {
   if (sinceMs === 0) client.socket.write(aStartup());
 }
 
-/** A byte each second. */
+/** One byte each second. */
 function dripping(client: RawClient, sinceMs: number): void {
   const next = aStartup().subarray(sinceMs / 1000, sinceMs / 1000 + 1);
   if (Number.isInteger(sinceMs / 1000)) client.socket.write(next);
 }
 
-/** The last byte comes as late as may be. */
+/** The last byte comes just before the deadline. */
 function late(client: RawClient, sinceMs: number): void {
   if (sinceMs === 0) client.socket.write(aStartup().subarray(0, -1));
   if (sinceMs === STARTUP_MS - STEP_MS) client.socket.write(aStartup().subarray(-1));
@@ -52,10 +52,10 @@ function turns(everyMs: number, ...pictures: readonly PoolPicture[]): Script['ro
 const [first = HOLD, second = HOLD] = OPEN;
 
 const SCRIPTS: readonly (readonly [string, Script])[] = [
-  ['a client that says nothing', { route: () => undefined, says: () => {} }],
+  ['a silent client', { route: () => undefined, says: () => {} }],
   ['a client that drips', { route: () => undefined, says: dripping }],
   [
-    'a client that asks for TLS and is silent then',
+    'a client that requests TLS and then is silent',
     { route: () => undefined, says: (client, sinceMs) => sinceMs === 0 && client.socket.write(SSL_REQUEST) },
   ],
   ['no route', { route: () => undefined, says: atOnce }],
@@ -80,14 +80,14 @@ afterEach(async () => {
   await until('no timer left', () => clock.pending() === 0);
 });
 
-test.each(SCRIPTS)('G10: %s: an answer within the bounds', async (_, { route, says }) => {
+test.each(SCRIPTS)('G10: %s: an answer within the limits', async (_, { route, says }) => {
   clock = new ManualClock();
   lab = await startProxyLab({
     clock,
     client: { startupTimeoutMs: STARTUP_MS },
     backend: { connectTimeoutMs: CONNECT_MS, attemptDelayMs: undefined, connectAttempts: ATTEMPTS },
     hold: { clientTimeoutMs: MAX_WAIT_MS, outageTimeoutMs: 10 * MAX_WAIT_MS },
-    // Neither a probe nor a connect is ever answered.
+    // Probes and connects never get an answer.
     freshen: () => new Promise(() => {}),
     dial: (_address, { clock: own, timeoutMs }, onResult) => own.schedule(timeoutMs, () => onResult(TIMES_OUT)),
   });

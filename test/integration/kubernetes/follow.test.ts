@@ -1,4 +1,4 @@
-// What Kubernetes knows of the members, followed through everything an API server does.
+// The members as Kubernetes lists them, followed through every behaviour of an API server.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -81,7 +81,7 @@ describe('pods by their labels', () => {
     await until('news', () => news > 0);
   });
 
-  test('without an address, of another cluster, and those that have ended are none; one address counts once', async () => {
+  test('without an address, of another cluster, or ended: no member; one address counts once', async () => {
     api.put(PODS, aPod('pg-2', undefined));
     api.put(PODS, aPod('other', '10.0.0.9', { labels: { 'cluster-name': 'other' } }));
     api.put(PODS, aPod('backup', '10.0.0.8', { phase: 'Succeeded' }));
@@ -94,14 +94,14 @@ describe('pods by their labels', () => {
     await until('its address', async () => (await places()).includes('[fd00::3]:8008'));
   });
 
-  test('give the port that has the name, and their own name for TLS', async () => {
+  test('supply the port of the given name, and their own name for TLS', async () => {
     api.put(PODS, aPod('pg-0', '10.0.0.1', { spec: { hostname: 'pg-0', subdomain: 'pods' } }));
     api.put(PODS, aPod('pg-1', '10.0.0.2', { spec: { containers: [{}] } }));
     const { endpoints } = await following({ port: 'patroni', scheme: 'https' }).find();
     expect(endpoints).toEqual([{ url: 'https://pg-0.pods.db.svc:8008', address: { host: '10.0.0.1', port: 8008 } }]);
   });
 
-  test('a role label that changes is news, and changes nothing else', async () => {
+  test('a changed role label causes an event and no other change', async () => {
     following();
     await places();
     await watched();
@@ -110,7 +110,7 @@ describe('pods by their labels', () => {
     expect(await places()).toEqual(FIRST);
   });
 
-  test('what is no pod is left out', async () => {
+  test('entries that are not pods are ignored', async () => {
     api.put(PODS, { metadata: { name: 'odd', labels: { application: 'patroni', 'cluster-name': 'demo' } }, spec: 5 });
     following();
     expect(await places()).toEqual(FIRST);
@@ -131,7 +131,7 @@ describe('the endpoints of a service', () => {
 });
 
 describe('a watch that ends', () => {
-  test('in order goes on from where it was', async () => {
+  test('in order continues from its last version', async () => {
     following();
     await places();
     await watched();
@@ -150,7 +150,7 @@ describe('a watch that ends', () => {
     ['with an event that is no JSON', () => api.send('{"type":\n')],
     ['with an event of no kind that we know', () => api.send('{"type":"PARTED","object":{"metadata":{}}}\n')],
     ['with an object beyond all bounds', () => api.send('x'.repeat(3 * 1024 * 1024))],
-  ])('%s: what was known stands, and it goes on from where it was', async (_, end) => {
+  ])('%s: the known list stays, and the watch continues from its last version', async (_, end) => {
     following();
     await places();
     await watched();
@@ -167,7 +167,7 @@ describe('a watch that ends', () => {
   test.each([
     ['in the stream', () => api.compact()],
     ['as the answer', () => (api.cutWatches(), api.compact())],
-  ])('because its version is gone (410 %s) is followed by a new list, of the newest', async (_, end) => {
+  ])('because its version is gone (410 %s) is followed by a new list of the newest version', async (_, end) => {
     following();
     await places();
     await watched();
@@ -178,14 +178,14 @@ describe('a watch that ends', () => {
     expect(lists.map(({ searchParams }) => searchParams.get('resourceVersion'))).toEqual(['0', null]);
   });
 
-  test('in silence is given up', async () => {
+  test('in silence is dropped', async () => {
     following({}, { quietMs: 100 });
     await places();
     await until('a second watch', () => api.requests.length >= 3);
     expect(await places()).toEqual(FIRST);
   });
 
-  test('events cut anywhere are put together', async () => {
+  test('events are joined from pieces of any size', async () => {
     following();
     await places();
     await watched();
@@ -196,14 +196,14 @@ describe('a watch that ends', () => {
   });
 });
 
-describe('an API server that cannot be had', () => {
+describe('an unreachable API server', () => {
   test.each([
     ['unavailable', 'the API server answered 503: etcd is gone'],
     ['forbidden', 'the API server answered 403: the service account may not list and watch them'],
     ['reset', 'other side closed'],
     ['not-json', 'is not valid JSON'],
     ['huge', 'an answer of more than'],
-  ] as const)('%s: at first it is told, then waited for', async (mood, expected) => {
+  ] as const)('%s: at first it is reported, then waited for', async (mood, expected) => {
     api.mood = mood;
     following();
     expect(await places()).toEqual([]);
@@ -213,7 +213,7 @@ describe('an API server that cannot be had', () => {
     expect(await why()).toBeUndefined();
   });
 
-  test('later: the last list stands, with since when and why, until it is there again', async () => {
+  test('later: the last list stays, with the time and the reason, until the server is back', async () => {
     following();
     await places();
     await watched();
@@ -227,7 +227,7 @@ describe('an API server that cannot be had', () => {
     await until('health', async () => (await why()) === undefined);
   });
 
-  test('a silent one has a bound', async () => {
+  test('a silent server has a deadline', async () => {
     api.mood = 'silent';
     following({}, { listMs: 100 });
     expect((await source?.find())?.failing?.why).toBe('no whole list within 100 ms');
@@ -250,7 +250,7 @@ describe('credentials', () => {
     expect(await places()).toEqual(FIRST);
   });
 
-  test('a server that the CA did not sign never sees the token', async () => {
+  test('a server without a certificate of the CA never sees the token', async () => {
     writeFileSync(join(api.credentials, 'ca.crt'), readFileSync(OTHER.cert));
     following();
     await until('the refusal', async () => (await why()) !== undefined);
@@ -258,7 +258,7 @@ describe('credentials', () => {
     expect(api.requests).toEqual([]);
   });
 
-  test('without a token it says where one is looked for', async () => {
+  test('without a token the error names the places searched', async () => {
     rmSync(join(api.credentials, 'token'));
     following();
     await places();
@@ -267,14 +267,14 @@ describe('credentials', () => {
     );
   });
 
-  test('in no pod it says what to give', async () => {
+  test('outside a pod the error names the missing settings', async () => {
     following({ server: undefined });
     await places();
     expect(await why()).toContain('give cluster.kubernetes.server');
   });
 });
 
-test('once closed it asks nobody', async () => {
+test('after close it sends no request', async () => {
   following();
   await places();
   await watched();

@@ -32,7 +32,7 @@ describe('reading documents', () => {
     expect(await reader.readConfig(api, 1000)).toMatchObject({ kind: 'config', config: { ttl: 30 } });
   });
 
-  test('a 503 with a status document is no cluster document', async () => {
+  test('a 503 with a status document is not a cluster document', async () => {
     const { api } = (await start('n1')).member();
     expect(await reader.readCluster(api, 1000)).toMatchObject({ kind: 'failed', cause: 'unexpected_status' });
   });
@@ -49,7 +49,7 @@ describe('reading documents', () => {
 });
 
 describe('the dialect', () => {
-  test('scenario 17: decides the path of the node status', async () => {
+  test('scenario 17: selects the path of the node status', async () => {
     const member = await start('n1', { dialect: 'manager' });
     const { api } = member.member();
     const read = await createReader({ dialect: 'manager' }).readNodeStatus(api, 1000);

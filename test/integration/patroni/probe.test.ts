@@ -1,4 +1,4 @@
-// One probe against a real socket that behaves, and that misbehaves in every way a socket can (scenario 45). After each, the
+// One probe against a real socket, for good answers and for every fault of a socket (scenario 45). After each, the
 // member has seen one connection for one request and holds none.
 import { createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -32,7 +32,7 @@ function check(text: string): Check {
   return parsed.check;
 }
 
-/** Asks once and holds that exactly one connection was made and is closed again. */
+/** Probes once, and checks that the probe made exactly one connection and closed it. */
 async function ask(member: FakeMember, text = '/primary', deadlineMs = 2000): Promise<ProbeOutcome> {
   const before = member.connections;
   const outcome = await probe(member.member(), check(text), deadlineMs);
@@ -58,7 +58,7 @@ describe('an answer', () => {
     });
   });
 
-  test('of a replica: 503 with its status, and 200 to the check it passes', async () => {
+  test('of a replica: 503 with its status, and 200 to its own check', async () => {
     const member = await start({ tags: { zone: 'a' }, lagBytes: 10 });
     expect(await ask(member)).toMatchObject({ kind: 'answered', status: 503, body: { role: 'replica' } });
     expect(await ask(member, '/replica?lag=16MB&tag_zone=a')).toMatchObject({ kind: 'answered', status: 200 });
@@ -66,7 +66,7 @@ describe('an answer', () => {
     expect(member.requests).toEqual(['GET /primary', 'GET /replica?lag=16MB&tag_zone=a', 'GET /replica?lag=9']);
   });
 
-  test('without headers and body is whole for /liveness and /readiness, and for nothing else', async () => {
+  test('without headers and body is complete for /liveness and /readiness, and for no other path', async () => {
     const member = await start();
     expect(await ask(member, '/liveness')).toEqual({ kind: 'answered', status: 200, body: undefined });
     member.set({ state: 'starting' });
@@ -75,7 +75,7 @@ describe('an answer', () => {
     expect(await ask(member, '/replica')).toMatchObject({ kind: 'failed', cause: 'malformed' });
   });
 
-  test('of the manager dialect, with an HTTP/1.1 connection kept open, is read and the connection closed', async () => {
+  test('of the manager dialect, on an open HTTP/1.1 connection, is read and the connection closed', async () => {
     const member = await start({ role: 'primary', dialect: 'manager', misbehave: 'keep-open' });
     expect(await ask(member)).toMatchObject({
       kind: 'answered',
@@ -84,7 +84,7 @@ describe('an answer', () => {
     });
   });
 
-  test('asks as it should: the name as Host, no credentials, nothing kept', async () => {
+  test('the request is right: the name as Host, no credentials, no keep-alive', async () => {
     const member = await start({ role: 'primary' });
     const named = {
       ...member.member(),
@@ -110,12 +110,12 @@ const PRIMARY = 'HTTP/1.0 200 OK\r\n\r\n{"role":"primary","state":"running"}';
 const HINTS = 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n';
 const CHUNKED = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
 
-/** The body behind the padding, in chunks of one byte. */
+/** The body after the padding, in chunks of one byte. */
 function inChunks(padding: string): string {
   return `${CHUNKED}${`${padding}{"role":"primary"}`.replaceAll(/./g, '1\r\n$&\r\n')}0\r\n\r\n`;
 }
 
-describe('an unusual answer that is still one', () => {
+describe('an unusual answer that still counts', () => {
   test.each<[string, string]>([
     ['1000 chunks of one byte', inChunks(' '.repeat(1000))],
     ['two early hints before it', `${HINTS}${HINTS}${PRIMARY}`],
@@ -134,7 +134,7 @@ describe('no evidence', () => {
     ['an empty body', { raw: 'HTTP/1.0 200 OK\r\n\r\n' }, 'malformed'],
     ['a JSON array', { raw: 'HTTP/1.0 200 OK\r\n\r\n[]' }, 'malformed'],
     ['truncated JSON', { misbehave: 'truncated-json' }, 'malformed'],
-    ['gzip that was not asked for', { raw: gzipAnswer() }, 'malformed'],
+    ['gzip without a request for it', { raw: gzipAnswer() }, 'malformed'],
     ['noise', { raw: '\u0016\u0003\u0001 noise' }, 'malformed'],
     ['another protocol', { raw: 'SSH-2.0-OpenSSH_9.2\r\n' }, 'malformed'],
     ['endless interim answers', { raw: 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(1000) }, 'malformed'],
@@ -166,26 +166,26 @@ describe('no evidence', () => {
     expect(await ask(member)).toMatchObject({ kind: 'failed', cause, detail: expect.any(String) });
   });
 
-  test.each(['hang', 'drip'] as const)('%s: the deadline ends it, and the socket with it', async (misbehave) => {
+  test.each(['hang', 'drip'] as const)('%s: the deadline ends the probe and closes its socket', async (misbehave) => {
     const member = await start({ misbehave });
     const startedAt = performance.now();
     expect(await ask(member, '/primary', 150)).toMatchObject({ kind: 'failed', cause: 'timeout', postgres: 'unknown' });
     expect(performance.now() - startedAt).toBeLessThan(600);
   });
 
-  test('keys of Object in the body change nothing', async () => {
+  test('keys of Object in the body have no effect', async () => {
     const member = await start({ raw: 'HTTP/1.0 503 X\r\n\r\n{"__proto__":{"role":"primary"},"role":"replica"}' });
     expect(await ask(member)).toEqual({ kind: 'answered', status: 503, body: { role: 'replica' } });
   });
 
-  test('an address that was not checked is not contacted', async () => {
+  test('an unchecked address is not contacted', async () => {
     const member = await start();
     const api = { url: member.url, address: { host: 'localhost', port: member.address.port } };
     expect(await probe({ ...member.member(), api }, check('/primary'), 1000)).toMatchObject({ cause: 'local' });
     expect(member.connections).toBe(0);
   });
 
-  test('G12: an event loop that stood still is our fault and not the member’s', async () => {
+  test('G12: an event loop that stood still is a local fault, not a fault of the member', async () => {
     const member = await start({ misbehave: 'hang' });
     const asked = ask(member, '/primary', 100);
     const until = performance.now() + 500;
@@ -198,7 +198,7 @@ describe('no evidence', () => {
   });
 });
 
-describe('the PostgreSQL port, asked when the API says nothing', () => {
+describe('the PostgreSQL port, probed when the API is silent', () => {
   test('API refused, PostgreSQL accepts, then refuses too', async () => {
     const member = await start();
     await member.stop();
@@ -211,7 +211,7 @@ describe('the PostgreSQL port, asked when the API says nothing', () => {
     expect(await probe(member.member(), check('/primary'), 500)).toEqual({ kind: 'refused', postgres: 'unknown' });
   });
 
-  test('API frozen, PostgreSQL refuses: known within the deadline and 300 ms', async () => {
+  test('API frozen, PostgreSQL refuses: reported within the deadline and 300 ms', async () => {
     const member = await start({ misbehave: 'hang' });
     const gone = await start();
     await gone.stop();
@@ -221,7 +221,7 @@ describe('the PostgreSQL port, asked when the API says nothing', () => {
     expect(performance.now() - startedAt).toBeLessThan(700);
   });
 
-  test('is not asked when the API answered, whatever it said', async () => {
+  test('is not probed when the API has answered, for any answer', async () => {
     const member = await start();
     const postgres = await start();
     for (const raw of ['HTTP/1.0 404 Not Found\r\n\r\n', 'HTTP/1.0 200 OK\r\n\r\n<html>', 'SSH-2.0-OpenSSH_9.2\r\n']) {
@@ -233,7 +233,7 @@ describe('the PostgreSQL port, asked when the API says nothing', () => {
     expect(postgres.connections).toBe(0);
   });
 
-  test('neither port answers a connect: both are known to be silent in less than the deadline', async () => {
+  test('neither port accepts a connect: both are reported silent in less than the deadline', async () => {
     const hole = await startBlackHole();
     try {
       await hole.swallow();
@@ -253,7 +253,7 @@ describe('the PostgreSQL port, asked when the API says nothing', () => {
     }
   });
 
-  test('is left without a byte', async () => {
+  test('is closed without a byte', async () => {
     const member = await start({ misbehave: 'close' });
     const postgres = await start();
     expect(await probe(member.member(postgres.address), check('/primary'), 500)).toMatchObject({ postgres: 'accepts' });

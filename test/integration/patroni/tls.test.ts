@@ -1,4 +1,4 @@
-// The API over TLS: the name in the URL is what is verified, whatever address it is reached at.
+// The API over TLS: verification uses the name in the URL, at any address.
 import { readFileSync } from 'node:fs';
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -47,12 +47,12 @@ function at(name: string) {
   return { api: { url: `https://${name}:${port}`, address: { host: '127.0.0.1', port } }, path: '/', deadlineMs: 2000 };
 }
 
-test('a name that the certificate has', async () => {
+test('a name in the certificate', async () => {
   expect(await get({ ...at('pg-a.test'), tls: trusting })).toEqual({ kind: 'answered', status: 200, body: '{}' });
   expect(servernames).toEqual(['pg-a.test']);
 });
 
-test('an address that the certificate has, which is no server name', async () => {
+test('an address in the certificate, which is no server name', async () => {
   expect(await get({ ...at('127.0.0.1'), tls: trusting })).toMatchObject({ kind: 'answered' });
   expect(servernames).toEqual([false]);
 });
@@ -72,7 +72,7 @@ test('insecure verifies nothing', async () => {
   expect(await get({ ...at('pg-b.test'), tls: tlsFromFiles({ insecure: true }) })).toMatchObject({ kind: 'answered' });
 });
 
-test('a client certificate, where the API asks for one', async () => {
+test('a client certificate, if the API requires one', async () => {
   await close(server);
   await serve({ requestCert: true });
   expect(await get({ ...at('pg-a.test'), tls: trusting })).toMatchObject({ kind: 'failed' });
@@ -80,7 +80,7 @@ test('a client certificate, where the API asks for one', async () => {
   expect(await get({ ...at('pg-a.test'), tls: mutual })).toMatchObject({ kind: 'answered' });
 });
 
-test('a rotated file counts without a restart, and a lost one changes nothing', async () => {
+test('a rotated file applies without a restart, and a lost one changes nothing', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'pointsman-tls-'));
   const ca = join(folder, 'ca.pem');
   await writeFile(ca, '');
@@ -94,7 +94,7 @@ test('a rotated file counts without a restart, and a lost one changes nothing', 
   expect(await get({ ...at('pg-a.test'), tls: source })).toMatchObject({ kind: 'answered' });
 });
 
-test('G12: a file that cannot be read is our fault', async () => {
+test('G12: an unreadable file is a local fault', async () => {
   const tls = tlsFromFiles({ ca: file('missing.pem') });
   expect(await get({ ...at('pg-a.test'), tls })).toMatchObject({
     kind: 'failed',

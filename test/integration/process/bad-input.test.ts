@@ -1,4 +1,4 @@
-// Bad input, as the person at the command line meets it: a clear error that says where, a non-zero exit, nothing bound.
+// Bad input at the command line: a clear error with its position, a non-zero exit code, and no bound listener.
 import { createServer } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { listen } from '../../support/fakes/listen.ts';
@@ -46,7 +46,7 @@ test.each([
     [/pointsman\.yaml:2/, /client\.tls\.key: .*other\.key is not the key of cert/],
   ],
   ['no seeds', 'probe: { interval: 1s }\n', [/seeds/]],
-  ['what is not YAML', 'cluster: [\n', [/pointsman\.yaml:/]],
+  ['a file that is not YAML', 'cluster: [\n', [/pointsman\.yaml:/]],
 ])('%s', async (_, config, expected) => {
   const { code, said, hasListened } = await ends(config);
   expect(code, said).toBe(2);
@@ -54,10 +54,11 @@ test.each([
   expect(hasListened).toBe(false);
 });
 
-test('scenario 39: a port in use: the address is named, and what was bound is let go', async () => {
+test('scenario 39: a port in use: the error names the address, and bound listeners are closed', async () => {
   const taken = createServer();
   const port = await listen(taken);
-  const listeners = `listeners: [{ address: "127.0.0.1:0", pool: read }, { address: "127.0.0.1:${port}", pool: write }]`;
+  const listeners =
+    'listeners: [{ address: "127.0.0.1:0", pool: read }, ' + `{ address: "127.0.0.1:${port}", pool: write }]`;
   const { code, said, hasListened } = await ends(`${SEEDS}\n${listeners}\nadmin: { address: "127.0.0.1:0" }\n`);
   taken.close();
   expect(code).toBe(1);
@@ -65,7 +66,7 @@ test('scenario 39: a port in use: the address is named, and what was bound is le
   expect(hasListened).toBe(false);
 });
 
-test('an admin port in use is named, too', async () => {
+test('the error also names an admin port in use', async () => {
   const taken = createServer();
   const port = await listen(taken);
   const { code, said } = await ends(
@@ -76,7 +77,7 @@ test('an admin port in use is named, too', async () => {
   expect(said).toContain(`127.0.0.1:${port} is already in use`);
 });
 
-test('unreachable seeds: check --live names each and why, and fails', async () => {
+test('unreachable seeds: check --live names each with the reason, and fails', async () => {
   pointsman = await checkConfig(`cluster: { seeds: [http://127.0.0.1:1, http://127.0.0.1:2] }\n`, '--live');
   expect(await pointsman.exited()).toBe(1);
   expect(pointsman.stderr.join('')).toContain(
@@ -84,7 +85,7 @@ test('unreachable seeds: check --live names each and why, and fails', async () =
   );
 });
 
-test('scenario 2: seeds that do not answer: it runs, is not ready and says which', async () => {
+test('scenario 2: silent seeds: the process runs, is not ready and names them', async () => {
   pointsman = await startPointsman(`${SEEDS}\n${FREE}\n`);
   await pointsman.port('write');
   await pointsman.waitFor('the reason', () =>
@@ -94,7 +95,7 @@ test('scenario 2: seeds that do not answer: it runs, is not ready and says which
   expect((await pointsman.admin('/livez')).status).toBe(200);
 });
 
-test('scenario 2: who comes meanwhile waits as long as a hold lasts, and is told why', async () => {
+test('scenario 2: new clients wait for the length of a hold, and read the reason', async () => {
   pointsman = await startPointsman(`${SEEDS}\n${FREE}\nhold: { client_timeout: 300ms }\n`);
   const client = await connectRaw({ host: '127.0.0.1', port: await pointsman.port('write') });
   client.socket.write(aStartup());

@@ -1,4 +1,5 @@
-// The process dies without a word and is started again: nothing that it knew is needed, and nothing is routed before it has asked anew.
+// The process is killed and starts again. It needs no earlier knowledge, and routes no client before a new round of
+// probes.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FakeCluster, fileFor, freeAddresses } from '../../support/labs/app-lab.ts';
 import type { ConfigFile } from '../../support/labs/app-lab.ts';
@@ -27,7 +28,7 @@ async function started(file: ConfigFile): Promise<PointsmanProcess> {
   return process;
 }
 
-test('G16: kill -9 under load and a restart: clients see an end, backends too, and nobody is served before a new round', async () => {
+test('G16: kill -9 under load and a restart: both sides see an end; no session before a new round', async () => {
   const [writes] = await freeAddresses(1);
   if (writes === undefined) throw new Error('no free port');
   const { primary, replica } = cluster;

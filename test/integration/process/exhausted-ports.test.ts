@@ -1,4 +1,4 @@
-// Scenario 41: no local port is left to connect from. In a network of its own, which has two of them.
+// Scenario 41: no local port is left for a connect. The test runs in its own network, which has two ports.
 import { execFile, execFileSync } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';

@@ -1,4 +1,4 @@
-// Of the harness itself: a run that is killed while it holds a process under SIGSTOP leaves nothing behind.
+// A test of the harness: a run that is killed while it holds a process under SIGSTOP leaves nothing behind.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, expect } from 'vitest';
@@ -20,7 +20,7 @@ function node(script: string): ReturnType<typeof spawn> {
 
 itUnless(
   process.platform === 'linux' ? undefined : 'Linux, with /proc',
-  'a process that was frozen ends with the one that froze it',
+  'a process that was frozen ends with the process that froze it',
   async () => {
     const frozen = node('process.stdin.resume()');
     const ended = once(frozen, 'exit');

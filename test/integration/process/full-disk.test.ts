@@ -1,4 +1,4 @@
-// The log's disk is full for a moment: a file that may not grow, and may again.
+// The log's disk is full for a moment: a file that cannot grow, and later can.
 import { execFileSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
@@ -30,7 +30,7 @@ afterEach(async () => {
 
 itUnless(
   NO_PRLIMIT,
-  'a log whose disk was full for a moment goes on, and one word on stderr says what was wrong',
+  'a log whose disk was full for a moment continues, and one line on stderr reports the fault',
   async () => {
     const file = join(directory, 'log');
     const log = await open(file, 'a');

@@ -1,4 +1,4 @@
-// Scenario 40: kill -9 and a restart. Nothing is kept, so nothing can be wrong with it.
+// Scenario 40: kill -9 and a restart. The process keeps no state, so no state can be wrong.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FakeCluster, freeAddresses } from '../../support/labs/app-lab.ts';
 import type { ConfigFile } from '../../support/labs/app-lab.ts';
@@ -22,7 +22,7 @@ beforeEach(async () => {
   writes = free;
   config = {
     cluster: cluster.section(),
-    // Answers that take long are waited for.
+    // The probes wait for slow answers.
     probe: { interval: '1s', timeout: '10s', write_max_age: '30s', read_max_age: '30s', silence_grace: '30s' },
     listeners: [{ address: `127.0.0.1:${writes.port}`, pool: 'write' }],
     admin: { address: '127.0.0.1:0' },
@@ -43,7 +43,7 @@ async function aClient(): Promise<RawClient> {
   return client;
 }
 
-/** Talks on whenever it is answered, until its connection ends. */
+/** A client that sends again after each answer, until its connection ends. */
 async function aTalker(): Promise<RawClient> {
   const client = await aClient();
   client.socket.on('data', (chunk: Buffer) => {
@@ -53,7 +53,7 @@ async function aTalker(): Promise<RawClient> {
 }
 
 test(
-  'scenario 40: under load: clients see the end at once, servers too; the next one is ready after a round, not before',
+  'scenario 40: under load: clients and servers see the end; the next process is ready after a round',
   { timeout: 60_000 },
   async () => {
     const { postgres } = cluster.primary;

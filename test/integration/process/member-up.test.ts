@@ -1,4 +1,4 @@
-// A member that was down when Pointsman started is as visible to an alert as one that fell silent later.
+// A member that was down at the start of Pointsman is as visible to an alert as one that fell silent later.
 import { afterEach, expect, test } from 'vitest';
 import { FakeMember } from '../../support/fakes/fake-member.ts';
 import { startPointsman } from '../../support/processes/pointsman-process.ts';
@@ -12,7 +12,7 @@ afterEach(async () => {
   await primary.stop();
 });
 
-test('a member that never answered has a series, and it says down', async () => {
+test('a member that never answered has a series, with the value for down', async () => {
   primary = await FakeMember.start('pg-1', { role: 'primary' });
   const dead = await FakeMember.start('pg-2', {}, { host: '127.0.0.2', port: primary.address.port });
   await dead.stop();

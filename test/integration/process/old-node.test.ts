@@ -1,4 +1,4 @@
-// The built command on a Node that is too old: one sentence, before anything else can fail.
+// The built command on a Node that is too old: one sentence, before any other failure.
 import { execFile, execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildPointsman } from '../../bench/data-path/peers/pointsman-build.ts';
@@ -22,7 +22,7 @@ function runWith(node: string, ...args: readonly string[]): Promise<Ended> {
   });
 }
 
-/** What a Node of that version says of itself. */
+/** An import that makes Node report this version. */
 function pretending(version: string): string {
   return `data:text/javascript,Object.defineProperty(process,"version",{value:"${version}"})`;
 }
@@ -37,7 +37,7 @@ test.each(['v20.20.2', 'v24.11.9', 'v12.22.0'])('Node %s is refused in one sente
   }
 });
 
-test.each(['v24.12.0', 'v25.0.0', 'v100.1.0'])('Node %s is not', async (version) => {
+test.each(['v24.12.0', 'v25.0.0', 'v100.1.0'])('Node %s is accepted', async (version) => {
   expect(await runWith(process.execPath, '--import', pretending(version), build.main, 'version')).toEqual({
     code: 0,
     said: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
@@ -49,7 +49,7 @@ function oldNode(): string | undefined {
     try {
       if (Number(/^v(\d+)/.exec(execFileSync(node, ['--version']).toString())?.[1]) < 24) return node;
     } catch {
-      // There is none.
+      // This path has no Node.
     }
   }
   return undefined;
@@ -58,7 +58,7 @@ function oldNode(): string | undefined {
 const old = oldNode();
 
 describeUnless(old === undefined ? 'an old Node in /usr/bin or /usr/local/bin' : undefined, 'with an old Node', () => {
-  test('it reads the file and says the sentence', async () => {
+  test('it reads the file and prints the sentence', async () => {
     const { code, said } = await runWith(old ?? '', build.main, 'run');
     expect(said).toMatch(/^pointsman needs Node 24\.12 or newer; this is v\d+\.\d+\.\d+\n$/);
     expect(code).toBe(1);

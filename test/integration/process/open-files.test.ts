@@ -1,4 +1,5 @@
-// The limit on open files: what fits is found at the start, and no number of clients uses up what probes and the admin port need.
+// The limit on open files: the start computes the sessions that fit, and no number of clients takes the descriptors of
+// probes and the admin port.
 import { existsSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { FakeCluster, fileFor } from '../../support/labs/app-lab.ts';
@@ -43,7 +44,7 @@ function isTold(client: RawClient): boolean {
 
 describeUnless(NO_PRLIMIT, 'the limit on open files', () => {
   for (const workers of [1, 2]) {
-    it(`${LIMIT}, ${workers} processes: ${CLIENTS} clients: everybody is served or told 53300, probes and /livez get through`, async () => {
+    it(`${LIMIT}, ${workers} processes: ${CLIENTS} clients: each is served or gets 53300`, async () => {
       const running = await start(LIMIT, { workers });
       await running.waitUntilReady();
       const at = { host: '127.0.0.1', port: await running.port('write') };
@@ -78,13 +79,13 @@ describeUnless(NO_PRLIMIT, 'the limit on open files', () => {
     }, 60_000);
   }
 
-  it('that is too low for anything is a reason not to start', async () => {
+  it('a limit too low for any session prevents the start', async () => {
     const running = await start(150);
     expect(await running.exited()).toBe(1);
     expect(running.stderr.join('')).toContain('the limit on open files (150) is too low');
   });
 
-  it('that allows all is not spoken of', async () => {
+  it('a sufficient limit causes no log line', async () => {
     const running = await start(1024, { client: { max_sessions: 100 } });
     await running.waitUntilReady();
     expect(running.lines.some(({ event }) => event === 'open_files_limit')).toBe(false);

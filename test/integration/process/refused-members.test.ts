@@ -1,4 +1,4 @@
-// A member that the document names and the trust rules do not let us use: everybody who may ask reads which one, and why.
+// A member that is in the status document and fails the trust rules. Every output names it with the reason.
 import { afterEach, expect, test } from 'vitest';
 import { FakeMember } from '../../support/fakes/fake-member.ts';
 import { aStartup, errorFields } from '../../support/sockets/packets.ts';
@@ -22,7 +22,7 @@ async function aMember(name: string, role: 'primary' | 'replica', at = {}): Prom
 
 const POSTGRES_PORT = 'PostgreSQL port 15434 is not allowed: add 15434 to cluster.allow.ports to allow it';
 
-/** A seed whose own port is 5433, a primary that is no seed and has another port, and a stranger. */
+/** A seed with PostgreSQL on port 5433, a primary that is no seed and has another port, and a stranger. */
 async function aCluster(): Promise<FakeMember> {
   const replica = await aMember('pg-1', 'replica');
   const primary = await aMember('pg-2', 'primary', { host: '127.0.0.2', port: replica.address.port });
@@ -37,7 +37,7 @@ async function aCluster(): Promise<FakeMember> {
 }
 
 test.each([1, 2])(
-  'scenario 44: a refused member is named in the log, the metric, /status and the DETAIL of a client: %i',
+  'scenario 44: the log, the metric, /status and the DETAIL of a client name a refused member: %i',
   async (workers) => {
     const seed = await aCluster();
     pointsman = await startPointsman({
@@ -75,19 +75,19 @@ test.each([1, 2])(
     client.socket.write(aStartup());
     const error = await pointsman.waitFor('the refusal', () => errorFields(client.received()));
     expect(error['D']).toContain('not used: pg-2 (PostgreSQL port not allowed by cluster.allow.ports), pg-9 (');
-    // Nobody has authenticated here.
+    // The client has not authenticated.
     expect(error['D']).not.toMatch(/15434|169\.254/);
   },
 );
 
-test('scenario 44: check --live fails and says which setting would allow the member', async () => {
+test('scenario 44: check --live fails and names the setting that would allow the member', async () => {
   const seed = await aCluster();
   pointsman = await checkConfig(`cluster: { seeds: ["${seed.url}"] }\n`, '--live');
   expect(await pointsman.exited()).toBe(1);
   expect(pointsman.stderr.join('')).toContain('2 members are not used: pg-2, pg-9');
 });
 
-test('a cluster on another port than 5432: used without any setting, and check --live is content', async () => {
+test('a cluster on a port other than 5432: used without any setting, and check --live succeeds', async () => {
   const primary = await aMember('pg-1', 'primary');
   primary.set({ cluster: { scope: 'demo', members: [primary.entry({ port: 5433 })] } });
   pointsman = await checkConfig(`cluster: { seeds: ["${primary.url}"] }\n`, '--live');

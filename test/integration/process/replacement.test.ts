@@ -1,4 +1,4 @@
-// One process takes the place of another on a socket that outlives both: nobody's connect fails, and who has a session keeps it.
+// One process replaces another on a socket that outlives both. No connect fails, and live sessions stay.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ async function says(admin: Address, status: string): Promise<void> {
   await waitUntil(`${status} of ${addressText(admin)}`, ask, { timeoutMs: 20_000, everyMs: 20 });
 }
 
-describeUnless(missing, 'one takes the place of the other', () => {
+describeUnless(missing, 'one process replaces the other', () => {
   let cluster: FakeCluster;
   let directory: string;
   let holder: SocketHolder;
@@ -42,7 +42,7 @@ describeUnless(missing, 'one takes the place of the other', () => {
     await cluster.stop();
   });
 
-  /** As its own unit would start it: the same file, another admin address. Resolves when it is ready. */
+  /** Starts a process as its own unit would: the same file, another admin address. Resolves when it is ready. */
   async function start(admin: Address): Promise<number> {
     const file = join(directory, `${admin.port}.yaml`);
     const config = {
@@ -57,7 +57,7 @@ describeUnless(missing, 'one takes the place of the other', () => {
     return pid;
   }
 
-  /** Sessions one after the other, several at a time, until it is told to stop. */
+  /** Opens sessions one after the other, several at a time, until it is stopped. */
   function load(): { readonly done: () => number; readonly stop: () => Promise<readonly unknown[]> } {
     const failures: unknown[] = [];
     let done = 0;
@@ -85,7 +85,7 @@ describeUnless(missing, 'one takes the place of the other', () => {
     };
   }
 
-  test('under load: no connect fails, live sessions end when they want to', async () => {
+  test('under load: no connect fails, and live sessions end by themselves', async () => {
     const [one, other] = await freeAddresses(2);
     if (one === undefined || other === undefined) throw new Error('no free address');
     const before = await start(one);
@@ -104,7 +104,7 @@ describeUnless(missing, 'one takes the place of the other', () => {
     await echoSession(holder.address).then((session) => session.socket.end());
   }, 60_000);
 
-  test('nobody runs: a client waits in the queue for who comes next', async () => {
+  test('no process runs: a client waits in the queue for the next process', async () => {
     const [one, other] = await freeAddresses(2);
     if (one === undefined || other === undefined) throw new Error('no free address');
     const before = await start(one);

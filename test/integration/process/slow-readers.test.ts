@@ -1,4 +1,4 @@
-// Scenario 37: two hundred clients that do not read, ten at a time, before servers that send as fast as they can.
+// Scenario 37: two hundred clients that do not read, ten at a time, before servers that send at full speed.
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect } from 'vitest';
 import { itUnless } from '../../support/runner/unless-missing.ts';
@@ -13,9 +13,9 @@ import { until } from '../../support/waiting/until.ts';
 
 const ROUNDS = 20;
 const AT_A_TIME = 10;
-/** Per session; what the kernel keeps of it between two sockets is far less. */
+/** Per session. The kernel keeps far less than this between two sockets. */
 const FLOOD = { chunk: Buffer.alloc(1024 * 1024, 7), times: 128 };
-/** The process may grow by so much, garbage not yet collected included: a fifth of one round's flood. */
+/** The growth that the process may have, uncollected garbage included: a fifth of one round's flood. */
 const MOST_BYTES = (AT_A_TIME * FLOOD.times * FLOOD.chunk.length) / 5;
 
 let cluster: FakeCluster;
@@ -54,7 +54,7 @@ async function slowReaders(port: number): Promise<readonly RawClient[]> {
   return readers;
 }
 
-/** Resolves when the servers can send no more: Pointsman's event loop goes round, and nothing moves. */
+/** Resolves when the servers can send no more: the event loop of Pointsman turns, and no byte moves. */
 async function flood(connections: readonly BackendConnection[]): Promise<void> {
   for (const { socket } of connections) {
     for (let times = 0; times < FLOOD.times; times += 1) socket.write(FLOOD.chunk);
@@ -70,7 +70,7 @@ async function flood(connections: readonly BackendConnection[]): Promise<void> {
 
 itUnless(
   process.platform === 'linux' ? undefined : 'Linux, whose /proc tells of memory',
-  'scenario 37: a slow reader against a fast backend, 200 times: memory bounded',
+  'scenario 37: a slow reader against a fast server, 200 times: limited memory',
   async () => {
     const port = await pointsman.port('write');
     const { postgres } = cluster.primary;

@@ -1,4 +1,5 @@
-// Listening sockets from systemd: the real systemd-socket-activate, which binds, waits for the first client and becomes us.
+// Listening sockets from systemd. The real systemd-socket-activate binds, waits for the first client and executes
+// Pointsman.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -43,7 +44,7 @@ describeUnless(missing, 'sockets that systemd passes', () => {
     await cluster.stop();
   });
 
-  /** Bound are `passed`; the configuration names `named`, the first for writes. */
+  /** Binds `passed`; the configuration names `named`, the first for writes. */
   async function activate(passed: readonly Address[], named: readonly Address[], changes: ConfigFile = {}) {
     const file = join(directory, 'pointsman.yaml');
     const pools = ['write', 'read'];
@@ -64,7 +65,7 @@ describeUnless(missing, 'sockets that systemd passes', () => {
     await until('the sockets', () => said.split('Listening on').length > passed.length);
   }
 
-  test('the client whose coming starts us is served, and so are those behind it', async () => {
+  test('the client whose connect starts Pointsman is served, and so are the clients after it', async () => {
     const addresses = await freeAddresses(2);
     await activate(addresses, addresses);
     const clients = await Promise.all([...addresses, ...addresses].map(askingClient));
@@ -72,7 +73,7 @@ describeUnless(missing, 'sockets that systemd passes', () => {
     for (const client of clients) client.socket.destroy();
   });
 
-  test('a listener without a socket binds for itself', async () => {
+  test('a listener without a socket binds its own', async () => {
     const [write, read] = await freeAddresses(2);
     if (write === undefined || read === undefined) throw new Error('no free address');
     await activate([write], [write, read]);
@@ -83,7 +84,7 @@ describeUnless(missing, 'sockets that systemd passes', () => {
     for (const client of [first, second]) client.socket.destroy();
   });
 
-  test('a socket that no listener names ends the start, with both in the message', async () => {
+  test('a socket without a listener ends the start, and the message names both', async () => {
     const [passed, named] = await freeAddresses(2);
     if (passed === undefined || named === undefined) throw new Error('no free address');
     await activate([passed], [named]);
@@ -91,12 +92,13 @@ describeUnless(missing, 'sockets that systemd passes', () => {
     const client = await askingClient(passed);
     expect(await code).toBe(1);
     expect(said).toContain(
-      `pointsman: the socket that was passed as "socket-0" is bound to ${addressText(passed)}, which no listener names: there are ${addressText(named)}`,
+      `pointsman: the socket that was passed as "socket-0" is bound to ${addressText(passed)}, ` +
+        `which no listener names: there are ${addressText(named)}`,
     );
     client.socket.destroy();
   });
 
-  test('several workers cannot share it: the start ends and says what to set', async () => {
+  test('several workers cannot share it: the start ends and names the setting', async () => {
     const [address] = await freeAddresses(1);
     if (address === undefined) throw new Error('no free address');
     await activate([address], [address], { workers: 2 });

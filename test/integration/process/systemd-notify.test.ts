@@ -1,4 +1,4 @@
-// What systemd is told of the process, as it hears it.
+// The notifications for systemd, as its socket receives them.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createSystemd } from '../../../src/systemd/notify.ts';
 import type { Systemd } from '../../../src/systemd/notify.ts';
@@ -20,7 +20,7 @@ function fail(why: string): void {
   expect.fail(why);
 }
 
-describeUnless(missing, 'systemd is told', () => {
+describeUnless(missing, 'notifications for systemd', () => {
   let cluster: FakeCluster;
   let manager: NotifySocket;
   let pointsman: PointsmanProcess | undefined;
@@ -48,12 +48,12 @@ describeUnless(missing, 'systemd is told', () => {
     return pointsman;
   }
 
-  test('ready with the first picture, reloading, ready again, stopping', async () => {
+  test('ready with the first snapshot, reloading, ready again, stopping', async () => {
     const running = await started(cluster.section());
     expect(await manager.heard('READY=1')).toBe('READY=1\nSTATUS=Serving');
     expect((await running.admin('/readyz')).status).toBe(200);
     running.signal('SIGHUP');
-    // Of the clock that systemd compares it with, microseconds since the machine's start.
+    // The clock of systemd's check: microseconds since the machine's start.
     const at = /^RELOADING=1\nMONOTONIC_USEC=(\d+)\n/.exec(await manager.heard('RELOADING=1'))?.[1];
     expect(Math.abs(Number(at) - Number(process.hrtime.bigint() / 1000n))).toBeLessThan(60e6);
     await running.waitFor(
@@ -63,7 +63,7 @@ describeUnless(missing, 'systemd is told', () => {
     running.signal('SIGTERM');
     await manager.heard('STOPPING=1');
     expect(await running.exited()).toBe(0);
-    // systemd-notify is not asked for anything else.
+    // These are all calls of systemd-notify.
     expect(manager.messages.map((message) => message.split('=')[0])).toEqual([
       'READY',
       'RELOADING',
@@ -72,7 +72,7 @@ describeUnless(missing, 'systemd is told', () => {
     ]);
   });
 
-  test('ready when the workers listen, where there are several: by the main process alone', async () => {
+  test('ready when the workers listen, if there are several: from the main process alone', async () => {
     const running = await started(cluster.section(), { POINTSMAN_WORKERS: '2' });
     await running.waitFor('ready', () => manager.messages.includes('READY=1\nSTATUS=Serving'));
     expect(await running.metric('pointsman_workers')).toBe(2);
@@ -82,7 +82,7 @@ describeUnless(missing, 'systemd is told', () => {
     expect(manager.messages).toHaveLength(2);
   }, 60_000);
 
-  test('without the program that tells it, the log says so and what else can be done', async () => {
+  test('without the program systemd-notify the log reports it, with a remedy', async () => {
     await started(cluster.section(), { PATH: '/nonexistent' });
     const line = await pointsman?.waitFor('the warning', () =>
       pointsman?.lines.find(({ event }) => event === 'systemd_notify_failed'),
@@ -104,7 +104,7 @@ describeUnless(missing, 'systemd is told', () => {
 
     afterEach(() => systemd.end());
 
-    test('alive, twice in the time that is allowed', async () => {
+    test('alive, twice in the allowed time', async () => {
       create({ WATCHDOG_USEC: '100000' });
       systemd.started(new Promise(() => {}));
       await clock.advance(200);
@@ -112,7 +112,7 @@ describeUnless(missing, 'systemd is told', () => {
       expect(new Set(manager.messages)).toEqual(new Set(['WATCHDOG=1']));
     });
 
-    test('ready after 10 s, too, when nobody of the cluster answers; once', async () => {
+    test('ready after 10 s, too, when no member answers; once', async () => {
       create();
       const complete = Promise.withResolvers<void>();
       systemd.started(complete.promise);

@@ -1,5 +1,5 @@
-// Pointsman as a process of its own under hostile clients, one kind after another, beside two honest ones: a session that asks each 100 ms and a
-// client that connects each 500 ms. Neither may see an error; how long they waited is printed.
+// A Pointsman process under hostile clients, one kind after another, beside two honest ones: a session with a query
+// each 100 ms and a client that connects each 500 ms. Both must see no error; the test prints their waiting times.
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -15,13 +15,13 @@ import { describeUnless } from '../../support/runner/unless-missing.ts';
 import { until } from '../../support/waiting/until.ts';
 
 const STARTUP_TIMEOUT_MS = 1000;
-/** At one time, where many connect: what waits to be accepted is bounded by the system. */
+/** The number of simultaneous connects. The system limits the queue of connections before their accept. */
 const BATCH = 100;
 const CANCEL_REQUEST = 80877102;
 const GUESSED_CANCELS_PER_SECOND = 20;
 const MEBIBYTE = 1024 * 1024;
 
-/** The two honest clients, for as long as the attacks last. */
+/** The two honest clients, which run as long as the attacks. */
 class Canary {
   readonly queryMs: number[] = [];
   readonly connectMs: number[] = [];
@@ -130,12 +130,12 @@ describeUnless(
       return clients;
     }
 
-    /** Sessions at the server, but for those of the canary. */
+    /** Waits for the end of all sessions at the server, except the canary's. */
     async function untilNobodyIsLeft(): Promise<void> {
       await until('no session but the canary’s', () => cluster.primary.postgres.open() <= 2, 10_000);
     }
 
-    it('cuts off clients that send their startup message a byte at a time, and says why', async () => {
+    it('cuts off clients that send their startup message one byte at a time, and gives the reason', async () => {
       const startup = aStartup();
       const slow = await attackers(200, ({ socket }) => socket.write(startup.subarray(0, 1)));
       let sent = 1;
@@ -148,20 +148,20 @@ describeUnless(
       expect(words.filter((text) => !text.includes('08P01') || !text.includes('startup_timeout'))).toEqual([]);
     });
 
-    it('cuts off clients that say nothing, and those that stop in the middle of a TLS handshake', async () => {
+    it('cuts off silent clients, and those that stop in the middle of a TLS handshake', async () => {
       const silent = await attackers(400, ({ socket }, n) => {
         if (n % 2 === 1) socket.write(SSL_REQUEST);
       });
       await untilGone(silent);
     });
 
-    it('refuses a flood of what is not the protocol', async () => {
+    it('refuses a flood of bytes that are not the protocol', async () => {
       const garbage = Buffer.alloc(MEBIBYTE, 0xfe);
       const flooding = await attackers(50, ({ socket }) => socket.write(garbage));
       await untilGone(flooding);
     });
 
-    it('is left with nothing by sessions that ask without end, read nothing, and reset', async () => {
+    it('keeps nothing of sessions that send without end, read nothing, and reset', async () => {
       const questions = Buffer.concat(Array.from({ length: 4000 }, () => aQuery('select 1')));
       const flooding = await attackers(10, ({ socket }) => {
         socket.pause();
@@ -173,7 +173,7 @@ describeUnless(
       await untilNobodyIsLeft();
     });
 
-    it('is left with nothing by clients that reset at every stage', async () => {
+    it('keeps nothing of clients that reset at every stage', async () => {
       const startup = aStartup();
       const stages = [undefined, startup.subarray(0, 10), startup, Buffer.concat([startup, aQuery('select 1')])];
       const resetting = await attackers(400, ({ socket }, n) => {
@@ -185,7 +185,7 @@ describeUnless(
       await untilNobodyIsLeft();
     });
 
-    it('passes on few of the cancels whose key nobody has', async () => {
+    it('passes on few of the cancels with an unknown key', async () => {
       const beganMs = monotonicMs();
       const cancels = await attackers(2000, ({ socket }, n) => socket.write(aCancelOf(n + 1, Buffer.alloc(4, 1))));
       await untilGone(cancels);
@@ -194,7 +194,7 @@ describeUnless(
       expect(seen).toBeLessThanOrEqual(GUESSED_CANCELS_PER_SECOND * (seconds + 1));
     });
 
-    it('writes little about clients that it refuses, however much they say', async () => {
+    it('logs little about clients that it refuses, for any amount of input', async () => {
       const linesBefore = pointsman.lines.length;
       const startup = aStartup({ user: 'app', database: `app@${'\u0001'.repeat(9_800)}` });
       const refused = await attackers(2000, ({ socket }) => socket.write(startup));
@@ -204,7 +204,7 @@ describeUnless(
       expect(written).toBeLessThan(100_000);
     });
 
-    it('answers health checks while others hold connections to its admin port and come back when they are cut', async () => {
+    it('answers health checks while other clients hold and reopen connections to its admin port', async () => {
       const adminPort = await pointsman.port('admin');
       const holding = new AbortController();
       const hold = async (): Promise<void> => {
@@ -236,7 +236,9 @@ describeUnless(
       await until('descriptors back', () => descriptors() <= before.descriptors + 2, 10_000);
       const { queryMs, connectMs, errors } = canary;
       console.log(
-        `under attack: query p50 ${percentile(queryMs, 0.5)} p99 ${percentile(queryMs, 0.99)} of ${queryMs.length}, connect p50 ${percentile(connectMs, 0.5)} p99 ${percentile(connectMs, 0.99)} of ${connectMs.length}, ms; RSS ${Math.round((residentBytes() - before.bytes) / MEBIBYTE)} MiB more`,
+        `under attack: query p50 ${percentile(queryMs, 0.5)} p99 ${percentile(queryMs, 0.99)} of ${queryMs.length}, ` +
+          `connect p50 ${percentile(connectMs, 0.5)} p99 ${percentile(connectMs, 0.99)} of ${connectMs.length}, ms; ` +
+          `RSS ${Math.round((residentBytes() - before.bytes) / MEBIBYTE)} MiB more`,
       );
       expect(errors).toEqual([]);
     });

@@ -72,7 +72,7 @@ test('over the limit of silent clients the next one gets an error and is cut off
 });
 
 test.each([
-  ['that say nothing', Buffer.alloc(0)],
+  ['that send nothing', Buffer.alloc(0)],
   ['that stop in the middle of a startup packet', aStartup().subarray(0, 12)],
 ])('clients %s free their slots for others after a second, the oldest first', async (_, words) => {
   await start({ maxSessions: 6, maxHandshakes: 3 });

@@ -198,7 +198,7 @@ describe.each(['read', 'write'] as const)('G11: pool %s', (pool) => {
   });
 });
 
-describe('G11: TLS of ours', () => {
+describe('G11: TLS of the proxy', () => {
   const TLS = { client: { tls: { mode: 'terminate', ...SERVER } } } as const;
 
   test('clients that are reset in the middle of the handshake leave nothing', async () => {

@@ -101,7 +101,7 @@ test('a client that does not leave is cut off', async () => {
 
 test.each([
   ['a primary', 'write', parameterStatus('in_hot_standby', 'off')],
-  ['a server that does not say', 'write', parameterStatus('TimeZone', 'UTC')],
+  ['a server that does not report its role', 'write', parameterStatus('TimeZone', 'UTC')],
   ['a standby of a pool for reads', 'read', STANDBY],
 ])('%s is relayed', async (_, pool, status) => {
   await start();

@@ -1,4 +1,4 @@
-// G11: a failed handshake leaves nothing behind: no socket, no timer, no session.
+// G11: a failed handshake leaves nothing: no socket, no timer, no session.
 import type { Socket } from 'node:net';
 import { getActiveResourcesInfo } from 'node:process';
 import { expect, test } from 'vitest';

@@ -70,7 +70,7 @@ test('scenario 36: half-close of the client with 300 kB in flight: every byte co
   expect(lab.reasons()).toEqual(['client_closed']);
 });
 
-test('scenario 36: half-close of the server with 300 kB in flight: all of it arrives; the client may send', async () => {
+test('scenario 36: half-close of the server with 300 kB in flight: all arrives, and the client can send', async () => {
   const client = await start('silent');
   const bytes = aPattern(300_000);
   backend.last().socket.end(bytes);

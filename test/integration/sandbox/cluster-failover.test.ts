@@ -16,7 +16,7 @@ beforeEach(async () => {
   await lab.healthy();
 }, STARTING_MS);
 
-it('is healthy when it has started, soon', async () => {
+it('is healthy soon after the start', async () => {
   expect(await lab.sandbox.isHealthy()).toBe(true);
   expect(lab.leader()).toBe('pg-1');
   expect(startedInMs).toBeLessThan(20_000);
@@ -24,7 +24,7 @@ it('is healthy when it has started, soon', async () => {
   expect(row).toEqual({ standby: true, user: 'app' });
 });
 
-it('elects another leader when the host of the first dies, and takes the dead one back with its data', async () => {
+it('elects another leader when the host of the first dies, and accepts the dead one back with its data', async () => {
   const old = lab.leader();
   await lab.sql(old, 'insert into kept values (1)');
   await lab.sandbox.kill(old);
@@ -50,7 +50,7 @@ it('starts a crashed PostgreSQL again in place: same leader, same timeline', asy
   expect(after['postmaster_start_time']).not.toBe(before['postmaster_start_time']);
 }, 40_000);
 
-it('replaces a leader whose manager is frozen; thawed, that one gives up and is made anew where its data went its own way', async () => {
+it('replaces a leader whose manager is frozen; thawed, the old one demotes and is rebuilt if it diverged', async () => {
   const old = lab.leader();
   const since = lab.events.length;
   await lab.sandbox.freezeManager(old);

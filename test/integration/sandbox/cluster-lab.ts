@@ -1,4 +1,5 @@
-// A sandbox under test: started once per file, asked over its management API and SQL as anybody would, ended with the file.
+// A sandbox under test: one start per file, queries over its management API and SQL as from any client, one end per
+// file.
 import { expect } from 'vitest';
 import type { Sandbox, SandboxEvent, SandboxMember } from '../../../src/sandbox/sandbox.ts';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.ts';
@@ -33,7 +34,7 @@ export class ClusterLab {
     return this.sandbox.leader()?.name ?? expect.fail('nobody has the lock');
   }
 
-  /** Everybody else than the leader. */
+  /** All members except the leader. */
   replicas(): readonly [string, string] {
     const leader = this.leader();
     const [one, two] = this.names().filter((name) => name !== leader);
@@ -58,7 +59,7 @@ export class ClusterLab {
     expect(answer.status, answer.text).toBe(200);
   }
 
-  /** The JSON of a read endpoint, whatever it is. */
+  /** The JSON of a read endpoint, of any shape. */
   async read(name: string, path: string): Promise<unknown> {
     const answer = await this.get(name, path);
     return JSON.parse(answer?.text ?? expect.fail(`${path} of ${name}: no answer`));
@@ -74,7 +75,7 @@ export class ClusterLab {
     return (await this.get(name, path))?.status === 200;
   }
 
-  /** As the application, or as superuser in its database. */
+  /** Runs as the application, or as superuser in its database. */
   sql(name: string, text: string, as: 'app' | 'superuser' = 'app'): Promise<Row[]> {
     const { app, superuser } = this.sandbox;
     const credentials = as === 'app' ? app : { ...superuser, database: app.database };
@@ -96,7 +97,7 @@ export class ClusterLab {
     await this.wait('healthy', () => this.sandbox.isHealthy(), 30_000);
   }
 
-  /** Resolves with another leader than `old` that takes writes. */
+  /** Resolves with a leader other than `old` that accepts writes. */
   newLeader(old: string): Promise<string> {
     return this.wait(`a leader after ${old}`, async () => {
       const name = this.sandbox.leader()?.name;
@@ -106,7 +107,7 @@ export class ClusterLab {
     });
   }
 
-  /** What was told of a member since an instant of `events.length`. */
+  /** The texts of the events of a member since the index `since`. */
   toldOf(name: string, since: number): string {
     const told = this.events.slice(since).flatMap((event) => {
       return event.kind === 'member_state' && event.member === name ? [event.text] : [];

@@ -19,7 +19,7 @@ async function countYes(path: string): Promise<number> {
 }
 
 describe('without the store', () => {
-  it('the leader demotes itself and nobody else is elected before the store is back', async () => {
+  it('the leader demotes itself, and no other one is elected before the store is back', async () => {
     lab.sandbox.setStoreOutage(true);
     await lab.wait('no primary', async () => (await countYes('/primary')) === 0);
     await lab.wait('all read only', async () => (await countYes('/replica')) === 3);
@@ -28,12 +28,12 @@ describe('without the store', () => {
     expect(await countYes('/primary')).toBe(1);
   }, 40_000);
 
-  it('in failsafe mode the leader goes on while everybody answers, and gives up when one is dead', async () => {
+  it('in failsafe mode the leader goes on while all members answer, and demotes when one is dead', async () => {
     await lab.patch({ failsafe_mode: true });
     const leader = lab.leader();
     const [replica] = lab.replicas();
     lab.sandbox.setStoreOutage(true);
-    // Longer than ttl: without anybody's word the lock would be gone.
+    // Longer than ttl: without the members' answers the lock would be gone.
     const endsAt = performance.now() + 5000;
     while (performance.now() < endsAt) {
       expect(await lab.isYes(leader, '/primary')).toBe(true);
@@ -50,13 +50,13 @@ describe('without the store', () => {
   }, 60_000);
 });
 
-it('while paused a crashed leader stays down and nobody takes its place, but who is named does', async () => {
+it('while paused a crashed leader stays down; only a named candidate replaces it', async () => {
   const leader = lab.leader();
   const [candidate] = lab.replicas();
   await lab.patch({ pause: true });
   await lab.sandbox.crashPostgres(leader);
   await lab.wait('the lock given back', () => Promise.resolve(lab.sandbox.leader() === undefined));
-  // A whole ttl in which anybody could have taken it.
+  // A whole ttl in which any member could have taken the lock.
   await delay(4500);
   expect(lab.sandbox.leader()).toBeUndefined();
   expect(await countYes('/primary')).toBe(0);
@@ -66,7 +66,7 @@ it('while paused a crashed leader stays down and nobody takes its place, but who
   await lab.healthy();
 }, 60_000);
 
-it('as a standby cluster it has a read-only leader; promoted when the key is gone', async () => {
+it('as a standby cluster it has a read-only leader, which is promoted when the key is gone', async () => {
   const leader = lab.leader();
   await lab.patch({ standby_cluster: {} });
   await lab.wait('a standby leader', () => lab.isYes(leader, '/standby-leader'));
@@ -77,7 +77,7 @@ it('as a standby cluster it has a read-only leader; promoted when the key is gon
 }, 40_000);
 
 describe('synchronous mode', () => {
-  it('has one synchronous standby, and its place is taken when it dies', async () => {
+  it('has one synchronous standby, which is replaced when it dies', async () => {
     await lab.patch({ synchronous_mode: true });
     await lab.wait('a synchronous standby', async () => (await countYes('/synchronous')) === 1);
     const names = await lab.sql(lab.leader(), 'show synchronous_standby_names', 'superuser');

@@ -35,7 +35,7 @@ async function all(holds: (name: string) => Promise<boolean>): Promise<boolean> 
 }
 
 describe('a switchover', () => {
-  it('goes to the candidate, through any member, and loses nothing', async () => {
+  it('goes to the candidate, through any member, and loses no data', async () => {
     const old = lab.leader();
     const [candidate, other] = lab.replicas();
     await lab.sql(old, 'create table before_switchover ()');
@@ -47,7 +47,7 @@ describe('a switchover', () => {
     expect(lab.toldOf(old, 0)).not.toContain('is made again');
   }, 40_000);
 
-  it('stops the old primary first, also when another heartbeat comes in between', async () => {
+  it('stops the old primary first, also when another heartbeat comes between', async () => {
     const old = lab.leader();
     // Each change of the configuration wakes every manager.
     const wake = async (): Promise<void> => {
@@ -59,7 +59,7 @@ describe('a switchover', () => {
     await lab.patch({ woken: null });
   }, 40_000);
 
-  it('is refused from who does not lead, to who does not exist', async () => {
+  it('is refused from a member that does not lead, and to an unknown member', async () => {
     const leader = lab.leader();
     const [replica] = lab.replicas();
     const wrong = await lab.send(leader, 'POST', '/switchover', { leader: replica });
@@ -67,7 +67,7 @@ describe('a switchover', () => {
     expect((await lab.send(leader, 'POST', '/switchover', { leader, candidate: 'pg-9' })).status).toBe(412);
   });
 
-  it('that is planned is shown, can be called off, and is carried out at its time', async () => {
+  it('that is planned is shown, can be cancelled, and runs at its time', async () => {
     const leader = lab.leader();
     const [candidate] = lab.replicas();
     const never = { leader, candidate, scheduled_at: soon(60_000) };
@@ -90,7 +90,7 @@ it('a failover goes to its candidate', async () => {
 }, 40_000);
 
 describe('a restart', () => {
-  it('keeps the leader, and happens only when its conditions hold', async () => {
+  it('keeps the leader, and runs only when its conditions hold', async () => {
     const leader = lab.leader();
     const before = await startTime(leader);
     expect((await lab.send(leader, 'POST', '/restart', { role: 'replica' })).status).toBe(412);
@@ -101,7 +101,7 @@ describe('a restart', () => {
     expect(lab.leader()).toBe(leader);
   }, 40_000);
 
-  it('that is scheduled comes at its time; there is one at a time, and it can be called off', async () => {
+  it('that is scheduled runs at its time; there is one at a time, and it can be cancelled', async () => {
     const [replica] = lab.replicas();
     const before = await startTime(replica);
     expect((await lab.send(replica, 'POST', '/restart', { schedule: soon(60_000) })).status).toBe(202);
@@ -115,7 +115,7 @@ describe('a restart', () => {
 });
 
 describe('parameters', () => {
-  it('apply at once where they can, and mark who has to restart where they cannot', async () => {
+  it('apply at once where possible, and otherwise mark the members that must restart', async () => {
     await lab.patch({
       postgresql: { parameters: { work_mem: '7MB', max_connections: '130', no_such_parameter: '1' } },
     });
@@ -128,7 +128,7 @@ describe('parameters', () => {
     }
   }, 40_000);
 
-  it('a standby ignores a decrease until its primary has made it', async () => {
+  it('a standby ignores a decrease until its primary has applied it', async () => {
     const leader = lab.leader();
     const [replica, other] = lab.replicas();
     const before = Number(await inUse(leader));
@@ -149,7 +149,7 @@ describe('parameters', () => {
   }, 60_000);
 });
 
-it('reinitialize makes a replica anew from the leader, and is refused on the leader', async () => {
+it('reinitialize rebuilds a replica from the leader, and is refused on the leader', async () => {
   const leader = lab.leader();
   const [replica] = lab.replicas();
   const since = lab.events.length;

@@ -24,7 +24,7 @@ async function aDirectory(): Promise<string> {
 }
 
 it(
-  'has the members, the scope, the dialect and the directory it is told, and leaves nothing',
+  'has the given members, scope, dialect and directory, and leaves nothing',
   async () => {
     const directory = await aDirectory();
     sandbox = await startSandbox({ members: 2, scope: 'orders', dialect: 'patroni', directory });
@@ -35,7 +35,7 @@ it(
       role: 'replica',
       patroni: { scope: 'orders', name: 'pg-2' },
     });
-    // The members ask each other in this dialect, too.
+    // The members also query each other in this dialect.
     const body = { leader: 'pg-1', candidate: 'pg-2' };
     const answer = await ask(`${members[0]?.api}/switchover`, { method: 'POST', body, timeoutMs: 15_000 });
     expect(answer).toEqual({ status: 200, text: 'Successfully switched over to "pg-2"' });
@@ -48,7 +48,7 @@ it(
 );
 
 it(
-  'ends with its faults on it',
+  'ends while its faults are active',
   async () => {
     sandbox = await startSandbox({ members: 3 });
     await sandbox.kill('pg-1');
@@ -64,7 +64,7 @@ it(
   STARTING_MS,
 );
 
-it('says why it cannot be, and leaves what was there', async () => {
+it('reports why it cannot start, and leaves existing files', async () => {
   await expect(startSandbox({ members: 0 })).rejects.toThrow('the number of members must be 1 or more, not 0');
   await expect(startSandbox({ config: { ttl: -1 } })).rejects.toThrow('ttl must be more than 0, not -1');
   const directory = await aDirectory();

@@ -1,4 +1,4 @@
-// The way into a running sandbox from a second terminal, over real sockets.
+// The control of a running sandbox from a second terminal, over real sockets.
 import { afterEach, describe, expect, test } from 'vitest';
 import { askToPerform, askEndpoints } from '../../../src/sandbox/console/control-client.ts';
 import { listenForControl } from '../../../src/sandbox/console/control-server.ts';
@@ -35,7 +35,7 @@ function echo(): Controlled & { readonly log: string[] } {
   };
 }
 
-describe('what is asked arrives, and the answer too', () => {
+describe('the request arrives, and the answer too', () => {
   test('verb, target and outcome', async () => {
     const address = await listening(echo());
     expect(await askToPerform(address, 'kill', 'primary')).toEqual({ kind: 'done', text: 'kill primary' });
@@ -54,8 +54,8 @@ describe('what is asked arrives, and the answer too', () => {
   });
 });
 
-describe('what cannot be done says why', () => {
-  test('nobody there', async () => {
+describe('a request that cannot be done gets the reason', () => {
+  test('no sandbox', async () => {
     const [port] = await findFreePorts(1, ['127.0.0.1']);
     const address = `127.0.0.1:${port}`;
     const text = `no sandbox runs at ${address}; \`pointsman sandbox\` starts one`;
@@ -70,7 +70,7 @@ describe('what cannot be done says why', () => {
     expect(await askEndpoints(address)).toEqual(answer);
   });
 
-  test('the address is taken', async () => {
+  test('the address is in use', async () => {
     const address = await listening(echo());
     const second = await listenForControl(address, () => undefined);
     expect(second).toEqual({ kind: 'failed', why: `${address} is in use: is another sandbox running?` });
@@ -82,8 +82,8 @@ async function post(init: RequestInit): Promise<[number, unknown]> {
   return [response.status, await response.json()];
 }
 
-describe('what is no order is refused', () => {
-  test('a page in a browser', async () => {
+describe('a malformed order is refused', () => {
+  test('a web page', async () => {
     const [status] = await post({
       method: 'POST',
       headers: { origin: 'http://evil.example' },

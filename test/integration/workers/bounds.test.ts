@@ -1,4 +1,5 @@
-// Bounds over all workers: kept but for what the others let in within the slack, and never over what one counts alone.
+// Limits over all workers: kept except for the sessions that other workers accept before the counts arrive. The own
+// count of a worker never exceeds the limit.
 import { afterEach, expect, test, vi } from 'vitest';
 import { askingClient, isServed } from '../../support/sockets/echo-session.ts';
 import { errorFields } from '../../support/sockets/packets.ts';
@@ -25,7 +26,7 @@ async function oneMore(): Promise<RawClient> {
 test.each([
   ['all sessions', { max_sessions: BOUND }],
   ['sessions of one address', { max_sessions_per_address: BOUND }],
-])('%s: one after the other, both workers turn away who comes beyond the bound', async (_, client) => {
+])('%s: connects one after the other: both workers refuse clients over the limit', async (_, client) => {
   lab = await WorkersLab.start({ client });
   const clients: RawClient[] = [];
   const turnedAwayBy = new Set<number>();
@@ -36,13 +37,14 @@ test.each([
   }
   expect(turnedAwayBy).toEqual(new Set([1, 2]));
   const served = clients.filter(isServed).length;
-  // A client is answered within milliseconds: some may have come to one worker before it heard of the other's last ones.
+  // A client is answered within milliseconds, so one worker may accept clients before it reads the other's latest
+  // count.
   expect(served).toBeGreaterThanOrEqual(BOUND);
   expect(served).toBeLessThanOrEqual(2 * BOUND);
   for (let i = 0; i < 10; i += 1) expect(isRefused(await oneMore()), 'once it is known it is kept').toBe(true);
 });
 
-test('a burst: never more than the bound at each worker, and when all know of it nobody any more', async () => {
+test('a burst: no worker exceeds the limit, and once the counts have arrived each new client is refused', async () => {
   lab = await WorkersLab.start({ client: { max_sessions: BOUND } });
   const at = await lab.at('write');
   const burst = await Promise.all(Array.from({ length: 60 }, () => askingClient(at)));
@@ -52,7 +54,7 @@ test('a burst: never more than the bound at each worker, and when all know of it
   await lab.pointsman.waitFor('the next to be refused', async () => isRefused(await oneMore()));
 });
 
-test('who leaves makes room at the other worker', async () => {
+test('a client that leaves frees its slot at the other worker', async () => {
   lab = await WorkersLab.start({ client: { max_sessions: 2 } });
   const [[first], [second]] = await lab.onBoth('write', oneMore);
   if (first === undefined || second === undefined) throw new Error('one on each');

@@ -1,4 +1,4 @@
-// Reloads and the end: all workers or none, and no client is lost on the way.
+// Reloads and the end: all workers or none, and no client is lost meanwhile.
 import { afterEach, expect, test, vi } from 'vitest';
 import { createServer } from 'node:net';
 import { freeAddresses } from '../../support/labs/app-lab.ts';
@@ -24,7 +24,7 @@ async function reload(changes: Parameters<WorkersLab['file']>[0]): Promise<void>
 
 const LISTENERS = ['write', 'read'].map((pool) => ({ address: '127.0.0.1:0', pool }));
 
-test('G15: a reload adds a listener on both workers, and takes it away; sessions elsewhere live on', async () => {
+test('G15: a reload adds a listener on both workers, and removes it; sessions elsewhere live on', async () => {
   lab = await WorkersLab.start();
   const sessions = await lab.sessionsOnBoth('write');
   const [added] = await freeAddresses(1);
@@ -38,7 +38,7 @@ test('G15: a reload adds a listener on both workers, and takes it away; sessions
   for (const client of sessions.flat()) await stillEchoes(client);
 });
 
-test('G15: an address that is taken changes nothing at any worker', async () => {
+test('G15: an address in use changes nothing in any worker', async () => {
   lab = await WorkersLab.start();
   const sessions = await lab.sessionsOnBoth('write');
   const [free] = await freeAddresses(1);
@@ -57,7 +57,7 @@ test('G15: an address that is taken changes nothing at any worker', async () => 
   for (const client of [...sessions.flat(), ...(await lab.sessionsOnBoth('write')).flat()]) await stillEchoes(client);
 });
 
-test('a worker that is started after a reload has what was reloaded', async () => {
+test('a worker that starts after a reload has the new configuration', async () => {
   lab = await WorkersLab.start();
   const [added] = await freeAddresses(1);
   if (added === undefined) throw new Error('no free port');
@@ -68,7 +68,7 @@ test('a worker that is started after a reload has what was reloaded', async () =
   await stillEchoes(await echoSession(added));
 });
 
-test('G14: signals to the workers change nothing; SIGTERM drains both, and nothing is left', async () => {
+test('G14: signals to the workers have no effect; SIGTERM drains both, and nothing is left', async () => {
   lab = await WorkersLab.start({ shutdown: { grace: 0, drain_timeout: '1s' } });
   const sessions = await lab.sessionsOnBoth('write');
   const pids = await lab.pids();
@@ -80,12 +80,12 @@ test('G14: signals to the workers change nothing; SIGTERM drains both, and nothi
   expect(await lab.pointsman.exited()).toBe(0);
   await lab.pointsman.waitFor('the ends', () => sessions.flat().every(isOver) && !pids.some(isRunning));
   expect(lab.said('worker_ended')).toEqual([]);
-  // The question whether the port is free is a client, too.
+  // The check of the free port connects as a client, too.
   const reasons = lab.said('session_closed').flatMap(({ reason }) => (reason === 'no_startup' ? [] : [reason]));
   expect(reasons).toEqual(sessions.flat().map(() => 'shutdown'));
 });
 
-test('G14: a drain ends as soon as the last session of the last worker has', async () => {
+test('G14: a drain ends as soon as the last session of the last worker has ended', async () => {
   lab = await WorkersLab.start({ shutdown: { grace: 0, wait: '1h', drain_timeout: '1h' } });
   const sessions = await lab.sessionsOnBoth('write');
   lab.pointsman.signal('SIGTERM');

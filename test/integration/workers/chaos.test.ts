@@ -1,4 +1,5 @@
-// G11 with several processes: clients and servers leave abruptly while the primary changes, and the workers have nothing of it left.
+// G11 with several processes: clients and servers leave abruptly while the primary changes, and the workers keep
+// nothing of them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { Dice, RudeClients, RudeServers } from '../../support/sockets/chaos.ts';
@@ -21,7 +22,7 @@ async function sessions(): Promise<number> {
   return workers.reduce((sum, worker) => sum + worker.sessions, 0);
 }
 
-/** The other one is the primary from now on. */
+/** Makes the other member the primary. */
 function changeRoles(dice: Dice, round: number): void {
   const { primary, replica } = lab.cluster;
   const [next, last] = dice.isLucky(0.5) ? [primary, replica] : [replica, primary];
@@ -31,7 +32,7 @@ function changeRoles(dice: Dice, round: number): void {
 
 test.each([
   ['plain text', {}, 5_000],
-  ['TLS of ours', { tls: { mode: 'terminate', cert: SERVER.cert, key: SERVER.key } }, 6_000],
+  ['TLS of the proxy', { tls: { mode: 'terminate', cert: SERVER.cert, key: SERVER.key } }, 6_000],
 ] as const)('G11: %s, two workers: after many storms nothing is left', async (_, client, firstSeed) => {
   lab = await WorkersLab.start({
     client: { startup_timeout: '1s', ...client },
@@ -52,7 +53,7 @@ test.each([
       else if (what < 0.7) clients.act();
       else if (what < 0.99) servers.act();
       else changeRoles(dice, seed);
-      // The other processes have their turn.
+      // This pause gives the other processes their turn.
       if (dice.isLucky(0.3)) await sleep(1);
     }
     if (dice.isLucky(0.5)) clients.resetAll();

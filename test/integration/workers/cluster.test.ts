@@ -1,4 +1,4 @@
-// What becomes of the clients of every worker when the cluster changes, and when the main process does not say so.
+// The clients of every worker when the cluster changes, and when the main process does not report it.
 import { afterEach, expect, test, vi } from 'vitest';
 import { freeze } from '../../support/processes/freeze.ts';
 import { aCancelOf, aStartup, errorFields } from '../../support/sockets/packets.ts';
@@ -16,7 +16,7 @@ const secret = (n: number): Buffer => Buffer.from([9, 9, 9, n]);
 
 afterEach(() => lab.stop());
 
-test('G1, G3: a switchover: the sessions of both workers end, new clients of both wait, and all are served by the next primary', async () => {
+test('G1, G3: a switchover: sessions of both workers end, clients wait, and the next primary serves all', async () => {
   lab = await WorkersLab.start();
   const { primary, replica } = lab.cluster;
   const sessions = await lab.sessionsOnBoth('write');
@@ -39,7 +39,7 @@ test('G1, G3: a switchover: the sessions of both workers end, new clients of bot
   for (const client of waiting.flat()) await stillEchoes(client);
 });
 
-test('G2, G4: a main process that hangs: its workers hold new clients when the evidence is old, and close sessions at the grace', async () => {
+test('G2, G4: a main process hangs: workers hold clients on old evidence, and the grace ends sessions', async () => {
   lab = await WorkersLab.start({ probe: { write_max_age: '2s', read_max_age: '2s', silence_grace: '4s' } });
   const sessions = await lab.sessionsOnBoth('write');
   const { postgres } = lab.cluster.primary;
@@ -61,7 +61,7 @@ test('G2, G4: a main process that hangs: its workers hold new clients when the e
   }
 });
 
-test('G17: a cancel that comes to another worker than its session finds it there', async () => {
+test('G17: a cancel that comes to another worker than its session still finds it', async () => {
   lab = await WorkersLab.start();
   const { postgres } = lab.cluster.primary;
   postgres.behaviour = 'silent';
@@ -91,7 +91,7 @@ test('G17: a cancel that comes to another worker than its session finds it there
     return client;
   });
   expect(heard()).toBe(cancels.flat().length);
-  // It is over when the server has acted, whichever worker has the session: clients send their next statement then.
+  // The cancel ends after the server has acted, in any worker: the client sends its next statement after that end.
   for (const client of cancels.flat()) expect([client.hasEnded, client.isClosed]).toEqual([false, false]);
   for (const connection of postgres.connections) {
     if (connection.received().equals(request)) connection.socket.end();
@@ -108,7 +108,7 @@ test('G17: a cancel that comes to another worker than its session finds it there
   expect(guess['members']).toEqual(['pg-1']);
 });
 
-test('a fallback is over: the sessions of both workers leave the primary', async () => {
+test('the end of a fallback: the sessions of both workers leave the primary', async () => {
   lab = await WorkersLab.start({ pools: { read: { relocate_after: '100ms', drain_timeout: '100ms' } } });
   const { primary, replica } = lab.cluster;
   const readsFrom = (to: string) =>
@@ -127,7 +127,7 @@ test('a fallback is over: the sessions of both workers leave the primary', async
   expect(new Set(ends.map(workerIn))).toEqual(new Set([1, 2]));
 });
 
-test('what an operator drains takes no client of any worker', async () => {
+test('a member that an operator drains gets no client of any worker', async () => {
   lab = await WorkersLab.start({ admin: { address: '127.0.0.1:0', token: 'a-token-for-the-test' } });
   const before = await lab.sessionsOnBoth('read');
   await lab.pointsman.operate('/members/pg-2/drain', 'a-token-for-the-test');
@@ -136,7 +136,7 @@ test('what an operator drains takes no client of any worker', async () => {
   expect(lab.cluster.primary.postgres.connections).toHaveLength(after.flat().length);
 });
 
-test('a primary that calls itself a standby: what the main process has found out about that counts in every worker', async () => {
+test('a primary that reports to be a standby: the main process’s verdict counts in every worker', async () => {
   lab = await WorkersLab.start();
   lab.cluster.primary.postgres.behaviour = 'standby';
   const at = await lab.at('write');

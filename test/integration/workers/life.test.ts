@@ -1,4 +1,4 @@
-// Several processes on the same ports, as an operator sees them: the real program, real children, fakes for the cluster.
+// Several processes on the same ports, as an operator uses them: the real program, real children, a fake cluster.
 import { afterEach, expect, test, vi } from 'vitest';
 import { freeze } from '../../support/processes/freeze.ts';
 import { isOver, stillEchoes } from '../../support/sockets/echo-session.ts';
@@ -14,7 +14,7 @@ afterEach(() => lab.stop());
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
 
-test('two workers serve one port, each with sessions; status and metrics sum them up', async () => {
+test('two workers serve one port, each with sessions; status and metrics add them up', async () => {
   lab = await WorkersLab.start();
   const sessions = await lab.sessionsOnBoth('write');
   const counts = sessions.map((all) => all.length);
@@ -26,7 +26,7 @@ test('two workers serve one port, each with sessions; status and metrics sum the
   for (const client of sessions.flat()) await stillEchoes(client);
 });
 
-test('kill -9 of a worker: its sessions end, the others do not notice, another takes its place, and no total goes back', async () => {
+test('kill -9 of a worker: its sessions end, others live, a new worker starts, and no total decreases', async () => {
   lab = await WorkersLab.start();
   const [doomed, others] = await lab.sessionsOnBoth('write');
   const [first = 0] = await lab.pids();
@@ -54,7 +54,7 @@ test('kill -9 of a worker: its sessions end, the others do not notice, another t
   for (const client of [...next.flat(), ...others]) await stillEchoes(client);
 });
 
-test('G16: kill -9 of the main process: its workers end at once, and the ports are free for the next start', async () => {
+test('G16: kill -9 of the main process: its workers end at once, and the ports are free again', async () => {
   lab = await WorkersLab.start();
   const writes = await lab.at('write');
   const sessions = await lab.sessionsOnBoth('write');
@@ -66,7 +66,7 @@ test('G16: kill -9 of the main process: its workers end at once, and the ports a
   expect(await isFree(writes)).toBe(true);
 });
 
-test('a second Pointsman does not join: the port is in use, though it could be shared', async () => {
+test('a second Pointsman does not join: the port is in use, although it could be shared', async () => {
   lab = await WorkersLab.start();
   const { host, port } = await lab.at('write');
   const second = await startPointsman(lab.file({ listeners: [{ address: `${host}:${port}`, pool: 'write' }] }));
@@ -78,7 +78,7 @@ test('a second Pointsman does not join: the port is in use, though it could be s
   }
 });
 
-test('a worker that is stuck is replaced', async () => {
+test('a stuck worker is replaced', async () => {
   lab = await WorkersLab.start();
   const [, second = 0] = await lab.pids();
   freeze(second);

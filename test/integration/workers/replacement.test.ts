@@ -1,4 +1,4 @@
-// Who comes in the place of a worker that died: with what the others have, and not for ever.
+// The replacement of a worker that died: with the state of the other workers, and a limited number of times.
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ afterEach(async () => {
   folder = undefined;
 });
 
-test('one worker that dies again and again: not ready, and why; the other serves on', async () => {
+test('one worker that dies again and again: not ready, with the reason; the other serves on', async () => {
   lab = await WorkersLab.start();
   for (let death = 1; death <= 5; death += 1) {
     const pid = await lab.pointsman.waitFor('a worker in the first place', async () => {
@@ -37,7 +37,7 @@ test('one worker that dies again and again: not ready, and why; the other serves
   expect((await lab.status()).workers[1]?.ready).toBe(true);
 });
 
-test('TLS of ours: told once, and a worker that begins while the files are of no use has the pair that the other has', async () => {
+test('TLS of the proxy: one report; a worker that starts while the files are unusable has the old pair', async () => {
   folder = await mkdtemp(join(tmpdir(), 'pointsman-workers-tls-'));
   const files = { cert: join(folder, 'tls.crt'), key: join(folder, 'tls.key') };
   await copyFile(SERVER.cert, files.cert);

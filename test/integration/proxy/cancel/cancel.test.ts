@@ -60,7 +60,7 @@ function told() {
   return lab.events.flatMap((event) => (event.kind === 'cancel_forwarded' ? [event] : []));
 }
 
-test.each([4, 32, 256])('scenario 35: a key of %i bytes finds its session, whatever the listener', async (length) => {
+test.each([4, 32, 256])('scenario 35: a key of %i bytes finds its session, at any listener', async (length) => {
   const secret = Buffer.alloc(length, 9);
   await aSession(one, backendKeyData(42, SECRET));
   await aSession(two, backendKeyData(42, secret));

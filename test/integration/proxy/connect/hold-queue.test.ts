@@ -56,7 +56,7 @@ test('a waiting client is released when the route opens, with the bytes that it 
   expect(outcomes()).toEqual(['released']);
 });
 
-test('a client held behind its SSLRequest is simply forwarded', async () => {
+test('a client held after its SSLRequest is forwarded unchanged', async () => {
   await start();
   const client = await aHeldClient(SSL_REQUEST);
   open();

@@ -67,7 +67,7 @@ describe('health checks', () => {
     });
   });
 
-  test('/liveness asks PostgreSQL nothing, all the others do', async () => {
+  test('/liveness does not query PostgreSQL, all others do', async () => {
     const { ask, operations } = await start();
     for (const method of ['GET', 'HEAD', 'OPTIONS'] as const) await ask('/liveness', { method });
     expect(operations.looks).toBe(0);
@@ -86,7 +86,7 @@ describe('health checks', () => {
 });
 
 describe('read endpoints', () => {
-  test('/manager is 200 whatever the state', async () => {
+  test('/manager is 200 in any state', async () => {
     const { ask, operations } = await start();
     operations.member = aReplica({ state: 'stopped', wal: undefined });
     const { status, text } = await ask('/manager');
@@ -175,7 +175,7 @@ describe('/config', () => {
   test.each([
     ['PATCH', 'patchConfig'],
     ['PUT', 'putConfig'],
-  ] as const)('%s hands the object on and answers the whole configuration', async (method, operation) => {
+  ] as const)('%s passes the object on and returns the whole configuration', async (method, operation) => {
     const { ask, operations } = await start();
     const body = { loop_wait: 2, postgresql: { parameters: { work_mem: null } } };
     const answer = await ask('/config', { method, body });
@@ -189,7 +189,7 @@ describe('/config', () => {
   });
 });
 
-describe('refused before anything is done', () => {
+describe('refused before any effect', () => {
   const BAD = [
     ['PATCH', '/config', '{"ttl": 1.5}', 400, 'ttl must be an integer'],
     ['PUT', '/config', '{"loop_wait": "2"}', 400, 'loop_wait must be an integer'],
@@ -236,7 +236,7 @@ describe('refused before anything is done', () => {
     expect(await ask(path)).toMatchObject({ status: 404, type: 'application/json' });
   });
 
-  test('a page in a browser changes nothing, whatever it says of its body', async () => {
+  test('a web page changes nothing, with any content type', async () => {
     const { ask, operations } = await start();
     for (const [method, path] of OPERATIONS) {
       for (const origin of ['http://example.org', 'null', 'http://127.0.0.1:8008']) {
@@ -250,7 +250,7 @@ describe('refused before anything is done', () => {
     expect((await ask('/primary', { headers: { origin: 'http://example.org' } })).status).toBe(200);
   });
 
-  test('a body of more than 1 MB: 413, and the connection is good for another request', async () => {
+  test('a body of more than 1 MB: 413, and the connection can serve another request', async () => {
     const { ask, operations } = await start();
     const body = JSON.stringify({ padding: 'x'.repeat(4 * MB) });
     expect(await ask('/config', { method: 'PATCH', body })).toMatchObject({ status: 413 });
@@ -260,7 +260,7 @@ describe('refused before anything is done', () => {
   });
 });
 
-test('an error inside is 500, told to whoever started the server, and the next request is answered', async () => {
+test('an internal error is 500, is reported to the caller of the server, and the next request is served', async () => {
   const { ask, operations, errors } = await start();
   const look = operations.look.bind(operations);
   operations.look = () => Promise.reject(new Error('a bug'));

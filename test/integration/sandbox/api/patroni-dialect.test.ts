@@ -1,4 +1,4 @@
-// The API in Patroni's dialect, byte by byte where bytes are what clients depend on, and its finer status codes.
+// The API in Patroni's dialect, byte by byte where clients depend on the bytes, and its finer status codes.
 import { once } from 'node:events';
 import { connect as connectHalf } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -35,7 +35,7 @@ const BARE = [
   ['HEAD /patroni HTTP/1.1\r\nHost: n1\r\n\r\n', NO],
 ] as const;
 
-test.each(BARE)('%j is answered by a status line and nothing else', async (request, answer) => {
+test.each(BARE)('%j is answered by a status line alone', async (request, answer) => {
   const { bytes } = await start();
   expect(await bytes(request)).toBe(answer);
 });
@@ -52,14 +52,14 @@ test('GET: HTTP/1.0, no length, the end of the connection ends the body', async 
   expect(JSON.parse(body)).toMatchObject({ role: 'primary', patroni: { version: '1.2.3', scope: 'demo', name: 'n1' } });
 });
 
-test('one answer per connection, whatever else is sent on it', async () => {
+test('one answer per connection, for any later bytes', async () => {
   const { bytes, connect, operations } = await start();
   const twice = 'OPTIONS /primary HTTP/1.1\r\n\r\n'.repeat(2);
   expect(await bytes(twice)).toBe(OK);
   operations.hold();
   const slow = bytes('GET /primary HTTP/1.1\r\n\r\nGET /liveness HTTP/1.1\r\n\r\n');
   await until('it looks', () => operations.looks === 2);
-  // Time for the second to overtake.
+  // Time for the second answer to overtake.
   expect(await bytes('GET /liveness HTTP/1.1\r\n\r\n')).toBe(OK);
   operations.release();
   expect(await slow).toContain('"state":"running"');
@@ -76,14 +76,14 @@ test('the connection ends even when the client leaves its half open', async () =
   socket.write('OPTIONS /primary HTTP/1.0\r\n\r\n');
   socket.resume();
   await once(socket, 'end');
-  // A reset is seen when something is written, and not before; an empty line offends no HTTP server.
+  // A reset shows only after a write; HTTP servers accept an empty line.
   await until('nobody is there', () => {
     socket.write('\r\n');
     return socket.destroyed;
   });
 });
 
-test('paths by their first segment and by substrings, an unknown one is 503 with the status document', async () => {
+test('paths match by first segment and by substrings; an unknown one is 503 with the status document', async () => {
   const { ask } = await start();
   const cases = [
     ['/', 200],
@@ -148,7 +148,7 @@ describe.each(ENDS)('%s %s %j', (method, path, body, codes) => {
   });
 });
 
-test('a schedule in the past or that is none is 422, one without an offset 400', async () => {
+test('a schedule that is past or invalid is 422, one without an offset 400', async () => {
   const { ask, operations } = await start();
   const post = async (path: string, body: unknown): Promise<number> =>
     (await ask(path, { method: 'POST', body })).status;
@@ -161,7 +161,7 @@ test('a schedule in the past or that is none is 422, one without an offset 400',
   expect(operations.asked).toEqual([]);
 });
 
-test('a lag that is none is ignored, and one that is counts at /read-only', async () => {
+test('an invalid lag is ignored, and a valid one counts at /read-only', async () => {
   const { ask } = await start({ member: aReplica({ wal: aReplicasWal({ replayed: 3 * MB }) }) });
   expect((await ask('/replica?lag=much')).status).toBe(200);
   expect((await ask('/read-only?lag=4MB')).status).toBe(200);
@@ -176,7 +176,7 @@ test('an Origin, and a body of more than 1 MB', async () => {
   expect(operations.asked).toEqual([]);
 });
 
-test('what is not HTTP is 400 in HTML, and the connection ends', async () => {
+test('input that is not HTTP is 400 in HTML, and the connection ends', async () => {
   const { bytes } = await start();
   expect(await bytes('\x00\x00\x00\x08\x04\xd2\x16\x2f')).toMatch(/^HTTP\/1\.0 400 Bad Request\r\n/);
 });

@@ -1,4 +1,5 @@
-// The server as such, in both dialects: frozen and thawed, slow and silent clients, its end; and our own probe and reader against it.
+// The server in both dialects: frozen and thawed, slow and silent clients, its end; also Pointsman's own probe and
+// reader against it.
 import { afterEach, describe, expect, test } from 'vitest';
 import { parseCheck } from '../../../../src/model/check.ts';
 import { createProbe } from '../../../../src/patroni/probe.ts';
@@ -29,14 +30,17 @@ function ask(lab: ApiLab, text: string, deadlineMs = 2_000): ReturnType<typeof p
   return probe({ name: 'n1', api, postgres: undefined, origin: 'configured' }, parsed.check, deadlineMs);
 }
 
-/** Whether no answer came, however loaded this machine is: the probe calls silence that it may have slept through its own. */
+/**
+ * Whether no answer came, under any load of this machine. The probe reports `local` when it may have slept through the
+ * answer.
+ */
 async function isSilent(lab: ApiLab, text: string, deadlineMs: number): Promise<boolean> {
   const outcome = await ask(lab, text, deadlineMs);
   return outcome.kind === 'failed' && (outcome.cause === 'timeout' || outcome.cause === 'local');
 }
 
 describe.each(['manager', 'patroni'] as const)('%s', (dialect) => {
-  test('frozen: connections are accepted, nobody is answered; thawed: everybody', async () => {
+  test('frozen: connections are accepted, no request is answered; thawed: all are', async () => {
     const lab = await start({ dialect });
     const early = await lab.connect();
     lab.server.freeze();
@@ -52,7 +56,7 @@ describe.each(['manager', 'patroni'] as const)('%s', (dialect) => {
     expect(await ask(lab, '/primary')).toMatchObject({ kind: 'answered', status: 200 });
   });
 
-  test('a request that was in flight when it froze is not answered either', async () => {
+  test('a request in flight at the freeze is not answered either', async () => {
     const lab = await start({ dialect });
     lab.operations.hold();
     const socket = await lab.connect();
@@ -66,7 +70,7 @@ describe.each(['manager', 'patroni'] as const)('%s', (dialect) => {
     expect(await received(socket)).toMatch(/^HTTP\/1\.[01] 200 OK/);
   });
 
-  test('an operation that was sent to a frozen server is carried out when it is thawed', async () => {
+  test('an operation sent to a frozen server runs when it is thawed', async () => {
     const lab = await start({ dialect });
     lab.server.freeze();
     const answer = lab.ask('/restart', { method: 'POST' });
@@ -77,7 +81,7 @@ describe.each(['manager', 'patroni'] as const)('%s', (dialect) => {
     expect(lab.operations.asked).toEqual([['restart', {}]]);
   });
 
-  test('freezing and thawing twice is once', async () => {
+  test('a second freeze or thaw has no effect', async () => {
     const lab = await start({ dialect });
     lab.server.freeze();
     lab.server.freeze();
@@ -87,7 +91,7 @@ describe.each(['manager', 'patroni'] as const)('%s', (dialect) => {
     expect(await ask(lab, '/primary')).toMatchObject({ status: 200 });
   });
 
-  test('closed: connections end, the port refuses, a second time is nothing', async () => {
+  test('closed: connections end, the port refuses, a second close has no effect', async () => {
     const lab = await start({ dialect });
     lab.operations.hold();
     const [idle, waiting] = [await lab.connect(), await lab.connect()];
@@ -115,7 +119,7 @@ describe.each(['manager', 'patroni'] as const)('%s', (dialect) => {
     expect(lab.operations.asked).toEqual([]);
   });
 
-  test('a port that is taken is said so', async () => {
+  test('the error names a port in use', async () => {
     const first = await start({ dialect });
     const second = await start({ dialect });
     await second.server.close();
@@ -124,7 +128,7 @@ describe.each(['manager', 'patroni'] as const)('%s', (dialect) => {
     expect(listening.kind === 'failed' && listening.why).toContain('EADDRINUSE');
   });
 
-  test('a request that does not come to its end is 408', async () => {
+  test('an incomplete request is 408', async () => {
     const lab = await start({ dialect, requestTimeoutMs: 100 });
     expect(await lab.bytes('POST /restart HTTP/1.1\r\nHost: n1\r\nContent-Length: 9\r\n\r\n{')).toMatch(
       /^HTTP\/1\.[01] 408 Request Timeout\r\n/,
@@ -149,7 +153,7 @@ describe.each(['manager', 'patroni'] as const)('%s', (dialect) => {
     expect(lab.errors).toEqual([]);
   });
 
-  test('our probe understands its health checks', async () => {
+  test('the probe understands its health checks', async () => {
     const lab = await start({ dialect, member: aReplica({ tags: { zone: 'eu-1' } }) });
     const body = { role: 'replica', state: 'running', scope: 'demo', name: 'n2', timeline: 1, dialect };
     expect(await ask(lab, '/replica?lag=16MB&tag_zone=eu-1')).toMatchObject({ kind: 'answered', status: 200, body });
@@ -158,7 +162,7 @@ describe.each(['manager', 'patroni'] as const)('%s', (dialect) => {
     expect(await ask(lab, '/readiness')).toMatchObject({ kind: 'answered', status: 200 });
   });
 
-  test('our reader understands its documents', async () => {
+  test('the reader understands its documents', async () => {
     const lab = await start({ dialect });
     const api = { url: lab.url, address: { host: '127.0.0.1', port: lab.port } };
     const reader = createReader({ dialect });
@@ -178,7 +182,7 @@ describe.each(['manager', 'patroni'] as const)('%s', (dialect) => {
   });
 });
 
-test('the management API: a connection is kept for the next request', async () => {
+test('the management API: a connection stays open for the next request', async () => {
   const lab = await start();
   const socket = await lab.connect();
   let text = '';

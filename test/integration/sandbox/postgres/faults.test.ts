@@ -1,4 +1,4 @@
-// Servers broken on purpose: killed, frozen, crashed by others, and what is left of them, which is nothing.
+// Servers broken on purpose: killed, frozen, crashed from outside. Nothing of them stays.
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -29,7 +29,7 @@ function connectionOutcome(port: number): Promise<string> {
 }
 
 test(
-  'a killed server leaves no process, no port, no shared memory, and starts again with what was committed',
+  'a killed server leaves no process, port or shared memory, and starts again with all committed data',
   { timeout: 60_000 },
   async () => {
     const server = (await prepareServers(1)).server(0);
@@ -42,7 +42,7 @@ test(
     const postmaster = (await readPostmasterFile(server.dataDirectory))?.pid;
     expect(await readFile(`/proc/${postmaster}/maps`, 'utf8')).not.toContain('/dev/shm/');
     expect((await postgresProcessesIn(server.dataDirectory)).length).toBeGreaterThan(4);
-    // A session in the middle of a statement, as there will be.
+    // A session in the middle of a statement, as in production.
     const busy = server.query('select pg_sleep(60)', [], 30_000).then(String, (error: Error) => error.message);
     await server.kill();
     expect(await busy).toContain('terminated');
@@ -60,14 +60,14 @@ test(
 );
 
 test(
-  'a postmaster killed by somebody else is noticed, and started again over its orphans',
+  'a postmaster killed from outside is noticed, and started again over its orphans',
   { timeout: 60_000 },
   async () => {
     const servers = await prepareServers(1);
     const server = servers.server(0);
     await startAs(server, undefined);
     const exited = new Promise<void>((resolve) => server.onExit(resolve));
-    // A backend that is busy does not see that its postmaster is gone, and holds the shared memory.
+    // A busy backend does not notice the end of its postmaster, and holds the shared memory.
     const busy = server.query('do $$ begin loop end loop; end $$', [], 30_000).catch(() => {});
     const other = openSql({ host: server.host, port: server.port, ...servers.superuser });
     const isBusy = "select 1 from pg_stat_activity where state = 'active' and query like 'do %'";
@@ -95,7 +95,7 @@ test('a frozen server accepts and never answers; thawed it goes on', { timeout: 
   await server.freeze();
   await server.freeze();
   expect(server.isAlive()).toBe(true);
-  // On the connection that is there, then on a new one, then three at once: each has its own deadline.
+  // On the open connection, then on a new one, then three at once: each has its own deadline.
   await expect(server.query('select 1', [], 300)).rejects.toThrow('no answer from PostgreSQL');
   await expect(server.query('select 1', [], 300)).rejects.toThrow('within 300 ms');
   const startedAt = performance.now();
@@ -113,7 +113,7 @@ test('a frozen server can be stopped, killed and closed', { timeout: 60_000 }, a
   await server.freeze();
   const startedAt = performance.now();
   await server.stop('fast');
-  // By itself, not because the deadline passed.
+  // The server ended by itself, not at the deadline.
   expect(performance.now() - startedAt).toBeLessThan(8_000);
   expect(server.isAlive()).toBe(false);
   await startAs(server, undefined);
@@ -129,7 +129,7 @@ test('a frozen server can be stopped, killed and closed', { timeout: 60_000 }, a
 });
 
 test(
-  'a statement that fails leaves its connection to the next; one that takes too long holds up nobody',
+  'a failed statement frees its connection for the next; one that takes too long blocks no other',
   { timeout: 60_000 },
   async () => {
     const server = (await prepareServers(1)).server(0);

@@ -1,4 +1,4 @@
-// A sandbox that is killed without a word leaves nothing: its guard clears away.
+// A sandbox that is killed leaves nothing: its guard cleans up.
 import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -28,7 +28,7 @@ async function firstLine({ stdout }: ChildProcessByStdio<null, Readable, null>):
 }
 
 test(
-  'SIGKILL of the process that holds the servers ends them all and removes the directory',
+  'SIGKILL of the process that owns the servers ends them all and removes the directory',
   { timeout: 60_000 },
   async () => {
     const directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
@@ -42,7 +42,7 @@ test(
     expect(await sharedMemory()).toEqual(expect.arrayContaining(memory));
     const [guard, ...others] = await guardsOf(directory);
     expect(others).toEqual([]);
-    // What Ctrl-C and the end of a terminal send to everybody.
+    // The signals of Ctrl-C and of a closed terminal go to every process.
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.kill(guard ?? 0, signal);
     holder.kill('SIGKILL');
     await waitUntil('nothing is left', async () => !existsSync(directory) && (await guardsOf(directory)).length === 0, {
@@ -53,7 +53,7 @@ test(
   },
 );
 
-test('a guard that is told of a clean end touches nothing', async () => {
+test('a guard that is notified of a clean end touches nothing', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
   const guard = startGuard(directory);
   await guard.dismiss();
@@ -63,7 +63,7 @@ test('a guard that is told of a clean end touches nothing', async () => {
   await rm(directory, { recursive: true });
 });
 
-test('a directory with something in it is refused and left as it is', async () => {
+test('a directory with files in it is refused and left unchanged', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
   await writeFile(join(directory, 'notes'), 'of somebody');
   await expect(preparePostgres({ directory, names: ['node-1'] })).rejects.toThrow('is not empty');

@@ -1,4 +1,4 @@
-// Programs that cannot be run where they are, and programs that are not there.
+// Programs that cannot run in their place, and missing programs.
 import { existsSync } from 'node:fs';
 import { chmod, cp, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { findBinaries } from '../../../../src/sandbox/postgres/binaries.ts';
 import { preparePostgres } from '../../../../src/sandbox/postgres/prepare.ts';
 import { ask, prepareServers, startAs } from '../../../support/sandbox/postgres.ts';
 
-/** The embedded package's tree, moved. */
+/** A copy of the embedded package's tree. */
 async function copyOfPackage(keep: (path: string) => boolean): Promise<string> {
   const found = await findBinaries('embedded');
   if (found.kind === 'missing') throw new Error(found.why);
@@ -20,7 +20,7 @@ async function copyOfPackage(keep: (path: string) => boolean): Promise<string> {
   return target;
 }
 
-test('installed without its links, which npm cannot hold', { timeout: 60_000 }, async () => {
+test('installed without its links, which npm cannot store', { timeout: 60_000 }, async () => {
   const links = ['libicudata', 'libicui18n', 'libicuuc', 'libpq'].map((name) => `${name}.so`);
   const isLink = (path: string): boolean => links.some((link) => path.includes(link)) && !/\.\d+\.\d+$/.test(path);
   const prefix = await copyOfPackage((path) => !isLink(path));
@@ -32,11 +32,11 @@ test('installed without its links, which npm cannot hold', { timeout: 60_000 }, 
   expect(await ask(servers.server(0), 'select 1')).toBe('1');
 });
 
-// Another user's servers run as that user: there is nothing to see.
+// Without root, the servers run as the current user, and these tests do not apply.
 const isRoot = getuid?.() === 0;
 
 if (isRoot)
-  test('below a directory that only root may pass through', { timeout: 60_000 }, async () => {
+  test('below a directory that only root can enter', { timeout: 60_000 }, async () => {
     const prefix = await copyOfPackage(() => true);
     await chmod(prefix, 0o700);
     const server = (await prepareServers(1, { binaries: join(prefix, 'bin') })).server(0);
@@ -44,7 +44,7 @@ if (isRoot)
     expect(await ask(server, 'select 1')).toBe('1');
   });
 
-test('no programs: says where it looked, and leaves no directory', async () => {
+test('no programs: the error names the places searched, and no directory stays', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
   const preparing = preparePostgres({ directory, names: ['node-1'], postgres: { binaries: '/nowhere/bin' } });
   await expect(preparing).rejects.toThrow(/not found side by side in \/nowhere\/bin/);
@@ -52,7 +52,7 @@ test('no programs: says where it looked, and leaves no directory', async () => {
 });
 
 if (isRoot)
-  test('as root the servers run as nobody, and the password file is gone', { timeout: 60_000 }, async () => {
+  test('as root the servers run as the user nobody, and the password file is gone', { timeout: 60_000 }, async () => {
     const servers = await prepareServers(1);
     const server = servers.server(0);
     expect(existsSync(join(servers.directory, 'initial-password'))).toBe(false);

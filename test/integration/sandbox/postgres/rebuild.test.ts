@@ -1,4 +1,4 @@
-// A base backup of a server that is being written to gives a standby with the same data.
+// A base backup of a server under writes gives a standby with the same data.
 import { expect, test } from 'vitest';
 import type { PostgresServer } from '../../../../src/sandbox/postgres/server.ts';
 import {
@@ -12,7 +12,10 @@ import {
 
 const CONTENT = "select md5(string_agg(id || ':' || amount, ',' order by id)) from accounts";
 
-/** Updates, inserts and deletes with checkpoints in between, until told to stop; resolves with how many rounds it was. */
+/**
+ * Updates, inserts and deletes with checkpoints in between, until the caller stops it. Resolves with the number of
+ * rounds.
+ */
 function keepWriting(server: PostgresServer): () => Promise<number> {
   let isOver = false;
   async function write(): Promise<number> {
@@ -50,7 +53,7 @@ test('from the primary and from a standby, under concurrent writes', { timeout: 
     await untilStreaming(first, third);
     const content = await ask(first, CONTENT);
     await untilAnswer(third, CONTENT, String(content));
-    // By the index too, which is copied page by page like the table.
+    // Through the index too, which is copied page by page as the table is.
     expect(await ask(third, 'select sum(amount) from accounts where id between 5000 and 5100')).toBe(
       await ask(first, 'select sum(amount) from accounts where id between 5000 and 5100'),
     );
@@ -58,20 +61,16 @@ test('from the primary and from a standby, under concurrent writes', { timeout: 
   expect(await ask(third, 'select pg_is_in_recovery()')).toBe('true');
 });
 
-test(
-  'a rebuild ends when its server is killed, and nothing that could be started is left',
-  { timeout: 60_000 },
-  async () => {
-    const servers = await prepareServers(2);
-    const [first, second] = [servers.server(0), servers.server(1)];
-    await startReplication(first);
-    const rebuilding = second.rebuildFrom(first);
-    const rejected = expect(rebuilding).rejects.toThrow('node-2 was killed');
-    await second.kill();
-    await rejected;
-    expect(await second.start({ kind: 'primary' }, {})).toMatchObject({ kind: 'failed', reason: 'exited' });
-    await second.rebuildFrom(first);
-    await startAs(second, first);
-    await untilStreaming(first, second);
-  },
-);
+test('a rebuild ends when its server is killed, and leaves nothing that could start', { timeout: 60_000 }, async () => {
+  const servers = await prepareServers(2);
+  const [first, second] = [servers.server(0), servers.server(1)];
+  await startReplication(first);
+  const rebuilding = second.rebuildFrom(first);
+  const rejected = expect(rebuilding).rejects.toThrow('node-2 was killed');
+  await second.kill();
+  await rejected;
+  expect(await second.start({ kind: 'primary' }, {})).toMatchObject({ kind: 'failed', reason: 'exited' });
+  await second.rebuildFrom(first);
+  await startAs(second, first);
+  await untilStreaming(first, second);
+});

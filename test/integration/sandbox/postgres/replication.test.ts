@@ -1,4 +1,4 @@
-// Roles of real servers: streaming, a planned change of primary, parameters, and a standby that cannot begin.
+// Roles of real servers: streaming, a planned change of primary, parameters, and a standby that cannot start.
 import { describe, expect, test } from 'vitest';
 import {
   addressOf,
@@ -12,7 +12,7 @@ import {
 } from '../../../support/sandbox/postgres.ts';
 import { waitUntil } from '../../../support/patroni/wait.ts';
 
-describe.each(await choicesHere())('PostgreSQL of choice %s', (choice) => {
+describe.each(await choicesHere())('a given PostgreSQL %s', (choice) => {
   test(
     'a standby streams, takes over after a fast stop, and the old primary follows it',
     { timeout: 60_000 },
@@ -27,7 +27,7 @@ describe.each(await choicesHere())('PostgreSQL of choice %s', (choice) => {
       await first.stop('fast');
       expect(first.isAlive()).toBe(false);
       await second.promote();
-      // All that was committed, the last statement before the stop too; and it takes writes now.
+      // All committed data is there, the last statement before the stop too, and the new primary accepts writes.
       expect(await ask(second, 'insert into visits select count(*) + 1 from visits returning id')).toBe('1002');
       await startAs(first, second);
       await untilStreaming(second, first);
@@ -40,7 +40,7 @@ describe.each(await choicesHere())('PostgreSQL of choice %s', (choice) => {
   );
 });
 
-test('a standby follows somebody else without a restart', { timeout: 60_000 }, async () => {
+test('a standby follows another server without a restart', { timeout: 60_000 }, async () => {
   const servers = await prepareServers(3);
   const [first, second, third] = [servers.server(0), servers.server(1), servers.server(2)];
   await startReplication(first, second, third);
@@ -54,7 +54,7 @@ test('a standby follows somebody else without a restart', { timeout: 60_000 }, a
   expect(await ask(third, 'select pg_postmaster_start_time()')).toBe(startedAt);
 });
 
-test('parameters apply, except those the sandbox owns, whoever sets them', { timeout: 60_000 }, async () => {
+test('parameters apply, except those the sandbox owns, from any source', { timeout: 60_000 }, async () => {
   const server = (await prepareServers(1)).server(0);
   const given = { work_mem: '3MB', 'app.motto': "it's\\here", port: '1', listen_addresses: '*', 'bad name': '1' };
   expect(await server.start({ kind: 'primary' }, given)).toEqual({ kind: 'started' });
@@ -70,7 +70,7 @@ test('parameters apply, except those the sandbox owns, whoever sets them', { tim
   expect(await ask(server, 'show port')).toBe(String(server.port));
 });
 
-test('a standby with less than its primary has says so', { timeout: 60_000 }, async () => {
+test('a standby with less than its primary reports it', { timeout: 60_000 }, async () => {
   const servers = await prepareServers(2);
   const [first, second] = [servers.server(0), servers.server(1)];
   await startReplication(first);
@@ -82,7 +82,7 @@ test('a standby with less than its primary has says so', { timeout: 60_000 }, as
   expect(await second.start(standby, { max_connections: '100' })).toEqual({ kind: 'started' });
 });
 
-test('a server that cannot start says why', { timeout: 60_000 }, async () => {
+test('a server that cannot start reports the reason', { timeout: 60_000 }, async () => {
   const server = (await prepareServers(1)).server(0);
   const outcome = await server.start({ kind: 'primary' }, { no_such_parameter: '1' });
   expect(outcome).toMatchObject({ kind: 'failed', reason: 'exited' });
