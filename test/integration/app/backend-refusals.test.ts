@@ -73,7 +73,7 @@ test('clients that fail to log in, one after another, do not make the members be
   expect(api.requests.length - asked).toBeLessThanOrEqual(rounds);
 });
 
-test('a primary that reports to be a standby: one client gets an error; a new proof serves the next', async () => {
+test('a primary that reports to be a standby: one client gets an error; a new proof admits the others', async () => {
   const { postgres } = cluster.primary;
   postgres.behaviour = 'standby';
   const first = await aClient('write');

@@ -75,7 +75,7 @@ const CASES: Partial<Record<CloseReason, Case>> = {
   },
 };
 
-/** Ends of relayed sessions have their tests in close-messages, standby, session-age and tls-startup. */
+/** Reasons with tests elsewhere: relayed sessions in close-messages, standby and session-age; one in tls-startup. */
 function isOfServed(reason: string): boolean {
   return (
     reason.startsWith('evicted_') ||

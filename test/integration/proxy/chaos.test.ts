@@ -23,7 +23,7 @@ const LONG_MS = 120_000;
 const WAYS: readonly (readonly [string, Pick<ProxyLabOptions, 'client' | 'relay'>, number])[] = [
   ['relay: auto', { relay: 'auto' }, 0],
   ['relay: streams', { relay: 'streams' }, 1_000],
-  ['TLS of ours', { client: { tls: { mode: 'terminate', ...SERVER } } }, 2_000],
+  ['TLS of the proxy', { client: { tls: { mode: 'terminate', ...SERVER } } }, 2_000],
 ];
 
 let clock: ManualClock;

@@ -118,7 +118,7 @@ test('new limits apply to new clients', async () => {
   await aReader();
 });
 
-test('a client at an address that is not active yet is served once it is, or cut off at its end', async () => {
+test('a client at an address that is not active yet is served once active, and cut off if abandoned', async () => {
   const [address] = await freeAddresses(1);
   if (address === undefined) throw new Error('no free port');
   const listeners = [...policy().listeners, { address, pool: 'read' }];

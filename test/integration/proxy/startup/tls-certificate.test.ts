@@ -62,7 +62,7 @@ function told(kind: 'certificate_loaded' | 'certificate_refused') {
   return lab.events.filter((event) => event.kind === kind);
 }
 
-/** Triggers a check of the files, and resolves when the next timer is set. */
+/** Triggers a check of the files, and resolves when the timer of the next check is set. */
 async function reread(): Promise<void> {
   await until('no timer but this one', () => clock.pending() === 1);
   await clock.advance(REREAD_MS);
