@@ -1,4 +1,4 @@
-// A gibibyte through Pointsman by COPY: out of the primary, into it, and out again of a replica, with equal checksums.
+// COPY of 1 GiB through Pointsman: out of the primary, into it, and out of a replica. The checksums are equal.
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
@@ -21,7 +21,8 @@ describeOnPatroni('COPY of 1 GiB, on Patroni', () => {
   }
 
   it('out, in, and out again from a replica: equal checksums', async () => {
-    const generator = `copy (select i, repeat(md5(i::text), 31) || 'tail' from generate_series(1, ${ROWS}) i) to stdout`;
+    const generator =
+      "copy (select i, repeat(md5(i::text), 31) || 'tail' " + `from generate_series(1, ${ROWS}) i) to stdout`;
     await runTool('psql', await at('write'), [...QUIET, '-c', 'create table bulk (i bigint, body text)']);
 
     const out = startTool('psql', await at('write'), [...QUIET, '-c', generator]);
@@ -34,7 +35,7 @@ describeOnPatroni('COPY of 1 GiB, on Patroni', () => {
     const hasAll = `select count(*) = ${ROWS} and pg_is_in_recovery() from bulk`;
     const askReplica = async () => runTool('psql', await at('read'), [...QUIET, '-At', '-c', hasAll]).catch(() => '');
     await lab.pointsman.waitFor('a replica that has it all', async () => (await askReplica()) === 't', 120_000);
-    // Else a scan may begin in the middle, where the one of the wait before it has just been.
+    // Otherwise the scan may start in the middle of the table, where the scan of the wait has just been.
     const inOrder = ['-c', 'set synchronize_seqscans = off', '-c', 'copy bulk to stdout'];
     const back = startTool('psql', await at('read'), [...QUIET, ...inOrder]);
     const received = new Digest();
@@ -48,7 +49,7 @@ class Digest {
   readonly #hash = createHash('sha256');
   #bytes = 0;
 
-  /** The same chunks, digested on their way. */
+  /** Passes the chunks on and adds them to the digest. */
   async *passing(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
     for await (const chunk of chunks) {
       this.#hash.update(chunk);
@@ -61,7 +62,7 @@ class Digest {
     return this.#bytes;
   }
 
-  /** Once, at the end. */
+  /** May be called once, at the end. */
   sha256(): string {
     return this.#hash.digest('hex');
   }

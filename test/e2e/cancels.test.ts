@@ -1,4 +1,4 @@
-// Scenario 35: cancels by a client's own key, as psql's Ctrl-C sends them, through a port with several servers behind it.
+// Scenario 35: cancels by the client's own key (Ctrl-C in psql), through a port with several servers behind it.
 import { Client } from 'pg';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
@@ -18,7 +18,7 @@ const keySchema = z.object({ processID: z.number(), secretKey: z.number() });
 
 /** A session with a query that does not end by itself. */
 class Sleeper {
-  /** `57014` when it was cancelled. */
+  /** The SQLSTATE, `57014` after a cancel; undefined while the query runs. */
   endedWith: string | undefined;
   readonly key = Buffer.alloc(8);
   readonly #client: Client;
@@ -69,7 +69,7 @@ describeOnEveryCluster('cancels', (on) => {
     return sleepers;
   }
 
-  /** On all members together. */
+  /** The number of sleeping queries on all members. */
   async function asleep(): Promise<number> {
     const asked = lab.cluster.members().map(({ name }) => lab.cluster.sql(name, SLEEPERS));
     return (await Promise.all(asked)).reduce((sum, [row]) => sum + Number(row?.['n']), 0);
@@ -79,7 +79,7 @@ describeOnEveryCluster('cancels', (on) => {
     await lab.cluster.waitUntil(`${count} queries under way`, async () => (await asleep()) === count, 20_000);
   }
 
-  /** Resolves when the answer to it, which is the end, is there: PostgreSQL has acted on it by then. */
+  /** Resolves at the end of the connection: PostgreSQL has handled the cancel by then. */
   async function cancel(key: Uint8Array, pool = 'read', pointsman: PointsmanProcess = lab.pointsman): Promise<void> {
     const client = await connectRaw({ host: '127.0.0.1', port: await pointsman.port(pool) });
     client.socket.end(aPacket(80877102, key));
@@ -87,7 +87,7 @@ describeOnEveryCluster('cancels', (on) => {
     client.socket.destroy();
   }
 
-  it('scenario 35: through the read port with two replicas, one after the other: 20 of 20, and nobody else', async () => {
+  it('scenario 35: 20 cancels through the read port with two replicas: each ends its own query only', async () => {
     const sleepers = await openSleepers(20);
     for (const [index, sleeper] of sleepers.entries()) {
       await cancel(sleeper.key, index % 2 === 0 ? 'read' : 'write');
@@ -99,7 +99,7 @@ describeOnEveryCluster('cancels', (on) => {
     await close(sleepers);
   });
 
-  it('scenario 35: a key nobody has, and keys of sessions that are over: nobody’s query dies', async () => {
+  it('scenario 35: an unknown key and the keys of closed sessions end no query', async () => {
     const gone = await openSleepers(10);
     await Promise.all(gone.map(({ key }) => cancel(key)));
     await until('the cancels', () => gone.every(({ endedWith }) => endedWith === '57014'));
@@ -118,11 +118,11 @@ describeOnEveryCluster('cancels', (on) => {
     await close(living);
   });
 
-  it('scenario 35: a hundred at once, each its own query and nothing after', async () => {
+  it('scenario 35: 100 cancels at once: each ends its own query and no later one', async () => {
     const sleepers = await openSleepers(100);
     await Promise.all(sleepers.map(({ key }) => cancel(key)));
     await until('all of them', () => sleepers.every(({ endedWith }) => endedWith === '57014'), 10_000);
-    // A cancel that came late would end these.
+    // A late cancel would end these queries.
     for (const sleeper of sleepers) sleeper.sleep();
     await untilAsleep(100);
     expect(sleepers.map(({ endedWith }) => endedWith)).toEqual(sleepers.map(() => undefined));
@@ -134,7 +134,7 @@ describeOnEveryCluster('cancels', (on) => {
     expect(open).toEqual([]);
   });
 
-  it('scenario 35: a cancel that reaches another Pointsman before the same cluster works, too', async () => {
+  it('scenario 35: a cancel through another Pointsman before the same cluster works', async () => {
     const other = await startPointsman(configFor(lab.cluster));
     try {
       await other.waitUntilReady();

@@ -1,5 +1,5 @@
-// Scenario 30: the field's own clients through Pointsman, in plain text and with TLS to the server. Wires are tapped before and behind
-// it: what each connection said is the same on both sides, byte for byte.
+// Scenario 30: common PostgreSQL clients through Pointsman, in plain text and with TLS to the server. Taps on both
+// sides of Pointsman record each connection, and the bytes are equal.
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -179,7 +179,7 @@ describeOnEveryCluster('clients of the field', (on) => {
     await sql.end();
   });
 
-  // It streams from no server that is newer than itself, as the sandbox's may be.
+  // pg_receivewal refuses a server with a newer version than its own, and the sandbox may run one.
   const itStreams = on.kind === 'Patroni' ? itWith : () => undefined;
   itStreams('pg_receivewal', 'pg_receivewal: a physical replication connection', async () => {
     await onLeader('create table written as select generate_series(1, 20000) as n');
@@ -202,7 +202,7 @@ describeOnEveryCluster('clients of the field', (on) => {
     await runTool('pg_recvlogical', to(), [...stream, '--drop-slot']);
   });
 
-  it('scenario 30: TLS is switched on at the servers, who make no restart for it', async () => {
+  it('scenario 30: the servers switch TLS on without a restart', async () => {
     await switchOnTls(wires.lab.cluster);
     expect(await psql('select 1')).toBe('1');
   });
@@ -223,7 +223,7 @@ describeOnEveryCluster('clients of the field', (on) => {
     });
   }
 
-  it('scenario 31: direct TLS is the server’s to take or to refuse', async () => {
+  it('scenario 31: the server accepts or refuses direct TLS', async () => {
     const { host, port } = await wires.lab.cluster.leader();
     const ca = await readFile(CA, 'utf8');
     const hello = async (to: { readonly host: string; readonly port: number }): Promise<string> => {
@@ -244,7 +244,7 @@ describeOnEveryCluster('clients of the field', (on) => {
     expect(await hello({ host: '127.0.0.1', port: wires.port('write') })).toBe(direct);
   });
 
-  it('scenario 30: node-postgres and postgres.js, certificate verified, with channel binding where it is known', async () => {
+  it('scenario 30: node-postgres (with channel binding) and postgres.js verify the certificate', async () => {
     const [ca, servername] = [await readFile(CA, 'utf8'), 'pg-a.test'];
     const client = await connected({ ssl: { ca, servername }, enableChannelBinding: true });
     expect((await client.query(COUNT_SSL)).rows).toEqual([{ ssl: 'true' }]);

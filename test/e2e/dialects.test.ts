@@ -1,5 +1,5 @@
-// Scenario 17: the management API as its contract has it and as Patroni speaks it. Pointsman is not told which one it meets, and does the
-// same before both.
+// Scenario 17: the two dialects of the management API, the contract's own and Patroni's. Pointsman has no setting for
+// the dialect and behaves in the same way with both.
 import { expect, it } from 'vitest';
 import { describeOnSandbox } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';

@@ -1,5 +1,5 @@
-// Scenario 30: the drivers that applications use, each as a program of its own (test/e2e/drivers), in plain text, with TLS to the server
-// and with TLS to Pointsman; and pools of them that live through a switchover.
+// Scenario 30: the drivers that applications use, each in its own program (test/e2e/drivers): in plain text, with TLS
+// to the server, with TLS to Pointsman, and with pools during a switchover.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ const VALUES = {
   recovery: 'false',
 };
 const SESSIONS = 3;
-/** postgres.js may give the next statement to a session whose end it has read: that is a second error of one end. */
+/** postgres.js may send the next statement on a session whose end it has already read: one end, two errors. */
 const ERRORS = 2 * SESSIONS;
 const WRITES_TABLE = 'create table driver_writes (id bigint generated always as identity primary key)';
 
@@ -74,7 +74,7 @@ describeOnSandbox('drivers', (on) => {
   const cases = (driver: Driver, to: DriverTarget, ...names: readonly string[]) =>
     runCases(driver, directory, to, names);
 
-  /** What everybody can do wherever it connects, and what the server itself refuses. */
+  /** Cases that work through every listener, and errors that come from the server. */
   async function expectTheServer(driver: Driver, to: DriverTarget): Promise<void> {
     const names = Object.keys(VALUES).filter((name) => !driver.lacks.includes(name));
     const wanted = Object.entries(VALUES).filter(([name]) => names.includes(name));
@@ -88,7 +88,7 @@ describeOnSandbox('drivers', (on) => {
     expect(database.get('connect')?.error).toContain('database "nowhere" does not exist');
   }
 
-  /** What Pointsman does with what it can read: pools by name, and its own refusals, with every field. */
+  /** Cases in which Pointsman reads the startup packet: pools by name, and its own refusals with every field. */
   async function expectThePools(driver: Driver, to: DriverTarget): Promise<void> {
     const { database } = to.as;
     const [target, options, refused] = await Promise.all([
@@ -131,7 +131,7 @@ describeOnSandbox('drivers', (on) => {
   const absent = known.flatMap(({ missing }) => missing ?? []);
   itUnless(
     absent.length === 0 ? undefined : absent.join('; '),
-    'scenarios 3, 30: pools of every driver live through a switchover; no reconnect fails',
+    'scenarios 3, 30: the pools of every driver survive a switchover, and no reconnect fails',
     async () => {
       const { cluster, pointsman } = lab;
       const old = await cluster.leader();
@@ -179,7 +179,7 @@ describeOnSandbox('drivers', (on) => {
   );
 });
 
-/** What Pointsman sends, field by field. */
+/** The fields of Pointsman's refusal. */
 async function refusalOf({
   port,
   as,

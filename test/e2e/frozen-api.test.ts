@@ -1,5 +1,5 @@
-// Scenario 8: the primary's management API freezes while its PostgreSQL is fine. No session is cut until another primary is
-// proven; then all of them at once, and the frozen member's PostgreSQL gets nothing more.
+// Scenario 8: the primary's management API freezes, its PostgreSQL does not. Sessions live until another primary is
+// proven. Then all of them end, and the frozen member gets no new ones.
 import { expect, it } from 'vitest';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
@@ -35,9 +35,10 @@ describeOnEveryCluster('a frozen management API', (on) => {
     const provenAtMs = first.primaryRoleAtMs ?? first.atMs;
     const ends = all.map((session) => (session.endedAtMs ?? Number.NaN) - provenAtMs);
     console.log(
-      `frozen API on ${on.kind}: sessions ended ${Math.round(Math.min(...ends))} to ${Math.round(Math.max(...ends))} ms after the new primary said so`,
+      `frozen API on ${on.kind}: sessions ended ${Math.round(Math.min(...ends))} to ` +
+        `${Math.round(Math.max(...ends))} ms after the new primary reported its role`,
     );
-    // A member that does not answer is `demoted` only by the proof of another primary.
+    // A silent member is `demoted` only by the proof of another primary.
     const sample = 'pointsman_sessions_closed_total{pool="write",reason="evicted_demoted"}';
     await lab.pointsman.waitFor('the reason', async () => (await lab.pointsman.metric(sample)) === all.length);
     expect(Math.max(...ends)).toBeLessThan(GENEROUS_MS);
@@ -51,7 +52,7 @@ describeOnEveryCluster('a frozen management API', (on) => {
 describeOnEveryCluster('every management API frozen at once', (on) => {
   const lab = on.clusterWithPointsman({ pointsman: { hold: { client_timeout: '1s' } } });
 
-  it('G2, G4: nobody new is let in on stale evidence, live sessions go on below the grace; thawed, writes go on', async () => {
+  it('G2, G4: stale evidence admits no new session, live ones stay for the grace; thawed, writes go on', async () => {
     const { cluster, pointsman } = lab;
     const port = await pointsman.port('write');
     const live = await HeldSession.open(port, cluster.app);

@@ -1,4 +1,4 @@
-// The harness on a real cluster: each verb does what its name says, and nothing is left behind.
+// The harness on a real cluster: each verb does what its name says, and no process or file is left behind.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { refusesConnections } from '../support/patroni/ports.ts';
 import { startPatroniCluster } from '../support/patroni/start-cluster.ts';
 import { monotonicMs, waitUntil } from '../support/patroni/wait.ts';
 
-/** Command lines of the processes that have the text in theirs. */
+/** The command lines that contain the text, of all processes. */
 function processesWith(text: string): string[] {
   const lines = readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry))
@@ -51,14 +51,14 @@ describeOnPatroni('a real Patroni cluster', () => {
   afterAll(() => cluster.destroy());
   beforeEach(() => cluster.waitUntilHealthy());
 
-  it('starts with pg-1 as leader and everyone streaming from it', async () => {
+  it('starts with pg-1 as leader, and all replicas stream from it', async () => {
     expect((await cluster.leader()).name).toBe('pg-1');
     const rows = await cluster.sql('pg-1', 'select application_name from pg_stat_replication order by 1');
     expect(rows).toEqual([{ application_name: 'pg-2' }, { application_name: 'pg-3' }]);
     expect(cluster.members().map(({ host }) => host)).toEqual(['127.0.0.11', '127.0.0.12', '127.0.0.13']);
   });
 
-  it('switches over, and back from the moment that the leader accepted', async () => {
+  it('switches over, and back as soon as the leader accepts it', async () => {
     expect((await cluster.switchover({ to: 'pg-2' })).name).toBe('pg-2');
     await cluster.waitUntilHealthy();
     const floor = cluster.watchFirstDirectWrite({ excluding: 'pg-2' });
@@ -70,11 +70,11 @@ describeOnPatroni('a real Patroni cluster', () => {
     expect(first.primaryAnsweredAtMs).toBeLessThanOrEqual(first.primaryRoleAtMs ?? 0);
   });
 
-  it('says why a switchover was refused', async () => {
+  it('reports why a switchover was refused', async () => {
     await expect(cluster.switchover({ to: 'pg-9' })).rejects.toThrow(/candidate does not exist[^]*log of pg-1/);
   });
 
-  it('kills a leader: its ports refuse, another takes over within ttl, and it rejoins', async () => {
+  it('kills a leader: its ports refuse, another member takes over within ttl, and the old one rejoins', async () => {
     const old = await cluster.leader();
     const floor = cluster.watchFirstDirectWrite({ excluding: old.name });
     const killedAtMs = monotonicMs();
@@ -96,7 +96,7 @@ describeOnPatroni('a real Patroni cluster', () => {
     expect(await cluster.sql(replica, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  it('freezes Patroni while PostgreSQL goes on', async () => {
+  it('freezes Patroni, and PostgreSQL goes on', async () => {
     const { name, api } = await cluster.leader();
     await cluster.freezeManager(name);
     expect(await ask(`${api}/patroni`, { timeoutMs: 500 })).toBeUndefined();
@@ -105,7 +105,7 @@ describeOnPatroni('a real Patroni cluster', () => {
     expect((await ask(`${api}/patroni`))?.status).toBe(200);
   });
 
-  it('freezes PostgreSQL: nothing answers, nothing refuses', async () => {
+  it('freezes PostgreSQL: it neither answers nor refuses', async () => {
     const replica = await aReplica();
     await cluster.freezePostgres(replica);
     await expect(cluster.sql(replica, 'select 1', { timeoutMs: 500 })).rejects.toThrow(/timeout/);
@@ -138,7 +138,7 @@ describeOnPatroni('a real Patroni cluster', () => {
   it('keeps its leader without etcd in failsafe mode', async () => {
     const leader = await cluster.leader();
     await cluster.patchConfig({ failsafe_mode: true });
-    // The replicas have to know it too: without their consent the leader demotes itself.
+    // The replicas have to know the mode too: without their consent the leader demotes itself.
     const maps = () => Promise.all(cluster.members().map(({ api }) => ask(`${api}/failsafe`)));
     const knowIt = async () => (await maps()).every((answer) => answer?.status === 200);
     await cluster.waitUntil('failsafe map on every member', knowIt, 10_000);
@@ -162,7 +162,7 @@ describeOnPatroni('a real Patroni cluster', () => {
     expect(await refusesConnections(added.host, added.port)).toBe(true);
   });
 
-  it('tells the state of the cluster when a wait fails', async () => {
+  it('reports the state of the cluster when a wait fails', async () => {
     const never = cluster.waitUntil('the impossible', () => Promise.resolve(false), 100);
     await expect(never).rejects.toThrow(/the impossible: not within 100 ms[^]*\/cluster: .*"leader"[^]*log of pg-3/);
   });

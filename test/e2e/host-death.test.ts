@@ -1,5 +1,5 @@
-// Scenario 6: the primary's host dies (its API and its PostgreSQL refuse). Sessions end at once; clients that connect
-// meanwhile are held, and the same connect succeeds when the promotion is done.
+// Scenario 6: the primary's host dies, and its API and its PostgreSQL refuse. Sessions end at once. Pointsman holds new
+// clients, and their connects succeed after the promotion.
 import { Client } from 'pg';
 import { expect, it } from 'vitest';
 import { rounds } from '../support/runner/ci.ts';
@@ -11,14 +11,14 @@ import { median } from '../support/values/median.ts';
 import { monotonicMs } from '../support/patroni/wait.ts';
 
 const DEATHS = { sandbox: rounds(1, 3), Patroni: rounds(1, 5) };
-/** Few enough that a whole failover's worth of them stays under PostgreSQL's max_connections. */
+/** A failover's worth of held clients stays below PostgreSQL's max_connections. */
 const CONNECTS_PER_SECOND = 4;
 
 describeOnEveryCluster("the death of the primary's host", (on) => {
   const lab = on.clusterWithPointsman({ sql: CREATE_WRITES });
   const deaths = DEATHS[on.kind];
 
-  it('scenario 6: held clients succeed without a reconnect, as soon as there is a primary', async () => {
+  it('scenario 6: held clients succeed without a reconnect, as soon as a primary is known', async () => {
     const port = await lab.pointsman.port('write');
     const delays: number[] = [];
     for (let round = 1; round <= deaths; round += 1) {
@@ -50,7 +50,7 @@ describeOnEveryCluster("the death of the primary's host", (on) => {
         lab.pointsman.explain(),
       ).toEqual([]);
       const [earliest] = attempts.toSorted((a, b) => a.startedAtMs - b.startedAtMs);
-      expect(earliest, 'who came right after the death waited for the next primary').toMatchObject({
+      expect(earliest, 'the first client after the death waits for the next primary').toMatchObject({
         server: serverName(next),
       });
       assertOnlyPrimariesWrote(attempts, old, next);
@@ -58,7 +58,8 @@ describeOnEveryCluster("the death of the primary's host", (on) => {
       await lab.cluster.start(old.name);
     }
     console.log(
-      `host death on ${on.kind}: first write through Pointsman after the first direct one, ms: ${delays.map(Math.round).join(' ')}, median ${Math.round(median(delays))}`,
+      `host death on ${on.kind}: first write through Pointsman after the first direct one, ms: ` +
+        `${delays.map(Math.round).join(' ')}, median ${Math.round(median(delays))}`,
     );
     expect(median(delays)).toBeLessThan(GENEROUS_MS);
   }, 420_000);

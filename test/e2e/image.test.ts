@@ -1,5 +1,5 @@
-// The image of the repository's Dockerfile, run by a real Docker engine: alone, and in front of a real cluster in
-// containers. One file, because building the images takes longer than all the tests.
+// The image of the Dockerfile, in a real Docker engine: alone, and in front of a real cluster in containers. One file,
+// because the build of the images takes longer than all the tests.
 import { afterAll, beforeAll } from 'vitest';
 import { whyNoContainers } from '../support/containers/engine.ts';
 import { startContainerLab } from '../support/containers/lab.ts';
@@ -9,7 +9,7 @@ import { describeImageInCluster } from './image/in-cluster.ts';
 import { describeImageItself } from './image/itself.ts';
 
 const MAKING_TIMEOUT_MS = 900_000;
-/** An engine on a busy machine takes minutes to remove containers and images. */
+/** An engine on a busy machine needs minutes to remove containers and images. */
 const REMOVING_TIMEOUT_MS = 300_000;
 
 describeUnless(await whyNoContainers(), 'the image', () => {

@@ -1,4 +1,4 @@
-// Scenario 27: a member that joins and leaves a running cluster, as a reader sees it. The sandbox's members are fixed at its start.
+// Scenario 27: a member joins and leaves a running cluster, from a reader's view. The sandbox's members are fixed.
 import { expect, it } from 'vitest';
 import { clusterWithPointsman } from '../support/clusters/cluster-with-pointsman.ts';
 import { serverName } from '../support/clusters/server-name.ts';
@@ -12,7 +12,7 @@ describeOnPatroni('a member that joins, on Patroni', () => {
     pointsman: { pools: { read: { slow_start: 0 } } },
   });
 
-  it('scenario 27: it joins through discovery: traffic without a restart; it leaves: traffic goes on', async () => {
+  it('scenario 27: a new member gets traffic without a restart, and traffic goes on when it leaves', async () => {
     const port = await lab.pointsman.port('read');
     const before = await replicasOf(lab.cluster);
     await waitForMembers(lab, 'read', before);

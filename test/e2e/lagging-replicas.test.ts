@@ -1,4 +1,4 @@
-// Scenarios 18 and 20: a replica that does not replay leaves the read pools, also when its API does not see how far it is behind.
+// Scenarios 18 and 20: a replica that does not replay leaves the read pools, even if its own API misses the lag.
 import { expect, it } from 'vitest';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
@@ -24,7 +24,7 @@ describeOnEveryCluster('a replica that lags', (on) => {
     },
   });
 
-  it('scenario 18: no new sessions; live ones stay, drain or are closed, by policy; caught up, it returns', async () => {
+  it('scenario 18: no new sessions; the policy keeps, drains or closes live ones; without lag it returns', async () => {
     const { cluster, pointsman } = lab;
     const [lagging, other] = await replicasOf(cluster);
     const live = new Map<string, readonly HeldSession[]>();
@@ -57,7 +57,7 @@ describeOnEveryCluster('a replica that lags', (on) => {
     await Promise.all([...live.values(), later].flat().map((session) => session.close()));
   });
 
-  it('G6: both lag: nobody reads, but where the operator rather reads old data than none: from who lags least', async () => {
+  it('G6: both replicas lag: no reads, or with least_lagging reads from the one with less lag', async () => {
     const { cluster, pointsman } = lab;
     const [worse, better] = await replicasOf(cluster);
     await waitForMembers(lab, 'late', [worse, better]);
@@ -91,7 +91,7 @@ describeOnEveryCluster('a replica that lags', (on) => {
 describeOnEveryCluster('a replica with a stale view of its cluster', (on) => {
   const lab = on.clusterWithPointsman({ cluster: { failsafeMode: true } });
 
-  it('scenario 20: its API still says yes; our own estimate of its lag leaves it out', async () => {
+  it('scenario 20: its API still answers 200, and our own estimate of its lag excludes it', async () => {
     const { cluster, pointsman } = lab;
     const leader = await cluster.leader();
     const [stale, other] = await replicasOf(cluster);

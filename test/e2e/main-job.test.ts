@@ -1,5 +1,4 @@
-// The main job: writes to the primary, reads from a replica, by the field's own tools through both listeners. Scenario 1, scenario 5,
-// and bytes that arrive as they were sent.
+// Scenarios 1 and 5: common tools write to the primary and read from a replica, each through its listener.
 import { Client } from 'pg';
 import { expect, it } from 'vitest';
 import { runTool, whyNoTool } from '../support/applications/client-tools.ts';
@@ -21,7 +20,7 @@ describeOnEveryCluster('the main job', (on) => {
 
   async function ask(pool: string, sql: string): Promise<unknown> {
     const client = new Client({ host: '127.0.0.1', port: await lab.pointsman.port(pool), ...lab.cluster.app });
-    // What fails says it already; without a listener the event would end the process.
+    // The failed query reports the error; without a listener this event would end the process.
     client.on('error', () => undefined);
     await client.connect();
     try {
@@ -32,7 +31,7 @@ describeOnEveryCluster('the main job', (on) => {
     }
   }
 
-  it('scenario 1: the first write client lands on the primary, though it came before the first round', async () => {
+  it('scenario 1: the first write client gets the primary, although it connects before the first round', async () => {
     const leader = await lab.cluster.leader();
     const first = await HeldSession.open(await lab.pointsman.port('write'), lab.cluster.app);
     expect(first.server).toBe(serverName(leader));
@@ -40,7 +39,7 @@ describeOnEveryCluster('the main job', (on) => {
     await lab.pointsman.waitUntilReady();
   });
 
-  it('node-postgres writes through the write listener and reads it through the read listener, from a replica', async () => {
+  it('node-postgres writes through the write listener and reads the row from a replica', async () => {
     expect(await ask('write', 'select pg_is_in_recovery()')).toBe(false);
     await ask('write', "create table note as select 'written' as word");
     expect(await ask('read', 'select pg_is_in_recovery()')).toBe(true);
@@ -79,7 +78,7 @@ describeOnEveryCluster('the main job', (on) => {
     });
   }
 
-  it('scenario 5: PostgreSQL restarts in place: clients that connect meanwhile are held and succeed', async () => {
+  it('scenario 5: PostgreSQL restarts in place: new clients are held and succeed', async () => {
     const port = await lab.pointsman.port('write');
     const leader = await lab.cluster.leader();
     const live = await HeldSession.open(port, lab.cluster.app);

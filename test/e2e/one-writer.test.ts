@@ -1,5 +1,5 @@
-// At most one server takes writes: seen from many clients, through a switchover, the death of the primary's host, and a frozen management
-// API behind which the old primary goes on writing for whoever would let it.
+// At most one server accepts writes. Many clients check it through a switchover, a host death and a frozen management
+// API, behind which the old primary still accepts writes.
 import { expect, it } from 'vitest';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
@@ -11,7 +11,7 @@ const EVERY_MS = 50;
 describeOnEveryCluster('many writers through failovers', (on) => {
   const lab = on.clusterWithPointsman({ sql: CREATE_KEYS });
 
-  it('G1, G2: no key is acknowledged by two servers, and none writes after its successor has begun', async () => {
+  it('G1, G2: no two servers acknowledge one key, and no server writes after its successor began', async () => {
     const { cluster, pointsman } = lab;
     const first = await cluster.leader();
     const writers = startUniqueWriters(WRITERS, await pointsman.port('write'), cluster.app, EVERY_MS);
@@ -41,7 +41,9 @@ describeOnEveryCluster('many writers through failovers', (on) => {
     expected.push(await writesOn(serverName(fourth)));
     const sinceThen = writers.acknowledged.slice(before).filter(({ server }) => server === serverName(fourth));
     const beganAt = Math.min(...sinceThen.map(({ atSeconds }) => atSeconds));
-    const late = `select key from keys where server = '${serverName(third)}' and extract(epoch from at)::float8 > ${beganAt}`;
+    const late =
+      `select key from keys where server = '${serverName(third)}' ` +
+      `and extract(epoch from at)::float8 > ${beganAt}`;
     const strays = await cluster.sql(third.name, late);
     await cluster.thawManager(third.name);
     await writers.stop();
@@ -49,7 +51,7 @@ describeOnEveryCluster('many writers through failovers', (on) => {
     expect(reigns(writers.acknowledged), pointsman.explain()).toEqual(expected);
     const keys = writers.acknowledged.map(({ key }) => key);
     expect(new Set(keys).size, 'a key that was acknowledged twice').toBe(keys.length);
-    // What was on its way to the old primary when it was left, at most one of each client, was acknowledged to nobody.
+    // Writes under way to the old primary when its sessions ended: at most one per client, and none acknowledged.
     expect(strays.length).toBeLessThanOrEqual(WRITERS);
     expect(strays.filter(({ key }) => keys.includes(String(key)))).toEqual([]);
     expect(writers.errors.filter((error) => error.includes('read-only'))).toEqual([]);

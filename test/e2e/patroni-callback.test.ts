@@ -1,5 +1,5 @@
-// deploy/patroni-callback.sh as a real Patroni runs it. Pointsman probes so rarely here that only the callback can be why it follows a
-// switchover soon; no client is there whose session would end and tell it.
+// deploy/patroni-callback.sh as a real Patroni runs it. Probes are rare here, and no session is open whose end would
+// report a switchover: only the callback can make Pointsman follow it soon.
 import { chmod, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ describeOnPatroni('a callback of Patroni', () => {
     await rm(directory, { recursive: true });
   });
 
-  it('has Pointsman follow a switchover long before its next probe', async () => {
+  it('makes Pointsman follow a switchover long before its next probe', async () => {
     const next = await cluster.switchover();
     await pointsman.waitFor('the next primary', () =>
       pointsman.lines.some(({ event, msg }) => event === 'route_changed' && msg === `pool write: open on ${next.name}`),

@@ -1,4 +1,4 @@
-// Scenario 13: the cluster's maintenance mode, in which nobody fails over by itself. It is shown, and routes nothing anew.
+// Scenario 13: the cluster's maintenance mode, without automatic failover. It is shown, and changes no route.
 import { expect, it } from 'vitest';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
@@ -6,7 +6,7 @@ import { HeldSession } from '../support/applications/held-session.ts';
 import { routeChanges, shownMembers } from '../support/processes/pointsman-status.ts';
 import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts';
 
-/** `probe.fall` is 2. */
+/** One more than `probe.fall`, which is 2. */
 const MORE_THAN_FALL = 3;
 
 describeOnEveryCluster('a pause', (on) => {
@@ -19,7 +19,7 @@ describeOnEveryCluster('a pause', (on) => {
     await Promise.all(lab.cluster.members().map(({ name }) => waitForProbes(name)));
   }
 
-  /** One answer alone would not move a replica in or out. */
+  /** One answer alone would neither add nor remove a replica. */
   async function waitForProbes(member: string): Promise<void> {
     const { pointsman } = lab;
     const count = async () => {
@@ -31,7 +31,7 @@ describeOnEveryCluster('a pause', (on) => {
     await pointsman.waitFor(`probes of ${member}`, async () => (await count()) >= enough);
   }
 
-  it('scenario 13: on and off: no change of routes, no session ends; shown', async () => {
+  it('scenario 13: on and off: routes do not change, no session ends, and the mode is shown', async () => {
     const { cluster, pointsman } = lab;
     const leader = await cluster.leader();
     const replicas = await replicasOf(cluster);

@@ -1,5 +1,5 @@
-// The life of a pod with Pointsman as its sidecar, played with real processes and the timings of the rendered manifests: the program
-// itself, an application that takes its database for granted, and a stand-in for the kubelet (support/deploy/pod-player.ts).
+// The life of a pod with Pointsman as its sidecar: real processes with the timings of the rendered manifests, an
+// application that expects its database, and a stand-in for the kubelet (support/deploy/pod-player.ts).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, connect } from 'node:net';
@@ -50,7 +50,7 @@ describeUnless(missingForSandbox ?? missingKustomize ?? missingHelm, "a sidecar 
 
   afterAll(() => cluster.destroy());
 
-  /** The seed of the pods: nobody answers there before. */
+  /** Opens the seed of the pods; its port refuses before. */
   async function openGate(): Promise<void> {
     const [member] = cluster.members();
     gate = createServer((socket) => {
@@ -68,7 +68,7 @@ describeUnless(missingForSandbox ?? missingKustomize ?? missingHelm, "a sidecar 
     await once(server, 'listening');
   }
 
-  /** The pod of a manifest; its ports are free ones, since it has no network of its own. */
+  /** The pod of a manifest; its ports are free ones, because it has no network of its own. */
   async function podOf(manifests: readonly Manifest[], workload: Manifest, application: string): Promise<PlayedPod> {
     const spec = podSpecOf(workload);
     const ports = { write: await takeFreePort(), read: await takeFreePort(), admin: await takeFreePort() };
@@ -139,19 +139,19 @@ describeUnless(missingForSandbox ?? missingKustomize ?? missingHelm, "a sidecar 
     return Number(row?.['n']);
   }
 
-  it('begins with Pointsman, serves, and ends with it: the application first', async () => {
+  it('starts Pointsman first, serves, and stops the application before Pointsman', async () => {
     const manifests = await renderKustomization('examples/deployment');
     const pod = await podOf(manifests, manifestOf(manifests, 'Deployment'), 'serve');
     const before = { first: await wrote('serve: first'), last: await wrote('serve: last') };
     const starting = pod.start();
-    // Nobody answers Pointsman: the application waits.
+    // No member answers Pointsman yet, so the application waits.
     await eventually('startup probes that failed', () => pod.told('startup-failed').length >= 3);
     expect(pod.told('started')).toEqual(['started pointsman']);
     await openGate();
     await starting;
     await eventually('ready', () => pod.isReady());
     expect(pod.told('started', 'started-up')).toEqual(['started pointsman', 'started-up pointsman', 'started shop']);
-    // While the application starts, or after it.
+    // Readiness comes while the application starts, or later.
     expect(pod.told('started-up', 'ready')).toEqual(['started-up pointsman', 'ready pointsman']);
     await eventually('a row of the application', async () => (await wrote('serve: first')) > before.first);
 
@@ -163,11 +163,11 @@ describeUnless(missingForSandbox ?? missingKustomize ?? missingHelm, "a sidecar 
       'told-to-end pointsman',
       'exited pointsman 0',
     ]);
-    // On a new connection, when it had been told to end.
+    // The application wrote its last row on a new connection after its SIGTERM.
     expect(await wrote('serve: last')).toBe(before.last + 1);
   });
 
-  it('a sidecar that dies is restarted beside the application, which goes on', async () => {
+  it('a dead sidecar is restarted, and the application goes on', async () => {
     await openGate();
     const manifests = await renderKustomization('examples/deployment');
     const pod = await podOf(manifests, manifestOf(manifests, 'Deployment'), 'serve');
@@ -188,7 +188,7 @@ describeUnless(missingForSandbox ?? missingKustomize ?? missingHelm, "a sidecar 
     ['job', 0, 'Succeeded'],
     ['failing-job', 1, 'Failed'],
   ])(
-    '%s: its exit code %i is what the pod ends with, and Pointsman keeps no pod from ending',
+    '%s: the pod ends with its exit code %i, and Pointsman does not keep the pod alive',
     async (kind, code, phase) => {
       await openGate();
       const manifests = await renderKustomization('examples/job');
@@ -205,7 +205,7 @@ describeUnless(missingForSandbox ?? missingKustomize ?? missingHelm, "a sidecar 
     },
   );
 
-  it('an application that does not end is killed when the time is over; Pointsman still ends by itself', async () => {
+  it('an application that does not end is killed after the grace period; Pointsman ends by itself', async () => {
     await openGate();
     const chart = await createChartRenderer();
     atTheEnd.push(() => chart.remove());
@@ -215,7 +215,7 @@ describeUnless(missingForSandbox ?? missingKustomize ?? missingHelm, "a sidecar 
     await pod.start();
     await eventually('its session', async () => (await wrote('stubborn: first')) === 1);
     await pod.delete();
-    // Its turn came at the end of the grace period, before the application was gone.
+    // Pointsman got its SIGTERM at the end of the grace period, before the application was gone.
     expect(pod.told('told-to-end')).toEqual(['told-to-end nightly', 'told-to-end pointsman']);
     expect(pod.told('killed')).toEqual(['killed nightly']);
     expect(pod.told('exited')).toEqual(expect.arrayContaining(['exited nightly SIGKILL', 'exited pointsman 0']));

@@ -1,5 +1,5 @@
-// Read sessions are in the right place: they leave a replica that does not replay, a member that was promoted, and the primary when the
-// replicas are back. Clients that keep their sessions, and clients that connect for each read.
+// Read sessions leave a replica that does not replay, a promoted member, and the primary when the replicas are back.
+// Some clients keep their sessions, others connect for each read.
 import { expect, it } from 'vitest';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
@@ -10,7 +10,7 @@ import { writeWal } from '../support/clusters/write-wal.ts';
 
 const READERS = 6;
 const MORE_THAN_THE_BOUND_MB = 32;
-/** Reads beyond the lag limit end 10 s after the fault, sessions are in their place after a minute; a busy machine gets more. */
+/** Reads from a lagging replica end after 10 s, and sessions move within a minute; a busy machine gets more time. */
 const LAGGING_READS_MS = 30_000;
 const IN_PLACE_MS = 120_000;
 
@@ -35,7 +35,7 @@ describeOnEveryCluster('read sessions', (on) => {
     console.log(`${what} on ${on.kind}: ${parts.join(', ')}`);
   }
 
-  it('scenario 18, G5: a replica stops replaying: its last read, pooled or not, is soon after the fault', async () => {
+  it('scenario 18, G5: a replica stops replaying: both kinds of clients soon leave it', async () => {
     const { cluster, pointsman } = lab;
     const [lagging, other] = await replicasOf(cluster);
     await waitForMembers(lab, 'read', [lagging, other]);
@@ -63,7 +63,7 @@ describeOnEveryCluster('read sessions', (on) => {
     await waitForMembers(lab, 'read', [lagging, other]);
   });
 
-  it('scenario 24: a fallback is over: readers leave the primary', async () => {
+  it('scenario 24: readers leave the primary after a fallback', async () => {
     const { cluster, pointsman } = lab;
     const leader = await cluster.leader();
     const [first, second] = await replicasOf(cluster);
@@ -81,7 +81,7 @@ describeOnEveryCluster('read sessions', (on) => {
     await cluster.start(second.name);
   });
 
-  it('a failover: readers leave the member that was promoted', async () => {
+  it('readers leave the promoted member after a failover', async () => {
     const { cluster, pointsman } = lab;
     await cluster.waitUntilHealthy();
     const old = await cluster.leader();

@@ -1,5 +1,5 @@
-// Scenario 21 and the first half of scenario 6, as a reader sees them: while the primary is dead and none is elected yet its replicas
-// stream no more, are merely `running`, and go on serving reads.
+// Scenario 21 and the first half of scenario 6, from a reader's view: the primary is dead and no other is elected yet.
+// The replicas no longer stream; they are merely `running` and still serve reads.
 import { expect, it } from 'vitest';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { READ_ROW, startConnectLoad } from '../support/applications/connect-load.ts';
@@ -10,7 +10,7 @@ import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts'
 describeOnEveryCluster('reads while there is no primary', (on) => {
   const lab = on.clusterWithPointsman();
 
-  it('scenario 21: not one read fails from the death of the primary to the promotion', async () => {
+  it('scenario 21: no read fails between the death of the primary and the promotion', async () => {
     const { cluster, pointsman } = lab;
     const port = await pointsman.port('read');
     const old = await cluster.leader();
@@ -29,7 +29,8 @@ describeOnEveryCluster('reads while there is no primary', (on) => {
     ).toEqual([]);
     const slowestMs = Math.max(...attempts.map(({ startedAtMs, endedAtMs }) => endedAtMs - startedAtMs));
     console.log(
-      `reads without a primary on ${on.kind}: slowest ${Math.round(slowestMs)} ms, promotion after ${Math.round(promotedAtMs - killedAtMs)} ms`,
+      `reads without a primary on ${on.kind}: slowest ${Math.round(slowestMs)} ms, ` +
+        `promotion after ${Math.round(promotedAtMs - killedAtMs)} ms`,
     );
     const early = attempts.filter(({ startedAtMs }) => startedAtMs < (killedAtMs + promotedAtMs) / 2);
     expect(

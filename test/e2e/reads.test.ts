@@ -1,4 +1,4 @@
-// Scenarios 22-25: tags, filters and lost replicas, as a reader sees them.
+// Scenarios 22 to 25: tags, filters and lost replicas, from a reader's view.
 import { expect, it } from 'vitest';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
@@ -14,10 +14,10 @@ describeOnEveryCluster('reads', (on) => {
     pointsman: {
       pools: {
         read: { drain_timeout: '1s', slow_start: 0 },
-        // Scenario 23: nobody has the tag; one pool with a fallback and one without.
+        // Scenario 23: no member has the tag; one pool with a fallback and one without.
         reports: { check: '/replica?tag_purpose=reports', fallback: { pool: 'write', max_sessions: 5 } },
         strict: { check: '/replica?tag_purpose=reports' },
-        // Scenario 24: a small fallback, and none.
+        // Scenario 24: a pool with a small fallback, and a pool without one.
         few: { check: '/replica', fallback: { pool: 'write', max_sessions: 2 }, on_leave: { fallback_over: 'keep' } },
         alone: { check: '/replica' },
       },
@@ -30,7 +30,7 @@ describeOnEveryCluster('reads', (on) => {
 
   const waitForReaders = (...expected: readonly MemberAddress[]) => waitForMembers(lab, 'read', expected);
 
-  it('scenario 22: noloadbalance set at run time: no new reads, live ones drain; removed: it returns', async () => {
+  it('scenario 22: noloadbalance at run time: no new reads, live ones drain; without it reads return', async () => {
     const port = await lab.pointsman.port('read');
     const [tagged, other] = await replicasOf(lab.cluster);
     await waitForReaders(tagged, other);
@@ -51,7 +51,7 @@ describeOnEveryCluster('reads', (on) => {
     await Promise.all([...sessions, ...later, back].map((session) => session.close()));
   });
 
-  it('scenario 23: a filter nobody matches: fallback where there is one, else 57P03 that names the filter', async () => {
+  it('scenario 23: a filter that no member matches: the fallback, or 57P03 that names the filter', async () => {
     const leader = await lab.cluster.leader();
     const session = await HeldSession.open(await lab.pointsman.port('reports'), lab.cluster.app);
     expect(session.server).toBe(serverName(leader));
@@ -60,7 +60,7 @@ describeOnEveryCluster('reads', (on) => {
     await expect(refused).rejects.toMatchObject({ code: '57P03', detail: expect.stringContaining('purpose') });
   });
 
-  it('scenario 25: a replica killed with 50 live reads: they end, new connects spread over the rest, none fails', async () => {
+  it('scenario 25: a replica with 50 live reads is killed: they end, and new connects go to the rest', async () => {
     const port = await lab.pointsman.port('read');
     const [victim, other] = await replicasOf(lab.cluster);
     await waitForReaders(victim, other);
@@ -69,7 +69,7 @@ describeOnEveryCluster('reads', (on) => {
     expect(onVictim).toHaveLength(50);
     const load = startConnectLoad({ host: '127.0.0.1', port, ...lab.cluster.app, perSecond: 20, sql: READ_ROW });
     await lab.cluster.kill(victim.name);
-    // While the processes of the server die one after the other, its port may still accept a client that nobody answers.
+    // While the server processes die one after the other, the port may still accept a client and never answer it.
     const diedAtMs = monotonicMs();
     await lab.pointsman.waitFor(
       'the end of its sessions',
@@ -85,7 +85,7 @@ describeOnEveryCluster('reads', (on) => {
     await lab.cluster.start(victim.name);
   });
 
-  it('scenario 24, G6: all replicas gone: reads go to the primary, no more than the cap, or nowhere; a replica returns: it gets them, live ones too', async () => {
+  it('scenario 24, G6: without replicas the primary serves capped reads; a returning replica gets them back', async () => {
     const port = await lab.pointsman.port('read');
     const leader = await lab.cluster.leader();
     const [first, second] = await replicasOf(lab.cluster);

@@ -1,5 +1,5 @@
-// The primary's PostgreSQL is restarted in place (POST /restart): it stays the primary. Clients that connect meanwhile wait and succeed on it,
-// about as soon as a client that asks its server directly.
+// POST /restart of the primary's PostgreSQL: it stays the primary. New clients wait and succeed on it, about as soon as
+// a client that connects directly.
 import { expect, it } from 'vitest';
 import { rounds } from '../support/runner/ci.ts';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
@@ -14,7 +14,7 @@ const RESTARTS = rounds(2, 5);
 describeOnEveryCluster('a restart of the primary in place', (on) => {
   const lab = on.clusterWithPointsman({ sql: CREATE_WRITES });
 
-  it('scenario 5: clients wait for the same primary, no connect fails, and it is used again at once', async () => {
+  it('scenario 5: clients wait for the same primary, no connect fails, and sessions open again at once', async () => {
     const { cluster, pointsman } = lab;
     const port = await pointsman.port('write');
     const delays: number[] = [];
@@ -45,7 +45,8 @@ describeOnEveryCluster('a restart of the primary in place', (on) => {
       delays.push(Math.min(...after.map((attempt) => attempt.endedAtMs)) - first.atMs);
     }
     console.log(
-      `restart in place on ${on.kind}: first write through Pointsman after the first direct one, ms: ${delays.map(Math.round).join(' ')}, median ${Math.round(median(delays))}`,
+      `restart in place on ${on.kind}: first write through Pointsman after the first direct one, ms: ` +
+        `${delays.map(Math.round).join(' ')}, median ${Math.round(median(delays))}`,
     );
     expect(median(delays)).toBeLessThan(GENEROUS_MS);
   }, 240_000);

@@ -1,5 +1,5 @@
-// Scenario 26, as the clients of a read pool see it: each is an application that stays connected, reads now and then, and connects
-// again when its session has ended.
+// Scenario 26, from the view of a read pool's clients: each stays connected, reads now and then, and reconnects after
+// the end of its session.
 import { expect, it } from 'vitest';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';

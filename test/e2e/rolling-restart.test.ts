@@ -1,10 +1,7 @@
-// All three servers are restarted one after the other under load, as an operator does it with Pointsman before them: each is drained,
-// restarted and resumed, the replicas first; the primary is drained, hands over, and is restarted as the replica that it is then.
-//
-// What is promised, and how it is read here. A move is one of those steps that take sessions away from a member.
-// - No connect fails: clients of the primary wait from its drain until the next one is proven.
-// - A session is closed at most once per move, by Pointsman and between two of its transactions: where its stream can be read,
-//   a drain waits for that, and nobody is left when PostgreSQL shuts down.
+// All three servers restart one after the other under load: each is drained, restarted and resumed, replicas first. The
+// drained primary hands over and then restarts as a replica. A "move" takes sessions from one member.
+// - No connect fails: clients of the primary wait from its drain until the next primary is proven.
+// - Pointsman closes a session at most once per move, and between two transactions: a drain waits for that.
 import { expect, it } from 'vitest';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
@@ -40,7 +37,7 @@ describeOnEveryCluster('a rolling restart', (on) => {
     moves.push({ what, beganAtMs, endedAtMs: monotonicMs() });
   }
 
-  /** Clients' sessions on that server, by its own account. */
+  /** The number of client sessions, as the server itself reports it. */
   async function sessionsOn({ name }: MemberAddress): Promise<number> {
     const text = `select count(*)::int as count from pg_stat_activity where usename = '${lab.cluster.app.user}'`;
     const [row] = await lab.cluster.sql(name, text);
@@ -58,7 +55,7 @@ describeOnEveryCluster('a rolling restart', (on) => {
     await waitForMembers(lab, 'read', await replicasOf(lab.cluster));
   }
 
-  it('fails no connect, and ends each session at most once per move, between two of its transactions', async () => {
+  it('fails no connect, and ends each session at most once per move and between two transactions', async () => {
     const { cluster, pointsman } = lab;
     const old = await cluster.leader();
     const replicas = await replicasOf(cluster);

@@ -1,5 +1,5 @@
-// The README's first command: a cluster and Pointsman from npm alone. Write, kill the primary, write again; the terminal says what
-// happened; Ctrl-C leaves nothing.
+// The README's first command, with npm alone: write, kill the primary, write again. The terminal reports each event,
+// and Ctrl-C leaves nothing behind.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runStatement } from '../../src/sandbox/console/statement.ts';
 import { SandboxProcess } from '../support/processes/sandbox-process.ts';
@@ -20,7 +20,7 @@ describe('pointsman sandbox', () => {
     return rows[0]?.['written_on'];
   }
 
-  it('is up within about ten seconds and says where everything is', async () => {
+  it('is up within about ten seconds and prints all addresses', async () => {
     const [, seconds] = await sandbox.waitForOutput(/up in ([\d.]+) s/, 1000);
     expect(Number(seconds)).toBeLessThan(20);
     expect(sandbox.output).toContain(`curl -s http://${sandbox.admin}/status`);
@@ -29,7 +29,7 @@ describe('pointsman sandbox', () => {
     expect(status.status).toBe(200);
   });
 
-  it('write, kill the primary, write again: the second write waits for the new primary, and is told', async () => {
+  it('write, kill the primary, write again: the second write waits for the new primary', async () => {
     expect(await writtenOn()).toBe('pg-1');
     expect(await sandbox.second('kill', 'primary')).toMatchObject({
       code: 0,
@@ -39,7 +39,7 @@ describe('pointsman sandbox', () => {
     await sandbox.waitForOutput(/pool write: 1 client waited [\d.]+ ?m?s, then connected/, 5000);
   });
 
-  it('sql through either pool, for machines without psql', async () => {
+  it('sql works through both pools, for machines without psql', async () => {
     const { code, stdout } = await sandbox.second('sql', 'insert into visits default values returning id');
     expect(code).toBe(0);
     expect(stdout).toContain('INSERT 1');
@@ -47,7 +47,7 @@ describe('pointsman sandbox', () => {
     expect(read).toMatchObject({ code: 1, stderr: expect.stringContaining('read-only transaction') });
   });
 
-  it('heal: the dead member returns as a replica; switchover: back to it, and no row is lost', async () => {
+  it('heal returns the dead member as a replica; switchover promotes it again without a lost row', async () => {
     expect(await sandbox.second('heal')).toMatchObject({ code: 0 });
     expect(await sandbox.second('switchover', 'pg-1')).toMatchObject({ code: 0 });
     expect(await writtenOn()).toBe('pg-1');
@@ -55,25 +55,25 @@ describe('pointsman sandbox', () => {
     expect(rows).toEqual([{ count: 4 }]);
   });
 
-  it('lag: the replica leaves the read pool; heal: it returns', async () => {
-    // After a switchover the old primary rests a moment before it returns.
+  it('lag takes the replica out of the read pool, and heal returns it', async () => {
+    // After a switchover the old primary waits a moment before it returns.
     expect(await sandbox.second('heal')).toMatchObject({ code: 0 });
     expect(await sandbox.second('lag', 'pg-2')).toMatchObject({ code: 0 });
     await sandbox.waitForOutput(/pool read: pg-2 .*lag too high/, 20_000);
     expect(await sandbox.second('heal', 'pg-2')).toMatchObject({ code: 0 });
   });
 
-  it('what makes no sense says why', async () => {
+  it('a wrong command prints the reason', async () => {
     const unknown = await sandbox.second('kill', 'pg-9');
     expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no member pg-9') });
   });
 
-  it('a second sandbox on the same addresses says that one runs', async () => {
+  it('a second sandbox on the same addresses reports that one runs', async () => {
     const again = await sandbox.second();
     expect(again).toMatchObject({ code: 1, stdout: expect.stringContaining('is another sandbox running?') });
   });
 
-  it('Ctrl-C ends it in order', async () => {
+  it('Ctrl-C stops it cleanly', async () => {
     expect(await sandbox.end('SIGINT')).toBe(0);
     await expect(fetch(`http://${sandbox.admin}/livez`)).rejects.toThrow();
   });

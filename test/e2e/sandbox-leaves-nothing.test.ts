@@ -1,5 +1,5 @@
-// A sandbox that was started, lost its primary, healed and was stopped leaves the machine as it found it, every time; so does one
-// whose process is killed. POINTSMAN_ROUNDS=100 makes a long run of it.
+// A sandbox leaves nothing on the machine: after a lost primary, a heal and a stop, and after SIGKILL of its process.
+// POINTSMAN_ROUNDS=100 makes a long run of it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -18,7 +18,7 @@ import { describeUnless, itUnless } from '../support/runner/unless-missing.ts';
 
 const ROUNDS = Number(process.env['POINTSMAN_ROUNDS'] ?? rounds(2, 5));
 const ROUND_TIMEOUT_MS = 60_000;
-/** A lock that runs out soon: nobody needs to wait here. */
+/** A lock that expires soon, so that the test does not wait. */
 const HASTY = { ttl: 2, loop_wait: 0.5, retry_timeout: 0.5 };
 const NO_PROC = process.platform === 'linux' ? undefined : 'Linux, whose /proc tells of processes';
 const ACTION_TIMEOUT_MS = 20_000;
@@ -28,7 +28,7 @@ const endpoints = z.object({
   members: z.array(z.object({ port: z.number(), api: z.string() })),
 });
 
-/** What it has of the machine while it runs. */
+/** The files, ports and processes of a running sandbox. */
 interface Footprint {
   readonly directory: string;
   readonly ports: readonly number[];
@@ -39,7 +39,7 @@ describeUnless(missingForSandbox, 'leftovers, on the sandbox', () => {
   let temporary = '';
   beforeAll(() => {
     temporary = mkdtempSync(join(tmpdir(), 'pointsman-leftovers-'));
-    // The server's user passes through.
+    // The user of the server process needs access.
     chmodSync(temporary, 0o755);
     vi.stubEnv('TMPDIR', temporary);
   });
@@ -48,7 +48,7 @@ describeUnless(missingForSandbox, 'leftovers, on the sandbox', () => {
     rmSync(temporary, { recursive: true, force: true });
   });
 
-  it(`started, killed, healed and stopped, ${ROUNDS} times`, { timeout: ROUNDS * ROUND_TIMEOUT_MS }, async () => {
+  it(`leaves nothing after kill, heal, stop, ${ROUNDS} times`, { timeout: ROUNDS * ROUND_TIMEOUT_MS }, async () => {
     for (let round = 1; round <= ROUNDS; round += 1) {
       const sandbox = await startSandbox({ config: HASTY });
       const footprint = footprintOf(sandbox);
@@ -66,7 +66,7 @@ describeUnless(missingForSandbox, 'leftovers, on the sandbox', () => {
 
   itUnless(
     NO_PROC,
-    'after its process was killed',
+    'leaves nothing after SIGKILL of its process',
     async () => {
       const start = new URL('../../src/sandbox/start-sandbox.ts', import.meta.url).href;
       const script = `const { startSandbox } = await import(${JSON.stringify(start)});
@@ -86,7 +86,7 @@ describeUnless(missingForSandbox, 'leftovers, on the sandbox', () => {
     ROUND_TIMEOUT_MS,
   );
 
-  /** So that a look that finds nothing afterwards is known to be able to find something. */
+  /** Proves that the later checks for leftovers can find something. */
   async function expectFootprint({ directory, ports, pids }: Footprint): Promise<void> {
     expect(readdirSync(temporary)).not.toEqual([]);
     expect(await listening(ports)).toEqual(ports);
@@ -114,7 +114,7 @@ function note({ directory, pids }: Footprint): void {
   for (const { pid } of processesOf(directory)) pids.add(pid);
 }
 
-/** Its host dies, another member takes over, and it comes back as a replica. */
+/** The host of the primary dies, another member takes over, and the old one returns as a replica. */
 async function replacePrimary(sandbox: Sandbox): Promise<void> {
   const old = sandbox.leader()?.name ?? 'nobody';
   await sandbox.kill(old);

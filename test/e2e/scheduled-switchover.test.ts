@@ -1,5 +1,5 @@
-// A switchover at a time that is known before: new clients of the primary begin to wait before it stops, live sessions go on until
-// PostgreSQL ends them, and whoever waited is served by the next primary.
+// A scheduled switchover: new clients of the primary wait from shortly before it, and get the next primary. Live
+// sessions go on until PostgreSQL ends them.
 import { Client } from 'pg';
 import { expect, it } from 'vitest';
 import type { MemberAddress } from '../support/patroni/member.ts';
@@ -17,7 +17,7 @@ describeOnEveryCluster('a scheduled switchover', (on) => {
     },
   });
 
-  it('scenario 3: announced, clients wait from before it and are served by the next primary', async () => {
+  it('scenario 3: new clients wait from shortly before a scheduled one, and the next primary serves them', async () => {
     const { cluster, pointsman } = lab;
     const port = await pointsman.port('write');
     await pointsman.waitUntilReady();
@@ -59,7 +59,7 @@ describeOnEveryCluster('a scheduled switchover', (on) => {
     return client;
   }
 
-  /** The document is read every ten seconds, and at once when somebody asks. */
+  /** Discovery reads the document every ten seconds, and at once after this request. */
   async function refresh(): Promise<void> {
     const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
     const url = `http://127.0.0.1:${await lab.pointsman.port('admin')}/refresh`;

@@ -1,4 +1,4 @@
-// Scenario 15: a standby cluster follows another cluster and has no primary. It takes writes by itself once it is promoted.
+// Scenario 15: a standby cluster follows another cluster and has no primary. After its promotion it takes writes.
 import { expect, it } from 'vitest';
 import { describeOnSandbox } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
@@ -7,7 +7,7 @@ import { HeldSession } from '../support/applications/held-session.ts';
 import { shownMembers } from '../support/processes/pointsman-status.ts';
 import { waitForMembers } from '../support/clusters/pool-members.ts';
 
-/** The cluster that it would follow: nobody listens there. */
+/** The cluster that it would follow; its port refuses. */
 const REMOTE = { host: '127.0.0.1', port: 1 };
 
 describeOnSandbox('a standby cluster', (on) => {
@@ -20,7 +20,7 @@ describeOnSandbox('a standby cluster', (on) => {
     },
   });
 
-  it('scenario 15: writes get 57P03 with the reason, a pool on /standby-leader works; promoted, writes open', async () => {
+  it('scenario 15: 57P03 for writes, a pool on /standby-leader works; promoted, writes open', async () => {
     const { cluster, pointsman } = lab;
     const leader = await cluster.leader();
     const ports = { write: await pointsman.port('write'), following: await pointsman.port('following') };
@@ -28,7 +28,7 @@ describeOnSandbox('a standby cluster', (on) => {
     await cluster.patchConfig({ standby_cluster: REMOTE });
     await waitForMembers(lab, 'following', [leader]);
     await waitForMembers(lab, 'write', []);
-    // At once: in a standby cluster no primary is to be expected, so nobody is held.
+    // At once: a standby cluster expects no primary, so no client is held.
     const told = {
       code: '57P03',
       message: expect.stringContaining('no_route'),

@@ -1,4 +1,4 @@
-// Scenarios 10, 11 and 12: the store in which the leader lock lies answers nobody.
+// Scenarios 10, 11 and 12: the store of the leader lock does not answer.
 import { expect, it } from 'vitest';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import { serverName } from '../support/clusters/server-name.ts';
@@ -9,15 +9,15 @@ import { routeChanges, shownMembers } from '../support/processes/pointsman-statu
 import { replicasOf, waitForMembers } from '../support/clusters/pool-members.ts';
 
 const PER_SECOND = 20;
-/** `probe.write_max_age`: older evidence is none. */
+/** `probe.write_max_age`: older evidence does not count. */
 const EVIDENCE_SECONDS = 5;
-/** Longer than any cluster here takes to demote its leader. */
+/** Takes longer than any cluster here needs to demote its leader. */
 const ATTEMPTS_WITHOUT_STORE = 200;
 
 describeOnEveryCluster('an outage of the store', (on) => {
   const lab = on.clusterWithPointsman({ pointsman: { hold: { client_timeout: '2s' } } });
 
-  it('scenario 10: the leader demotes itself: writes get 57P03, reads go on, the demoted member serves them too', async () => {
+  it('scenario 10: the leader demotes itself: writes get 57P03, and reads go on, also from that member', async () => {
     const { cluster, pointsman } = lab;
     const port = await pointsman.port('write');
     const old = await cluster.leader();
@@ -74,7 +74,7 @@ describeOnEveryCluster('an outage of the store in failsafe mode', (on) => {
     await live.close();
   });
 
-  it('scenario 12: /cluster is of no use: members are probed as before, nobody is dropped, and a gauge says so', async () => {
+  it('scenario 12: without /cluster all members stay and are still probed, and a gauge shows it', async () => {
     const { cluster, pointsman } = lab;
     const leader = await cluster.leader();
     const replicas = await replicasOf(cluster);
@@ -85,7 +85,7 @@ describeOnEveryCluster('an outage of the store in failsafe mode', (on) => {
     const routesBefore = routeChanges(pointsman);
     await cluster.setStoreOutage(true);
     try {
-      // Patroni is silent for ten seconds and closes; the sandbox says at once that it cannot tell.
+      // Patroni is silent for ten seconds and closes; the sandbox answers 503 at once.
       const answer = await ask(`${leader.api}/cluster`, { timeoutMs: 2000 });
       expect(answer?.status).toBe(on.kind === 'Patroni' ? undefined : 503);
       await pointsman.waitFor('two failed reads', async () => (await failures()) >= failedBefore + 2, 60_000);

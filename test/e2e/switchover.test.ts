@@ -1,5 +1,5 @@
-// Scenario 3: a planned switchover under 50 connects per second. Connects made during the gap wait and succeed on the new
-// primary, no write gets a read-only error, no write reaches a member that is not primary.
+// Scenario 3: a planned switchover under load. Connects made during the gap wait and succeed on the new primary, no
+// write gets a read-only error, and no write reaches a member that is not the primary.
 import { Client } from 'pg';
 import { expect, it } from 'vitest';
 import { rounds } from '../support/runner/ci.ts';
@@ -23,7 +23,7 @@ describeOnEveryCluster('a planned switchover under load', (on) => {
   const lab = on.clusterWithPointsman({ sql: CREATE_WRITES });
   const switchovers = SWITCHOVERS[on.kind];
 
-  it('scenario 3: no connect fails, no read-only error, and the next primary is used at once', async () => {
+  it('scenario 3: no connect fails, no read-only error, and sessions open on the next primary at once', async () => {
     const port = await lab.pointsman.port('write');
     const delays: number[] = [];
     const cut: string[] = [];
@@ -41,13 +41,13 @@ describeOnEveryCluster('a planned switchover under load', (on) => {
       );
       const attempts = await load.stop();
 
-      // PostgreSQL ends its sessions when it begins to shut down: from then on nobody may fail.
+      // PostgreSQL ends its sessions when it begins to shut down: from then on no attempt may fail.
       const beganAtMs = direct.endedAtMs;
       if (beganAtMs === undefined) throw new Error('the direct session outlived the switchover');
       expect(failedAfter(attempts, beganAtMs), lab.pointsman.explain()).toEqual([]);
       cut.push(...cutByTheFault(attempts, beganAtMs));
       expect(attempts.filter((attempt) => attempt.error?.startsWith('25006'))).toEqual([]);
-      // A server that shuts down ends those who are logging in without a word; they are among the cut, and Pointsman says 57P03.
+      // A server that shuts down ends logins without a message. They count as cut, and Pointsman sends 57P03 for them.
       const refused = attempts.flatMap(({ connectError }) => (connectError?.startsWith('57P03') ? [connectError] : []));
       expect(refused.filter((error) => !error.includes('(backend_'))).toEqual([]);
       assertOnlyPrimariesWrote(attempts, old, next);
@@ -60,10 +60,12 @@ describeOnEveryCluster('a planned switchover under load', (on) => {
       delays.push(firstWriteOn(attempts, next) - first.atMs);
     }
     console.log(
-      `switchover on ${on.kind}: first write through Pointsman after the first direct one, ms: ${delays.map(Math.round).join(' ')}, median ${Math.round(median(delays))}`,
+      `switchover on ${on.kind}: first write through Pointsman after the first direct one, ms: ` +
+        `${delays.map(Math.round).join(' ')}, median ${Math.round(median(delays))}`,
     );
     console.log(
-      `switchover on ${on.kind}: sessions that PostgreSQL cut as it shut down, of ${switchovers}: ${cut.length} (${cut.join('; ')})`,
+      `switchover on ${on.kind}: sessions that PostgreSQL cut as it shut down, of ${switchovers}: ` +
+        `${cut.length} (${cut.join('; ')})`,
     );
     expect(median(delays)).toBeLessThan(GENEROUS_MS);
   }, 240_000);
@@ -75,7 +77,7 @@ describeOnEveryCluster('a planned switchover under load', (on) => {
     return client;
   }
 
-  /** A live session is closed once, and its reconnect works at the first try. */
+  /** A live session is closed once, and its first reconnect works. */
   async function expectClosedAndReconnects(live: Client, port: number, next: Server): Promise<void> {
     await expect(live.query('select 1')).rejects.toThrow();
     const again = await connect(port);
@@ -85,7 +87,7 @@ describeOnEveryCluster('a planned switchover under load', (on) => {
   }
 });
 
-/** Nothing that was acknowledged is missing: a planned switchover loses nothing. */
+/** A planned switchover loses no acknowledged row. */
 async function expectEveryRow(cluster: ClusterUnderTest, member: string, ids: readonly number[]): Promise<void> {
   const rows = await cluster.sql(member, `select count(*)::int as count from writes where id in (${ids.join(',')})`);
   expect(rows[0]?.['count']).toBe(ids.length);

@@ -1,4 +1,4 @@
-// Scenario 29: pools of synchronous, asynchronous and quorum standbys follow the set that the leader names.
+// Scenario 29: the pools of synchronous, asynchronous and quorum standbys follow the set that the leader names.
 import { expect, it } from 'vitest';
 import { describeOnEveryCluster, describeOnSandbox } from '../support/clusters/describe-on-clusters.ts';
 import type { MemberAddress } from '../support/patroni/member.ts';
@@ -16,7 +16,7 @@ function listening(...pools: readonly (keyof typeof POOLS)[]) {
 describeOnEveryCluster('synchronous replication', (on) => {
   const lab = on.clusterWithPointsman({ pointsman: listening('sync', 'async') });
 
-  /** Resolves with the synchronous standby when it is one of the two, and the other one is the asynchronous. */
+  /** Resolves with the synchronous standby when one of the two is synchronous and the other asynchronous. */
   async function waitForSplit([first, second]: readonly [MemberAddress, MemberAddress]) {
     const split = async () => {
       const [sync, ...more] = await membersOf(lab, 'sync');

@@ -1,4 +1,5 @@
-// The checklist and the suite agree: every item is held by a test, every test names items that exist, every known difference is one.
+// The checklist and the suite agree: each item has a test, each test names existing items, and each known difference is
+// still a difference.
 import { expect, it } from 'vitest';
 import { allItems, sectionOf } from '../../support/contract/checklist.ts';
 import { expectations } from '../../support/contract/expectations.ts';
@@ -11,7 +12,7 @@ function namedItems(): readonly string[] {
   return named;
 }
 
-it('every item of the checklist is named by a contract test', () => {
+it('a contract test names every item of the checklist', () => {
   const named = new Set(namedItems());
   expect(allItems().filter((item) => !named.has(item))).toEqual([]);
 });
@@ -27,7 +28,7 @@ it('every known difference belongs to an item, once per target, and has a reason
   expect(knownDifferences().filter(({ reason, targets }) => reason.length < 10 || targets.length === 0)).toEqual([]);
 });
 
-it('a known difference is expected in place of what the contract says, and only while it is one', () => {
+it('a known difference replaces the value of the contract, and only while they differ', () => {
   const differences = [
     { item: 'node.role', targets: ['sandbox'], instead: 'master', reason: 'for this test' },
   ] as const;

@@ -1,4 +1,4 @@
-// The contract suite against real Patroni: what the contract says is checked against the server that it describes.
+// The contract suite against real Patroni, the server that the contract describes.
 import { registerContract } from '../../support/contract/register.ts';
 import { startPatroniTarget } from '../../support/contract/patroni-target.ts';
 import { describeOnPatroni } from '../../support/patroni/describe-on-patroni.ts';

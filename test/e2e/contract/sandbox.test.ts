@@ -1,4 +1,4 @@
-// The contract suite against the sandbox, in the words of the management API.
+// The contract suite against the sandbox, in the dialect of the management API.
 import { missingForSandbox } from '../../support/clusters/sandbox-availability.ts';
 import { registerContract } from '../../support/contract/register.ts';
 import { startSandboxTarget } from '../../support/contract/sandbox-target.ts';

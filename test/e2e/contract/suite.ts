@@ -1,4 +1,4 @@
-// The contract suite of the management API, in the order in which it runs: what only looks comes first, what breaks members last.
+// The areas of the contract suite in their order: areas that only read come first, areas that break members last.
 import type { Area } from '../../support/contract/contract.ts';
 import { configuration } from './areas/configuration.ts';
 import { faults } from './areas/faults.ts';

@@ -30,7 +30,7 @@ class Pgjdbc {
     properties.setProperty("user", System.getenv("PGUSER"));
     properties.setProperty("password", System.getenv("PGPASSWORD"));
     properties.setProperty("sslmode", System.getenv("PGSSLMODE"));
-    // After three uses it prepares at the server.
+    // The case uses its statement three times, so that pgjdbc prepares it at the server.
     properties.setProperty("prepareThreshold", "2");
     if (more.length > 0) properties.setProperty("options", more[0]);
     String database = java.net.URLEncoder.encode(System.getenv("PGDATABASE"), java.nio.charset.StandardCharsets.UTF_8);

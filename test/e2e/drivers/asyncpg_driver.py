@@ -69,7 +69,7 @@ async def copy():
 async def cancel():
     connection = await connect()
     try:
-        # At its own time-out it cancels the statement at the server.
+        # asyncpg cancels the statement at the server after its own timeout.
         await connection.fetchval("select pg_sleep(60)", timeout=0.3)
     except asyncio.TimeoutError:
         return f"57014 {await connection.fetchval('select 1')}"

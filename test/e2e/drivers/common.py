@@ -1,4 +1,4 @@
-# What the Python programs share: see README.md.
+# Shared by the Python programs: see README.md.
 import os
 import sys
 import threading

@@ -1,4 +1,4 @@
-// What the programs of Node share: see README.md.
+// Shared by the programs for Node: see README.md.
 
 export const WRITE =
   "insert into driver_writes default values returning host(inet_server_addr()) || ':' || inet_server_port() as server";
@@ -10,7 +10,7 @@ export function tell(...parts: readonly string[]): void {
   process.stdout.write(`${parts.map((part) => part.trim().replaceAll('\n', ' | ')).join('\t')}\n`);
 }
 
-/** With DETAIL and HINT, where the server gave them. */
+/** The message with DETAIL and HINT, if the server sent them. */
 export function textOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const more = ['detail', 'hint'].map((field): unknown => Reflect.get(error, field));

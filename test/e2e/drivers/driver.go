@@ -29,7 +29,7 @@ func check(err error) {
 	}
 }
 
-// Host, port, user, password, database and sslmode come from libpq's variables, which lib/pq reads.
+// lib/pq reads host, port, user, password, database and sslmode from libpq's variables.
 func pool(more string) *sql.DB {
 	db, err := sql.Open("postgres", more)
 	check(err)
@@ -103,7 +103,7 @@ var cases = map[string]func() string{
 	},
 	"error": func() string { return failing(session(""), context.Background(), "select 1/0") },
 	"cancel": func() string {
-		// database/sql gives the connection up after a cancel; what counts is that the server ends the statement.
+		// database/sql drops the connection after a cancel. The test needs only that the server ends the statement.
 		db := pool("")
 		ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 		defer cancel()

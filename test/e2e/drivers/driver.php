@@ -22,12 +22,12 @@ function value($db, string $text): string {
     return pg_fetch_result($result, 0, 0);
 }
 
-/** Its SQLSTATE, and what the session answers afterwards. */
+/** The SQLSTATE, and the next answer of the session. */
 function failing($db, string $text, bool $isCancelled): string {
     pg_send_query($db, $text);
     if ($isCancelled) {
         usleep(300000);
-        // Takes the result away, too.
+        // It also removes the result.
         if (!pg_cancel_query($db)) throw new Exception('not cancelled');
         return '57014 ' . value($db, 'select 1');
     }

@@ -6,7 +6,7 @@ import { endWithInput, LARGE, POOL, RECOVERY, runCases, tell, textOf, WRITE } fr
 
 declare module 'pg' {
   interface Client {
-    /** Missing in the published types: sends the request on a connection of its own. */
+    /** The published types lack it: it sends the request on its own connection. */
     cancel(client: Client, query: Query): void;
   }
 }

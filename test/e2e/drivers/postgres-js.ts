@@ -86,7 +86,7 @@ async function keepWriting(sql: postgres.Sql): Promise<never> {
       tell('work', 'ok', await value(sql, WRITE));
       await delay(100);
     } catch (error) {
-      // A broken session and a failed connect look alike here.
+      // A broken session and a failed connect look the same here.
       tell('work', 'statement-error', textOf(error));
     }
   }

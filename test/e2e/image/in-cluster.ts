@@ -1,5 +1,5 @@
-// The image before three members and an etcd, all in containers of one network: what an application sees through its published ports
-// when the cluster changes, and when Pointsman itself is told to stop.
+// The image before three members and an etcd in one container network: the view of an application on the published
+// ports when the cluster changes and when Pointsman stops.
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startClusterInContainers } from '../../support/containers/cluster.ts';
@@ -17,7 +17,7 @@ const READ = 6433;
 const ADMIN = 8432;
 const PORTS = [WRITE, READ, ADMIN];
 const STARTING_TIMEOUT_MS = 240_000;
-/** As it wrote itself, or as Pointsman says for a server that ended without a word. */
+/** PostgreSQL's own message, or Pointsman's for a server that ended without one. */
 const OF_POSTGRES =
   /^(57P01 terminating connection due to administrator command|57P03 pointsman: .* \(backend_(closed|reset)\))$/;
 const BOTH_READ = /^pointsman_pool_open_members\{.*pool="read".*\} 2$/m;
@@ -55,7 +55,7 @@ export function describeImageInCluster(lab: () => ContainerLab): void {
       return Promise.all(cluster.members.filter((member) => member !== primary).map(serverOf));
     }
 
-    /** Through the pool, until it leads to one of these. */
+    /** Resolves when the pool routes to one of these servers. */
     async function waitForServer(port: number, sql: string, among: readonly string[]): Promise<void> {
       const leadsThere = async (): Promise<boolean> => among.includes((await attempt(port, sql)).server ?? '');
       const limits = { timeoutMs: 60_000, explain: () => statusOf(pointsman) };
@@ -67,18 +67,18 @@ export function describeImageInCluster(lab: () => ContainerLab): void {
       return new Set(rows.map(({ id }) => Number(id)));
     }
 
-    it('from the environment alone: writes go to the primary, reads to a replica', async () => {
+    it('the environment alone is enough: writes go to the primary, reads to a replica', async () => {
       await waitForServer(WRITE, WRITE_ROW, [await serverOf(await cluster.primary())]);
       await waitForServer(READ, READ_ROW, await replicas());
     });
 
-    it('is scraped: its metrics tell of the members', async () => {
+    it('its metrics show the members', async () => {
       const limits = { timeoutMs: 60_000, explain: () => statusOf(pointsman) };
       const text = await waitUntil('both replicas in the metrics', () => scraped(pointsman, BOTH_READ), limits);
       expect(text).toMatch(/^pointsman_build_info\{.*\} 1$/m);
     });
 
-    it('becomes healthy by the check that is in the image', async () => {
+    it('becomes healthy by the health check of the image', async () => {
       await waitUntil('healthy', () => isHealthy(pointsman), {
         timeoutMs: 60_000,
         everyMs: 200,
@@ -86,14 +86,14 @@ export function describeImageInCluster(lab: () => ContainerLab): void {
       });
     });
 
-    it('a switchover: nobody is refused, and no row is lost', async () => {
+    it('a switchover refuses no client and loses no row', async () => {
       await waitForServer(READ, READ_ROW, await replicas());
       const at = { host: '127.0.0.1', port: pointsman.port(WRITE), ...APP, sql: WRITE_ROW };
       const load = startConnectLoad({ ...at, perSecond: 10 });
       const next = await cluster.switchover();
       await waitForServer(WRITE, WRITE_ROW, [await serverOf(next)]);
       const attempts = await load.stop();
-      // Who was logging in at the old primary when it shut down is told so by that one.
+      // Sessions that were logging in at the old primary during its shutdown get that server's error.
       const refused = attempts
         .flatMap(({ connectError }) => connectError ?? [])
         .filter((error) => !OF_POSTGRES.test(error));
@@ -104,7 +104,7 @@ export function describeImageInCluster(lab: () => ContainerLab): void {
       await cluster.waitUntilHealthy();
     });
 
-    it('the death of the primary: who connects then is held until there is another', async () => {
+    it('after the death of the primary new clients are held until there is another', async () => {
       await cluster.waitUntilHealthy();
       const old = await cluster.primary();
       await old.signal('SIGKILL');
@@ -119,7 +119,7 @@ export function describeImageInCluster(lab: () => ContainerLab): void {
       await waitForServer(READ, READ_ROW, [await serverOf(old)]);
     });
 
-    it('SIGTERM: the transaction under way is finished, then the session told why, and the exit code is 0', async () => {
+    it('SIGTERM: an open transaction ends first, its session gets 57P01, and the exit code is 0', async () => {
       const text = [
         `cluster: { seeds: [${cluster.seeds.join(', ')}] }`,
         "listeners: [{ address: '*:6432', pool: write }, { address: '*:6433', pool: read }]",
@@ -142,7 +142,7 @@ export function describeImageInCluster(lab: () => ContainerLab): void {
       expect(await busyTold).toMatch(/^57P01 pointsman: /);
     });
 
-    it('SIGTERM: who does not finish is cut at the deadline, and the exit code is 0 all the same', async () => {
+    it('SIGTERM: an unfinished session is cut at the deadline, and the exit code is still 0', async () => {
       const times = { POINTSMAN_SHUTDOWN_GRACE: '0s', POINTSMAN_SHUTDOWN_DRAIN_TIMEOUT: '2s' };
       const brief = await startReady(lab(), { name: 'impatient', environment: { ...seedsOf(cluster), ...times } });
       const stuck = await connected(brief.port(WRITE));
@@ -174,7 +174,7 @@ async function isHealthy(container: RunningContainer): Promise<boolean> {
   return state.Health?.Status === 'healthy';
 }
 
-/** With which the server, or who speaks for it, ends the session. */
+/** Resolves with the error that ends the session, from the server or from Pointsman. */
 function firstWords(client: Client): Promise<string> {
   return new Promise((resolve) => {
     client.once('error', (error) => resolve(`${'code' in error ? String(error.code) : ''} ${error.message}`));
@@ -191,14 +191,14 @@ async function statusOf(of: RunningContainer): Promise<string> {
   return response.text();
 }
 
-/** The metrics, once they are of Prometheus's kind and match. */
+/** The metrics, as soon as they have Prometheus's content type and match. */
 async function scraped(of: RunningContainer, wanted: RegExp): Promise<string | false> {
   const response = await admin(of, '/metrics');
   const text = await response.text();
   return response.headers.get('content-type')?.startsWith('text/plain') === true && wanted.test(text) && text;
 }
 
-/** As attempts name it: by its address in the network. */
+/** The address in the container network, as attempts report it. */
 async function serverOf(member: RunningContainer): Promise<string> {
   const { NetworkSettings: settings } = await member.inspect();
   const [network] = Object.values(settings.Networks);

@@ -1,5 +1,5 @@
-// What the image promises whoever runs it, without a cluster: its labels and its user, nothing to be written and nothing to run in it
-// but Node, and the documented exit code for a configuration that is wrong.
+// The image without a cluster: its labels and its user, a root file system without writes, no program but Node, and the
+// documented exit code for a wrong configuration.
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ContainerWanted, RunningContainer } from '../../support/containers/container.ts';
 import type { ContainerLab } from '../../support/containers/lab.ts';
@@ -10,12 +10,14 @@ const MAIN = new URL('../../../src/main.ts', import.meta.url).pathname;
 const FILE = '/etc/pointsman/pointsman.yaml';
 const NODE = '/usr/local/bin/node';
 const HEALTHCHECK = [NODE, '/app/dist/healthcheck-main.js'];
-/** Nobody is there: for what needs no member. */
+/** The port refuses: for tests that need no member. */
 const NOBODY = { POINTSMAN_CLUSTER_SEEDS: 'http://127.0.0.1:1' };
-/** Tries to make a file in each of these, and says what came of it. */
+/** Tries to write a file in each of these directories and prints the result. */
 const WRITER = `
 const results = {};
-for (const directory of ['/', '/app', '/app/compile-cache', '/etc/pointsman', '/tmp', '/usr/local/bin', '/home/nonroot']) {
+for (const directory of [
+  '/', '/app', '/app/compile-cache', '/etc/pointsman', '/tmp', '/usr/local/bin', '/home/nonroot',
+]) {
   try { require('node:fs').writeFileSync(directory + '/written', ''); results[directory] = 'written'; }
   catch (error) { results[directory] = error.code; }
 }
@@ -35,7 +37,7 @@ export function describeImageItself(lab: () => ContainerLab): void {
       confined = await start({ image, name: 'alone', environment: NOBODY, confined: true });
     });
 
-    it('says what it is, how it is stopped and how it is', async () => {
+    it('declares its labels, its user, its stop signal and its health check', async () => {
       const { Config: config } = await lab().engine.getImage(lab().image).inspect();
       expect(config).toMatchObject({
         User: '65532:65532',
@@ -53,7 +55,7 @@ export function describeImageItself(lab: () => ContainerLab): void {
       expect(Object.keys(config.ExposedPorts).toSorted()).toEqual(['6432/tcp', '6433/tcp', '8432/tcp']);
     });
 
-    it('is small: what only builds, tests and plays stays out of it', async () => {
+    it('is small: it has no build tools, no tests and no sandbox', async () => {
       const { Size: bytes } = await lab().engine.getImage(lab().image).inspect();
       expect(bytes).toBeLessThan(200e6);
       const packages: unknown = JSON.parse(
@@ -73,14 +75,14 @@ export function describeImageItself(lab: () => ContainerLab): void {
       }
     });
 
-    it('writes nothing: it runs on a read-only root file system, where nothing can be', async () => {
+    it('writes nothing: it runs on a read-only root file system', async () => {
       const results: unknown = JSON.parse(await node(confined, '-e', WRITER));
       expect(new Set(Object.values(results ?? {}))).toEqual(new Set(['EROFS']));
       const { State: state } = await confined.inspect();
       expect(state.Running).toBe(true);
     });
 
-    it('can change nothing of its own where the root file system is not read-only either', async () => {
+    it('cannot change its own files on a writable root file system either', async () => {
       const open = await lab().start({ image: lab().image, name: 'open', environment: NOBODY });
       expect(JSON.parse(await node(open, '-e', WRITER))).toMatchObject({
         '/': 'EACCES',
@@ -91,7 +93,7 @@ export function describeImageItself(lab: () => ContainerLab): void {
       });
     });
 
-    it('runs as 65532, without a capability and without a way to one', async () => {
+    it('runs as 65532, without a capability and without a way to get one', async () => {
       const status = await node(confined, '-p', 'fs.readFileSync("/proc/1/status", "utf8")');
       expect(status).toMatch(/^Uid:\t65532\t65532\t65532\t65532$/m);
       expect(status).toMatch(/^Gid:\t65532\t65532\t65532\t65532$/m);
@@ -101,13 +103,13 @@ export function describeImageItself(lab: () => ContainerLab): void {
       await expect(node(confined, '-e', 'process.setuid(0)')).rejects.toThrow('EPERM');
     });
 
-    it('finds what was compiled when it was made, so that a start need not', async () => {
+    it('has its compile cache from the build, so that a start does not compile', async () => {
       const told = await node(confined, '-e', TOLD_OF_CACHE);
       expect(told).toMatch(/ESM file:\/\/\/app\/dist\/main\.js was accepted/);
       expect(told).not.toMatch(/\/app\/dist\/\S+ was rejected/);
     });
 
-    it('is not healthy before it has asked a member, and says so; alive it is', async () => {
+    it('is alive, and not healthy before its first probe has an answer', async () => {
       const isAlive = async (): Promise<boolean> => (await confined.exec(...HEALTHCHECK, '--live')).exitCode === 0;
       await waitUntil('an answer', isAlive, { timeoutMs: 20_000 });
       expect(await confined.exec(...HEALTHCHECK)).toMatchObject({
@@ -116,7 +118,7 @@ export function describeImageItself(lab: () => ContainerLab): void {
       });
     });
 
-    it('has `pointsman` on the PATH, for commands in a running container', async () => {
+    it('has `pointsman` on the PATH for commands in a running container', async () => {
       expect(await confined.exec('pointsman', '--version')).toMatchObject({
         exitCode: 0,
         output: expect.stringMatching(/^\d+\.\d+\.\d+\s*$/) as unknown,
@@ -126,14 +128,14 @@ export function describeImageItself(lab: () => ContainerLab): void {
       expect(await node(confined, '-p', 'fs.realpathSync("/usr/local/bin/pointsman")')).toBe('/app/dist/main.js');
     });
 
-    it('without a word about the members ends with 2, and says what would be right', async () => {
+    it('exits with 2 without a configured member, and prints a correct setting', async () => {
       const { code, stdout, stderr } = await toEnd(lab(), {});
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
       expect(stderr).toContain('cluster.seeds');
       expect(stderr).toContain('POINTSMAN_CLUSTER_SEEDS=');
     });
 
-    it('names the line of a mounted file that is wrong, and the variable that is, and ends with 2', async () => {
+    it('names the wrong line of a mounted file or the wrong variable, and exits with 2', async () => {
       const text = 'cluster: { seeds: [http://pg-1:8008] }\nprobe:\n  interval: soon\n';
       const { code, stderr } = await toEnd(lab(), {
         environment: { POINTSMAN_SHUTDOWN_GRACE: 'later' },
@@ -145,7 +147,7 @@ export function describeImageItself(lab: () => ContainerLab): void {
       expect(stderr).toContain('nothing was started');
     });
 
-    it('has every command behind its name', async () => {
+    it('runs every command by its name', async () => {
       expect(await toEnd(lab(), { command: ['version'] })).toMatchObject({ code: 0, stderr: '' });
       const checked = await toEnd(lab(), { command: ['check'], environment: NOBODY });
       expect(checked).toMatchObject({ code: 0, stderr: '' });

@@ -1,4 +1,4 @@
-// PATCH and PUT of the dynamic configuration, reload, and what is no valid request.
+// PATCH and PUT of the dynamic configuration, reload, and invalid requests.
 import { expect } from 'vitest';
 import type { Area } from '../../../support/contract/contract.ts';
 import { parse, record } from '../../../support/contract/questions.ts';
@@ -8,7 +8,7 @@ export const configuration: Area = {
   define: (contract) => {
     contract(
       ['patch-config.partial', 'patch-config.answer', 'patch-config.null', 'error.200'],
-      'PATCH /config: only keys in the body change, null removes, the answer is the whole configuration',
+      'PATCH /config: only keys in the body change, null removes a key, the answer has all of them',
       async (on) => {
         const before = await on.config();
         const after = await on.patch({ primary_start_timeout: 250, postgresql: { parameters: { work_mem: '6MB' } } });
@@ -23,7 +23,7 @@ export const configuration: Area = {
 
     contract(
       'put-config.replaces',
-      'PUT /config: replaces everything; keys absent from the body are lost',
+      'PUT /config: replaces everything; keys that the body lacks are lost',
       async (on) => {
         const before = await on.config();
         const leader = await on.leader();

@@ -1,11 +1,11 @@
-// What needs members that die, stall or lose the store. Last, because the members have to be brought back.
+// Faults: members that die, stall or lose the store. This area runs last, because the members need a repair afterwards.
 import { expect } from 'vitest';
 import type { Area, Contract } from '../../../support/contract/contract.ts';
 import { list, record } from '../../../support/contract/questions.ts';
 import type { ContractRun } from '../../../support/contract/run.ts';
 import { detached, writeWal } from './lag.ts';
 
-/** A failover or a stalled heartbeat takes some multiple of ttl. */
+/** The unit of the waits: a failover or a stalled heartbeat takes a multiple of ttl. */
 async function ttlMs(on: ContractRun): Promise<number> {
   return Number((await on.config())['ttl']) * 1000;
 }
@@ -23,11 +23,11 @@ export const faults: Area = {
 function defineFailsafe(contract: Contract): void {
   contract(
     'node.failsafe_mode_is_active',
-    'failsafe_mode and no store: the indicator is there, the leader stays',
+    'failsafe_mode without a store: the indicator is set, and the leader stays',
     async (on) => {
       const leader = await on.leader();
       await on.withConfig({ failsafe_mode: true }, async () => {
-        // The members have to know the mode before the store is lost: some heartbeats.
+        // The members have to know the mode before the store is lost, which takes some heartbeats.
         const sinceEpoch = Math.floor(Date.now() / 1000) + 4;
         for (const member of on.target.members()) {
           const beat = async () => Number((await on.node(member))['dcs_last_seen']) >= sinceEpoch;
@@ -51,11 +51,11 @@ function defineFailsafe(contract: Contract): void {
 function defineWithoutLeader(contract: Contract): void {
   contract(
     ['node.cluster_unlocked', 'switchover.needs-a-leader', 'failover.without-leader'],
-    'the leader is dead and nobody is elected: cluster_unlocked; no switchover, but a failover',
+    'the leader is dead and no member is elected: cluster_unlocked; a failover works, a switchover does not',
     async (on) => {
       const [old, [first, second]] = [await on.leader(), await on.replicas()];
       try {
-        // Paused, so that there is no election.
+        // A pause prevents the election.
         await on.withConfig({ pause: true }, async () => {
           const isPaused = async () => 'pause' in (await on.node(first)) && 'pause' in (await on.node(second));
           await on.until('pause', isPaused);
@@ -84,12 +84,12 @@ function defineWithoutLeader(contract: Contract): void {
 function definePromotion(contract: Contract): void {
   contract(
     'service.promotion',
-    'the leader dies: of two replicas the one that is behind in WAL is not promoted',
+    'the leader dies: the replica that has less WAL is not promoted',
     async (on) => {
       const [old, [behind, ahead]] = [await on.leader(), await on.replicas()];
       try {
         await detached(on, behind, async () => {
-          // Less than maximum_lag_on_failover, which would disqualify it without any comparison.
+          // Less than maximum_lag_on_failover, which would disqualify the replica without a comparison.
           await writeWal(on, old, 0.5);
           const position = await on.sql(old, "select pg_current_wal_lsn() - '0/0'");
           const hasAll = async () =>
@@ -124,7 +124,7 @@ function defineLiveness(contract: Contract): void {
         const primaryMs = elapsed();
         expect(await alive()).toEqual([503, 200]);
         await on.until('503 on the replica', () => isDead(1), 3 * ttl);
-        // The last heartbeat was up to one loop before the stall; Patroni counts from the one that did not come.
+        // The last heartbeat was up to one loop before the stall; Patroni counts from the first missing one.
         expect(primaryMs).toBeGreaterThan(0.7 * ttl);
         expect(elapsed()).toBeGreaterThan(1.7 * ttl);
       } finally {

@@ -1,4 +1,4 @@
-// Health checks of an ordinary cluster: each path on a primary and on a replica, each method, and what comes with the status.
+// Health checks of an ordinary cluster: each path on a primary and on a replica, each method, and the answer's body.
 import { expect } from 'vitest';
 import type { ItemId } from '../../../support/contract/checklist.ts';
 import type { Area } from '../../../support/contract/contract.ts';
@@ -7,7 +7,7 @@ import { parse, rawBody, record } from '../../../support/contract/questions.ts';
 interface Check {
   readonly path: string;
   readonly item: ItemId;
-  /** In an ordinary cluster without synchronous standbys. */
+  /** The status in an ordinary cluster without synchronous standbys. */
   readonly primary: number;
   readonly replica: number;
 }

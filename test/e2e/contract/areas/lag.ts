@@ -1,4 +1,4 @@
-// The lag parameter and /readiness. Replay of one replica stands still while the leader writes: received, but not replayed.
+// The lag parameter and /readiness. The leader writes, and one replica receives the WAL but does not replay it.
 import { expect } from 'vitest';
 import type { MemberAddress } from '../../../support/patroni/member.ts';
 import type { Area } from '../../../support/contract/contract.ts';
@@ -9,7 +9,7 @@ const MB = 1024 * 1024;
 
 const CHUNK = MB / 4;
 
-/** Transactional, so that the commit flushes it. */
+/** Writes the WAL in a transaction, so that the commit flushes it. */
 export function writeWal(on: ContractRun, leader: MemberAddress, megabytes: number): Promise<unknown> {
   const message = `pg_logical_emit_message(true, 'contract', repeat('x', ${CHUNK}))`;
   return on.sql(leader, `select count(${message}) from generate_series(1, ${(megabytes * MB) / CHUNK})`);
@@ -20,7 +20,7 @@ async function received(on: ContractRun, replica: MemberAddress): Promise<number
   return Number(behind);
 }
 
-/** `run` with a replica that has received 3 MB or more that it does not replay. */
+/** Calls `run` while one replica has received 3 MB or more and does not replay them. */
 async function withLag(on: ContractRun, run: (lagging: MemberAddress, other: MemberAddress) => Promise<void>) {
   const [lagging, other] = await on.replicas();
   await on.target.pauseReplay(lagging.name);
@@ -39,7 +39,7 @@ export const lag: Area = {
   define: (contract) => {
     contract(
       ['lag.bytes', 'lag.kB', 'lag.MB', 'lag.GB', 'lag./replica', 'lag./asynchronous', 'lag./async'],
-      'lag: 503 beyond, 200 within, in bytes and with a unit',
+      'lag: 503 above the limit, 200 below it, in bytes and with a unit',
       async (on) => {
         await withLag(on, async (lagging, other) => {
           for (const path of ['/replica', '/asynchronous', '/async']) {
@@ -86,7 +86,7 @@ export const lag: Area = {
 
     contract(
       'cluster.member.received-not-replayed',
-      'receive_* and replay_* differ when replay is behind',
+      'receive_* and replay_* differ when the replay is behind',
       async (on) => {
         await withLag(on, async (lagging) => {
           const word = on.expected('cluster.member.received-not-replayed', 'differ');
@@ -104,13 +104,13 @@ export const lag: Area = {
 
     contract(
       'lag.recorded-position',
-      'lag compares with the position that the leader recorded last, in its heartbeat',
+      "lag compares with the position of the leader's last heartbeat",
       async (on) => {
         const loopMs = 4000;
         await on.withConfig({ ttl: 30, loop_wait: loopMs / 1000 }, async () => {
           const leader = await on.leader();
           const lastSeen = async () => Number((await on.node(leader))['dcs_last_seen']);
-          // Twice, so that the interval between them is already the longer one.
+          // Two heartbeats, so that the longer interval applies to the next one.
           let beat = 0;
           for (const _ of [1, 2]) {
             const before = await lastSeen();
@@ -150,7 +150,7 @@ export const lag: Area = {
   },
 };
 
-/** `run` with a replica whose WAL receiver finds nobody; ALTER SYSTEM overrides what the manager writes. */
+/** Calls `run` while the replica's WAL receiver gets no connection; ALTER SYSTEM overrides the manager's own value. */
 export async function detached(on: ContractRun, replica: MemberAddress, run: () => Promise<void>): Promise<void> {
   const streams = async () => (await on.sql(replica, 'select count(*)::int from pg_stat_wal_receiver')) === 1;
   await on.sql(replica, "alter system set primary_conninfo = 'host=127.0.0.1 port=1'");

@@ -1,5 +1,5 @@
-// The five parameters whose value on a standby must not be lower than on the primary. Every step changes all five at once and looks at
-// every member after it.
+// The five parameters that must not be lower on a standby than on the primary. Every step changes all five and checks
+// every member afterwards.
 import { expect } from 'vitest';
 import type { MemberAddress } from '../../../support/patroni/member.ts';
 import type { Area } from '../../../support/contract/contract.ts';
@@ -51,12 +51,12 @@ export const limits: Area = {
   define: (contract) => {
     contract(
       ['limit.increase', 'limit.decrease', 'limit.decrease-at-once', 'limit.standby-not-lower', 'limit.dynamic-only'],
-      'increased on the standbys first, decreased on the primary first; a standby that restarts too early keeps its value',
+      'raised on standbys first, lowered on the primary first; a standby that restarts too early keeps its value',
       async (on) => {
         const [leader, [first, second]] = [await on.leader(), await on.replicas()];
         const original = await values(on, leader);
         const increased = Object.fromEntries(NAMES.map((name) => [name, (original[name] ?? 0) + 4]));
-        // A value of the server's own that the dynamic configuration overrides.
+        // A value in the server's own file, which the dynamic configuration overrides.
         await on.sql(leader, 'alter system set max_connections = 77');
         try {
           await on.withConfig({ postgresql: { parameters: asStrings(increased) } }, async () => {
@@ -70,7 +70,7 @@ export const limits: Area = {
           await on.sql(leader, 'alter system reset max_connections');
         }
         await waitForMarks(on);
-        // All at once would be a race for the standbys: one of them, before the primary, meets the rule for certain.
+        // Simultaneous restarts would be a race. One standby that restarts before the primary always meets the rule.
         expect(await restartAndLook(on, first)).toEqual(increased);
         expect(await restartAndLook(on, leader)).toEqual(original);
         expect(await restartAndLook(on, second)).toEqual(original);

@@ -1,4 +1,4 @@
-// States of the whole cluster that the dynamic configuration brings about: synchronous and quorum replication, pause, standby cluster.
+// Modes that the dynamic configuration switches on: synchronous and quorum replication, pause, standby cluster.
 import { expect } from 'vitest';
 import type { MemberAddress } from '../../../support/patroni/member.ts';
 import type { Area, Contract } from '../../../support/contract/contract.ts';
@@ -9,7 +9,7 @@ async function statuses(on: ContractRun, member: MemberAddress, paths: readonly 
   return Promise.all(paths.map((path) => on.status(member, path)));
 }
 
-/** Until the paths answer so; the failure tells how they answered last. */
+/** Resolves when the paths answer as wanted; the failure shows the last answers. */
 async function become(on: ContractRun, member: MemberAddress, wanted: Readonly<Record<string, number>>): Promise<void> {
   const paths = Object.keys(wanted);
   await on.until(`${member.name} answers as wanted`, async () => {
@@ -40,7 +40,7 @@ function defineSynchronous(contract: Contract): void {
       'health./asynchronous',
       'health./async',
     ],
-    'with a synchronous standby: it is 200 at /synchronous, /sync and /read-only-sync, the other at /asynchronous and /async',
+    'a synchronous standby is 200 at /synchronous, /sync, /read-only-sync, the other one at /asynchronous, /async',
     async (on) => {
       await on.withConfig({ synchronous_mode: true }, async () => {
         const [leader, replicas] = [await on.leader(), await on.replicas()];
@@ -84,7 +84,7 @@ function defineSynchronous(contract: Contract): void {
 function defineQuorum(contract: Contract): void {
   contract(
     ['health.quorum.mode-on', 'health./quorum'],
-    'with quorum commit: its nodes are 200 at /quorum and /read-only-quorum, and no asynchronous standbys',
+    'with quorum commit its nodes are 200 at /quorum and /read-only-quorum, and not asynchronous',
     async (on) => {
       const paths = ['/quorum', '/read-only-quorum'];
       await on.withConfig({ synchronous_mode: 'quorum' }, async () => {
@@ -147,10 +147,10 @@ function defineStandbyCluster(contract: Contract): void {
       'transition.standby-leader',
       'tag.ignored./standby-leader',
     ],
-    'in a standby cluster the leader is 200 at /leader and /standby-leader, nobody at /primary',
+    'in a standby cluster the leader is 200 at /leader and /standby-leader, and no member at /primary',
     async (on) => {
       const leader = await on.leader();
-      // Nobody listens there: a standby cluster that waits for its source.
+      // The source's port refuses: the standby cluster waits for its source.
       await on.withConfig({ standby_cluster: { host: '127.0.0.1', port: 1 } }, async () => {
         await become(on, leader, {
           '/leader': 200,

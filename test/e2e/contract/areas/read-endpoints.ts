@@ -32,7 +32,7 @@ export const readEndpoints: Area = {
 function defineNodeStatus(contract: Contract): void {
   contract(
     ['read./manager', 'node.state', 'service.every-node'],
-    'every member serves its own, state running',
+    'every member serves its own document with the state running',
     async (on) => {
       for (const member of on.target.members()) {
         expect((await on.node(member))['state']).toBe('running');
@@ -196,7 +196,7 @@ function defineConfiguration(contract: Contract): void {
 function defineMetrics(contract: Contract): void {
   contract(
     ['read./metrics', 'metrics.primary', 'metrics.postgres_running'],
-    'primary and postgres_running, in a text exposition format',
+    'primary and postgres_running, in the text exposition format',
     async (on) => {
       const { metricsPrefix: prefix } = on.target;
       const leader = await on.leader();
@@ -204,7 +204,7 @@ function defineMetrics(contract: Contract): void {
         const answer = await on.ask(member, '/metrics');
         expect(answer.contentType).toContain('text/plain');
         for (const line of answer.text.trimEnd().split('\n')) {
-          // Patroni writes one of them with a blank before its labels.
+          // Patroni writes a blank before the labels of one metric.
           expect(line).toMatch(/^(|# (HELP|TYPE) \S+ .+|[a-z_]+ ?(\{[^}]*\})? [-+.\deE]+|[a-z_]+ [-+.\deE]+)$/);
         }
         const valueOf = (name: string) =>
@@ -219,7 +219,7 @@ function defineMetrics(contract: Contract): void {
 function defineSafety(contract: Contract): void {
   contract(
     ['authentication.get', 'service.get-is-safe'],
-    'every GET answers without authentication and changes nothing',
+    'every GET answers without authentication and has no effect',
     async (on) => {
       const [leader, [first]] = [await on.leader(), await on.replicas()];
       const picture = async () => ({
@@ -235,7 +235,7 @@ function defineSafety(contract: Contract): void {
       for (const member of [leader, first]) {
         for (const path of reads) expect(`${path} ${await on.status(member, path)}`).toBe(`${path} 200`);
       }
-      // No operation is reached by a GET of its path.
+      // A GET of an operation's path does not start the operation.
       for (const path of ['/switchover', '/failover', '/restart', '/reload', '/reinitialize']) {
         expect([401, 403]).not.toContain(await on.status(leader, path));
       }

@@ -1,4 +1,4 @@
-// POST /reinitialize, and what happens when an execution fails. A file in the data directory shows whether it is the same one.
+// POST /reinitialize, and failed executions. A marker file shows whether the data directory is still the same one.
 import { expect } from 'vitest';
 import type { MemberAddress } from '../../../support/patroni/member.ts';
 import type { Area } from '../../../support/contract/contract.ts';
@@ -30,7 +30,7 @@ export const reinitialization: Area = {
   define: (contract) => {
     contract(
       ['reinitialize.replica-only', 'error.412.reinitialize'],
-      'refused on a primary, forced or not, which stays as it is',
+      'refused on a primary, with force and without, and nothing changes',
       async (on) => {
         const leader = await on.leader();
         const before = await startedAt(on, leader);
@@ -61,7 +61,7 @@ export const reinitialization: Area = {
 
     contract(
       ['error.503.failed', 'health.replica.state', 'reinitialize.force'],
-      'a server that does not start: 503, /replica too; reinitialize with force gets it out of its recovery',
+      'a server that does not start: 503, also at /replica; a forced reinitialize repairs it',
       async (on) => {
         const [first] = await on.replicas();
         await markDirectory(on, first);

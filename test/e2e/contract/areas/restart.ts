@@ -1,14 +1,14 @@
-// POST /restart: at once, with conditions, scheduled; and the pending restart flag.
+// POST /restart: at once, with conditions, scheduled; and the pending_restart flag.
 import { expect } from 'vitest';
 import type { MemberAddress } from '../../../support/patroni/member.ts';
 import type { Area, Contract } from '../../../support/contract/contract.ts';
 import { parse, record } from '../../../support/contract/questions.ts';
 import type { ContractRun } from '../../../support/contract/run.ts';
 
-/** In the configuration from the start: PostgreSQL itself keeps the mark of a parameter that is removed from its file. */
+/** Set from the start: for a parameter that is removed from its file PostgreSQL itself keeps the pending mark. */
 const PARAMETER = 'max_connections';
 
-/** Fields of the node status document that only PostgreSQL can tell. */
+/** Fields of the node status document that come from a query. */
 const QUERIED = ['postmaster_start_time', 'server_version', 'timeline', 'xlog'];
 
 export function startedAt(on: ContractRun, member: MemberAddress): Promise<unknown> {
@@ -20,7 +20,7 @@ export async function restart(on: ContractRun, member: MemberAddress, body?: obj
   return answer.status;
 }
 
-/** Whether a restart with these conditions took place, and its status. */
+/** Reports whether a restart with these conditions took place, and its status. */
 async function attempt(on: ContractRun, member: MemberAddress, body?: object) {
   const before = await startedAt(on, member);
   const status = await restart(on, member, body);
@@ -42,7 +42,7 @@ export const restarts: Area = {
       let looks = 0;
       const restarted = restart(on, first).finally(() => over.abort());
       while (!over.signal.aborted) {
-        // The body of a health check: Patroni answers /patroni only after a second try.
+        // The body of a health check, because Patroni answers /patroni only after a second try.
         const document = record(parse(await on.ask(first, '/health')));
         if (document['state'] === 'running') continue;
         looks += 1;
@@ -56,7 +56,7 @@ export const restarts: Area = {
 
     contract(
       'restart.immediate',
-      'without a body: at once, the receiving node only, and it keeps its role',
+      'without a body the receiving node alone restarts at once and keeps its role',
       async (on) => {
         const [leader, [first]] = [await on.leader(), await on.replicas()];
         const before = await startedAt(on, first);
@@ -106,7 +106,7 @@ function definePending(contract: Contract): void {
         await on.until('the flag is cleared', async () => !(await isPending(on, first)));
         expect(await value()).toBe('204');
       });
-      // Taken back: the one that was restarted is now the only one that needs a restart.
+      // With the old value back, the restarted member is the only one that needs a restart.
       for (const member of members) {
         await on.until(
           `${member.name} marked anew`,
@@ -131,7 +131,7 @@ function definePending(contract: Contract): void {
 function defineConditions(contract: Contract): void {
   contract(
     ['restart.restart_pending', 'restart.role', 'restart.postgres_version', 'error.412.restart'],
-    'a condition that does not match: no restart, 412 with the reason',
+    'a condition that does not match: 412 with the reason, and no restart',
     async (on) => {
       const [leader, [first]] = [await on.leader(), await on.replicas()];
       const own = await on.sql(first, "select split_part(current_setting('server_version'), ' ', 1)");
@@ -152,7 +152,7 @@ function defineConditions(contract: Contract): void {
 
   contract(
     ['restart.to-all-members', 'restart.role', 'restart.postgres_version', 'restart.timeout'],
-    'one request to all members: those that match restart',
+    'one request to all members: the matching members restart',
     async (on) => {
       const [leader, replicas] = [await on.leader(), await on.replicas()];
       const body = { role: 'replica', postgres_version: '99.0', timeout: 60 };
@@ -185,7 +185,7 @@ function defineSchedule(contract: Contract): void {
       'error.412.already-scheduled',
       'error.412.nothing-scheduled',
     ],
-    'schedule: 202; a second one is refused; DELETE /restart cancels; there is nothing more to cancel',
+    'schedule: 202; a second one is refused; DELETE /restart cancels it once',
     async (on) => {
       const [first] = await on.replicas();
       const before = await startedAt(on, first);
@@ -205,7 +205,7 @@ function defineSchedule(contract: Contract): void {
     const [first] = await on.replicas();
     const before = await startedAt(on, first);
     const at = Date.now() + 3000;
-    // With another offset than UTC: the same instant.
+    // The same instant with another offset than UTC.
     const local = `${new Date(at + 7_200_000).toISOString().replace('Z', '')}+02:00`;
     expect(await restart(on, first, { schedule: local, role: 'replica' })).toBe(202);
     const after = await on.until('restarted', async () => {

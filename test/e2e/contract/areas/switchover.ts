@@ -1,4 +1,4 @@
-// Switchover and failover with a living leader, at once and scheduled, and the history they leave.
+// Switchover and failover with a living leader, at once and scheduled, and their entries in the history.
 import { expect } from 'vitest';
 import type { MemberAddress } from '../../../support/patroni/member.ts';
 import type { Area, Contract } from '../../../support/contract/contract.ts';
@@ -30,7 +30,7 @@ export const switchovers: Area = {
 function defineRefusals(contract: Contract): void {
   contract(
     ['error.412.reason', 'failover.with-leader', 'version.master.switchover', 'version.master.failover'],
-    'a leader that is none, a candidate that does not exist: 412 with the reason',
+    'a wrong leader or an unknown candidate: 412 with the reason',
     async (on) => {
       const [leader, [first, second]] = [await on.leader(), await on.replicas()];
       for (const [path, body] of [
@@ -53,7 +53,7 @@ function defineRefusals(contract: Contract): void {
 function defineImmediate(contract: Contract): void {
   contract(
     ['switchover.candidate', 'transition.roles', 'error.200'],
-    'POST /switchover to a candidate: 200, and the roles have changed',
+    'POST /switchover to a candidate: 200, and the roles change',
     async (on) => {
       const [old, [candidate]] = [await on.leader(), await on.replicas()];
       const timeline = Number((await on.node(old))['timeline']);
@@ -70,7 +70,7 @@ function defineImmediate(contract: Contract): void {
 
   contract('switchover.no-candidate', 'POST /switchover without a candidate: one of the others', async (on) => {
     const [old, [asked]] = [await on.leader(), await on.replicas()];
-    // Any member takes the request.
+    // Any member accepts the request.
     expect((await post(on, asked, '/switchover', { leader: old.name })).status).toBe(200);
     expect((await on.leader()).name).not.toBe(old.name);
   });
@@ -94,7 +94,7 @@ function defineSchedule(contract: Contract): void {
       'error.202',
       'error.412.nothing-scheduled',
     ],
-    'scheduled_at: 202, shown as {at, from, to}; DELETE /switchover takes it back; then there is nothing to delete',
+    'scheduled_at: 202, shown as {at, from, to}; DELETE /switchover cancels it, a second DELETE finds none',
     async (on) => {
       const [leader, [candidate]] = [await on.leader(), await on.replicas()];
       const at = new Date(Date.now() + 3_600_000).toISOString();
@@ -128,7 +128,7 @@ function defineSchedule(contract: Contract): void {
 function defineHistory(contract: Contract): void {
   contract(
     ['read./history', 'history.array', 'history.timeline', 'history.lsn', 'history.reason', 'history.timestamp'],
-    'one entry for each timeline that ended: [timeline, LSN, reason, timestamp]',
+    'one entry for each ended timeline: [timeline, LSN, reason, timestamp]',
     async (on) => {
       const leader = await on.leader();
       const timeline = Number((await on.node(leader))['timeline']);

@@ -18,7 +18,7 @@ export const tags: Area = {
   define: (contract) => {
     contract(
       ['tags.noloadbalance', 'health.rule-3', 'error.503.health', 'node.tags', 'cluster.member.tags'],
-      'noloadbalance: 503 at /replica and what is built on it, the node itself is well',
+      'noloadbalance: 503 at /replica and the paths built on it; the node itself is healthy',
       async (on) => {
         const [first, second] = await on.replicas();
         expect(await on.status(first, '/replica')).toBe(200);
@@ -46,7 +46,7 @@ export const tags: Area = {
         'tag.health-endpoints',
         'tag.health-endpoints.probes',
       ],
-      'tag_<key>: 200 for an equal value, 503 for another one and for a tag that is not defined',
+      'tag_<key>: 200 for an equal value, 503 for another one and for an undefined tag',
       async (on) => {
         const [first] = await on.replicas();
         await on.withTags(first, { zone: 'eu-1', shelf: 7 }, async () => {
