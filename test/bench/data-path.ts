@@ -1,4 +1,4 @@
-// `npm run bench`: what a query costs on its way through Pointsman, HAProxy, PgBouncer, and without a proxy, in turn.
+// `npm run bench`: the cost of a query through Pointsman, HAProxy, PgBouncer, and without a proxy, measured in turn.
 import { writeFileSync } from 'node:fs';
 import { chart } from './data-path/chart.ts';
 import { facts, load } from './data-path/facts.ts';
@@ -17,7 +17,7 @@ const samples: Sample[] = [];
     const own = await PARTS[name](lab);
     samples.push(...own);
     console.log(`${tables(summarise(own))}\n`);
-    // What has been measured is kept when a later part fails.
+    // Keeps the samples of finished parts when a later part fails.
     keep(summarise(samples), before);
   }
 }

@@ -1,4 +1,5 @@
-// `npm run bench:failover`: one real cluster, four ways to reach it at the same time, one table. Exit code 1 when Pointsman misses a bar.
+// `npm run bench:failover`: one real cluster, four concurrent ways to reach it, one table. Exit code 1: Pointsman
+// missed a bar.
 import { writeFileSync } from 'node:fs';
 import { cancelQueries } from './failover/cancels.ts';
 import { facts } from './failover/facts.ts';
@@ -12,7 +13,7 @@ import { missedBars, resultOf, type Rounds } from './failover/results.ts';
 import { changeRole, type RoleChange } from './failover/role-change.ts';
 import { LEGEND, table } from './failover/table.ts';
 
-/** Patroni's own default, so that a freeze may be longer than what HAProxy's checks forgive. */
+/** Patroni's default: a freeze below it may be longer than the tolerance of HAProxy's checks. */
 const TTL_OF_FREEZES_S = 30;
 const TTL_S = 20;
 
@@ -60,7 +61,7 @@ function tell(progress: string): void {
   console.error(`${new Date().toISOString().slice(11, 19)}  ${progress}`);
 }
 
-/** Maps as objects. */
+/** Prints maps as objects. */
 function asJson(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) => (part instanceof Map ? Object.fromEntries(part) : part), 2);
 }
@@ -70,7 +71,7 @@ if (!isIsolated() && canIsolate()) process.exit(await runIsolated());
 const told = await facts();
 tell('starting the cluster and its peers');
 const lab = await Lab.start();
-// Everything that was started ends with its pipe to this process, too; this also removes the files.
+// The children end with their pipe to this process; this handler also removes the files.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => void lab.stop().finally(() => process.exit(130)));
 }

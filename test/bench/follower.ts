@@ -1,5 +1,5 @@
-// `npm run bench:follower`: what it costs to read along. The same proxy process relays the same exchanges for sessions that it can read
-// and for sessions that it cannot, in turn; compared is the processor time that it used per round trip.
+// `npm run bench:follower`: the cost of following the protocol. One proxy process relays the same exchanges for
+// readable and for opaque sessions in turn; the figure is its processor time per round trip.
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,7 +10,7 @@ import type { Exchange } from './follower/exchange.ts';
 
 const ROUNDS = 15;
 const CONNECTIONS = [1, 8, 64];
-/** Bytes of replies per measurement: enough for the clock that counts processor time. */
+/** Bytes of replies per measurement, enough for the resolution of the processor clock. */
 const BYTES = 64 * 1024 * 1024;
 const MOST_ROUND_TRIPS = 6000;
 

@@ -1,5 +1,5 @@
-// `npm run bench:patroni-api`: what a question costs a member. Real Patroni, asked as Pointsman asks it (a fresh socket for each), and the
-// processor time of its process per answer; from that the load that many proxies are.
+// `npm run bench:patroni-api`: the cost of a probe for a member. Real Patroni gets probes as Pointsman sends them (a
+// fresh socket each). Its processor time per answer gives the load of many proxies.
 import { readFile } from 'node:fs/promises';
 import { get } from '../../src/patroni/http.ts';
 import { commandLine, processTree } from '../support/patroni/process-tree.ts';
@@ -11,9 +11,9 @@ const ROUND_MS = 1500;
 const AT_ONCE = 5;
 const PROXIES = [10, 100, 1000];
 const INTERVALS_MS = [1000, 2000, 5000];
-/** Pointsman's: /cluster is read so often, by each proxy from one member. */
+/** Pointsman's interval: each proxy reads /cluster of one member so often. */
 const DISCOVERY_MS = 10_000;
-/** Of /proc/PID/stat on every Linux. */
+/** The tick of /proc/PID/stat on every Linux. */
 const MS_PER_TICK = 10;
 
 async function cpuMs(pid: number): Promise<number> {
@@ -36,7 +36,7 @@ interface Cost {
   readonly msEach: number;
 }
 
-/** As many answers as come within the round, `atOnce` at a time; what Patroni uses when nobody asks is taken off. */
+/** Counts answers in one round with `atOnce` requests in flight; Patroni's idle processor time is subtracted. */
 async function round(pid: number, url: string, path: string, atOnce: number, idlePerMs: number): Promise<Cost> {
   const { hostname: host, port } = new URL(url);
   const api = { url, address: { host, port: Number(port) } };

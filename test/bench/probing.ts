@@ -1,5 +1,5 @@
-// `npm run bench:probing`: what it costs to ask every member once, and to decide, in processor time of this process; by members and
-// pools, and by the sessions that live meanwhile. The members are another process.
+// `npm run bench:probing`: the processor time of one probe of every member and of the decision, by members and pools,
+// and by live sessions. The members run in another process.
 import { observe } from '../../src/core/observe.ts';
 import { nextCheck } from '../../src/core/next-check.ts';
 import { decideRoutes } from '../../src/core/decide-routes.ts';
@@ -20,7 +20,7 @@ const MEMBERS = [3, 10, 50];
 const POOLS = [1, 20];
 const SESSIONS = [0, 10_000];
 const ROUNDS = 5;
-/** In each round, so that the clock that counts processor time can tell. */
+/** Probes per round, enough for the resolution of the processor clock. */
 const PROBES = 300;
 const DECISIONS = 300;
 const DEADLINE_MS = 5_000;
@@ -33,7 +33,7 @@ function cpuUs(): number {
   return user + system;
 }
 
-/** Every check that the answers so far leave open, of every member, one in flight for each, as the prober asks them. */
+/** Sends every check that is still open to every member, one in flight for each, as the prober does. */
 async function askOnce(policy: RoutingPolicy, members: readonly Member[], from: Snapshot): Promise<[Snapshot, number]> {
   let snapshot = from;
   let requests = 0;
@@ -56,7 +56,7 @@ async function askOnce(policy: RoutingPolicy, members: readonly Member[], from: 
 
 interface Asked {
   readonly snapshot: Snapshot;
-  /** Processor time of one round, microseconds, and its requests. */
+  /** Processor time of one round in microseconds. */
   readonly roundUs: number;
   readonly requests: number;
 }
@@ -74,7 +74,7 @@ async function probing(policy: RoutingPolicy, members: readonly Member[]): Promi
   return { snapshot, roundUs: median(figures), requests };
 }
 
-/** The decision, what follows for live sessions, and the carrying out of it: nothing has changed, as nearly always. */
+/** The decision and its effect on live sessions. It changes nothing, which is the usual case. */
 function deciding(policy: RoutingPolicy, snapshot: Snapshot, registry: SessionRegistry): number {
   let table = decideRoutes(policy, snapshot, systemClock.now());
   const drains = new Drains({ clock: systemClock, decideIfDue: () => {}, perSecond: 50 });

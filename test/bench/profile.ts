@@ -1,5 +1,5 @@
-// `npm run bench:profile`: where the processor time and the memory of the steady state go. Pointsman relays ping-pong of 64 sessions while it is
-// profiled from inside; the profiles are written for Chrome's or VS Code's viewers, and their top entries printed.
+// `npm run bench:profile`: the use of processor time and memory in the steady state. Pointsman relays ping-pong of 64
+// sessions under a profiler. The profiles are for Chrome's or VS Code's viewers; the top entries are printed.
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -85,7 +85,7 @@ describeOnEveryCluster('reads', (on) => {
     await lab.cluster.start(victim.name);
   });
 
-  it('scenario 24, G6: without replicas the primary serves capped reads; a returning replica gets them back', async () => {
+  it('scenario 24, G6: without replicas the primary serves capped reads; a returning one gets them back', async () => {
     const port = await lab.pointsman.port('read');
     const leader = await lab.cluster.leader();
     const [first, second] = await replicasOf(lab.cluster);

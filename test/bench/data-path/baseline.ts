@@ -1,5 +1,5 @@
-// What the short form compares with: ratios of processor time to HAProxy, committed in baseline.json. Machines are noisy, and only a gross
-// loss is told.
+// The baseline of the short form: ratios of processor time to HAProxy, committed in baseline.json. Machines are noisy,
+// so the short form reports only a large loss.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -10,14 +10,14 @@ const baseline = z.record(z.string(), z.record(z.string(), z.number()));
 
 export type Baseline = z.infer<typeof baseline>;
 
-/** So many times the baseline's ratio is a gross loss. */
+/** A ratio of more than this many times the baseline's is a large loss. */
 export const GROSS = 1.6;
 
 export function readBaseline(): Baseline {
   return baseline.parse(JSON.parse(readFileSync(join(import.meta.dirname, '../baseline.json'), 'utf8')));
 }
 
-/** One line for each scene of the baseline that was lost grossly, or that nobody measured. */
+/** One line for each scene of the baseline that has a large loss or no measurement. */
 export function lossesOf(lines: readonly Line[], expected: Baseline): readonly string[] {
   return Object.entries(expected).flatMap(([part, scenes]) =>
     Object.entries(scenes).flatMap(([scene, ratio]) => {

@@ -1,5 +1,5 @@
-// The chart: each peer's ratio to HAProxy, in processor time (the left half: shorter is better) and in work per second (the right half: longer
-// is better), drawn to SVG without a browser.
+// The chart: each peer's ratio to HAProxy, processor time on the left (shorter is better) and work per second on the
+// right (longer is better). It is an SVG, drawn without a browser.
 import { init, use } from 'echarts/core';
 import { BarChart } from 'echarts/charts';
 import { GridComponent, LegendComponent, MarkLineComponent, TitleComponent } from 'echarts/components';

@@ -1,4 +1,5 @@
-// Processes that the benchmark starts: pinned, heard line by line, ended by their own id and with this process at the latest.
+// The child processes of the benchmark: pinned, read line by line, and ended by their own id, at the latest with this
+// process.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -9,9 +10,9 @@ export interface Start {
   readonly command: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** The cores it may use, as taskset lists them; all when undefined. */
+  /** The cores for the process, as taskset lists them; all when undefined. */
   readonly cores?: string | undefined;
-  /** Run as nobody: for what refuses to run as root. */
+  /** Runs the process as nobody, because some programs refuse to run as root. */
   readonly isUnprivileged?: boolean;
 }
 
@@ -48,7 +49,7 @@ export class Child implements AsyncDisposable {
     return this.#process.pid;
   }
 
-  /** The first line, said or to be said, of which `find` makes something. */
+  /** Resolves with the first result of `find` for a line, whether it is printed already or comes later. */
   async saying<T>(what: string, find: (line: string) => T | undefined, timeoutMs = 20_000): Promise<T> {
     const deadline = performance.now() + timeoutMs;
     const ended = this.#closed.then((code) => ({ code }));
@@ -64,14 +65,14 @@ export class Child implements AsyncDisposable {
     }
   }
 
-  /** Resolves when it has ended with code 0. */
+  /** Resolves when the process has ended with code 0. */
   async done(): Promise<readonly string[]> {
     const code = await this.#closed;
     if (code !== 0) throw new Error(this.#told(`ended with ${code}`));
     return this.lines;
   }
 
-  /** Its standard input ends, which ends what listens for that. */
+  /** Closes standard input, which ends a process that reads it. */
   release(): void {
     this.#process.stdin?.end();
   }
@@ -91,14 +92,14 @@ async function tick(): Promise<undefined> {
   return undefined;
 }
 
-/** What a command printed; rejects when it fails. */
+/** Resolves with the output of a command; rejects when it fails. */
 export async function run(start: Start): Promise<readonly string[]> {
   await using child = new Child(start);
   child.release();
   return await child.done();
 }
 
-/** Resolves when somebody takes connections there; fails with the last error when nobody comes. */
+/** Resolves when the port accepts; rejects with the last error after the timeout. */
 export async function whenListening(port: number, timeoutMs = 10_000): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

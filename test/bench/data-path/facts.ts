@@ -1,4 +1,4 @@
-// What the figures were measured on.
+// The surroundings of the figures: the machine and the versions.
 import { arch, availableParallelism, cpus, loadavg, platform, release } from 'node:os';
 import { findExecutable } from '../../support/patroni/availability.ts';
 import { findHaproxy } from '../failover/haproxy.ts';
@@ -12,10 +12,11 @@ const PINNING: Readonly<Record<BenchOptions['pin'], string>> = {
   none: 'nothing is pinned',
 };
 
-/** One line each: the machine, how things were pinned, the versions of everything that took part. */
+/** One line each: the machine, the pinning, and the version of each program. */
 export async function facts({ pin, rounds, seconds, variants }: BenchOptions): Promise<readonly string[]> {
   return [
-    `${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), ${platform()} ${release()} ${arch()}; ${PINNING[pin]}`,
+    `${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), ` +
+      `${platform()} ${release()} ${arch()}; ${PINNING[pin]}`,
     `load average before the run: ${load()}`,
     `${rounds} interleaved rounds, ${seconds} s per measurement`,
     `Node ${process.version}`,
@@ -30,7 +31,7 @@ export async function facts({ pin, rounds, seconds, variants }: BenchOptions): P
   ];
 }
 
-/** 1, 5 and 15 minutes. */
+/** The load averages of 1, 5 and 15 minutes. */
 export function load(): string {
   return loadavg()
     .map((value) => value.toFixed(1))

@@ -1,4 +1,4 @@
-// What the parts of the benchmark stand on: the load program, the builds of Pointsman, the peers, and rounds in which each has its turn.
+// Shared by the parts of the benchmark: the load program, the builds of Pointsman, the peers, and interleaved rounds.
 import { availableParallelism } from 'node:os';
 import { run } from './child.ts';
 import { Load } from './load.ts';
@@ -10,7 +10,7 @@ import { type Build, type BuiltAs, buildPointsman } from './peers/pointsman-buil
 import { startPointsman } from './peers/pointsman.ts';
 import type { Sample } from './sample.ts';
 
-/** Metrics with their units, and their values. */
+/** Values by metric, with the unit in the metric's name. */
 export type Figures = Readonly<Record<string, number>>;
 
 export class Lab implements AsyncDisposable {
@@ -29,7 +29,7 @@ export class Lab implements AsyncDisposable {
     return new Lab(options, await Load.compile(), as);
   }
 
-  /** Every peer that was asked for and is not left out, before this backend. */
+  /** Every requested peer except the excluded ones, before this backend. */
   async peers(backendPort: number, choice: Choice = {}): Promise<Peers> {
     const { without = [], variants = this.options.variants, user = 'bench' } = choice;
     const surroundings: Surroundings = { backendPort, user };
@@ -48,7 +48,9 @@ export class Lab implements AsyncDisposable {
     return { list, [Symbol.asyncDispose]: () => held.disposeAsync() };
   }
 
-  /** Pins the proxies, the load program from now on, and the processes of the other side, unless the command line says how. */
+  /**
+   * Pins the proxies, the other side's processes, and the load program from now on; the command line may override it.
+   */
   async place(how: Placement, peers: readonly Peer[], others: readonly number[] = []): Promise<void> {
     const [proxyCores, otherCores] = coresFor(this.options.pin === 'auto' ? how : this.options.pin);
     this.load.cores = otherCores;
@@ -56,14 +58,14 @@ export class Lab implements AsyncDisposable {
     for (const pid of others) await pin(pid, otherCores);
   }
 
-  /** Compiled once per run. */
+  /** Compiles a checkout once per run. */
   async build(checkout: string): Promise<Build> {
     const known = this.#builds.get(checkout) ?? (await buildPointsman(checkout, this.#as));
     this.#builds.set(checkout, known);
     return known;
   }
 
-  /** Measures each peer in each round, in an order that turns from round to round. */
+  /** Measures each peer in each round, in an order that rotates from round to round. */
   async inTurn(
     part: string,
     scene: string,
@@ -100,16 +102,16 @@ export interface Peers extends AsyncDisposable {
 
 interface Choice {
   readonly without?: readonly FixedPeer[];
-  /** Instead of those of the command line. */
+  /** Used instead of the command line's variants. */
   readonly variants?: ReadonlyMap<string, Variant>;
-  /** Whom PgBouncer logs in as. */
+  /** PgBouncer's login role. */
   readonly user?: string;
 }
 
-/** Apart: proxies on the last core, everybody else on the others. Together: all on the last. */
+/** Apart: proxies on the last core, all else on the others. Together: everything on the last core. */
 type Placement = Exclude<BenchOptions['pin'], 'auto'>;
 
-/** As taskset lists them. */
+/** The cores as taskset lists them. */
 function coresFor(how: Placement): readonly [proxies: string, others: string] {
   const last = availableParallelism() - 1;
   const all = `0-${last}`;

@@ -1,7 +1,7 @@
-// How many sessions one proxy can have on this machine: each takes two of the files that a process may have open.
+// The largest number of sessions of one proxy on this machine: each session needs two open files.
 import { readFileSync } from 'node:fs';
 
-/** For what is no session's: HAProxy's bound, 9900 sessions, is reached with some more than a hundred left. */
+/** Files that belong to no session. HAProxy reaches its limit, 9900 sessions, with more than a hundred files left. */
 const OTHER_FILES = 260;
 
 export function largestOpen(others: number): number {

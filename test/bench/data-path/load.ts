@@ -1,4 +1,4 @@
-// The load program (test/bench/load, in C): compiled once per run into a directory of its own, started per measurement.
+// The load program (test/bench/load, in C): compiled once per run into its own directory, started per measurement.
 import { globSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,11 +9,11 @@ import { Child, run } from './child.ts';
 const SOURCES = join(import.meta.dirname, '../load');
 
 const measured = z.object({
-  /** Round trips, or sessions. */
+  /** Completed round trips or sessions. */
   done: z.number(),
   failed: z.number().default(0),
   seconds: z.number(),
-  /** Of the watched processes, in the measured time. */
+  /** Processor time of the watched processes in the measured window. */
   cpuUs: z.number(),
   p50Us: z.number(),
   p99Us: z.number(),
@@ -30,11 +30,11 @@ export function whyNoLoad(): string | undefined {
 export class Load implements Disposable {
   readonly #directory = mkdtempSync(join(tmpdir(), 'pointsman-load-'));
   readonly #program = join(this.#directory, 'load');
-  /** Where it runs from now on, as taskset lists them. */
+  /** The cores of later starts, as taskset lists them. */
   cores: string | undefined;
 
   private constructor() {
-    // Made by compile().
+    // Only compile() creates it.
   }
 
   static async compile(): Promise<Load> {
@@ -51,7 +51,7 @@ export class Load implements Disposable {
     return new Child({ command: this.#program, args, cores: this.cores });
   }
 
-  /** Resolves with its port. */
+  /** Resolves with the backend's port. */
   async backend(): Promise<{ readonly port: number; readonly child: Child }> {
     const child = this.start('backend');
     const told = z.object({ port: z.number() });
@@ -65,7 +65,7 @@ export class Load implements Disposable {
     return measured.parse(jsonOf(lines.at(-1) ?? ''));
   }
 
-  /** Resolves when all of them are open; they are until the child is disposed of. */
+  /** Resolves when all sessions are open; they stay open until the child is disposed of. */
   async hold(mode: 'idle' | 'stalled', given: LoadArguments): Promise<Child> {
     const child = this.start(mode, given);
     const told = z.object({ held: z.number() });

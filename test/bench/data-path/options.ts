@@ -5,15 +5,15 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { PART_NAMES, type PartName } from './parts/names.ts';
 
-/** A way to run Pointsman: which checkout, with what. */
+/** A way to run Pointsman: its checkout and its settings. */
 const variant = z.strictObject({
-  /** A checkout of this project; this one unless told. */
+  /** The checkout of this project; this one by default. */
   checkout: z.string().optional(),
-  /** Laid over the benchmark's configuration, section by section. */
+  /** Merged into the benchmark's configuration, section by section. */
   config: z.record(z.string(), z.unknown()).default({}),
   env: z.record(z.string(), z.string()).default({}),
   nodeFlags: z.array(z.string()).default([]),
-  /** Another binary of Node. */
+  /** The path of another binary of Node. */
   node: z.string().optional(),
 });
 
@@ -33,10 +33,10 @@ export interface BenchOptions {
   readonly connections: readonly number[] | undefined;
   readonly sessions: readonly number[] | undefined;
   readonly megabytes: number;
-  /** `auto`: as each part has it. */
+  /** `auto`: each part has its own pinning. */
   readonly pin: 'auto' | 'apart' | 'together' | 'none';
   readonly modes: readonly PgbenchMode[];
-  /** Pointsman in each way that was asked for, by the name it has in the table. */
+  /** The requested variants of Pointsman, by their names in the table. */
   readonly variants: ReadonlyMap<string, Variant>;
   readonly json: string | undefined;
   readonly chart: string | undefined;
@@ -52,7 +52,7 @@ Examples:
 A variant is a path, or JSON with any of checkout, config, env, nodeFlags, node.
 What the parts measure and how to read them: test/bench/README.md.`;
 
-/** Ends the process with a message when the arguments are wrong. */
+/** Ends the process with a message when an argument is wrong. */
 export function readOptions(argv: readonly string[]): BenchOptions {
   const program = new Command('npm run bench --')
     .description('Pointsman beside HAProxy, PgBouncer and no proxy at all, on this machine, in turn.')

@@ -1,5 +1,5 @@
-// A real PostgreSQL on loopback: the system's where there is one, else that of the sandbox. It trusts everybody on this machine while it
-// lives: what is measured is the way to it.
+// A real PostgreSQL on loopback: the system's, or otherwise the sandbox's. It trusts every local user while it runs,
+// because the benchmark measures only the path to it.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ export async function startPostgres(): Promise<Postgres> {
   return { port: server.port, user, database: 'postgres', [Symbol.asyncDispose]: () => prepared.close() };
 }
 
-/** One of PostgreSQL's client programs, ready to run against a port. */
+/** The start of one of PostgreSQL's client programs against a port. */
 export function clientOf(
   { user, database }: Postgres,
   name: 'psql' | 'pgbench',

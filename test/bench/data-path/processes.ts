@@ -1,4 +1,4 @@
-// What /proc says of processes: who descends from whom, what they have run, and the memory that is theirs.
+// Facts about processes from /proc: their descendants, their processor time, and their memory.
 import { readFileSync, readdirSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -6,7 +6,7 @@ const SETTLED_KB = 64;
 const LOOK_EVERY_MS = 500;
 const LOOKS = 30;
 
-/** The process and everything that it started, and they. */
+/** The process and all its descendants. */
 export function familyOf(pid: number): readonly number[] {
   const parents = new Map<number, number>();
   for (const entry of readdirSync('/proc')) {
@@ -20,12 +20,12 @@ export function familyOf(pid: number): readonly number[] {
   return [...family];
 }
 
-/** Every thread of all of them. */
+/** The ids of all their threads. */
 export function threadsOf(pids: readonly number[]): readonly number[] {
   return pids.flatMap((pid) => entries(`/proc/${pid}/task`).map(Number));
 }
 
-/** Microseconds that all their threads have run: what utime + stime round to ticks. */
+/** Microseconds of all their threads, from schedstat: utime + stime are rounded to ticks. */
 export function processorUs(pids: readonly number[]): number {
   const paths = pids.flatMap((pid) =>
     entries(`/proc/${pid}/task`).map((task) => `/proc/${pid}/task/${task}/schedstat`),
@@ -33,13 +33,13 @@ export function processorUs(pids: readonly number[]): number {
   return paths.reduce((sum, path) => sum + Number(read(path).split(' ')[0] ?? 0) / 1000, 0);
 }
 
-/** Resident memory of all of them in kB. */
+/** The resident memory of all of them in kB. */
 export function residentKb(pids: readonly number[]): number {
   const sizes = pids.map((pid) => Number(/^VmRSS:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0));
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** The same when it stands still: three looks half a second apart that differ by little, or whatever it is after 15 s. */
+/** The resident memory when it is stable: three samples within 1 s that hardly differ, or the last one after 15 s. */
 export async function settledKb(pids: readonly number[]): Promise<number> {
   const seen = [residentKb(pids)];
   for (let look = 0; look < LOOKS; look += 1) {
@@ -56,7 +56,7 @@ function parentOf(pid: number): number {
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? 0);
 }
 
-/** Empty when the process, or the thread, has ended. */
+/** The file's text; empty when the process or the thread has ended. */
 function read(path: string): string {
   try {
     return readFileSync(path, 'utf8');

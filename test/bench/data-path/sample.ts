@@ -1,11 +1,11 @@
-// One figure of one peer in one round, and what rounds amount to.
+// One figure of one peer in one round, and the summary of all rounds.
 import { median } from '../../support/values/median.ts';
 
 export interface Sample {
   readonly part: string;
-  /** `64 connections`. */
+  /** For example `64 connections`. */
   readonly scene: string;
-  /** With its unit: `CPU per round trip, µs`. */
+  /** The name with the unit, for example `CPU per round trip, µs`. */
   readonly metric: string;
   readonly peer: string;
   readonly round: number;
@@ -17,9 +17,9 @@ export interface Summary {
   readonly median: number;
   readonly least: number;
   readonly most: number;
-  /** Of each round's own ratio to the reference in that round, the middle one; undefined without a reference. */
+  /** The median of the rounds' own ratios to the reference; undefined without a reference. */
   readonly ratio: number | undefined;
-  /** The middle half of those ratios: from the first to the third quarter. */
+  /** The middle half of those ratios, from the first to the third quartile. */
   readonly ratioSpread: readonly [number, number] | undefined;
 }
 
@@ -30,10 +30,10 @@ export interface Line {
   readonly peers: readonly Summary[];
 }
 
-/** The peer that the others are compared with. */
+/** The peer with which the others are compared. */
 export const REFERENCE = 'haproxy';
 
-/** In the order in which the samples came, of each scene the processor time first: it is the steady figure. */
+/** In the order of the samples; in each scene processor time comes first, because it is the stable figure. */
 export function summarise(samples: readonly Sample[]): readonly Line[] {
   const scenes = Map.groupBy(samples, ({ part, scene }) => [part, scene].join('\0'));
   return [...scenes.values()].flatMap((scene) =>

@@ -1,7 +1,7 @@
-// The tables as they stand in test/bench/README.md.
+// The tables of test/bench/README.md.
 import { type Line, type Summary, REFERENCE } from './sample.ts';
 
-/** Markdown: one table per part; each cell has the median, (least–most), and the ratio to HAProxy in the same round. */
+/** Markdown: one table per part; a cell has the median, (least–most), and the ratio to HAProxy in the same round. */
 export function tables(lines: readonly Line[]): string {
   const parts = Map.groupBy(lines, ({ part }) => part);
   return [...parts].map(([part, own]) => `### ${part}\n\n${table(own)}`).join('\n\n');
@@ -33,7 +33,9 @@ function cell(summary: Summary | undefined): string {
   return `${shown(median)}${spread} · **${ratio.toFixed(2)}** [${low.toFixed(2)}–${high.toFixed(2)}]`;
 }
 
-export const LEGEND = `Cells: median of the rounds (least–most) · **ratio to HAProxy**, the median of each round's own ratio [middle half of them].`;
+export const LEGEND =
+  'Cells: median of the rounds (least–most) · **ratio to HAProxy**, ' +
+  "the median of each round's own ratio [middle half of them].";
 
 function shown(value: number): string {
   if (!Number.isFinite(value)) return 'none';

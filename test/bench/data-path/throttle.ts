@@ -1,5 +1,5 @@
-// A part of a core for each thread of a process: cgroup v1's cpu controller, which takes threads. With it two workers can be compared with
-// one on two cores without the load generator being what limits them.
+// A part of a core for each thread of a process, by the cpu controller of cgroup v1, which takes threads. It makes one
+// and two workers comparable on two cores, because the load program is then not the limit.
 import { accessSync, constants, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { threadsOf } from './processes.ts';
@@ -16,7 +16,7 @@ export function whyNoThrottle(): string | undefined {
   }
 }
 
-/** Until it is disposed of, which comes after their end: a group with threads in it stays. */
+/** Limits the threads until it is disposed of. Dispose of it after the processes: a group with threads stays. */
 export function throttle(pids: readonly number[], coreShare: number): Disposable {
   const groups = threadsOf(pids).map((thread) => {
     const group = join(CONTROLLER, `pointsman-bench-${thread}`);

@@ -1,4 +1,4 @@
-// Long queries on the read side, with two replicas, and their clients who change their mind.
+// Long queries on the read side, with two replicas, and their cancels.
 import { setTimeout as delay } from 'node:timers/promises';
 import { monotonicMs } from '../../support/patroni/wait.ts';
 import type { Lab } from './lab.ts';
@@ -8,7 +8,7 @@ const CANCELED = '57014';
 const WORKED_WITHIN_MS = 1000;
 const ALL_RUN_WITHIN_MS = 30_000;
 
-/** How many of so many queries were cancelled, by the peer's name. */
+/** The number of queries, of the given number, that were cancelled; by the peer's name. */
 export async function cancelQueries(lab: Lab, queries: number): Promise<ReadonlyMap<string, number>> {
   const figures = new Map<string, number>();
   for (const peer of lab.peers) figures.set(peer.name, await cancelThrough(lab, peer, queries));
@@ -20,7 +20,9 @@ async function cancelThrough(lab: Lab, peer: Peer, queries: number): Promise<num
   const running: LongQuery[] = [];
   try {
     for (let opened = 0; opened < queries; opened += 1) running.push(await peer.longQuery());
-    const count = `select count(*)::int as count from pg_stat_activity where state = 'active' and query = '${LONG_QUERY}'`;
+    const count =
+      'select count(*)::int as count from pg_stat_activity ' +
+      `where state = 'active' and query = '${LONG_QUERY}'`;
     const allRun = async (): Promise<boolean> => {
       const rows = await Promise.all(replicas.map(({ name }) => lab.cluster.sql(name, count)));
       return rows.reduce((total, [row]) => total + Number(row?.['count']), 0) === queries;
@@ -42,8 +44,8 @@ async function cancelThrough(lab: Lab, peer: Peer, queries: number): Promise<num
 }
 
 /**
- * Every second pair swapped. In the order in which the queries were begun, a strict round robin over two servers would send every
- * cancel to its own server, or every one to the other; this way it is half of them, as it is on average.
+ * Swaps every second pair. In the order of the queries a strict round robin over two servers would send all cancels to
+ * the right server or none; with the swaps it is half of them, the average.
  */
 function outOfStep(count: number): readonly number[] {
   return Array.from({ length: count }, (_, place) => (place % 4 < 2 ? place : place ^ 1));

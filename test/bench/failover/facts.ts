@@ -1,4 +1,4 @@
-// What the figures were measured on.
+// The surroundings of the figures: the machine and the versions.
 import { execFile } from 'node:child_process';
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { promisify } from 'node:util';
@@ -7,12 +7,13 @@ import { findHaproxy } from './haproxy.ts';
 
 const run = promisify(execFile);
 
-/** One line each: the machine, and the versions of everything that took part. */
+/** One line each: the machine, and the version of each program. */
 export async function facts(): Promise<readonly string[]> {
   const { installation } = available();
   const [firstCpu] = cpus();
   return [
-    `${availableParallelism()} cores (${firstCpu?.model ?? 'unknown'}), ${process.platform} ${process.arch}; clients, proxies and cluster share them`,
+    `${availableParallelism()} cores (${firstCpu?.model ?? 'unknown'}), ${process.platform} ${process.arch}; ` +
+      'clients, proxies and cluster share them',
     `load average of the machine before the run: ${loadavg()[0]?.toFixed(1)}`,
     `Node ${process.version}`,
     await version(findHaproxy() ?? 'haproxy', ['-v']),
@@ -21,7 +22,8 @@ export async function facts(): Promise<readonly string[]> {
     await version(installation.etcd, ['--version']),
     await version(installation.python, [
       '-c',
-      "import psycopg2 as p; print('libpq %s in psycopg2 %s' % (p.extensions.libpq_version(), p.__version__.split()[0]))",
+      "import psycopg2 as p; print('libpq %s in psycopg2 %s' " +
+        '% (p.extensions.libpq_version(), p.__version__.split()[0]))',
     ]),
   ];
 }

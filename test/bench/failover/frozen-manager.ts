@@ -1,4 +1,4 @@
-// The primary's Patroni freezes while its PostgreSQL is fine: for less than the leader's ttl, so that nothing has to change, or for
+// The primary's Patroni freezes, its PostgreSQL does not: for less than the leader's ttl, so that the roles stay, or
 // longer, so that another member is promoted while the old primary still takes writes.
 import { serverName } from '../../support/clusters/server-name.ts';
 import { monotonicMs } from '../../support/patroni/wait.ts';
@@ -9,13 +9,13 @@ import { Population } from './population.ts';
 
 export interface FrozenFigures {
   readonly sessions: number;
-  /** Ended although their primary was the only one and took writes. */
+  /** Sessions that ended although their primary was the only one and took writes. */
   readonly cutWhileHealthy: number;
-  /** Still open on the old primary 10 s after the first direct write on the new one; 0 without a new one. */
+  /** Sessions still open on the old primary 10 s after the first direct write on the new one; 0 without a new one. */
   readonly leftBehind: number;
-  /** When they ended after the new primary's first direct write; milliseconds, sorted. */
+  /** The ends of sessions after the new primary's first direct write; milliseconds, sorted. */
   readonly endsMs: readonly number[];
-  /** When the new primary's own API first said that it runs as primary, from the same moment. */
+  /** The first report of the new primary's own API that it is primary, from the same moment. */
   readonly saidAfterMs: number | undefined;
   readonly counts: Counts;
   readonly errors: readonly string[];
@@ -28,9 +28,9 @@ interface Clients {
 
 const SESSIONS_EACH = 10;
 const LEFT_BEHIND_AFTER_MS = 10_000;
-/** The first direct write is found a moment after the promotion that a proxy may already know of. */
+/** A proxy may know of the promotion a moment before the first direct write is found. */
 const PROMOTION_MS = 100;
-/** Beyond ttl, with the election. */
+/** Longer than ttl and the election. */
 const PROMOTED_WITHIN_MS = 60_000;
 
 async function populate(lab: Lab, perSecond: number): Promise<readonly Clients[]> {
@@ -46,7 +46,7 @@ async function depopulate(clients: readonly Clients[]): Promise<void> {
   await Promise.all(clients.flatMap(({ sessions }) => sessions.map((session) => session.close())));
 }
 
-/** Shorter than the ttl: nobody has a reason to close or refuse anything. */
+/** Freezes for less than the ttl: no peer has a reason to close or refuse a session. */
 export async function freezeBriefly(
   lab: Lab,
   frozenMs: number,
@@ -83,7 +83,7 @@ export async function freezeBriefly(
   }
 }
 
-/** Longer than the ttl: until the others have a primary of their own, and 10 s more. */
+/** Freezes for longer than the ttl: until another member is primary, and 10 s more. */
 export async function freezeUntilReplaced(lab: Lab, perSecond: number): Promise<ReadonlyMap<string, FrozenFigures>> {
   const { cluster } = lab;
   const { leader: old } = await lab.settled();
@@ -111,7 +111,7 @@ export async function freezeUntilReplaced(lab: Lab, perSecond: number): Promise<
     });
   } finally {
     await depopulate(clients);
-    // What it took alone is lost whatever happens now; thawed, it might take the leader key back.
+    // The writes on the old primary alone are lost in any case, and after a thaw it could take the leader key again.
     await cluster.kill(old.name);
     await cluster.start(old.name);
   }

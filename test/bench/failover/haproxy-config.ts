@@ -1,5 +1,5 @@
-// HAProxy's configuration as Patroni ships it (examples/haproxy.cfg; the listener for reads as its confd template has it), with this
-// cluster's servers and free ports on loopback, and with the one line that is tuned.
+// HAProxy's configuration as Patroni ships it (examples/haproxy.cfg; reads as in its confd template), with this
+// cluster's servers, free ports on loopback, and the one tuned line.
 import type { MemberAddress } from '../../support/patroni/member.ts';
 
 export interface HaproxyPorts {
@@ -8,9 +8,9 @@ export interface HaproxyPorts {
   readonly stats: number;
 }
 
-/** Patroni's own. */
+/** The checks in Patroni's own example. */
 export const SHIPPED = 'inter 3s fall 3 rise 2';
-/** What operators arrive at who want a switchover to be noticed sooner. */
+/** Common tuning by operators who want HAProxy to notice a switchover earlier. */
 export const TUNED = 'inter 500ms fall 1 rise 1';
 
 export function haproxyConfig(ports: HaproxyPorts, members: readonly MemberAddress[], checks: string): string {

@@ -1,4 +1,4 @@
-// HAProxy as one of the peers: a process under the supervisor of the cluster harness, seen through its statistics page.
+// HAProxy as one of the peers: a process under the harness's supervisor, observed through its statistics page.
 import { chownSync, copyFileSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ export function findHaproxy(): string | undefined {
   return findExecutable('haproxy') ?? findExecutable('../sbin/haproxy');
 }
 
-/** `checks`: the health check's times and counts. */
+/** `checks`: the interval and the counts of the health check. */
 export async function startHaproxy(
   name: string,
   checks: string,
@@ -72,7 +72,7 @@ export async function startHaproxy(
   };
 }
 
-/** Per listener, the servers that get connections; from the statistics in CSV. */
+/** The servers that get connections, by listener; from the statistics in CSV. */
 async function readUpServers(port: number): Promise<ReadonlyMap<string, readonly string[]> | undefined> {
   const answer = await ask(`http://127.0.0.1:${port}/;csv`);
   if (answer?.status !== 200) return undefined;
@@ -83,7 +83,7 @@ async function readUpServers(port: number): Promise<ReadonlyMap<string, readonly
   for (const row of rows) {
     const cells = row.split(',');
     const [proxy, name] = [cells[listener ?? -1] ?? '', cells[server ?? -1] ?? ''];
-    // In the middle of its `fall` a server still gets connections, and says so behind the word: "UP 1/3".
+    // A server that has failed fewer checks than `fall` still gets connections, and its status is then "UP 1/3".
     const isUp = cells[status ?? -1]?.startsWith('UP') === true;
     if (isUp && name !== 'BACKEND') up.set(proxy, [...(up.get(proxy) ?? []), name]);
   }

@@ -1,27 +1,28 @@
-// What one scene did to the clients of one peer, counted from their attempts. The definitions that the table's legend tells.
+// The effect of one scene on the clients of one peer, counted from their attempts. The table's legend has the
+// definitions.
 import type { Attempt } from '../../support/applications/connect-load.ts';
 
-/** When what happened, by monotonicMs(), and which servers may take a write. */
+/** The times of the events, by monotonicMs(), and the servers that may take a write. */
 export interface SceneFacts {
-  /** From here on attempts count; those begun before may have been with a server that went away under them. */
+  /** Attempts count from here on; earlier ones may have had a server that went away. */
   readonly faultAtMs: number;
-  /** host:port of who may take writes before the change, and after it; the same without a change. */
+  /** host:port of the server that may take writes before the change, and after it; equal without a change. */
   readonly before: string;
   readonly after: string;
-  /** First direct write on the new primary; Infinity without a change. */
+  /** The first direct write on the new primary; Infinity without a change. */
   readonly changedAtMs: number;
 }
 
 export interface Counts {
-  /** Begun after the fault. */
+  /** Attempts that began after the fault. */
   readonly attempts: number;
   readonly failedConnects: number;
   readonly readOnlyErrors: number;
-  /** A statement that failed on a session that had been opened, with another error than the read-only one. */
+  /** Statements that failed on an open session, with another error than the read-only one. */
   readonly failedStatements: number;
-  /** Acknowledged by a server that was not the primary when the client read so. */
+  /** Writes acknowledged by a server that was not the primary at the time of the client's read. */
   readonly strayWrites: number;
-  /** Begun before the fault and failed. */
+  /** Attempts that began before the fault and failed. */
   readonly cutInFlight: number;
 }
 

@@ -1,4 +1,4 @@
-// Everything that runs during the benchmark: one real cluster with every peer before it, and its end.
+// Everything that runs during the benchmark: one real cluster with every peer before it, and its cleanup.
 import { setTimeout as delay } from 'node:timers/promises';
 import { patroniAvailability, type Installation } from '../../support/patroni/availability.ts';
 import type { PatroniCluster } from '../../support/patroni/cluster.ts';
@@ -11,7 +11,7 @@ import type { Peer } from './peer.ts';
 import { startPointsmanPeer } from './pointsman.ts';
 import { CREATE_ROWS } from './rows.ts';
 
-/** HAProxy as shipped needs two checks of 3 s to believe in a server, after Patroni has started to answer again. */
+/** HAProxy as shipped needs two checks of 3 s to mark a server up after Patroni answers again. */
 const SETTLE_TIMEOUT_MS = 90_000;
 
 export interface Scene {
@@ -52,7 +52,7 @@ export class Lab {
     return this.#lastToken;
   };
 
-  /** A healthy cluster, and every peer sees it as it is: no scene begins in the aftermath of the one before. */
+  /** Resolves when the cluster is healthy and every peer sees it so, to keep the scenes independent. */
   async settled(): Promise<Scene> {
     await this.cluster.waitUntilHealthy();
     const leader = await this.cluster.leader();
@@ -64,7 +64,7 @@ export class Lab {
     return { leader, replicas };
   }
 
-  /** The only wait for time: the scenes in which nothing may happen for so long. */
+  /** Waits a fixed time, for the scenes in which no event may occur. */
   pass(ms: number): Promise<void> {
     return delay(ms);
   }

@@ -1,7 +1,7 @@
 """Clients of libpq (psycopg2) for the failover benchmark: one JSON request per line in, one JSON answer per line out.
 
-Every request is served by a thread of its own, and ends with its session or when the input ends. Times are CLOCK_MONOTONIC
-in milliseconds, comparable with those of the process that asks.
+Each request has its own thread, which ends with its session or with the input. Times are CLOCK_MONOTONIC in
+milliseconds, comparable with the times of the benchmark's process.
 """
 import json
 import os
@@ -62,7 +62,7 @@ def keep(request):
     connection = connect('read-write')
     sessions[request['id']] = connection
     tell(id=request['id'], server=ask(connection, 'select ' + SERVER)[0])
-    # Nothing is said on it until it ends.
+    # The connection is readable only when it ends.
     select.select([connection.fileno()], [], [])
     tell(ended=request['id'], atMs=now())
     connection.close()
@@ -83,7 +83,7 @@ def long_query(request):
 def close(request):
     connection = sessions.pop(request['session'])
     if not connection.closed:
-        # Its own thread waits for this socket.
+        # The session's own thread waits for this socket.
         socket.socket(fileno=os.dup(connection.fileno())).shutdown(socket.SHUT_RDWR)
     tell(id=request['id'])
 
@@ -96,7 +96,7 @@ def cancel(request):
 def serve(request):
     try:
         {'write': write, 'keep': keep, 'long_query': long_query, 'cancel': cancel, 'close': close}[request['do']](request)
-    except Exception as error:  # an answer is owed whatever happens
+    except Exception as error:  # each request needs an answer
         tell(id=request['id'], failed=repr(error))
 
 

@@ -1,4 +1,5 @@
-// The process that is libpq's client: requests go in as lines, answers and the ends of sessions come out. It ends with its input.
+// The process of the libpq client: requests go in as lines, answers and ends of sessions come out. It ends with its
+// input.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -26,7 +27,7 @@ export class LibpqWorker {
   readonly #child: ChildProcess;
   readonly #closed: Promise<void>;
   readonly #waiting = new Map<number, PromiseWithResolvers<WorkerAnswer>>();
-  /** How sessions ended, by the id of the request that opened them. */
+  /** The ends of sessions, by the id of the request that opened them. */
   readonly ends = new Map<number, WorkerAnswer>();
   #lastId = 0;
 
@@ -47,7 +48,7 @@ export class LibpqWorker {
     return new LibpqWorker(child);
   }
 
-  /** The answer, and the id that its session is known by. */
+  /** Resolves with the answer, and with the id of its session. */
   async ask(what: Readonly<Record<string, unknown>>): Promise<{ readonly id: number; readonly answer: WorkerAnswer }> {
     this.#lastId += 1;
     const id = this.#lastId;

@@ -1,5 +1,5 @@
-// libpq with all members in its connection string, as one of the peers: no proxy, the client's library finds the server. psycopg2 is
-// libpq's client, because node-postgres knows one host only.
+// libpq with all members in its connection string, as one of the peers: the client's library finds the server without a
+// proxy. The client is psycopg2, because node-postgres takes one host only.
 import { z } from 'zod';
 import type { Attempt } from '../../support/applications/connect-load.ts';
 import type { PatroniCluster } from '../../support/patroni/cluster.ts';
@@ -8,7 +8,7 @@ import { LONG_QUERY, type KeptSession, type LongQuery, type Peer } from './peer.
 import { insertRow } from './rows.ts';
 
 const NAME = 'libpq multi-host';
-/** Seconds for each host, as a careful user sets it: without it one silent host would stop the search. */
+/** Seconds per host, as a careful user sets it: without it one silent host would stop the search. */
 const CONNECT_TIMEOUT = '5';
 const times = z.object({ startedAtMs: z.number(), endedAtMs: z.number() });
 
@@ -60,7 +60,7 @@ export function startLibpq(cluster: PatroniCluster, python: string): Peer {
     keep: (count) => Promise.all(Array.from({ length: count }, keep)),
     longQuery,
     readPort: undefined,
-    // It has no view: each connect asks the members anew.
+    // libpq has no view of the cluster: each connect queries the members again.
     isSettled: () => Promise.resolve(true),
     log: () => [],
     stop: () => worker.stop(),

@@ -1,5 +1,5 @@
-// Packets that are dropped without a word. Only in a network namespace of this run's own: a rule left behind dies with it, and nobody else's
-// traffic can meet it. netem is not needed, netfilter is enough.
+// Dropped packets, in a network namespace of this run: a forgotten rule ends with the namespace and cannot affect other
+// traffic. netem is not needed, netfilter is enough.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
@@ -12,13 +12,13 @@ export function isIsolated(): boolean {
   return process.env[MARK] !== undefined;
 }
 
-/** A namespace needs root and the tools of Debian's `iproute2` and `iptables`. */
+/** Isolation needs root and the tools of Debian's `iproute2` and `iptables`. */
 export function canIsolate(): boolean {
   const tools = ['unshare', '../sbin/ip', '../sbin/iptables'];
   return process.getuid?.() === 0 && tools.every((tool) => findExecutable(tool) !== undefined);
 }
 
-/** This program once more, in a namespace of its own; resolves with its exit code. */
+/** Runs this program again in its own namespace; resolves with its exit code. */
 export async function runIsolated(): Promise<number> {
   const script = 'ip link set lo up && exec "$0" "$@"';
   const command = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
@@ -26,13 +26,13 @@ export async function runIsolated(): Promise<number> {
     stdio: 'inherit',
     env: { ...process.env, [MARK]: '1', PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` },
   });
-  // The signal reaches the child as well, which ends what it started.
+  // The child gets the signal as well and ends its own children.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
   const [code] = await once(child, 'exit');
   return typeof code === 'number' ? code : 1;
 }
 
-/** From now on nothing reaches `host`, and nothing comes from it. Resolves with what ends that. */
+/** Drops all packets to and from `host`; resolves with the function that ends it. */
 export async function dropPackets(host: string): Promise<() => Promise<void>> {
   const rules = [
     ['INPUT', '-d', host, '-j', 'DROP'],

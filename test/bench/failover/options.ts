@@ -5,24 +5,23 @@ export interface BenchOptions {
   readonly switchovers: number;
   readonly deaths: number;
   readonly restarts: number;
-  /** How long Patroni stays frozen, below the leader's ttl; milliseconds each. */
+  /** The times for which Patroni stays frozen, below the leader's ttl; milliseconds each. */
   readonly freezesMs: readonly number[];
-  /** How often it stays frozen until another member is promoted. */
+  /** The number of freezes that last until another member is promoted. */
   readonly replacements: number;
   readonly cancels: number;
-  /** Rounds of the scenes of readers. */
+  /** Rounds of the read scenes. */
   readonly silences: number;
   readonly lags: number;
   readonly fallbacks: number;
-  /** Clients per second of each peer while a switchover or a freeze lasts. */
+  /** Clients per second of each peer during a switchover or a freeze. */
   readonly perSecond: number;
-  /** The same while a host is dead: all that are held come to the new primary at once. */
+  /** The same while a host is dead: all held clients come to the new primary at once. */
   readonly perSecondOfDeath: number;
-  /** Where the figures of every round go. */
+  /** The file for the figures of every round. */
   readonly json: string | undefined;
 }
 
-/** Read by people. */
 export const USAGE = `npm run bench:failover -- [options]
   --switchovers N   (7)          --deaths N        (3)
   --restarts N      (5)          restarts of the primary in place

@@ -1,4 +1,4 @@
-// Pointsman as one of the peers: its own process, with the usual configuration on free ports.
+// Pointsman as one of the peers: its own process with the usual configuration on free ports.
 import type { PatroniCluster } from '../../support/patroni/cluster.ts';
 import type { MemberAddress } from '../../support/patroni/member.ts';
 import { configFor } from '../../support/processes/pointsman-config.ts';

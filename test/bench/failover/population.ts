@@ -1,5 +1,5 @@
-// The clients of one peer while something happens to the cluster: a steady population that never repeats an attempt, from which failures
-// are counted, and one impatient client that tries again at once, so that the delay is not blurred by the population's pace.
+// The clients of one peer during a change: a steady population that never repeats an attempt, for the failures, and one
+// impatient client that retries at once, for an exact delay.
 import { setTimeout as delay } from 'node:timers/promises';
 import { startLoad, type Attempt, type ConnectLoad } from '../../support/applications/connect-load.ts';
 import type { Peer } from './peer.ts';
@@ -20,7 +20,7 @@ export class Population {
     this.#impatience = this.#tryAgain(nextToken);
   }
 
-  /** When its first write on that server was acknowledged, to either kind of client; undefined when none was. */
+  /** The time of the first acknowledged write on that server, of either kind of client; undefined without one. */
   firstWriteOnMs(server: string, sinceMs = 0): number | undefined {
     const there = [...this.#steady.attempts, ...this.#impatient].filter(
       (attempt) => attempt.server === server && attempt.startedAtMs > sinceMs,
@@ -28,7 +28,7 @@ export class Population {
     return there.length === 0 ? undefined : Math.min(...there.map((attempt) => attempt.endedAtMs));
   }
 
-  /** The steady population's attempts, when every attempt under way has ended. */
+  /** Resolves with the steady population's attempts after the last one has ended. */
   async stop(): Promise<readonly Attempt[]> {
     this.#ending.abort();
     await this.#impatience;

@@ -1,4 +1,4 @@
-// The clients of a proxy: node-postgres, whichever proxy it is.
+// The clients of any proxy: node-postgres.
 import { connect } from 'node:net';
 import { Client, DatabaseError } from 'pg';
 import { z } from 'zod';
@@ -11,7 +11,7 @@ import { CONNECT_TIMEOUT_MS, type KeptSession, LONG_QUERY, type LongQuery } from
 import { insertRow } from './rows.ts';
 
 const HOST = '127.0.0.1';
-/** node-postgres keeps it without saying so in its types. */
+/** node-postgres has the key, but its types do not. */
 const cancelKey = z.object({ processID: z.number(), secretKey: z.number() });
 
 export class ProxyClients {
@@ -59,7 +59,7 @@ export class ProxyClients {
   }
 }
 
-/** A new connection for the request alone; the server says nothing and closes it. */
+/** Sends the request on its own connection; the server closes it without an answer. */
 function sendAndWaitForClose(port: number, request: Buffer): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect({ host: HOST, port, timeout: 5000 });

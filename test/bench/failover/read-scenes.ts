@@ -1,5 +1,5 @@
-// What readers live through: a replica whose packets are dropped, a replica that stops replaying, and the end of a fallback. Readers that keep
-// their session and readers that connect for each read, through every proxy at the same time.
+// The scenes of readers: a replica with dropped packets, a replica that stops replaying, and the end of a fallback.
+// Some readers keep their session, others connect for each read, through every proxy at the same time.
 import { setTimeout as delay } from 'node:timers/promises';
 import { serverName } from '../../support/clusters/server-name.ts';
 import { monotonicMs } from '../../support/patroni/wait.ts';
@@ -8,7 +8,7 @@ import { writeWal } from '../../support/clusters/write-wal.ts';
 import type { Lab } from './lab.ts';
 import { dropPackets } from './network.ts';
 
-/** Of one peer in one scene; milliseconds. */
+/** The figures of one peer in one scene; milliseconds. */
 export interface ReadFigures {
   readonly pooledMs: number;
   readonly reconnectingMs: number;
@@ -24,14 +24,14 @@ interface Readers {
 
 const [POOLED, RECONNECTING] = [4, 2];
 const MORE_THAN_THE_BOUND_MB = 32;
-/** How long each scene is watched. */
+/** The duration of each scene. */
 const SILENT_FOR_MS = 25_000;
 const LAGGING_FOR_MS = 25_000;
 const BACK_FOR_MS = 40_000;
-/** Readers are on every replica. */
+/** The limit for the wait until readers are on every replica. */
 const SPREAD_MS = 60_000;
 
-/** The longest time for which a reader was not served. */
+/** The longest time without a read. */
 export const replicaVanishes: ReadScene = async (lab) => {
   const { replicas } = await lab.settled();
   return withReaders(lab, async (all) => {
@@ -48,7 +48,7 @@ export const replicaVanishes: ReadScene = async (lab) => {
   });
 };
 
-/** The last read that the replica answered, after the fault; Infinity: it still answers; NaN: it answered none at all. */
+/** The replica's last read after the fault; Infinity: it still answers; NaN: it answered no read. */
 export const replicaStopsReplaying: ReadScene = async (lab) => {
   const { replicas } = await lab.settled();
   return withReaders(lab, async (all) => {
@@ -66,7 +66,7 @@ export const replicaStopsReplaying: ReadScene = async (lab) => {
   });
 };
 
-/** The last read that the primary answered, after a replica was back; NaN: it answered none, because the peer has no fallback. */
+/** The primary's last read after the return of a replica; NaN: it answered none, because the peer has no fallback. */
 export const fallbackEnds: ReadScene = async (lab) => {
   const { leader, replicas } = await lab.settled();
   const primary = serverName(leader);
@@ -110,7 +110,7 @@ async function withReaders(
   }
 }
 
-/** A replica that serves readers of both kinds of every peer. */
+/** A replica that serves both kinds of readers of every peer. */
 async function aBusyReplica(lab: Lab, all: readonly Readers[], replicas: readonly string[]): Promise<string> {
   const served = async (): Promise<string | undefined> =>
     replicas.find((server) =>

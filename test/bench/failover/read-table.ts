@@ -1,4 +1,4 @@
-// The second table: what readers lost, and whether Pointsman kept what it promises them.
+// The second table: the losses of readers, and whether Pointsman kept its bars for them.
 import type { ReadFigures } from './read-scenes.ts';
 
 type Round = ReadonlyMap<string, ReadFigures>;
@@ -40,7 +40,8 @@ const LINES: readonly Line[] = [
   },
 ];
 
-export const READ_LEGEND = `Readers are four clients that keep their session and two that connect for each read; each reads again 50 ms after an
+export const READ_LEGEND = `\
+Readers are four clients that keep their session and two that connect for each read; each reads again 50 ms after an
 answer.
 
 - **Longest gap**: of any of them, while packets to and from the replica are dropped, for 25 s. One figure per round.
@@ -48,7 +49,7 @@ answer.
   the return of a replica. "still": reads continued until the end of the scene, 25 s or 40 s. "none": that server
   answered no read.`;
 
-/** Markdown; undefined when no scene was played. */
+/** Markdown; undefined when no scene ran. */
 export function readTable(peers: readonly string[], rounds: ReadRounds): string | undefined {
   const played = LINES.filter(({ scene }) => rounds[scene].length > 0);
   if (played.length === 0) return undefined;
@@ -60,7 +61,7 @@ export function readTable(peers: readonly string[], rounds: ReadRounds): string 
   return [header, `|${'---|'.repeat(peers.length + 2)}`, ...rows].join('\n');
 }
 
-/** For people; none when all was kept. A scene that was not played is not judged. */
+/** The missed bars as sentences; empty when all were kept. A scene that did not run is not judged. */
 export function missedReadBars(peer: string, rounds: ReadRounds): readonly string[] {
   return LINES.flatMap((line) => {
     const missed = valuesOf(peer, line, rounds).filter((ms) => ms > line.barMs);

@@ -1,4 +1,4 @@
-// What a whole run found, and whether Pointsman kept what it promises.
+// The results of a whole run, and whether Pointsman kept its bars.
 import { median } from '../../support/values/median.ts';
 import type { FrozenFigures } from './frozen-manager.ts';
 import { type Counts, NOTHING, sum } from './judgement.ts';
@@ -13,7 +13,7 @@ export interface Rounds {
   readonly restarts: readonly ByPeer<RoleChangeFigures>[];
   readonly freezes: readonly ByPeer<FrozenFigures>[];
   readonly replacements: readonly ByPeer<FrozenFigures>[];
-  /** Cancelled queries. */
+  /** The numbers of cancelled queries. */
   readonly cancels: ByPeer<number>;
 }
 
@@ -24,16 +24,16 @@ export interface Spread {
   readonly n: number;
 }
 
-/** Of one peer over all rounds. */
+/** The figures of one peer over all rounds. */
 export interface Result {
   readonly peer: string;
   readonly switchoverMs: Spread;
   readonly deathMs: Spread;
   readonly restartMs: Spread;
-  /** Of the restarts in place alone; they are not part of `counts`. */
+  /** Counts of the restarts in place alone; `counts` excludes them. */
   readonly restartCounts: Counts;
   readonly counts: Counts;
-  /** Of `counts`, those of the rounds in which Patroni was frozen until the primary was replaced. */
+  /** The part of `counts` from the rounds in which Patroni was frozen until the primary was replaced. */
   readonly replacementCounts: Counts;
   readonly sessions: number;
   readonly cutWhileHealthy: number;
@@ -67,7 +67,7 @@ export function resultOf(peer: string, rounds: Rounds): Result {
 
 const DELAY_BAR_MS = 100;
 
-/** Which bars were missed, for people; none when all was kept. What was not run is not judged. */
+/** The missed bars as sentences; empty when all were kept. A scene that did not run is not judged. */
 export function missedBars(result: Result, cancels: number): readonly string[] {
   const missed: string[] = [];
   const atMost = (what: string, value: number, bar: number): void => {

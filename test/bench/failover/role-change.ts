@@ -1,4 +1,5 @@
-// The primary changes under load, by a switchover or because its host dies, or is restarted and stays the primary. Every peer's clients live through the same change.
+// The primary changes under load (switchover or host death), or is restarted in place. The clients of all peers see the
+// same change.
 import { serverName } from '../../support/clusters/server-name.ts';
 import { HeldSession } from '../../support/applications/held-session.ts';
 import type { FirstDirectWrite } from '../../support/patroni/floor.ts';
@@ -9,23 +10,23 @@ import { Population } from './population.ts';
 
 export type RoleChange = 'switchover' | 'host death' | 'restart in place';
 
-/** Of one peer in one change. */
+/** The figures of one peer in one change. */
 export interface RoleChangeFigures {
   /**
-   * From the new primary's first direct write, or after a restart in place from the first write of anybody, to the peer's first; Infinity when
-   * there was none within the deadline.
+   * From the new primary's first direct write to the peer's first; after a restart in place from the first write of any
+   * client. Infinity without a write within the deadline.
    */
   readonly delayMs: number;
-  /** When the new primary's own API first said that it runs as primary, from the same moment; undefined if it did not. */
+  /** The first report of the new primary's own API that it is primary, from the same moment; undefined without one. */
   readonly saidAfterMs: number | undefined;
   readonly counts: Counts;
-  /** What the failed attempts said, each text once. */
+  /** The distinct texts of the failed attempts. */
   readonly errors: readonly string[];
 }
 
 const EVERY_PEER_WRITES_MS = 60_000;
 
-/** Figures by the peer's name; the cluster is whole again afterwards. */
+/** The figures by the peer's name; the cluster is healthy again afterwards. */
 export async function changeRole(
   lab: Lab,
   kind: RoleChange,
@@ -43,7 +44,7 @@ export async function changeRole(
     const next = serverName(first.member);
     const faultAtMs = direct.endedAtMs;
     if (faultAtMs === undefined) throw new Error('the session on the old primary outlived it');
-    // Who does not make it within the deadline has no figure; the others have theirs.
+    // A peer without a write within the deadline has no figure; the other peers have theirs.
     await cluster
       .waitUntil('writes on the new primary', () => everyoneWritesOn(first.member, faultAtMs), EVERY_PEER_WRITES_MS)
       .catch(() => undefined);

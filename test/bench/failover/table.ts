@@ -1,4 +1,4 @@
-// The table and its legend, as they stand in test/bench/README.md.
+// The table and the legend of test/bench/README.md.
 import type { Result, Spread } from './results.ts';
 
 interface Line {
@@ -49,8 +49,9 @@ export function table(results: readonly Result[], cancels: number): string {
   return [draw(header), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...body.map(draw)].join('\n');
 }
 
-/** What each line counts. */
-export const LEGEND = `Attempts are clients that connect, insert one row and leave, at the same steady rate through each peer; none is
+/** The definition of each line. */
+export const LEGEND = `\
+Attempts are clients that connect, insert one row and leave, at the same steady rate through each peer; none is
 repeated. Counted are those that started after the fault: after the old primary ended its sessions (switchover, host
 death), or its Patroni was frozen. Restarts in place are counted apart.
 

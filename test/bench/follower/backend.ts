@@ -1,5 +1,5 @@
-// The benchmark's server, a process of its own: lets everybody in, says S to who asks for encryption (and stays in plain text: what the
-// proxy cannot know it does not read), and answers each query with its reply.
+// The benchmark's server, in its own process: accepts every login, answers S to an encryption request (and stays in
+// plain text, because the proxy does not read an opaque stream), and answers each query with its reply.
 import { createServer } from 'node:net';
 import type { Socket } from 'node:net';
 import { listen } from '../../support/fakes/listen.ts';

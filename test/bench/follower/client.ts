@@ -1,4 +1,5 @@
-// One client of the benchmark: readable to the proxy (plain text) or opaque (it asked for encryption and was told S).
+// One client of the benchmark: readable for the proxy (plain text) or opaque (its encryption request was answered with
+// S).
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';

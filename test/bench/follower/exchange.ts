@@ -1,4 +1,4 @@
-// What the benchmark's client and server say to each other: two exchanges of the simple query protocol, one small, one of many rows.
+// The exchanges of the benchmark's client and server: two of the simple query protocol, one small, one of many rows.
 import { COMMAND_COMPLETE, aMessage, readyForQuery } from '../../support/sockets/messages.ts';
 
 const ROW_DESCRIPTION = aMessage('T', Buffer.concat([Buffer.from([0, 1]), Buffer.from('one\0'), Buffer.alloc(18)]));
@@ -12,7 +12,7 @@ export interface Exchange {
   readonly reply: Buffer;
 }
 
-/** Queries have one length, so that a server needs no parser. */
+/** All queries have the same length, so that the server needs no parser. */
 export const EXCHANGES: readonly Exchange[] = [
   {
     name: 'one row',

@@ -1,4 +1,4 @@
-// The benchmark's proxy, a process of its own: the real one before a fixed table. Tells what processor time it has used.
+// The benchmark's proxy, in its own process: the real one before a fixed table. It reports its processor time.
 import { startProxyLab } from '../../support/labs/proxy-lab.ts';
 
 process.on('disconnect', () => process.exit());

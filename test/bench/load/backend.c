@@ -1,4 +1,5 @@
-// `backend`: lets everybody in and answers each query with one row: of 64 bytes (select), of 300 (values), or without end (table).
+// `backend`: accepts every login and answers each query with one row of 64 bytes (select), of 300 (values), or with
+// endless rows (table).
 #define _GNU_SOURCE
 #include "load.h"
 #include <arpa/inet.h>
@@ -17,10 +18,10 @@ enum { SSL_REQUEST = 80877103, GSS_REQUEST = 80877104, CANCEL_REQUEST = 80877102
 typedef struct {
   int fd;
   bool is_started, is_endless;
-  unsigned have; // of the startup packet's head
+  unsigned have; // bytes of the startup packet's head
   uint8_t head[PACKET_HEAD];
-  uint32_t left;     // of the startup packet
-  uint32_t sent; // of the block of rows under way
+  uint32_t left;     // bytes missing of the startup packet
+  uint32_t sent; // bytes of the current block of rows
   framer frame;
 } served;
 
@@ -46,12 +47,12 @@ static void drop(served *session) {
   free(session);
 }
 
-// False when the session has ended.
+// Returns false when the session has ended.
 static bool answer(served *session, const uint8_t *bytes, size_t length) {
   ssize_t written = write(session->fd, bytes, length);
   if (written < 0 && errno != EAGAIN) return false;
   if (written >= 0 && (size_t)written == length) return true;
-  // Answers are small and their askers wait for them.
+  // Answers are small, and each client waits for its own.
   fprintf(stderr, "load: backend: a client does not take its answer\n");
   return false;
 }
@@ -74,7 +75,7 @@ static bool greet(served *session) {
   return answer(session, greeting, at);
 }
 
-// Takes the packets before the first message.
+// Reads the packets before the first message.
 static bool start(served *session, const uint8_t **at, const uint8_t *end) {
   while (*at < end && !session->is_started) {
     if (session->have < PACKET_HEAD) {
@@ -170,7 +171,7 @@ int run_backend(arguments given) {
   int listener = listen_somewhere();
   struct epoll_event event = {.events = EPOLLIN, .data.ptr = &listener};
   epoll_ctl(poller, EPOLL_CTL_ADD, listener, &event);
-  // Standard input that ends ends the backend.
+  // The end of standard input ends the backend.
   event.data.ptr = NULL;
   epoll_ctl(poller, EPOLL_CTL_ADD, STDIN_FILENO, &event);
   struct epoll_event events[MOST_EVENTS];

@@ -1,5 +1,5 @@
-// `idle` and `stalled`: sessions that are opened and then do nothing until standard input ends. Idle ones have had 300 bytes each way;
-// stalled ones have asked for an endless result of which they read nothing.
+// `idle` and `stalled`: open sessions that do nothing until standard input ends. Idle ones have had 300 bytes each way;
+// stalled ones have requested an endless result and read none of it.
 #define _GNU_SOURCE
 #include "load.h"
 #include <stdio.h>

@@ -1,5 +1,5 @@
-// What the load program's modes share: sockets on loopback, the framing of PostgreSQL messages, time, and processor time of others.
-// One thread, epoll, no memory taken while it measures: it must cost far less than the proxies that it loads.
+// Shared by the modes of the load program: sockets on loopback, PostgreSQL's framing, time, and processor time of
+// others. One thread, epoll, no allocation during a measurement: it must cost far less than the proxies.
 #ifndef LOAD_H
 #define LOAD_H
 #include <stdbool.h>
@@ -18,31 +18,31 @@ typedef struct {
 const char *text_of(arguments given, const char *key, const char *fallback);
 double number_of(arguments given, const char *key, double fallback);
 
-// Ends the program with what could not be done and why.
+// Ends the program with a message about the failed action and its reason.
 void fail(const char *what) __attribute__((noreturn));
 void fail_with(const char *what, const char *why) __attribute__((noreturn));
 
 int64_t now_ns(void);
 
-// Nanoseconds that the processes of `pids` (a comma between them; "" for none) have run, all threads: what utime + stime of
-// /proc/PID/stat round to ticks.
+// Nanoseconds of all threads of the processes in `pids` (separated by commas; "" for none), from schedstat, because
+// utime + stime of /proc/PID/stat are rounded to ticks.
 int64_t processor_ns(const char *pids);
 
-// The messages of one direction, told apart by type and length alone.
+// The messages of one direction; only their types and lengths are read.
 typedef struct {
   uint8_t head[HEAD];
   unsigned have;
   uint32_t left;
-  uint8_t first; // of the body
+  uint8_t first; // first byte of the body
 } framer;
 
-// The type of the message that ends next before `end`, 0 when none does; `at` moves behind it.
+// The type of the next message that ends before `end`, or 0; `at` moves behind the message.
 int next_message(framer *frame, const uint8_t **at, const uint8_t *end);
 
 size_t make_startup(uint8_t *into, const char *user, const char *database);
-// A query of `length` bytes in all, valid SQL: the tiny backend answers by the first letter of its text (select, values, table).
+// A valid SQL query of `length` bytes in all. The tiny backend selects its answer by the verb: select, values, table.
 size_t make_query(uint8_t *into, const char *verb, size_t length);
-// TYPE, length, zeros.
+// A message of a type, a length and zeros.
 size_t make_message(uint8_t *into, char type, size_t length);
 size_t put_u32(uint8_t *into, uint32_t value);
 
@@ -50,26 +50,26 @@ typedef struct {
   int port;
   const char *user;
   const char *database;
-  unsigned next_source; // of the addresses 127.0.0.2 and up that clients come from, so that ports do not run out
+  unsigned next_source; // client addresses 127.0.0.2 and up, because ports of one run out
 } target;
 
 target target_of(arguments given);
-// Begins to connect without waiting; -1 with errno when that fails at once.
+// Begins to connect without waiting; -1 with errno when it fails at once.
 int begin_connect(target *to);
-// Connects, says who it is, and waits for ReadyForQuery.
+// Connects, sends the startup packet, and waits for ReadyForQuery.
 int open_session(target *to);
 // Waits for `left` more messages of type Z.
 void wait_for_ready(int fd, int left);
 void write_all(int fd, const uint8_t *bytes, size_t length);
 
-// Latencies in buckets 1/32 of their value apart.
+// A histogram of latencies with 32 buckets for each power of two.
 enum { BUCKETS = 64 * 32 };
 typedef struct {
   uint64_t total;
   uint32_t counts[BUCKETS];
 } histogram;
 void record(histogram *into, int64_t ns);
-// Microseconds.
+// A percentile in microseconds.
 double percentile_us(const histogram *of, double part);
 
 int run_backend(arguments given);

@@ -1,4 +1,4 @@
-// `ping-pong`: each session asks with 64 bytes, waits for the whole answer, asks again.
+// `ping-pong`: each session sends a query of 64 bytes, waits for the whole answer, and repeats.
 #define _GNU_SOURCE
 #include "load.h"
 #include <errno.h>
@@ -20,7 +20,7 @@ static void ask(asking *session, int64_t now) {
   write_all(session->fd, query, sizeof query);
 }
 
-// Whether the whole answer has come.
+// Returns true when the whole answer has arrived.
 static bool hear(asking *session) {
   static uint8_t buffer[READ_SIZE];
   ssize_t size = read(session->fd, buffer, sizeof buffer);

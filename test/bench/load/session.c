@@ -1,4 +1,4 @@
-// One session as a client sees it: messages made and told apart, and the way to ReadyForQuery.
+// One session from a client's view: the messages, their framing, and the way to ReadyForQuery.
 #define _GNU_SOURCE
 #include "load.h"
 #include <arpa/inet.h>

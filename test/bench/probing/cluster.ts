@@ -1,4 +1,4 @@
-// What is probed and decided in one setting of the benchmark: members that answer, pools that ask them, and sessions that live on them.
+// One setting of the benchmark: members that answer, pools with their checks, and sessions on the members.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { z } from 'zod';
@@ -34,7 +34,7 @@ export async function startMembers(count: number): Promise<AsyncDisposable & { r
   };
 }
 
-/** The write pool, and read pools that each ask a question of their own. */
+/** The write pool, and read pools with a check of their own each. */
 export function poolsOf(count: number): RoutingPolicy {
   const reads = Array.from({ length: count - 1 }, (_, index) =>
     aPool({ name: `read-${index + 1}`, check: `/replica?lag=${16 + index}MB` }),
@@ -42,7 +42,7 @@ export function poolsOf(count: number): RoutingPolicy {
   return aPolicy({ pools: [aWritePool(), ...reads] });
 }
 
-/** Sessions that are dealt out to the members of the policy's last pool. */
+/** Sessions spread over the members of the policy's last pool. */
 export function sessionsOn({ pools }: RoutingPolicy, members: readonly Member[], count: number): SessionRegistry {
   const registry = new SessionRegistry();
   registry.learn(pools.map(({ name }) => name));

@@ -1,4 +1,5 @@
-// The benchmark's members, a process of their own: one primary and its replicas. Tells where their management APIs are.
+// The benchmark's members, in their own process: one primary and its replicas. Prints the URLs of their management
+// APIs.
 import { FakeMember } from '../../support/fakes/fake-member.ts';
 
 const count = Number(process.argv[2]);

@@ -1,11 +1,11 @@
-// What a profile says of each function: its own share, callees left out.
+// The functions of a profile, each with its own share, without its callees.
 import { z } from 'zod';
 
 export interface Entry {
   readonly name: string;
-  /** File and line. */
+  /** The file and the line. */
   readonly place: string;
-  /** Microseconds or bytes. */
+  /** An amount of microseconds or bytes. */
   readonly amount: number;
 }
 
@@ -26,7 +26,7 @@ const heapNode = z.object({
   },
 });
 
-/** Microseconds by function, without the time in which nothing was to be done and that of the profiler itself. */
+/** Microseconds by function, without idle time and the profiler's own time. */
 export function ran(profile: unknown): readonly Entry[] {
   const { nodes, samples, timeDeltas } = cpuProfile.parse(profile);
   const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
@@ -34,7 +34,7 @@ export function ran(profile: unknown): readonly Entry[] {
   return sumUp(amounts).filter(({ name, place }) => name !== '(idle)' && !place.startsWith('node:inspector'));
 }
 
-/** Bytes by function. */
+/** Allocated bytes by function. */
 export function allocated(profile: unknown): readonly Entry[] {
   const { head } = z.object({ head: heapNode }).parse(profile);
   const amounts: (readonly [Frame, number])[] = [];

@@ -1,5 +1,5 @@
-// Runs inside Pointsman, before it: the first SIGUSR2 begins a profile (of processor time or of allocation, those included that the collector
-// has taken back), the second one writes it.
+// Runs inside Pointsman, before it: the first SIGUSR2 starts a profile, the second one writes it. The profile is of
+// processor time or of allocations, including freed ones.
 import { renameSync, writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ async function end(): Promise<void> {
   const { profile } =
     kind === 'heap' ? await session.post('HeapProfiler.stopSampling') : await session.post('Profiler.stop');
   const file = join(directory, `steady.${kind}profile`);
-  // Whole, or not there.
+  // A rename makes the file appear as a whole.
   writeFileSync(`${file}.part`, JSON.stringify(profile));
   renameSync(`${file}.part`, file);
 }

@@ -9,7 +9,7 @@ export function fileOf(directory: string, kind: 'cpu' | 'heap'): string {
   return join(directory, `steady.${kind}profile`);
 }
 
-/** Before a profile is begun: one of an earlier run would be taken for it. */
+/** Removes the profile of an earlier run, which would otherwise be taken for the new one. */
 export function forget(directory: string, kind: 'cpu' | 'heap'): void {
   rmSync(fileOf(directory, kind), { force: true });
 }

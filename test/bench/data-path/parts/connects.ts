@@ -1,12 +1,12 @@
-// Sessions of one query each: connect, startup, query, Terminate. Before the tiny backend, and before a real PostgreSQL, where the fork of a
-// server process hides most of what a proxy costs. PgBouncer keeps its server connections between clients, so it does less here.
+// Sessions of one query each (connect, startup, query, Terminate), before the tiny backend and before a real
+// PostgreSQL, whose fork hides most of a proxy's cost. PgBouncer does less work here: it reuses its server connections.
 import type { Figures, Lab } from '../lab.ts';
 import { type Peer, watched } from '../peers/peer.ts';
 import { startPostgres } from '../postgres.ts';
 import type { LoadArguments } from '../load.ts';
 import type { Sample } from '../sample.ts';
 
-/** Until what is compiled while it runs has been. */
+/** Long enough for the JIT compiler. */
 const WARM_S = 2;
 
 export async function connects(lab: Lab): Promise<readonly Sample[]> {

@@ -1,5 +1,5 @@
-// Bulk: COPY out of rows that the server makes up, and COPY in of rows that it reads and drops (`where false`), so that the way there is
-// as much of the whole as it can be; rows of 1 kB and of 60 bytes.
+// Bulk: COPY out of generated rows, and COPY in of rows that the server drops (`where false`), so that the server's own
+// work hides little of the path. Rows have 1 kB or 60 bytes.
 import { run } from '../child.ts';
 import type { Figures, Lab } from '../lab.ts';
 import { type Peer, familyOfPeer } from '../peers/peer.ts';
@@ -33,7 +33,7 @@ export async function copy(lab: Lab): Promise<readonly Sample[]> {
   return samples;
 }
 
-/** psql with the rows on its standard input. */
+/** Starts psql with the rows on its standard input. */
 function sending(postgres: Postgres, peer: Peer, bytes: number, rows: number): ReturnType<typeof clientOf> {
   const psql = clientOf(postgres, 'psql', peer.port, []);
   const line = 'x'.repeat(bytes - 1);

@@ -1,5 +1,5 @@
-// Many sessions that do nothing beside 32 that work: the memory that each costs, and whether the others are served as quickly.
-// Each measurement has a proxy of its own, because memory that was used once is rarely given back.
+// Many idle sessions beside 32 busy ones: memory per idle session, and the latency of the busy ones. Each measurement
+// starts a new proxy, because a process rarely returns memory that it has used.
 import type { Figures, Lab } from '../lab.ts';
 import { type Peer, familyOfPeer, watched } from '../peers/peer.ts';
 import { settledKb } from '../processes.ts';
@@ -39,7 +39,7 @@ async function hold(lab: Lab, peer: Peer, sessions: number): Promise<Figures> {
   const before = await settledKb(family);
   await using held = await load.hold('idle', { port: peer.port, connections: sessions });
   void held;
-  // What is told is what was since it was last asked.
+  // Resets the metric: each read reports the time since the read before it.
   await peer.metrics?.();
   const beside = await load.measure('ping-pong', busy);
   const lag = LAG.exec((await peer.metrics?.()) ?? '')?.[1];

@@ -1,4 +1,4 @@
-// The parts of the benchmark, in the order in which they run.
+// The parts of the benchmark in the order of a run.
 export const PART_NAMES = ['ping-pong', 'pgbench', 'copy', 'connects', 'idle', 'stalled', 'start', 'workers'] as const;
 
 export type PartName = (typeof PART_NAMES)[number];

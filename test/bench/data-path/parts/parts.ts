@@ -1,4 +1,4 @@
-// Each part by its name.
+// The parts by name.
 import type { Lab } from '../lab.ts';
 import type { Sample } from '../sample.ts';
 import { connects } from './connects.ts';

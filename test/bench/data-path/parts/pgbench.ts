@@ -1,4 +1,4 @@
-// pgbench's own select-only transactions (one SELECT by primary key) on a real PostgreSQL, in its three protocol modes.
+// pgbench's select-only transactions (one SELECT by primary key) on a real PostgreSQL, in the three protocol modes.
 import type { Figures, Lab } from '../lab.ts';
 import { Child, run } from '../child.ts';
 import { type Peer, familyOfPeer } from '../peers/peer.ts';
@@ -8,7 +8,7 @@ import type { Sample } from '../sample.ts';
 
 const CLIENTS = [1, 8, 32, 64];
 const SCALE = 10;
-/** Counted by whole seconds, which is what pgbench tells. The first one is not counted: clients connect in it. */
+/** pgbench reports whole seconds. The first one does not count, because clients connect in it. */
 const LEAST_SECONDS = 2;
 
 export async function pgbench(lab: Lab): Promise<readonly Sample[]> {
@@ -43,7 +43,7 @@ async function transact(
   const family = familyOfPeer(peer);
   const before = processorUs(family);
   const told: Progress[] = [];
-  // The last second's line does not come when pgbench ends first.
+  // The line of the last second is missing when pgbench ends before it.
   await child.saying(
     'end',
     (line) => {

@@ -1,11 +1,11 @@
-// Queries and answers of 64 bytes against a backend that costs nothing: what a proxy costs, and little else.
+// Queries and answers of 64 bytes against a tiny backend, so that nearly all the cost is the proxy's.
 import type { Lab } from '../lab.ts';
 import type { Measured } from '../load.ts';
 import { type Peer, watched } from '../peers/peer.ts';
 import type { Sample } from '../sample.ts';
 
 const CONNECTIONS = [1, 8, 64, 512];
-/** Until what is compiled while it runs has been. */
+/** Long enough for the JIT compiler. */
 const WARM_S = 2;
 
 export async function pingPong(lab: Lab): Promise<readonly Sample[]> {
@@ -18,7 +18,7 @@ export async function pingPong(lab: Lab): Promise<readonly Sample[]> {
     if (peer.pid !== undefined) await load.measure('ping-pong', { port: peer.port, ...warm });
   const samples: Sample[] = [];
   for (const connections of options.connections ?? CONNECTIONS) {
-    // With one session the waking of another core is most of what is measured: on one core it is the proxies.
+    // With one session, waking another core costs more than any proxy. On one core the proxies are the main cost.
     await lab.place(connections === 1 ? 'together' : 'apart', peers.list, [backend.pid]);
     const measure = async (peer: Peer) => figures(await ask(lab, peer, connections), peer);
     samples.push(...(await lab.inTurn('ping-pong', connectionsText(connections), peers.list, measure)));

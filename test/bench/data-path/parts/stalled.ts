@@ -1,4 +1,4 @@
-// Readers who ask for a result without end and read none of it: what a proxy keeps for each of them has to have a bound.
+// Readers that request an endless result and read none of it: a proxy must limit the memory that it holds for each.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Figures, Lab } from '../lab.ts';
 import { type Peer, familyOfPeer } from '../peers/peer.ts';
@@ -6,7 +6,7 @@ import { residentKb, settledKb } from '../processes.ts';
 import type { Sample } from '../sample.ts';
 
 const READERS = 200;
-/** After which it would show that memory grows on. */
+/** Long enough to show growing memory. */
 const WATCH_MS = 5000;
 
 export async function stalled(lab: Lab): Promise<readonly Sample[]> {

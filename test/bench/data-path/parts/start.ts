@@ -1,4 +1,4 @@
-// From nothing to serving, and the memory of a proxy that has nothing to do.
+// The time from spawn to the first accepted connection, and the resident memory of an idle proxy.
 import type { Figures, Lab } from '../lab.ts';
 import type { Peer } from '../peers/peer.ts';
 import { familyOfPeer } from '../peers/peer.ts';

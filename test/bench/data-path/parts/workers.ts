@@ -1,5 +1,5 @@
-// Two workers against one, in the same ping-pong with 512 sessions: as they are, and with a part of a core for each thread of Pointsman, so
-// that on two cores the load generator and the backend are not what limits them.
+// Two workers against one in the same ping-pong with 512 sessions: unlimited, and with a part of a core for each thread
+// of Pointsman, so that the load program and the backend are not the limit on two cores.
 import type { Figures, Lab } from '../lab.ts';
 import type { Variant } from '../options.ts';
 import { type Peer, familyOfPeer, watched } from '../peers/peer.ts';
@@ -43,7 +43,7 @@ export async function workers(lab: Lab): Promise<readonly Sample[]> {
   return samples;
 }
 
-/** A checkout may be older than workers. */
+/** A checkout may lack the setting `workers`. */
 async function whyNoWorkers(
   lab: Lab,
   port: number,

@@ -3,30 +3,30 @@ import { familyOf } from '../processes.ts';
 
 export interface Peer extends AsyncDisposable {
   readonly name: string;
-  /** On 127.0.0.1. */
+  /** The peer's port on 127.0.0.1. */
   readonly port: number;
-  /** The proxy's first process; undefined when there is no proxy. */
+  /** The first process of the proxy; undefined without a proxy. */
   readonly pid: number | undefined;
-  /** From its start until it took connections, where that is known to the millisecond. */
+  /** Milliseconds from the start to the first accepted connection, if they were measured exactly. */
   readonly startedWithinMs?: number;
-  /** What it exposes for Prometheus, if it does. */
+  /** The text for Prometheus; undefined for a peer without metrics. */
   metrics?(): Promise<string>;
 }
 
-/** All its processes. */
+/** The ids of all its processes. */
 export function familyOfPeer({ pid }: Peer): readonly number[] {
   return pid === undefined ? [] : familyOf(pid);
 }
 
-/** As the load program takes them. */
+/** The process ids in the form of the load program's arguments. */
 export function watched(peer: Peer): string {
   return familyOfPeer(peer).join(',');
 }
 
-/** What a peer is started with. */
+/** The arguments of a peer's start. */
 export interface Surroundings {
-  /** On 127.0.0.1, of the PostgreSQL or what speaks as one. */
+  /** The port of the PostgreSQL, or of the tiny backend, on 127.0.0.1. */
   readonly backendPort: number;
-  /** Who PgBouncer is there. */
+  /** PgBouncer's login role at the backend. */
   readonly user: string;
 }

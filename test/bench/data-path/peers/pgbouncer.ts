@@ -1,4 +1,4 @@
-// PgBouncer with a server connection for each client, start to end: the mode in which it does what the other peers do.
+// PgBouncer in session mode, with one server connection per client: the mode in which its work is comparable.
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ export async function startPgbouncer({ backendPort, user }: Surroundings): Promi
   const directory = mkdtempSync(join(tmpdir(), 'pointsman-pgbouncer-'));
   const file = join(directory, 'pgbouncer.ini');
   writeFileSync(file, configuration(port, backendPort, user));
-  // It refuses to run as root.
+  // PgBouncer refuses to run as root, and its own user needs access.
   chmodSync(directory, 0o755);
   const begunMs = performance.now();
   const child = new Child({ command: pgbouncer, args: [file], isUnprivileged: true });

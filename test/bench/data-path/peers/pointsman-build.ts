@@ -1,24 +1,24 @@
-// Pointsman as the package has it: a checkout's programs built into a directory of their own, beside its dependencies.
+// Pointsman as its package has it: the built programs of a checkout in their own directory, beside its dependencies.
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { run } from '../child.ts';
 
 export interface Build extends Disposable {
-  /** The compiled command. */
+  /** The path of the compiled command. */
   readonly main: string;
 }
 
-/** Node's options as the command's own first line has them. */
+/** Node's options from the command's first line. */
 export function flagsOf(main: string): readonly string[] {
   const [first = ''] = readFileSync(main, 'utf8').split('\n');
   return first.startsWith('#!') ? first.split(' ').filter((word) => word.startsWith('--')) : [];
 }
 
-/** `files`: each source compiled by itself, for who wants to know which one it was. */
+/** `files`: each source is compiled by itself, so that a profile names the source. */
 export type BuiltAs = 'package' | 'files';
 
-/** A checkout of a time before there were bundles is built as files. */
+/** Builds a checkout; one that is older than the bundles is built as files. */
 export async function buildPointsman(checkout: string, as: BuiltAs): Promise<Build> {
   const directory = mkdtempSync(join(tmpdir(), 'pointsman-build-'));
   copyFileSync(join(checkout, 'package.json'), join(directory, 'package.json'));

@@ -1,4 +1,4 @@
-// Pointsman as its users run it, compiled, before a management API in another process; with everything on that is on by default.
+// Pointsman as its users run it: compiled, with the default settings, and with a management API in another process.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -41,7 +41,7 @@ export const configuration: Area = {
       },
     );
 
-    contract('reload.rereads', "POST /reload: the member's own configuration is read then, not before", async (on) => {
+    contract('reload.rereads', "POST /reload: the member reads its own configuration again, and not earlier", async (on) => {
       const [first] = await on.replicas();
       const started = await on.sql(first, 'select pg_postmaster_start_time()::text');
       await on.target.configureTags(first.name, { zone: 'eu-3' });
@@ -54,7 +54,7 @@ export const configuration: Area = {
       expect(await on.sql(first, 'select pg_postmaster_start_time()::text')).toBe(started);
     });
 
-    contract('error.400.format', '400 for a body that is no JSON, or no object', async (on) => {
+    contract('error.400.format', '400 for a body that is not JSON or not an object', async (on) => {
       const leader = await on.leader();
       const before = await on.config();
       for (const text of ['{"ttl": ', 'ttl=30', '[1]', '"ttl"']) {
@@ -95,7 +95,7 @@ export const configuration: Area = {
       },
     );
 
-    contract('error.400.types', 'PATCH /config: 400 for values of another type than listed', async (on) => {
+    contract('error.400.types', 'PATCH /config: 400 for values of the wrong type', async (on) => {
       const [leader, before] = [await on.leader(), await on.config()];
       const { maximum_lag_on_failover: bytes, postgresql } = before;
       const [{ use_pg_rewind: isRewound }, patch] = [record(postgresql), { method: 'PATCH' }];
@@ -128,7 +128,7 @@ export const configuration: Area = {
       },
     );
 
-    contract('read./config', 'what was put is what every member tells', async (on) => {
+    contract('read./config', 'every member returns the configuration that was put', async (on) => {
       const before = await on.config();
       await on.withConfig({ retry_timeout: Number(before['retry_timeout']) + 1 }, async () => {
         for (const member of on.target.members()) {

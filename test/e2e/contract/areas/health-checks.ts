@@ -67,7 +67,7 @@ export const healthChecks: Area = {
       });
     }
 
-    contract(['health.get', 'health.body'], 'GET: 200 and 503 alike carry JSON on the node state', async (on) => {
+    contract(['health.get', 'health.body'], 'GET: both 200 and 503 have JSON with the node state', async (on) => {
       for (const member of [await on.leader(), (await on.replicas())[0]]) {
         const { role, state, database_system_identifier: identifier } = await on.node(member);
         for (const path of ORDINARY) {
@@ -78,7 +78,7 @@ export const healthChecks: Area = {
       }
     });
 
-    contract('health.body.probes', 'GET of /liveness and /readiness carries it too', async (on) => {
+    contract('health.body.probes', 'GET of /liveness and /readiness has the same JSON', async (on) => {
       const leader = await on.leader();
       const bodies = await Promise.all(PROBES.map((path) => on.ask(leader, path)));
       const carryState = bodies.map(({ text }) => text.includes('"state"'));

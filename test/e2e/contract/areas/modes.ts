@@ -110,7 +110,7 @@ function defineQuorum(contract: Contract): void {
 }
 
 function definePause(contract: Contract): void {
-  contract('node.pause', 'the indicator pause is there while the cluster is paused', async (on) => {
+  contract('node.pause', 'the indicator pause is set while the cluster is paused', async (on) => {
     const shown = () => Promise.all(on.target.members().map(async (member) => 'pause' in (await on.node(member))));
     await on.withConfig({ pause: true }, async () => {
       await on.until('pause on every member', async () => (await shown()).every(Boolean));
@@ -121,7 +121,7 @@ function definePause(contract: Contract): void {
 }
 
 function definePausedSwitchover(contract: Contract): void {
-  contract('error.412.paused', 'while paused: no switchover without a candidate, and none later', async (on) => {
+  contract('error.412.paused', 'while paused: no switchover without a candidate, and no scheduled one', async (on) => {
     const [leader, [candidate]] = [await on.leader(), await on.replicas()];
     const later = new Date(Date.now() + 3_600_000).toISOString();
     await on.withConfig({ pause: true }, async () => {

@@ -40,7 +40,7 @@ function defineNodeStatus(contract: Contract): void {
     },
   );
 
-  contract('node.postmaster_start_time', 'when the server was started, with its offset from UTC', async (on) => {
+  contract('node.postmaster_start_time', 'the start time of the server with an offset from UTC', async (on) => {
     for (const member of on.target.members()) {
       const text = String((await on.node(member))['postmaster_start_time']);
       expect(text).toMatch(ISO_WITH_OFFSET);
@@ -78,20 +78,20 @@ function defineNodeStatus(contract: Contract): void {
     for (const member of on.target.members()) expect((await on.node(member))['timeline']).toBe(timeline);
   });
 
-  contract('node.replication', 'one entry per attached member: application_name, state, sync_state', async (on) => {
+  contract('node.replication', 'one entry per connected member: application_name, state, sync_state', async (on) => {
     const entries = list((await on.node(await on.leader()))['replication']).map(record);
     const shown = entries.map(({ application_name: name, state, sync_state: sync }) => [name, state, sync]);
     const names = (await on.replicas()).map(({ name }) => name);
     expect(sorted(shown)).toEqual(sorted(names.map((name) => [name, 'streaming', 'async'])));
   });
 
-  contract('node.dcs_last_seen', 'epoch seconds, not long ago', async (on) => {
+  contract('node.dcs_last_seen', 'recent epoch seconds', async (on) => {
     const seen = (await on.node(await on.leader()))['dcs_last_seen'];
     expect(typeName(seen)).toBe('integer');
     expect(Math.abs(Date.now() / 1000 - Number(seen))).toBeLessThan(15);
   });
 
-  contract('node.database_system_identifier', "PostgreSQL's, digits in a string, on every member", async (on) => {
+  contract('node.database_system_identifier', "PostgreSQL's own, as a string of digits, on every member", async (on) => {
     const text = await on.sql(await on.leader(), 'select system_identifier::text from pg_control_system()');
     expect(text).toMatch(/^\d+$/);
     for (const member of on.target.members()) {
@@ -114,7 +114,7 @@ function defineNodeStatus(contract: Contract): void {
 }
 
 function defineClusterDocument(contract: Contract): void {
-  contract(['read./cluster', 'cluster.members'], 'every member tells the same ones', async (on) => {
+  contract(['read./cluster', 'cluster.members'], 'every member returns the same ones', async (on) => {
     const names = on.target.members().map(({ name }) => name);
     for (const member of on.target.members()) {
       const document = record(parse(await on.ask(member, '/cluster')));
@@ -141,7 +141,7 @@ function defineClusterDocument(contract: Contract): void {
     });
   }
 
-  contract('cluster.member.role', 'leader, and replica for the others', async (on) => {
+  contract('cluster.member.role', 'leader, or replica for the other members', async (on) => {
     expect((await on.entry((await on.leader()).name))['role']).toBe('leader');
     for (const { name } of await on.replicas()) expect((await on.entry(name))['role']).toBe('replica');
   });

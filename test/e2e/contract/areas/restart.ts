@@ -35,7 +35,7 @@ export async function isPending(on: ContractRun, member: MemberAddress): Promise
 export const restarts: Area = {
   name: 'restart',
   define: (contract) => {
-    contract('node.down', 'while a replica restarts: the fields that it had before', async (on) => {
+    contract('node.down', 'a restarting replica keeps the fields that it had before', async (on) => {
       const [first] = await on.replicas();
       const missing = new Set<string>();
       const over = new AbortController();
@@ -119,7 +119,7 @@ function definePending(contract: Contract): void {
     },
   );
 
-  contract('restart.restart_pending.false', 'restart_pending false is no condition', async (on) => {
+  contract('restart.restart_pending.false', 'restart_pending false is not a condition', async (on) => {
     const [first] = await on.replicas();
     const contractual = { status: 200, restarted: true };
     expect(await attempt(on, first, { restart_pending: false })).toEqual(

@@ -68,14 +68,14 @@ function defineImmediate(contract: Contract): void {
     },
   );
 
-  contract('switchover.no-candidate', 'POST /switchover without a candidate: one of the others', async (on) => {
+  contract('switchover.no-candidate', 'POST /switchover without a candidate: another member becomes leader', async (on) => {
     const [old, [asked]] = [await on.leader(), await on.replicas()];
     // Any member accepts the request.
     expect((await post(on, asked, '/switchover', { leader: old.name })).status).toBe(200);
     expect((await on.leader()).name).not.toBe(old.name);
   });
 
-  contract('failover.with-leader', 'POST /failover with the leader: as a switchover', async (on) => {
+  contract('failover.with-leader', 'POST /failover with the leader works as a switchover', async (on) => {
     const [old, [candidate]] = [await on.leader(), await on.replicas()];
     const body = { leader: old.name, candidate: candidate.name };
     expect((await post(on, old, '/failover', body)).status).toBe(200);
@@ -151,7 +151,7 @@ function defineHistory(contract: Contract): void {
     },
   );
 
-  contract('history.leader', 'position 5, where the version has it: who became leader', async (on) => {
+  contract('history.leader', 'position 5, if the version has it: the new leader', async (on) => {
     const leader = await on.leader();
     const last = await on.until('the last entry', async () =>
       (await history(on)).findLast((entry) => entry.length === 5),

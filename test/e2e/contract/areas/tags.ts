@@ -67,7 +67,7 @@ export const tags: Area = {
       },
     );
 
-    contract('tag.equal', 'a value that is no string equals its text; HEAD and OPTIONS filter too', async (on) => {
+    contract('tag.equal', 'a value that is not a string equals its text; HEAD and OPTIONS filter as well', async (on) => {
       const [first] = await on.replicas();
       await on.withTags(first, { archive: true }, async () => {
         expect(await on.status(first, '/replica?tag_archive=true', 'HEAD')).toBe(200);
@@ -82,7 +82,7 @@ export const tags: Area = {
       });
     }
 
-    contract('parameters.combined', 'lag and a tag: both must hold', async (on) => {
+    contract('parameters.combined', 'lag and a tag: both conditions must be met', async (on) => {
       const [first] = await on.replicas();
       await on.withTags(first, { zone: 'eu-1' }, async () => {
         expect(await on.status(first, '/replica?lag=16MB&tag_zone=eu-1')).toBe(200);
