@@ -21,8 +21,8 @@ describeOnPatroni('COPY of 1 GiB, on Patroni', () => {
   }
 
   it('out, in, and out again from a replica: equal checksums', async () => {
-    const generator =
-      "copy (select i, repeat(md5(i::text), 31) || 'tail' " + `from generate_series(1, ${ROWS}) i) to stdout`;
+    const generator = `copy (select i, repeat(md5(i::text), 31) || 'tail'
+      from generate_series(1, ${ROWS}) i) to stdout`;
     await runTool('psql', await at('write'), [...QUIET, '-c', 'create table bulk (i bigint, body text)']);
 
     const out = startTool('psql', await at('write'), [...QUIET, '-c', generator]);

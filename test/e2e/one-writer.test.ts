@@ -41,9 +41,8 @@ describeOnEveryCluster('many writers through failovers', (on) => {
     expected.push(await writesOn(serverName(fourth)));
     const sinceThen = writers.acknowledged.slice(before).filter(({ server }) => server === serverName(fourth));
     const beganAt = Math.min(...sinceThen.map(({ atSeconds }) => atSeconds));
-    const late =
-      `select key from keys where server = '${serverName(third)}' ` +
-      `and extract(epoch from at)::float8 > ${beganAt}`;
+    const late = `select key from keys where server = '${serverName(third)}'
+      and extract(epoch from at)::float8 > ${beganAt}`;
     const strays = await cluster.sql(third.name, late);
     await cluster.thawManager(third.name);
     await writers.stop();

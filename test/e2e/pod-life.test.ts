@@ -187,23 +187,20 @@ describeUnless(missingForSandbox ?? missingKustomize ?? missingHelm, "a sidecar 
   it.each([
     ['job', 0, 'Succeeded'],
     ['failing-job', 1, 'Failed'],
-  ])(
-    '%s: the pod ends with its exit code %i, and Pointsman does not keep the pod alive',
-    async (kind, code, phase) => {
-      await openGate();
-      const manifests = await renderKustomization('examples/job');
-      const pod = await podOf(manifests, manifestOf(manifests, 'Job'), kind);
-      const before = await wrote(`${kind}: first`);
-      await pod.start();
-      expect(await pod.ended()).toBe(phase);
-      expect(pod.told('told-to-end', 'killed', 'exited')).toEqual([
-        `exited nightly ${code}`,
-        'told-to-end pointsman',
-        'exited pointsman 0',
-      ]);
-      expect(await wrote(`${kind}: first`)).toBe(before + 1);
-    },
-  );
+  ])('%s: the pod ends with its exit code %i, and Pointsman does not keep the pod alive', async (kind, code, phase) => {
+    await openGate();
+    const manifests = await renderKustomization('examples/job');
+    const pod = await podOf(manifests, manifestOf(manifests, 'Job'), kind);
+    const before = await wrote(`${kind}: first`);
+    await pod.start();
+    expect(await pod.ended()).toBe(phase);
+    expect(pod.told('told-to-end', 'killed', 'exited')).toEqual([
+      `exited nightly ${code}`,
+      'told-to-end pointsman',
+      'exited pointsman 0',
+    ]);
+    expect(await wrote(`${kind}: first`)).toBe(before + 1);
+  });
 
   it('an application that does not end is killed after the grace period; Pointsman ends by itself', async () => {
     await openGate();

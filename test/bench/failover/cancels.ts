@@ -20,9 +20,8 @@ async function cancelThrough(lab: Lab, peer: Peer, queries: number): Promise<num
   const running: LongQuery[] = [];
   try {
     for (let opened = 0; opened < queries; opened += 1) running.push(await peer.longQuery());
-    const count =
-      'select count(*)::int as count from pg_stat_activity ' +
-      `where state = 'active' and query = '${LONG_QUERY}'`;
+    const count = `select count(*)::int as count from pg_stat_activity
+      where state = 'active' and query = '${LONG_QUERY}'`;
     const allRun = async (): Promise<boolean> => {
       const rows = await Promise.all(replicas.map(({ name }) => lab.cluster.sql(name, count)));
       return rows.reduce((total, [row]) => total + Number(row?.['count']), 0) === queries;

@@ -41,7 +41,7 @@ export const configuration: Area = {
       },
     );
 
-    contract('reload.rereads', "POST /reload: the member reads its own configuration again, and not earlier", async (on) => {
+    contract('reload.rereads', 'POST /reload makes the member read its own configuration again', async (on) => {
       const [first] = await on.replicas();
       const started = await on.sql(first, 'select pg_postmaster_start_time()::text');
       await on.target.configureTags(first.name, { zone: 'eu-3' });

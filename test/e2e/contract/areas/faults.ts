@@ -84,7 +84,7 @@ function defineWithoutLeader(contract: Contract): void {
 function definePromotion(contract: Contract): void {
   contract(
     'service.promotion',
-    'the leader dies: the replica that has less WAL is not promoted',
+    'the leader dies: of two replicas the one that has less WAL is not promoted',
     async (on) => {
       const [old, [behind, ahead]] = [await on.leader(), await on.replicas()];
       try {

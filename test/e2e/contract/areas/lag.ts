@@ -104,7 +104,7 @@ export const lag: Area = {
 
     contract(
       'lag.recorded-position',
-      "lag compares with the position of the leader's last heartbeat",
+      "lag compares with the WAL position that the leader's last heartbeat recorded",
       async (on) => {
         const loopMs = 4000;
         await on.withConfig({ ttl: 30, loop_wait: loopMs / 1000 }, async () => {

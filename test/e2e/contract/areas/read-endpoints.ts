@@ -91,7 +91,7 @@ function defineNodeStatus(contract: Contract): void {
     expect(Math.abs(Date.now() / 1000 - Number(seen))).toBeLessThan(15);
   });
 
-  contract('node.database_system_identifier', "PostgreSQL's own, as a string of digits, on every member", async (on) => {
+  contract('node.database_system_identifier', "PostgreSQL's own, a string of digits, on every member", async (on) => {
     const text = await on.sql(await on.leader(), 'select system_identifier::text from pg_control_system()');
     expect(text).toMatch(/^\d+$/);
     for (const member of on.target.members()) {

@@ -68,7 +68,7 @@ function defineImmediate(contract: Contract): void {
     },
   );
 
-  contract('switchover.no-candidate', 'POST /switchover without a candidate: another member becomes leader', async (on) => {
+  contract('switchover.no-candidate', 'POST /switchover without a candidate: another member leads', async (on) => {
     const [old, [asked]] = [await on.leader(), await on.replicas()];
     // Any member accepts the request.
     expect((await post(on, asked, '/switchover', { leader: old.name })).status).toBe(200);

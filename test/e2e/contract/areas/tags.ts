@@ -67,7 +67,7 @@ export const tags: Area = {
       },
     );
 
-    contract('tag.equal', 'a value that is not a string equals its text; HEAD and OPTIONS filter as well', async (on) => {
+    contract('tag.equal', 'a non-string value equals its text; HEAD and OPTIONS filter, too', async (on) => {
       const [first] = await on.replicas();
       await on.withTags(first, { archive: true }, async () => {
         expect(await on.status(first, '/replica?tag_archive=true', 'HEAD')).toBe(200);
