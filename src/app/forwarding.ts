@@ -42,7 +42,7 @@ export function createForwarding({
   descriptors,
 }: ForwardingOptions): Proxy {
   const size = processCount(config);
-  const seams = {
+  const dependencies = {
     freshen: monitor.freshen.bind(monitor),
     onTrigger: monitor.trigger.bind(monitor),
     onEvent,
@@ -52,7 +52,7 @@ export function createForwarding({
   if (size === 1) {
     return createProxy({
       ...config,
-      ...seams,
+      ...dependencies,
       inherited,
       descriptors,
       table: () => monitor.table(),
@@ -64,7 +64,7 @@ export function createForwarding({
   const program = extname(import.meta.url) === '.ts' ? '../worker-main.ts' : './worker-main.js';
   const snapshot = () => monitor.snapshot();
   return createSupervisor({
-    ...seams,
+    ...dependencies,
     policy: config,
     size,
     startProcess: forker(fileURLToPath(new URL(program, import.meta.url))),

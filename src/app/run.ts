@@ -30,8 +30,8 @@ async function run(process: NodeJS.Process, clock: Clock, start: Parameters<RunA
   logStarting(log, process, config, file);
   for (const warning of warnings) log.warn({ event: 'config_warning' }, formatProblems([warning]));
   const inherited = passedSockets(process.env, process.pid);
-  const seams = { load: reload, inherited, droppedLogLines: dropped, openFiles: readOpenFiles };
-  const app = createApp({ config, log, version, nodeVersion: process.version, clock, ...seams });
+  const dependencies = { load: reload, inherited, droppedLogLines: dropped, openFiles: readOpenFiles };
+  const app = createApp({ config, log, version, nodeVersion: process.version, clock, ...dependencies });
   const systemd = createSystemd({
     env: process.env,
     pid: process.pid,

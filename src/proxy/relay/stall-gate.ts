@@ -10,18 +10,18 @@ import type { ProxyDependencies } from '../options.ts';
  */
 export type Gate = () => Promise<void> | undefined;
 
-type Seams = Pick<ProxyDependencies, 'decideIfDue' | 'freshen' | 'clock'>;
+type Dependencies = Pick<ProxyDependencies, 'decideIfDue' | 'freshen' | 'clock'>;
 
 export class StallGate {
-  readonly #seams: Seams;
+  readonly #deps: Dependencies;
   readonly #waits = new Map<PoolName, Promise<void>>();
   readonly #exclusive = new Map<PoolName, Gate>();
   readonly #shared: Gate;
 
-  constructor(seams: Seams) {
-    this.#seams = seams;
+  constructor(deps: Dependencies) {
+    this.#deps = deps;
     this.#shared = () => {
-      seams.decideIfDue();
+      deps.decideIfDue();
       return undefined;
     };
   }
@@ -36,7 +36,7 @@ export class StallGate {
 
   /** From now on the bytes of clients of exclusive pools wait for fresh evidence, for at most `limitMs`. */
   stalled(pools: readonly PoolPolicy[], noticedAt: Instant, limitMs: number): void {
-    const { clock, freshen } = this.#seams;
+    const { clock, freshen } = this.#deps;
     for (const { name, exclusive } of pools) {
       const asked = exclusive ? freshen(name, noticedAt) : undefined;
       if (asked === undefined) continue;
@@ -54,7 +54,7 @@ export class StallGate {
 
   #exclusiveGate(name: PoolName): Gate {
     return () => {
-      this.#seams.decideIfDue();
+      this.#deps.decideIfDue();
       return this.#waits.size === 0 ? undefined : this.#waits.get(name);
     };
   }
