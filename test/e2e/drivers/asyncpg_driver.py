@@ -91,7 +91,10 @@ async def work():
             except Exception as failure:
                 tell("work", "statement-error", repr(failure))
             finally:
-                await pool.release(session)
+                try:
+                    await pool.release(session)
+                except Exception as failure:
+                    tell("work", "statement-error", repr(failure))
 
     workers = [asyncio.ensure_future(one()) for _ in range(3)]
     await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
