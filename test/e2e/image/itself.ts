@@ -144,7 +144,7 @@ export function describeImageItself(lab: () => ContainerLab): void {
       expect(code).toBe(2);
       expect(stderr).toContain(`${FILE}:3:`);
       expect(stderr).toContain('POINTSMAN_SHUTDOWN_GRACE');
-      expect(stderr).toContain('nothing was started');
+      expect(stderr).toContain('2 problems');
     });
 
     it('runs every command by its name', async () => {

@@ -12,7 +12,7 @@ import type { World } from './histories.ts';
 
 const STRENGTH: Readonly<Record<LeaveMode, number>> = { keep: 0, drain_idle: 1, drain: 2, close: 3 };
 
-/** Sessions that a member could go on with drain only where another member of the pool itself may take them. */
+/** Sessions that could go on at their member drain only if another member of the same pool may take them. */
 function wantedOf(pool: PoolPolicy, { route }: PoolDecision, standing: Extract<Standing, { kind: 'leave' }>): number {
   const mode = pool.onLeave[standing.cause];
   const couldGoOn =
@@ -38,7 +38,7 @@ test('`planActions(t, t)` is empty', () => {
   );
 });
 
-test('a table decided again from the same picture within its validity asks for nothing', () => {
+test('a table decided again from the same snapshot within its validity asks for no action', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       for (const { snapshot, now } of momentsOf(world)) {
@@ -50,8 +50,8 @@ test('a table decided again from the same picture within its validity asks for n
   );
 });
 
-/** A place is where sessions sit: a pool's at one address of a member. What was last done about each is remembered here. */
-test('every member that left a pool is acted on exactly once, and again only when more is asked of its sessions', () => {
+/** A place is one address of a member in one pool. The test remembers the last action for each place. */
+test('each member that left a pool gets exactly one action, and another only when its sessions need more', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       const acted = new Map<string, LeaveMode>();
@@ -89,7 +89,7 @@ test('every member that left a pool is acted on exactly once, and again only whe
               if (from?.kind === 'leave') expect(STRENGTH[mode]).toBeGreaterThan(wantedOf(pool, before, from));
               acted.set(place, mode);
             }
-            // Whoever has gone was told for the last time; a member of that name at that address begins anew.
+            // A member that has left got its last action. A member of that name at that address starts anew.
             if (!isHere || to === undefined) acted.delete(place);
           }
         }
@@ -98,7 +98,7 @@ test('every member that left a pool is acted on exactly once, and again only whe
   );
 });
 
-test('sessions drain from a member that lags, or was promoted, only to a member of the pool itself', () => {
+test('sessions drain from a lagging or promoted member only to a member of the pool itself', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       const tables = tablesOf(world);

@@ -1,6 +1,7 @@
-// A second opinion on when a refused primary is believed again, read from the prose of guarantees.md over the bare facts: the member
-// that showed the higher timeline (or the old identifier) is heard on the new one, every member that answers agrees, another
-// member's document names the leader, and all of it has lasted 30 s. Silence is never agreement. Shares nothing with src/core.
+// A second opinion on when a refused primary is accepted, written from the prose of guarantees.md over the bare facts.
+// The member with the higher timeline (or the old identifier) reports the new one. Every member that answers agrees.
+// Another member's document names the leader. All of this has lasted 30 s. Silence is never agreement. This file shares
+// nothing with src/core.
 import type { Instant } from '../../../src/model/instant.ts';
 import type { MemberName } from '../../../src/model/member.ts';
 import type { MemberStatus } from '../../../src/model/member-status.ts';
@@ -14,7 +15,7 @@ export interface Document {
 
 export interface Picture {
   readonly members: readonly Known[];
-  /** Documents of members other than the leader they name, in order. */
+  /** Documents of members other than the leader that they name, in order. */
   readonly documents: readonly Document[];
   readonly top: number | undefined;
   readonly topBy: readonly MemberName[];
@@ -37,7 +38,7 @@ interface Saying {
 
 const NO_PRIMARY = ['replica', 'standby_leader', 'demoted', 'uninitialized'];
 
-/** What a member said under its own name and scope, oldest first. */
+/** The reports of a member under its own name and scope, oldest first. */
 function sayingsOf({ name, facts }: Known): readonly Saying[] {
   const said: Saying[] = [];
   for (const { probe, at } of facts) {
@@ -52,7 +53,7 @@ function sayingsOf({ name, facts }: Known): readonly Saying[] {
   return said;
 }
 
-/** Since when the newest of these is what was said all along, without a gap of 10 s. */
+/** The start of the unbroken run of equal reports that ends with the newest one; a gap of 10 s breaks the run. */
 function lastingSince(said: readonly Saying[]): Instant {
   let since = Infinity;
   const newest = said.at(-1);
@@ -76,7 +77,7 @@ function namedSince(documents: readonly Document[], leader: MemberName, now: Ins
   return since;
 }
 
-/** Who is believed at `now` although refused so far. */
+/** The members that were refused so far and are accepted at `now`. */
 export function agreedOn(picture: Picture, now: Instant): Agreed | undefined {
   const { members, top } = picture;
   const primaries = members.flatMap((member) => {
@@ -102,7 +103,10 @@ export function agreedOn(picture: Picture, now: Instant): Agreed | undefined {
   return undefined;
 }
 
-/** Since when each of the others agrees; Infinity: it does not. Who said nothing for long is left out, unless it is a witness. */
+/**
+ * The instant from which each other member agrees; Infinity means that it does not agree. A member that was silent for
+ * long is left out, unless it is a witness.
+ */
 function othersSince(picture: Picture, agreed: Agreed, now: Instant): readonly Instant[] {
   const { members, topBy, system } = picture;
   const showed = members.filter(({ facts }) => {

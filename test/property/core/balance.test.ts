@@ -1,4 +1,4 @@
-// Sharing sessions out: within the targets, in proportion to the weights, and never more to who has more.
+// Picks stay within the targets, follow the weights, and never give more to a member that already has more.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { pickTarget, rampedShare } from '../../../src/core/balance.ts';
@@ -38,7 +38,7 @@ function pick(balance: Balance, given: readonly Place[], chance: number, credits
   });
 }
 
-/** Adds `count` sessions one after the other; none ends. */
+/** Adds `count` sessions one after the other; no session ends. */
 function fill(balance: Balance, given: readonly Place[], count: number, chanceOf: (turn: number) => number): number[] {
   const loads = given.map(() => 0);
   let credits: Credits = new Map();
@@ -51,7 +51,7 @@ function fill(balance: Balance, given: readonly Place[], count: number, chanceOf
   return loads;
 }
 
-test('a pick is one of the targets, and a far one only where none is near', () => {
+test('a pick is one of the targets, and a far one only if no target is near', () => {
   fc.assert(
     fc.property(fc.constantFrom(...BALANCES), places, chances, (balance, given, chance) => {
       const { target } = pick(balance, given, chance);
@@ -61,7 +61,7 @@ test('a pick is one of the targets, and a far one only where none is near', () =
   );
 });
 
-test('by least sessions nobody would be less loaded for its weight', () => {
+test('least_sessions: no other target has less load for its weight', () => {
   fc.assert(
     fc.property(places, chances, (given, chance) => {
       const near = given.some(({ isFar }) => !isFar) ? given.filter(({ isFar }) => !isFar) : given;
@@ -73,7 +73,7 @@ test('by least sessions nobody would be less loaded for its weight', () => {
 });
 
 test('more load never makes a pick more likely', () => {
-  // Of up to six that tie each has as many of these chances.
+  // If up to six targets tie, each has the same number of these chances.
   const grid = Array.from({ length: 60 }, (_, index) => (index + 0.5) / 60);
   fc.assert(
     fc.property(
@@ -92,7 +92,7 @@ test('more load never makes a pick more likely', () => {
   );
 });
 
-test('sessions that stay are shared out by weight: nobody is off by more than one session of each other member', () => {
+test('lasting sessions follow the weights: a member deviates by at most one session for each other member', () => {
   const near = places.map((given) => given.map((place) => ({ ...place, isFar: false })));
   fc.assert(
     fc.property(fc.constantFrom('least_sessions' as const, 'round_robin' as const), near, (balance, given) => {
@@ -106,7 +106,7 @@ test('sessions that stay are shared out by weight: nobody is off by more than on
   );
 });
 
-test('by chance each has its part of the chances', () => {
+test('random: each member has its share of the chances', () => {
   const near = places.map((given) => given.map((place) => ({ ...place, isFar: false })));
   fc.assert(
     fc.property(near, (given) => {
@@ -120,7 +120,7 @@ test('by chance each has its part of the chances', () => {
   );
 });
 
-test('round_robin of equals gives each the same number of turns, whoever joined or left before', () => {
+test('round_robin gives equal members the same number of turns, also after members join or leave', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 5 }), (sizes) => {
       let credits: Credits = new Map();
@@ -132,7 +132,7 @@ test('round_robin of equals gives each the same number of turns, whoever joined 
           credits = picked.credits;
           turns.push(picked.target.member);
         }
-        // The first round may still make up for what was owed when the others left.
+        // The first round may still even out turns that were due when the other members left.
         for (const index of given.keys()) {
           const own = turns.slice(size).filter((member) => member === `${index}`);
           expect(Math.abs(own.length - 3)).toBeLessThanOrEqual(1);
@@ -143,7 +143,7 @@ test('round_robin of equals gives each the same number of turns, whoever joined 
   );
 });
 
-test('a newcomer’s part grows with time, is never nothing and never more than the whole', () => {
+test('the share of a member in slow start grows with time, is never zero and never above the whole', () => {
   fc.assert(
     fc.property(fc.nat(), fc.nat(), fc.nat({ max: 60_000 }), (one, other, slowStartMs) => {
       const [early, late] = [Math.min(one, other), Math.max(one, other)];

@@ -1,5 +1,5 @@
-// Histories in which a primary comes back below what was seen: on a lower timeline, or with another system identifier. Round by round
-// the members agree on it, or nearly so.
+// Histories in which a primary comes back on a lower timeline or with another system identifier. From round to round
+// the members agree on it, or almost agree.
 import * as fc from 'fast-check';
 import type { Instant } from '../../../src/model/instant.ts';
 import type { MemberName } from '../../../src/model/member.ts';
@@ -20,7 +20,7 @@ import {
 import { NAMES } from './histories.ts';
 import type { Event, World } from './histories.ts';
 
-/** What goes wrong with one piece of news of a round: mostly nothing. */
+/** The fault in one report of a round; most reports have none. */
 type Flaw = 'none' | 'missing' | 'silent' | 'dead' | 'former' | 'rival' | 'nameless';
 
 const flaw = fc.oneof(
@@ -28,7 +28,7 @@ const flaw = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom<Flaw>('missing', 'silent', 'dead', 'former', 'rival', 'nameless') },
 );
 
-/** pg-2 was the primary, pg-1 is it now. Flaws are of pg-1, pg-2, pg-3 and the document. */
+/** pg-2 was the primary, now pg-1 is. The flaws belong to pg-1, pg-2, pg-3 and the document. */
 export const comebacks: fc.Arbitrary<World> = fc
   .record({
     isIdentity: fc.boolean(),

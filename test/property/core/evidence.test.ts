@@ -1,4 +1,4 @@
-// The properties of guarantees.md about whom to believe, over random histories; each title quotes the property it holds the core to.
+// The properties of guarantees.md about evidence, over random histories. Each title quotes its property.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
@@ -21,10 +21,10 @@ import { NAMES, snapshotAfter, worlds } from './histories.ts';
 import { aboutWriting } from './words.ts';
 import { everyTable } from './tables.ts';
 
-/** Where a member has said who it is, an answer that does not is no evidence. */
+/** If a member has reported its identity before, an answer without identity is no evidence. */
 const US = { scope: 'lab' };
 
-test('G1: at most one member in an exclusive pool, at every instant', () => {
+test('G1: an exclusive pool has at most one member at every instant', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       everyTable(world, (table) => {
@@ -36,7 +36,7 @@ test('G1: at most one member in an exclusive pool, at every instant', () => {
   );
 });
 
-test('never one on a timeline below the highest seen', () => {
+test('the primary is never on a timeline below the highest seen', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       everyTable(world, (table, told) => {
@@ -54,7 +54,7 @@ test('never one on a timeline below the highest seen', () => {
   );
 });
 
-test('G2: never one whose evidence is stale: a yes or a vouch begun within the last 5 s', () => {
+test('G2: the primary never has stale evidence: its yes or vouch began within the last 5 s', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       everyTable(world, (table, told, now) => {
@@ -71,7 +71,7 @@ test('G2: never one whose evidence is stale: a yes or a vouch begun within the l
   );
 });
 
-test('G5: read evidence is younger than 10 s, except by fallback', () => {
+test('G5: read evidence is younger than 10 s, except in a fallback', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       everyTable(world, (table, told, now) => {
@@ -89,7 +89,7 @@ test('G5: read evidence is younger than 10 s, except by fallback', () => {
   );
 });
 
-test('a member that was negative at t comes back only by a probe started after t', () => {
+test('a member that answered no at t comes back only by a probe that started after t', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       everyTable(world, (table, told) => {
@@ -111,7 +111,7 @@ test('a member that was negative at t comes back only by a probe started after t
   );
 });
 
-test('a dead member is in no pool until it has answered again', () => {
+test('a dead member is in no pool until it answers again', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       everyTable(world, (table, told) => {
@@ -128,7 +128,7 @@ test('a dead member is in no pool until it has answered again', () => {
   );
 });
 
-test('G13: nothing is routed before the first complete round', () => {
+test('G13: no session is routed before the first complete round', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       everyTable(world, (table, told) => {
@@ -139,7 +139,7 @@ test('G13: nothing is routed before the first complete round', () => {
   );
 });
 
-test('the member of the exclusive pool is in no other pool unless by fallback', () => {
+test('the member of the exclusive pool is in no other pool, except as a fallback', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       everyTable(world, (table) => {
@@ -154,7 +154,7 @@ test('the member of the exclusive pool is in no other pool unless by fallback', 
   );
 });
 
-test('G3: a no takes the member out in the same step, whatever else is known', () => {
+test('G3: a no evicts the member synchronously, whatever else is known', () => {
   fc.assert(
     fc.property(
       worlds,
@@ -175,7 +175,7 @@ test('G3: a no takes the member out in the same step, whatever else is known', (
   );
 });
 
-test('G3: a primary that says no because it stops gets nobody new; its sessions are PostgreSQL’s, until silence_grace', () => {
+test('G3: a stopping primary that answers no gets no new sessions; PostgreSQL ends the others, until silence_grace', () => {
   const states = fc.constantFrom('stopping', 'stopped', 'starting', 'crashed');
   fc.assert(
     fc.property(worlds, states, fc.integer({ min: 1, max: 40_000 }), (world, state, laterMs) => {
@@ -196,7 +196,7 @@ test('G3: a primary that says no because it stops gets nobody new; its sessions 
   );
 });
 
-test('G4: a proven primary on a higher timeline takes every other one out at once', () => {
+test('G4: a proven primary on a higher timeline evicts every other one at once', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       const at = (world.history.at(-1)?.now ?? 0) + 1;

@@ -1,5 +1,5 @@
-// Random histories of a cluster as the monitor would see it: answers of every kind, failures, refusals, vouches and member lists
-// over one to four members, observed in increasing instants, begun now and then in another order than they end.
+// Random histories of a cluster as the monitor sees it: answers, failures, refusals, vouches and member lists over one
+// to four members. Instants increase, but some observations end in another order than they began.
 import * as fc from 'fast-check';
 import type { Instant } from '../../../src/model/instant.ts';
 import type { MemberName } from '../../../src/model/member.ts';
@@ -25,7 +25,7 @@ import {
 export const ZONE_CHECK = '/replica?tag_zone=a';
 export const NAMES = ['pg-1', 'pg-2', 'pg-3', 'pg-4'] as const;
 
-/** An observation and when it arrived; its own instant is when it began. */
+/** An observation and its arrival; its own instant is its start. */
 export interface Event {
   readonly now: Instant;
   readonly observation: Observation;
@@ -67,7 +67,7 @@ function mostly<T>(usual: T, ...rare: readonly T[]): fc.Arbitrary<T> {
 
 const positions = fc.constantFrom(80 * MB, 100 * MB, 110 * MB, 130 * MB, 'invalid' as const);
 
-/** A body in which each fact may be missing; role, state and identity are ordinary most of the time. */
+/** A body that may lack each fact; role, state and identity are ordinary most of the time. */
 function bodyOf(role: Role, timeline: number): fc.Arbitrary<MemberStatus> {
   const status: fc.Arbitrary<MemberStatus> = fc.record(
     {
@@ -135,7 +135,7 @@ const failures = fc.record({
   ),
 });
 
-/** One step: `gapMs` after the one before, about something begun `lateMs` ago. */
+/** One observation: it arrives `gapMs` after the one before and began `lateMs` ago. */
 interface Step {
   readonly gapMs: number;
   readonly lateMs: number;
@@ -144,7 +144,7 @@ interface Step {
 
 const names = fc.constantFrom(...NAMES);
 
-/** What a list says of a scheduled switchover: nothing that was read, that there is none, or one soon. */
+/** The scheduled switchover of a list: not read, none, or one soon. */
 const scheduled: fc.Arbitrary<(startedAt: Instant) => Pick<MembersObservation, 'switchover'>> = fc.oneof(
   fc.constant(() => ({})),
   fc.constant(() => ({ switchover: 'none' as const })),
@@ -160,7 +160,7 @@ const contents: fc.Arbitrary<Step['observe']> = fc.oneof(
       .tuple(names, answers, mostly<'own' | 'none' | 'pg-1'>('own', 'none', 'pg-1'))
       .map(([member, { check, outcome }, name]) => (startedAt: Instant): Observation => {
         const { body } = outcome;
-        // A body with nothing in it stays so: it is the one that does not report its identity.
+        // An empty body stays empty: it is the body that does not report its identity.
         const isNamed = body?.scope !== undefined && name !== 'none';
         const named = isNamed ? { ...body, name: name === 'own' ? member : name } : body;
         return { kind: 'probe', member, startedAt, check, outcome: { ...outcome, body: named } };
@@ -217,7 +217,7 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
   { minLength: 3, maxLength: 24 },
 );
 
-/** Most histories begin with a whole round without an answer, so that the picture is complete early. */
+/** Most histories begin with a whole round without answers, so that the first round is complete early. */
 export const worlds: fc.Arbitrary<World> = fc
   .record({ policy: policies, size: fc.integer({ min: 1, max: 4 }), hasFirstRound: mostly(true, false), steps })
   .map(({ policy, size, hasFirstRound, steps: taken }) => {
@@ -236,7 +236,7 @@ export function snapshotAfter({ policy, history }: World): Snapshot {
   return history.reduce((snapshot, { observation }) => observe(policy, snapshot, observation), emptySnapshot('lab'));
 }
 
-/** Each snapshot of a history with the instants at which it is worth deciding: on arrival, and just before the next one. */
+/** Each snapshot of a history with the instants to decide at: on arrival, and just before the next snapshot. */
 export function momentsOf({
   policy,
   history,

@@ -1,4 +1,4 @@
-// G6 over random histories: degraded reads only where everybody else is out, and only for lag.
+// G6 over random histories: degraded reads begin only if every other member is excluded, and only because of lag.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
@@ -20,7 +20,7 @@ import {
 import type { Observation } from '../../../src/model/observation.ts';
 import { momentsOf, worlds } from './histories.ts';
 
-/** With `read` on its own. What it does when everybody lags changes no snapshot. */
+/** Gives `read` its own policy. The policy for lagging members changes no snapshot. */
 function reading(policy: RoutingPolicy, whenAllLagging: WhenAllLagging): RoutingPolicy {
   const pools = policy.pools.map((pool) =>
     pool.name === 'read' ? { ...pool, fallback: undefined, whenAllLagging } : pool,
@@ -32,7 +32,7 @@ function standingsOf(table: RoutingTable): readonly (readonly [string, Standing]
   return [...poolOf(table, 'read').standings];
 }
 
-test('least_lagging opens nobody who is out for more than lag, and nobody while somebody is open', () => {
+test('least_lagging opens only members that are excluded for lag alone, and none while another member is open', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       for (const { snapshot, now } of momentsOf(world)) {
@@ -70,7 +70,7 @@ test('the decision with least_lagging is constant on [decidedAt, validUntil)', (
   );
 });
 
-test('of two that lag those are open that lag least, in whole bounds; while one does not lag it alone is', () => {
+test('of two lagging members the least lagging are open, in whole limits; a member without lag is open alone', () => {
   const positions = fc.array(fc.tuple(fc.integer({ min: 0, max: 200 }), fc.integer({ min: 0, max: 200 })), {
     minLength: 2,
     maxLength: 4,
@@ -84,7 +84,7 @@ test('of two that lag those are open that lag least, in whole bounds; while one 
         ...names.map((name, i) => isReplica(name, index * 1000, { replayed: (replayed[i] ?? 0) * MB })),
       ]);
       const table = aTable(policy, ticks.length * 1000 - 900, aList(0, 'pg-1', ...names), ...history);
-      // Both are late by the last two answers, as many as take a reader out.
+      // Both exceed the limit in the last two answers; two answers exclude a reader.
       const lags = names.map((_, i) => ticks.slice(-2).map((replayed) => 200 - (replayed[i] ?? 0)));
       const inTime = names.filter((_, i) => lags[i]?.some((lag) => lag <= 16));
       const bounds = lags.map((recent) => Math.floor((recent.at(-1) ?? 0) / 16));

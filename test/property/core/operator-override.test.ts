@@ -1,4 +1,4 @@
-// Draining over random histories: it only ever takes away.
+// Operator drains over random histories: a drain only ever takes members away.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
@@ -6,7 +6,7 @@ import { withDrained } from '../../../src/core/snapshot.ts';
 import { openIn } from '../../support/values/builders.ts';
 import { momentsOf, NAMES, worlds } from './histories.ts';
 
-test('a drained member is open in no pool, and draining puts nobody else into an exclusive one', () => {
+test('a drained member is open in no pool, and its drain opens no other member in an exclusive pool', () => {
   fc.assert(
     fc.property(worlds, fc.subarray([...NAMES], { minLength: 1 }), (world, members) => {
       for (const { snapshot, now } of momentsOf(world)) {
@@ -19,7 +19,7 @@ test('a drained member is open in no pool, and draining puts nobody else into an
         }
         const writers = openIn(before, 'write').filter((name) => !members.some((one) => one === name));
         expect(openIn(after, 'write')).toEqual(writers);
-        // It may hold for longer: what would be asked of who is open is not asked of nobody.
+        // The decision may hold for longer: without an open member there is no eviction to wait for.
         expect(after.validUntil).toBeGreaterThanOrEqual(before.validUntil);
         const last = decideRoutes(world.policy, drained, Math.min(after.validUntil - 1, now + 1_000_000));
         expect({ ...last, decidedAt: now }).toEqual(after);

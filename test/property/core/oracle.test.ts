@@ -7,8 +7,8 @@ import { comebacks } from './comebacks.ts';
 import { momentsOf, snapshotAfter, worlds, ZONE_CHECK } from './histories.ts';
 import { whoIsThere, whoReads, whoWrites, whyWritesWait } from './oracle.ts';
 
-describe('a second opinion, told from the whole list of observations', () => {
-  test('G1, G2: agrees on who writes', () => {
+describe('a second opinion from the whole list of observations', () => {
+  test('G1, G2: both agree on the member that takes writes', () => {
     fc.assert(
       fc.property(worlds, (world) => {
         for (const { snapshot, now, seen } of momentsOf(world)) {
@@ -21,7 +21,7 @@ describe('a second opinion, told from the whole list of observations', () => {
     );
   });
 
-  test('agrees on who writes when a primary comes back on a lower timeline or with another identity', () => {
+  test('both agree on the primary that comes back on a lower timeline or with another identity', () => {
     fc.assert(
       fc.property(comebacks, (world) => {
         for (const { snapshot, now, seen } of momentsOf(world)) {
@@ -42,14 +42,14 @@ describe('a second opinion, told from the whole list of observations', () => {
     }
   });
 
-  test('G13: agrees on why clients wait, and refuses none while the picture may still change by itself', () => {
+  test('G13: both agree on the reason to hold, and refuse no client while the state may still change by itself', () => {
     fc.assert(
       fc.property(worlds, (world) => {
         for (const { snapshot, now, seen } of momentsOf(world)) {
           const table = decideRoutes(world.policy, snapshot, now);
           const why = whyWritesWait(world, seen, now);
           const write = routeOf(table, 'write');
-          // A standby cluster has no primary to wait for; a switchover is a reason of its own.
+          // A standby cluster has no primary to hold for; a switchover is a reason of its own.
           if (write.kind === 'hold' && write.cause !== 'switchover')
             expect({ now, why }).toEqual({ now, why: write.cause });
           for (const pool of ['read', 'zone']) {
@@ -65,7 +65,7 @@ describe('a second opinion, told from the whole list of observations', () => {
     );
   });
 
-  test('agrees on who reads in a pool without a lag bound', () => {
+  test('both agree on the readers of a pool without a lag limit', () => {
     fc.assert(
       fc.property(worlds, (world) => {
         for (const { snapshot, now, seen } of momentsOf(world)) {
@@ -82,7 +82,7 @@ describe('a second opinion, told from the whole list of observations', () => {
     );
   });
 
-  test('G5: our own reckoning of lag only ever takes members out of what the API allows', () => {
+  test('G5: the lag estimate only ever excludes members that the API allows', () => {
     fc.assert(
       fc.property(worlds, (world) => {
         for (const { snapshot, now, seen } of momentsOf(world)) {

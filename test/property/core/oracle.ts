@@ -1,5 +1,5 @@
-// A second opinion, deliberately dumb: who is open, told from the whole list of observations straight from the prose of
-// guarantees.md, without a snapshot. Slow on purpose; nothing here is shared with src/core but the types.
+// A second opinion that is simple and slow on purpose. It finds the open members from the whole list of observations
+// and the prose of guarantees.md, without a snapshot. It shares only the types with src/core.
 import type { Instant } from '../../../src/model/instant.ts';
 import type { MemberName } from '../../../src/model/member.ts';
 import type { Observation, ProbeObservation } from '../../../src/model/observation.ts';
@@ -12,14 +12,14 @@ import type { World } from './histories.ts';
 import { aboutReading, aboutWriting, bodyOf, isPromoting } from './words.ts';
 import type { Word } from './words.ts';
 
-/** Something that counts about a member: in order, after discarding what began before something newer was known. */
+/** A relevant event of a member, in order, without events that began before something newer was known. */
 interface Fact {
   readonly at: Instant;
-  /** `past`: an answer from before another identity was agreed on; nothing is judged by it any more. */
+  /** `past`: an answer from before the members agreed on another identity; it counts for nothing any more. */
   readonly kind: 'answer' | 'stranger' | 'dead' | 'silent' | 'vouch' | 'past';
   readonly accepts: boolean;
   readonly probe: ProbeObservation | undefined;
-  /** Of a vouch. Taken back: its giver has said since that nobody holds the leader lock. */
+  /** For a vouch. True when its giver has reported since that no member holds the leader lock. */
   readonly by?: MemberName;
   readonly isTakenBack?: boolean;
 }
@@ -32,12 +32,12 @@ export interface Known {
 
 export interface Told {
   readonly members: readonly Known[];
-  /** The highest timeline on which anybody said yes to /primary, members forgotten since included, unless all agreed on a lower one. */
+  /** The highest timeline with a yes to /primary, forgotten members included, unless all agreed on a lower one. */
   readonly top: number | undefined;
   readonly complete: boolean;
 }
 
-/** Reads the history once, in order, member by member. */
+/** Reads the history once, in order, for each member. */
 export function tell(history: readonly Observation[]): Told {
   let members: readonly {
     readonly name: string;
@@ -109,7 +109,7 @@ function takenBack<T extends { readonly facts: readonly Fact[] }>(known: T, by: 
   return { ...known, facts: known.facts.map((fact) => (isTakenBack(fact) ? { ...fact, isTakenBack: true } : fact)) };
 }
 
-/** Another identity was agreed on: only the last silence is still so. */
+/** The members agreed on another identity: only the last silence still holds. */
 function asPast(facts: readonly Fact[]): readonly Fact[] {
   const contacts = facts.filter(({ kind }) => kind !== 'vouch');
   return contacts.map((fact, index): Fact => {
@@ -122,7 +122,7 @@ function hasIdentity({ scope, name, systemIdentifier }: MemberStatus): boolean {
   return [scope, name, systemIdentifier].some((part) => part !== undefined);
 }
 
-/** Of us: nothing of it is another's, and it says who it is where this member ever did. */
+/** The answer is from our cluster: no fact differs, and it carries the identity that this member showed before. */
 function isOurs(
   body: MemberStatus | undefined,
   { name, hasShown }: { readonly name: MemberName; readonly hasShown: boolean },
@@ -148,13 +148,13 @@ function factOf(
   }
   const last = member.facts.findLast(({ kind }) => kind !== 'vouch');
   const isOurFault = outcome.kind === 'failed' && outcome.cause === 'local';
-  // A fault of ours says nothing new about a member that was silent or dead before.
+  // A local fault reports nothing new about a member that was silent or dead before.
   if (isOurFault && (last?.kind === 'silent' || last?.kind === 'dead')) return { ...last, at, probe: observation };
   const isDead = outcome.kind === 'refused' && outcome.postgres === 'refused';
   return { at, kind: isDead ? 'dead' : 'silent', accepts: outcome.postgres === 'accepts', probe: observation };
 }
 
-/** Asked everything, or silent now, or a stranger now: then a first round may be over. */
+/** The member got every check, or is silent or foreign now: a first round may be complete. */
 function wasAsked(facts: readonly Fact[]): boolean {
   const contacts = facts.filter(({ kind }) => kind !== 'vouch');
   const last = contacts.at(-1)?.kind;
@@ -168,14 +168,14 @@ function wasAsked(facts: readonly Fact[]): boolean {
   );
 }
 
-/** The newest definite word about /primary; of one instant, a no outweighs. */
+/** The newest definite answer about /primary; at one instant a no outweighs a yes. */
 export function lastWord(facts: readonly Fact[]): { readonly word: Word; readonly fact: Fact } | undefined {
   let last: { readonly word: Word; readonly fact: Fact } | undefined;
   for (const fact of facts) {
     if (fact.kind === 'dead') last = { word: 'no', fact };
     if (fact.kind !== 'answer' || fact.probe === undefined) continue;
     const word = aboutWriting(fact.probe);
-    // That a member which is promoted says "replica" elsewhere is no news: the check itself has to be asked.
+    // A member in promotion reports "replica" elsewhere. That is no evidence: only the check itself is.
     const before = last?.fact.kind === 'answer' ? last.fact.probe : undefined;
     const isRepeated = fact.probe.check !== WRITE_CHECK && before !== undefined && isPromoting(before);
     const isOutweighed = word === 'yes' && last !== undefined && last.fact.at === fact.at && last.word !== 'yes';
@@ -190,7 +190,7 @@ interface Claim {
   readonly hasAddress: boolean;
 }
 
-/** Who may claim to be the primary: its last word is yes, fresh by itself or by a vouch, and no stranger spoke since. */
+/** A member that may claim to be primary: its last answer is a fresh yes or vouched, and no foreign answer followed. */
 function claimOf(member: Known, now: Instant, vouching: boolean, withinMs = 5000): Claim | undefined {
   const last = lastWord(member.facts);
   if (last?.word !== 'yes') return undefined;
@@ -200,14 +200,14 @@ function claimOf(member: Known, now: Instant, vouching: boolean, withinMs = 5000
   const lastAnswer = member.facts.findLastIndex(({ kind }) => kind === 'answer' || kind === 'stranger');
   const vouch = member.facts.slice(lastAnswer + 1).findLast(({ kind }) => kind === 'vouch');
   const isVouched = vouching && newestContact?.kind === 'silent' && newestContact.accepts;
-  // One that was taken back brings nobody new; who is there may stay for the grace.
+  // A vouch that was taken back allows no new sessions; live sessions may stay for the grace.
   const counts = vouch?.isTakenBack !== true || withinMs > 5000;
   const provenAt = [last.fact.at, ...(isVouched && vouch !== undefined && counts ? [vouch.at] : [])];
   if (!provenAt.some((at) => now - at < withinMs)) return undefined;
   return { name: member.name, timeline: bodyOf(last.fact.probe)?.timeline, hasAddress: member.hasAddress };
 }
 
-/** By the newest list that was read from a document: from so long before the time until 15 s after. */
+/** True for the newest list from a document: from the lead time before the switchover until 15 s after it. */
 function isAboutToHandOver(name: MemberName, { policy, history }: World, seen: number, now: Instant): boolean {
   const said = history
     .slice(0, seen)
@@ -218,13 +218,13 @@ function isAboutToHandOver(name: MemberName, { policy, history }: World, seen: n
   return before > 0 && now >= switchover.at - before && now < switchover.at + 15_000;
 }
 
-/** Who claims to be the primary now, not below what was seen. */
+/** The members that claim to be primary now, on the highest timeline seen. */
 function theRace({ members, top }: Told, vouching: boolean, now: Instant): readonly Claim[] {
   const claims = members.flatMap((member) => claimOf(member, now, vouching) ?? []);
   return claims.filter(({ timeline }) => timeline === undefined || top === undefined || timeline >= top);
 }
 
-/** The one member that may take writes now, or nobody. */
+/** The one member that may take writes now, or none. */
 export function whoWrites({ policy, history }: World, seen: number, now: Instant): MemberName | undefined {
   const told = tell(history.slice(0, seen).map(({ observation }) => observation));
   const [only, ...others] = theRace(told, policy.probe.vouching, now);
@@ -232,7 +232,7 @@ export function whoWrites({ policy, history }: World, seen: number, now: Instant
   return told.complete && others.length === 0 && only?.hasAddress === true ? only.name : undefined;
 }
 
-/** Why clients of the primary wait, if they do; `settled`: one member is the primary, be it about to hand over. */
+/** Why clients of the primary wait, if they do. `settled`: one member is the primary, or about to hand over. */
 export function whyWritesWait(
   { policy, history }: World,
   seen: number,
@@ -245,13 +245,13 @@ export function whyWritesWait(
   return only?.hasAddress === true ? 'settled' : 'no_member';
 }
 
-/** Unheard for a while, or one of two: it may still be the primary, so it is no replica. */
+/** A member that is silent for a while, or one of two: it may still be the primary, so it is no replica. */
 function mayStillWrite(member: Known, { policy }: World, top: number | undefined, now: Instant): boolean {
   const claim = claimOf(member, now, policy.probe.vouching, 15_000);
   return claim !== undefined && (claim.timeline === undefined || top === undefined || claim.timeline >= top);
 }
 
-/** In or out after rise and fall: the newest moment that decided. */
+/** Eligible or not after rise and fall: the newest moment that decided. */
 function isUp(check: string, facts: readonly Fact[], rise: number, fall: number): boolean {
   const words: { readonly word: 'yes' | 'no' | 'never'; readonly at: Instant }[] = [];
   for (const fact of facts) {
@@ -274,7 +274,7 @@ function isUp(check: string, facts: readonly Fact[], rise: number, fall: number)
   return false;
 }
 
-/** Members that a pool of replicas may use of its own, lag by our own reckoning left aside. */
+/** Members that a pool of replicas may use by itself; the lag estimate is ignored. */
 export function whoReads({ policy, history }: World, check: string, seen: number, now: Instant): readonly MemberName[] {
   const told = tell(history.slice(0, seen).map(({ observation }) => observation));
   if (!told.complete) return [];
@@ -297,7 +297,10 @@ function isHole({ outcome }: ProbeObservation): boolean {
   return outcome.kind === 'failed' && outcome.postgres === 'silent' && outcome.cause === 'timeout';
 }
 
-/** Of these readers, those that have not vanished: silent at both ports for some probes while one of the pool, or of its fallback, answers. */
+/**
+ * Readers that have not vanished. A vanished reader is silent at both ports for some probes while another member of the
+ * pool or of its fallback answers.
+ */
 export function whoIsThere(
   { policy, history }: World,
   readers: readonly MemberName[],
@@ -313,7 +316,7 @@ export function whoIsThere(
   const answers = (name: MemberName): boolean => probesOf(name).at(-1)?.outcome.kind === 'answered';
   if (silentProbes === undefined || ![...readers, ...fallback].some(answers)) return readers;
   return readers.filter((name) => {
-    // A fault of ours says nothing.
+    // A local fault counts for nothing.
     const heard = probesOf(name).filter(({ outcome }) => outcome.kind !== 'failed' || outcome.cause !== 'local');
     const newest = heard.slice(-silentProbes);
     return newest.length < silentProbes || !newest.every(isHole);

@@ -1,4 +1,5 @@
-// Who may be read from: on known, bounded, fresh lag and the primary's timeline, else only as the policy says.
+// Read sessions go to members with fresh evidence, a known lag within the limit, and the primary's timeline. Only the
+// policy allows other members.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
@@ -23,7 +24,9 @@ import { everyTable } from './tables.ts';
 const BOUND_MB = 16;
 const ROUND_MS = 1000;
 
-/** One round of probes: where the primary is, how far behind the replica has replayed, and what its API says to that. */
+/**
+ * One round of probes: the primary's position, the replica's replayed position, and the answer of the replica's API.
+ */
 interface Round {
   readonly megabytes: number;
   readonly behindMb: number;
@@ -52,7 +55,7 @@ function historyOf(taken: readonly Round[]): readonly Observation[] {
   });
 }
 
-test('G5: who is read from answered yes within 10 s, is on the primary’s timeline and is not known to be behind', () => {
+test('G5: an open reader answered yes within 10 s, is on the primary’s timeline and is not known to lag', () => {
   fc.assert(
     fc.property(rounds, fc.integer({ min: 1, max: 3 }), fc.integer({ min: 0, max: 15_000 }), (taken, fall, laterMs) => {
       const policy = aPolicy({ probe: { fall }, pools: [aWritePool(), aPool()] });
@@ -72,7 +75,7 @@ test('G5: who is read from answered yes within 10 s, is on the primary’s timel
   );
 });
 
-test('G6: a pool lives on another one only by its policy, within its cap, and only while nobody of its own is open', () => {
+test('G6: a pool uses its fallback by its policy, within its cap, and only while no own member is open', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       everyTable(world, (table) => {

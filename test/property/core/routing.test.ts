@@ -1,4 +1,4 @@
-// The properties of guarantees.md over random histories; each title quotes the property it holds the core to.
+// The properties of guarantees.md over random histories. Each title quotes its property.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
@@ -22,7 +22,7 @@ import {
 import { momentsOf, NAMES, renamed, shifted, snapshotAfter, worlds } from './histories.ts';
 import { everyTable } from './tables.ts';
 
-/** What a table decides, apart from when it was decided. */
+/** The decision of a table without its instant. */
 function decisionOf(table: RoutingTable): unknown {
   return { pools: table.pools, complete: table.complete };
 }
@@ -45,7 +45,7 @@ test('the decision is constant on [decidedAt, validUntil) and validUntil > decid
   );
 });
 
-test('after the last validUntil nothing is open', () => {
+test('after the last validUntil no pool is open', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       const snapshot = snapshotAfter(world);
@@ -163,7 +163,7 @@ test('renaming members commutes', () => {
   );
 });
 
-test('wall-clock jumps change nothing: the origin of instants is nobody’s business', () => {
+test('wall-clock jumps change nothing: the origin of instants does not matter', () => {
   fc.assert(
     fc.property(worlds, fc.integer({ min: -1_000_000, max: 1_000_000 }), (world, byMs) => {
       const moved = world.history.map(({ now, observation }) => ({
@@ -202,7 +202,7 @@ test('the same history gives the same table, and no observation changes a snapsh
   );
 });
 
-test('a probe older than the newest applied one is discarded', () => {
+test('a probe that is older than the newest applied one is discarded', () => {
   fc.assert(
     fc.property(worlds, worlds, (world, other) => {
       const snapshot = snapshotAfter(world);
@@ -216,7 +216,7 @@ test('a probe older than the newest applied one is discarded', () => {
   );
 });
 
-test('routes and standings tell the same: who takes new sessions is open, and an open member has an address', () => {
+test('routes and standings agree: a member with new sessions is open, and an open member has an address', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       everyTable(world, (table) => {
@@ -232,7 +232,7 @@ test('routes and standings tell the same: who takes new sessions is open, and an
   );
 });
 
-test('pools of a policy do not depend on each other’s order', () => {
+test('pools of a policy do not depend on the order of the policy', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       const backwards = { ...world.policy, pools: world.policy.pools.toReversed() };

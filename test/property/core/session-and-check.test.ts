@@ -19,7 +19,7 @@ test('every session state reaches `closed`, `closed` absorbs', () => {
   );
 });
 
-test('a session never relays without having dialed, and never twice', () => {
+test('a session relays only after a dial, and never twice', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...SESSION_EVENTS), { maxLength: 12 }), (events) => {
       let state: SessionState = 'startup';

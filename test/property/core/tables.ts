@@ -1,11 +1,11 @@
-// Tables that random histories lead to, each with what a reader of the bare observations knows at that point.
+// Tables of random histories, each with the facts of the bare observations at that point.
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import type { RoutingTable } from '../../../src/core/routing-table.ts';
 import { momentsOf } from './histories.ts';
 import type { World } from './histories.ts';
 import { tell } from './oracle.ts';
 
-/** Calls `judge` with every table a history leads to. */
+/** Calls `judge` with every table of a history. */
 export function everyTable(
   world: World,
   judge: (table: RoutingTable, told: ReturnType<typeof tell>, now: number) => void,

@@ -1,5 +1,5 @@
-// What one probe says about a check, read from the prose of guarantees.md for the second opinions of this directory. Shares
-// nothing with src/core but the types.
+// The meaning of one probe for a check, from the prose of guarantees.md, for the second opinions of this directory. It
+// shares only the types with src/core.
 import type { ProbeObservation } from '../../../src/model/observation.ts';
 import type { MemberStatus } from '../../../src/model/member-status.ts';
 import { READ_CHECK, WRITE_CHECK } from '../../support/values/builders.ts';
@@ -11,7 +11,7 @@ export function bodyOf(probe: ProbeObservation | undefined): MemberStatus | unde
   return probe?.outcome.kind === 'answered' ? probe.outcome.body : undefined;
 }
 
-/** What a probe says about /primary. */
+/** The meaning of a probe for /primary. */
 export function aboutWriting(probe: ProbeObservation): Word {
   if (probe.outcome.kind !== 'answered') return undefined;
   const { status, body } = probe.outcome;
@@ -30,7 +30,7 @@ export function isPromoting(probe: ProbeObservation): boolean {
   return aboutWriting(probe) === 'not_now' && role !== undefined && role !== 'primary';
 }
 
-/** What a probe says about a pool of replicas: `never` takes out at once, `no` after `fall` of them. */
+/** The meaning of a probe for a pool of replicas: `never` excludes at once, `no` after `fall` answers. */
 export function aboutReading(check: string, probe: ProbeObservation): 'yes' | 'no' | 'never' | undefined {
   if (probe.outcome.kind !== 'answered') return undefined;
   const { status, body } = probe.outcome;

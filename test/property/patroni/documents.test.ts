@@ -1,4 +1,5 @@
-// Members are hostile bytes: no text and no JSON makes a parser throw, and what comes out is within its type's bounds.
+// Members may send hostile bytes. No text and no JSON makes a parser throw, and results stay within the limits of their
+// type.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readClusterDocument } from '../../../src/patroni/cluster-document.ts';
@@ -58,7 +59,7 @@ test('scenario 19: a status document with arbitrary values under the known keys'
         const parsed = readNodeStatus({ ...fields, xlog });
         if (parsed.kind !== 'status') {
           const { timeline: written } = fields;
-          // A number, or a string of digits alone: '1 ' is neither.
+          // A number or a string of digits alone: '1 ' is neither.
           const isNumber = typeof written === 'number' || (typeof written === 'string' && /^\d{1,16}$/.test(written));
           const value = Number(written);
           const isPossible = isNumber && Number.isInteger(value) && value > 0 && value < 2 ** 32;
@@ -77,7 +78,7 @@ test('scenario 19: a status document with arbitrary values under the known keys'
   );
 });
 
-test('scenario 19: a cluster document with arbitrary members: each is taken or named', () => {
+test('scenario 19: a cluster document with arbitrary members: each one is accepted or listed as refused', () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(json, objectOf(MEMBER_KEYS))), json, (members, scheduled) => {
       const parsed = readClusterDocument({ members, scheduled_switchover: scheduled });
@@ -90,7 +91,7 @@ test('scenario 19: a cluster document with arbitrary members: each is taken or n
   );
 });
 
-test('depth does not break it', () => {
+test('deep nesting does not break the parser', () => {
   const deep = '['.repeat(100_000) + ']'.repeat(100_000);
   expect(parseNodeStatus(`{"tags":{"a":${deep}},"state":${deep}}`).kind).toEqual(expect.any(String));
   expect(parseClusterDocument(`{"members":[{"name":"a","tags":{"x":${deep}}},${deep}]}`).kind).toEqual(

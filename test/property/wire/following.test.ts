@@ -1,4 +1,4 @@
-// However a stream is cut, the followers say of every prefix what the straightforward parser says of it.
+// For every cut of a stream, the followers report the same as the simple parser for every prefix.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { BackendFollower } from '../../../src/wire/backend-follower.ts';
@@ -49,7 +49,7 @@ const backendMessages = fc.oneof(
 );
 const clientMessages = fc.oneof(ofTypes('QFPBd', 60), ofTypes('DECf', 20), ofTypes('SXHc', 0), ofTypes('p', 40));
 
-/** A stream, now and then with a byte changed or a foreign end. */
+/** A stream, sometimes with a changed byte or foreign bytes at its end. */
 function streamsOf(messages: fc.Arbitrary<Buffer>): fc.Arbitrary<Buffer> {
   const whole = fc.array(messages, { maxLength: 12 }).map((parts) => Buffer.concat(parts));
   const spoilt = fc.tuple(whole, fc.nat(), fc.nat({ max: 255 })).map(([stream, at, byte]) => {
@@ -61,7 +61,7 @@ function streamsOf(messages: fc.Arbitrary<Buffer>): fc.Arbitrary<Buffer> {
   return fc.oneof({ weight: 3, arbitrary: whole }, spoilt, foreign);
 }
 
-/** The stream in pieces, each in a buffer that is overwritten as soon as it was followed. */
+/** The stream in pieces. Each buffer is overwritten as soon as the follower has read it. */
 function inPieces(stream: Buffer, cuts: readonly number[], follow: (piece: Uint8Array, end: number) => void): void {
   const places = [...new Set(cuts.map((cut) => cut % (stream.length + 1)))].toSorted((one, other) => one - other);
   let from = 0;
@@ -88,7 +88,7 @@ function viewOf(follower: BackendFollower): BackendView {
   };
 }
 
-test('a backend at every single cut', () => {
+test('a backend stream with every single cut', () => {
   fc.assert(
     fc.property(streamsOf(backendMessages), (stream) => {
       const whole = backendView(stream);
@@ -104,7 +104,7 @@ test('a backend at every single cut', () => {
   );
 });
 
-test('a backend in any pieces', () => {
+test('a backend stream in any pieces', () => {
   fc.assert(
     fc.property(streamsOf(backendMessages), fc.array(fc.nat(), { maxLength: 40 }), (stream, cuts) => {
       const follower = new BackendFollower();
@@ -117,7 +117,7 @@ test('a backend in any pieces', () => {
   );
 });
 
-test('a client in any pieces', () => {
+test('a client stream in any pieces', () => {
   fc.assert(
     fc.property(streamsOf(clientMessages), fc.array(fc.nat(), { maxLength: 40 }), (stream, cuts) => {
       const follower = new ClientFollower();
@@ -144,7 +144,7 @@ test('a client in any pieces', () => {
   );
 });
 
-test('noise never throws and never goes on for ever, in either direction', () => {
+test('noise in either direction never throws and never loops forever', () => {
   const noise = fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 20 });
   fc.assert(
     fc.property(noise, (chunks) => {
@@ -163,8 +163,8 @@ function slices(stream: Buffer, follow: (slice: Buffer) => void): void {
   for (let at = 0; at < stream.length; at += 1) follow(stream.subarray(at, at + 1));
 }
 
-// Were anything of a message gathered or read again with each slice, this would take minutes at least.
-test('scenario 37: one-byte slices of a long message, either way, take time in proportion', () => {
+// If a follower gathered or read bytes again for each slice, this test would take minutes at least.
+test('scenario 37: one-byte slices of a long message take linear time in either direction', () => {
   const follower = new SessionFollower();
   const long = Buffer.alloc(1_000_000, 7);
   follower.fromBackend(Buffer.concat([AUTHENTICATION_OK, readyForQuery('I')]));

@@ -4,10 +4,10 @@ import { readPoolRequest } from '../../../src/wire/pool-request.ts';
 import { aPacket, aStartup } from '../../support/sockets/packets.ts';
 
 const texts = fc.string({ unit: 'binary', maxLength: 20 }).filter((text) => !text.includes('\0'));
-/** What a database may be called that names no pool. */
+/** Database names that name no pool. */
 const plain = texts.filter((text) => !/@|%40/.test(text));
 
-test('a suffix is read and taken away, whatever stands before it', () => {
+test('a suffix is read and removed, whatever stands before it', () => {
   fc.assert(
     fc.property(texts, plain, fc.constantFrom('@', '%40'), texts, (database, name, separator, user) => {
       const packet = aStartup({ user, database: `${database}${separator}${name}`, application_name: database });
@@ -19,17 +19,17 @@ test('a suffix is read and taken away, whatever stands before it', () => {
   );
 });
 
-/** An argument written so that PostgreSQL reads it back: backslashes and spaces escaped. */
+/** An argument as PostgreSQL reads it back: backslashes and spaces are escaped. */
 function escaped(argument: string): string {
   return argument.replaceAll(/[\\\s]/g, '\\$&');
 }
 
-/** Settings of others, each one argument or two, none of them ours. */
+/** Other settings, each as one argument or two; none of them is Pointsman's. */
 const others = fc.array(
   fc
     .tuple(fc.constantFrom(['-c', 'a='], ['-cb='], ['--c='], ['-e'], ['-D', ''], ['-S']), texts)
     .map(([head, tail]) => head.map((part, index) => (index === head.length - 1 ? `${part}${tail}` : part)))
-    // Letters behind a switch without one of its own could make it ours or another.
+    // Letters after a switch without a value could form Pointsman's switch or another one.
     .filter(([first, second]) =>
       /^(?:-c|-D)$/.test(first ?? '') ? second !== '' : /^(?:-cb=|--c=)/.test(first ?? ''),
     ),
@@ -42,16 +42,16 @@ const written = fc.constantFrom(
   (name: string) => [`--POINTSMAN.pool=${name}`],
 );
 
-/** Undoes the escapes the obvious way: PostgreSQL's arguments, as the test understands them. */
+/** Removes the escapes in the obvious way; this gives PostgreSQL's arguments as the test understands them. */
 function split(options: string): string[] {
   return [...options.matchAll(/(?:\\[^]|[^\s\\])+/g)].map(([argument]) => argument.replaceAll(/\\([^])/g, '$1'));
 }
 
-test('a startup option is read wherever it stands, and the others stay as they were', () => {
+test('a startup option is read at every position, and the other options stay as they were', () => {
   fc.assert(
     fc.property(others, others, written, texts, spaces, (before, after, write, name, space) => {
       const parts = [...before.flat(), ...write(name), ...after.flat()].map(escaped);
-      // PostgreSQL's isspace knows no more than ASCII.
+      // PostgreSQL's isspace knows only ASCII.
       fc.pre(parts.every((part) => !/[^\S \t\n\v\f\r]/.test(part)));
       const packet = aStartup({ user: 'u', options: parts.join(space), database: 'app' });
       expect(readPoolRequest(packet).poolRequest).toEqual({ name: Buffer.from(name).toString(), from: 'options' });
@@ -64,7 +64,7 @@ test('a startup option is read wherever it stands, and the others stay as they w
   );
 });
 
-test('noise never throws, and what is forwarded is a packet made of the packet', () => {
+test('noise never throws, and the forwarded packet is made from the original packet', () => {
   const bodies = fc.oneof(
     fc.uint8Array({ maxLength: 200 }),
     fc

@@ -1,9 +1,9 @@
-// The protocol read the straightforward way: a whole stream at once, message by message, slices and objects for each. What it says
-// of every prefix is what the followers of src/wire have to say when the same bytes came in any pieces.
+// A simple parser of the protocol: a whole stream at once, message by message, with slices and objects for each. The
+// followers of src/wire must report the same for every prefix, in whatever pieces the bytes came.
 
 export interface Message {
   readonly type: string;
-  /** What is there of the payload, and how long it is to be. */
+  /** The present part of the payload, and its full length. */
   readonly body: Buffer;
   readonly size: number;
 }
@@ -14,7 +14,7 @@ export interface Parsed {
   readonly isAtBoundary: boolean;
 }
 
-/** Lengths of payloads that are allowed, by type. */
+/** Allowed payload lengths, by type. */
 export type Sizes = Readonly<Record<string, readonly [least: number, most: number]>>;
 
 export const BACKEND_SIZES: Sizes = {
@@ -95,7 +95,7 @@ export function backendView(stream: Buffer): BackendView {
 }
 
 function fatalOf(body: Buffer): string | undefined {
-  // What is cut off after 128 bytes, or ends the list, is not there.
+  // Bytes cut off after 128 bytes, or after the end of the list, are absent.
   const opening = body.subarray(0, 128).toString();
   const texts = opening.split('\0').slice(0, -1);
   const end = texts.indexOf('');

@@ -1,5 +1,5 @@
-// Client, proxy and a toy server, bytes under way between them in any pieces: the session is never called idle while the server has
-// anything to lose, and always once everything is answered.
+// A client, the proxy and a toy server with bytes under way in any pieces. The session is never called idle while the
+// server has anything to lose. It is always idle once everything is answered.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { SessionFollower } from '../../../src/wire/session-follower.ts';
@@ -12,13 +12,15 @@ interface Said {
   readonly outcome: Outcome;
 }
 
-/** Losing these loses nothing: the server would not even answer, or only that it is ready. */
+/** Messages whose loss does no harm: the server sends no answer, or only ReadyForQuery. */
 const HARMLESS = /^[HdcfSX]$/;
 
 class Dialogue {
   readonly follower = new SessionFollower();
   readonly server = new ToyServer();
-  /** What the server has not yet read: message and how many of its bytes the proxy has not seen. */
+  /**
+   * The messages that the server has not read: each message with the number of its bytes that the proxy has not seen.
+   */
   readonly #sent: { said: Said; hiddenBytes: number }[] = [];
   #toProxy = Buffer.alloc(0);
   #toClient = Buffer.concat([AUTHENTICATION_OK, readyForQuery('I')]);
@@ -64,7 +66,7 @@ class Dialogue {
   #check(): void {
     if (this.follower.activity() !== 'idle') return;
     expect(this.server.isIdle()).toBe(true);
-    // What the proxy has begun to see and the server has not read. The rest is not sent yet, as far as anybody knows.
+    // The messages that the proxy has begun to see and the server has not read. The rest counts as not sent yet.
     const pending = this.#sent.filter(({ said, hiddenBytes }) => !HARMLESS.test(said.type) && hiddenBytes === 0);
     expect(pending).toEqual([]);
   }
@@ -88,7 +90,7 @@ function move(dialogue: Dialogue, [where, count]: readonly ['client' | 'server' 
   else dialogue.moveToClient(count);
 }
 
-test('whatever a client says, in whatever order, it is never called idle too early', () => {
+test('no client messages, in any order, make the session idle too early', () => {
   fc.assert(
     fc.property(fc.array(anything, { maxLength: 20 }), moves, (said, moved) => {
       const dialogue = new Dialogue();
@@ -107,14 +109,14 @@ const data: fc.Arbitrary<Said[]> = fc.array(
   { maxLength: 3 },
 );
 
-/** One request of a driver, whole; the parts of a COPY are said one after another. */
+/** One whole request of a driver; the parts of a COPY are sent one after another. */
 const requests: fc.Arbitrary<readonly (readonly Said[])[]> = fc.oneof(
   outcomes.map((outcome) => [[{ type: 'Q', outcome }]]),
   fc
     .array(fc.record({ type: fc.constantFrom(...'PBDEHC'.split('')), outcome: outcomes }), { maxLength: 5 })
     .map((extended) => [[...extended, { type: 'S', outcome: 'done' as const }]]),
   fc.tuple(data, ends).map(([parts, end]) => [[{ type: 'Q', outcome: 'copy-in' as const }], parts, [end]]),
-  // As libpq does it: a Sync with the Execute, which the COPY ignores, and one behind the data.
+  // libpq sends a Sync with the Execute, which the COPY ignores, and another one after the data.
   fc.tuple(data, ends).map(([parts, end]) => {
     const sync: Said = { type: 'S', outcome: 'done' };
     const begin = 'PBD'.split('').map((type): Said => ({ type, outcome: 'done' }));
@@ -122,7 +124,7 @@ const requests: fc.Arbitrary<readonly (readonly Said[])[]> = fc.oneof(
   }),
 );
 
-test('a driver that waits for its answers is idle whenever its server is, COPY by either protocol included', () => {
+test('a driver that waits for its answers is idle whenever its server is, also with COPY by either protocol', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(requests, moves), { maxLength: 6 }), (said) => {
       const dialogue = new Dialogue();
@@ -141,7 +143,7 @@ test('a driver that waits for its answers is idle whenever its server is, COPY b
   );
 });
 
-test('a driver that pipelines without a COPY is idle in the end, if its server is', () => {
+test('a driver that pipelines without a COPY is idle at the end, if its server is', () => {
   const pipelined = fc.oneof(
     outcomes.map((outcome): Said[] => [{ type: 'Q', outcome }]),
     fc

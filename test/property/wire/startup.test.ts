@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { recognise, startupParameters } from '../../../src/wire/startup.ts';
 import { GSSENC_REQUEST, SSL_REQUEST, aCancelRequest, aPacket, aStartup } from '../../support/sockets/packets.ts';
 
-/** Real packets, packets with lies in them, text, noise; each with something behind it now and then. */
+/** Real packets, packets with false lengths, text and noise; some have more bytes behind them. */
 const openings = fc
   .tuple(
     fc.oneof(
@@ -23,7 +23,7 @@ const openings = fc
   )
   .map(([opening, rest]) => new Uint8Array(Buffer.concat([opening, rest])));
 
-test('once an opening is recognised, more bytes never change what it is: every split gives one result', () => {
+test('once an opening is recognised, more bytes never change it: every split gives one result', () => {
   fc.assert(
     fc.property(openings, (bytes) => {
       const whole = recognise(bytes);
@@ -35,7 +35,7 @@ test('once an opening is recognised, more bytes never change what it is: every s
   );
 });
 
-test('no packet is recognised before it is whole, nor longer than PostgreSQL takes', () => {
+test('no packet is recognised before it is complete, or beyond PostgreSQL’s maximum length', () => {
   fc.assert(
     fc.property(openings, (bytes) => {
       const packet = recognise(bytes);
@@ -47,7 +47,7 @@ test('no packet is recognised before it is whole, nor longer than PostgreSQL tak
   );
 });
 
-test('noise behind the header never makes the parameters throw or run on', () => {
+test('noise behind the header never makes the parameters throw or loop forever', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 400 }), (body) => {
       expect(startupParameters(aPacket(0x00030000, body)).size).toBeLessThanOrEqual(body.length);

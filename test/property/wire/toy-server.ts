@@ -1,5 +1,6 @@
-// PostgreSQL's command loop without its commands (PostgresMain in postgres.c, CopyGetData in copyfromparse.c): which messages are
-// answered, which are skipped after an error, which a COPY takes. What a command does is the caller's choice, message by message.
+// PostgreSQL's command loop without its commands (PostgresMain in postgres.c, CopyGetData in copyfromparse.c). It
+// decides which messages get an answer, which it skips after an error, and which a COPY takes. The caller chooses the
+// effect of each command.
 import {
   aMessage,
   COMMAND_COMPLETE,
@@ -22,15 +23,15 @@ export class ToyServer {
   #status = 'I';
   #copyIn: 'none' | 'simple' | 'extended' = 'none';
   #isSkipping = false;
-  /** Extended-protocol work that no Sync has ended. */
+  /** Extended-protocol work without a Sync so far. */
   #hasOpenWork = false;
 
-  /** Nothing would be cut off by the end of the session. */
+  /** The end of the session would cut off nothing. */
   isIdle(): boolean {
     return this.#status === 'I' && this.#copyIn === 'none' && !this.#hasOpenWork;
   }
 
-  /** Its answer to one message. */
+  /** The server's answer to one message. */
   take(type: string, outcome: Outcome): Buffer {
     if (this.#copyIn !== 'none') return this.#takeInCopy(type, outcome);
     if (this.#isSkipping && type !== 'S') return Buffer.alloc(0);

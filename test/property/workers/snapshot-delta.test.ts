@@ -7,7 +7,7 @@ import { deltaBetween, withDelta } from '../../../src/workers/snapshot-delta.ts'
 import { comebacks } from '../core/comebacks.ts';
 import { momentsOf, worlds } from '../core/histories.ts';
 
-test('whoever is sent the deltas has the snapshot itself, in its order, and decides the same', () => {
+test('a receiver of the deltas has the same snapshot in the same order, and decides the same', () => {
   fc.assert(
     fc.property(fc.oneof({ weight: 5, arbitrary: worlds }, { weight: 1, arbitrary: comebacks }), (world) => {
       let sent: Snapshot = emptySnapshot('lab');
@@ -23,7 +23,7 @@ test('whoever is sent the deltas has the snapshot itself, in its order, and deci
   );
 });
 
-test('members that leave, and what the operator wishes, are in it too', () => {
+test('members that leave and the operator overrides are part of the deltas', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       const last = momentsOf(world).at(-1)?.snapshot ?? emptySnapshot('lab');
@@ -41,7 +41,7 @@ test('members that leave, and what the operator wishes, are in it too', () => {
   );
 });
 
-test('a record that is the same is not sent', () => {
+test('an unchanged record is not sent', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       const last = momentsOf(world).at(-1)?.snapshot ?? emptySnapshot('lab');
