@@ -1,5 +1,5 @@
-// The documents keep step with the program: links, anchors, settings, variables, metrics, codes and configurations that
-// they name exist. Their commands are run by test/integration/deploy/documents.test.ts.
+// The documents agree with the program: their links, anchors, settings, variables, metrics, codes and configurations
+// exist. test/integration/deploy/documents.test.ts runs their commands.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -23,11 +23,11 @@ const named = (file: string): Document => {
   return found;
 };
 
-test('the README fits on few screens', () => {
+test('the README fits on a few screens', () => {
   expect(named('README.md').text.split('\n').length).toBeLessThanOrEqual(141);
 });
 
-test('no line of a page is too long, code included, but for tables, links and what a terminal showed', () => {
+test('no line of a page is too long, code included, except tables, links and terminal output', () => {
   const long = [...PAGES, named('test/bench/README.md')].flatMap(({ file, text, blocks }) => {
     const recorded = new Set(blocks.filter((block) => block.isRecorded).flatMap((block) => block.text.split('\n')));
     return text.split('\n').flatMap((line, index) => {
@@ -48,10 +48,10 @@ test('every file that the map of the code names exists', () => {
   expect(gone).toEqual([]);
 });
 
-/** Made from the program itself (telemetry/reference.test.ts). */
+/** The program itself writes this page (telemetry/reference.test.ts). */
 const GENERATED = ['deploy/metrics.md', 'deploy/log-events.md'];
 
-test('every link and anchor within the repository leads somewhere', () => {
+test('every link and anchor within the repository has a target', () => {
   const broken = DOCUMENTS.flatMap((document) =>
     internalLinks(document).flatMap(({ written, file, anchor }) => {
       const target = DOCUMENTS.find((candidate) => candidate.file === file);
@@ -66,7 +66,7 @@ test('every link and anchor within the repository leads somewhere', () => {
 const topKeys = (text: string): readonly string[] => text.match(/^[\w.]+(?=:)/gm) ?? [];
 
 describe('configurations', () => {
-  /** Files that a snippet names, and the ones that stand for them here. */
+  /** Files in a snippet, and their replacements here. */
   const FILES: Readonly<Record<string, string>> = {
     '/etc/pointsman/tls.crt': 'server.pem',
     '/etc/pointsman/tls.key': 'server.key',
@@ -78,7 +78,7 @@ describe('configurations', () => {
   const blocks = DOCUMENTS.flatMap((document) => document.blocks.filter(({ language }) => language === 'yaml'));
   const ours = blocks.filter(({ text }) => topKeys(text).every((key) => sections.has(key)));
 
-  test('a block that is not one of Pointsman has values of its chart', () => {
+  test('a block without a Pointsman configuration has values of its chart', () => {
     const schema: { properties: object } = JSON.parse(readFileSync(join(TOP, CHART), 'utf8'));
     const others = blocks.filter((block) => !ours.includes(block));
     const unknown = others.flatMap(({ file, line, text }) =>
@@ -103,7 +103,7 @@ describe('configurations', () => {
 describe('names', () => {
   const leaves = settings(fileShape, []);
   const SECTIONS = new Set(leaves.map((path) => path.split('.')[0]));
-  test('every setting that is named exists', () => {
+  test('every setting in the text exists', () => {
     const unknown = PAGES.flatMap((document) =>
       inlineCode(document).flatMap((code) => {
         const [path = ''] = code.split(':');
@@ -118,7 +118,7 @@ describe('names', () => {
     expect(unknown).toEqual([]);
   });
 
-  test('every variable that is named is one of a setting', () => {
+  test('every variable in the text belongs to a setting', () => {
     const variables = new Set([...leaves.map(variableOf), 'POINTSMAN_CONFIG', 'POINTSMAN_IMAGE']);
     const unknown = PAGES.flatMap(({ file, text }) =>
       [...text.matchAll(/\bPOINTSMAN_[A-Z0-9_]*[A-Z0-9]\b/g)]
@@ -129,7 +129,7 @@ describe('names', () => {
     expect(unknown).toEqual([]);
   });
 
-  test('every other name with an underscore is a word of the program, or of another one', () => {
+  test('every other name with an underscore is known to the program, or to another one', () => {
     const sources = globSync(['src/**/*.ts', 'deploy/**/*.{yaml,sh,ini,cfg}', 'deploy/compose/**'], { cwd: TOP })
       .filter((file) => /\.\w+$|Dockerfile$/.test(file))
       .map((file) => readFileSync(join(TOP, file), 'utf8'));
@@ -156,7 +156,7 @@ test('troubleshooting.md quotes `pointsman explain` word for word', () => {
   expect(quoted.filter((text) => !sources.some((source) => source.includes(text)))).toEqual([]);
 });
 
-/** Words of PostgreSQL, its drivers, PgBouncer, the kernel, and metrics of prom-client. */
+/** Names of PostgreSQL, its drivers, PgBouncer and the kernel, and metrics of prom-client. */
 const FOREIGN: ReadonlySet<string> = new Set([
   'auth_query',
   'channel_binding',
@@ -204,11 +204,11 @@ describe('errors.md', () => {
       .map((section) => [section.slice(0, section.indexOf('\n')), section.replace(/^## .*/ms, '')] as const),
   );
 
-  test('has a heading for every close reason, and for nothing else', () => {
+  test('has a heading for every close reason, and no other heading', () => {
     expect([...sections.keys()].toSorted()).toEqual(Object.keys(CLOSE_REASONS).toSorted());
   });
 
-  test.each(Object.entries(CLOSE_REASONS))('%s: the SQLSTATE that clients read', (reason, { sqlState }) => {
+  test.each(Object.entries(CLOSE_REASONS))('%s: the SQLSTATE for clients', (reason, { sqlState }) => {
     const rows = page.prose.filter((line) => line.startsWith('| `'));
     const row = rows.find((line) => line.startsWith(`| \`${sqlState}\``));
     if (sqlState === undefined) return;
@@ -219,7 +219,7 @@ describe('errors.md', () => {
   });
 });
 
-test('the changes know the version of the package', () => {
+test('the changelog has the version of the package', () => {
   const { version }: { version: string } = JSON.parse(readFileSync(join(TOP, 'package.json'), 'utf8'));
   expect(named('.github/CHANGELOG.md').text).toContain(`## ${version}`);
   expect(named('README.md').text).toContain(`Version ${version}`);

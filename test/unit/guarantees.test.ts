@@ -1,5 +1,5 @@
-// src/guarantees.md is the contract: each number that code, tests and documents cite stands there, and each test that it
-// names exists and names the guarantee in a title.
+// src/guarantees.md is the contract. It states every number in code, tests and documents. Each test that it names
+// exists and has the guarantee in a title.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -19,7 +19,7 @@ test('the page states every guarantee once, and names tests for each', () => {
   expect(HELD.map(({ number }) => number)).toEqual(STATED);
 });
 
-test('the tests that the page names exist, and name the guarantee in a title', () => {
+test('the tests on the page exist, and have the guarantee in a title', () => {
   const titles = namingTitles();
   const wrong = HELD.flatMap(({ number, files }) =>
     files
@@ -29,7 +29,7 @@ test('the tests that the page names exist, and name the guarantee in a title', (
   expect(wrong).toEqual([]);
 });
 
-test('every number that is cited anywhere stands on the page', () => {
+test('every number in the repository is on the page', () => {
   const files = globSync(['README.md', '{src,test,config,deploy}/**/*.{ts,md,yaml}'], { cwd: TOP });
   const unknown = files.flatMap((file) =>
     [...readFileSync(join(TOP, file), 'utf8').matchAll(/\bG(\d{1,2})\b/g)]

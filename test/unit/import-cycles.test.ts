@@ -1,9 +1,9 @@
-// No file of src imports itself by way of others, type-only imports included. The linter sees value imports only.
+// No file of src imports itself through others, type-only imports included. The linter sees value imports only.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
-/** Rooms whose cycles are still to be broken. The list only shrinks: a room without a cycle fails. */
+/** Rooms whose cycles are still to be broken. The list only shrinks: a room without a cycle fails the test. */
 const KNOWN: readonly string[] = [];
 
 const SRC = new URL('../../src/', import.meta.url).pathname;
@@ -27,7 +27,7 @@ function reachable(start: string): ReadonlySet<string> {
   return seen;
 }
 
-test('no file imports itself by way of others', () => {
+test('no file imports itself through others', () => {
   const inCycle = FILES.filter((file) => reachable(file).has(file)).toSorted();
   const rooms = new Set(inCycle.map((file) => file.split('/')[0]));
   expect(inCycle.filter((file) => !KNOWN.some((room) => file.startsWith(`${room}/`)))).toEqual([]);

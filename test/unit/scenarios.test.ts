@@ -1,12 +1,12 @@
-// The list of scenarios and guarantees and the titles of the tests agree: each is named, on Patroni where that is asked for, and no
-// title names what does not exist.
+// The list of scenarios and guarantees agrees with the titles of the tests. Every entry has a title, on Patroni if the
+// list requires that. No title names a missing entry.
 import { expect, test } from 'vitest';
 import { GUARANTEES, NOT_YET, SCENARIOS } from '../support/runner/scenarios.ts';
 import { misnamed, namingTitles, switchedOff, titlesIn } from '../support/runner/test-titles.ts';
 
 const TITLES = namingTitles();
 
-test('every scenario and guarantee is named by a test, but for those that none names yet', () => {
+test('every scenario and guarantee is in a title, except those in NOT_YET', () => {
   const scenarios = new Set(TITLES.flatMap((title) => title.scenarios));
   const guarantees = new Set(TITLES.flatMap((title) => title.guarantees));
   const missing = [
@@ -35,7 +35,7 @@ test('titles name them in one way, and no test is switched off', () => {
   expect(switchedOff()).toEqual([]);
 });
 
-test('the list itself is whole', () => {
+test('the list itself is complete', () => {
   expect([...SCENARIOS.keys()]).toEqual(Array.from({ length: 48 }, (_, index) => index + 1));
   expect([...GUARANTEES.keys()]).toEqual(Array.from({ length: 21 }, (_, index) => index + 1));
 });
@@ -54,7 +54,7 @@ const SAMPLE = [
   "const text = 'of scenario 9: no title';",
 ].join('\n');
 
-test('titles are found with what they name and where they run', () => {
+test('titles are found with their numbers and their clusters', () => {
   expect(titlesIn('a.test.ts', SAMPLE)).toMatchObject([
     { scenarios: [10, 11], guarantees: [], runsOnPatroni: true },
     { scenarios: [14], guarantees: [20], runsOnPatroni: false },

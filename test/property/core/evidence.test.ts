@@ -175,7 +175,7 @@ test('G3: a no evicts the member synchronously, whatever else is known', () => {
   );
 });
 
-test('G3: a stopping primary that answers no gets no new sessions; PostgreSQL ends the others, until silence_grace', () => {
+test('G3: a stopping primary that answers no gets no new sessions; PostgreSQL ends old ones, until the grace', () => {
   const states = fc.constantFrom('stopping', 'stopped', 'starting', 'crashed');
   fc.assert(
     fc.property(worlds, states, fc.integer({ min: 1, max: 40_000 }), (world, state, laterMs) => {

@@ -1,4 +1,4 @@
-// The status document: one table, one snapshot and one count in, a document that agrees with them out.
+// The status document agrees with the table, the snapshot and the counts that it is made from.
 import { describe, expect, test } from 'vitest';
 import { buildStatus } from '../../../src/admin/status.ts';
 import type { StatusInputs } from '../../../src/admin/status.ts';
@@ -57,7 +57,7 @@ const COUNTS: PoolCounts = {
   toClientBytes: 20,
 };
 
-test('the workers are there where there are any', () => {
+test('the document lists the workers if there are any', () => {
   const worker = { number: 1, restarts: 2, sessions: 3, cpuSeconds: 1.23456, residentBytes: 5e7 };
   const workers = [
     { ...worker, pid: 50, isReady: true, startedAt: 1500 },
@@ -72,7 +72,7 @@ test('the workers are there where there are any', () => {
 });
 
 describe('status', () => {
-  test('where contact points come from, and for how long that has told nothing new', () => {
+  test('the source of the contact points, and the time since it last gave a new answer', () => {
     const contactPoints = [{ host: 'fd00::1', port: 8008 }];
     const sources = [
       { name: 'http://pg:8008', contactPoints, failing: undefined },
@@ -109,7 +109,7 @@ describe('status', () => {
     });
   });
 
-  test('what an operator has in mind for it: members drained, a switchover to come and none that is past', () => {
+  test('the operator overrides: drained members, a switchover to come and none that is past', () => {
     const at = (switchover: { at: number; leader: string }) =>
       statusOf([{ ...aList(0, 'pg-1', 'pg-2'), switchover }, ...both.slice(1)]).cluster.scheduled_switchover;
     expect(at({ at: NOW + 90_000, leader: 'pg-1' })).toEqual({ in_seconds: 90, from: 'pg-1' });
@@ -123,12 +123,12 @@ describe('status', () => {
     ]);
   });
 
-  test('why it is not ready', () => {
+  test('the reason for not being ready', () => {
     const { ready, not_ready_because: why } = statusOf(both, { readiness: { ready: false, why: 'shutting down' } });
     expect([ready, why]).toEqual([false, 'shutting down']);
   });
 
-  test('every member, with its place in every pool', () => {
+  test('every member with its standing in every pool', () => {
     expect(statusOf(both).members).toEqual([
       {
         name: 'pg-1',
@@ -148,7 +148,9 @@ describe('status', () => {
           read: {
             standing: 'leave',
             cause: 'fallback_over',
-            why: 'fallback, used only while the pool has no other eligible member: pool write; answered 200 to /primary 1 s ago',
+            why:
+              'fallback, used only while the pool has no other eligible member: pool write; ' +
+              'answered 200 to /primary 1 s ago',
           },
         },
       },
@@ -180,7 +182,7 @@ describe('status', () => {
     ]);
   });
 
-  test('a member that does not answer: since when, and in the words that clients are told', () => {
+  test('a silent member: the start of its silence, in the words that clients read', () => {
     const observations = [aList(0, 'pg-1'), isPrimary('pg-1', 1000), silent({ at: 2500 })];
     const [member] = statusOf(observations).members;
     expect(member).toMatchObject({
@@ -192,7 +194,7 @@ describe('status', () => {
     expect(member?.pools['write']?.why).toBe(standing && describeStanding(standing, NOW));
   });
 
-  test('a member of which nothing is known yet', () => {
+  test('a member without any evidence yet', () => {
     const [member] = statusOf([aList(0, aMember('pg-1', { postgres: undefined }))]).members;
     expect(member).toMatchObject({
       postgres: null,
@@ -222,7 +224,7 @@ describe('status', () => {
     ]);
   });
 
-  test('a fallback in use, since when, and clients that wait', () => {
+  test('a fallback in use, its start, and the held clients', () => {
     const counts = new Map([['read', { ...COUNTS, degradedSince: NOW - 2500 }]]);
     const [, read] = statusOf([aList(0, 'pg-1'), isPrimary('pg-1', 3000)], { counts }).pools;
     expect(read?.route).toMatchObject({
@@ -233,7 +235,7 @@ describe('status', () => {
     expect(write?.route).toEqual({ kind: 'hold', cause: 'starting' });
   });
 
-  test('G6: everybody lags and somebody is used all the same', () => {
+  test('G6: every member lags and one is used all the same', () => {
     const pools = [aWritePool(), aPool({ whenAllLagging: 'least_lagging', maxLaggingSessions: 7 })];
     const late = [3600, 3700].map((at) => isReplica('pg-2', at, { replayed: 10 * MB }));
     const table = aTable(aPolicy({ pools }), NOW, ...both, ...late);
@@ -241,7 +243,7 @@ describe('status', () => {
     expect(read?.route).toMatchObject({ kind: 'open', fallback: null, lagging: { max_sessions: 7 } });
   });
 
-  test('what members weigh, who is far, and who is in its slow start', () => {
+  test('the weight of each member, far members, and members in slow start', () => {
     const policy = { ...aPolicy({ pools: [aWritePool(), aPool({ weightTag: 'lb', zoneTag: 'az' })] }), zone: 'a' };
     const tags = new Map([
       ['lb', '3'],
@@ -260,7 +262,7 @@ describe('status', () => {
     expect(read?.sessions).toMatchObject({ slow_start: { 'pg-2': 0.25 } });
   });
 
-  test('sessions as counted', () => {
+  test('sessions by count', () => {
     const counts = COUNTS;
     const [write, read] = statusOf(both, { counts: new Map([['write', counts]]) }).pools;
     expect(write?.sessions).toEqual({

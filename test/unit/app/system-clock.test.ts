@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { systemClock } from '../../support/waiting/system-clock.ts';
 
-/** What one timer of Node takes, and the longest that the configuration takes. */
+/** The limit of one timer of Node, and the longest delay that the configuration accepts. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 beforeEach(() => {
@@ -12,7 +12,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('a delay above what one timer takes is waited for to its end', () => {
+test('a delay above the limit of one timer is waited for to its end', () => {
   let runs = 0;
   systemClock.schedule(LONGEST_MS + 1_000, () => (runs += 1));
   vi.advanceTimersByTime(LONGEST_MS + 999);
@@ -21,7 +21,7 @@ test('a delay above what one timer takes is waited for to its end', () => {
   expect([runs, vi.getTimerCount()]).toEqual([1, 0]);
 });
 
-test('a delay that is cancelled between two of its timers leaves none', () => {
+test('a delay that is cancelled between two of its timers leaves no timer', () => {
   const cancel = systemClock.schedule(LONGEST_MS + 1_000, () => expect.unreachable());
   vi.advanceTimersByTime(LONGEST_MS + 1);
   expect(vi.getTimerCount()).toBe(1);

@@ -1,4 +1,4 @@
-// The data path benchmark's arithmetic: ratios are taken round by round, and their middle is told.
+// The arithmetic of the data path benchmark: it takes a ratio in each round and reports the median ratio.
 import { describe, expect, test } from 'vitest';
 import { chart } from '../../bench/data-path/chart.ts';
 import { lossesOf } from '../../bench/data-path/baseline.ts';
@@ -17,21 +17,21 @@ function samplesOf(peer: string, values: readonly number[], metric = 'CPU per ro
   }));
 }
 
-describe('what rounds amount to', () => {
+describe('the summary of the rounds', () => {
   const [line] = summarise([...samplesOf('haproxy', [10, 20, 40]), ...samplesOf('pointsman', [11, 24, 40])]);
   const pointsman = line?.peers.find(({ peer }) => peer === 'pointsman');
 
-  test('the ratio is the middle one of the rounds, not that of the medians', () => {
+  test('the ratio is the median of the round ratios, not the ratio of the medians', () => {
     expect(pointsman?.median).toBe(24);
     expect(pointsman?.ratio).toBeCloseTo(1.1);
     expect(pointsman?.ratioSpread?.[0]).toBeGreaterThanOrEqual(1);
   });
 
-  test('the least and the most are told', () => {
+  test('the summary reports the least and the most', () => {
     expect([pointsman?.least, pointsman?.most]).toEqual([11, 40]);
   });
 
-  test('without HAProxy there is no ratio', () => {
+  test('there is no ratio without HAProxy', () => {
     expect(summarise(samplesOf('pointsman', [1]))[0]?.peers[0]?.ratio).toBeUndefined();
   });
 
@@ -58,14 +58,14 @@ describe('the committed ratios', () => {
     expect(lossesOf(lines, { 'ping-pong': { '1 connection': ratio } })).toHaveLength(losses);
   });
 
-  test('what was not measured is no success', () => {
+  test('a missing measurement is no success', () => {
     expect(lossesOf(lines, { 'ping-pong': { '8 connections': 2 } })).toEqual([
       'ping-pong, 8 connections: not measured',
     ]);
   });
 });
 
-test('the chart has a bar for each peer but the reference', () => {
+test('the chart has a bar for each peer except the reference', () => {
   const svg = chart(summarise([...samplesOf('haproxy', [10]), ...samplesOf('pointsman', [12])]));
   expect(svg).toMatch(/^<svg /);
   expect(svg).toContain('pointsman');
@@ -81,7 +81,7 @@ describe('the command line', () => {
     ]);
   });
 
-  test('a variant may be settings', () => {
+  test('a variant may consist of settings', () => {
     const { variants } = readOptions(['--peers', 'haproxy', '--also', 'gc={"nodeFlags":["--single-threaded-gc"]}']);
     expect(variants.get('gc')?.nodeFlags).toEqual(['--single-threaded-gc']);
     expect(variants.has('pointsman')).toBe(false);

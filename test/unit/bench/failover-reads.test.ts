@@ -1,4 +1,4 @@
-// The second table of the failover benchmark: what readers lost.
+// The second table of the failover benchmark: lost reads.
 import { expect, test } from 'vitest';
 import { missedReadBars, readTable, type ReadRounds } from '../../bench/failover/read-table.ts';
 
@@ -9,14 +9,14 @@ function of(...figures: readonly (readonly [pooledMs: number, reconnectingMs: nu
   return figures.map(([pooledMs, reconnectingMs]) => new Map([[PEER, { pooledMs, reconnectingMs }]]));
 }
 
-test('a good run keeps the bars, and scenes that were not played are neither judged nor drawn', () => {
+test('a good run keeps the limits, and scenes that did not run are neither judged nor drawn', () => {
   const good = { ...NONE, silences: of([2900, 490]), fallbacks: of([700, Number.NaN]) };
   expect(missedReadBars(PEER, good)).toEqual([]);
   expect(missedReadBars(PEER, NONE)).toEqual([]);
   expect(readTable([PEER], NONE)).toBeUndefined();
 });
 
-test('a missed bar names the scene and the figure', () => {
+test('a missed limit names the scene and the figure', () => {
   const bad = { ...NONE, silences: of([3100, 400], [2000, 400]), lags: of([Infinity, 100]) };
   expect(missedReadBars(PEER, bad)).toEqual([
     'a replica vanishes silently: longest gap, pooled, ms: 3100, the bar is 3000',

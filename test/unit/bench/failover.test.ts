@@ -1,4 +1,4 @@
-// The failover benchmark's own judgement: what counts as a failure of whom, and when Pointsman has missed a bar.
+// The judgement of the failover benchmark: which attempts are failures, and when Pointsman misses a limit.
 import { describe, expect, it, test } from 'vitest';
 import { count, NOTHING, type SceneFacts } from '../../bench/failover/judgement.ts';
 import { readOptions } from '../../bench/failover/options.ts';
@@ -29,7 +29,7 @@ describe('one attempt', () => {
     expect(count([anAttempt(parts)], FACTS)).toEqual({ ...NOTHING, ...expected });
   });
 
-  test('without a change the primary may go on writing', () => {
+  test('without a change the primary may go on taking writes', () => {
     const facts = { ...FACTS, after: OLD, changedAtMs: Infinity };
     expect(count([anAttempt({ server: OLD, endedAtMs: 9000 })], facts).strayWrites).toBe(0);
   });
@@ -54,8 +54,8 @@ function rounds(parts: Partial<Rounds>): Rounds {
 
 const of = <T>(...figures: readonly T[]) => figures.map((figure) => new Map([[PEER, figure]]));
 
-describe('the bars', () => {
-  it('are kept by a good run, and by one that left parts out', () => {
+describe('the limits', () => {
+  it('are kept by a good run, also by one without all parts', () => {
     const good = rounds({ switchovers: of(GOOD), deaths: of(GOOD), freezes: of(FROZEN), replacements: of(FROZEN) });
     expect(missedBars(resultOf(PEER, good), 20)).toEqual([]);
     expect(missedBars(resultOf(PEER, rounds({})), 20)).toEqual([]);
@@ -80,7 +80,7 @@ describe('the bars', () => {
   });
 });
 
-test('the table has one column for each peer, with the median and what it lies between', () => {
+test('the table has one column for each peer, with the median and the range', () => {
   const drawn = table([resultOf(PEER, rounds({ switchovers: of(GOOD, { ...GOOD, delayMs: 70 }) }))], 20).split('\n');
   expect(drawn[0]).toMatch(/^\| +\| Pointsman +\| bar +\|$/);
   expect(drawn[2]).toContain('| 60 (50-70), n=2 | ≤ 100 |');

@@ -1,4 +1,4 @@
-// The command line as a user meets it: what is printed where, and the exit code.
+// The command line as a user meets it: the output on each stream, and the exit code.
 import { describe, expect, test } from 'vitest';
 import { runCli } from '../../../src/cli/program.ts';
 import type { RunApp, SandboxParts, CheckSeeds } from '../../../src/cli/io.ts';
@@ -66,7 +66,7 @@ async function cli(argv: readonly string[], env: Readonly<Record<string, string>
 }
 
 describe('check', () => {
-  test('a good file: ok, and what it amounts to', async () => {
+  test('a good file: ok, and its summary', async () => {
     const { code, out, err } = await cli(['check', '-c', 'good.yaml']);
     expect(out.split('\n')).toEqual([
       'good.yaml: ok',
@@ -75,24 +75,26 @@ describe('check', () => {
       '  pool read   /replica?lag=16MB, least_sessions, fallback to pool write (up to 100 sessions)',
       '  listener    127.0.0.1:6432 -> write',
       '  listener    127.0.0.1:6433 -> read',
-      '  client TLS  passthrough: TLS clients get the pool of their listener; app@POOL and pointsman.pool need a connection without TLS',
+      '  client TLS  passthrough: TLS clients get the pool of their listener; ' +
+        'app@POOL and pointsman.pool need a connection without TLS',
       '  admin       http://127.0.0.1:8432, no operations (no token)',
       '',
     ]);
     expect([code, err]).toEqual([0, '']);
   });
 
-  test('--live: what each seed says, and what is not used of it', async () => {
+  test('--live: the report of each seed, and the facts that are refused', async () => {
     const { code, out, err } = await cli(['check', '-c', 'good.yaml', '--live']);
     expect(out).toContain(
-      'http://pg1:8008: cluster batman, leader pg-1\n  contact points: 10.0.0.11:8008, 10.0.0.12:8008\n  pg-1  10.0.0.11:5432\n',
+      'http://pg1:8008: cluster batman, leader pg-1\n  contact points: 10.0.0.11:8008, 10.0.0.12:8008\n' +
+        '  pg-1  10.0.0.11:5432\n',
     );
     expect(out).toContain('  pg-3  not used: port 22 is not allowed\n');
     expect(err).toBe('http://pg2:8008: connection refused\n1 member is not used: pg-3\n');
     expect(code).toBe(1);
   });
 
-  test('--live with seeds that nobody answers for: exit code 1', async () => {
+  test('--live with seeds that do not answer: exit code 1', async () => {
     const { code, err } = await cli(['check', '-c', 'warns.yaml', '--live']);
     expect(err).toContain('http://pg1:8008: connection refused\n');
     expect(err).toContain('no seed returned a member list');
@@ -107,7 +109,7 @@ describe('check', () => {
     expect([code, out]).toEqual([2, '']);
   });
 
-  test('warnings go to stderr and are no failure', async () => {
+  test('warnings go to stderr and do not fail the check', async () => {
     const { code, err } = await cli(['check', '-c', 'warns.yaml']);
     expect(err).toMatch(/^warning: warns\.yaml:2:19: probe\.timeout: /);
     expect(code).toBe(0);
@@ -120,7 +122,7 @@ describe('check', () => {
   });
 });
 
-describe('where the configuration comes from', () => {
+describe('the source of the configuration', () => {
   const seeds = { POINTSMAN_CLUSTER_SEEDS: 'http://env:8008' };
 
   test('POINTSMAN_CONFIG names the file', async () => {
@@ -128,7 +130,7 @@ describe('where the configuration comes from', () => {
     expect(out).toContain('good.yaml: ok');
   });
 
-  test('-c goes before POINTSMAN_CONFIG', async () => {
+  test('-c has precedence over POINTSMAN_CONFIG', async () => {
     const { out } = await cli(['check', '-c', 'good.yaml'], { POINTSMAN_CONFIG: 'gone.yaml' });
     expect(out).toContain('good.yaml: ok');
   });
@@ -138,7 +140,7 @@ describe('where the configuration comes from', () => {
     expect(out).toMatch(/^environment: ok\n {2}cluster {5}any scope, from http:\/\/env:8008/);
   });
 
-  test('nothing at all says how to begin', async () => {
+  test('without any configuration the output explains how to begin', async () => {
     const { code, err } = await cli(['run']);
     expect(err).toContain('No configuration file: use -c FILE');
     expect(code).toBe(2);
@@ -146,17 +148,17 @@ describe('where the configuration comes from', () => {
 });
 
 describe('run', () => {
-  test('hands the configuration and its warnings over, and ends with the code of the program', async () => {
+  test('passes the configuration and its warnings on, and ends with the exit code of the program', async () => {
     const { code, config, warnings } = await cli(['run', '-c', 'warns.yaml'], {}, () => Promise.resolve(7));
     expect([code, config?.probe.timeoutMs, warnings]).toEqual([7, 2000, 1]);
   });
 
-  test('--log-level and --log-format go before the file', async () => {
+  test('--log-level and --log-format have precedence over the file', async () => {
     const { config } = await cli(['run', '-c', 'good.yaml', '--log-level', 'debug', '--log-format', 'json']);
     expect(config?.log).toEqual({ level: 'debug', format: 'json' });
   });
 
-  test('a reload reads the file again, and the command line still goes before it', async () => {
+  test('a reload reads the file again, and the command line still has precedence', async () => {
     const reloaded: unknown[] = [];
     await cli(['run', '-c', 'good.yaml', '--log-level', 'debug'], {}, ({ reload }) => {
       FILES['good.yaml'] = 'cluster: { seeds: [http://pg3:8008] }\nlog: { level: error }';
@@ -175,7 +177,7 @@ describe('run', () => {
     ]);
   });
 
-  test('without a file there is nothing to reload', async () => {
+  test('without a file a reload is impossible', async () => {
     const reloaded: unknown[] = [];
     await cli(['run'], { POINTSMAN_CLUSTER_SEEDS: 'http://env:8008' }, ({ reload }) => {
       reloaded.push(reload());
@@ -184,12 +186,12 @@ describe('run', () => {
     expect(reloaded).toEqual([{ kind: 'no_file' }]);
   });
 
-  test('a bad file starts nothing', async () => {
+  test('a bad file starts no process', async () => {
     const { code, config } = await cli(['run', '-c', 'bad.yaml']);
     expect([code, config]).toEqual([2, undefined]);
   });
 
-  test('a failure while running is exit code 1', async () => {
+  test('a failure while the program runs is exit code 1', async () => {
     const { code, err } = await cli(['run', '-c', 'good.yaml'], {}, () => Promise.reject(new Error('port taken')));
     expect(code).toBe(1);
     expect(err).toContain('pointsman: Error: port taken');
@@ -210,7 +212,7 @@ describe('usage', () => {
     expect([code, out]).toEqual([2, '']);
   });
 
-  test('help for a command, and for one that there is not', async () => {
+  test('help for a command, and for an unknown one', async () => {
     expect((await cli(['help', 'check'])).out).toContain('Usage: pointsman check');
     expect(await cli(['help', 'nosuch'])).toMatchObject({
       code: 2,

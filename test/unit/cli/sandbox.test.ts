@@ -1,4 +1,4 @@
-// `pointsman sandbox` and its second command: what is asked of the sandbox, what is printed, the exit code.
+// `pointsman sandbox` and its second command: the calls to the sandbox, the output and the exit code.
 import { describe, expect, test } from 'vitest';
 import type { SandboxAnswer, SandboxParts } from '../../../src/cli/io.ts';
 import { runCli } from '../../../src/cli/program.ts';
@@ -63,7 +63,7 @@ describe('sandbox', () => {
     [['--admin', '8432'], 'must be a loopback address with a port'],
     [['--dialect', 'etcd'], 'Allowed choices are manager, patroni'],
     [['--nonsense'], "unknown option '--nonsense'"],
-  ])('%j is a usage error that says why', async (flags, why) => {
+  ])('%j is a usage error with its reason', async (flags, why) => {
     const { code, err, asked } = await cli(['sandbox', ...flags]);
     expect({ code, asked }).toEqual({ code: 2, asked: [] });
     expect(err).toContain(why);
@@ -80,7 +80,7 @@ describe('the second command', () => {
     });
   });
 
-  test('without a member, and with the control address on either side', async () => {
+  test('without a member, and with the control address before or after the verb', async () => {
     expect((await cli(['sandbox', 'kill'])).asked).toEqual([['127.0.0.1:8433', 'kill', undefined]]);
     expect((await cli(['sandbox', '--control', '127.0.0.1:9', 'kill'])).asked).toEqual([
       ['127.0.0.1:9', 'kill', undefined],

@@ -1,4 +1,4 @@
-// What a reload changes, in the words of the file; and what it cannot.
+// The changes of a reload in the words of the file, and the settings that a reload cannot change.
 import { expect, test } from 'vitest';
 import { reconfigured } from '../../../src/config/changes.ts';
 import type { Reconfiguration } from '../../../src/config/changes.ts';
@@ -71,7 +71,7 @@ test.each([
   expect(config).toEqual(configOf(after));
 });
 
-test('what needs a restart is named and left as it is; the rest counts', () => {
+test('settings that need a restart are named and keep their value; the others apply', () => {
   const { config, changed, needsRestart } = from(
     '',
     'admin: { address: 127.0.0.1:9999 }\nlog: { format: json, level: warn }\nprobe: { interval: 2s }\nrelay: streams',
@@ -86,14 +86,14 @@ test('what needs a restart is named and left as it is; the rest counts', () => {
   expect(config.log).toEqual({ level: 'warn', format: 'auto' });
 });
 
-test('a listener that is bound stays shared, or not', () => {
+test('a bound listener keeps its sharing mode', () => {
   const before = 'listeners: [{ address: 127.0.0.1:6432, pool: write }]';
   const { config, changed, needsRestart } = from(before, before.replace(' }', ', reuse_port: true }'));
   expect([changed, needsRestart]).toEqual([[], ['listeners']]);
   expect(config.listeners).toEqual(configOf(before).listeners);
 });
 
-test('another scope: the whole section of the cluster waits', () => {
+test('another scope: the whole cluster section waits for a restart', () => {
   const { config, changed, needsRestart } = from(SEEDS, 'cluster: { scope: other, seeds: [http://pg2:8008] }');
   expect(changed).toEqual([]);
   expect(needsRestart.toSorted()).toEqual(['cluster.scope none -> other', 'cluster.seeds']);

@@ -1,4 +1,4 @@
-// The examples in config/ load without a warning and mean what they say.
+// The examples in config/ load without a warning and do what their comments promise.
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
 import { formatProblems } from '../../../src/config/fault.ts';
@@ -18,13 +18,13 @@ test('pointsman.yaml changes no default', () => {
   expect(load('pointsman.yaml')).toEqual(loadConfig({ file: undefined, env }));
 });
 
-test('sidecar.yaml takes connections from its own pod only', () => {
+test('sidecar.yaml accepts connections from its own pod only', () => {
   const loaded = load('sidecar.yaml');
   const hosts = loaded.kind === 'ok' ? loaded.config.listeners.map((listener) => listener.address.host) : [];
   expect(hosts).toEqual(['127.0.0.1', '127.0.0.1']);
 });
 
-test("the image's own file needs the members only, and listens where the container's network reaches it", () => {
+test('the image’s own file needs only the members, and listens on the container’s network', () => {
   const file = new URL('../../../deploy/image/pointsman.yaml', import.meta.url).pathname;
   const loaded = loadConfig({ file, env: { POINTSMAN_CLUSTER_SEEDS: 'http://10.0.0.11:8008' } });
   expect(loaded.kind === 'ok' ? loaded.warnings : formatProblems(loaded.problems)).toEqual([]);

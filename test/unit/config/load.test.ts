@@ -1,4 +1,4 @@
-// What an operator writes, and what comes of it: the whole way from text and environment to a Config or to problems.
+// The whole way from text and environment to a Config or to problems.
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
 import { SEEDS, configOf, load, problemsOf } from '../../support/values/loading.ts';
@@ -9,7 +9,7 @@ describe('defaults', () => {
     ['max_sessions: 20001', 5_001],
     ['max_handshakes: 7', 7],
     ['max_handshakes: off', undefined],
-  ])('client: { %s }: %s clients may be starting', (written, expected) => {
+  ])('client: { %s }: the limit of handshakes is %s', (written, expected) => {
     const config = configOf(load(`cluster: { seeds: [http://pg1:8008] }\nclient: { ${written} }`));
     expect(config.client.maxHandshakes).toBe(expected);
   });
@@ -62,7 +62,7 @@ describe('defaults', () => {
     expect(config.log).toEqual({ level: 'info', format: 'auto' });
   });
 
-  test('the pools write and read exist without being configured', () => {
+  test('the pools write and read exist without configuration', () => {
     const [write, read, ...others] = configOf(load('')).pools;
     expect(others).toEqual([]);
     expect(write).toMatchObject({
@@ -105,7 +105,7 @@ describe('defaults', () => {
     });
   });
 
-  test('a default pool is overridden in part', () => {
+  test('a default pool may be overridden in part', () => {
     const text = 'pools: { read: { fallback: { max_sessions: 7 }, on_leave: { lagging: drain } } }';
     const read = configOf(load(text)).pools[1];
     expect(read?.check.text).toBe('/replica?lag=16MB');
@@ -118,7 +118,7 @@ describe('defaults', () => {
     expect(configOf(load('pools: { read: { fallback: none } }')).pools[1]?.fallback).toBeUndefined();
   });
 
-  test('a pool of its own takes what its check implies', () => {
+  test('a custom pool takes the defaults of its check', () => {
     const text = `
 pools:
   standby: { check: /standby-leader }
@@ -134,11 +134,11 @@ listeners: [{ address: "[::1]:7000", pool: standby }, { address: "*:7001", pool:
     ]);
   });
 
-  test('a section left empty is a section left out', () => {
+  test('an empty section counts as absent', () => {
     expect(configOf(load('probe:\ncluster:\n  members:\n')).probe.intervalMs).toBe(1000);
   });
 
-  test('the value is frozen all the way down', () => {
+  test('the value is deeply frozen', () => {
     const config = configOf(load(''));
     expect(Object.isFrozen(config)).toBe(true);
     expect(Object.isFrozen(config.pools[0]?.onLeave)).toBe(true);
@@ -207,18 +207,18 @@ describe('one wrong value', () => {
     expect(problems[0]).toContain(expected);
   });
 
-  test('a value behind an alias is found where it stands', () => {
+  test('a wrong value behind an alias is reported at its anchor', () => {
     const text = 'shutdown: &s\n  grace: 5\nhold: *s\n';
     expect(problemsOf(load(text))).toContain('p.yaml:2:10: shutdown.grace: 5 has no unit: write 5s or 5ms');
   });
 
-  test('merge keys take what an anchor has, also from a key that is ignored', () => {
+  test('merge keys apply the anchor, also from an ignored key', () => {
     const text = 'x-usual: &usual { balance: random }\npools:\n  read:\n    <<: *usual\n    slow_start: 1m\n';
     const [, read] = configOf(load(text)).pools;
     expect(read).toMatchObject({ balance: 'random', slowStartMs: 60_000 });
   });
 
-  test('a wrong value that was merged is found where it stands', () => {
+  test('a wrong value from a merge is reported at its anchor', () => {
     const text = 'x-a: &a { rise: 0 }\nx-b: &b { fall: 0 }\nprobe: { <<: [*a, *b], timeout: 100ms }\n';
     expect(problemsOf(load(text)).map((problem) => problem.slice(0, 24))).toEqual([
       'p.yaml:1:17: probe.rise:',
@@ -226,16 +226,16 @@ describe('one wrong value', () => {
     ]);
   });
 
-  test.each(['WARN', 'Warn', 'warn'])('a log level may be written %s', (level) => {
+  test.each(['WARN', 'Warn', 'warn'])('a log level may be spelled %s', (level) => {
     expect(configOf(load(`log: { level: ${level} }`)).log.level).toBe('warn');
   });
 
-  test('a file named - is standard input', () => {
+  test('the file name - means standard input', () => {
     const loaded = loadConfig({ file: '-', env: SEEDS, readFile: () => 'probe: { rise: 0 }' });
     expect(problemsOf(loaded)[0]).toMatch(/^standard input:1:16: probe\.rise: /);
   });
 
-  test('aliases that would unfold into gigabytes are refused', () => {
+  test('aliases that would expand to gigabytes are refused', () => {
     const levels = 'bcdefghi'
       .split('')
       .map((key, i) => `${key}: &${key} [${'*abcdefgh'[0]}${'abcdefgh'[i]}${`, *${'abcdefgh'[i]}`.repeat(9)}]`);
@@ -244,7 +244,7 @@ describe('one wrong value', () => {
 });
 
 describe('all problems in one run', () => {
-  test('those of values and those of rules, the environment first, then down the file', () => {
+  test('problems of values and of rules, the environment first, then in the order of the file', () => {
     const text = 'hold: { outage_timeout: 1s }\nprobe: { rise: x }\nzz: 1\n';
     expect(problemsOf(load(text, { ...SEEDS, POINTSMAN_PROBE_FAL: '3' })).map((line) => line.split(': ')[0])).toEqual([
       'environment POINTSMAN_PROBE_FAL',
@@ -254,7 +254,7 @@ describe('all problems in one run', () => {
     ]);
   });
 
-  test('no rule speaks of a value that is already reported', () => {
+  test('no rule reports a value that is already reported', () => {
     expect(problemsOf(load('cluster: { seeds: [nonsense] }', {}))).toHaveLength(1);
     const text = 'pools: { a: { check: /nonsense } }\nlisteners: [{ address: x:1, pool: a }]';
     expect(problemsOf(load(text))).toHaveLength(1);

@@ -1,4 +1,4 @@
-// How many processes serve: what may be written, and that it does not change while they run.
+// The number of processes: the valid values, and that it is fixed while they run.
 import { expect, test } from 'vitest';
 import { reconfigured } from '../../../src/config/changes.ts';
 import { loadConfig } from '../../../src/config/load.ts';
@@ -21,14 +21,14 @@ test.each([
   expect(loaded.kind === 'ok' ? loaded.config.workers : formatProblems(loaded.problems)).toBe(expected);
 });
 
-test.each(['0', '-1', '1.5', '257', 'many'])('workers: %s is told what would be right', (written) => {
+test.each(['0', '-1', '1.5', '257', 'many'])('workers: %s is refused with the valid values', (written) => {
   const loaded = load(`workers: ${written}`);
   const told = loaded.kind === 'ok' ? '' : formatProblems(loaded.problems);
   expect(told).toContain('workers');
   expect(told).toContain('a whole number from 1 to 256, or auto');
 });
 
-test('another number needs a restart, and is told', () => {
+test('another number needs a restart, and the reload reports this', () => {
   const [before, after] = [load('workers: 2'), load('workers: 3\nprobe: { interval: 2s }')];
   if (before.kind !== 'ok' || after.kind !== 'ok') throw new Error('both are valid');
   const { config, changed, needsRestart } = reconfigured(before.config, after.config);

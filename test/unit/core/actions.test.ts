@@ -32,7 +32,7 @@ function planned(now: number, ...news: readonly Observation[]): readonly string[
   return actions.map(({ pool, member, cause, mode, address }) => `${pool} ${member} ${cause} ${mode} ${address.host}`);
 }
 
-describe('what the step to the next table asks for', () => {
+describe('the actions for the step to the next table', () => {
   test.each<[string, number, readonly Observation[], readonly string[]]>([
     ['nothing new', 200, [], []],
     ['a demotion', 1100, [answered({ at: 1000, status: 503 })], ['write pg-1 demoted close pg-1']],
@@ -60,7 +60,7 @@ describe('what the step to the next table asks for', () => {
     expect(planned(now, ...news)).toEqual(actions);
   });
 
-  test('scenario 28: a changed address is another server: sessions at the old one are drained', () => {
+  test('scenario 28: a changed address is another server: sessions at the old one drain', () => {
     const moved = aMember('pg-2', { postgres: { host: '10.0.0.9', port: 5432 } });
     expect(planned(600, aList(500, 'pg-1', moved))).toEqual(['read pg-2 removed drain pg-2']);
     const answeredToo = [aList(500, 'pg-1', moved), isReplica('pg-2', 550)];
@@ -72,38 +72,38 @@ describe('what the step to the next table asks for', () => {
     expect(action?.why).toMatchObject({ code: 'not_holding_the_check', detail: '/primary' });
   });
 
-  test('a pool that the next table does not have lets its members go', () => {
+  test('a pool that the next table lacks evicts its members', () => {
     const next = aTable(aPolicy({ pools: [aPool()] }), 200, ...ROUND);
     const actions = planActions(POLICY, BEFORE, next);
     expect(actions.map(({ pool, member, cause }) => `${pool} ${member} ${cause}`)).toEqual(['write pg-1 removed']);
   });
 });
 
-describe('a member that is out already', () => {
+describe('a member that is already excluded', () => {
   const lagging = aTable(POLICY, 2100, ...ROUND, lags(1000), lags(2000));
   const tagged = aTable(POLICY, 1100, ...ROUND, isReplica('pg-2', 1000, { noloadbalance: true }));
 
-  test('is not acted on again for the same', () => {
+  test('gets no second action for the same cause', () => {
     const still = aTable(POLICY, 3100, ...ROUND, lags(1000), lags(2000), lags(3000), isPrimary('pg-1', 3000));
     expect(planActions(POLICY, lagging, still)).toEqual([]);
   });
 
-  test('is closed when it dies, though its lag had left its sessions alone', () => {
+  test('gets a close when it dies, although its lag had left its sessions open', () => {
     const died = aTable(POLICY, 3100, ...ROUND, lags(1000), lags(2000), refused({ member: 'pg-2', at: 3000 }));
     expect(planActions(POLICY, lagging, died)).toMatchObject([{ member: 'pg-2', cause: 'dead', mode: 'close' }]);
   });
 
-  test('is closed when it dies while it drains', () => {
+  test('gets a close when it dies during its drain', () => {
     const died = aTable(POLICY, 2100, ...ROUND, refused({ member: 'pg-2', at: 2000 }));
     expect(planActions(POLICY, tagged, died)).toMatchObject([{ member: 'pg-2', cause: 'dead', mode: 'close' }]);
   });
 
-  test('is not told less than it was', () => {
+  test('gets no weaker action than before', () => {
     expect(planActions(POLICY, tagged, lagging)).toEqual([]);
   });
 });
 
-describe('sessions that another member should have', () => {
+describe('sessions of one member that belong on another', () => {
   const POOLS = [
     aWritePool(),
     aPool({ fallback: { pool: 'write', maxSessions: 9 }, onLeave: { ...aPool().onLeave, lagging: 'drain_idle' } }),
@@ -120,7 +120,7 @@ describe('sessions that another member should have', () => {
       .map(({ member, cause, mode, afterMs }) => `${member} ${cause} ${mode} after ${afterMs}`);
   }
 
-  test('drain from a member that lags, when that has lasted and another one is eligible', () => {
+  test('drain from a lagging member after a while, if another one is eligible', () => {
     expect(after([], ...lagging)).toEqual(['pg-2 lagging drain_idle after 3000']);
   });
 
@@ -142,7 +142,7 @@ describe('sessions that another member should have', () => {
     expect(after([], refused({ at: 4000 }), ...promoted)).toEqual(['pg-2 promoted drain after 3000']);
   });
 
-  test('stay on a member that was promoted while nobody else is eligible, and drain from it later', () => {
+  test('stay on a promoted member while no other is eligible, and drain from it later', () => {
     const promoted = [refused({ at: 2000 }), isPrimary('pg-2', 2000, { timeline: 2 })];
     expect(after([isGone], ...promoted)).toEqual([]);
     expect(after([isGone, ...promoted], isReplica('pg-3', 4000, { timeline: 2 }))).toEqual([
@@ -150,13 +150,13 @@ describe('sessions that another member should have', () => {
     ]);
   });
 
-  test('drain at once, and wherever to, from a primary that another one has replaced', () => {
+  test('drain at once, to any member, from a primary that another one has replaced', () => {
     const isOld = isPrimary('pg-2', 4000, { timeline: 1 });
     expect(after([isGone], isOld, isPrimary('pg-1', 4000, { timeline: 2 }))).toEqual(['pg-2 promoted drain after 0']);
   });
 });
 
-test('the table before anything was observed holds every pool and asks for nothing', () => {
+test('the table before any observation holds every pool and asks for no action', () => {
   const empty = emptyTable(POLICY, emptySnapshot('lab'), 0);
   expect([...empty.pools.values()].map(({ route }) => route)).toEqual([
     { kind: 'hold', cause: 'starting' },

@@ -29,7 +29,7 @@ function pick(balance: Balance, targets: Targets, load: Load = {}, chance = 0): 
   return pickTarget(balance, targets, inputs(load, chance)).target.member;
 }
 
-/** The next `count` picks, in turn. */
+/** The next `count` picks, in order. */
 function turns(targets: Targets, count: number, credits: Credits = new Map()): string {
   let word = '';
   for (let turn = 0; turn < count; turn += 1) {
@@ -41,21 +41,21 @@ function turns(targets: Targets, count: number, credits: Credits = new Map()): s
 }
 
 describe('round_robin takes turns', () => {
-  test('of equals each has its own', () => {
+  test('each of equal members has its own turn', () => {
     expect(turns(THREE, 7)).toBe('abcabca');
   });
 
-  test('more weight, more turns, and never all of them in a row', () => {
+  test('a higher weight gives more turns, and never all of them in a row', () => {
     expect(turns(HEAVY, 10)).toBe('abacaabaca');
   });
 
-  test('who joins is owed nothing', () => {
+  test('a joining member has no turns due', () => {
     const { credits } = pickTarget('round_robin', [target('a'), target('b')], inputs());
     expect(turns(THREE, 3, credits)).toBe('bca');
   });
 });
 
-describe('random goes by chance and weight alone', () => {
+describe('random uses only chance and weight', () => {
   const load = { a: 0, b: 100, c: 100 };
 
   test.each([
@@ -94,7 +94,7 @@ describe('least_sessions takes the least loaded, and chance decides a tie', () =
     [{ a: 2, b: 1, c: 1 }, 'a'],
     [{ a: 3, b: 0, c: 1 }, 'b'],
     [{ a: 6, b: 1, c: 2 }, 'b'],
-  ])('load counts for its weight: %j is %s', (load, member) => {
+  ])('load is relative to weight: %j is %s', (load, member) => {
     expect(pick('least_sessions', HEAVY, load)).toBe(member);
   });
 
@@ -104,42 +104,42 @@ describe('least_sessions takes the least loaded, and chance decides a tie', () =
     [{ a: 11, b: 1 }, 0, 'b'],
     [{ a: 0, b: 0 }, 0.89, 'a'],
     [{ a: 0, b: 0 }, 0.92, 'b'],
-  ])('a tenth of the weight is a tenth of the sessions, and of the chances of a tie: %j with %d is %s', (...row) => {
+  ])('a tenth of the weight gives a tenth of the sessions, and of the chances of a tie: %j with %d is %s', (...row) => {
     const [load, chance, member] = row;
     expect(pick('least_sessions', [target('a'), target('b', { weight: 0.1 })], load, chance)).toBe(member);
   });
 });
 
-/** Whatever the load and chance. */
+/** The result does not depend on load and chance. */
 function memberOf(targets: Targets, clientAddress: string): string {
   return pickTarget('client_address', targets, { ...inputs({ a: 1_000 }, 0.5), clientAddress }).target.member;
 }
 
-describe('client_address sends an address to one member', () => {
+describe('client_address routes an address to one member', () => {
   const ADDRESSES = Array.from({ length: 4_000 }, (_, index) => `10.1.${index >> 8}.${index & 255}`);
   const countOf = (targets: Targets, member: string): number =>
     ADDRESSES.filter((address) => memberOf(targets, address) === member).length;
 
-  test('whatever its load, and in whatever order the members are told', () => {
+  test('the result does not depend on load or on the order of the members', () => {
     const [a, b, c] = THREE.map(({ member }) => target(member));
     if (a === undefined || b === undefined || c === undefined) throw new Error('three of them');
     for (const address of ADDRESSES) expect(memberOf([c, a, b], address)).toBe(memberOf(THREE, address));
   });
 
-  test('addresses are shared out evenly, and by weight', () => {
+  test('addresses are distributed evenly, and by weight', () => {
     for (const member of ['a', 'b', 'c']) {
       expect(Math.abs(countOf(THREE, member) - 4_000 / 3)).toBeLessThan(150);
     }
     expect(Math.abs(countOf(HEAVY, 'a') - 2_400)).toBeLessThan(150);
   });
 
-  test('a member that goes or comes moves only its own addresses', () => {
+  test('a member that leaves or joins moves only its own addresses', () => {
     const two: Targets = [target('a'), target('c')];
     const moved = ADDRESSES.filter((address) => memberOf(two, address) !== memberOf(THREE, address));
     expect(new Set(moved.map((address) => memberOf(THREE, address)))).toEqual(new Set(['b']));
   });
 
-  test('slow start moves nobody', () => {
+  test('slow start moves no address', () => {
     const ramped = { ...inputs(), weightOf: ({ member }: Target) => (member === 'a' ? 0.01 : 1) };
     for (const clientAddress of ADDRESSES.slice(0, 100)) {
       const { member } = pickTarget('client_address', THREE, { ...ramped, clientAddress }).target;
@@ -149,11 +149,11 @@ describe('client_address sends an address to one member', () => {
 });
 
 describe.each(['round_robin', 'random', 'least_sessions', 'client_address'] as const)('%s', (balance) => {
-  test('the only target is the one', () => {
+  test('a single target always wins', () => {
     expect(pick(balance, [target('a')], {}, 0.99)).toBe('a');
   });
 
-  test('who is far takes nothing while one of ours is open, however loaded', () => {
+  test('a far member takes no sessions while a near one is open, whatever the load', () => {
     const far = target('a', { isFar: true, weight: 100 });
     expect(pick(balance, [far, target('b')], { b: 1000 })).toBe('b');
     expect(pick(balance, [far], { a: 1000 })).toBe('a');
@@ -171,7 +171,7 @@ test.each([
   expect(rampedShare(openForMs, 30_000)).toBe(share);
 });
 
-test('no slow start: the whole at once', () => {
+test('without slow start a member has its whole weight at once', () => {
   expect(rampedShare(0, 0)).toBe(1);
 });
 

@@ -1,4 +1,4 @@
-// Scenarios for the write pool, as far as the core decides them: what is open, what is kept, what leaves and why.
+// Scenarios of the write pool in the core: open members, kept sessions, evictions and their reasons.
 import { describe, expect, test } from 'vitest';
 import {
   aList,
@@ -25,14 +25,14 @@ const LIST = aList(0, 'pg-1', 'pg-2');
 const ROUND = [LIST, isPrimary('pg-1', 0), isReplica('pg-2', 0)] as const;
 
 describe('scenarios 1, 2: cold start', () => {
-  test('nothing is served before the first complete round', () => {
+  test('no session is routed before the first complete round', () => {
     const table = aTable(POLICY, 100, LIST, isPrimary('pg-1', 0));
     expect(routeOf(table, 'write')).toEqual({ kind: 'hold', cause: 'starting' });
     expect(routeOf(table, 'read')).toEqual({ kind: 'hold', cause: 'starting' });
     expect(table.complete).toBe(false);
   });
 
-  test('after it the first client lands on the primary', () => {
+  test('after it the first client connects to the primary', () => {
     const table = aTable(POLICY, 100, ...ROUND);
     const target = { member: 'pg-1', address: { host: 'pg-1', port: 5432 } };
     expect(routeOf(table, 'write')).toEqual({ kind: 'open', targets: [target], fallback: undefined });
@@ -50,28 +50,28 @@ describe('scenario 3: planned switchover, statuses as captured', () => {
   const stopping = answered({ member: 'pg-1', at: 1000, body: { role: 'primary', state: 'stopping' } });
   const demoted = answered({ at: 2000, status: 503, body: { role: 'demoted', state: 'stopped' } });
 
-  test('while the old primary shuts down it gets nobody new and keeps whom it has', () => {
+  test('during its shutdown the old primary gets no new sessions and keeps its live ones', () => {
     const table = aTable(POLICY, 1100, ...ROUND, stopping);
     expect(openIn(table, 'write')).toEqual([]);
     expect(routeOf(table, 'write')).toEqual({ kind: 'hold', cause: 'no_member' });
     expect(standingIn(table, 'write', 'pg-1')).toBe('keep not_running');
   });
 
-  test('its 503 closes its sessions in the same step', () => {
+  test('its 503 closes its sessions synchronously', () => {
     const table = aTable(POLICY, 2100, ...ROUND, stopping, demoted);
     expect(standingIn(table, 'write', 'pg-1')).toBe('leave demoted wrong_role');
   });
 
-  test('the new primary opens on its own yes', () => {
+  test('the new primary opens after its own yes', () => {
     const promoted = isPrimary('pg-2', 2500, { timeline: 2 });
     expect(openIn(aTable(POLICY, 2600, ...ROUND, stopping, demoted, promoted), 'write')).toEqual(['pg-2']);
   });
 });
 
-describe('scenario 4: 200 to /primary with role replica is a promotion not finished', () => {
+describe('scenario 4: 200 to /primary with role replica is an unfinished promotion', () => {
   const promoting = answered({ member: 'pg-2', at: 30_000, body: { role: 'replica', state: 'running', timeline: 1 } });
 
-  test('it is never routed, however long it lasts', () => {
+  test('the member is never routed to, however long this lasts', () => {
     const table = aTable(POLICY, 30_100, ...ROUND, promoting);
     expect(routeOf(table, 'write')).toEqual({ kind: 'hold', cause: 'no_member' });
     expect(standingIn(table, 'write', 'pg-2')).toBe('keep promoting');
@@ -86,19 +86,19 @@ describe('scenario 4: 200 to /primary with role replica is a promotion not finis
     expect(standingIn(lost, 'write', 'pg-2')).toBe('leave demoted wrong_role');
   });
 
-  test('it is routed as soon as the role flips', () => {
+  test('the member is routed to as soon as the role changes', () => {
     const table = aTable(POLICY, 30_200, ...ROUND, promoting, isPrimary('pg-2', 30_200, { timeline: 2 }));
     expect(openIn(table, 'write')).toEqual(['pg-2']);
   });
 
-  test('a member that is promoted anew loses its sessions when another is proven above it meanwhile', () => {
+  test('a member in a new promotion loses its sessions when another is proven above it meanwhile', () => {
     const again = answered({ member: 'pg-1', at: 1000, body: { role: 'replica', state: 'running' } });
     const table = aTable(POLICY, 1100, ...ROUND, again, isPrimary('pg-2', 1000, { timeline: 2 }));
     expect(standingIn(table, 'write', 'pg-1')).toBe('leave demoted superseded');
   });
 });
 
-describe('scenario 5: 200 with a PostgreSQL that does not run is "not now"', () => {
+describe('scenario 5: 200 with a stopped PostgreSQL is "not now"', () => {
   test.each(['stopping', 'starting', 'crashed', 'unknown', 'restarting'])('state %s', (state) => {
     const table = aTable(POLICY, 1100, ...ROUND, answered({ at: 1000, body: { role: 'primary', state, timeline: 1 } }));
     expect(openIn(table, 'write')).toEqual([]);
@@ -110,7 +110,7 @@ describe('scenario 5: 200 with a PostgreSQL that does not run is "not now"', () 
     expect(openIn(aTable(POLICY, 3000, ...ROUND, crashed, isPrimary('pg-1', 3000)), 'write')).toEqual(['pg-1']);
   });
 
-  test('its live sessions end by the clock when it falls silent on top', () => {
+  test('its live sessions end by the clock when it also falls silent', () => {
     const crashed = answered({ at: 1000, body: { role: 'primary', state: 'crashed' } });
     const history = [...ROUND, crashed, silent({ at: 2000 })];
     expect(standingIn(aTable(POLICY, 15_999, ...history), 'write', 'pg-1')).toBe('keep not_running');
@@ -119,7 +119,7 @@ describe('scenario 5: 200 with a PostgreSQL that does not run is "not now"', () 
 });
 
 describe('scenario 6: the host of the primary crashes', () => {
-  test('both ports refuse: out at once', () => {
+  test('both ports refuse: the member is excluded at once', () => {
     const table = aTable(POLICY, 1100, ...ROUND, refused({ at: 1000 }));
     expect(standingIn(table, 'write', 'pg-1')).toBe('leave dead refused');
     expect(routeOf(table, 'write')).toEqual({ kind: 'hold', cause: 'no_member' });
@@ -137,7 +137,7 @@ describe('scenario 6: the host of the primary crashes', () => {
     expect(openIn(back, 'write')).toEqual(['pg-1']);
   });
 
-  test('nor does a vouch', () => {
+  test('a vouch does not bring it back either', () => {
     const table = aTable(
       POLICY,
       2200,
@@ -163,7 +163,7 @@ describe('scenario 6: the host of the primary crashes', () => {
   });
 });
 
-describe('scenario 7: a black hole acts through clocks, counted from the start of the last good probe', () => {
+describe('scenario 7: a black hole acts by age, counted from the start of the last good probe', () => {
   const hole = [...ROUND, silent({ at: 1000 }), silent({ at: 4900 })];
 
   test.each([
@@ -181,18 +181,18 @@ describe('scenario 7: a black hole acts through clocks, counted from the start o
     expect(openIn(table, 'write')).toEqual(['pg-2']);
   });
 
-  test('losing sight of everything at once closes nothing before the grace', () => {
+  test('the loss of all members at once closes no session before the grace', () => {
     const table = aTable(POLICY, 14_999, ...hole, silent({ member: 'pg-2', at: 1000 }));
     expect(standingIn(table, 'write', 'pg-1')).toBe('keep no_answer');
     expect(standingIn(table, 'read', 'pg-2')).toBe('keep no_answer');
   });
 });
 
-describe('scenario 8: a frozen API with a PostgreSQL that accepts', () => {
+describe('scenario 8: a frozen API with a PostgreSQL that accepts connections', () => {
   const frozen = silent({ at: 20_000, postgres: 'accepts' });
   const vouch = vouched('pg-1', 'pg-2', 20_100);
 
-  test('it stays open while another member names it leader', () => {
+  test('it stays open while another member names it as the leader', () => {
     const table = aTable(POLICY, 25_099, ...ROUND, frozen, vouch);
     expect(standingIn(table, 'write', 'pg-1')).toBe('open vouched');
     expect(standingIn(aTable(POLICY, 25_100, ...ROUND, frozen, vouch), 'write', 'pg-1')).toBe('keep no_answer');
@@ -210,7 +210,7 @@ describe('scenario 8: a frozen API with a PostgreSQL that accepts', () => {
     expect(openIn(aTable(policy, 20_200, ...ROUND, ...history), 'write')).toEqual([]);
   });
 
-  test('G12: a probe that failed by our own fault takes nothing away, neither from new sessions nor from live ones', () => {
+  test('G12: a probe that failed by a local fault affects neither new sessions nor live ones', () => {
     const stalled = silent({ at: 20_200, cause: 'local', postgres: 'unknown' });
     const table = aTable(POLICY, 20_300, ...ROUND, frozen, vouch, stalled);
     expect(standingIn(table, 'write', 'pg-1')).toBe('open vouched');
@@ -219,7 +219,7 @@ describe('scenario 8: a frozen API with a PostgreSQL that accepts', () => {
     );
   });
 
-  test('what somebody else sees, or saw before, takes no vouch back: a replica may have lost the store', () => {
+  test('older or other observations take no vouch back: a replica may have lost the store', () => {
     const list = aList(0, 'pg-1', 'pg-2', 'pg-3');
     const before = isReplica('pg-2', 20_050, { clusterUnlocked: true });
     const other = isReplica('pg-3', 20_150, { clusterUnlocked: true });
@@ -233,7 +233,7 @@ describe('scenario 8: a frozen API with a PostgreSQL that accepts', () => {
     expect(standingIn(aTable(POLICY, 35_100, ...history), 'write', 'pg-1')).toBe('leave silent no_answer');
   });
 
-  test('a new primary on a higher timeline ends it whoever vouches', () => {
+  test('a new primary on a higher timeline evicts it, whichever member vouches', () => {
     const table = aTable(POLICY, 20_300, ...ROUND, frozen, vouch, isPrimary('pg-2', 20_200, { timeline: 2 }));
     expect(standingIn(table, 'write', 'pg-1')).toBe('leave demoted superseded');
     expect(openIn(table, 'write')).toEqual(['pg-2']);
@@ -241,7 +241,7 @@ describe('scenario 8: a frozen API with a PostgreSQL that accepts', () => {
 });
 
 describe('scenarios 10, 11, 13: the configuration store', () => {
-  test('down: demoted, held, and the demoted member reads on when it answers as a replica', () => {
+  test('store down: the primary is demoted, clients are held, and the demoted member serves reads as a replica', () => {
     const table = aTable(POLICY, 1100, ...ROUND, isReplica('pg-1', 1000));
     expect(routeOf(table, 'write')).toEqual({ kind: 'hold', cause: 'no_member' });
     expect(openIn(table, 'read')).toEqual(['pg-1', 'pg-2']);
@@ -272,15 +272,15 @@ describe('scenario 15: a standby cluster', () => {
     expect(openIn(table, 'standby')).toEqual(['pg-1']);
   });
 
-  test('after the promotion the write pool opens by itself and the other one closes its sessions', () => {
+  test('after the promotion the write pool opens by itself and the standby pool closes its sessions', () => {
     const table = aTable(policy, 1100, LIST, standbyLeader, yes, replica, isPrimary('pg-1', 1000, { timeline: 2 }));
     expect(openIn(table, 'write')).toEqual(['pg-1']);
     expect(standingIn(table, 'standby', 'pg-1')).toBe('leave demoted wrong_role');
   });
 });
 
-describe('an exclusive pool is never lent members by another pool', () => {
-  test('not even when the policy says so', () => {
+describe('an exclusive pool never uses members of another pool', () => {
+  test('not even if the policy allows it', () => {
     const pools = [aWritePool({ fallback: { pool: 'read', maxSessions: 10 } }), aPool()];
     const table = aTable(aPolicy({ pools }), 100, LIST, isReplica('pg-1', 0), isReplica('pg-2', 0));
     expect(openIn(table, 'write')).toEqual([]);
@@ -290,13 +290,13 @@ describe('an exclusive pool is never lent members by another pool', () => {
 describe('scenario 28: a reused address', () => {
   const other = isPrimary('pg-1', 1000, { scope: 'billing', timeline: 7 });
 
-  test('it gets nobody new; live sessions are kept until the grace', () => {
+  test('the member gets no new sessions; live ones are kept until the grace', () => {
     expect(openIn(aTable(POLICY, 1100, ...ROUND, other), 'write')).toEqual([]);
     expect(standingIn(aTable(POLICY, 14_999, ...ROUND, other), 'write', 'pg-1')).toBe('keep other_cluster');
     expect(standingIn(aTable(POLICY, 15_000, ...ROUND, other), 'write', 'pg-1')).toBe('leave silent other_cluster');
   });
 
-  test('its timeline raises no floor', () => {
+  test('its timeline does not raise the required timeline', () => {
     const table = aTable(POLICY, 2100, ...ROUND, other, isPrimary('pg-1', 2000));
     expect(openIn(table, 'write')).toEqual(['pg-1']);
   });

@@ -4,17 +4,17 @@ import { aList, answered, aPolicy, aPool, aTable, READ_CHECK, routeOf, silent } 
 const POLICY = aPolicy({ pools: [aPool(), aPool({ name: 'zone', check: '/replica?tag_zone=a' })] });
 const LAGS = answered({ at: 100, check: READ_CHECK, status: 503, body: { role: 'replica', state: 'running' } });
 
-test('G13: before the first complete round clients wait, although every member has said no to the pool’s own check', () => {
+test('G13: before the first complete round clients wait, even if every member failed the pool’s own check', () => {
   const table = aTable(POLICY, 200, aList(0, 'pg-1'), LAGS);
   expect(routeOf(table, 'read')).toEqual({ kind: 'hold', cause: 'starting' });
 });
 
-test('after it they are refused', () => {
+test('after the first round they are refused', () => {
   const zone = answered({ at: 150, check: '/replica?tag_zone=a', body: { role: 'replica', state: 'running' } });
   expect(routeOf(aTable(POLICY, 200, aList(0, 'pg-1'), LAGS, zone), 'read')).toEqual({ kind: 'closed' });
 });
 
-test('a member that was silent and now answers has been asked: the order of two answers does not matter', () => {
+test('a silent member that answers now counts as probed: the order of two answers does not matter', () => {
   const first = silent({ member: 'pg-1', at: 100 });
   const other = silent({ member: 'pg-2', at: 300 });
   const answer = answered({ member: 'pg-1', at: 300, check: READ_CHECK, status: 503 });

@@ -33,7 +33,7 @@ describe('identity', () => {
     expect(snapshot).toMatchObject({ scope: 'lab', systemIdentifier: '7710475087788450636' });
   });
 
-  test('the scope of a member list pins it, and a configured scope stays', () => {
+  test('the scope of a member list is pinned, and a configured scope stays', () => {
     const list = { ...aList(0, 'pg-1'), scope: 'other' };
     expect(observe(POLICY, emptySnapshot(undefined), list).scope).toBe('other');
     expect(observe(POLICY, emptySnapshot('lab'), list).scope).toBe('lab');
@@ -43,7 +43,7 @@ describe('identity', () => {
     ['another scope', { ...US, scope: 'billing' }, 'scope billing, expected lab'],
     ['another member', { ...US, name: 'pg-2' }, 'it is the member pg-2'],
     ['another system', { ...US, systemIdentifier: '42' }, 'system identifier 42, expected 7710475087788450636'],
-  ])('an answer of %s teaches nothing but that', (_, body, detail) => {
+  ])('an answer of %s has no effect except the identity error', (_, body, detail) => {
     const before = aSnapshot(POLICY, aList(0, 'pg-1'), isReplica('pg-1', 100, US));
     const after = observe(POLICY, before, isPrimary('pg-1', 1100, { ...body, timeline: 9 }));
     const { selfReport, ...known } = recordOf(before, 'pg-1');
@@ -54,7 +54,7 @@ describe('identity', () => {
     expect(after.highestTimeline).toBeUndefined();
   });
 
-  test('a proper answer clears the mismatch, a failure does not', () => {
+  test('a valid answer clears the mismatch, a failure does not', () => {
     const other = isPrimary('pg-1', 200, { scope: 'billing' });
     const silentAfter = aSnapshot(POLICY, aList(0, 'pg-1'), other, silent({ at: 300 }));
     expect(recordOf(silentAfter, 'pg-1').mismatch).toBeDefined();
@@ -62,7 +62,7 @@ describe('identity', () => {
     expect(recordOf(proper, 'pg-1').mismatch).toBeUndefined();
   });
 
-  test('an answer that does not report its identity counts of a member that never did', () => {
+  test('an answer without identity counts if the member never reported one', () => {
     const others = isPrimary('pg-2', 100, { ...US, name: 'pg-2' });
     const snapshot = aSnapshot(POLICY, aList(0, 'pg-1', 'pg-2'), others, isPrimary('pg-1', 200));
     expect(recordOf(snapshot, 'pg-1').answeredAt).toBe(200);
@@ -72,21 +72,18 @@ describe('identity', () => {
     ['its scope', { scope: 'lab' }],
     ['its name', { name: 'pg-1' }],
     ['its system identifier', { systemIdentifier: '7' }],
-  ])(
-    'of a member that showed %s an answer without any identity is no evidence, at another address neither',
-    (_, own) => {
-      const yes = answered({ at: 1100, body: { state: 'running' } });
-      const before = aSnapshot(POLICY, aList(0, 'pg-1'), isReplica('pg-1', 100, own));
-      const mismatch = { at: 1100, detail: 'it no longer reports its identity' };
-      expect(recordOf(observe(POLICY, before, yes), 'pg-1')).toMatchObject({ answeredAt: 100, mismatch });
-      const moved = observe(POLICY, before, aList(1000, aMember('pg-1', { postgres: { host: 'new', port: 5432 } })));
-      expect(recordOf(observe(POLICY, moved, yes), 'pg-1')).toMatchObject({ answeredAt: undefined, mismatch });
-      const fewer = observe(POLICY, before, isReplica('pg-1', 1100, { scope: 'lab' }));
-      expect(recordOf(fewer, 'pg-1'), 'a part of its identity is enough').toMatchObject({ answeredAt: 1100 });
-    },
-  );
+  ])('after a member showed %s, an answer without identity is no evidence, also at another address', (_, own) => {
+    const yes = answered({ at: 1100, body: { state: 'running' } });
+    const before = aSnapshot(POLICY, aList(0, 'pg-1'), isReplica('pg-1', 100, own));
+    const mismatch = { at: 1100, detail: 'it no longer reports its identity' };
+    expect(recordOf(observe(POLICY, before, yes), 'pg-1')).toMatchObject({ answeredAt: 100, mismatch });
+    const moved = observe(POLICY, before, aList(1000, aMember('pg-1', { postgres: { host: 'new', port: 5432 } })));
+    expect(recordOf(observe(POLICY, moved, yes), 'pg-1')).toMatchObject({ answeredAt: undefined, mismatch });
+    const fewer = observe(POLICY, before, isReplica('pg-1', 1100, { scope: 'lab' }));
+    expect(recordOf(fewer, 'pg-1'), 'a part of its identity is enough').toMatchObject({ answeredAt: 1100 });
+  });
 
-  test('a page that says 200 at the address of a replica is no primary beside the real one', () => {
+  test('a page that answers 200 at the address of a replica is no primary beside the real one', () => {
     const known = [aList(0, 'pg-1', 'pg-2'), isPrimary('pg-1', 0, US), isReplica('pg-2', 0, { ...US, name: 'pg-2' })];
     const page = answered({ member: 'pg-2', at: 1000, body: {} });
     const table = aTable(POLICY, 1100, ...known, isPrimary('pg-1', 1000, US), page);

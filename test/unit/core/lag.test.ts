@@ -15,7 +15,7 @@ function replicaAt(...positions: readonly (readonly [at: number, bytes: number])
   };
 }
 
-describe('lag at the moment of each of the replica’s positions, newest first', () => {
+describe('lag at the instant of each position of the replica, newest first', () => {
   test.each<[string, readonly Position[], ReturnType<typeof replicaAt>, readonly (number | undefined)[]]>([
     ['the primary’s position of the same moment counts', [location(100, 900)], replicaAt([100, 400]), [500]],
     ['or the newest before it', [location(200, 999), location(90, 900), location(10, 1)], replicaAt([100, 400]), [500]],
@@ -35,26 +35,26 @@ describe('lag at the moment of each of the replica’s positions, newest first',
   });
 });
 
-describe('positions of the primary', () => {
+describe('the positions of the primary', () => {
   const policy = aPolicy();
   const list = aList(0, 'pg-1', 'pg-2');
 
-  test('are those of the member on the highest timeline', () => {
+  test('come from the member on the highest timeline', () => {
     const old = isPrimary('pg-1', 200, { timeline: 1, location: 111 });
     const snapshot = aSnapshot(policy, list, isPrimary('pg-2', 100, { timeline: 2, location: 222 }), old);
     expect(primaryPositions(snapshot).map(({ bytes }) => bytes)).toEqual([222]);
   });
 
-  test('stay known when its next answer carries nothing: less said is not more trusted', () => {
+  test('stay known when its next answer has none: fewer facts are not trusted more', () => {
     const history = [isPrimary('pg-1', 100, { location: 999 }), answered({ member: 'pg-1', at: 200, body: {} })];
     expect(primaryPositions(aSnapshot(policy, list, ...history)).map(({ bytes }) => bytes)).toEqual([999]);
   });
 
-  test('are unknown while nobody was primary', () => {
+  test('are unknown while no member was primary', () => {
     expect(primaryPositions(aSnapshot(policy, list, isReplica('pg-1', 100)))).toEqual([]);
   });
 
-  test('of a former primary that follows now give way to those of the new one', () => {
+  test('of a former primary that is a replica now give way to those of the new primary', () => {
     const history = [
       isPrimary('pg-1', 100, { location: 999 }),
       isPrimary('pg-2', 200, { timeline: 2, location: 500 }),
@@ -63,7 +63,7 @@ describe('positions of the primary', () => {
     expect(primaryPositions(aSnapshot(policy, list, ...history)).map(({ bytes }) => bytes)).toEqual([500]);
   });
 
-  test('are never those of a replica that reports a location as well', () => {
+  test('never come from a replica, even if it reports a location', () => {
     const history = [
       isPrimary('pg-1', 100, { location: 999 }),
       isReplica('pg-2', 200, { location: 111, replayed: 888 }),

@@ -1,4 +1,4 @@
-// G6: what becomes of a pool in which everybody lags is the operator's word, and by default what it always was.
+// G6: the operator decides about a pool in which every member lags; the default is unchanged.
 import { describe, expect, test } from 'vitest';
 import type { Observation } from '../../../src/model/observation.ts';
 import type { PoolPolicy } from '../../../src/model/policy.ts';
@@ -32,7 +32,7 @@ function policy(pool: Partial<Omit<PoolPolicy, 'check'>> = {}) {
   return aPolicy({ pools: [aWritePool(), aPool({ whenAllLagging: 'least_lagging', maxLaggingSessions: 7, ...pool })] });
 }
 
-/** Two rounds in which the primary is at 200 MB: what each replica has replayed, in MB. */
+/** Two rounds with the primary at 200 MB; the arguments are the replayed MB of each replica. */
 function lagging(second: number, third: number, from = 1000): readonly Observation[] {
   return [from, from + 1000].flatMap((at) => [
     isPrimary('pg-1', at, { location: 200 * MB }),
@@ -50,7 +50,7 @@ function primary(timeline: number): Observation {
 }
 
 describe('least_lagging', () => {
-  test('opens who lags least, says why, and is capped; the other keeps its sessions', () => {
+  test('opens the least lagging member with a reason and a cap; the other keeps its sessions', () => {
     const degraded = table({}, ...lagging(150, 100));
     expect(openIn(degraded, 'read')).toEqual(['pg-2']);
     expect(routeOf(degraded, 'read')).toMatchObject({ fallback: undefined, lagging: { maxSessions: 7 } });
@@ -59,18 +59,18 @@ describe('least_lagging', () => {
     expect(standingIn(degraded, 'read', 'pg-3')).toBe('keep lagging');
   });
 
-  test('changes nothing while one is within the bound', () => {
+  test('changes nothing while one member is within the limit', () => {
     const healthy = table({}, ...lagging(150, 190));
     expect(openIn(healthy, 'read')).toEqual(['pg-3']);
     expect(routeOf(healthy, 'read')).not.toHaveProperty('lagging');
     expect(standingIn(healthy, 'read', 'pg-2')).toBe('leave lagging lagging');
   });
 
-  test('who differs by less than the bound lags alike: both are open, and neither flaps', () => {
+  test('treats lags that differ by less than the limit as equal: both members are open, and neither flaps', () => {
     expect(openIn(table({}, ...lagging(150, 145)), 'read')).toEqual(['pg-2', 'pg-3']);
   });
 
-  describe('a member whose own API says that it is late', () => {
+  describe('a member whose own API reports lag', () => {
     const no = [1000, 1100].map((at) =>
       answered({
         member: 'pg-2',
@@ -82,11 +82,11 @@ describe('least_lagging', () => {
     );
     const gone = refused({ member: 'pg-3', at: 1000 });
 
-    test('its lag is known by our reckoning', () => {
+    test('its lag is known from the estimate', () => {
       expect(openIn(table({}, primary(1), ...no, gone), 'read')).toEqual(['pg-2']);
     });
 
-    test('not on the timeline of the primary it is no reader at all', () => {
+    test('without the timeline of the primary it is no reader at all', () => {
       expect(openIn(table({}, primary(2), ...no, gone), 'read')).toEqual([]);
     });
 
@@ -100,7 +100,7 @@ describe('least_lagging', () => {
     });
   });
 
-  test('a lag that nobody knows is never the least', () => {
+  test('an unknown lag is never the least', () => {
     const no = [1000, 1100].map((at) =>
       answered({ member: 'pg-2', check: READ_CHECK, at, status: 503, body: { role: 'replica', state: 'running' } }),
     );
@@ -118,39 +118,39 @@ describe('least_lagging', () => {
     expect(openIn(degraded, 'read')).toEqual(open);
   });
 
-  test('nobody on another timeline, and nobody dead', () => {
+  test('no member on another timeline, and no dead member', () => {
     const other = isReplica('pg-2', 2000, { timeline: 1, replayed: 150 * MB });
     const promoted = isPrimary('pg-1', 2000, { timeline: 2, location: 200 * MB });
     expect(openIn(table({}, ...lagging(150, 100), promoted, other), 'read')).toEqual([]);
     expect(openIn(table({}, ...lagging(150, 100), refused({ member: 'pg-2', at: 2050 })), 'read')).toEqual(['pg-3']);
   });
 
-  test('comes before the fallback, which is for the loss of the replicas', () => {
+  test('has precedence over the fallback, which is for the loss of the replicas', () => {
     expect(openIn(table({ fallback: FALLBACK }, ...lagging(150, 100)), 'read')).toEqual(['pg-2']);
     const dead = ['pg-2', 'pg-3'].map((member) => refused({ member, at: 2050 }));
     expect(openIn(table({ fallback: FALLBACK }, ...lagging(150, 100), ...dead), 'read')).toEqual(['pg-1']);
   });
 });
 
-describe('the other words', () => {
-  test('fallback: the primary, as ever', () => {
+describe('the other values', () => {
+  test('fallback: the primary, as before', () => {
     const lent = table({ whenAllLagging: 'fallback', fallback: FALLBACK }, ...lagging(150, 100));
     expect(openIn(lent, 'read')).toEqual(['pg-1']);
   });
 
-  test('refuse: nobody, although there is a fallback, and the primary stands in for nobody', () => {
+  test('refuse: no member, even with a fallback, and the primary replaces no member', () => {
     const closed = table({ whenAllLagging: 'refuse', fallback: FALLBACK }, ...lagging(150, 100));
     expect(routeOf(closed, 'read')).toEqual({ kind: 'closed' });
     expect(standingIn(closed, 'read', 'pg-1')).toBe('keep fallback');
   });
 
-  test('refuse is about lag: dead replicas lead to the fallback', () => {
+  test('refuse is about lag: with dead replicas the pool uses its fallback', () => {
     const dead = ['pg-2', 'pg-3'].map((member) => refused({ member, at: 2050 }));
     const lent = table({ whenAllLagging: 'refuse', fallback: FALLBACK }, ...dead);
     expect(openIn(lent, 'read')).toEqual(['pg-1']);
   });
 
-  test('without a fallback there is nowhere to go', () => {
+  test('without a fallback the pool has no member', () => {
     expect(routeOf(table({ whenAllLagging: 'refuse' }, ...lagging(150, 100)), 'read')).toEqual({ kind: 'closed' });
   });
 });

@@ -16,20 +16,20 @@ function recordOf(snapshot: Snapshot, member: string): MemberRecord {
 describe('the member list', () => {
   const before = aSnapshot(POLICY, aList(0, 'pg-1', 'pg-2'), isPrimary('pg-1', 100), isReplica('pg-2', 100));
 
-  test('evidence of a member that stays is kept', () => {
+  test('evidence of a remaining member is kept', () => {
     expect(observe(POLICY, before, aList(500, 'pg-1', 'pg-2')).members).toEqual(before.members);
   });
 
   test.each([
     ['PostgreSQL', aMember('pg-1', { postgres: { host: '10.0.0.9', port: 5432 } })],
     ['PostgreSQL port', aMember('pg-1', { postgres: { host: 'pg-1', port: 5433 } })],
-  ])('another %s address is another server: what was known is forgotten', (_, moved) => {
+  ])('another %s address is another server: its evidence is dropped', (_, moved) => {
     const after = observe(POLICY, before, aList(500, moved, 'pg-2'));
     expect(recordOf(after, 'pg-1')).toEqual(newRecord(moved));
     expect(recordOf(after, 'pg-2')).toEqual(recordOf(before, 'pg-2'));
   });
 
-  test('another API address forgets the evidence, but not when the member last answered: PostgreSQL did not move', () => {
+  test('another API address drops the evidence, but not the time of the last answer: PostgreSQL did not move', () => {
     const moved = aMember('pg-1', { api: { url: 'http://10.0.0.9:8008', address: { host: '10.0.0.9', port: 8008 } } });
     const after = observe(POLICY, before, aList(500, moved, 'pg-2'));
     expect(recordOf(after, 'pg-1')).toEqual({ ...newRecord(moved), answeredAt: 100 });
@@ -46,7 +46,7 @@ describe('the member list', () => {
     expect([standing(15_099), standing(15_100)]).toEqual(['keep', 'leave']);
   });
 
-  test('scenario 27: an omitted member that answers stays, one that does not goes', () => {
+  test('scenario 27: an omitted member that answers stays, a silent one leaves', () => {
     expect([...observe(POLICY, before, aList(15_099, 'pg-2')).members.keys()]).toEqual(['pg-2', 'pg-1']);
     expect([...observe(POLICY, before, aList(15_100, 'pg-2')).members.keys()]).toEqual(['pg-2']);
   });

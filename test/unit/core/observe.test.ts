@@ -30,7 +30,7 @@ function recordOf(snapshot: Snapshot, member: string): MemberRecord {
   return record;
 }
 
-/** A 503 to the read check that names no other cause than lag. */
+/** A 503 to the read check with no cause except lag. */
 function lags(at: number): Observation {
   return answered({ check: READ_CHECK, at, status: 503, body: { role: 'replica', state: 'running' } });
 }
@@ -44,8 +44,8 @@ function verdictsOf(snapshot: Snapshot, member: string): Record<string, string> 
   return Object.fromEntries(checks.map(([text, { verdict }]) => [text, `${verdict.kind} ${verdict.why.code}`]));
 }
 
-describe('what one answer teaches', () => {
-  test('a primary says yes to /primary and so no to /replica: one request a round', () => {
+describe('the effect of one answer', () => {
+  test('a primary answers yes to /primary and so no to /replica: one request a round', () => {
     const snapshot = aSnapshot(POLICY, aList(0, 'pg-1'), isPrimary('pg-1', 100));
     expect(verdictsOf(snapshot, 'pg-1')).toEqual({
       [WRITE_CHECK]: 'positive positive',
@@ -53,7 +53,7 @@ describe('what one answer teaches', () => {
     });
   });
 
-  test('a replica says yes to /replica and so no to /primary', () => {
+  test('a replica answers yes to /replica and so no to /primary', () => {
     const snapshot = aSnapshot(POLICY, aList(0, 'pg-1'), isReplica('pg-1', 100));
     expect(verdictsOf(snapshot, 'pg-1')).toEqual({
       [WRITE_CHECK]: 'negative wrong_role',
@@ -61,18 +61,18 @@ describe('what one answer teaches', () => {
     });
   });
 
-  test('without a body only the asked check is judged', () => {
+  test('without a body only the requested check is judged', () => {
     const snapshot = aSnapshot(POLICY, aList(0, 'pg-1'), answered({ at: 100, body: undefined }));
     expect(verdictsOf(snapshot, 'pg-1')).toEqual({ [WRITE_CHECK]: 'positive positive' });
   });
 
-  test('an answer of a member that nobody knows is ignored', () => {
+  test('an answer of an unknown member is ignored', () => {
     const before = aSnapshot(POLICY, aList(0, 'pg-1'));
     expect(observe(POLICY, before, isPrimary('pg-9', 100))).toEqual(before);
     expect(observe(POLICY, before, vouched('pg-9', 'pg-1', 100))).toEqual(before);
   });
 
-  test('the highest timeline is that of a primary, never lowered and never taken from a replica', () => {
+  test('the highest timeline comes from a primary, never drops and never comes from a replica', () => {
     const snapshot = aSnapshot(
       POLICY,
       aList(0, 'pg-1', 'pg-2'),
@@ -84,7 +84,7 @@ describe('what one answer teaches', () => {
     expect(snapshot.highestTimeline).toBe(3);
   });
 
-  test('positions are kept newest first, eight of them, and only when they are numbers', () => {
+  test('positions are kept newest first, eight of them, and only if they are numbers', () => {
     const history = Array.from({ length: 10 }, (_, i) => isReplica('pg-1', 100 + i, { replayed: i * MB }));
     const snapshot = aSnapshot(POLICY, aList(0, 'pg-1'), ...history, isReplica('pg-1', 200, { replayed: 'invalid' }));
     const { positions } = recordOf(snapshot, 'pg-1');
@@ -92,7 +92,7 @@ describe('what one answer teaches', () => {
   });
 });
 
-describe('a probe older than the newest applied one is discarded', () => {
+describe('a probe that is older than the newest applied one is discarded', () => {
   test.each([
     ['an older yes', isPrimary('pg-1', 199)],
     ['an older silence', silent({ at: 199 })],
@@ -102,12 +102,12 @@ describe('a probe older than the newest applied one is discarded', () => {
     expect(observe(POLICY, before, late)).toEqual(before);
   });
 
-  test('an answer older than a failure is discarded too', () => {
+  test('an answer that is older than a failure is discarded too', () => {
     const before = aSnapshot(POLICY, aList(0, 'pg-1'), silent({ at: 200 }));
     expect(observe(POLICY, before, isPrimary('pg-1', 100))).toEqual(before);
   });
 
-  test('the age of one member is nothing to another', () => {
+  test('the order of one member’s answers does not affect another member', () => {
     const snapshot = aSnapshot(POLICY, aList(0, 'pg-1', 'pg-2'), isReplica('pg-1', 200), isPrimary('pg-2', 100));
     expect(recordOf(snapshot, 'pg-2').answeredAt).toBe(100);
   });
@@ -127,12 +127,12 @@ describe('a no and a yes of one instant', () => {
   test.each([
     ['the check said no', answered({ at: 100, status: 503 })],
     ['the body of another check ruled it out', isReplica('pg-1', 100)],
-  ])('%s: a yes to a probe started at the same instant does not bring the member back', (_, no) => {
+  ])('%s: a yes to a probe that started at the same instant does not bring the member back', (_, no) => {
     const snapshot = aSnapshot(POLICY, aList(0, 'pg-1'), no, isPrimary('pg-1', 100));
     expect(recordOf(snapshot, 'pg-1').checks.get(WRITE_CHECK)?.verdict.kind).toBe('negative');
   });
 
-  test('the no wins in the other order too', () => {
+  test('the no also wins in the other order', () => {
     const snapshot = aSnapshot(
       POLICY,
       aList(0, 'pg-1'),
@@ -144,7 +144,7 @@ describe('a no and a yes of one instant', () => {
 });
 
 describe('silence', () => {
-  test('keeps what was known and remembers since when', () => {
+  test('keeps the evidence and remembers its own start', () => {
     const snapshot = aSnapshot(
       POLICY,
       aList(0, 'pg-1'),
@@ -158,7 +158,7 @@ describe('silence', () => {
     expect(verdictsOf(snapshot, 'pg-1')).toMatchObject({ [WRITE_CHECK]: 'positive positive' });
   });
 
-  test('an answer ends it and the vouch that stood in', () => {
+  test('ends with an answer, and so does the vouch for that time', () => {
     const snapshot = aSnapshot(
       POLICY,
       aList(0, 'pg-1', 'pg-2'),
@@ -213,7 +213,7 @@ describe('the first complete round', () => {
     expect(whole(aList(0))).toBe(false);
   });
 
-  test('needs every member asked every check, or failing to answer', () => {
+  test('needs every check of every member, answered or failed', () => {
     const list = aList(0, 'pg-1', 'pg-2');
     expect(whole(list, isPrimary('pg-1', 100))).toBe(false);
     expect(whole(list, isPrimary('pg-1', 100), isReplica('pg-2', 100))).toBe(true);
@@ -224,35 +224,35 @@ describe('the first complete round', () => {
     );
   });
 
-  test('happens once: a member that joins later takes nothing back', () => {
+  test('happens once: a member that joins later does not revert it', () => {
     expect(whole(aList(0, 'pg-1'), isPrimary('pg-1', 100), aList(200, 'pg-1', 'pg-2'))).toBe(true);
   });
 });
 
-describe('the check to ask next', () => {
+describe('the next check of the round', () => {
   const NOBODY_SOUGHT: ReadonlySet<string> = new Set();
 
-  test('checks of all pools are asked once each', () => {
+  test('checks of all pools are sent once each', () => {
     const policy = aPolicy({ pools: [aWritePool(), aPool(), aPool({ name: 'too', check: READ_CHECK })] });
     expect(checksOf(policy).map(({ text }) => text)).toEqual([WRITE_CHECK, READ_CHECK]);
   });
 
-  test('a stranger is asked in the order of the pools', () => {
+  test('a member without answers gets the checks in the order of the pools', () => {
     expect(nextCheck(POLICY, newRecord(aMember('pg-1')), 100, NOBODY_SOUGHT)?.text).toBe(WRITE_CHECK);
   });
 
-  test('who said yes is asked that first, and then nothing more in the round', () => {
+  test('the last successful check is sent first, and a yes ends the round', () => {
     const snapshot = aSnapshot(POLICY, aList(0, 'pg-1'), isReplica('pg-1', 100));
     expect(nextCheck(POLICY, recordOf(snapshot, 'pg-1'), 1000, NOBODY_SOUGHT)?.text).toBe(READ_CHECK);
     expect(nextCheck(POLICY, recordOf(snapshot, 'pg-1'), 100, NOBODY_SOUGHT)).toBeUndefined();
   });
 
-  test('what an exclusive pool without a member seeks is asked before that', () => {
+  test('the check of an exclusive pool without a member is sent before that', () => {
     const snapshot = aSnapshot(POLICY, aList(0, 'pg-1'), isReplica('pg-1', 100));
     expect(nextCheck(POLICY, recordOf(snapshot, 'pg-1'), 1000, new Set([WRITE_CHECK]))?.text).toBe(WRITE_CHECK);
   });
 
-  test('a sought check is asked once more in the round when a later body says that the promotion is done', () => {
+  test('the wanted check is sent once more in the round if a later body reports the end of the promotion', () => {
     const promoting = answered({ at: 100, body: { role: 'replica', state: 'running' } });
     const done = isReplica('pg-1', 110, { role: 'primary' });
     const sought = new Set([WRITE_CHECK]);
@@ -265,7 +265,7 @@ describe('the check to ask next', () => {
     ).toBeUndefined();
   });
 
-  test('what the body did not rule out is asked in the same round', () => {
+  test('checks that the body did not rule out are sent in the same round', () => {
     const snapshot = aSnapshot(POLICY, aList(0, 'pg-1'), answered({ at: 100, status: 503, body: {} }));
     expect(nextCheck(POLICY, recordOf(snapshot, 'pg-1'), 100, NOBODY_SOUGHT)?.text).toBe(READ_CHECK);
   });

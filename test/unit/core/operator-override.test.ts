@@ -1,5 +1,5 @@
-// Members that an operator sets aside, whatever they answer: drained ones are out of every pool, a leader that is about to hand over
-// gets no new sessions. Nobody takes their place in an exclusive pool.
+// Operator overrides, whatever the members answer. A drained member is excluded from every pool. A leader that is about
+// to hand over gets no new sessions. No other member replaces it in an exclusive pool.
 import { describe, expect, test } from 'vitest';
 import { planActions } from '../../../src/core/actions.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
@@ -42,14 +42,15 @@ describe('a drained replica', () => {
     expect(standingIn(table, 'read', 'pg-2')).toBe('leave operator drained');
   });
 
-  test('says so, since when and until when', () => {
+  test('has a reason with its start and its end', () => {
     const standing = poolOf(drained(1000, ['pg-2']), 'read').standings.get('pg-2');
     expect(standing && describeStanding(standing, 1000)).toBe(
-      'drained by the operator 500 ms ago; answered 200 to /replica?lag=16MB 1 s ago; no new sessions until it is resumed',
+      'drained by the operator 500 ms ago; answered 200 to /replica?lag=16MB 1 s ago; ' +
+        'no new sessions until it is resumed',
     );
   });
 
-  test('its live sessions are drained, and the step back asks for nothing', () => {
+  test('drains its live sessions, and the resume asks for no action', () => {
     const before = drained(1000, []);
     const after = drained(1000, ['pg-2']);
     const actions = planActions(POLICY, before, after).map(({ pool, member, cause, mode }) => [
@@ -62,13 +63,13 @@ describe('a drained replica', () => {
     expect(planActions(POLICY, after, before)).toEqual([]);
   });
 
-  test('the last of them: the pool falls back as when it had none', () => {
+  test('without another replica the pool uses its fallback as if it had no member', () => {
     const table = drained(1000, ['pg-2', 'pg-3']);
     expect(routeOf(table, 'read')).toMatchObject({ kind: 'open', fallback: { pool: 'write' } });
     expect(openIn(table, 'read')).toEqual(['pg-1']);
   });
 
-  test('death asks more of its sessions than the operator does', () => {
+  test('after its death the action for its sessions is stronger than the drain', () => {
     const table = drained(1100, ['pg-2'], refused({ member: 'pg-2', at: 1000 }));
     expect(standingIn(table, 'read', 'pg-2')).toBe('leave dead refused');
     const back = drained(1300, ['pg-2'], refused({ member: 'pg-2', at: 1000 }), isReplica('pg-2', 1200));
@@ -77,20 +78,20 @@ describe('a drained replica', () => {
 });
 
 describe('a drained primary', () => {
-  test('new clients of its pool wait: they are never sent elsewhere', () => {
+  test('holds new clients of its pool: no other member gets them', () => {
     const table = drained(1000, ['pg-1']);
     expect(routeOf(table, 'write')).toEqual({ kind: 'hold', cause: 'drained' });
     expect(standingIn(table, 'write', 'pg-1')).toBe('leave operator drained');
   });
 
-  test('the next proven primary opens the pool, and the drained one stays out as a replica', () => {
+  test('stays excluded as a replica when the next proven primary opens the pool', () => {
     const next = isPrimary('pg-2', 1000, { timeline: 2 });
     const table = drained(1200, ['pg-1'], next, isReplica('pg-1', 1100, { timeline: 2 }));
     expect(openIn(table, 'write')).toEqual(['pg-2']);
     expect(standingIn(table, 'read', 'pg-1')).toBe('leave operator drained');
   });
 
-  test('a no from it closes its sessions as ever (G3)', () => {
+  test('closes its sessions after a no, as always (G3)', () => {
     const table = drained(1100, ['pg-1'], answered({ at: 1000, status: 503 }));
     const policy = aPolicy({ pools: [aWritePool({ onLeave: { ...aWritePool().onLeave, operator: 'drain' } })] });
     const snapshot = aSnapshot(policy, ...ROUND, answered({ at: 1000, status: 503 }));
@@ -99,13 +100,13 @@ describe('a drained primary', () => {
     expect(openIn(table, 'write')).toEqual([]);
   });
 
-  test('is lent to nobody', () => {
+  test('is no fallback for any pool', () => {
     const table = drained(1000, ['pg-1', 'pg-2', 'pg-3']);
     expect(routeOf(table, 'read')).toEqual({ kind: 'hold', cause: 'drained' });
   });
 });
 
-test('resumed, everything is as it was; drained twice, it is drained since the first time', () => {
+test('after a resume everything is as before; a second drain keeps the first start', () => {
   const snapshot = aSnapshot(POLICY, ...ROUND);
   const twice = withDrained(withDrained(snapshot, 'pg-2', 500), 'pg-2', 900);
   expect(twice.drained.get('pg-2')).toBe(500);
@@ -121,7 +122,7 @@ describe('a scheduled switchover with hold.before_switchover 2s', () => {
     return decideRoutes(policy, aSnapshot(policy, ...ROUND, scheduled, ...fresh, ...news), now);
   }
 
-  test('until shortly before nothing changes, and the table knows when it will', () => {
+  test('until shortly before, nothing changes, and the table knows the instant of the change', () => {
     expect(openIn(at(17_000), 'write')).toEqual(['pg-1']);
     expect(at(17_000).validUntil).toBe(18_000);
   });
@@ -136,12 +137,12 @@ describe('a scheduled switchover with hold.before_switchover 2s', () => {
   test.each([
     [18_500, 'switchover due in 1.5 s; answered 200 to /primary 100 ms ago; new clients wait for the next primary'],
     [21_000, 'switchover due 1 s ago; answered 200 to /primary 100 ms ago; new clients wait for the next primary'],
-  ])('at %d it says so', (now, sentence) => {
+  ])('at %d the table gives the reason', (now, sentence) => {
     const standing = poolOf(at(now), 'write').standings.get('pg-1');
     expect(standing && describeStanding(standing, now)).toBe(sentence);
   });
 
-  test('another primary ends the wait at once', () => {
+  test('another primary ends the hold at once', () => {
     expect(openIn(at(20_500, isPrimary('pg-2', 20_450, { timeline: 2 })), 'write')).toEqual(['pg-2']);
   });
 
@@ -149,14 +150,14 @@ describe('a scheduled switchover with hold.before_switchover 2s', () => {
     expect(openIn(at(35_000), 'write')).toEqual(['pg-1']);
   });
 
-  test('taken back, it is as if it had never been; a list without a document says nothing of it', () => {
+  test('without effect once it is taken back; a list without a document reports nothing about it', () => {
     expect(openIn(at(18_500, { ...aList(18_450, 'pg-1', 'pg-2', 'pg-3'), switchover: 'none' }), 'write')).toEqual([
       'pg-1',
     ]);
     expect(openIn(at(18_500, aList(18_450, 'pg-1', 'pg-2', 'pg-3')), 'write')).toEqual([]);
   });
 
-  test("another member's switchover is no business of this one, nor is any without the option", () => {
+  test('the switchover of another member has no effect, and none has without the option', () => {
     const other: Observation = { ...aList(18_450, 'pg-1'), switchover: { at: 20_000, leader: 'pg-9' } };
     expect(openIn(at(18_500, other), 'write')).toEqual(['pg-1']);
     const without = aSnapshot(POLICY, ...ROUND, scheduled, isPrimary('pg-1', 18_400));

@@ -1,4 +1,4 @@
-// A primary below the highest timeline ever seen, or with another system identifier: what it takes to be believed again.
+// A primary below the highest timeline ever seen, or with another system identifier: the conditions for its acceptance.
 import { describe, expect, test } from 'vitest';
 import { observe } from '../../../src/core/observe.ts';
 import type { Observation } from '../../../src/model/observation.ts';
@@ -25,7 +25,7 @@ const POLICY = aPolicy();
 const NEW: MemberStatus = { scope: 'lab', systemIdentifier: '78' };
 const OLD: MemberStatus = { scope: 'lab', systemIdentifier: '77' };
 
-/** pg-2 has been the primary on timeline 6. */
+/** pg-2 was the primary on timeline 6. */
 const BEFORE = [
   aList(0, 'pg-1', 'pg-2', 'pg-3'),
   isPrimary('pg-2', 0, { timeline: 6 }),
@@ -33,7 +33,9 @@ const BEFORE = [
   isReplica('pg-3', 0, { timeline: 6 }),
 ];
 
-/** Each second from `from` to `to`, both included: pg-1 leads on timeline 5, the others follow it, pg-3 names it. */
+/**
+ * Each second from `from` to `to`, both included: pg-1 leads on timeline 5, the others follow it, and pg-3 names it.
+ */
 function lower(from: number, to: number, each: (at: number) => readonly Observation[] = everybody): Observation[] {
   const seconds = Array.from({ length: to - from + 1 }, (_, index) => (from + index) * 1000);
   return seconds.flatMap((at) => each(at));
@@ -63,7 +65,7 @@ function missing(now: number, ...news: readonly Observation[]): readonly string[
 }
 
 describe('a primary on a lower timeline', () => {
-  test('is refused, and accepted when everybody has agreed for 30 s', () => {
+  test('is refused, and accepted after every member has agreed for 30 s', () => {
     expect(writers(49_500, ...lower(20, 49))).toEqual([]);
     expect(standingIn(aTable(POLICY, 49_500, ...BEFORE, ...lower(20, 49)), 'write', 'pg-1')).toBe(
       'leave demoted superseded',
@@ -71,7 +73,7 @@ describe('a primary on a lower timeline', () => {
     expect(writers(50_100, ...lower(20, 50))).toEqual(['pg-1']);
   });
 
-  test('then replicas of its timeline are read again, and a higher one is refused to nobody', () => {
+  test('then replicas of its timeline serve reads again, and a primary on a higher one is accepted', () => {
     const agreed = lower(20, 50);
     expect(openIn(aTable(POLICY, 50_100, ...BEFORE, ...agreed), 'read')).toEqual(['pg-2', 'pg-3']);
     const next = isPrimary('pg-3', 51_000, { timeline: 6 });
@@ -140,19 +142,19 @@ describe('a primary on a lower timeline', () => {
     expect(missing(120_100, ...news)).toEqual(lacks);
   });
 
-  test('a gap in the agreement begins the 30 s anew', () => {
+  test('a gap in the agreement restarts the 30 s', () => {
     const gap = lower(30, 41, without('pg-2'));
     expect(writers(55_100, ...lower(20, 29), ...gap, ...lower(42, 55))).toEqual([]);
     expect(writers(72_100, ...lower(20, 29), ...gap, ...lower(42, 72))).toEqual(['pg-1']);
   });
 
-  test('so does a no of its own', () => {
+  test('a no of its own restarts the 30 s too', () => {
     const no = isReplica('pg-1', 35_500, { timeline: 5 });
     expect(writers(60_100, ...lower(20, 35), no, ...lower(36, 60))).toEqual([]);
     expect(writers(66_100, ...lower(20, 35), no, ...lower(36, 66))).toEqual(['pg-1']);
   });
 
-  test('a member that says nothing at all holds nothing up, one that disagreed holds it up for 30 s more', () => {
+  test('a silent member delays nothing, one that disagreed delays the acceptance by 30 s', () => {
     expect(writers(50_100, ...lower(20, 50, without('pg-3')))).toEqual(['pg-1']);
     const last = isReplica('pg-3', 40_000, { timeline: 6 });
     const agreed = lower(20, 69, without('pg-3'));
@@ -162,13 +164,13 @@ describe('a primary on a lower timeline', () => {
     expect(writers(71_100, ...until, last, ...rest, ...lower(70, 71, without('pg-3')))).toEqual(['pg-1']);
   });
 
-  test('of two on lower timelines neither is accepted', () => {
+  test('of two primaries on lower timelines neither is accepted', () => {
     const two = lower(20, 80, (at) => [...without('pg-3')(at), isPrimary('pg-3', at, { timeline: 5 })]);
     expect(writers(80_100, ...two)).toEqual([]);
     expect(missing(80_100, ...two)).toEqual(['pg-3 reports timeline 5 as a primary']);
   });
 
-  test('nobody is refused while a primary on the highest timeline answers', () => {
+  test('a primary on the highest timeline that answers prevents any acceptance', () => {
     const rival = lower(20, 60, (at) => [
       isPrimary('pg-1', at, { timeline: 5 }),
       isPrimary('pg-2', at, { timeline: 6 }),
@@ -177,7 +179,7 @@ describe('a primary on a lower timeline', () => {
     expect(writers(60_100, ...rival)).toEqual(['pg-2']);
   });
 
-  test('a cluster of one has no other member that could name it: it stays refused until an operator accepts it', () => {
+  test('in a cluster of one no other member can name it: it stays refused until an operator accepts it', () => {
     const alone = [aList(0, 'pg-1'), isPrimary('pg-1', 0, { timeline: 6 })];
     const news = lower(20, 120, (at) => [isPrimary('pg-1', at, { timeline: 5 }), named('pg-1', 'pg-1', at)]);
     const snapshot = aSnapshot(POLICY, ...alone, ...news);
@@ -209,7 +211,7 @@ function upgraded(at: number): Observation[] {
   ];
 }
 
-/** pg-1 leads with the new identity, and pg-3 says so. */
+/** pg-1 leads with the new identity, and pg-3 names it. */
 function alone(at: number): Observation[] {
   return [isPrimary('pg-1', at, NEW), named('pg-1', 'pg-3', at)];
 }
@@ -223,7 +225,7 @@ describe('a primary with another system identifier under the same scope', () => 
   ];
   const after = (news: readonly Observation[]): Snapshot => aSnapshot(POLICY, ...before, ...news);
 
-  test('is refused, and accepted when its old primary and everybody who answers have agreed for 30 s', () => {
+  test('is refused, and accepted after its old primary and every answering member have agreed for 30 s', () => {
     expect(after(lower(20, 49, upgraded)).systemIdentifier).toBe('77');
     const accepted = after(lower(20, 50, upgraded));
     expect(accepted).toMatchObject({
@@ -238,7 +240,7 @@ describe('a primary with another system identifier under the same scope', () => 
     expect(openIn(aTable(POLICY, 51_100, ...before, ...lower(20, 51, upgraded)), 'write')).toEqual(['pg-1']);
   });
 
-  test('nothing that the old cluster said is compared with the new one', () => {
+  test('the new cluster is not compared with facts of the old one', () => {
     const accepted = after(lower(20, 50, upgraded));
     const positions = [...accepted.members.values()].flatMap((record) => record.positions);
     expect(positions.filter(({ at }) => at < 50_000)).toEqual([]);
@@ -271,7 +273,7 @@ describe('a primary with another system identifier under the same scope', () => 
     expect(refusedPrimaries(POLICY.probe, snapshot, 120_100).flatMap((refused) => refused.missing)).toEqual(lacks);
   });
 
-  test('without a primary in the past, those that showed the old one have to show the new one', () => {
+  test('without a past primary, the members with the old identifier must report the new one', () => {
     const replicas = [aList(0, 'pg-1', 'pg-2', 'pg-3'), isReplica('pg-2', 0, OLD)];
     const snapshot = aSnapshot(POLICY, ...replicas, ...lower(20, 80, alone));
     expect(refusedPrimaries(POLICY.probe, snapshot, 80_100).flatMap((refused) => refused.missing)).toEqual([
@@ -285,7 +287,7 @@ describe('a primary with another system identifier under the same scope', () => 
     expect(aSnapshot(POLICY, ...replicas, ...all).systemIdentifier).toBe('78');
   });
 
-  test('a stranger at the address of the old primary is no primary that could be accepted', () => {
+  test('a foreign server at the address of the old primary cannot be accepted', () => {
     const stranger = lower(20, 60, (at) => [
       isPrimary('pg-2', at, { scope: 'billing', systemIdentifier: '99' }),
       isPrimary('pg-3', at, { ...NEW, name: 'pg-9' }),

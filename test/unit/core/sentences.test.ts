@@ -1,4 +1,4 @@
-// What an operator reads about a member: the evidence, how old it is, and the rule that decided; in the same words everywhere.
+// The sentences about a member: the evidence, its age and the deciding rule, in the same words everywhere.
 import { describe, expect, test } from 'vitest';
 import { buildStatus } from '../../../src/admin/status.ts';
 import { planActions } from '../../../src/core/actions.ts';
@@ -41,7 +41,7 @@ function lagging(at: number): Observation {
 }
 
 describe('a member of the pool of the primary', () => {
-  test('is called demoted only when it was the primary before', () => {
+  test('is called demoted only if it was the primary before', () => {
     const replica = poolOf(aTable(POLICY, 100, ...ROUND), 'write').standings.get('pg-2');
     expect(replica && standingText(replica.kind, exclusionCause(replica))).toBe('not primary');
     expect(replica, 'its sessions, if there were any, would end as those of a demoted one').toMatchObject({
@@ -59,13 +59,15 @@ describe('a member of the pool of the primary', () => {
       'open and silent: what the clocks will do',
       3200,
       [silent({ at: 1000 })],
-      'answered 200 to /primary 3.2 s ago; no answer for 2.2 s: no new sessions after 5 s; existing ones close after 15 s',
+      'answered 200 to /primary 3.2 s ago; no answer for 2.2 s: no new sessions after 5 s; ' +
+        'existing ones close after 15 s',
     ],
     [
       'silent too long for new sessions',
       6000,
       [silent({ at: 1000 })],
-      'no answer for 5 s: no answer within 800 ms; last passed /primary 6 s ago; no new sessions after 5 s; existing ones close after 15 s',
+      'no answer for 5 s: no answer within 800 ms; last passed /primary 6 s ago; no new sessions after 5 s; ' +
+        'existing ones close after 15 s',
     ],
     [
       'silent too long',
@@ -77,14 +79,16 @@ describe('a member of the pool of the primary', () => {
       'vouched for',
       6000,
       [silent({ at: 1000, postgres: 'accepts' }), vouched('pg-1', 'pg-2', 5000)],
-      'API not responding for 5 s: PostgreSQL accepts connections, pg-2 confirms that it is the leader; confirmed 1 s ago; valid for 5 s',
+      'API not responding for 5 s: PostgreSQL accepts connections, pg-2 confirms that it is the leader; ' +
+        'confirmed 1 s ago; valid for 5 s',
     ],
     ['a no', 1100, [answered({ at: 1000, status: 503 })], 'answered 503 to /primary 100 ms ago'],
     [
       'a yes whose body says otherwise',
       1100,
       [answered({ at: 1000, body: { role: 'primary', state: 'stopping' } })],
-      'PostgreSQL is not running: state stopping; answered 200 to /primary 100 ms ago; PostgreSQL itself closes existing sessions',
+      'PostgreSQL is not running: state stopping; answered 200 to /primary 100 ms ago; ' +
+        'PostgreSQL itself closes existing sessions',
     ],
     [
       'dead',
@@ -96,7 +100,8 @@ describe('a member of the pool of the primary', () => {
       'two of them',
       1100,
       [isPrimary('pg-1', 1000), isPrimary('pg-2', 1000)],
-      'two members claim to be primary: timeline 1; answered 200 to /primary 100 ms ago; no new sessions until one yields, existing ones close after 15 s',
+      'two members claim to be primary: timeline 1; answered 200 to /primary 100 ms ago; ' +
+        'no new sessions until one yields, existing ones close after 15 s',
     ],
     [
       'overtaken',
@@ -129,7 +134,8 @@ describe('a member of a pool of replicas', () => {
       'lag, by its own account and by ours',
       2100,
       [lagging(1000), lagging(2000)],
-      'lag too high: over 16 MB as reported by the member; answered 503 to /replica?lag=16MB 100 ms ago; estimated lag 18 MB (limit 16 MB)',
+      'lag too high: over 16 MB as reported by the member; answered 503 to /replica?lag=16MB 100 ms ago; ' +
+        'estimated lag 18 MB (limit 16 MB)',
     ],
     [
       'tagged out',
@@ -141,19 +147,21 @@ describe('a member of a pool of replicas', () => {
       'silent',
       11_000,
       [isPrimary('pg-1', 10_900), silent({ member: 'pg-2', at: 1000 })],
-      'no answer for 10 s: no answer within 800 ms; last passed /replica?lag=16MB 11 s ago; new sessions prefer other members, and stop after 10 s; existing ones close after 15 s',
+      'no answer for 10 s: no answer within 800 ms; last passed /replica?lag=16MB 11 s ago; ' +
+        'new sessions prefer other members, and stop after 10 s; existing ones close after 15 s',
     ],
     [
       'vanished',
       3100,
       [1000, 2000, 3000].flatMap((at) => [isPrimary('pg-1', at), silent({ member: 'pg-2', at })]),
-      'no answer from the API and from PostgreSQL for 2.1 s: no answer within 800 ms; last passed /replica?lag=16MB 3.1 s ago; sessions close because another member answers',
+      'no answer from the API and from PostgreSQL for 2.1 s: no answer within 800 ms; ' +
+        'last passed /replica?lag=16MB 3.1 s ago; sessions close because another member answers',
     ],
   ])('%s', (_, now, news, sentence) => {
     expect(says('read', 'pg-2', now, ...news)).toBe(sentence);
   });
 
-  test('a member on its way back: how many more yeses it takes', () => {
+  test('a member on its way back: the number of further yes answers', () => {
     const policy = aPolicy({ probe: { rise: 3 }, pools: [aWritePool(), aPool()] });
     const back = [isReplica('pg-2', 3000), isReplica('pg-2', 4000)];
     const table = aTable(policy, 4100, ...ROUND, lagging(1000), lagging(2000), isPrimary('pg-1', 4000), ...back);
@@ -163,7 +171,7 @@ describe('a member of a pool of replicas', () => {
     );
   });
 
-  test('a member lent by another pool: which one, and what that pool knows', () => {
+  test('a member that serves as a fallback: its own pool, and the evidence in that pool', () => {
     const table = aTable(POLICY, 400, aList(0, 'pg-1'), isPrimary('pg-1', 0));
     const standing = poolOf(table, 'read').standings.get('pg-1');
     expect(standing && describeStanding(standing, 400)).toBe(
@@ -172,7 +180,7 @@ describe('a member of a pool of replicas', () => {
   });
 });
 
-test('of one moment the DETAIL of a refusal, of a close, /status and the log say the same words', () => {
+test('at one moment the DETAIL of a refusal, of a close, /status and the log have the same words', () => {
   const now = 1100;
   const [before, snapshot] = [
     aSnapshot(POLICY, ...ROUND),

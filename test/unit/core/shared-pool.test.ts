@@ -1,4 +1,4 @@
-// Scenarios for read pools, as far as the core decides them.
+// Scenarios of read pools in the core.
 import { describe, expect, test } from 'vitest';
 import type { PoolPolicy } from '../../../src/model/policy.ts';
 import type { MemberStatus } from '../../../src/model/member-status.ts';
@@ -40,18 +40,18 @@ function says(no: MemberStatus, at: number) {
   });
 }
 
-/** The primary has written up to here. */
+/** The primary's current write position. */
 function moves(at: number, megabytes: number) {
   return isPrimary('pg-1', at, { location: megabytes * MB });
 }
 
-describe('who reads', () => {
+describe('the readers', () => {
   test('every replica, and not the primary', () => {
     expect(openIn(aTable(ALONE, 100, ...ROUND), 'read')).toEqual(['pg-2', 'pg-3']);
   });
 
-  test("scenario 16: members of both generations of the API's words together", () => {
-    // `master` is folded into `primary` before the core; what remains are bodies without name or replication state.
+  test('scenario 16: members with old and new terms of the API together', () => {
+    // The parser folds `master` into `primary` before the core. Bodies without name or replication state remain.
     const old = isPrimary('pg-1', 1000, { scope: 'lab' });
     const young = isReplica('pg-2', 1000, {
       scope: 'lab',
@@ -61,7 +61,7 @@ describe('who reads', () => {
     expect([openIn(table, 'write'), openIn(table, 'read')]).toEqual([['pg-1'], ['pg-2', 'pg-3']]);
   });
 
-  test('the primary stays out of a /read-only pool that its answers would fit', () => {
+  test('the primary stays out of a /read-only pool although its answers would fit', () => {
     const pool = aPool({ name: 'any', check: '/read-only' });
     const yes = answered({ member: 'pg-1', check: '/read-only', at: 10, body: { role: 'primary', state: 'running' } });
     const others = ['pg-2', 'pg-3'].map((member) => isReplica(member, 10, {}, '/read-only'));
@@ -70,14 +70,14 @@ describe('who reads', () => {
     expect(standingIn(table, 'any', 'pg-1')).toBe('leave promoted exclusive_elsewhere');
   });
 
-  test('a reader that never said a word about /primary stays one when its API falls silent', () => {
+  test('a reader without any answer to /primary stays a reader when its API falls silent', () => {
     const yes = answered({ member: 'pg-2', check: READ_CHECK, at: 10, body: {} });
     const quiet = silent({ member: 'pg-2', at: 20, postgres: 'accepts' });
     const table = aTable(ALONE, 100, LIST, isPrimary('pg-1', 0), isReplica('pg-3', 0), yes, quiet);
     expect(openIn(table, 'read')).toEqual(['pg-2', 'pg-3']);
   });
 
-  test('a member that answers yes to both while it is promoted serves one pool, as soon as it is primary the other', () => {
+  test('a member that passes both checks in promotion serves one pool, and as primary the other', () => {
     const both = [isReplica('pg-2', 1000), answered({ member: 'pg-2', at: 1010, body: { role: 'replica' } })];
     const during = aTable(ALONE, 1100, ...ROUND, ...both);
     expect([openIn(during, 'write'), openIn(during, 'read')]).toEqual([['pg-1'], ['pg-2', 'pg-3']]);
@@ -86,7 +86,7 @@ describe('who reads', () => {
     expect(standingIn(after, 'read', 'pg-2')).toBe('leave promoted exclusive_elsewhere');
   });
 
-  test('replicas of an older timeline than the primary do not', () => {
+  test('replicas on an older timeline than the primary’s do not serve reads', () => {
     const table = aTable(
       ALONE,
       1100,
@@ -100,17 +100,17 @@ describe('who reads', () => {
 });
 
 describe('scenario 18: hysteresis of lag', () => {
-  test('one tick over the bound changes nothing', () => {
+  test('one tick over the limit changes nothing', () => {
     expect(openIn(aTable(ALONE, 1100, ...ROUND, says({}, 1000)), 'read')).toEqual(['pg-2', 'pg-3']);
   });
 
-  test('`fall` ticks take it out as lagging', () => {
+  test('`fall` ticks exclude it as lagging', () => {
     const table = aTable(ALONE, 2100, ...ROUND, says({}, 1000), says({}, 2000));
     expect(openIn(table, 'read')).toEqual(['pg-3']);
     expect(standingIn(table, 'read', 'pg-2')).toBe('leave lagging lagging');
   });
 
-  test('rise 2: the first yes afterwards keeps live sessions, the second opens', () => {
+  test('rise 2: the first yes afterwards keeps live sessions, the second opens the member', () => {
     const policy = aPolicy({ pools: [aWritePool(), aPool()], probe: { rise: 2 } });
     const up = [...ROUND, isPrimary('pg-1', 1000), isReplica('pg-2', 1000)];
     const out = [...up, says({}, 2000), says({}, 3000)];
@@ -122,19 +122,19 @@ describe('scenario 18: hysteresis of lag', () => {
 });
 
 describe('scenario 19: a lag that is no number is never small', () => {
-  test('an invalid replayed position takes the member out after `fall` ticks although the API says yes', () => {
+  test('an invalid replayed position excludes the member after `fall` ticks although the API answers yes', () => {
     const ill = [isReplica('pg-2', 1000, { replayed: 'invalid' }), isReplica('pg-2', 2000, { replayed: 'invalid' })];
     const table = aTable(ALONE, 2100, ...ROUND, ...ill);
     expect(openIn(table, 'read')).toEqual(['pg-3']);
   });
 
-  test('a stranger with one never comes in', () => {
+  test('a new member with an invalid position never becomes eligible', () => {
     const first = isReplica('pg-2', 0, { replayed: 'invalid' });
     const table = aTable(ALONE, 100, LIST, isPrimary('pg-1', 0), first, isReplica('pg-3', 0));
     expect(openIn(table, 'read')).toEqual(['pg-3']);
   });
 
-  test('without a bound it does not matter', () => {
+  test('without a limit it does not matter', () => {
     const pool = aPool({ check: '/replica' });
     const reads = ['pg-2', 'pg-3'].map((member) => isReplica(member, 0, { replayed: 'invalid' }, '/replica'));
     expect(openIn(aTable(withReads(pool), 100, LIST, isPrimary('pg-1', 0), ...reads), 'read')).toEqual([
@@ -144,30 +144,30 @@ describe('scenario 19: a lag that is no number is never small', () => {
   });
 });
 
-describe('scenario 20: an isolated replica whose API believes its stale view', () => {
-  test('our own reckoning takes it out when the primary has moved away from it', () => {
+describe('scenario 20: an isolated replica whose API uses an old position of the leader', () => {
+  test('the lag estimate excludes it when the primary has moved away from it', () => {
     const history = [...ROUND, moves(1000, 140), isReplica('pg-2', 1010), moves(2000, 150), isReplica('pg-2', 2010)];
     const table = aTable(ALONE, 2100, ...history, isReplica('pg-3', 2010, { replayed: 149 * MB }));
     expect(openIn(table, 'read')).toEqual(['pg-3']);
     expect(standingIn(table, 'read', 'pg-2')).toBe('leave lagging lagging');
   });
 
-  test('once is not enough', () => {
+  test('one answer is not enough', () => {
     const history = [...ROUND, moves(1000, 110), isReplica('pg-2', 1010), moves(2000, 150), isReplica('pg-2', 2010)];
     expect(openIn(aTable(ALONE, 2100, ...history), 'read')).toContain('pg-2');
   });
 
-  test('exactly the bound is within it', () => {
+  test('exactly the limit is within it', () => {
     const history = [...ROUND, moves(1000, 116), isReplica('pg-2', 1010), moves(2000, 116), isReplica('pg-2', 2010)];
     expect(openIn(aTable(ALONE, 2100, ...history), 'read')).toContain('pg-2');
   });
 
-  test('what the primary wrote after the replica was asked is not lag', () => {
+  test('writes of the primary after the probe of the replica are not lag', () => {
     const history = [...ROUND, isReplica('pg-2', 1000), isReplica('pg-2', 2000), moves(2010, 500)];
     expect(openIn(aTable(ALONE, 2100, ...history), 'read')).toContain('pg-2');
   });
 
-  test('a dead primary is still the measure', () => {
+  test('a dead primary is still the reference', () => {
     const history = [
       ...ROUND,
       moves(1000, 140),
@@ -180,7 +180,7 @@ describe('scenario 20: an isolated replica whose API believes its stale view', (
 });
 
 describe('scenario 22: noloadbalance', () => {
-  test('out at once, as tagged out; back when it is removed', () => {
+  test('excluded at once, as tagged out; eligible again when the tag is removed', () => {
     const tagged = [...ROUND, says({ noloadbalance: true }, 1000)];
     expect(standingIn(aTable(ALONE, 1100, ...tagged), 'read', 'pg-2')).toBe('leave tagged_out tagged_out');
     expect(openIn(aTable(ALONE, 2100, ...tagged, isReplica('pg-2', 2000)), 'read')).toContain('pg-2');
@@ -194,24 +194,24 @@ describe('scenario 23: a tag filter without a match', () => {
   );
   const zone = (fallback: PoolPolicy['fallback']) => aPool({ name: 'zone', check, fallback });
 
-  test('goes to its fallback', () => {
+  test('uses its fallback', () => {
     const table = aTable(withReads(aPool(), zone({ pool: 'read', maxSessions: 5 })), 100, ...ROUND, ...noMatch);
     expect(openIn(table, 'zone')).toEqual(['pg-2', 'pg-3']);
     expect(routeOf(table, 'zone')).toMatchObject({ fallback: { pool: 'read', maxSessions: 5 } });
   });
 
-  test('without one it is closed, and each standing names the filter', () => {
+  test('without a fallback it is closed, and each standing names the filter', () => {
     const table = aTable(withReads(aPool(), zone(undefined)), 100, ...ROUND, ...noMatch);
     expect(routeOf(table, 'zone')).toEqual({ kind: 'closed' });
     expect(table.pools.get('zone')?.standings.get('pg-2')?.why.detail).toBe('no tags; the check requires zone=eu');
   });
 
-  test('without a primary it holds: the picture may still change', () => {
+  test('without a primary it holds: the state may still change', () => {
     const table = aTable(withReads(aPool(), zone(undefined)), 5100, ...ROUND, ...noMatch);
     expect(routeOf(table, 'zone')).toEqual({ kind: 'hold', cause: 'no_member' });
   });
 
-  test('a fallback of a fallback is followed to the end', () => {
+  test('a chain of fallbacks is followed to its end', () => {
     const gone = [refused({ member: 'pg-2', at: 1000 }), refused({ member: 'pg-3', at: 1000 })];
     const pools = [zone({ pool: 'read', maxSessions: 5 }), aPool({ fallback: { pool: 'write', maxSessions: 9 } })];
     const table = aTable(withReads(...pools), 1100, ...ROUND, ...noMatch, ...gone);
@@ -220,10 +220,10 @@ describe('scenario 23: a tag filter without a match', () => {
   });
 });
 
-describe('scenarios 24, 25: replicas gone', () => {
+describe('scenarios 24, 25: lost replicas', () => {
   const dead = ['pg-2', 'pg-3'].map((member) => refused({ member, at: 1000 }));
 
-  test('one dead: its sessions end and the other takes what comes', () => {
+  test('one dead: its sessions end and the other takes new ones', () => {
     const table = aTable(WITH_FALLBACK, 1100, ...ROUND, refused({ member: 'pg-2', at: 1000 }));
     expect(openIn(table, 'read')).toEqual(['pg-3']);
     expect(standingIn(table, 'read', 'pg-2')).toBe('leave dead refused');
@@ -241,7 +241,7 @@ describe('scenarios 24, 25: replicas gone', () => {
     expect(standingIn(table, 'read', 'pg-1')).toBe('open fallback');
   });
 
-  test('a replica returns: sessions go there, and the primary only stands by', () => {
+  test('a replica returns: sessions go there, and the primary is only on standby', () => {
     const table = aTable(WITH_FALLBACK, 2100, ...ROUND, ...dead, isReplica('pg-3', 2000));
     expect(openIn(table, 'read')).toEqual(['pg-3']);
     expect(routeOf(table, 'read')).toMatchObject({ fallback: undefined });
@@ -252,7 +252,7 @@ describe('scenarios 24, 25: replicas gone', () => {
     expect(routeOf(aTable(ALONE, 1100, ...ROUND, ...dead), 'read')).toEqual({ kind: 'closed' });
   });
 
-  test('fallback on but no primary either: held', () => {
+  test('fallback on but no primary either: clients are held', () => {
     const table = aTable(WITH_FALLBACK, 1100, ...ROUND, ...dead, refused({ at: 1000 }));
     expect(routeOf(table, 'read')).toEqual({ kind: 'hold', cause: 'no_member' });
   });
@@ -267,14 +267,14 @@ describe('scenario 21: a replica that becomes the primary', () => {
   const dead = refused({ at: 1000 });
   const isPromoted = answered({ member: 'pg-2', check: READ_CHECK, at: 1100, status: 503, body: { role: 'primary' } });
 
-  test('told by the read check first, its sessions stay: it is about to stand in for the pool', () => {
+  test('with the read check first, its sessions stay: it is about to become the fallback of the pool', () => {
     expect(standingIn(aTable(WITH_FALLBACK, 1150, ...ROUND, dead, isPromoted), 'read', 'pg-2')).toBe('keep wrong_role');
     const proven = isPrimary('pg-2', 1200, { timeline: 2 });
     const table = aTable(WITH_FALLBACK, 1250, ...ROUND, dead, isPromoted, proven);
     expect(standingIn(table, 'read', 'pg-2')).toBe('open fallback');
   });
 
-  test('without a fallback they go, and where another primary is proven', () => {
+  test('without a fallback its sessions end, and also if another primary is proven', () => {
     expect(standingIn(aTable(ALONE, 1150, ...ROUND, dead, isPromoted), 'read', 'pg-2')).toBe(
       'leave promoted wrong_role',
     );
@@ -283,7 +283,7 @@ describe('scenario 21: a replica that becomes the primary', () => {
   });
 });
 
-describe('silence acts through clocks', () => {
+describe('silence acts by age', () => {
   const hole = silent({ member: 'pg-2', at: 1000 });
 
   test.each([
@@ -299,7 +299,7 @@ describe('silence acts through clocks', () => {
 describe('scenario 27: joining', () => {
   const joined = aList(500, 'pg-1', 'pg-2', 'pg-3', 'pg-4');
 
-  test('a member that joins gets traffic with its first yes', () => {
+  test('a joining member gets sessions after its first yes', () => {
     expect(standingIn(aTable(ALONE, 600, ...ROUND, joined), 'read', 'pg-4')).toBe('keep never_answered');
     expect(openIn(aTable(ALONE, 700, ...ROUND, joined, isReplica('pg-4', 650)), 'read')).toContain('pg-4');
   });
@@ -312,7 +312,7 @@ describe('scenario 27: joining', () => {
   });
 });
 
-test('scenario 28: a reused address that answers for another cluster leaves as removed', () => {
+test('scenario 28: a reused address of another cluster leaves as removed', () => {
   const table = aTable(ALONE, 1100, ...ROUND, isReplica('pg-2', 1000, { scope: 'billing' }));
   expect(standingIn(table, 'read', 'pg-2')).toBe('leave removed other_cluster');
   expect(openIn(table, 'read')).toEqual(['pg-3']);

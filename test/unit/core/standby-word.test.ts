@@ -1,4 +1,4 @@
-// A server that tells new sessions in_hot_standby while its API says that it is the primary: which of the two is believed.
+// A server reports in_hot_standby to new sessions while its API reports a primary: which of the two counts.
 import { expect, test } from 'vitest';
 import type { Observation } from '../../../src/model/observation.ts';
 import {
@@ -17,7 +17,7 @@ import { WRITE_CHECK } from '../../support/values/builders.ts';
 const landing = (at: Instant): Observation => ({ kind: 'landing', member: 'pg-1', startedAt: at });
 type Instant = number;
 
-/** Whether sessions are let through that read in_hot_standby; undefined: no session is sent there. */
+/** Whether sessions with in_hot_standby may pass; undefined: no session is routed there. */
 function isLetThrough(now: Instant, ...observations: readonly Observation[]): boolean | undefined {
   const route = routeOf(aTable(aPolicy(), now, aList(0, 'pg-1'), ...observations), 'write');
   return route.kind === 'open' ? route.targets[0].isStandbyReportStale === true : undefined;

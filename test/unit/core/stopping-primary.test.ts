@@ -1,4 +1,4 @@
-// A primary whose API says no because its PostgreSQL stops: who ends its sessions, and when.
+// A primary whose API answers no because its PostgreSQL stops: the cause of the end of its sessions, and its time.
 import { expect, test } from 'vitest';
 import {
   aList,
@@ -16,7 +16,7 @@ const POLICY = aPolicy();
 const LIST = aList(0, 'pg-1', 'pg-2');
 const ROUND = [LIST, isPrimary('pg-1', 0), isReplica('pg-2', 0)] as const;
 
-test('a 503 of a server that stops leaves the sessions to PostgreSQL, until silence_grace after the last yes', () => {
+test('a 503 of a stopping server leaves the sessions to PostgreSQL, until silence_grace after the last yes', () => {
   const stops = answered({ at: 2000, status: 503, body: { role: 'primary', state: 'stopping' } });
   const stopped = answered({ at: 9000, status: 503, body: { role: 'primary', state: 'stopped' } });
   const history = [...ROUND, isPrimary('pg-1', 1000), stops];
@@ -39,7 +39,7 @@ test('another proven primary ends them at once, also when the 503 comes later', 
   }
 });
 
-test('a 503 of a server that stops and has never been the primary keeps nobody', () => {
+test('a 503 of a stopping server that was never the primary keeps no sessions', () => {
   const stops = answered({ member: 'pg-2', at: 2000, status: 503, body: { state: 'stopping' } });
   expect(standingIn(aTable(POLICY, 2100, LIST, stops), 'write', 'pg-2')).toBe('leave demoted not_running');
 });

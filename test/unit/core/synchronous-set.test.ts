@@ -1,4 +1,4 @@
-// Scenario 29 on what real members of two versions say of themselves: readers of every kind, each pool with its own.
+// Scenario 29 with answers of real members of two versions: readers of every kind, each pool with its own.
 import { describe, expect, test } from 'vitest';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import type { Observation } from '../../../src/model/observation.ts';
@@ -8,14 +8,14 @@ import { aList, answered, aPolicy, aPool, aSnapshot, aWritePool, openIn } from '
 import { bodyText, readCapture } from '../../support/values/captures.ts';
 import type { Capture } from '../../support/values/captures.ts';
 
-/** The flags of a body, by which Patroni answers the checks. */
+/** The flags of a body that decide Patroni's answers. */
 interface Flags {
   readonly role: MemberStatus['role'];
   readonly isSync: boolean;
   readonly isQuorum: boolean;
 }
 
-/** Which members Patroni answers yes for. */
+/** The members with a yes from Patroni. */
 const CHECKS: Readonly<Record<string, (flags: Flags) => boolean>> = {
   '/primary': ({ role }) => role === 'primary',
   '/replica': ({ role }) => role === 'replica',
@@ -35,7 +35,7 @@ function statusOf(capture: Capture, node: string): MemberStatus {
   return parsed.status;
 }
 
-/** Who is open in which pool when every member was asked every check. */
+/** The open members of each pool after every check of every member. */
 function openMembers(version: Capture['patroni'], state: string) {
   const capture = readCapture(version, state);
   const names = ['n1', 'n2', 'n3'];
@@ -54,7 +54,7 @@ function openMembers(version: Capture['patroni'], state: string) {
   return Object.fromEntries(Object.keys(CHECKS).map((check) => [check, openIn(table, check)]));
 }
 
-describe('scenario 29: pools follow the set', () => {
+describe('scenario 29: pools follow the synchronous set', () => {
   test.each(['3.0.2', '4.1.4'] as const)('%s with a synchronous standby', (version) => {
     expect(openMembers(version, 'sync-mode')).toEqual({
       '/primary': ['n2'],

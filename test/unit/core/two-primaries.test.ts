@@ -20,7 +20,7 @@ function yes(member: string, at: number, timeline?: number) {
   return answered({ member, at, body: { role: 'primary', ...(timeline === undefined ? {} : { timeline }) } });
 }
 
-describe('scenario 9: two members say yes', () => {
+describe('scenario 9: two members answer yes', () => {
   test.each([
     [1, 2, 'leave demoted superseded', ['pg-2']],
     [2, 1, 'open positive', ['pg-1']],
@@ -31,7 +31,7 @@ describe('scenario 9: two members say yes', () => {
     expect(openIn(table, 'write')).toEqual(open);
   });
 
-  test('the one below stays out when the one above falls silent', () => {
+  test('the lower one stays excluded when the higher one falls silent', () => {
     const history = [isPrimary('pg-1', 1000, { timeline: 2 }), isPrimary('pg-2', 60_000, { timeline: 1 })];
     const table = aTable(POLICY, 60_100, LIST, ...history);
     expect(openIn(table, 'write')).toEqual([]);
@@ -42,7 +42,7 @@ describe('scenario 9: two members say yes', () => {
     ['equal timelines', 1, 1],
     ['one without a timeline', 1, undefined],
     ['none with a timeline', undefined, undefined],
-  ])('%s: no new session anywhere, live ones kept until the grace', (_, first, second) => {
+  ])('%s: no new session anywhere, live ones are kept until the grace', (_, first, second) => {
     const history = [LIST, yes('pg-1', 0, first), silent({ member: 'pg-2', at: 0 })];
     const seconds = [1000, 5000, 9000, 13_000, 15_900];
     const both = [...history, ...seconds.flatMap((at) => [yes('pg-1', at, first), yes('pg-2', at, second)])];
@@ -54,7 +54,7 @@ describe('scenario 9: two members say yes', () => {
     expect(standingIn(after, 'write', 'pg-2')).toBe('leave silent two_primaries');
   });
 
-  test('the grace begins with the rivalry, not with what a rival once was', () => {
+  test('the grace begins with the rivalry, not with the past of a rival', () => {
     const past = [LIST, yes('pg-2', 0), isReplica('pg-1', 0), silent({ member: 'pg-2', at: 1000 })];
     const taken = [
       yes('pg-1', 50_000),
@@ -67,7 +67,7 @@ describe('scenario 9: two members say yes', () => {
     expect(standingIn(table, 'write', 'pg-1')).toBe('keep two_primaries');
   });
 
-  test('the grace begins when the second reaches the timeline, however long it was a primary on a lower one', () => {
+  test('the grace begins when the second member reaches the timeline; its time on a lower one does not count', () => {
     const seconds = [0, 4000, 8000, 12_000, 16_000, 20_000];
     const lower = seconds.slice(0, 5).map((at) => yes('pg-1', at, 1));
     const higher = seconds.slice(1).map((at) => yes('pg-2', at, 2));
@@ -77,7 +77,7 @@ describe('scenario 9: two members say yes', () => {
     expect(standingIn(table, 'write', 'pg-1')).toBe('keep two_primaries');
   });
 
-  test('when one yields the other opens', () => {
+  test('when one yields, the other opens', () => {
     const history = [LIST, isPrimary('pg-1', 0), isPrimary('pg-2', 0), answered({ at: 1000, status: 503 })];
     expect(openIn(aTable(POLICY, 1100, ...history), 'write')).toEqual(['pg-2']);
   });

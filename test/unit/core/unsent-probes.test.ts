@@ -1,4 +1,4 @@
-// G12: what this machine could not ask is no silence of the member.
+// G12: an unsent probe is no silence of the member.
 import { describe, expect, test } from 'vitest';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import type { Observation } from '../../../src/model/observation.ts';
@@ -21,7 +21,7 @@ function failed(member: string, check: string, at: number, isUnsent: boolean): O
   return { kind: 'probe', member, check, startedAt: at, outcome };
 }
 
-/** Answers at 1000, then probes as told: `u` could not be sent, `t` had no answer, each second from 2000 on. */
+/** An answer at 1000, then one probe each second from 2000 on: `u` was not sent, `t` timed out. */
 function standingsAt(now: number, probes: string): readonly unknown[] {
   const observations: Observation[] = [aList(0, 'pg-1', 'pg-2'), isPrimary('pg-1', 1000), isReplica('pg-2', 1000)];
   probes.split('').forEach((kind, index) => {
@@ -33,30 +33,30 @@ function standingsAt(now: number, probes: string): readonly unknown[] {
 }
 
 describe('live sessions of a member', () => {
-  test('stay for as long as it cannot be asked, and nobody new comes', () => {
+  test('stay while no probe can be sent, and no new session comes', () => {
     const now = 1000 + 10 * GRACE;
     expect(standingsAt(now, 'u'.repeat(10))).toEqual(['keep', 'keep']);
     expect(1000 + FRESH).toBeLessThan(now);
   });
 
-  test('end by its silence when it was asked', () => {
+  test('end by its silence after probes without an answer', () => {
     expect(standingsAt(1000 + GRACE, 't')).toEqual(['leave', 'leave']);
     expect(standingsAt(1000 + GRACE - 1, 't')).toEqual(['keep', 'keep']);
   });
 
-  test('end by its silence, counted without the time in which it could not be asked', () => {
-    // Could not be asked from 2000 to 12000.
+  test('end by its silence, without the time of unsent probes', () => {
+    // No probe was sent from 2000 to 12000.
     const probes = `${'u'.repeat(10)}t`;
     expect(standingsAt(1000 + GRACE + 9_999, probes)).toEqual(['keep', 'keep']);
     expect(standingsAt(1000 + GRACE + 10_000, probes)).toEqual(['leave', 'leave']);
   });
 
-  test('that had ended by its silence do not come back because it cannot be asked any more', () => {
+  test('that ended by its silence do not come back because later probes are not sent', () => {
     const late = 't'.repeat(GRACE / 1000 + 1);
     expect(standingsAt(2000 + GRACE + 5000, `${late}u`)).toEqual(['leave', 'leave']);
   });
 
-  test('an answer begins anew', () => {
+  test('start anew after an answer', () => {
     const observations = [aList(0, 'pg-1'), isPrimary('pg-1', 1000), failed('pg-1', WRITE_CHECK, 2000, true)];
     const snapshot = aSnapshot(
       POLICY,

@@ -1,4 +1,4 @@
-// Members that fall silent: asked last from the first missed probe on, and left when their hosts seem to be gone.
+// Silent members: the last choice from the first missed probe on, and excluded when their hosts seem to be gone.
 import { describe, expect, test } from 'vitest';
 import type { Observation } from '../../../src/model/observation.ts';
 import {
@@ -20,7 +20,7 @@ const ALONE = aPolicy({ pools: [aWritePool(), aPool()] });
 const LIST = aList(0, 'pg-1', 'pg-2', 'pg-3');
 const ROUND = [LIST, isPrimary('pg-1', 0), isReplica('pg-2', 0), isReplica('pg-3', 0)] as const;
 
-/** Probes of which nothing came back from either port. */
+/** Probes without an answer from either port. */
 function holes(member: string, ...at: readonly number[]) {
   return at.map((one) => silent({ member, at: one }));
 }
@@ -33,7 +33,7 @@ function suspects(...news: readonly Observation[]): readonly string[] {
 describe('a replica whose API and PostgreSQL port are silent', () => {
   const others = [isPrimary('pg-1', 3000), isReplica('pg-3', 3000)];
 
-  test('takes new sessions only where nobody else can, from the first missed probe on', () => {
+  test('takes new sessions only if no other member can, from the first missed probe on', () => {
     expect(suspects(...holes('pg-2', 1000))).toEqual(['pg-2']);
     expect(suspects(silent({ member: 'pg-2', at: 1000, postgres: 'accepts' }))).toEqual(['pg-2']);
     expect(suspects(silent({ member: 'pg-2', at: 1000, cause: 'local' }))).toEqual([]);
@@ -48,7 +48,7 @@ describe('a replica whose API and PostgreSQL port are silent', () => {
     expect(standingIn(two, 'read', 'pg-2')).toBe('open positive');
   });
 
-  test('keeps them while its PostgreSQL accepts, and an answer begins the count anew', () => {
+  test('keeps them while its PostgreSQL accepts connections, and an answer restarts the count', () => {
     const accepts = silent({ member: 'pg-2', at: 2000, postgres: 'accepts' });
     const first = silent({ member: 'pg-2', at: 1000 });
     const rest = holes('pg-2', 3000, 3050);
@@ -61,7 +61,7 @@ describe('a replica whose API and PostgreSQL port are silent', () => {
     expect(standingIn(answers, 'read', 'pg-2')).toBe('open positive');
   });
 
-  test('is replaced by the fallback when no other replica answers', () => {
+  test('is replaced by the fallback if no other replica answers', () => {
     const gone = [...holes('pg-2', 1000, 2000, 3000), ...holes('pg-3', 1000, 2000, 3000)];
     const table = aTable(WITH_FALLBACK, 3100, ...ROUND, ...gone, isPrimary('pg-1', 3000));
     expect(openIn(table, 'read')).toEqual(['pg-1']);
@@ -70,21 +70,21 @@ describe('a replica whose API and PostgreSQL port are silent', () => {
     expect(standingIn(alone, 'read', 'pg-2')).toBe('open positive');
   });
 
-  test('G12: keeps them when everybody is silent: the fault is probably ours', () => {
+  test('G12: keeps them while every member is silent: the fault is probably local', () => {
     const gone = ['pg-1', 'pg-2', 'pg-3'].flatMap((name) => holes(name, 1000, 2000, 3000));
     const table = aTable(WITH_FALLBACK, 3100, ...ROUND, ...gone);
     expect(standingIn(table, 'read', 'pg-2')).toBe('open positive');
     expect(openIn(table, 'read')).toEqual(['pg-2', 'pg-3']);
   });
 
-  test('a primary that is silent is judged by the write pool alone', () => {
+  test('a silent primary is judged by the write pool alone', () => {
     const gone = holes('pg-1', 1000, 2000, 3000);
     const table = aTable(WITH_FALLBACK, 3100, ...ROUND, ...gone, isReplica('pg-2', 3000), isReplica('pg-3', 3000));
     expect(openIn(table, 'write')).toEqual(['pg-1']);
     expect(standingIn(table, 'read', 'pg-1')).toBe('leave fallback_over fallback');
   });
 
-  test('G12: a fault of ours is not counted, and does not take back what was', () => {
+  test('G12: a local fault is not counted, and does not undo earlier counts', () => {
     const ours = silent({ member: 'pg-2', at: 2500, cause: 'local' });
     const two = aTable(WITH_FALLBACK, 3100, ...ROUND, ...holes('pg-2', 1000, 2000), ours, ...others);
     expect(standingIn(two, 'read', 'pg-2')).toBe('open positive');

@@ -1,4 +1,4 @@
-// The status code is the API's word; the body may only tighten it. Bodies are those of captures.
+// The status code is the API's answer; the body may only restrict it. The bodies come from captures.
 import { describe, expect, test } from 'vitest';
 import type { MemberStatus } from '../../../src/model/member-status.ts';
 import { judge, ruleOut } from '../../../src/core/verdict.ts';
@@ -101,7 +101,7 @@ describe('an answer to the check itself', () => {
     expect(verdictOf(check, status, body)).toBe(expected);
   });
 
-  test('a 503 is never read as a yes, whatever its body says', () => {
+  test('a 503 is never a yes, whatever its body contains', () => {
     for (const check of ['/primary', '/replica', '/read-only', '/leader', '/standby-leader', '/health']) {
       for (const body of [undefined, {}, PRIMARY, REPLICA]) {
         expect(judge(aCheck(check), 503, body).kind).toBe('negative');
@@ -115,7 +115,7 @@ describe('an answer to the check itself', () => {
   });
 });
 
-describe('a body about a check that was not asked', () => {
+describe('a body that answers another check', () => {
   test.each<[string, MemberStatus, string]>([
     ['/primary', REPLICA, 'wrong_role'],
     ['/primary', { role: 'standby_leader' }, 'wrong_role'],
@@ -150,7 +150,7 @@ describe('a body about a check that was not asked', () => {
     ['/health', REPLICA],
     ['/liveness', { state: 'stopped' }],
     ['/readiness', { state: 'stopped' }],
-  ])('%s has to be asked after %j', (check, body) => {
+  ])('%s must be sent after %j', (check, body) => {
     expect(ruleOut(aCheck(check), body)).toBeUndefined();
   });
 });

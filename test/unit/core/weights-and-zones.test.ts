@@ -1,4 +1,4 @@
-// What tags make of a member's part in a pool, from bodies to the table.
+// The effect of tags on a member's share in a pool, from bodies to the table.
 import { describe, expect, test } from 'vitest';
 import { describeStanding } from '../../../src/core/describe.ts';
 import type { Target } from '../../../src/core/routing-table.ts';
@@ -45,14 +45,14 @@ describe('weight', () => {
     ['2', 2],
     ['0.5', 0.5],
     ['1000', 1000],
-  ])('tag %s weighs %d', (written, weight) => {
+  ])('tag %s gives the weight %d', (written, weight) => {
     const read = readPool({ weightTag: 'lb' }, { lb: written }, {});
     expect(targets(read).map((target) => target.weight)).toEqual([weight, undefined]);
     expect(read.standings.get('pg-2')?.why.code).toBe('positive');
   });
 
   test.each(['0', '-1', 'heavy', 'true', '1e3', '', '99999999', 'none'])(
-    'tag %j is no weight, and says so',
+    'tag %j is no weight, and the table reports it',
     (written) => {
       const read = readPool({ weightTag: 'lb' }, { lb: written }, {});
       expect(targets(read).map((target) => target.weight)).toEqual([undefined, undefined]);
@@ -64,7 +64,7 @@ describe('weight', () => {
     },
   );
 
-  test('without the option, and of a member whose tags nobody knows, nothing weighs anything', () => {
+  test('without the option, or without known tags, no member has a weight', () => {
     expect(targets(readPool({}, { lb: '2' }, undefined)).map(({ weight }) => weight)).toEqual([undefined, undefined]);
     expect(targets(readPool({ weightTag: 'lb' }, {}, undefined)).map(({ weight }) => weight)).toEqual([
       undefined,
@@ -74,7 +74,7 @@ describe('weight', () => {
 });
 
 describe('zone', () => {
-  test('others than our own are far, and stay open', () => {
+  test('members of other zones are far, and stay open', () => {
     const read = readPool({ zoneTag: 'az' }, { az: 'a' }, { az: 'b' }, 'a');
     expect(targets(read).map(({ member, isFar }) => [member, isFar])).toEqual([
       ['pg-2', undefined],
@@ -83,12 +83,12 @@ describe('zone', () => {
     expect(read.standings.get('pg-3')?.kind).toBe('open');
   });
 
-  test('a member that says nothing of its zone is far', () => {
+  test('a member without a zone is far', () => {
     const read = readPool({ zoneTag: 'az' }, { az: 'a' }, undefined, 'a');
     expect(targets(read).map(({ isFar }) => isFar)).toEqual([undefined, true]);
   });
 
-  test('without the option nobody is', () => {
+  test('without the option no member is far', () => {
     expect(targets(readPool({}, { az: 'a' }, { az: 'b' }, 'a')).map(({ isFar }) => isFar)).toEqual([
       undefined,
       undefined,

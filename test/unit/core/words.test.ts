@@ -1,4 +1,4 @@
-// The closed lists and the sentences: what a client, an operator and a metric read.
+// The closed lists and the sentences for clients, operators and metrics.
 import { describe, expect, test } from 'vitest';
 import { CLOSE_REASONS, evictionReason, LEAVE_CAUSES } from '../../../src/model/close-reason.ts';
 import type { CloseReason } from '../../../src/model/close-reason.ts';
@@ -55,13 +55,13 @@ describe('SQLSTATEs', () => {
     for (const { sqlState } of Object.values(CLOSE_REASONS)) expect(sqlState ?? '00000').toMatch(/^[0-9A-Z]{5}$/);
   });
 
-  test('every cause for which a member leaves is a reason of its own, told as 57P01', () => {
+  test('every cause of an eviction has a reason of its own, with 57P01', () => {
     for (const cause of LEAVE_CAUSES) {
       expect(CLOSE_REASONS[evictionReason(cause)]).toEqual({ sqlState: '57P01', side: 'pointsman' });
     }
   });
 
-  test('who only ends a connection by itself is told nothing', () => {
+  test('a client that ends its connection itself gets no message', () => {
     const told = Object.values(CLOSE_REASONS).filter(({ sqlState }) => sqlState !== undefined);
     expect(told.filter(({ side }) => side === 'backend')).toEqual([]);
   });
@@ -94,7 +94,7 @@ describe('sentences', () => {
     expect(durationText(ms)).toBe(text);
   });
 
-  test('the members seen, with what is known of each', () => {
+  test('the members seen, each with its evidence', () => {
     const table = aTable(
       aPolicy(),
       5100,
@@ -112,7 +112,7 @@ describe('sentences', () => {
     );
   });
 
-  test('a fallback in use stands in, one that is not stands by', () => {
+  test('a fallback in use and a fallback on standby', () => {
     const why = { code: 'fallback' } as const;
     expect(describeStanding({ kind: 'open', why }, 0)).toBe('used as fallback');
     expect(describeStanding({ kind: 'keep', why }, 0)).toBe(
@@ -123,13 +123,13 @@ describe('sentences', () => {
     expect(standingText(idle.kind, exclusionCause(idle))).toBe('not in use');
   });
 
-  test('nobody seen', () => {
+  test('no member seen', () => {
     const notUsed = REFUSAL_REASONS.map((reason) => ({ name: reason, reason, why: '10.0.0.7 port 22' }));
     const named = describeMembers({ ...aDecision({}), refused: notUsed }, 0);
     expect(named).toMatch(
       /^members: none; not used: api_port \(API port not allowed by cluster\.allow\.ports\), .* and 4 others$/,
     );
-    // No address for a client that has not authenticated, and a contact point is no member.
+    // A client before authentication sees no address, and a contact point is no member.
     expect(named).not.toMatch(/10\.0\.0\.7|contact_point/);
     expect(describeMembers(undefined, 0)).toBe('members: none');
     expect(describeMembers(poolOf(aTable(aPolicy(), 0), 'write'), 0)).toBe('members: none');

@@ -1,5 +1,5 @@
-// Every configuration that the repository shows to anybody is one that the program takes without a word: those in config/, and each
-// pointsman.yaml, or *.pointsman.yaml, in deploy/.
+// The program accepts every configuration of the repository without a warning: those in config/, and each
+// pointsman.yaml or *.pointsman.yaml in deploy/.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -15,7 +15,7 @@ function filesIn(directory: string, name: RegExp): readonly string[] {
 
 const FILES = [...filesIn('config', /\.yaml$/), ...filesIn('deploy', /(?:^|[/.])pointsman\.yaml$/)];
 
-test('there are some', () => {
+test('there are some configurations', () => {
   expect(FILES).toEqual(expect.arrayContaining(['config/pointsman.yaml', 'deploy/compose/pointsman.yaml']));
 });
 
@@ -23,7 +23,7 @@ test.each(FILES)('%s', (file) => {
   const load = (env: Readonly<Record<string, string>>): ReturnType<typeof loadConfig> =>
     loadConfig({ file: join(TOP, file), env });
   const alone = load({});
-  // Some leave to the environment where the cluster is, and nothing else.
+  // Some leave the contact points to the environment, and nothing else.
   const loaded = alone.kind === 'ok' ? alone : load({ POINTSMAN_CLUSTER_SEEDS: 'http://10.0.0.11:8008' });
   expect(loaded.kind === 'ok' ? loaded.warnings : formatProblems(loaded.problems)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// The release workflow: the manifests as it stamps them, and what can be checked of its files without GitHub.
+// The release workflow: the stamped manifests, and the facts of its files that a test can check without GitHub.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -49,7 +49,7 @@ describe('the stamped manifests', () => {
     expect(read('deploy/kubernetes/chart/icon.svg')).toContain('<svg');
   });
 
-  test('the values name the published image; every other line stays as it is', () => {
+  test('the values name the published image; every other line stays unchanged', () => {
     expect(added(MANIFESTS.values, stamped.values)).toEqual(['  repository: ghcr.io/example/pointsman']);
     expect(stamped.values.split('\n').length).toBe(MANIFESTS.values.split('\n').length);
   });
@@ -77,7 +77,7 @@ describe.each(['ci.yml', 'release.yml'])('%s', (name) => {
   const text = read(`.github/workflows/${name}`);
   const { jobs, permissions } = workflow.parse(parse(text));
 
-  test('actions are pinned to commits, with their versions beside', () => {
+  test('actions are pinned to commits, each with its version in a comment', () => {
     const uses = [...text.matchAll(/uses: (.*)$/gm)].map(([, action = '']) => action);
     expect(uses.length).toBeGreaterThan(0);
     for (const action of uses) expect(action).toMatch(/^(\.\/\S+|[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+)$/);

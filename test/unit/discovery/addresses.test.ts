@@ -16,7 +16,7 @@ function rules(points: readonly ContactPoint[], allow: Partial<AllowRules> = {})
     trust.refusal({ use, host, port }, address)?.why ?? 'allowed';
 }
 
-describe('one spelling per address', () => {
+describe('one spelling for each address', () => {
   test.each([
     ['10.0.0.1', '10.0.0.1'],
     ['::ffff:10.0.0.1', '10.0.0.1'],
@@ -33,7 +33,7 @@ describe('one spelling per address', () => {
   });
 });
 
-describe('G19: never, whoever asks', () => {
+describe('G19: addresses that are never contacted', () => {
   const everything = rules([api('169.254.169.254', '169.254.169.254'), api('10.0.0.1', '10.0.0.1')], {
     networks: ['0.0.0.0/0', '::/0'],
     hosts: ['169.254.169.254', 'fe80::1'],
@@ -64,7 +64,7 @@ describe('G19: never, whoever asks', () => {
 });
 
 describe('by default', () => {
-  test('private ranges when a contact point is in one, loopback when one is there', () => {
+  test('private ranges if a contact point is in one, loopback if one is there', () => {
     const inPrivate = rules([api('pg1', '10.0.0.1')]);
     expect(inPrivate('10.9.9.9')).toBe('allowed');
     expect(inPrivate('192.168.1.1')).toBe('allowed');
@@ -90,7 +90,7 @@ describe('by default', () => {
     expect(inPublic('127.0.0.1')).not.toBe('allowed');
   });
 
-  test('a name that was allowed does not make every address it resolves to allowed', () => {
+  test('an allowed name does not allow every address it resolves to', () => {
     expect(rules([api('db.example', '203.0.113.1')])('db.example', '169.254.169.254')).toContain('metadata');
   });
 
@@ -106,7 +106,7 @@ describe('by default', () => {
   });
 });
 
-test('what the operator adds', () => {
+test('additions of the operator', () => {
   const added = rules([api('db.example', '203.0.113.1')], {
     networks: ['198.51.100.0/24', '2001:db8::/32', '192.0.2.7', 'nonsense', '10.0.0.0/99'],
     hosts: ['pg-9.example'],

@@ -21,7 +21,7 @@ function names(result: DiscoveryResult) {
 }
 
 describe('a cluster found from one seed', () => {
-  test('every member of the document, at the addresses that were checked', async () => {
+  test('every member of the document, at the checked addresses', async () => {
     const cluster = fakeCluster({ seeds: [seed(S1)] });
     cluster.documents.set('10.0.0.1:8008', {
       ...DOCUMENT,
@@ -68,8 +68,8 @@ describe('a cluster found from one seed', () => {
   });
 });
 
-describe('whom it asks', () => {
-  test('the next one when one fails, then the one that answered first', async () => {
+describe('the order of the contact points', () => {
+  test('the next one after a failure, then the one that answered first', async () => {
     const cluster = fakeCluster({ seeds: [seed(S1), seed(S2)] });
     cluster.documents.set('10.0.0.2:8008', DOCUMENT);
     expect(found(await cluster.discovery.discover()).by).toBe('pg-2');
@@ -77,7 +77,7 @@ describe('whom it asks', () => {
     expect(cluster.reads.map(({ url }) => url)).toEqual([S1, S2, S2]);
   });
 
-  test('one that failed and then answered before one that was never asked', async () => {
+  test('one that failed and then answered has precedence over one without a try', async () => {
     const cluster = fakeCluster({ seeds: [seed(S1), seed(S2)] });
     cluster.documents.set('10.0.0.2:8008', DOCUMENT);
     await cluster.discovery.discover();
@@ -89,7 +89,7 @@ describe('whom it asks', () => {
     expect(cluster.reads.map(({ url }) => url)).toEqual([S1]);
   });
 
-  test('at most three a call, and the next call goes on with the others', async () => {
+  test('at most three in a call, and the next call goes on with the others', async () => {
     const seeds = [1, 2, 3, 4, 5].map((n) => seed(`http://10.0.0.${n}:8008`));
     const cluster = fakeCluster({ seeds });
     cluster.documents.set('10.0.0.5:8008', DOCUMENT);
@@ -100,7 +100,7 @@ describe('whom it asks', () => {
     expect(cluster.reads).toHaveLength(5);
   });
 
-  test('members that were found, when the seeds are gone', async () => {
+  test('discovered members, if the seeds are gone', async () => {
     const cluster = fakeCluster({ seeds: [seed(S1)] });
     cluster.documents.set('10.0.0.1:8008', DOCUMENT);
     await cluster.discovery.discover();
@@ -109,7 +109,7 @@ describe('whom it asks', () => {
     expect(found(await cluster.discovery.discover()).by).toBe('pg-3');
   });
 
-  test('not the one whose word is not wanted, under any name', async () => {
+  test('not the excluded contact point, under any name', async () => {
     const cluster = fakeCluster({ seeds: [seed(S1)] });
     cluster.documents.set('10.0.0.1:8008', DOCUMENT).set('10.0.0.2:8008', DOCUMENT);
     await cluster.discovery.discover();
@@ -118,7 +118,7 @@ describe('whom it asks', () => {
     expect(cluster.reads.map(({ url }) => url)).toEqual([S2]);
   });
 
-  test('no longer than the total', async () => {
+  test('no longer than the total time-out', async () => {
     const cluster = fakeCluster({ seeds: [seed(S1), seed(S2)], limits: { totalMs: 0 } });
     expect(await cluster.discovery.discover()).toMatchObject({
       kind: 'failed',
@@ -129,7 +129,7 @@ describe('whom it asks', () => {
 });
 
 describe('scope', () => {
-  test('another cluster’s document is ignored and said so', async () => {
+  test('another cluster’s document is ignored and reported', async () => {
     const cluster = fakeCluster({ seeds: [seed(S1), seed(S2)], scope: 'demo' });
     cluster.documents.set('10.0.0.1:8008', { members: [], scope: 'other' }).set('10.0.0.2:8008', DOCUMENT);
     expect(found(await cluster.discovery.discover()).by).toBe('pg-2');
@@ -142,7 +142,7 @@ describe('scope', () => {
     expect(names(result)).toEqual(['pg-1', 'pg-2', 'pg-3']);
   });
 
-  test('the first document’s scope counts when none is configured', async () => {
+  test('the first document’s scope counts if none is configured', async () => {
     const cluster = fakeCluster({ seeds: [seed(S1)] });
     cluster.documents.set('10.0.0.1:8008', DOCUMENT);
     await cluster.discovery.discover();
@@ -150,7 +150,7 @@ describe('scope', () => {
     expect((await cluster.discovery.discover()).kind).toBe('failed');
   });
 
-  test('a document without a scope (before 3.2.0) is taken', async () => {
+  test('a document without a scope (before 3.2.0) is accepted', async () => {
     const cluster = fakeCluster({ seeds: [seed(S1)], scope: 'demo' });
     cluster.documents.set('10.0.0.1:8008', { members: THREE });
     expect(names(await cluster.discovery.discover())).toHaveLength(3);
@@ -158,7 +158,7 @@ describe('scope', () => {
 });
 
 describe('a configured member', () => {
-  test('is there while no document can be had, with what the configuration says', async () => {
+  test('exists with its configured values while no document can be read', async () => {
     const cluster = fakeCluster({ members: [configured('pg-1', S1, { host: '10.0.0.1', port: 6000 })] });
     expect(await cluster.discovery.discover()).toMatchObject({
       kind: 'failed',
@@ -174,7 +174,7 @@ describe('a configured member', () => {
     });
   });
 
-  test('is never dropped, comes first, and its addresses win over the document', async () => {
+  test('is never dropped, comes first, and its addresses override the document', async () => {
     const cluster = fakeCluster({
       seeds: [seed(S2)],
       members: [
@@ -193,7 +193,7 @@ describe('a configured member', () => {
     });
   });
 
-  test('learns its PostgreSQL address by name, and keeps it', async () => {
+  test('gets its PostgreSQL address by name, and keeps it', async () => {
     const cluster = fakeCluster({ members: [configured('pg-1', S1)] });
     cluster.documents.set('10.0.0.1:8008', DOCUMENT);
     await cluster.discovery.discover();
@@ -203,7 +203,7 @@ describe('a configured member', () => {
     expect(result.members[0]).toMatchObject({ name: 'pg-1', postgres: { host: '10.0.0.1', port: 5432 } });
   });
 
-  test('is found by its API when the cluster has another name for it', async () => {
+  test('is found by its API if the cluster has another name for it', async () => {
     const cluster = fakeCluster({ members: [configured('one', 'http://pg1.test:8008')] });
     cluster.names.set('pg1.test', ['10.0.0.1']);
     cluster.documents.set('10.0.0.1:8008', DOCUMENT);
@@ -214,7 +214,7 @@ describe('a configured member', () => {
     expect(result.refused).toEqual([{ name: 'pg-1', reason: 'duplicate', why: 'its API is configured as one' }]);
   });
 
-  test('whose name cannot be resolved is shown, asked by nobody, and comes back by itself', async () => {
+  test('with an unresolvable name is shown, gets no probes, and comes back by itself', async () => {
     const cluster = fakeCluster({
       members: [configured('pg-1', 'http://pg1.test:8008', { host: 'pg1.test', port: 5432 })],
     });
@@ -252,7 +252,7 @@ describe('static', () => {
   });
 });
 
-describe('members that go', () => {
+describe('members that leave', () => {
   test('scenario 27: stay for the grace', async () => {
     const cluster = fakeCluster({ seeds: [seed(S1)] });
     cluster.documents.set('10.0.0.1:8008', DOCUMENT);
@@ -265,7 +265,7 @@ describe('members that go', () => {
     expect(names(await cluster.discovery.discover())).toEqual(['pg-1', 'pg-2']);
   });
 
-  test('a failed read drops nobody, however long', async () => {
+  test('stay during failed reads, however long they last', async () => {
     const cluster = fakeCluster({ seeds: [seed(S1)] });
     cluster.documents.set('10.0.0.1:8008', DOCUMENT);
     await cluster.discovery.discover();
@@ -276,7 +276,7 @@ describe('members that go', () => {
     expect(names(result)).toEqual(['pg-1', 'pg-2', 'pg-3']);
   });
 
-  test('scenario 28: one that moved has its new address; one that was renamed is one member', async () => {
+  test('scenario 28: a moved member has its new address; a renamed one is one member', async () => {
     const cluster = fakeCluster({ seeds: [seed(S1)] });
     cluster.documents.set('10.0.0.1:8008', DOCUMENT);
     await cluster.discovery.discover();
@@ -292,7 +292,7 @@ describe('members that go', () => {
     });
   });
 
-  test('a PostgreSQL address that the document leaves out for a while is kept', async () => {
+  test('keep a PostgreSQL address that the document omits for a while', async () => {
     const cluster = fakeCluster({ seeds: [seed(S1)] });
     cluster.documents.set('10.0.0.1:8008', DOCUMENT);
     await cluster.discovery.discover();

@@ -1,4 +1,4 @@
-// A /cluster document written by an enemy (scenario 44): nobody it names is contacted, and each refusal is told.
+// A hostile /cluster document (scenario 44): Pointsman contacts no refused address and reports each refusal.
 import { describe, expect, test } from 'vitest';
 import { entryOf, fakeCluster, seed } from '../../support/labs/discovery.ts';
 
@@ -63,7 +63,7 @@ test('a name with several addresses is contacted at an allowed one', async () =>
   });
 });
 
-test('ten thousand members: a hundred are taken and the rest is told in one line', async () => {
+test('ten thousand members: a hundred are accepted and one line reports the rest', async () => {
   const many = Array.from({ length: 10_000 }, (_, n) => entryOf(`pg-${n}`, `10.1.${n >> 8}.${n & 255}`));
   const { cluster, result } = await discoverWith(...many);
   expect(result.members).toHaveLength(100);
@@ -71,7 +71,7 @@ test('ten thousand members: a hundred are taken and the rest is told in one line
   expect(cluster.reads).toHaveLength(1);
 });
 
-test('ever new members do not grow the list beyond the bound', async () => {
+test('a stream of new members does not grow the list beyond the limit', async () => {
   const cluster = fakeCluster({ seeds: [seed(S1)] });
   for (let round = 0; round < 5; round++) {
     const members = Array.from({ length: 90 }, (_, n) => entryOf(`pg-${round}-${n}`, `10.${round + 1}.0.${n + 1}`));
@@ -108,7 +108,7 @@ async function refusalsOf(...members: unknown[]) {
   return result.refused.map(({ name, reason }) => `${name} ${reason}`);
 }
 
-describe('G19: only a seed teaches a port, and only of its own host', () => {
+describe('G19: only a seed adds a port, and only for its own host', () => {
   const SEED_HOST = '10.0.0.1';
   const other = entryOf('other', '10.0.0.9', { port: 6379 });
 
@@ -129,7 +129,7 @@ describe('G19: only a seed teaches a port, and only of its own host', () => {
     expect(await refusalsOf(entryOf('seed', SEED_HOST, { port: 5433 }), twin, other)).toContain('other postgres_port');
   });
 
-  test('a port that is trusted opens no other network', async () => {
+  test('a trusted port opens no other network', async () => {
     const stranger = entryOf('stranger', '10.0.0.3', { host: '203.0.113.5', port: 5433 });
     const metadata = entryOf('metadata', '10.0.0.4', { host: '169.254.169.254', port: 5433 });
     expect(await refusalsOf(entryOf('seed', SEED_HOST, { port: 5433 }), stranger, metadata)).toEqual([
@@ -138,7 +138,7 @@ describe('G19: only a seed teaches a port, and only of its own host', () => {
     ]);
   });
 
-  test('the document of a discovered member teaches nothing about a seed', async () => {
+  test('the document of a discovered member adds nothing for a seed', async () => {
     const cluster = fakeCluster({ seeds: [seed(S1)] });
     const own = entryOf('seed', SEED_HOST);
     cluster.documents.set('10.0.0.1:8008', { members: [own, GOOD] });
@@ -153,7 +153,7 @@ describe('G19: only a seed teaches a port, and only of its own host', () => {
   });
 });
 
-test('long texts are cut where a refusal repeats them', async () => {
+test('refusals cut long texts', async () => {
   const name = `pg-${'x'.repeat(250)}`;
   const { result } = await discoverWith(
     entryOf(name, '10.0.0.9', {
@@ -166,7 +166,7 @@ test('long texts are cut where a refusal repeats them', async () => {
   expect(refusal?.why).toMatch(/^a{63}\.b{63}\. could not be resolved: .*; PostgreSQL port 1 is not allowed/);
 });
 
-test('a member whose two addresses are refused is refused with both reasons', async () => {
+test('a member with two refused addresses is refused with both reasons', async () => {
   const { result } = await discoverWith(entryOf('bad', '10.0.0.9', { api_url: 'http://10.0.0.9:9009', port: 6379 }));
   expect(result.refused).toEqual([
     {

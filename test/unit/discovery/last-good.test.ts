@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createLastGood } from '../../../src/discovery/last-good.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';
 
-test('of more names than it keeps, the one whose last answer is the oldest is forgotten', async () => {
+test('above the limit of names, the one with the oldest answer is forgotten', async () => {
   let isDown = false;
   const recall = createLastGood<string>({
     lookUp: (name) => (isDown ? Promise.reject(new Error('down')) : Promise.resolve({ value: name, freshMs: 0 })),

@@ -1,4 +1,5 @@
-// The database port that a seed reports for itself is trusted as the seed is, and so is the same port on the members that it lists.
+// The database port in a seed's own report is trusted like the seed itself. The same port is trusted for the members in
+// its list.
 import { expect, test } from 'vitest';
 import { configured, entryOf, fakeCluster, seed } from '../../support/labs/discovery.ts';
 import type { FakeCluster } from '../../support/labs/discovery.ts';
@@ -18,7 +19,7 @@ test('scenario 44: a cluster on port 5433 is used by default', async () => {
   expect((await cluster.discovery.discover()).refused).toEqual([]);
 });
 
-test('the seed and its entry may spell the host in other words', async () => {
+test('the seed and its entry may spell the host differently', async () => {
   const cluster = fakeCluster({ seeds: [seed('http://pg1.test:8008')] });
   cluster.names.set('pg1.test', ['10.0.0.1']).set('pg1.internal.test', ['10.0.0.1']);
   const own = entryOf('pg-1', '10.0.0.1', { host: 'pg1.internal.test', port: 5433 });
@@ -26,13 +27,13 @@ test('the seed and its entry may spell the host in other words', async () => {
   expect(await used(cluster)).toEqual(['pg-1 10.0.0.1:5433', 'pg-2 10.0.0.2:5433']);
 });
 
-test('a configured member is a seed in this respect', async () => {
+test('a configured member counts as a seed here', async () => {
   const cluster = fakeCluster({ members: [configured('pg-1', 'http://10.0.0.1:8008')] });
   cluster.documents.set('10.0.0.1:8008', { members: ON_5433 });
   expect(await used(cluster)).toEqual(ALL_ON_5433);
 });
 
-test('seeds with a port each: the document of one names those of the others', async () => {
+test('seeds with one port each: the document of one names the ports of the others', async () => {
   const ports = [5432, 5433, 5434];
   const apis = [8008, 8009, 8010];
   const cluster = fakeCluster({ seeds: apis.map((api) => seed(`http://127.0.0.1:${api}`)) });
@@ -43,7 +44,7 @@ test('seeds with a port each: the document of one names those of the others', as
   expect(await used(cluster)).toEqual(ports.map((port, n) => `pg-${n + 1} 127.0.0.1:${port}`));
 });
 
-test('the port stays trusted while the seed is away, and another one takes its place', async () => {
+test('the port stays trusted while the seed is away, even if another seed replaces it', async () => {
   const cluster = fakeCluster({ seeds: [seed('http://10.0.0.1:8008')] });
   cluster.documents.set('10.0.0.1:8008', { members: ON_5433 });
   await cluster.discovery.discover();

@@ -34,13 +34,13 @@ function nameServer() {
   };
 }
 
-test('an address needs no question', async () => {
+test('an address needs no lookup', async () => {
   const { resolve, asked } = nameServer();
   expect(await resolve('::ffff:10.0.0.1')).toEqual({ kind: 'resolved', addresses: ['10.0.0.1'], stale: undefined });
   expect(asked).toEqual([]);
 });
 
-test('the last good addresses stand while DNS fails', async () => {
+test('the last good addresses stay while DNS fails', async () => {
   const dns = nameServer();
   dns.says('10.0.0.1');
   await dns.resolve('pg1');
@@ -60,7 +60,7 @@ test('the last good addresses stand while DNS fails', async () => {
   expect(await dns.resolve('pg1')).toEqual({ kind: 'resolved', addresses: ['10.0.0.9'], stale: undefined });
 });
 
-test('a hanging lookup ends in time, and is not asked again meanwhile', async () => {
+test('a hanging lookup ends in time, and no second one starts meanwhile', async () => {
   const dns = nameServer();
   dns.hangs();
   const first = dns.resolve('pg1');
@@ -76,7 +76,7 @@ test('a hanging lookup ends in time, and is not asked again meanwhile', async ()
   expect(await dns.resolve('pg2')).toMatchObject({ addresses: ['10.0.0.2'] });
 });
 
-test('an address in use stays first while the name has it', async () => {
+test('an address in use stays first while the name resolves to it', async () => {
   const dns = nameServer();
   dns.says('10.0.0.1', '10.0.0.2');
   await dns.resolve('pg1');
@@ -86,13 +86,13 @@ test('an address in use stays first while the name has it', async () => {
   expect(await dns.resolve('pg1')).toMatchObject({ addresses: ['10.0.0.2', '10.0.0.3'] });
 });
 
-test('what is no address in an answer is left out', async () => {
+test('entries that are no address are left out of an answer', async () => {
   const dns = nameServer();
   dns.says('fe80::1%eth0', 'nonsense', '::ffff:10.0.0.5');
   expect(await dns.resolve('pg1')).toMatchObject({ addresses: ['10.0.0.5'] });
 });
 
-test('an answer is repeated for its TTL, from five seconds to a minute, and only then asked for again', async () => {
+test('an answer is repeated for its TTL, from five seconds to a minute, and then looked up again', async () => {
   const dns = nameServer();
   for (const [ttlMs, freshMs] of [
     [0, 5000],

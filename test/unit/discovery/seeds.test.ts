@@ -1,4 +1,4 @@
-// What becomes of a seed: names with several addresses, SRV records, and what of their answers is not believed.
+// Seeds: names with several addresses, SRV records, and the answers that are refused.
 import { describe, expect, test } from 'vitest';
 import { addressText } from '../../../src/model/member.ts';
 import { entryOf, fakeCluster, seed, srvSeed } from '../../support/labs/discovery.ts';
@@ -22,7 +22,7 @@ function asked(cluster: ReturnType<typeof fakeCluster>): readonly string[] {
 }
 
 describe('a name with several addresses', () => {
-  test('is one contact point for each of them', async () => {
+  test('is one contact point for each address', async () => {
     const cluster = fakeCluster({ seeds: [seed('http://pg.test:8008')] });
     cluster.names.set('pg.test', ['10.0.0.1', '10.0.0.2', '10.0.0.3']);
     cluster.documents.set('10.0.0.3:8008', DOCUMENT);
@@ -30,7 +30,7 @@ describe('a name with several addresses', () => {
     expect(asked(cluster)).toEqual(['10.0.0.1:8008', '10.0.0.2:8008', '10.0.0.3:8008']);
   });
 
-  test('says which of them failed and why', async () => {
+  test('reports the failed addresses with their reasons', async () => {
     const cluster = fakeCluster({ seeds: [seed('http://pg.test:8008')] });
     cluster.names.set('pg.test', ['10.0.0.1', 'fd00::2']);
     expect(await cluster.discovery.discover()).toMatchObject({
@@ -39,7 +39,7 @@ describe('a name with several addresses', () => {
     });
   });
 
-  test('static discovery takes the members that have one of them', async () => {
+  test('adds the members at its addresses in static discovery', async () => {
     const cluster = fakeCluster({ discovery: 'static', seeds: [seed('http://pg.test:8008')] });
     cluster.names.set('pg.test', ['10.0.0.1', '10.0.0.2']);
     cluster.documents.set('10.0.0.1:8008', DOCUMENT);
@@ -47,7 +47,7 @@ describe('a name with several addresses', () => {
     expect(members.map(({ name }) => name)).toEqual(['pg-1', 'pg-2']);
   });
 
-  test('addresses that are never contacted are left out, the others are used', async () => {
+  test('leaves out addresses that are never contacted, and uses the others', async () => {
     const cluster = fakeCluster({ seeds: [seed('http://pg.test:8008')] });
     cluster.names.set('pg.test', ['169.254.169.254', '10.0.0.1']);
     cluster.documents.set('10.0.0.1:8008', DOCUMENT);
@@ -55,7 +55,7 @@ describe('a name with several addresses', () => {
     expect(asked(cluster)).toEqual(['10.0.0.1:8008']);
   });
 
-  test('proxies with the same list do not all begin with its first', async () => {
+  test('gives proxies with the same list different first addresses', async () => {
     const cluster = fakeCluster({ seeds: [seed('http://pg.test:8008')] });
     cluster.names.set('pg.test', ['10.0.0.1', '10.0.0.2', '10.0.0.3']);
     for (const start of [0, 0.34, 0.99]) {
@@ -68,7 +68,7 @@ describe('a name with several addresses', () => {
 });
 
 describe('SRV records', () => {
-  test('are asked by priority, the heavier first, each at its own port', async () => {
+  test('are used by priority, the heavier first, each at its own port', async () => {
     const cluster = fakeCluster({ seeds: [srvSeed(SRV)], limits: { attempts: 4 } });
     cluster.services.set(SRV, [
       record('d.test', { priority: 20, port: 8010 }),
@@ -94,7 +94,7 @@ describe('SRV records', () => {
     ['169.254.169.254', 8008, '169.254.169.254 is a metadata address'],
     ['127.0.0.1', 8008, '127.0.0.1 is a loopback address (cluster.allow.networks)'],
     ['10.0.0.1', 22, 'api port 22 is below 1024 (cluster.allow.ports)'],
-  ])('G19: that lead to %s:%i are not followed', async (address, port, why) => {
+  ])('G19: to %s:%i are not followed', async (address, port, why) => {
     const cluster = fakeCluster({ seeds: [srvSeed(SRV)] });
     cluster.services.set(SRV, [record('pg-1.test', { port })]);
     cluster.names.set('pg-1.test.', [address]);
@@ -105,7 +105,7 @@ describe('SRV records', () => {
     ]);
   });
 
-  test('the operator may allow what is not followed otherwise', async () => {
+  test('are followed if the operator allows them', async () => {
     const allow = { networks: ['127.0.0.0/8'], hosts: [], ports: [22] };
     const cluster = fakeCluster({ seeds: [srvSeed(SRV)], allow });
     cluster.services.set(SRV, [record('pg-1.test', { port: 22 })]);
@@ -114,7 +114,7 @@ describe('SRV records', () => {
     expect(asked(cluster)).toEqual(['127.0.0.1:22']);
   });
 
-  test('G19: give addresses and no leave: a public address of another member stays out, a name in a record too', async () => {
+  test('G19: add addresses, no permission: a public address of another member is refused, also by name', async () => {
     const cluster = fakeCluster({ seeds: [srvSeed(SRV)] });
     cluster.services.set(SRV, [record('pg-1.test')]);
     cluster.names.set('pg-1.test.', ['203.0.113.1']).set('pg-1.test', ['198.51.100.7']);
@@ -127,7 +127,7 @@ describe('SRV records', () => {
     expect(refused.map(({ name }) => name)).toEqual(['pg-1', 'pg-2']);
   });
 
-  test('another cluster at a record is not ours', async () => {
+  test('of another cluster are ignored', async () => {
     const cluster = fakeCluster({ scope: 'other', seeds: [srvSeed(SRV)] });
     cluster.services.set(SRV, [record('pg-1.test')]);
     cluster.names.set('pg-1.test.', ['10.0.0.1']);
@@ -142,7 +142,7 @@ describe('SRV records', () => {
     ['none', []],
     ['the one that says there is none', [record('.')]],
     ['port 0', [record('pg-1.test', { port: 0 })]],
-  ])('%s is waited for', async (_, records) => {
+  ])('%s: discovery fails until a record names a host', async (_, records) => {
     const cluster = fakeCluster({ seeds: [srvSeed(SRV)] });
     cluster.services.set(SRV, records);
     expect(await cluster.discovery.discover()).toMatchObject({
@@ -156,8 +156,8 @@ describe('SRV records', () => {
   });
 });
 
-describe('what the sources give', () => {
-  test('is told when it changes, with how long it has failed and why', async () => {
+describe('the result of the sources', () => {
+  test('is reported on a change, with the duration and the reason of the failure', async () => {
     const cluster = fakeCluster({ seeds: [srvSeed(SRV), seed('http://10.0.0.9:8008')] });
     const [name, contactPoints] = [`http+srv://${SRV}`, [{ host: '10.0.0.1', port: 8008 }]];
     await cluster.discovery.discover();

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseCheck, parseSize } from '../../../src/model/check.ts';
 import { aCheck } from '../../support/values/builders.ts';
 
-describe('every health endpoint of the API can be a check', () => {
+describe('every health endpoint of the API may be a check', () => {
   test.each([
     ['/', 'primary'],
     ['/primary', 'primary'],
@@ -26,7 +26,7 @@ describe('every health endpoint of the API can be a check', () => {
   });
 });
 
-describe('parameters that an endpoint takes', () => {
+describe('parameters of an endpoint', () => {
   test.each([
     ['/replica?lag=16MB', 16_777_216],
     ['/replica?lag=0', 0],
@@ -36,7 +36,7 @@ describe('parameters that an endpoint takes', () => {
     ['/async?lag=1GB', 1_073_741_824],
     ['/readiness?lag=1TB', 1_099_511_627_776],
     ['/readiness?mode=write&lag=1MB', 1_048_576],
-  ])('%s bounds lag to %i bytes', (text, lagBytes) => {
+  ])('%s limits lag to %i bytes', (text, lagBytes) => {
     expect(aCheck(text)).toMatchObject({ text, lagBytes });
   });
 
@@ -73,7 +73,7 @@ describe('parameters that an endpoint takes', () => {
   );
 });
 
-describe('a check that the API would ignore or refuse is an error that says why', () => {
+describe('a check that the API would ignore or refuse is an error with its reason', () => {
   test.each([
     ['/primary?tag_zone=a', '/primary ignores tag filters'],
     ['/?tag_zone=a', '/ ignores tag filters'],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { agesAt } from '../../../src/model/instant.ts';
 
-describe('an age question', () => {
+describe('a question about ages', () => {
   test.each([
     ['just asked', 1000, 1000, 5000, true],
     ['one millisecond before the limit', 5999, 1000, 5000, true],
@@ -15,7 +15,7 @@ describe('an age question', () => {
 });
 
 describe('answers hold until the first of them would change', () => {
-  test('which is never while nothing was asked or nothing was young', () => {
+  test('never, without a question or without a young age', () => {
     const ages = agesAt(10_000);
     expect(ages.validUntil()).toBe(Infinity);
     ages.isYoung(undefined, 5000);
@@ -23,7 +23,7 @@ describe('answers hold until the first of them would change', () => {
     expect(ages.validUntil()).toBe(Infinity);
   });
 
-  test('and the earliest otherwise', () => {
+  test('otherwise at the earliest change', () => {
     const ages = agesAt(1000);
     ages.isYoung(900, 5000);
     ages.isYoung(500, 600);

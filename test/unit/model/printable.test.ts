@@ -1,4 +1,4 @@
-// What members say of themselves, as it stands in the sentences about them.
+// Texts from members, as they appear in sentences.
 import { expect, test } from 'vitest';
 import type { MemberStatus } from '../../../src/model/member-status.ts';
 import { judge } from '../../../src/core/verdict.ts';

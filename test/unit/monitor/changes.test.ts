@@ -1,4 +1,4 @@
-// What is news between two tables, and what is not: every piece of news is a log line and asks for the member list anew.
+// Changes between two tables. Each change is a log line and triggers a new read of the member list.
 import { expect, test } from 'vitest';
 import { changesBetween } from '../../../src/monitor/changes.ts';
 import { aTableOf } from '../../support/values/tables.ts';
@@ -11,7 +11,7 @@ function news(before: PoolPicture, after: PoolPicture): readonly string[] {
   return changesBetween(aTableOf({ read: before }), aTableOf({ read: after })).map(({ kind }) => kind);
 }
 
-test('the same route is no news, nor is another weight or zone', () => {
+test('the same route is no change, nor is another weight or zone', () => {
   expect(news({ open: { A } }, { open: { A } })).toEqual([]);
   expect(news({ open: { A } }, { open: { A }, sharing: { A: { weight: 3, isFar: true } } })).toEqual([]);
 });
@@ -21,11 +21,11 @@ test.each<[string, PoolPicture]>([
   ['a fallback in use', { open: { A }, fallback: { pool: 'write', maxSessions: 1 } }],
   ['members used although all lag', { open: { A }, lagging: { maxSessions: 1 } }],
   ['nobody', { otherwise: 'closed' }],
-])('%s is', (_, after) => {
+])('%s is a change', (_, after) => {
   expect(news({ open: { A } }, after)).toEqual(['route_changed']);
 });
 
-test('one member more is, and one fewer', () => {
+test('a member more or fewer is a change', () => {
   expect(news({ open: { A } }, { open: { A, B } })).toContain('route_changed');
   expect(news({ open: { A, B } }, { open: { A } })).toContain('route_changed');
 });

@@ -4,7 +4,7 @@ import { Decider } from '../../../src/monitor/decider.ts';
 import { aPolicy } from '../../support/values/builders.ts';
 import { LabMonitor } from '../../support/labs/lab-monitor.ts';
 
-/** A decider of its own over what a monitor knows at this moment, with the same clock; nobody brings it anything new. */
+/** A decider with the same clock over the current snapshot of a monitor; it gets no updates. */
 async function aDecider() {
   const lab = await new LabMonitor().started();
   const actions: Action[] = [];
@@ -15,12 +15,12 @@ async function aDecider() {
   return { clock: lab.clock, known, decider, actions, table: lab.monitor.table() };
 }
 
-test('decides as the monitor does that has the same snapshot', async () => {
+test('decides like the monitor with the same snapshot', async () => {
   const { decider, table } = await aDecider();
   expect(decider.table().pools).toEqual(table.pools);
 });
 
-test('G2, G4: evidence runs out where it is used: new sessions hold, live ones end, though nobody says anything any more', async () => {
+test('G2, G4: evidence expires where it is used: new sessions hold, live ones end, even without updates', async () => {
   const { clock, decider, actions } = await aDecider();
   expect(decider.table().pools.get('write')?.route.kind).toBe('open');
   await clock.advance(5000);
@@ -35,7 +35,7 @@ test('G2, G4: evidence runs out where it is used: new sessions hold, live ones e
   ]);
 });
 
-test('a decision that a stall kept from its timer is made by decideIfDue(), and not by reading the table', async () => {
+test('decideIfDue() makes a decision that a stall delayed; a read of the table does not', async () => {
   const { clock, decider } = await aDecider();
   clock.stall(5000);
   expect(decider.table().pools.get('write')?.route.kind).toBe('open');
@@ -43,7 +43,7 @@ test('a decision that a stall kept from its timer is made by decideIfDue(), and 
   expect(decider.table().pools.get('write')?.route.kind).toBe('hold');
 });
 
-test('after stop() it neither decides nor keeps a timer', async () => {
+test('after stop() it makes no decision and keeps no timer', async () => {
   const { clock, decider, actions } = await aDecider();
   const pending = clock.pending();
   decider.stop();
@@ -53,7 +53,7 @@ test('after stop() it neither decides nor keeps a timer', async () => {
   expect(actions).toEqual([]);
 });
 
-test('evidence still runs out after the part that acts on a table has thrown', async () => {
+test('evidence still expires after the code that acts on a table has thrown', async () => {
   const lab = await new LabMonitor().started();
   const known = { policy: aPolicy(), snapshot: lab.monitor.snapshot() };
   lab.monitor.stop();

@@ -1,5 +1,5 @@
-// Members that contradict themselves and each other at every probe: whatever they say, nobody is sent to two of them, no session is
-// ended more often than its member leaves, and no member is asked more often than the urgent pace allows.
+// Members that contradict themselves and each other at every probe. No session is routed to two of them, no session
+// ends more often than its member leaves, and no member gets more probes than the urgent pace allows.
 import { expect, it } from 'vitest';
 import { aPolicy } from '../../support/values/builders.ts';
 import { LabMonitor } from '../../support/labs/lab-monitor.ts';
@@ -8,7 +8,7 @@ const NAMES = ['pg-1', 'pg-2', 'pg-3'] as const;
 const ROUND_MS = 1000;
 const ROUNDS = 120;
 
-/** Who says yes to /primary, round by round: one after the other, two at a time, all, nobody. */
+/** The members that answer yes to /primary, round by round: one after the other, two at a time, all, none. */
 const PATTERNS: readonly (readonly string[])[] = [
   ['pg-1'],
   ['pg-2'],
@@ -19,7 +19,7 @@ const PATTERNS: readonly (readonly string[])[] = [
   [],
 ];
 
-it('scenario 14, G20: three members flap at every probe: never two, no storm of evictions, the pace of probes bounded', async () => {
+it('scenario 14, G20: three members flap at every probe: never two, few evictions, limited probes', async () => {
   const lab = new LabMonitor(aPolicy());
   lab.set('pg-3', { role: 'replica' });
   await lab.started();
@@ -41,12 +41,12 @@ it('scenario 14, G20: three members flap at every probe: never two, no storm of 
   for (const name of NAMES) expect(lab.askedSince(name, 0)).toBeLessThanOrEqual(2 * urgentRounds);
 });
 
-it('G20: an outage that lasts costs each member no more questions than ordinary times', async () => {
+it('G20: a lasting outage costs each member no more probes than ordinary times', async () => {
   const lab = await new LabMonitor().started();
   lab.set('pg-1', { role: 'dead' });
   await lab.clock.advance(120_000);
   const from = lab.clock.now();
   await lab.clock.advance(60_000);
-  // Two checks a round while a primary is sought.
+  // Two checks a round while no primary is known.
   expect(lab.askedSince('pg-2', from)).toBeLessThanOrEqual(2 * 61);
 });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { aPolicy } from '../../support/values/builders.ts';
 import { LabMonitor } from '../../support/labs/lab-monitor.ts';
 
-it('G13: routes nothing before the first complete round, then the primary', async () => {
+it('G13: routes no session before the first complete round, then routes to the primary', async () => {
   const lab = new LabMonitor();
   expect(lab.writeRoute()).toBe('hold');
   await lab.started();
@@ -10,7 +10,7 @@ it('G13: routes nothing before the first complete round, then the primary', asyn
   expect(lab.monitor.table().complete).toBe(true);
 });
 
-it('evicts in the step of the answer that says no, and opens the new primary when it is proven', async () => {
+it('evicts synchronously with the answer no, and opens the new primary after its proof', async () => {
   const lab = await new LabMonitor().started();
   lab.set('pg-1', { role: 'replica' });
   lab.set('pg-2', { role: 'promoting' });
@@ -22,7 +22,7 @@ it('evicts in the step of the answer that says no, and opens the new primary whe
   expect(lab.writeRoute()).toBe('pg-2');
 });
 
-it('scenario 4: thirty seconds of a promotion: nothing is routed, and within a tick after its end the new primary is', async () => {
+it('scenario 4: routes nowhere in thirty seconds of a promotion, and to the new primary within a tick', async () => {
   const lab = await new LabMonitor().started();
   lab.set('pg-1', { role: 'dead' });
   lab.set('pg-2', { role: 'promoting' });
@@ -46,7 +46,7 @@ it('keeps a silent primary that another member vouches for beyond the silence gr
   expect(vouches.length, 'not at probe rate').toBeLessThan(60_000 / 2000);
 });
 
-it('G4: closes the sessions of a silent primary at the silence grace when nobody vouches', async () => {
+it('G4: closes the sessions of a silent primary at the silence grace without a vouch', async () => {
   const lab = await new LabMonitor().started();
   const from = lab.clock.now();
   lab.set('pg-1', { role: 'silent' });
@@ -59,7 +59,7 @@ it('G4: closes the sessions of a silent primary at the silence grace when nobody
   expect(lab.clock.now() - from).toBeLessThanOrEqual(15_000);
 });
 
-it('freshen asks the open member again only when its evidence is older than an interval', async () => {
+it('freshen probes the open member again only if its evidence is older than an interval', async () => {
   const lab = await new LabMonitor(aPolicy({ probe: { intervalMs: 1000 } })).started();
   const from = lab.clock.now();
   await lab.monitor.freshen('write');
@@ -72,7 +72,7 @@ it('freshen asks the open member again only when its evidence is older than an i
   expect(await isFresh, 'it waits for the round under way').toBe(1);
 });
 
-it('freshen believes no evidence from before a session was ended by the server', async () => {
+it('freshen accepts no evidence from before the server ended a session', async () => {
   const lab = await new LabMonitor().started();
   await lab.clock.advance(200);
   lab.set('pg-1', { role: 'replica' });
@@ -82,7 +82,7 @@ it('freshen believes no evidence from before a session was ended by the server',
   expect(lab.writeRoute()).toBe('hold');
 });
 
-it('a session for writes that met a standby: no evidence from before counts, and probing is urgent', async () => {
+it('a write session that met a standby: earlier evidence is void, and probing is urgent', async () => {
   const lab = await new LabMonitor().started();
   await lab.clock.advance(5000);
   const from = lab.clock.now();
@@ -97,7 +97,7 @@ it('a session for writes that met a standby: no evidence from before counts, and
   expect(lab.writeRoute()).toBe('hold');
 });
 
-it('a server that calls itself a standby while its API proves it the primary: said once, and no more sessions are ended for it', async () => {
+it('a standby whose API proves a primary: one log line, and no more sessions end for it', async () => {
   const lab = await new LabMonitor().started();
   await lab.clock.advance(5000);
   for (let times = 0; times < 3; times += 1) {
@@ -109,7 +109,7 @@ it('a server that calls itself a standby while its API proves it the primary: sa
   expect(said).toEqual([{ kind: 'standby_report_stale', member: 'pg-1' }]);
 });
 
-it('holds new clients of the primary before a scheduled switchover, having read once more whether it stands', async () => {
+it('holds new clients of the primary before a scheduled switchover, after a second read of the plan', async () => {
   const lab = new LabMonitor(aPolicy({ beforeSwitchoverMs: 2000 }));
   const at = lab.clock.now() + 19_000;
   lab.scheduledSwitchoverAt = at;
@@ -147,7 +147,7 @@ it('does not hold for a switchover that was taken back in time', async () => {
   ).toBe(false);
 });
 
-it('a drain acts in its step, survives that the member is gone for a while, and is taken back by name', async () => {
+it('a drain acts synchronously, survives a temporary absence of the member, and is resumed by name', async () => {
   const lab = await new LabMonitor().started();
   expect(lab.monitor.drain('pg-9')).toBe(false);
   expect(lab.monitor.resume('pg-9')).toBe(false);
@@ -166,7 +166,7 @@ it('a drain acts in its step, survives that the member is gone for a while, and 
   expect(lab.writeRoute()).toBe('pg-1');
 });
 
-it('tells of members that may not be contacted, once per change', async () => {
+it('reports members that may not be contacted, once for each change', async () => {
   const lab = await new LabMonitor().started();
   const told = () => lab.events.flatMap((event) => (event.kind === 'members_refused' ? [event.refused] : []));
   await lab.clock.advance(25_000);
@@ -179,7 +179,7 @@ it('tells of members that may not be contacted, once per change', async () => {
   expect(told().at(-1)).toEqual([]);
 });
 
-it('scenario 27: probes a member that joins, and no more one that leaves', async () => {
+it('scenario 27: probes a joining member, and stops the probes of a leaving one', async () => {
   const lab = await new LabMonitor().started();
   lab.set('pg-3', { role: 'replica' });
   await lab.clock.advance(11_000);
@@ -193,13 +193,13 @@ it('scenario 27: probes a member that joins, and no more one that leaves', async
   expect(lab.askedSince('pg-3', from)).toBe(0);
 });
 
-it('stops without a timer left', async () => {
+it('stops without a remaining timer', async () => {
   const lab = await new LabMonitor().started();
   lab.monitor.stop();
   expect(lab.clock.pending()).toBe(0);
 });
 
-it('scenario 41: after a stall decideIfDue() decides by the ages of now, before a timer runs', async () => {
+it('scenario 41: after a stall decideIfDue() decides by the current ages, before a timer runs', async () => {
   const lab = await new LabMonitor().started();
   lab.clock.stall(60_000);
   lab.monitor.decideIfDue();

@@ -1,9 +1,9 @@
-// How often members and /cluster are asked, and what makes it more often.
+// The pace of the probes and of the reads of /cluster, and the triggers that raise it.
 import { expect, it } from 'vitest';
 import { aPolicy } from '../../support/values/builders.ts';
 import { LabMonitor } from '../../support/labs/lab-monitor.ts';
 
-it('asks a steady member once a round, with one probe interval between rounds', async () => {
+it('probes a steady member once a round, with one probe interval between rounds', async () => {
   const lab = await new LabMonitor().started();
   await lab.clock.advance(3000);
   const from = lab.clock.now();
@@ -12,7 +12,7 @@ it('asks a steady member once a round, with one probe interval between rounds', 
   expect(lab.askedSince('pg-2', from)).toBe(10);
 });
 
-it('G20: probes at the urgent pace without a primary, backs off after the urgent time, and calms down when one is there', async () => {
+it('G20: probes at the urgent pace without a primary, backs off after a time, and then calms down', async () => {
   const lab = await new LabMonitor(aPolicy({ probe: { urgent: { intervalMs: 100, forMs: 5000 } } })).started();
   lab.set('pg-1', { role: 'dead' });
   await lab.clock.advance(1100);
@@ -27,7 +27,7 @@ it('G20: probes at the urgent pace without a primary, backs off after the urgent
   await lab.clock.advance(1100);
   from = lab.clock.now();
   await lab.clock.advance(1000);
-  // Of another member: the one that is being promoted is asked more often in any case.
+  // For another member: the one in promotion is probed more often in any case.
   expect(lab.askedSince('pg-1', from), 'a promotion under way is news').toBeGreaterThanOrEqual(9);
   lab.set('pg-2', { role: 'primary', timeline: 2 });
   lab.set('pg-1', { role: 'replica', timeline: 2 });
@@ -37,7 +37,7 @@ it('G20: probes at the urgent pace without a primary, backs off after the urgent
   expect(lab.askedSince('pg-2', from)).toBe(10);
 });
 
-it('asks the member that is being promoted four times as often as the others, for two seconds', async () => {
+it('probes the member in promotion four times as often as the others, for two seconds', async () => {
   const lab = await new LabMonitor(aPolicy({ probe: { urgent: { intervalMs: 100, forMs: 30_000 } } })).started();
   lab.set('pg-1', { role: 'dead' });
   await lab.clock.advance(1100);
@@ -55,7 +55,7 @@ it('asks the member that is being promoted four times as often as the others, fo
   expect(lab.writeRoute()).toBe('pg-2');
 });
 
-it('asks a primary that starts in place four times as often, for two seconds from the start, not from the stop', async () => {
+it('probes a primary that starts in place four times as often, for two seconds from its start', async () => {
   const lab = await new LabMonitor(aPolicy({ probe: { urgent: { intervalMs: 100, forMs: 3000 } } })).started();
   lab.set('pg-1', { state: 'restarting' });
   await lab.clock.advance(1100);
@@ -75,7 +75,7 @@ it('asks a primary that starts in place four times as often, for two seconds fro
   lab.monitor.stop();
 });
 
-it('does not hurry for a replica that starts', async () => {
+it('keeps its pace for a replica that starts', async () => {
   const lab = await new LabMonitor(aPolicy({ probe: { urgent: { intervalMs: 100, forMs: 3000 } } })).started();
   lab.set('pg-2', { state: 'starting' });
   await lab.clock.advance(2000);
@@ -85,7 +85,7 @@ it('does not hurry for a replica that starts', async () => {
   lab.monitor.stop();
 });
 
-it('a vouched member is not asked before each session: each writer would wait for its time-out', async () => {
+it('a vouched member gets no probe before each session: each writer would wait for its time-out', async () => {
   const lab = await new LabMonitor().started();
   lab.set('pg-1', { role: 'silent' });
   await lab.clock.advance(7000);
@@ -100,7 +100,7 @@ it('a vouched member is not asked before each session: each writer would wait fo
   expect(lab.monitor.freshen('write'), 'one that answers is').toBeInstanceOf(Promise);
 });
 
-it('asks a member soon after its server ended a session, but not for each of many', async () => {
+it('probes a member soon after its server ended a session, but not for each of many', async () => {
   const lab = await new LabMonitor().started();
   await lab.clock.advance(3000);
   const from = lab.clock.now();
@@ -112,7 +112,7 @@ it('asks a member soon after its server ended a session, but not for each of man
   expect(lab.askedSince('pg-1', from)).toBeLessThanOrEqual(11);
 });
 
-it('clients whose server ends them first, many at a time, share one question per urgent interval', async () => {
+it('many clients with an end by their server share one probe per urgent interval', async () => {
   const lab = await new LabMonitor().started();
   await lab.clock.advance(3000);
   const from = lab.clock.now();
@@ -127,7 +127,7 @@ it('clients whose server ends them first, many at a time, share one question per
   expect(routed, 'each of them was answered').toBe(200);
 });
 
-it('a client that waits for a question to come is answered when the member leaves', async () => {
+it('a client that waits for a probe gets its answer when the member leaves', async () => {
   const lab = await new LabMonitor().started();
   await lab.clock.advance(50);
   lab.monitor.trigger({ kind: 'backend_closed', member: 'pg-1' });
@@ -137,7 +137,7 @@ it('a client that waits for a question to come is answered when the member leave
   await asked;
 });
 
-it('a hint from outside: /cluster is read and everybody asked at once, and then no faster than before', async () => {
+it('a hint from outside: /cluster is read and every member probed at once, then the pace is as before', async () => {
   const lab = await new LabMonitor().started();
   await lab.clock.advance(8000);
   const [from, reads] = [lab.clock.now(), lab.discoveries.length];
@@ -151,7 +151,7 @@ it('a hint from outside: /cluster is read and everybody asked at once, and then 
   expect(lab.askedSince('pg-1', from)).toBe(10);
 });
 
-it('reads /cluster on a slow beat and soon after a change of route', async () => {
+it('reads /cluster at a slow pace and soon after a change of route', async () => {
   const lab = await new LabMonitor().started();
   await lab.clock.advance(5000);
   const calm = lab.discoveries.length;
@@ -172,7 +172,7 @@ it('probes urgently when a scheduled switchover is due', async () => {
   expect(lab.events).toContainEqual({ kind: 'urgent_probing', on: true, triggers: ['scheduled_switchover'] });
 });
 
-it('a refresh asks everybody and /cluster at once, and goes on at the urgent pace', async () => {
+it('a refresh probes every member and reads /cluster at once, and goes on at the urgent pace', async () => {
   const lab = await new LabMonitor(aPolicy({ probe: { intervalMs: 4000, writeMaxAgeMs: 9000 } })).started();
   await lab.clock.advance(4100);
   const [from, reads] = [lab.clock.now(), lab.discoveries.length];
@@ -187,7 +187,7 @@ it('a refresh asks everybody and /cluster at once, and goes on at the urgent pac
   expect(lab.askedSince('pg-2', from)).toBeGreaterThanOrEqual(9);
 });
 
-it('a refresh while /cluster is being read has it read once more: the answer may be older than the news', async () => {
+it('a refresh during a read of /cluster causes one more read: the first answer may be too old', async () => {
   const lab = await new LabMonitor().started();
   await lab.clock.advance(5000);
   const answer = Promise.withResolvers<void>();
@@ -205,7 +205,7 @@ it('a refresh while /cluster is being read has it read once more: the answer may
   expect(lab.discoveries.length, 'and no more than once').toBe(reads + 1);
 });
 
-it('refreshes that come in numbers are merged, and do not keep the pace urgent for ever', async () => {
+it('many refreshes are merged, and do not keep the pace urgent forever', async () => {
   const lab = await new LabMonitor(aPolicy({ probe: { urgent: { intervalMs: 100, forMs: 5000 } } })).started();
   await lab.clock.advance(5000);
   const asked: boolean[] = [];
@@ -223,7 +223,7 @@ it('refreshes that come in numbers are merged, and do not keep the pace urgent f
   expect(lab.discoveries.length, 'nor is /cluster read more than once a second').toBeLessThanOrEqual(80);
 });
 
-it('asks a member that fell silent at the urgent pace, alone, until its silence counts', async () => {
+it('probes a silent member at the urgent pace, alone, until its silence counts', async () => {
   const lab = await new LabMonitor(aPolicy({ probe: { silentProbes: 3 } })).started();
   await lab.clock.advance(3000);
   const from = lab.clock.now();
@@ -235,7 +235,7 @@ it('asks a member that fell silent at the urgent pace, alone, until its silence 
   expect(lab.askedSince('pg-2', from)).toBe(6);
 });
 
-it('asks a member soon that was too slow to connect', async () => {
+it('probes a member soon after a slow connect', async () => {
   const lab = await new LabMonitor().started();
   await lab.clock.advance(3000);
   const from = lab.clock.now();

@@ -7,7 +7,7 @@ import { ManualClock } from '../../support/waiting/manual-clock.ts';
 
 const YES: ProbeOutcome = { kind: 'answered', status: 200, body: { role: 'primary', state: 'running' } };
 
-/** A prober of pg-1 whose one question is answered when the test says so, after the member's address has become `later`. */
+/** A prober of pg-1. The test triggers the answer to its one probe after the member's address became `later`. */
 async function movedWhileAsked(later: Member): Promise<readonly ProbeObservation[]> {
   const clock = new ManualClock();
   const answer = Promise.withResolvers<ProbeOutcome>();
@@ -37,7 +37,7 @@ async function movedWhileAsked(later: Member): Promise<readonly ProbeObservation
   return observations;
 }
 
-test('the answer of a server that stayed where it was is evidence', async () => {
+test('the answer of a server at an unchanged address is evidence', async () => {
   expect(await movedWhileAsked(aMember('pg-1'))).toMatchObject([{ member: 'pg-1', outcome: YES }]);
 });
 
@@ -45,7 +45,7 @@ test.each([
   ['API', aMember('pg-1', { api: { url: 'http://new:8008', address: { host: 'new', port: 8008 } } })],
   ['PostgreSQL', aMember('pg-1', { postgres: { host: 'new', port: 5432 } })],
 ])(
-  'a member whose %s moved while it was asked: the old server’s yes is no evidence for the new address',
+  'a member whose %s moved during a probe: the old server’s yes is no evidence for the new address',
   async (_, later) => {
     expect(await movedWhileAsked(later)).toEqual([]);
   },

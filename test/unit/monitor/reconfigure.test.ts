@@ -1,9 +1,9 @@
-// Another policy while the monitor runs: what was known stays, what was not asked yet is held against nobody.
+// Another policy while the monitor runs: the evidence stays, and an unsent check counts against no member.
 import { expect, it } from 'vitest';
 import { aPolicy, aPool, aWritePool } from '../../support/values/builders.ts';
 import { LabMonitor } from '../../support/labs/lab-monitor.ts';
 
-it('decides by the new policy in the same step, and probes at the new pace', async () => {
+it('decides by the new policy synchronously, and probes at the new pace', async () => {
   const lab = await new LabMonitor().started();
   await lab.clock.advance(3000);
   lab.monitor.reconfigure(aPolicy({ probe: { intervalMs: 500 }, pools: [aWritePool(), aPool({ name: 'reports' })] }));
@@ -14,7 +14,7 @@ it('decides by the new policy in the same step, and probes at the new pace', asy
   expect(lab.askedSince('pg-2', from)).toBe(10);
 });
 
-it('a new check evicts nobody before it was asked, and is asked at once', async () => {
+it('a new check evicts no member before its first probe, and is sent at once', async () => {
   const lab = await new LabMonitor().started();
   await lab.clock.advance(3000);
   const read = aPool({ check: '/replica?lag=1MB', fallback: { pool: 'write', maxSessions: 50 } });
@@ -26,12 +26,12 @@ it('a new check evicts nobody before it was asked, and is asked at once', async 
   expect(lab.actions).toEqual([]);
   await lab.clock.advance(1);
   expect(lab.monitor.table().pools.get('read')?.standings.get('pg-2')?.kind).toBe('open');
-  // Whoever came while nobody had the new check drains from the primary.
+  // Sessions that came while no member had the new check drain from the primary.
   expect(lab.evictions('read')).toEqual(['pg-1 fallback_over drain']);
   expect(lab.writeRoute()).toBe('pg-1');
 });
 
-it('a check that was not asked for a while is not judged by its old answer', async () => {
+it('a check that was off for a while is not judged by its old answer', async () => {
   const lab = await new LabMonitor().started();
   const usual = aPolicy({ pools: [aWritePool()] });
   lab.monitor.reconfigure(aPolicy({ pools: [aWritePool({ check: '/leader' })] }));
@@ -41,7 +41,7 @@ it('a check that was not asked for a while is not judged by its old answer', asy
   expect(lab.writeRoute()).toBe('pg-1');
 });
 
-it('rediscovers at once; who is not found leaves although it answers', async () => {
+it('discovers members again at once; a missing one leaves although it answers', async () => {
   const lab = await new LabMonitor().started();
   lab.forgotten.add('pg-2');
   await lab.clock.advance(30_000);
@@ -53,7 +53,7 @@ it('rediscovers at once; who is not found leaves although it answers', async () 
   expect(lab.evictions('read')).toEqual(['pg-2 removed drain']);
 });
 
-it('a discovered member that a new configuration’s first document omits has the usual grace, and stays if a later one names it', async () => {
+it('a member that a new configuration’s first document omits stays if a later one names it in the grace', async () => {
   const lab = new LabMonitor();
   lab.origin = 'discovered';
   await lab.started();
@@ -71,7 +71,7 @@ it('a discovered member that a new configuration’s first document omits has th
   expect(lab.actions).toEqual([]);
 });
 
-it('one that every document omits leaves at the end of the grace although it answers', async () => {
+it('a member that every document omits leaves at the end of the grace although it answers', async () => {
   const lab = new LabMonitor();
   lab.origin = 'discovered';
   await lab.started();
@@ -84,7 +84,7 @@ it('one that every document omits leaves at the end of the grace although it ans
   expect(lab.evictions('read')).toEqual(['pg-2 removed drain']);
 });
 
-it('an answer of the discovery before is not listened to', async () => {
+it('an answer of the earlier discovery is ignored', async () => {
   const answers: PromiseWithResolvers<void>[] = [];
   const lab = new LabMonitor();
   await lab.started();

@@ -1,4 +1,4 @@
-// What is refused stays known while no document can be read, and is one list for the log, the metric and the snapshot.
+// Refused members stay known while no document can be read. The log, the metric and the snapshot share one list.
 import { expect, test } from 'vitest';
 import type { MonitorEvent } from '../../../src/reports/events.ts';
 import type { MemberRefusal } from '../../../src/model/member.ts';
@@ -10,7 +10,7 @@ import { ManualClock } from '../../support/waiting/manual-clock.ts';
 const MEMBER: MemberRefusal = { name: 'pg-9', reason: 'postgres_port', why: 'port 22 is not allowed' };
 const SEED: MemberRefusal = { name: 'http://pg1:8008', reason: 'contact_point', why: 'could not be resolved' };
 
-test('a member that the last document listed stays refused; what concerns seeds is as new as the read', async () => {
+test('a member from the last document stays refused; the refusals of seeds are as new as the read', async () => {
   const clock = new ManualClock();
   const told: (readonly MemberRefusal[])[] = [];
   const observed: unknown[] = [];

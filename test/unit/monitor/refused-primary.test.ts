@@ -1,8 +1,11 @@
-// A primary below what was seen, in the monitor: who is asked about it, what is told, and what an operator's word does.
+// A primary on a lower timeline in the monitor: the probes, the reports, and the operator's acceptance.
 import { expect, it } from 'vitest';
 import { LabMonitor } from '../../support/labs/lab-monitor.ts';
 
-/** pg-2 has been the primary on timeline 2; now pg-1 is it on timeline 1, and `follower` says what pg-2 is. */
+const REFUSAL =
+  /^pg-1 claims to be primary with timeline 1, but timeline 2 was seen before; refused, .*pointsman accept timeline$/;
+
+/** pg-2 was the primary on timeline 2; now pg-1 is it on timeline 1, and `follower` is the report of pg-2. */
 async function takenBack(follower: 'replica' | 'silent'): Promise<LabMonitor> {
   const lab = await new LabMonitor().started();
   lab.set('pg-2', { role: 'primary', timeline: 2 });
@@ -21,7 +24,7 @@ function told(lab: LabMonitor, kind: string): readonly unknown[] {
   return lab.events.filter((event) => event.kind === kind);
 }
 
-it('is led to without a restart once everybody has agreed on it for 30 s', async () => {
+it('gets sessions without a restart after every member has agreed on it for 30 s', async () => {
   const lab = await takenBack('replica');
   await lab.clock.advance(29_000);
   expect(lab.writeRoute()).toBe('hold');
@@ -30,9 +33,7 @@ it('is led to without a restart once everybody has agreed on it for 30 s', async
       kind: 'primary_refused',
       member: 'pg-1',
       refusal: 'timeline',
-      text: expect.stringMatching(
-        /^pg-1 claims to be primary with timeline 1, but timeline 2 was seen before; refused, .*pointsman accept timeline$/,
-      ),
+      text: expect.stringMatching(REFUSAL),
     },
   ]);
   await lab.clock.advance(10_000);
@@ -49,7 +50,7 @@ it('is led to without a restart once everybody has agreed on it for 30 s', async
   expect(lab.monitor.refusedPrimaries()).toEqual([]);
 });
 
-it('has /cluster read of another member while it is refused, every few seconds and no more often', async () => {
+it('triggers a read of /cluster from another member every few seconds while it is refused', async () => {
   const lab = await takenBack('silent');
   await lab.clock.advance(20_000);
   const [from] = [lab.discoveries.length];
@@ -60,7 +61,7 @@ it('has /cluster read of another member while it is refused, every few seconds a
   expect(lab.writeRoute(), 'silence is never agreement').toBe('hold');
 });
 
-it('is led to at once when an operator says so, and nothing is accepted that is not refused', async () => {
+it('gets sessions at once after an operator accepts it, and only a refused member can be accepted', async () => {
   const lab = await takenBack('silent');
   expect(lab.monitor.accept('timeline')).toEqual({ kind: 'impossible', refused: [] });
   await lab.clock.advance(20_000);
@@ -72,7 +73,7 @@ it('is led to at once when an operator says so, and nothing is accepted that is 
   expect(lab.monitor.accept('timeline')).toEqual({ kind: 'impossible', refused: [] });
 });
 
-it('an operator chooses between two only when one of them is left', async () => {
+it('an operator accepts one of two only after the other has left', async () => {
   const lab = await takenBack('silent');
   lab.set('pg-3', { role: 'primary', timeline: 1 });
   lab.monitor.refresh();

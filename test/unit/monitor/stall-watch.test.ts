@@ -10,14 +10,14 @@ function aWatch(limitMs = 1000) {
   return { clock, stalls, watch };
 }
 
-test('time that passes with its beats is no stall', async () => {
+test('time with regular beats is no stall', async () => {
   const { clock, stalls, watch } = aWatch();
   await clock.advance(10_000);
   watch.look(clock.now());
   expect(stalls).toEqual([]);
 });
 
-test('a stall is noticed once: by a reader of the clock, if one comes before the beat', async () => {
+test('a stall is reported once: by a reader of the clock, if it comes before the beat', async () => {
   const { clock, stalls, watch } = aWatch();
   await clock.advance(500);
   clock.stall(1100);
@@ -27,21 +27,21 @@ test('a stall is noticed once: by a reader of the clock, if one comes before the
   expect(stalls).toEqual([1600]);
 });
 
-test('a stall is noticed by the late beat', async () => {
+test('a stall is reported by the late beat', async () => {
   const { clock, stalls } = aWatch();
   clock.stall(3000);
   await clock.advance(0);
   expect(stalls).toEqual([3000]);
 });
 
-test('less than a quarter of a second is none, however short the interval', async () => {
+test('less than a quarter of a second is no stall, however short the interval', async () => {
   const { clock, stalls } = aWatch(50);
   clock.stall(240);
   await clock.advance(1000);
   expect(stalls).toEqual([]);
 });
 
-test('stopped, it keeps no timer and notices nothing', () => {
+test('after stop() it keeps no timer and reports nothing', () => {
   const { clock, stalls, watch } = aWatch();
   watch.stop();
   expect(clock.pending()).toBe(0);

@@ -1,4 +1,4 @@
-// What real members of two versions said in many states, and what we read in it.
+// Captured answers of real members of two versions in many states, and the facts that the parser finds in them.
 import { describe, expect, test } from 'vitest';
 import type { MemberStatus } from '../../../src/model/member-status.ts';
 import { parseClusterDocument, parseDynamicConfig, parseHistory } from '../../support/patroni/parse.ts';
@@ -101,7 +101,7 @@ describe('the status document', () => {
 });
 
 describe('the cluster document', () => {
-  test.each(['3.0.2', '4.1.4'] as const)('%s names leader, replicas and where they are', (version) => {
+  test.each(['3.0.2', '4.1.4'] as const)('%s names the leader, the replicas and their addresses', (version) => {
     const cluster = readCluster(version, 'normal', 'n2');
     expect(cluster.members.map(({ name, role }) => [name, role])).toEqual([
       ['n1', 'leader'],

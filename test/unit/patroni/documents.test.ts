@@ -72,7 +72,7 @@ describe('scenario 19: positions', () => {
     expect(parseNodeStatus('{"xlog":{"location":1e400}}')).toMatchObject({ status: { location: 'invalid' } });
   });
 
-  test.each([null, 'x', [], 3])('an xlog of %j says nothing', (xlog) => {
+  test.each([null, 'x', [], 3])('an xlog of %j gives no position', (xlog) => {
     expect(status({ xlog })).toEqual({});
   });
 });
@@ -89,7 +89,7 @@ describe('other fields', () => {
   });
 
   test.each([2 ** 32, 9_007_199_254_740_991, '4294967296', 1e300, -1, 1.5, 'x', {}, [7], true])(
-    'timeline %j is one that no server can have: such an answer is no evidence',
+    'timeline %j is impossible: such an answer is no evidence',
     (timeline) => {
       expect(readNodeStatus({ role: 'primary', state: 'running', timeline })).toEqual({
         kind: 'invalid',
@@ -120,7 +120,7 @@ describe('other fields', () => {
     });
   });
 
-  test('flags by presence, and false where an old version says false', () => {
+  test('flags count by presence, and are false when an old version sends false', () => {
     expect(status({ pause: true, cluster_unlocked: false, failsafe_mode_is_active: null })).toEqual({
       pause: true,
       clusterUnlocked: false,
@@ -135,7 +135,7 @@ describe('other fields', () => {
     });
   });
 
-  test('text for people is one printable line', () => {
+  test('display text is one printable line', () => {
     expect(shown('a\r\nb\u2028\u0000c')).toBe('a b c');
     expect(status({ state: 'x'.repeat(1000) }).state).toHaveLength(128);
   });
@@ -162,7 +162,7 @@ describe('other fields', () => {
 });
 
 describe('tags', () => {
-  test('compare as Patroni compares them', () => {
+  test('compare as in Patroni', () => {
     const read = parseTags({ a: 'X', b: true, c: 1, d: 1.5, e: null, f: false, g: ['x'], h: '' });
     expect([...(read?.tags ?? [])]).toEqual([
       ['a', 'X'],
@@ -176,7 +176,7 @@ describe('tags', () => {
     ]);
   });
 
-  test('of any length and number are bounded: what is too long matches nothing', () => {
+  test('have limits of length and number: a text that is too long matches nothing', () => {
     const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`tag-${index}`, 'x']));
     const long = { ['k'.repeat(100_000)]: 1, zone: 'z'.repeat(100_000) };
     const read = parseTags({ ...long, ...many, noloadbalance: true });
@@ -200,7 +200,7 @@ describe('tags', () => {
     expect(parseTags({ noloadbalance: value })?.noloadbalance).toBe(expected);
   });
 
-  test('no tags, no answer', () => {
+  test('are unknown without tags in the answer', () => {
     expect(parseTags(undefined)).toBeUndefined();
     expect(parseTags([])).toBeUndefined();
     expect(parseTags({})?.noloadbalance).toBeUndefined();
@@ -208,7 +208,7 @@ describe('tags', () => {
 });
 
 describe('cluster document', () => {
-  test('a bad member does not void the document', () => {
+  test('a bad member does not invalidate the document', () => {
     const read = cluster({ members: [null, { name: '' }, { name: 'a' }, 7, { name: 3 }, { name: 'b\n' }] });
     expect(read.members).toEqual([{ name: 'a', role: 'unknown', tags: new Map() }]);
     expect(read.skipped).toEqual([
@@ -274,7 +274,7 @@ test.each([
   expect(parseLsn(text)).toBe(expected);
 });
 
-test('history skips and counts what it cannot read', () => {
+test('history skips and counts unreadable entries', () => {
   expect(
     readHistory([[1, 2, 'x'], [2, 3, 'y', '2026-01-01T00:00:00Z', 'n1'], [], 5, [0, 1, 'z'], [3, '4', 'z', null, 7]]),
   ).toEqual({
@@ -289,7 +289,7 @@ test('history skips and counts what it cannot read', () => {
   expect(readHistory({}).kind).toBe('invalid');
 });
 
-test('dynamic configuration keeps what it does not know', () => {
+test('dynamic configuration keeps unknown keys', () => {
   const json = { ttl: '30', loop_wait: null, synchronous_mode: true, standby_cluster: { host: 'x' }, other: { a: 1 } };
   expect(readDynamicConfig(json)).toEqual({
     kind: 'config',

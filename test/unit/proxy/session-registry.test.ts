@@ -37,8 +37,8 @@ function aSession(place: Assignment, pool = 'read'): RegisteredSession {
 describe.each([
   ['fallback', { isFallback: true }, () => registry.fallbackSessions('read')],
   ['lagging', { isLagging: true }, () => registry.laggingSessions('read')],
-] as const)('sessions that came by a degraded route: %s', (_, how, count) => {
-  test('count while they sit, and not after', () => {
+] as const)('sessions on a degraded route: %s', (_, how, count) => {
+  test('count while they are assigned, and not after', () => {
     const place = { ...PLACE, ...how };
     const [one, two] = [aSession(place), aSession(place)];
     aSession(PLACE);
@@ -52,7 +52,7 @@ describe.each([
   });
 });
 
-test('sessions at a member are those at its address: one that moved has others', () => {
+test('sessions on a member are those at its address: a moved member has others', () => {
   const before = aSession(PLACE);
   const moved = { ...PLACE, address: { host: '127.0.0.2', port: 5432 } };
   const after = aSession(moved);

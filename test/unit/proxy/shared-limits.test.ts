@@ -1,4 +1,4 @@
-// Bounds that several processes keep together: what the others have counts like one's own.
+// Limits that several processes share: the counts of the others matter like the own ones.
 import { expect, test } from 'vitest';
 import { NO_TALLY } from '../../../src/reports/tally.ts';
 import type { Tally } from '../../../src/reports/tally.ts';
@@ -19,7 +19,7 @@ test.each([
   ['sessions', { maxSessions: 5 }, { sessions: 4 }],
   ['sessions of one address', { maxSessions: 100, maxSessionsPerAddress: 5 }, { byAddress: new Map([[HERE, 4]]) }],
   ['clients that have not said what they want', { maxSessions: 100, maxHandshakes: 5 }, { starting: 4 }],
-])('%s: with four elsewhere and a bound of five there is room for one', (_, bounds, elsewhere) => {
+])('%s: with four elsewhere and a limit of five there is room for one', (_, bounds, elsewhere) => {
   const admission = new Admission({ limits: () => bounds, clock: new ManualClock(), others: others(elsewhere) });
   expect([admission.admit(HERE, CLIENT).kind, admission.admit(HERE, CLIENT).exceededLimit]).toEqual([
     'session',
@@ -27,7 +27,7 @@ test.each([
   ]);
 });
 
-test('what an admission tells of itself: all it has, of addresses those that have changed', () => {
+test('an admission reports all of its counts, and of addresses the changed ones', () => {
   const admission = new Admission({ limits: () => ({ maxSessions: 5 }), clock: new ManualClock(), others: others({}) });
   const first = admission.admit(HERE, CLIENT);
   admission.admit('10.0.0.2', CLIENT).setStarting(false);
@@ -44,13 +44,13 @@ test('what an admission tells of itself: all it has, of addresses those that hav
   expect(admission.tally()).toEqual({ sessions: 1, starting: 0, byAddress: new Map([[HERE, 0]]) });
 });
 
-test('alone it remembers no addresses for anybody', () => {
+test('alone it keeps no addresses for other workers', () => {
   const admission = new Admission({ limits: () => ({ maxSessions: 5 }), clock: new ManualClock() });
   admission.admit(HERE, CLIENT);
   expect(admission.tally().byAddress).toEqual(new Map());
 });
 
-test('sessions on a member, by fallback and among laggards: those of the others are among them, but not in the own counts', () => {
+test('sessions on a member, by fallback and among laggards include those of other workers; own counts do not', () => {
   const read = { fallback: 2, lagging: 3, members: new Map([['pg-2', 4]]) };
   const registry = new SessionRegistry({ ...NO_PEERS, others: others({ pools: new Map([['read', read]]) }) });
   registry.learn(['read', 'write']);
@@ -64,7 +64,7 @@ test('sessions on a member, by fallback and among laggards: those of the others 
   expect(registry.tally().pools.get('read')).toEqual({ fallback: 0, lagging: 0, members: new Map() });
 });
 
-test('a rate that is shared out may be less than one in a second: it still gives a token at last', () => {
+test('a shared rate may be less than one a second: it still gives a token in the end', () => {
   const bucket = new TokenBucket(0.25, 0, 0.25);
   expect([bucket.take(0), bucket.take(0), bucket.take(4000)]).toEqual([0, 4000, 0]);
 });

@@ -17,13 +17,13 @@ test('a burst of another size', () => {
   expect([bucket.take(0), bucket.take(0), bucket.take(0), bucket.take(0)]).toEqual([0, 0, 0, 100]);
 });
 
-test('rest fills it to its burst and no further', () => {
+test('an idle time fills it to its burst and no further', () => {
   const bucket = new TokenBucket(100, 0);
   expect([bucket.take(1e6), bucket.take(1e6)]).toEqual([0, 0]);
   expect(bucket.take(1e6)).toBe(10);
 });
 
-test('whoever waits as long as told gets a token, at odd rates too', () => {
+test('a client that waits for the reported time gets a token, at odd rates too', () => {
   for (const rate of [3, 7, 33, 333]) {
     const bucket = new TokenBucket(rate, 0);
     let now = 0;

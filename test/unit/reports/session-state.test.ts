@@ -28,7 +28,7 @@ describe('the steps of a session', () => {
     expect(Object.fromEntries(possible)).toEqual(steps);
   });
 
-  test('every session state reaches `closed`, in one step', () => {
+  test('every session state reaches `closed` with a single transition', () => {
     for (const state of SESSION_STATES) expect(nextSessionState(state, 'close')).toBe('closed');
   });
 
@@ -36,7 +36,7 @@ describe('the steps of a session', () => {
     for (const event of SESSION_EVENTS) expect(nextSessionState('closed', event)).toBe('closed');
   });
 
-  test('only a dialed session relays, and nothing is dialed again once it did', () => {
+  test('only a dialed session relays, and no dial follows after that', () => {
     expect(SESSION_STATES.filter((state) => nextSessionState(state, 'relay') === 'relaying')).toEqual(['dialing']);
     expect(nextSessionState('relaying', 'dial')).toBeUndefined();
     expect(nextSessionState('relaying', 'hold')).toBeUndefined();

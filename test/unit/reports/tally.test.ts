@@ -33,7 +33,7 @@ const other: Tally = {
   ]),
 };
 
-test('sums key by key, also of what only one of them has', () => {
+test('sums key by key, also for keys of one side only', () => {
   expect(sumOfTallies([one, other])).toEqual({
     sessions: 7,
     starting: 1,
@@ -59,7 +59,7 @@ test('sums key by key, also of what only one of them has', () => {
   });
 });
 
-test('of nobody there is nothing, and one alone is itself', () => {
+test('the sum of none is empty, and one alone stays itself', () => {
   expect(sumOfTallies([])).toEqual(NO_TALLY);
   expect(sumOfTallies([one])).toEqual(one);
 });

@@ -30,7 +30,7 @@ function aView(name: string, changes: Partial<MemberView> = {}): MemberView {
 
 const LEADER = aView('pg-1', { role: 'primary', hasLock: true, replicationState: undefined });
 
-it('is whole when one primary leads and everybody else streams from it on its timeline', () => {
+it('is complete if one primary leads and every other member streams from it on its timeline', () => {
   expect(whyUnhealthy([LEADER, aView('pg-2')], false)).toBeUndefined();
   expect(whyUnhealthy([LEADER], false)).toBeUndefined();
 });
@@ -44,7 +44,7 @@ it.each([
   ['pg-2 is crashed', [LEADER, aView('pg-2', { state: 'crashed' })]],
   ['pg-2 does not stream', [LEADER, aView('pg-2', { replicationState: undefined })]],
   ['pg-2 is on another timeline', [LEADER, aView('pg-2', { timeline: 1 })]],
-])('is not: %s', (why, views) => {
+])('is incomplete: %s', (why, views) => {
   expect(whyUnhealthy(views, false)).toBe(why);
 });
 

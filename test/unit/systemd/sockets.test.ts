@@ -1,4 +1,4 @@
-// What systemd says of the sockets that it passed, by its three variables.
+// The sockets from systemd, by its three variables.
 import { expect, test } from 'vitest';
 import { passedSockets } from '../../../src/systemd/sockets.ts';
 
@@ -13,7 +13,7 @@ test.each([
       { fd: 4, name: 'read' },
     ],
   ],
-  // A wrapper's: its child has another id.
+  // The variables of a wrapper: its child has another id.
   [{ LISTEN_PID: '6', LISTEN_FDS: '1' }, []],
   [{ LISTEN_FDS: '1' }, []],
   [{ LISTEN_PID: '7', LISTEN_FDS: 'many' }, []],

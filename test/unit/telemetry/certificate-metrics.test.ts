@@ -1,10 +1,10 @@
-// What the exposition says of the certificate with which clients are answered.
+// The exposition of the certificate for clients.
 import { expect, test } from 'vitest';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import type { MetricsOptions } from '../../../src/telemetry/metrics.ts';
 import { aPolicy, aTable } from '../../support/values/builders.ts';
 
-test('the certificate that clients are answered with, while there is one', async () => {
+test('the certificate for clients, while there is one', async () => {
   let certificate: ReturnType<MetricsOptions['source']['certificate']> = {
     file: '/a.crt',
     expiresAt: 1_500,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { registerEventLoopLag } from '../../../src/telemetry/event-loop-lag.ts';
 import { Registry } from '../../../src/telemetry/prometheus.ts';
 
-test('what is told is how late it was, not how often it is looked at, and anew at each scrape', async () => {
+test('the value is the delay, not the number of reads, and restarts at each scrape', async () => {
   const registry = new Registry();
   const intervals = createHistogram();
   registerEventLoopLag(registry, intervals);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createEventMetrics } from '../../../src/telemetry/event-metrics.ts';
 import { Registry } from '../../../src/telemetry/prometheus.ts';
 
-test('members that left the cluster leave no series behind, though nobody scrapes', async () => {
+test('members that left the cluster leave no series behind, also without a scrape', async () => {
   const registry = new Registry();
   const metrics = createEventMetrics({ registry, now: () => 0 });
   const names = Array.from({ length: 300 }, (_, index) => `member-${index}`);

@@ -1,14 +1,14 @@
-// The log's way out: order, bounds, and readers that are slow or gone.
+// The writer of the log: order, limits, and readers that are slow or gone.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { LineWriter } from '../../../src/telemetry/line-writer.ts';
 
 interface Harness {
   readonly writer: LineWriter;
-  /** What each write was given, in order. */
+  /** The text of each write, in order. */
   readonly written: string[];
   readonly dropped: number[];
   readonly failures: unknown[];
-  /** Ends the write under way: with an error, or after `bytes`. */
+  /** Ends the current write: with an error, or after `bytes`. */
   readonly finish: (result?: { readonly code?: string; readonly bytes?: number }) => void;
 }
 
@@ -35,7 +35,7 @@ function aWriter(mostBufferedBytes = 100): Harness {
 }
 
 describe('a reader that keeps up', () => {
-  test('one write at a time; what came meanwhile goes in one piece', () => {
+  test('one write at a time; lines in the meantime go in one piece', () => {
     const { writer, written, finish } = aWriter();
     for (const line of ['a\n', 'b\n', 'c\n']) writer.write(line);
     expect(written).toEqual(['a\n']);
@@ -43,7 +43,7 @@ describe('a reader that keeps up', () => {
     expect(written).toEqual(['a\n', 'b\nc\n']);
   });
 
-  test('a write that took only a part is continued before the next', () => {
+  test('a partial write is continued before the next', () => {
     const { writer, written, finish } = aWriter();
     writer.write('hello\n');
     writer.write('next\n');
@@ -53,8 +53,8 @@ describe('a reader that keeps up', () => {
   });
 });
 
-describe('a reader that does not', () => {
-  test('lines beyond the bound are dropped, and their number is told when it has caught up', () => {
+describe('a slow reader', () => {
+  test('lines above the limit are dropped, and their number is reported when it has caught up', () => {
     const { writer, written, dropped, finish } = aWriter(4);
     for (const line of ['a\n', 'b\n', 'c\n', 'd\n', 'e\n']) writer.write(line);
     finish();
@@ -66,7 +66,7 @@ describe('a reader that does not', () => {
     expect([written.at(-1), dropped]).toEqual(['f\n', [2]]);
   });
 
-  test('a closed pipe ends the writing: nothing more is tried, nothing is kept', () => {
+  test('a closed pipe ends the writing: no more tries, and no line is kept', () => {
     const { writer, written, failures, finish } = aWriter();
     for (const line of ['a\n', 'waiting\n']) writer.write(line);
     finish({ code: 'EPIPE' });
@@ -97,7 +97,7 @@ describe('a disk that is full for a moment', () => {
     },
   );
 
-  test('what does not fit in memory meanwhile is counted, and told when there is room', () => {
+  test('lines beyond the memory limit are counted, and reported when there is room', () => {
     const { writer, dropped, finish } = aWriter(4);
     for (const line of ['a\n', 'b\n', 'c\n', 'd\n', 'e\n']) writer.write(line);
     finish({ code: 'ENOSPC' });
@@ -108,7 +108,7 @@ describe('a disk that is full for a moment', () => {
     expect([writer.dropped(), dropped]).toEqual([2, [2]]);
   });
 
-  test('a part that was written is not written again', () => {
+  test('a written part is not written again', () => {
     const { writer, written, finish } = aWriter();
     writer.write('hello\n');
     finish({ bytes: 2 });
@@ -120,7 +120,7 @@ describe('a disk that is full for a moment', () => {
 });
 
 describe('flush', () => {
-  test('resolves once everything is written, what waited too', async () => {
+  test('resolves once everything is written, waiting lines included', async () => {
     const { writer, written, finish } = aWriter();
     for (const line of ['a\n', 'b\n']) writer.write(line);
     let isFlushed = false;

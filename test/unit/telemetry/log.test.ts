@@ -1,4 +1,4 @@
-// What reaches the log, as text: format, level, and the sentence of each event.
+// The log as text: format, level, and the sentence of each event.
 import { describe, expect, test } from 'vitest';
 import type { MonitorEvent, ProxyEvent } from '../../../src/reports/events.ts';
 import { logLine } from '../../../src/telemetry/log-lines.ts';
@@ -15,7 +15,7 @@ function linesOf(options: Partial<LogOptions>, write: (log: ReturnType<typeof cr
 }
 
 describe('format', () => {
-  test('JSON where there is no terminal: level by name, time as ISO 8601, no process or host', () => {
+  test('JSON without a terminal: level by name, time as ISO 8601, no process or host', () => {
     const [line = ''] = linesOf({}, (log) => log.info({ event: 'x' }, 'hello'));
     const { time, ...rest } = JSON.parse(line);
     expect(rest).toEqual({ level: 'info', event: 'x', msg: 'hello' });
@@ -33,7 +33,7 @@ describe('format', () => {
     expect(line.startsWith('{')).toBe(isJson);
   });
 
-  test('one event is one line, whatever its text holds', () => {
+  test('one event is one line, whatever its text contains', () => {
     const lines = linesOf({ format: 'pretty', level: 'trace' }, (log) =>
       createRecorder({ log, clock: new ManualClock(), count: () => {} }).onMonitorEvent({
         kind: 'probe_finished',
@@ -54,7 +54,7 @@ describe('format', () => {
     expect([plain.includes('\u001b['), coloured.includes('\u001b[')]).toEqual([false, true]);
   });
 
-  test('below the level nothing is written', () => {
+  test('events below the level are not written', () => {
     expect(linesOf({ level: 'warn' }, (log) => log.info('hello'))).toEqual([]);
   });
 });
@@ -244,7 +244,7 @@ const failToCount = (): never => {
 };
 
 describe('recorder', () => {
-  test('discovery is news only when it begins to fail, and when it works again', () => {
+  test('discovery is logged only when it begins to fail, and when it works again', () => {
     const lines = linesOf({}, (log) => {
       const { onMonitorEvent } = createRecorder({ log, clock: new ManualClock(), count: () => {} });
       for (const detail of [undefined, undefined, 'nobody answers', 'nobody answers', undefined]) {
@@ -260,7 +260,7 @@ describe('recorder', () => {
     ]);
   });
 
-  test('the fields of the event are there to search for', () => {
+  test('the fields of the event are there for a search', () => {
     const [line = ''] = linesOf({}, (log) => {
       createRecorder({ log, clock: new ManualClock(), count: () => {} }).onProxyEvent({
         ...closed,

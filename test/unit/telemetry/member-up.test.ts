@@ -1,11 +1,11 @@
-// Whether a member answers, and which cluster it belongs to: both are exposed before its first answer.
+// A member's answers and its cluster: both are exposed before its first answer.
 import { expect, test } from 'vitest';
 import { isAnswering } from '../../../src/core/snapshot.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { aList, aPolicy, aSnapshot, isPrimary, isReplica, silent } from '../../support/values/builders.ts';
 
-test('a member without an answer is down and has no age, one that fell silent is down and has one', async () => {
+test('a member without an answer is down and has no age, a silent one is down and has one', async () => {
   const policy = aPolicy();
   const list = aList(0, 'pg-1', 'pg-2', 'pg-3');
   const snapshot = aSnapshot(policy, list, isPrimary('pg-1', 1000), silent({ at: 2000 }), isReplica('pg-2', 2000));

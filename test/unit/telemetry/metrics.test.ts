@@ -37,7 +37,7 @@ function metricsWith(source: Partial<StatusSource> = {}): Metrics {
   return createMetrics({ version: '1.2.3', nodeVersion: 'v24.0.0', pools: ['write', 'read'], source: whole });
 }
 
-/** The samples whose name begins so, without help and type. */
+/** The samples with this prefix in their name, without help and type. */
 async function samples(metrics: Metrics, name: string): Promise<readonly string[]> {
   return (await metrics.text()).split('\n').filter((line) => line.startsWith(name));
 }
@@ -101,7 +101,7 @@ describe('at the scrape', () => {
     expect(await samples(metrics, 'pointsman_first_round_complete')).toEqual(['pointsman_first_round_complete 1']);
   });
 
-  test('a pool on its fallback says so', async () => {
+  test('a pool reports its fallback', async () => {
     const alone = aTable(policy, 2000, aList(0, 'pg-1'), isPrimary('pg-1', 1000));
     const metrics = metricsWith({ routingTable: () => alone });
     expect(await samples(metrics, 'pointsman_pool_fallback_active')).toContain(
@@ -109,7 +109,7 @@ describe('at the scrape', () => {
     );
   });
 
-  test('sessions, holds, accepted and bytes, as counted: totals never add up twice', async () => {
+  test('sessions, holds, accepted and bytes by count: totals never add up twice', async () => {
     const counts: PoolCounts = {
       ...idle,
       states: { startup: 1, holding: 2, dialing: 3, relaying: 4, closing: 5 },
@@ -144,7 +144,7 @@ describe('at the scrape', () => {
     ]);
   });
 
-  test('G21: the table is read once, so that what is shown agrees', async () => {
+  test('G21: the table is read once, so that all samples agree', async () => {
     let reads = 0;
     const routingTable = (): RoutingTable => {
       reads += 1;
@@ -156,7 +156,7 @@ describe('at the scrape', () => {
 });
 
 describe('by event', () => {
-  test('every reason to close is there from the start', async () => {
+  test('every close reason is there from the start', async () => {
     const closes = await samples(metricsWith(), 'pointsman_sessions_closed_total{pool="write"');
     expect(closes).toHaveLength(Object.keys(CLOSE_REASONS).length);
     expect(closes.every((line) => line.endsWith(' 0'))).toBe(true);
@@ -173,7 +173,7 @@ describe('by event', () => {
     );
   });
 
-  test('holds by outcome, with their wait', async () => {
+  test('holds by outcome, with their waits', async () => {
     const metrics = metricsWith();
     metrics.count({ kind: 'hold_ended', pool: 'read', session: 1, outcome: 'gave_up', waitedMs: 2500 });
     expect(await samples(metrics, 'pointsman_holds_ended_total{pool="read"')).toEqual([
@@ -245,7 +245,7 @@ describe('by event', () => {
     expect(await metrics.text()).not.toContain('gone');
   });
 
-  test('discovery: outcomes from the start, a time only once there was a success', async () => {
+  test('discovery: outcomes from the start, a time only after a success', async () => {
     let now = 1000;
     const metrics = metricsWith({ now: () => now, wallClock: () => 1_700_000_000_000 + now });
     const discovered = (detail: string | undefined): void =>
@@ -283,7 +283,7 @@ describe('by event', () => {
 });
 
 describe('the exposition', () => {
-  test('which build this is, and how the process fares', async () => {
+  test('the build of the program, and the state of the process', async () => {
     const text = await metricsWith().text();
     expect(text).toContain('pointsman_build_info{version="1.2.3",node_version="v24.0.0"} 1');
     expect(text).toContain('process_resident_memory_bytes');

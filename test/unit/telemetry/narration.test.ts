@@ -5,7 +5,7 @@ import { createNarration } from '../../../src/telemetry/narration.ts';
 interface Narrated {
   readonly lines: string[];
   readonly tell: ReturnType<typeof createNarration>;
-  /** What was put off until after the step. */
+  /** Callbacks that run after the decision. */
   readonly flush: () => void;
 }
 
@@ -36,7 +36,7 @@ function closed(member: string | undefined, reason: CloseReason) {
 describe('held clients', () => {
   const held = { pool: 'write', session: 1 } as const;
 
-  test('the first is told at once, all of them when the last is through', () => {
+  test('the first is reported at once, all of them when the last has left the queue', () => {
     const { lines, tell } = narrate();
     tell({ kind: 'hold_started', ...held, cause: 'no_member' });
     tell({ kind: 'hold_started', ...held, session: 2, cause: 'no_member' });
@@ -59,7 +59,7 @@ describe('held clients', () => {
 });
 
 describe('ended sessions', () => {
-  test('those of one step and one reason are one line', () => {
+  test('sessions with one decision and one reason share one line', () => {
     const { lines, tell, flush } = narrate();
     tell(closed('pg-1', 'evicted_dead'));
     tell(closed('pg-1', 'evicted_dead'));
@@ -72,7 +72,7 @@ describe('ended sessions', () => {
     expect(lines).toHaveLength(3);
   });
 
-  test.each(['client_closed', 'client_reset', 'cancel_forwarded'] as const)('%s is nothing to tell', (reason) => {
+  test.each(['client_closed', 'client_reset', 'cancel_forwarded'] as const)('%s causes no line', (reason) => {
     const { lines, tell, flush } = narrate();
     tell(closed('pg-1', reason));
     flush();
@@ -80,13 +80,13 @@ describe('ended sessions', () => {
   });
 });
 
-test('a changed route is told in the words of the log', () => {
+test('a changed route is reported in the words of the log', () => {
   const { lines, tell } = narrate();
   tell({ kind: 'route_changed', pool: 'write', from: undefined, to: { kind: 'hold', cause: 'no_member' } });
   expect(lines).toEqual(['pool write: no eligible member, clients wait']);
 });
 
-test('that a member stands in by fallback is left to the line about the route', () => {
+test('a member that serves by fallback appears only in the line about the route', () => {
   const { lines, tell } = narrate();
   const event = { kind: 'standing_changed', pool: 'read', member: 'pg-1', from: undefined, text: 'why' } as const;
   tell({ ...event, to: { kind: 'open', why: { code: 'fallback' } } });

@@ -1,4 +1,4 @@
-// deploy/metrics.md and deploy/log-events.md list what the program exports. Both are made here, from the program;
+// deploy/metrics.md and deploy/log-events.md list the exports of the program. This test makes both from the program;
 // `vitest run --config test/vitest.config.ts test/unit/telemetry/reference.test.ts -u` writes them.
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { aList, aPolicy, aSnapshot, isPrimary, isReplica } from '../../support/values/builders.ts';
 import { EVENT_SAMPLES } from '../../support/values/event-samples.ts';
 
-/** Lines that no event stands for: level, fields and meaning. */
+/** Lines without an event: level, fields and meaning. */
 const OTHER_LINES: Readonly<Record<string, readonly [levels: string, fields: string, meaning: string]>> = {
   starting: ['info', '`version`, `node_version`, `config`, `scope`, `pid`', 'The first line of a run.'],
   ready: ['info', '', 'The first round of probes is complete.'],
@@ -65,7 +65,7 @@ ${[...events, ...others].toSorted().join('\n')}
   await expect(page).toMatchFileSnapshot('../../../deploy/log-events.md');
 });
 
-test('no line is logged whose event the page does not list', () => {
+test('the page lists the event of every log line', () => {
   const files = globSync('src/{main.ts,app/**/*.ts,telemetry/**/*.ts,cli/**/*.ts}');
   const written = files.flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/(?:event: |tell\()'(\w+)'/g)]);
   expect([...new Set(written.map(([, name = '']) => name))].toSorted()).toEqual(Object.keys(OTHER_LINES).toSorted());
@@ -140,8 +140,16 @@ function familiesOf(text: string): readonly Family[] {
   });
 }
 
-/** Labels whose values are the user's own, or vary. */
+/** Labels whose values vary, or come from the user. */
 const OPEN_LABELS = ['pool', 'member', 'worker', 'scope', 'file', 'source', 'version', 'node_version'];
+
+const UNITS =
+  '`GET /metrics` on the admin address, in the text format of Prometheus. ' +
+  'Durations are seconds, points in time Unix time.';
+const OUTCOMES =
+  '`pool`, `member` and `worker` are the names in use. ' +
+  '`outcome` of `pointsman_dials_total`: `connected`, `refused`,\n' +
+  '`timeout`, `failed` or `outraced`; of `pointsman_probes_total`: `yes`, `no`, `refused` or the kind of failure.';
 
 test('deploy/metrics.md lists every metric with its type, labels and meaning', async () => {
   const families = familiesOf(await exposition()).filter(({ name }) => name.startsWith('pointsman_'));
@@ -153,7 +161,7 @@ test('deploy/metrics.md lists every metric with its type, labels and meaning', a
   );
   const page = `# Metrics
 
-\`GET /metrics\` on the admin address, in the text format of Prometheus. Durations are seconds, points in time Unix time.
+${UNITS}
 Every series of a closed list exists from the start. Series of a member are removed when it leaves the cluster.
 \`process_*\` and \`nodejs_*\` are the metrics of the main process, under prom-client's names.
 
@@ -165,8 +173,7 @@ ${rows.toSorted().join('\n')}
 
 ## Values of labels
 
-\`pool\`, \`member\` and \`worker\` are the names in use. \`outcome\` of \`pointsman_dials_total\`: \`connected\`, \`refused\`,
-\`timeout\`, \`failed\` or \`outraced\`; of \`pointsman_probes_total\`: \`yes\`, \`no\`, \`refused\` or the kind of failure.
+${OUTCOMES}
 
 | Metric | Label | Values |
 | --- | --- | --- |

@@ -1,4 +1,4 @@
-// Members that are refused are counted by reason, never by what they say.
+// Refused members are counted by reason, never by their own texts.
 import { expect, test } from 'vitest';
 import { REFUSAL_REASONS } from '../../../src/model/member.ts';
 import type { MemberRefusal } from '../../../src/model/member.ts';

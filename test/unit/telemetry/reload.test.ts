@@ -1,4 +1,4 @@
-// What is told about a reload, and about what a start found out: the lines and the metrics.
+// The lines and the metrics about a reload, and about the findings of a start.
 import { expect, test } from 'vitest';
 import { logLine } from '../../../src/telemetry/log-lines.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
@@ -28,7 +28,7 @@ test.each([
   expect({ level: line.level, text: line.text() }).toEqual({ level, text });
 });
 
-test('a failed reload is an error that says why', () => {
+test('a failed reload is an error with its reason', () => {
   const { level, text } = logLine(
     { kind: 'config_reload_failed', problems: ['p.yaml:1: bad', 'p.yaml:2: worse'] },
     true,
@@ -37,7 +37,7 @@ test('a failed reload is an error that says why', () => {
   expect(text()).toBe('configuration reload failed, nothing changed: p.yaml:1: bad; p.yaml:2: worse');
 });
 
-test('the gauge says how the last one went, the counter how many', async () => {
+test('the gauge has the last result, the counter the number of reloads', async () => {
   const { count, text } = metrics();
   expect(await text()).toContain('pointsman_config_last_reload_successful 1\n');
   expect(await text()).toContain('pointsman_config_reloads_total{outcome="applied"} 0\n');
@@ -50,7 +50,7 @@ test('the gauge says how the last one went, the counter how many', async () => {
   expect(exposition).toContain('pointsman_config_reloads_total{outcome="failed"} 1\n');
 });
 
-test('a pool that is learnt later has its series from then on; one known already keeps its counts', async () => {
+test('a later pool has its series from then on; a known one keeps its counts', async () => {
   const { count, learn, text } = metrics();
   count({ kind: 'cancel_forwarded', pool: 'write', key: 'unknown', members: [] });
   learn(['write', 'reports']);
@@ -59,7 +59,7 @@ test('a pool that is learnt later has its series from then on; one known already
   expect(exposition).toContain('pointsman_cancels_forwarded_total{pool="reports",key="known"} 0\n');
 });
 
-test('the gauge says how clients are read', async () => {
+test('the gauge reports the way of reading from clients', async () => {
   const { count, text } = metrics();
   count({ kind: 'relay_chosen', isOn: true });
   expect(await text()).toContain('pointsman_relay_direct 1\n');

@@ -1,4 +1,4 @@
-// A flood of clients that are refused is few lines in the log.
+// A flood of refused clients gives few lines in the log.
 import { expect, test } from 'vitest';
 import type { ProxyEvent } from '../../../src/reports/events.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
@@ -37,7 +37,7 @@ const failed: ProxyEvent = {
   durationMs: 1,
 };
 
-test('the first refusal is written whole, then one line a second with a count, and all of them are counted', async () => {
+test('the first refusal is written whole, then one line a second with a count; all of them are counted', async () => {
   const { lines, told, clock, recorder, counted } = start();
   for (let count = 0; count < 1_000; count += 1) recorder.onProxyEvent(refused);
   expect(told()).toEqual(['session 7: 10.1.1.1:5000 closed after 1.5 s: no_route']);
@@ -81,7 +81,7 @@ test('each kind has a line of its own: pools, reasons, and connects that fail', 
   expect(told()).toContain('pg-1: 2 more connects refused within 1 s');
 });
 
-test('a session that had a member ends with a line of its own, and at level debug everybody does', () => {
+test('a session with a member ends with a line of its own, and at level debug every session does', () => {
   const served = { ...refused, member: 'pg-1', reason: 'evicted_dead' } as const;
   const { told, recorder } = start();
   for (let count = 0; count < 3; count += 1) recorder.onProxyEvent(served);

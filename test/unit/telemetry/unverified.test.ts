@@ -1,4 +1,4 @@
-// What the exposition says of a member that is in use although its own API is silent.
+// The exposition of a member in use whose own API is silent.
 import { expect, test } from 'vitest';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { aList, aPolicy, aTable, isPrimary, isReplica, silent, vouched } from '../../support/values/builders.ts';

@@ -1,4 +1,4 @@
-// What is told of the processes that serve.
+// The reports about the worker processes.
 import { expect, test } from 'vitest';
 import type { WorkerStatus } from '../../../src/reports/counts.ts';
 import type { WorkerEvent } from '../../../src/reports/events.ts';
@@ -23,7 +23,7 @@ async function samplesOf(workers: readonly WorkerStatus[]): Promise<readonly str
   return (await metrics.text()).split('\n').filter((line) => line.startsWith('pointsman_worker'));
 }
 
-test('metrics: how many serve, and each by its place', async () => {
+test('metrics: the number of workers, and each by its slot', async () => {
   const running: WorkerStatus = {
     number: 1,
     pid: 50,

@@ -30,13 +30,13 @@ test.each([
   ['I', 'idle'],
   ['T', 'open'],
   ['E', 'failed'],
-])('ReadyForQuery %s says %s', (status, transaction) => {
+])('ReadyForQuery %s gives %s', (status, transaction) => {
   const follower = after(readyForQuery('I'), DATA_ROW, readyForQuery(status));
   expect(follower.transaction()).toBe(transaction);
   expect(follower.readyCount()).toBe(2);
 });
 
-test('a status that does not exist is nonsense', () => {
+test('an unknown status is nonsense', () => {
   const follower = after(readyForQuery('I'), readyForQuery('X'));
   expect(follower.isFollowing()).toBe(false);
   expect(follower.readyCount()).toBe(1);
@@ -68,7 +68,7 @@ test.each([
   expect(after(parameterStatus(name, value)).isInHotStandby()).toBe(expected);
 });
 
-test('a standby that is promoted says so to a session that stays', () => {
+test('a promoted standby reports this to a lasting session', () => {
   expect(
     after(parameterStatus('in_hot_standby', 'on'), parameterStatus('in_hot_standby', 'off')).isInHotStandby(),
   ).toBe(false);
@@ -89,7 +89,7 @@ test.each([
   expect(after(errorOf(fields)).fatal()).toBe(expected);
 });
 
-test('a fatal error counts only when it is whole and the last message', () => {
+test('a fatal error counts only if it is complete and the last message', () => {
   const message = errorOf(SHUTDOWN);
   expect(after(message.subarray(0, -1)).fatal()).toBeUndefined();
   expect(after(message, DATA_ROW.subarray(0, 1)).fatal()).toBeUndefined();

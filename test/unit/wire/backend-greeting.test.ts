@@ -4,17 +4,17 @@ import { encodeErrorResponse } from '../../../src/wire/error-response.ts';
 
 const shuttingDown = encodeErrorResponse({ sqlState: '57P03', message: 'the database system is shutting down' });
 
-it('knows a refusal for now by its SQLSTATE, whatever follows the message', () => {
+it('knows a temporary refusal by its SQLSTATE, whatever follows the message', () => {
   expect(refusesForNow(shuttingDown)).toBe(true);
   expect(refusesForNow(Uint8Array.of(...shuttingDown, 0x5a, 0, 0))).toBe(true);
 });
 
-it('takes no other error for it, even one that speaks of it', () => {
+it('takes no other error for one, even with the same words', () => {
   expect(refusesForNow(encodeErrorResponse({ sqlState: '53300', message: '57P03 C57P03' }))).toBe(false);
   expect(refusesForNow(encodeErrorResponse({ sqlState: '28P01', message: 'password', detail: 'C57P03' }))).toBe(false);
 });
 
-it('takes nothing that is cut short for a refusal, at any length', () => {
+it('takes no cut message for a refusal, at any length', () => {
   for (let length = 0; length < shuttingDown.length; length += 1) {
     expect(refusesForNow(shuttingDown.subarray(0, length))).toBe(false);
   }

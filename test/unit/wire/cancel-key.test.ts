@@ -6,11 +6,11 @@ test.each([4, 32, 256])('a request with a secret of %d bytes', (length) => {
   expect(requestedKey(aCancelRequest(length))).toEqual({ processId: 42, secret: '\x07'.repeat(length) });
 });
 
-test.each([0, 3, 257])('a secret of %d bytes belongs to nobody', (length) => {
+test.each([0, 3, 257])('a secret of %d bytes belongs to no session', (length) => {
   expect(requestedKey(aCancelRequest(length))).toBeUndefined();
 });
 
-test('a packet too short to be one, and one within a larger buffer', () => {
+test('a packet that is too short, and one within a larger buffer', () => {
   expect(requestedKey(Buffer.alloc(8))).toBeUndefined();
   const inside = Buffer.concat([Buffer.alloc(3, 0xff), aCancelRequest(4)]).subarray(3);
   expect(requestedKey(inside)).toEqual({ processId: 42, secret: '\x07'.repeat(4) });

@@ -15,7 +15,7 @@ import {
   TERMINATE,
 } from '../../support/sockets/messages.ts';
 
-/** After its startup was answered. */
+/** The state after the answer to the startup. */
 function after(...messages: readonly Uint8Array[]): ClientFollower {
   const follower = new ClientFollower();
   follower.answered(1);
@@ -41,7 +41,7 @@ test.each([
   ['a Flush', [FLUSH], 0],
   ['what belongs to a COPY', [COPY_DATA, COPY_DONE, COPY_FAIL], 0],
   ['Terminate', [TERMINATE], 0],
-])('%s: so many ReadyForQuery are to come', (_, messages, expected) => {
+])('%s: the number of awaited ReadyForQuery', (_, messages, expected) => {
   expect(after(...messages).awaited()).toBe(expected);
 });
 
@@ -65,14 +65,14 @@ test('the header of a Query is enough to await its answer', () => {
   expect(after(QUERY.subarray(0, 5)).awaited()).toBe(1);
 });
 
-test('more answers than questions answer nothing that comes later', () => {
+test('surplus answers do not answer later requests', () => {
   const follower = after();
   follower.answered(3);
   follower.follow(QUERY, false);
   expect(follower.awaited()).toBe(1);
 });
 
-test('Terminate is seen', () => {
+test('Terminate is recognised', () => {
   expect(after().isTerminating()).toBe(false);
   expect(after(TERMINATE).isTerminating()).toBe(true);
 });

@@ -15,14 +15,14 @@ test.each([
   expect(errorField(Buffer.concat([Buffer.from('xx'), PAYLOAD]), 2, SIZE, type)).toBe(expected);
 });
 
-test('a field that is cut short is absent, whatever follows in the buffer', () => {
+test('a cut field is absent, whatever follows in the buffer', () => {
   const cut = PAYLOAD.indexOf('C42601') + 6;
   expect(errorField(PAYLOAD, 0, cut, 'C')).toBeUndefined();
   expect(errorField(PAYLOAD, 0, cut + 1, 'C')).toBe('42601');
   expect(errorField(PAYLOAD, 0, 0, 'S')).toBeUndefined();
 });
 
-test('nothing behind the end of the list is a field', () => {
+test('bytes behind the end of the list are no field', () => {
   expect(errorField(PAYLOAD, 0, PAYLOAD.length, 'C')).toBe('42601');
   expect(errorField(Buffer.from('SERROR\0\0C57P01\0'), 0, 15, 'C')).toBeUndefined();
 });

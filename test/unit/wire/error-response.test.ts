@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { encodeErrorResponse } from '../../../src/wire/error-response.ts';
 import { errorFields } from '../../support/sockets/packets.ts';
 
-test('every field is there, and the length word covers them', () => {
+test('every field is present, and the length word covers them', () => {
   const bytes = Buffer.from(encodeErrorResponse({ sqlState: '57P03', message: 'no wäy', detail: 'd', hint: 'h' }));
   expect(bytes.length).toBe(1 + bytes.readInt32BE(1));
   expect(bytes.at(-1)).toBe(0);

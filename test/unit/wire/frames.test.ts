@@ -34,7 +34,7 @@ test('only wanted messages are reported, with no more than the wanted bytes', ()
   expect(String.fromCharCode(walker.latestType())).toBe('z');
 });
 
-test('a message is reported as soon as what is wanted is there, before its end', () => {
+test('a message is reported as soon as its wanted bytes are there, before its end', () => {
   const { walker, reported } = aWalker();
   walker.walk(aMessage('w', Buffer.from('abcdef')).subarray(0, 8));
   expect(reported).toEqual(['wabc']);
@@ -43,7 +43,7 @@ test('a message is reported as soon as what is wanted is there, before its end',
   expect(walker.isAtBoundary()).toBe(true);
 });
 
-test('what a cut divides is put together: header, wanted bytes, the rest', () => {
+test('the parts of a cut are joined: header, wanted bytes, the rest', () => {
   const { walker, reported } = aWalker();
   const stream = Buffer.concat([aMessage('w', Buffer.from('abcdef')), aMessage('z'), aMessage('d')]);
   for (const byte of stream) walker.walk(Uint8Array.of(byte));
@@ -51,7 +51,7 @@ test('what a cut divides is put together: header, wanted bytes, the rest', () =>
   expect(walker.isAtBoundary()).toBe(true);
 });
 
-test('what is reported keeps nothing of a chunk that is used again', () => {
+test('a report keeps no bytes of a reused chunk', () => {
   const { walker, reported } = aWalker();
   const message = aMessage('w', Buffer.from('abc'));
   const buffer = Buffer.from(message.subarray(0, 6));
@@ -82,7 +82,7 @@ test.each([
   ['a negative length', Buffer.from([0x64, 0xff, 0xff, 0xff, 0xff])],
   ['a length beyond the type', aMessage('z', Buffer.from('x'))],
   ['a length beyond the type, the payload to come', Buffer.from([0x77, 0, 0, 0, 101])],
-])('%s ends the following for good, in one piece and in single bytes', (_, nonsense) => {
+])('%s ends the parsing for good, in one piece and in single bytes', (_, nonsense) => {
   const stream = Buffer.concat([aMessage('d'), nonsense, aMessage('z')]);
   const whole = aWalker();
   whole.walker.walk(stream);
@@ -96,7 +96,7 @@ test.each([
   }
 });
 
-test('a report that finds nonsense ends the following', () => {
+test('a report of nonsense ends the parsing', () => {
   const { walker, reported } = aWalker(false);
   walker.walk(Buffer.concat([aMessage('z'), aMessage('z')]));
   expect(reported).toEqual(['z']);

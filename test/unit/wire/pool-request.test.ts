@@ -16,9 +16,9 @@ test.each([
   ['a%40b@ro', 'a%40b', 'ro'],
   ['a@b%40ro', 'a@b', 'ro'],
   ['shöp@größer', 'shöp', 'größer'],
-  // Known or not is the caller's to say, so an empty name is one too.
+  // The caller knows the pools, so an empty name counts as a name too.
   ['app@', 'app', ''],
-  // The server takes the user's name.
+  // The server uses the user's name.
   ['@ro', undefined, 'ro'],
   ['app%4', 'app%4', undefined],
   ['app%41ro', 'app%41ro', undefined],
@@ -70,7 +70,7 @@ test.each([
 test.each([
   ['options first', ['options', 'database']],
   ['database first', ['database', 'options']],
-])('both may name one: the database has the last word, and neither is forwarded (%s)', (_, order) => {
+])('both may name a pool: the database has precedence, and neither is forwarded (%s)', (_, order) => {
   const packetOf = (values: Readonly<Record<string, string>>): Buffer =>
     aStartup(Object.fromEntries(order.map((name) => [name, values[name] ?? ''])));
   const packet = packetOf({ options: '-c pointsman.pool=rw -e', database: 'app@ro' });
@@ -82,13 +82,13 @@ test.each([
   ['pointsman.pool', 'ro'],
   ['Pointsman.POOL', 'Ro'],
   ['pointsman.pool', ''],
-])('parameter %s=%s of its own: read as options are, and cut out whole', (parameter, name) => {
+])('parameter %s=%s of its own: read like options, and removed', (parameter, name) => {
   const packet = aStartup({ user: 'u', [parameter]: name, database: 'app' });
   expect(readPoolRequest(packet)).toMatchObject({ database: 'app', poolRequest: { name, from: 'parameter' } });
   expect(forwarded(packet)).toEqual(aStartup({ user: 'u', database: 'app' }));
 });
 
-test('a parameter counts before options, and the database before both; none of them is forwarded', () => {
+test('a parameter has precedence over options, and the database over both; none of them is forwarded', () => {
   const said = { 'pointsman.pool': 'a', options: '-c pointsman.pool=b -e', user: 'u' };
   expect(readPoolRequest(aStartup(said)).poolRequest).toEqual({ name: 'a', from: 'parameter' });
   expect(forwarded(aStartup(said))).toEqual(aStartup({ options: '-e', user: 'u' }));
@@ -102,7 +102,7 @@ test('a parameter of another name is forwarded', () => {
   expect(readPoolRequest(packet)).toMatchObject({ poolRequest: undefined, forwarded: packet });
 });
 
-test('the last database is the one, as in PostgreSQL', () => {
+test('the last database counts, as in PostgreSQL', () => {
   const packet = aPacket(0x00030002, Buffer.from('database\0a@ro\0database\0b\0\0'));
   expect(readPoolRequest(packet)).toMatchObject({ database: 'b', poolRequest: undefined });
   expect(readPoolRequest(packet).forwarded).toBe(packet);
@@ -121,7 +121,7 @@ test.each([
   ['a name alone', aPacket(0x00030000, Buffer.from('database\0'))],
   ['nothing', aPacket(0x00030000)],
   ['another major version', aPacket(0x00020000, Buffer.from('database\0app@ro\0\0'))],
-])('a packet that PostgreSQL refuses is left to it: %s', (_, packet) => {
+])('a packet that PostgreSQL refuses is forwarded as it is: %s', (_, packet) => {
   expect(readPoolRequest(packet)).toMatchObject({ database: undefined, poolRequest: undefined });
   expect(readPoolRequest(packet).forwarded).toBe(packet);
 });

@@ -1,4 +1,4 @@
-// Dialogues: `C` a chunk from the client, `B` one from the backend, and what the session does after each.
+// Dialogues: `C` is a chunk from the client, `B` one from the backend, each with the session state after it.
 import { expect, test } from 'vitest';
 import { SessionFollower } from '../../../src/wire/session-follower.ts';
 import {
@@ -52,7 +52,7 @@ function aStarted(): SessionFollower {
   return follower;
 }
 
-test('a startup is over with its first ReadyForQuery', () => {
+test('a startup ends with its first ReadyForQuery', () => {
   play(new SessionFollower(), [
     ['B', [AUTHENTICATION_SASL], 'starting'],
     ['C', [aMessage('p', Buffer.from('x'))], 'starting'],
@@ -62,7 +62,7 @@ test('a startup is over with its first ReadyForQuery', () => {
   ]);
 });
 
-test('a client that asks before it is let in waits for two answers', () => {
+test('a client that sends a query before its authentication waits for two answers', () => {
   play(new SessionFollower(), [
     ['C', [QUERY], 'starting'],
     ['B', STARTED, 'busy'],
@@ -87,7 +87,7 @@ test('simple queries, and the transactions they open', () => {
   ]);
 });
 
-test('pipelined queries are all awaited', () => {
+test('all pipelined queries are awaited', () => {
   play(aStarted(), [
     ['C', [QUERY, QUERY, SYNC], 'busy'],
     ['B', [DATA_ROW, READY], 'busy'],
@@ -116,14 +116,14 @@ test('after an error the backend skips to the Sync, which it answers', () => {
   ]);
 });
 
-test('a Query that the backend skips with the rest keeps the session busy: it is never called idle too early', () => {
+test('a Query that the backend skips keeps the session busy: it is never idle too early', () => {
   play(aStarted(), [
     ['C', [PARSE, QUERY, SYNC], 'busy'],
     ['B', [ERROR, READY], 'busy'],
   ]);
 });
 
-test('what comes unasked while idle changes nothing, but is not cut in two', () => {
+test('unrequested messages while idle change nothing, but are not cut in two', () => {
   const notice = errorOf(['SNOTICE', 'C00000', 'Mx'], 'N');
   play(aStarted(), [
     ['B', [aMessage('A', Buffer.from('\0\0\0\x01channel\0\0')), notice, parameterStatus('TimeZone', 'UTC')], 'idle'],
@@ -140,7 +140,7 @@ test('a notice before ReadyForQuery is no answer', () => {
   ]);
 });
 
-test('an error while idle brings a ReadyForQuery that nobody asked for', () => {
+test('an error while idle brings an unrequested ReadyForQuery', () => {
   play(aStarted(), [
     ['B', [ERROR, READY], 'idle'],
     ['C', [QUERY], 'busy'],
@@ -198,7 +198,7 @@ test('COPY FROM STDIN by the extended protocol that fails half way', () => {
 });
 
 test.each(['40001', '53200', '58030', 'XX000'])(
-  'an error that may have come unasked (%s) crosses a query: idle is said when two more answers have come',
+  'a possibly unrequested error (%s) crosses a query: the session is idle after two more answers',
   (code) => {
     const unasked = errorOf(['SERROR', 'VERROR', `C${code}`, 'Mout of luck']);
     play(new SessionFollower(), [
@@ -215,7 +215,7 @@ test.each(['40001', '53200', '58030', 'XX000'])(
   },
 );
 
-test('COPY FROM STDIN by the extended protocol with a Sync amid the data: one answer to three of them is not the last', () => {
+test('COPY FROM STDIN by the extended protocol, Sync amid the data: one of three answers is not the last', () => {
   play(new SessionFollower(), [
     ['B', STARTED, 'idle'],
     ['C', [PARSE, BIND, EXECUTE, SYNC], 'busy'],
@@ -225,7 +225,7 @@ test('COPY FROM STDIN by the extended protocol with a Sync amid the data: one an
   ]);
 });
 
-test('COPY TO STDOUT, and a base backup, are over with their ReadyForQuery', () => {
+test('COPY TO STDOUT and a base backup end with their ReadyForQuery', () => {
   play(aStarted(), [
     ['C', [QUERY], 'busy'],
     ['B', [COPY_OUT_RESPONSE, COPY_DATA, COPY_DATA], 'busy'],
@@ -234,7 +234,7 @@ test('COPY TO STDOUT, and a base backup, are over with their ReadyForQuery', () 
   ]);
 });
 
-test('replication is never between transactions, whatever is sent both ways', () => {
+test('replication is never between transactions, whatever messages pass', () => {
   play(aStarted(), [
     ['C', [QUERY], 'busy'],
     ['B', [COPY_BOTH_RESPONSE, COPY_DATA], 'busy'],
@@ -248,7 +248,7 @@ test('replication is never between transactions, whatever is sent both ways', ()
 test.each([
   ['client', 'C'],
   ['backend', 'B'],
-] as const)('nonsense of the %s is unknown for good', (_, from) => {
+] as const)('nonsense of the %s makes the state unknown for good', (_, from) => {
   play(aStarted(), [
     [from, [Buffer.from([0x16, 3, 1, 0, 5])], 'unknown'],
     ['C', [QUERY], 'unknown'],
@@ -256,7 +256,7 @@ test.each([
   ]);
 });
 
-test('it tells what the backend told', () => {
+test('it reports the messages of the backend', () => {
   const follower = aStarted();
   expect(follower.cancelKey()).toEqual({ processId: 1, secret: '\0'.repeat(4) });
   expect(follower.isInHotStandby()).toBe(false);

@@ -44,7 +44,7 @@ test.each([
   expect(recognise(bytes)).toEqual(expected);
 });
 
-// PostgreSQL: the length word counts itself; 8 to 10 004 is what it accepts.
+// PostgreSQL: the length word counts itself; PostgreSQL accepts 8 to 10 004.
 test.each([
   [7, 'invalid'],
   [8, 'startup'],
@@ -78,7 +78,7 @@ test.each([
   ['no terminator', Buffer.from('user\0app')],
   ['a name without a value', Buffer.from('user\0app\0database')],
   ['nothing at all', Buffer.alloc(0)],
-])('a broken layout is read as far as it goes: %s', (_, body) => {
+])('a broken layout is read up to the break: %s', (_, body) => {
   const parameters = startupParameters(aPacket(0x00030000, body));
   expect(parameters.get('database') ?? '').toBe('');
 });

@@ -1,4 +1,4 @@
-// A cancel request between workers, on the main process's side: one worker is asked to send it, or none.
+// A cancel request between workers, in the main process: one worker gets the order to send it, or none.
 import { expect, test } from 'vitest';
 import { NO_TALLY } from '../../../src/reports/tally.ts';
 import { WorkerRequests } from '../../../src/workers/worker-requests.ts';
@@ -66,7 +66,7 @@ function start() {
 
 const asked = ({ heard }: Played): readonly string[] => heard.map(({ kind }) => kind).slice(1);
 
-test('the worker that has the session is asked to send it, and the outcome waits until that is over', async () => {
+test('the worker with the session sends it, and the outcome waits for the end of that', async () => {
   const { clock, one, two, done, outcome } = start();
   one.say({ kind: 'cancel_found', id: 1, isFound: false });
   two.say({ kind: 'cancel_found', id: 1, isFound: true });
@@ -78,7 +78,7 @@ test('the worker that has the session is asked to send it, and the outcome waits
   expect(outcome()).toEqual({ kind: 'cancel_passed', id: 9, outcome: { kind: 'done', problem: undefined } });
 });
 
-test('a worker that answers too late does not send it: the one that asked guesses by then', async () => {
+test('a worker that answers too late does not send it: the first worker guesses by then', async () => {
   const { clock, one, two, done, outcome } = start();
   one.say({ kind: 'cancel_found', id: 1, isFound: false });
   await clock.advance(200);

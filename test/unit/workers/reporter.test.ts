@@ -25,7 +25,7 @@ function aReporter() {
   return { clock, reporter, sent };
 }
 
-test('many changes are one report, 20 ms after the first; events are in it in their order', async () => {
+test('many changes are one report, 20 ms after the first; its events keep their order', async () => {
   const { clock, reporter, sent } = aReporter();
   reporter.happened(event);
   await clock.advance(19);
@@ -37,7 +37,7 @@ test('many changes are one report, 20 ms after the first; events are in it in th
   expect(sent[0]?.report.events.map((one) => 'pool' in one && one.pool)).toEqual(['read', 'write']);
 });
 
-test('a sign of life each second, also when nothing happens; nothing after stop()', async () => {
+test('a sign of life each second, also without changes; no report after stop()', async () => {
   const { clock, reporter, sent } = aReporter();
   await clock.advance(3_500);
   expect(sent.map(({ at }) => at)).toEqual([1000, 2000, 3000]);
@@ -48,7 +48,7 @@ test('a sign of life each second, also when nothing happens; nothing after stop(
   expect(clock.pending()).toBe(0);
 });
 
-test('a great many events do not wait', async () => {
+test('a large number of events is sent at once', async () => {
   const { clock, reporter, sent } = aReporter();
   for (let i = 0; i < 600; i += 1) reporter.happened(event);
   expect(sent, 'not in the middle of a step').toEqual([]);

@@ -1,4 +1,4 @@
-// What the workers report, and what remains of it when a worker is gone.
+// The reports of the workers, and the counts that remain of a lost worker.
 import { expect, test } from 'vitest';
 import type { PoolCounts } from '../../../src/reports/counts.ts';
 import type { ProxyEvent } from '../../../src/reports/events.ts';
@@ -30,7 +30,7 @@ function aReport(pools: Record<string, Partial<PoolCounts>>, changes: Partial<Re
 
 const relaying = (count: number): PoolCounts['states'] => ({ ...STATES, relaying: count });
 
-test('counts are the sum of what each last told', () => {
+test('counts are the sum of the last reports', () => {
   const stats = new WorkerStats();
   const told = { states: relaying(2), members: new Map([['pg-1', 2]]), accepted: 5, closed: 3, toClientBytes: 10 };
   stats.update(1, aReport({ write: { ...told, accepted: 4 } }), 0);
@@ -49,7 +49,7 @@ test('counts are the sum of what each last told', () => {
   expect([stats.sessionsOf(1), stats.sessionsOf(2), stats.sessionsOf(3)]).toEqual([2, 3, 0]);
 });
 
-test('a worker that is gone takes nothing back: accepted = closed + live before and after', () => {
+test('a lost worker reverts no count: accepted = closed + live before and after', () => {
   const stats = new WorkerStats();
   stats.update(1, aReport({ write: { states: relaying(2), accepted: 5, closed: 3, toClientBytes: 10 } }), 0);
   stats.update(2, aReport({ write: { states: relaying(1), accepted: 1 } }), 0);
@@ -91,7 +91,7 @@ test.each<[string, ProxyEvent[], object]>([
   ['one that has said nothing yet', [accepted], { pool: 'write', member: undefined }],
   ['one that has just connected', [accepted, dialed], { pool: 'read', member: 'pg-2' }],
   ['one that is served', [accepted, dialed, opened], { pool: 'read', member: 'pg-2', user: 'app' }],
-])('the session of a worker that died ends with one event: %s', (_, events, expected) => {
+])('the session of a dead worker ends with one event: %s', (_, events, expected) => {
   const stats = new WorkerStats();
   for (const event of events) stats.update(1, aReport({}, { events: [event] }), 1000);
   expect(stats.remove(1, 'worker 1 (pid 5): killed by SIGKILL', 3500)).toEqual([
@@ -109,7 +109,7 @@ test.each<[string, ProxyEvent[], object]>([
   expect(stats.remove(1, 'again', 0)).toEqual([]);
 });
 
-test('one that had ended before does not end again', () => {
+test('a session that ended before does not end again', () => {
   const stats = new WorkerStats();
   stats.update(1, aReport({}, { events: [accepted, dialed, opened, closed] }), 0);
   expect(stats.remove(1, 'died', 0)).toEqual([]);
@@ -123,7 +123,7 @@ function enter(stats: WorkerStats, worker: number, tally: Tally): void {
   stats.update(worker, aReport({}, { tally }), 0);
 }
 
-test('each worker is told what the others have, of addresses what changed', () => {
+test('each worker gets the counts of the others, and of addresses the changes', () => {
   const stats = new WorkerStats();
   enter(stats, 1, aTally(2, { a: 2 }));
   enter(stats, 2, aTally(3, { a: 1, b: 2 }));
@@ -141,7 +141,7 @@ test('each worker is told what the others have, of addresses what changed', () =
   expect(stats.changesExcept([1]).get(1)).toEqual(aTally(5, { b: 0 }));
 });
 
-test('one that is gone has nothing any more; one that begins is told all', () => {
+test('a lost worker has no counts any more; a new one gets all counts', () => {
   const stats = new WorkerStats();
   enter(stats, 1, aTally(2, { a: 2 }));
   enter(stats, 2, aTally(3, { a: 1, b: 2 }));

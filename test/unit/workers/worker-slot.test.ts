@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { WorkerSlot } from '../../../src/workers/worker-slot.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';
 
-/** A slot whose workers begin at once. */
+/** A slot whose workers start at once. */
 function aSlot() {
   const clock = new ManualClock();
   const launched: number[] = [];
@@ -26,7 +26,7 @@ function aSlot() {
   return { clock, slot, launched, die };
 }
 
-test('the next worker comes soon, and ever later when one after the other dies', async () => {
+test('the next worker starts soon, and ever later if one after the other dies', async () => {
   const { clock, slot, launched, die } = aSlot();
   const pauses: number[] = [];
   for (let death = 0; death < 9; death += 1) {
@@ -40,7 +40,7 @@ test('the next worker comes soon, and ever later when one after the other dies',
   expect([launched.length, slot.restarts]).toEqual([10, 9]);
 });
 
-test('after the fifth in a row nobody should rely on it, until one has lived for a while', async () => {
+test('after the fifth death in a row the slot is unreliable, until one worker has lived for a while', async () => {
   const { clock, slot, die } = aSlot();
   for (let death = 0; death < 4; death += 1) await clock.advance(die());
   expect(slot.trouble()).toBeUndefined();
@@ -54,7 +54,7 @@ test('after the fifth in a row nobody should rely on it, until one has lived for
   expect(slot.trouble()).toBeUndefined();
 });
 
-test('nobody is started when that may not be, or after stop()', async () => {
+test('no worker starts if that is not allowed, or after stop()', async () => {
   const { clock, slot, launched } = aSlot();
   const { worker } = slot;
   if (worker !== undefined) slot.workerLost(worker, 'x');

@@ -1,4 +1,4 @@
-// The operator's token: where it may stand, what is wrong with it, and that no message ever shows it.
+// The operator's token: its sources, its errors, and its absence from every message.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ describe('in the configuration', () => {
     expect(good('{}', { POINTSMAN_ADMIN_TOKEN_FILE: '/run/secrets/token' }).admin.tokenFile).toBe('/run/secrets/token');
   });
 
-  test('a change of it is told without either value, and needs no restart', () => {
+  test('a reload reports a changed token without either value, and needs no restart', () => {
     const { changed, needsRestart } = reconfigured(good(`{ token: ${SECRET} }`), good(`{ token: x${SECRET} }`));
     expect([changed, needsRestart]).toEqual([['admin.token'], []]);
   });
@@ -58,7 +58,7 @@ describe('in a file', () => {
     return file;
   }
 
-  test('its line end does not count', async () => {
+  test('the line end in the file does not count', async () => {
     const tokenFile = written(`${SECRET}\n`);
     expect(await readAdminToken({ token: undefined, tokenFile })).toEqual({ kind: 'token', value: SECRET });
   });
@@ -67,7 +67,7 @@ describe('in a file', () => {
     ['', 'cannot be used: its content is too short'],
     ['hunter2hunter2\n', 'cannot be used: its content is too short'],
     ['two words, sixteen', 'cannot be used: its content has spaces'],
-  ])('%j is of no use', async (text, why) => {
+  ])('%j is invalid', async (text, why) => {
     const read = await readAdminToken({ token: undefined, tokenFile: written(text) });
     expect(read).toEqual({ kind: 'unusable', why: expect.stringContaining(why) });
     expect(JSON.stringify(read)).not.toMatch(/hunter2|sixteen/);

@@ -1,4 +1,4 @@
-// The files that are generated from the schema are those that `npm run generate` writes, and they are true.
+// The generated files match the output of `npm run generate`, and their contents are true.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { reconfigured } from '../../../../src/config/changes.ts';
@@ -21,7 +21,7 @@ test.each([
   ['pointsman.schema.json', editorSchema],
   ['REFERENCE.md', referencePage],
   ['example.yaml', exampleFile],
-])('%s is what npm run generate writes', (name, generate) => {
+])('%s matches the output of npm run generate', (name, generate) => {
   expect(written(name)).toBe(generate());
 });
 
@@ -31,7 +31,7 @@ function load(text: string, env: Readonly<Record<string, string>> = {}): ReturnT
 
 const SEEDS = { POINTSMAN_CLUSTER_SEEDS: 'http://10.0.0.11:8008,http://10.0.0.12:8008' };
 
-test('the example shows every default as it is', () => {
+test('the example shows every default value', () => {
   expect(load(written('example.yaml'))).toEqual(loadConfig({ file: undefined, env: SEEDS }));
 });
 
@@ -61,7 +61,7 @@ test('every key has a description', () => {
   expect(silent.map(([path]) => path)).toEqual([]);
 });
 
-test('the keys that a reload leaves as they are say so, and no others', () => {
+test('exactly the keys that a reload does not apply state this', () => {
   const marked = KEYS.filter(([, { schema }]) => schema.needsRestart === true).map(([path]) => path);
   const before = configOf(load('', SEEDS));
   const after = [
@@ -91,12 +91,12 @@ test.each([
     'listeners: [{ address: "*:1", pool: read }]\ncluster: { allow: { networks: ["fd00::/8"] } }',
   ],
   ['members', 'cluster: { members: [{ name: a, api: http://a:1, postgres: "a:2" }] }'],
-])('what is printed loads as the same configuration: %s', (_, text) => {
+])('the printed configuration loads as the same configuration: %s', (_, text) => {
   const config = configOf(load(text, SEEDS));
   expect(configOf(load(effectiveYaml(config)))).toEqual(config);
 });
 
-test('the token is not printed', () => {
+test('the printed configuration does not show the token', () => {
   const config = configOf(load('', { ...SEEDS, POINTSMAN_ADMIN_TOKEN: 'secret-secret-secret' }));
   expect(effectiveYaml(config)).not.toContain('secret-secret');
   expect(effectiveYaml(config)).toMatch(/^# admin\.token is set/);

@@ -1,4 +1,4 @@
-// cluster.api.tls: whether the files that it names can be used, said when the configuration is checked and not by the first probe.
+// cluster.api.tls: the check of the configuration reports unusable files; the first probe is too late for that.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -71,7 +71,7 @@ test.each<[string, Written, string]>([
   expect(problemsOf(tls)).toContain(said);
 });
 
-test('all of them at once, and none where every seed is an http URL', () => {
+test('all problems at once, and none if every seed is an http URL', () => {
   const broken = { ca: '/nope.pem', cert: '/nope.crt', key: '/nope.key' };
   expect(problemsOf(broken).split('\n')).toHaveLength(2);
   expect(problemsOf(broken, 'http://pg1:8008')).toBe('');

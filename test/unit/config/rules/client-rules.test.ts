@@ -1,4 +1,4 @@
-// client.tls: whose TLS it is, and whether the certificate and key that are named can be used at all.
+// client.tls: the TLS modes, and the checks of the certificate and the key.
 import { rm } from 'node:fs/promises';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,7 +40,7 @@ test.each(['terminate', 'require'])('%s with a pair', (mode) => {
   expect(loaded).toMatchObject({ kind: 'ok', warnings: [], config: { client: { tls: { mode, ...SERVER } } } });
 });
 
-test('the default is passthrough, and the environment can say otherwise', () => {
+test('the default is passthrough, and the environment may override it', () => {
   expect(load({})).toMatchObject({ kind: 'ok', config: { client: { tls: { mode: 'passthrough' } } } });
   const env = {
     POINTSMAN_CLUSTER_SEEDS: 'http://pg1:8008',
@@ -96,13 +96,13 @@ test.each<[string, Written, string]>([
     { mode: 'terminate', ...OTHER, key: tlsFile('encrypted.key') },
     'is encrypted: a key without a passphrase is needed',
   ],
-])('%s: an error that says where', (_, tls, expected) => {
+])('%s: an error with its place', (_, tls, expected) => {
   const text = problem(tls);
   expect(text).toContain(expected);
   expect(text).toMatch(/^p\.yaml:2:\d+: /);
 });
 
-test('what is broken behind the first certificate is found too', () => {
+test('a fault behind the first certificate is found too', () => {
   const cert = aFile(
     'chain.pem',
     `${tlsText('server.pem')}-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n`,
@@ -121,6 +121,6 @@ test.each([
   ['missing', { ...SERVER, cert: '/nowhere/tls.crt' }],
   ['missing key', { ...SERVER, key: '/nowhere/tls.key' }],
   ['not a pair', { ...SERVER, key: OTHER.key }],
-])('read while the program runs it is judged as at its start: %s', async (_, files) => {
+])('a certificate is judged in the same way at the start and while the program runs: %s', async (_, files) => {
   expect(await readKeyPair(files)).toEqual(readKeyPairNow(files));
 });

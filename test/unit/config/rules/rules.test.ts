@@ -1,4 +1,4 @@
-// What one value alone cannot say: values that do not go together, each told with its reason.
+// Rules between several values; each problem gives its reason.
 import { describe, expect, test } from 'vitest';
 import { load, problemsOf, warningsOf } from '../../../support/values/loading.ts';
 
@@ -47,7 +47,7 @@ describe('rules between values', () => {
     expect(problems.join('\n')).toContain(expected);
   });
 
-  test('fallbacks in a circle, told once for each pool of the circle', () => {
+  test('fallbacks in a circle are reported once for each pool of the circle', () => {
     const text = `
 pools:
   a: { check: /replica, fallback: { pool: b } }
@@ -70,7 +70,7 @@ listeners: [{ address: a:1, pool: c }]`;
     expect(problemsOf(load(text))).toEqual([]);
   });
 
-  test('nobody to start from', () => {
+  test('no contact point', () => {
     expect(problemsOf(load('', {}))[0]).toContain('cluster.seeds: no member to start from');
     const member = 'cluster: { members: [{ name: a, api: http://a:1 }] }';
     expect(problemsOf(load(member, {}))).toEqual([]);

@@ -1,4 +1,4 @@
-// How a pool's options for reads are read, and what is said of those that make no sense.
+// The read options of a pool, and the problems of options that make no sense.
 import { describe, expect, test } from 'vitest';
 import type { PoolPolicy } from '../../../../src/model/policy.ts';
 import { loadConfig } from '../../../../src/config/load.ts';
@@ -15,7 +15,7 @@ function said(loaded: Loaded): string {
   return formatProblems(loaded.kind === 'ok' ? loaded.warnings : loaded.problems);
 }
 
-/** What `pools: { read: … }` makes of the pool. */
+/** The pool that results from `pools: { read: … }`. */
 function read(options: string, top = ''): PoolPolicy | undefined {
   const loaded = load(`pools: { read: { ${options} } }\n${top}`);
   if (loaded.kind === 'invalid') throw new Error(said(loaded));
@@ -23,23 +23,23 @@ function read(options: string, top = ''): PoolPolicy | undefined {
 }
 
 describe('options', () => {
-  test('weight and zone are not asked for unless they are given', () => {
+  test('weight and zone are off unless they are configured', () => {
     expect(read('')).toMatchObject({ weightTag: undefined, zoneTag: undefined });
     expect(read('weight_tag: lb, zone_tag: az', 'zone: a')).toMatchObject({ weightTag: 'lb', zoneTag: 'az' });
   });
 
-  test('our own zone may come from the environment', () => {
+  test('the local zone may come from the environment', () => {
     const loaded = load('pools: { read: { zone_tag: az } }', { POINTSMAN_ZONE: 'eu-1' });
     expect(loaded).toMatchObject({ kind: 'ok', config: { zone: 'eu-1' } });
   });
 
-  test('slow start is for pools of several members', () => {
+  test('slow start applies to pools of several members', () => {
     expect(load('')).toMatchObject({ config: { pools: [{ slowStartMs: 0 }, { slowStartMs: 30_000 }] } });
     expect(read('slow_start: 0')?.slowStartMs).toBe(0);
     expect(read('slow_start: 2m')?.slowStartMs).toBe(120_000);
   });
 
-  test('no age ends a session unless one is given', () => {
+  test('no age ends a session unless it is configured', () => {
     expect(read('')?.maxSessionAgeMs).toBeUndefined();
     expect(read('max_session_age: off')?.maxSessionAgeMs).toBeUndefined();
     expect(read('max_session_age: 1h')?.maxSessionAgeMs).toBe(3_600_000);
@@ -47,7 +47,7 @@ describe('options', () => {
     expect(loaded).toMatchObject({ config: { pools: [{}, { maxSessionAgeMs: 1_800_000 }] } });
   });
 
-  test('when everybody lags a pool goes to its fallback, where it has one', () => {
+  test('if every member lags, a pool uses its fallback, if it has one', () => {
     expect(read('')).toMatchObject({ whenAllLagging: 'fallback', maxLaggingSessions: 100 });
     expect(read('when_all_lagging: refuse')?.whenAllLagging).toBe('refuse');
     const capped = read('when_all_lagging: least_lagging, max_lagging_sessions: 7');
@@ -59,7 +59,8 @@ describe('errors', () => {
   test.each([
     [
       'pools: { write: { weight_tag: lb } }',
-      'p.yaml:1:31: pools.write.weight_tag: an exclusive pool has at most one member, so there is nothing to distribute',
+      'p.yaml:1:31: pools.write.weight_tag: an exclusive pool has at most one member, ' +
+        'so there is nothing to distribute',
     ],
     ['pools: { write: { zone_tag: az } }\nzone: a', 'pools.write.zone_tag: an exclusive pool has at most one member'],
     ['pools: { write: { slow_start: 5s } }', 'pools.write.slow_start: an exclusive pool has at most one member'],
@@ -100,7 +101,7 @@ describe('errors', () => {
   });
 });
 
-test('a zone that nobody asks for is warned of', () => {
+test('a zone that no pool uses gives a warning', () => {
   const loaded = load('zone: a');
   expect(loaded.kind).toBe('ok');
   expect(said(loaded)).toContain('p.yaml:1:7: zone: has no effect: no pool has a zone_tag');

@@ -1,4 +1,4 @@
-// cluster.kubernetes: what an operator writes, what the pod's environment adds, and what comes of it.
+// cluster.kubernetes: the configured values, the values from the pod's environment, and the result.
 import { expect, test } from 'vitest';
 import { configOf, load, problemsOf } from '../../../support/values/loading.ts';
 
@@ -8,7 +8,7 @@ function kubernetesOf(text: string, env: Record<string, string> = POD) {
   return configOf(load(`cluster: ${text}`, env)).cluster.kubernetes;
 }
 
-test('the scope is enough in a pod: the rest is as Patroni does it', () => {
+test('the scope is enough in a pod: the defaults match Patroni’s', () => {
   expect(kubernetesOf('{ scope: batman, kubernetes: {} }')).toEqual({
     namespace: undefined,
     service: undefined,
@@ -21,7 +21,7 @@ test('the scope is enough in a pod: the rest is as Patroni does it', () => {
   });
 });
 
-test("the labels of an operator's own", () => {
+test('custom labels', () => {
   const text = `{ scope: hippo-ha, kubernetes: {
     labels: postgres-operator.crunchydata.com/cluster=hippo, scope_label: postgres-operator.crunchydata.com/patroni,
     role_label: postgres-operator.crunchydata.com/role, namespace: db, port: patroni, scheme: https } }`;
@@ -51,7 +51,7 @@ test.each([
   expect(kubernetesOf('{ kubernetes: { service: pg } }', env)?.server).toBe(server);
 });
 
-test('the one that is given wins, and without the section there is none', () => {
+test('the configured API server has precedence, and without the section there is none', () => {
   expect(kubernetesOf('{ kubernetes: { service: pg, server: "https://k8s.test:6443" } }')?.server).toBe(
     'https://k8s.test:6443',
   );

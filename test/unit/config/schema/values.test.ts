@@ -1,4 +1,4 @@
-// Single values as an operator writes them: durations and addresses.
+// Single values of the configuration: durations and addresses.
 import { describe, expect, test } from 'vitest';
 import {
   parseAddress,
@@ -53,7 +53,7 @@ describe('durations', () => {
     [61_000, '61s'],
     [120_000, '2m'],
     [3_600_000, '1h'],
-  ])('%d ms is written %s', (ms, text) => {
+  ])('%d ms is printed as %s', (ms, text) => {
     expect(formatDuration(ms)).toBe(text);
   });
 });
@@ -83,7 +83,7 @@ describe('addresses', () => {
     expect(parseAddress(text)).toMatchObject({ kind: 'invalid', message: expect.stringContaining(message) });
   });
 
-  test('a place to listen may be every interface, and any port', () => {
+  test('a listener may use every interface and any port', () => {
     expect(parseListenAddress('*:6432')).toEqual({ kind: 'ok', value: { host: '::', port: 6432 } });
     expect(parseListenAddress('127.0.0.1:0')).toEqual({ kind: 'ok', value: { host: '127.0.0.1', port: 0 } });
     expect(parseListenAddress(':0')).toMatchObject({ kind: 'invalid' });
@@ -122,7 +122,7 @@ describe('seeds', () => {
     expect(parseSeed(text)).toEqual({ kind: 'ok', value: { url: text, scheme, srv } });
   });
 
-  test('a name with a dot at its end is whole', () => {
+  test('a name with a dot at its end is absolute', () => {
     expect(parseSeed('http://pg.example.org.:8008')).toMatchObject({ value: { url: 'http://pg.example.org.:8008' } });
   });
 

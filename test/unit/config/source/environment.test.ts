@@ -1,4 +1,4 @@
-// POINTSMAN_ variables: what each reaches, and that a misspelt one never passes in silence.
+// POINTSMAN_ variables: the setting of each, and the error for every misspelt one.
 import { describe, expect, test } from 'vitest';
 import type { Config } from '../../../../src/config/config.ts';
 import type { Environment } from '../../../../src/config/source/environment.ts';
@@ -48,7 +48,7 @@ describe('overrides', () => {
     expect(read(configOf(env))).toEqual(expected);
   });
 
-  test('the environment wins over the file, in the pools of the file too', () => {
+  test('the environment has precedence over the file, also in pools of the file', () => {
     const text = 'probe: { interval: 3s }\npools: { my-reports: { check: /replica } }';
     const env = { POINTSMAN_PROBE_INTERVAL: '2s', POINTSMAN_POOLS_MY_REPORTS_CHECK: '/sync' };
     const config = configOf(env, text);
@@ -56,7 +56,7 @@ describe('overrides', () => {
     expect(config.pools[2]?.check.text).toBe('/sync');
   });
 
-  test('a fallback that the file switched off is switched on again', () => {
+  test('a fallback that the file switched off may be switched on again', () => {
     const env = { POINTSMAN_POOLS_READ_FALLBACK_POOL: 'write' };
     const [, read] = configOf(env, 'pools: { read: { fallback: none } }').pools;
     expect(read?.fallback).toEqual({ pool: 'write', maxSessions: 100 });
@@ -89,7 +89,8 @@ describe('problems name the variable', () => {
     ],
     [
       { POINTSMAN_POOLS_REPORTS_CHECK: '/replica' },
-      'POINTSMAN_POOLS_REPORTS_CHECK: unknown variable: there is no pool reports (known: write, read), and the environment',
+      'POINTSMAN_POOLS_REPORTS_CHECK: unknown variable: there is no pool reports (known: write, read), ' +
+        'and the environment',
     ],
     [
       { POINTSMAN_POOLS_REPORTS_FALLBACK_MAX_SESSIONS: '1' },
@@ -104,18 +105,18 @@ describe('problems name the variable', () => {
     expect(problemsOf(env)).toContain(expected);
   });
 
-  test('a wrong section of the file is not hidden by a variable below it', () => {
+  test('a variable does not hide the wrong section of the file above it', () => {
     expect(problemsOf({ POINTSMAN_PROBE_INTERVAL: '1s' }, 'probe: 5')).toContain('probe: expected a map, not 5');
   });
 
-  test('a password in a URL is not repeated', () => {
+  test('a password in a URL is not printed', () => {
     const problems = problemsOf({ POINTSMAN_CLUSTER_SEEDS: 'http://u:secret@a:1' });
     expect(problems).toContain('the URL carries a user or password');
     expect(problems).not.toContain('secret');
   });
 });
 
-describe('names that are not ours to judge', () => {
+describe('names of other programs', () => {
   test.each([
     ['POINTSMAN_CONFIG', 'p.yaml'],
     ['POINTSMAN_SERVICE_HOST', '10.0.0.1'],

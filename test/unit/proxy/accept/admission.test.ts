@@ -7,7 +7,7 @@ const HERE = '10.0.0.1';
 const CLIENT = { bytesRead: () => 0, drop: () => {} };
 const THERE = '10.0.0.2';
 
-test('sessions up to the limit, then a limited number of over-limit connections, then nobody', () => {
+test('sessions up to the limit, then a limited number of over-limit connections, then no connection', () => {
   const admission = new Admission({ limits: () => ({ maxSessions: 2 }), clock: new ManualClock() });
   const slots = Array.from({ length: 2 + 256 + 1 }, () => admission.admit(HERE, CLIENT));
   expect([0, 1, 2, 257, 258].map((index) => slots[index]?.kind)).toEqual([
@@ -20,7 +20,7 @@ test('sessions up to the limit, then a limited number of over-limit connections,
   expect([slots[1]?.exceededLimit, slots[2]?.exceededLimit]).toEqual([undefined, 'the limit of 2 sessions is reached']);
 });
 
-test('who leaves makes room for its own kind, once', () => {
+test('a connection that leaves makes room for its own kind, once', () => {
   const admission = new Admission({ limits: () => ({ maxSessions: 1 }), clock: new ManualClock() });
   const session = admission.admit(HERE, CLIENT);
   const overLimit = Array.from({ length: 256 }, () => admission.admit(HERE, CLIENT));
@@ -42,7 +42,7 @@ test('a cancel request gives its slot back', () => {
   expect(admission.admit(HERE, CLIENT).kind).toBe('over_limit');
 });
 
-test('the limit per address is that of one address', () => {
+test('the limit per address counts that address only', () => {
   const admission = new Admission({
     limits: () => ({ maxSessions: 9, maxSessionsPerAddress: 1 }),
     clock: new ManualClock(),
@@ -57,7 +57,7 @@ test('the limit per address is that of one address', () => {
   expect(admission.admit(HERE, CLIENT).kind).toBe('session');
 });
 
-test('over the limit of those that have not said what they want nobody is heard; who says it makes room', () => {
+test('over the limit of handshakes a connection is refused; a finished handshake makes room', () => {
   const admission = new Admission({ limits: () => ({ maxSessions: 9, maxHandshakes: 1 }), clock: new ManualClock() });
   const first = admission.admit(HERE, CLIENT);
   const second = admission.admit(THERE, CLIENT);
@@ -72,7 +72,7 @@ test('over the limit of those that have not said what they want nobody is heard;
   expect(admission.admit(HERE, CLIENT).kind).toBe('none');
 });
 
-test('limits that change count for who comes after', () => {
+test('a changed limit applies to later connections', () => {
   let maxSessions = 1;
   const admission = new Admission({ limits: () => ({ maxSessions }), clock: new ManualClock() });
   const first = admission.admit(HERE, CLIENT);
@@ -83,7 +83,7 @@ test('limits that change count for who comes after', () => {
   expect(admission.admit(HERE, CLIENT).kind).toBe('over_limit');
 });
 
-/** A client that gives up its seat when it is told to. */
+/** A client that gives up its slot on request. */
 function aClient() {
   const client = {
     slot: undefined as Slot | undefined,
@@ -113,7 +113,7 @@ function aRow(limits: ConstructorParameters<typeof Admission>[0]['limits'], coun
 test.each([
   ['clients that have not said what they want', { maxSessions: 9, maxHandshakes: 3 }],
   ['sessions', { maxSessions: 3 }],
-])('where the limit of %s is reached, the client that was silent for longest goes, not the newest', (_, bounds) => {
+])('at the limit of %s, the client with the longest silence is dropped, not the newest', (_, bounds) => {
   const { clock, enter, clients, dropped } = aRow(() => bounds, 3);
   clock.stall(999);
   const refused = enter();
@@ -122,7 +122,7 @@ test.each([
   clock.stall(1);
   expect(enter().slot?.kind).toBe('session');
   expect(dropped()).toEqual([true, false, false]);
-  // The second has spoken since it came.
+  // The second client has sent bytes since it came.
   if (clients[1] !== undefined) clients[1].bytes = 1;
   expect(enter().slot?.kind).toBe('session');
   expect(dropped()).toEqual([true, false, true]);
@@ -131,7 +131,7 @@ test.each([
   expect(dropped()).toEqual([true, true, true]);
 });
 
-test('a client that said what it wants is not dropped, however silent it is', () => {
+test('a client with a finished handshake is not dropped, however silent it is', () => {
   const { clock, enter, clients, dropped } = aRow(() => ({ maxSessions: 3 }), 3);
   for (const { slot } of clients) slot?.setStarting(false);
   clock.stall(60_000);

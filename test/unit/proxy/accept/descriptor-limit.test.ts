@@ -3,24 +3,24 @@ import { Admission } from '../../../../src/proxy/accept/admission.ts';
 import { descriptorBudget } from '../../../../src/proxy/accept/descriptor-limit.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 
-test('two descriptors for each session and 1024 besides are enough', () => {
+test('two descriptors for each session and 1024 more are enough', () => {
   for (const sessions of [100, 1000, 5000, 50_000]) {
     expect(descriptorBudget({ limit: 2 * sessions + 1024, inUse: 40 }).sessions).toBeGreaterThanOrEqual(sessions);
   }
 });
 
-test.each([0, 64, 150, 190])('a limit of %i allows less than is worth a start', (limit) => {
+test.each([0, 64, 150, 190])('a limit of %i allows too few sessions for a start', (limit) => {
   expect(descriptorBudget({ limit, inUse: 30 }).sessions).toBeLessThan(16);
 });
 
-test('sessions and over-limit connections leave descriptors to probes and to the admin port, whatever the limit', () => {
+test('sessions and over-limit connections leave descriptors for probes and the admin port at every limit', () => {
   for (let limit = 256; limit < 20_000; limit += 111) {
     const { sessions, overLimit } = descriptorBudget({ limit, inUse: 30 });
     expect(limit - 30 - 2 * sessions - 2 * overLimit).toBeGreaterThanOrEqual(128);
   }
 });
 
-test('beyond the room a client is told of the limit, and is no session', () => {
+test('above the limit a client reads about the limit, and is no session', () => {
   const descriptors = { limit: 256, sessions: 1, overLimit: 1 };
   const admission = new Admission({ limits: () => ({ maxSessions: 9 }), clock: new ManualClock(), descriptors });
   const client = { bytesRead: () => 0, drop: () => {} };

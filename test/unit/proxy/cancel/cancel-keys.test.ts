@@ -21,7 +21,7 @@ test('G17: finds the session of a key among several of one process id, and only 
   expect(keys.find(aKey(8, 1, 2, 3, 4))).toBeUndefined();
 });
 
-test('what was forgotten is not found, others stay, and nothing is left in the end', () => {
+test('a forgotten key is not found, others stay, and nothing is left at the end', () => {
   const keys = new CancelKeys();
   const [first, second, third] = ['pg-1', 'pg-2', 'pg-3'].map((member) => keys.add(aKey(7, 1, 2, 3, 4), at(member)));
   if (first === undefined || second === undefined || third === undefined) throw new Error('unreachable');

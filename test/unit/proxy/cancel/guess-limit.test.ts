@@ -10,13 +10,13 @@ function countOf(ration: GuessLimit, address: string, times: number, now: number
   return taken;
 }
 
-test('one address alone has the whole common part, and one guess a second when that is used up', () => {
+test('one address alone has the whole common part, and then one guess a second', () => {
   const ration = new GuessLimit(20, 0);
   expect(countOf(ration, LOUD, 100, 0)).toBe(20);
   expect(countOf(ration, LOUD, 100, 500)).toBe(10);
 });
 
-test('an address that floods leaves every other one its guess of each second', () => {
+test('an address that floods leaves every other address its guess of each second', () => {
   const ration = new GuessLimit(20, 0);
   for (let second = 0; second < 60; second += 1) {
     const now = second * 1_000;
@@ -27,7 +27,7 @@ test('an address that floods leaves every other one its guess of each second', (
   }
 });
 
-test('many addresses share the part of those that rarely guess', () => {
+test('many addresses share the part for rare guesses', () => {
   const ration = new GuessLimit(20, 0);
   const taken = Array.from({ length: 5_000 }, (_, index) => ration.take(`10.1.${index >> 8}.${index & 255}`, 0));
   expect(taken.filter(Boolean)).toHaveLength(40);

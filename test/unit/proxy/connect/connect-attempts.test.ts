@@ -14,7 +14,7 @@ test('a member that failed is tried last', () => {
   expect(attempts.preferred(THREE).map(({ member }) => member)).toEqual(['pg-1', 'pg-3']);
 });
 
-test('when each has failed, or the tries are used up, a pause begins and all may be tried again', () => {
+test('after each failed, or the tries are used up, a pause begins and all may be tried again', () => {
   const [one, two] = THREE;
   const attempts = new ConnectAttempts(3);
   expect(attempts.failed('pg-1', 'refused', false, [one, two])).toBe(0);
@@ -30,11 +30,11 @@ test('pauses double up to a second', () => {
   expect(pauses).toEqual([100, 200, 400, 800, 1000, 1000]);
 });
 
-test('a fault of ours is not tried on another member', () => {
+test('a local fault is not tried on another member', () => {
   expect(new ConnectAttempts(3).failed('pg-1', 'EMFILE', true, THREE)).toBe(100);
 });
 
-test('the last failure can be told', () => {
+test('the last failure is available', () => {
   const attempts = new ConnectAttempts(3);
   expect(attempts.lastFailure()).toBeUndefined();
   attempts.failed('pg-1', 'connection refused', false, THREE);

@@ -1,4 +1,4 @@
-// Scenario 24: since when a fallback is in use.
+// Scenario 24: the start of a fallback.
 import { expect, test } from 'vitest';
 import { DegradedPools } from '../../../../src/proxy/connect/degraded.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
@@ -10,7 +10,7 @@ const OWN: PoolPicture = { open: { A } };
 const LENT: PoolPicture = { open: { A }, fallback: { pool: 'write', maxSessions: 1 } };
 const LATE: PoolPicture = { open: { A }, lagging: { maxSessions: 1 } };
 
-test.each([LENT, LATE])('from the first table that says so to the first that does not: %j', async (picture) => {
+test.each([LENT, LATE])('from the first table with the fallback to the first without: %j', async (picture) => {
   const clock = new ManualClock(1000);
   const degraded = new DegradedPools(clock);
   const decide = (read: PoolPicture): void => degraded.tableChanged(aTableOf({ read }));
@@ -28,7 +28,7 @@ test.each([LENT, LATE])('from the first table that says so to the first that doe
   expect(degraded.since('read')).toBeUndefined();
 });
 
-test('a pool that is no more is forgotten', () => {
+test('a removed pool is forgotten', () => {
   const degraded = new DegradedPools(new ManualClock());
   degraded.tableChanged(aTableOf({ read: LENT }));
   degraded.tableChanged(aTableOf({}));

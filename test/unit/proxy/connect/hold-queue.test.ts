@@ -1,4 +1,4 @@
-// The line of held clients by itself: when each one may go, whatever the others do.
+// The queue of held clients alone: the instant of each release.
 import { expect, test } from 'vitest';
 import type { Address } from '../../../../src/model/member.ts';
 import type { HoldPolicy } from '../../../../src/model/policy.ts';
@@ -14,9 +14,9 @@ const PG_2: Address = { host: '10.0.0.2', port: 5432 };
 interface Lab {
   readonly clock: ManualClock;
   readonly holding: HoldQueue;
-  /** The pool leads to this address from now on; to nobody without one. */
+  /** The pool routes to this address from now on; without an address it routes nowhere. */
   readonly decide: (address?: Address) => void;
-  /** A client begins to wait. `onRelease` runs when it is let go. */
+  /** A client begins to wait. `onRelease` runs at its release. */
   readonly enter: (id: number, pauseMs: number, onRelease?: () => void) => HoldResult;
   readonly released: readonly number[];
   readonly expired: readonly number[];
@@ -69,7 +69,7 @@ function start(policy: Partial<HoldPolicy> = {}, heldElsewhere = (): number => 0
   };
 }
 
-test('clients that come back to wait do not put off the release of one that waits already', async () => {
+test('clients that return to the queue do not delay the release of a waiting client', async () => {
   const { clock, decide, enter, released, expired, holding } = start();
   decide(PG_1);
   enter(0, 100);
@@ -84,9 +84,9 @@ test('clients that come back to wait do not put off the release of one that wait
   holding.stop();
 });
 
-test('G20: failing connects do not slow the release of the line below its rate', async () => {
+test('G20: failing connects do not slow the releases below the rate', async () => {
   const { clock, decide, enter, released, holding } = start({ maxConnectsPerSecond: 200 });
-  // Every fifth connect fails, 50 ms after the release, and its client waits out a pause of 100 ms.
+  // Every fifth connect fails 50 ms after the release, and its client waits for a pause of 100 ms.
   for (let id = 0; id < 800; id += 1) {
     const isFailing = id % 5 === 0;
     enter(id, 0, () => {
@@ -102,14 +102,14 @@ test('G20: failing connects do not slow the release of the line below its rate',
   holding.stop();
 });
 
-test('clients that wait at other processes count under the bound', () => {
+test('clients in the queues of other processes count toward the limit', () => {
   const { enter, holding } = start({ maxSessions: 3 }, () => 2);
   expect(enter(1, 0).kind).toBe('held');
   expect(enter(2, 0)).toMatchObject({ kind: 'refused', reason: 'hold_full' });
   holding.stop();
 });
 
-test('a pause ends when the route changes, and not when the same route is decided again', async () => {
+test('a pause ends when the route changes, and not on a decision for the same route', async () => {
   const { clock, decide, enter, released, holding } = start();
   decide(PG_1);
   enter(1, 100);

@@ -1,4 +1,4 @@
-// Scenario 26, slow start: which members have it, and for how long.
+// Scenario 26, slow start: the members with it, and its duration.
 import { expect, test } from 'vitest';
 import { SlowStart } from '../../../../src/proxy/connect/picker.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
@@ -20,7 +20,7 @@ function lab() {
   };
 }
 
-test('who opens with the first complete round has its whole part at once', async () => {
+test('a member that opens with the first complete round has its whole share at once', async () => {
   const { clock, decide, share } = lab();
   decide({ otherwise: 'starting' });
   await clock.advance(700);
@@ -28,7 +28,7 @@ test('who opens with the first complete round has its whole part at once', async
   expect([share('a'), share('b')]).toEqual([1, 1]);
 });
 
-test('who opens later ramps up, and keeps its instant while tables follow each other', async () => {
+test('a member that opens later has a slow start, and keeps its instant in later tables', async () => {
   const { clock, decide, share, ramping } = lab();
   decide({ open: { a: A } });
   decide({ open: { a: A, b: B } });
@@ -42,7 +42,7 @@ test('who opens later ramps up, and keeps its instant while tables follow each o
   expect([...ramping()]).toEqual([]);
 });
 
-test('who left, or moved to another address, begins anew', async () => {
+test('a member that left, or moved to another address, starts anew', async () => {
   const { clock, decide, share } = lab();
   decide({ open: { a: A, b: B } });
   decide({ open: { a: A } });
@@ -54,7 +54,7 @@ test('who left, or moved to another address, begins anew', async () => {
   expect(share('b')).toBe(0.01);
 });
 
-test('a pool that a reload adds begins with everybody whom its first round finds', async () => {
+test('a pool that a reload adds starts with every member of its first round', async () => {
   const { clock, decide, share } = lab();
   decide(undefined);
   await clock.advance(60_000);

@@ -7,7 +7,7 @@ test.each<[EndReason, string, string]>([
   ['landed_on_standby', '57P03', 'the server of pool "write" is a standby'],
   ['too_old', '57P01', 'terminating connection: maximum session age of pool "write" reached'],
   ['shutdown', '57P01', 'the proxy is shutting down'],
-])('%s has its SQLSTATE, its own word, the detail and a hint', (reason, sqlState, sentence) => {
+])('%s has its SQLSTATE, its own code, the detail and a hint', (reason, sqlState, sentence) => {
   expect(closeMessage(reason, 'write', 'why')).toEqual({
     sqlState,
     message: `pointsman: ${sentence} (${reason})`,

@@ -64,14 +64,14 @@ test('without a deadline busy sessions stay', async () => {
   expect(ended).toEqual(['idle']);
 });
 
-test('a drain that is over by its deadline ends nothing more', async () => {
+test('a drain without sessions at its deadline ends nothing more', async () => {
   drains.start(aDrain());
   isOver = true;
   await clock.advance(1_000);
   expect(ended).toEqual(['idle']);
 });
 
-test('a drain that begins later reads its limit then, and does not begin when it is over', async () => {
+test('a later drain reads its limit at its start, and does not start if it is over', async () => {
   let limitMs = 1_000;
   drains.start(aDrain({ key: 'late', afterMs: 500, limitMs: () => limitMs }));
   drains.start(aDrain({ key: 'never', afterMs: 400, sessions: () => [busy], isOver: () => true }));
@@ -85,7 +85,7 @@ test('a drain that begins later reads its limit then, and does not begin when it
   expect(clock.pending()).toBe(0);
 });
 
-test('another drain under the same key replaces the first, also when the decision before its beginning brought it', async () => {
+test('a drain under the same key replaces the first, also before the start of the first', async () => {
   const replacement = aDrain({ sessions: () => [busy], limitMs: () => 100 });
   drains.start(aDrain());
   drains.start(aDrain({ afterMs: 50 }));
@@ -98,7 +98,7 @@ test('another drain under the same key replaces the first, also when the decisio
   expect(clock.pending()).toBe(0);
 });
 
-test('a review forgets the drains that are over', () => {
+test('a review removes finished drains', () => {
   drains.start(aDrain({ sessions: () => [busy] }));
   drains.review();
   expect(clock.pending()).toBe(1);
@@ -113,7 +113,7 @@ test('an immediate end replaces a drain', () => {
   expect([clock.pending(), ended]).toEqual([0, ['idle', 'busy']]);
 });
 
-test('stopped, it leaves no timer', () => {
+test('after stop() it leaves no timer', () => {
   drains.start(aDrain());
   drains.start(aDrain({ key: 'late', afterMs: 500 }));
   drains.stop();

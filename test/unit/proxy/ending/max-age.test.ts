@@ -4,7 +4,7 @@ import { MaxAge } from '../../../../src/proxy/ending/max-age.ts';
 import type { AgingSession } from '../../../../src/proxy/ending/max-age.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 
-/** The longest that the configuration takes, and what one timer of Node takes. */
+/** The longest age that the configuration accepts, and the limit of one timer of Node. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 function watched(clock: ManualClock, chance: number): { readonly ended: string[]; readonly cancel: () => void } {
@@ -20,7 +20,7 @@ function watched(clock: ManualClock, chance: number): { readonly ended: string[]
   return { ended, cancel: maxAge.watch(session, LONGEST_MS) };
 }
 
-test('an age above what one timer can wait is reached, and not before', async () => {
+test('an age above the limit of one timer ends the session in time, and not before', async () => {
   const clock = new ManualClock();
   const { ended } = watched(clock, 0.75);
   const ageMs = LONGEST_MS * 1.05;

@@ -26,7 +26,7 @@ test.each<[RefusalReason, string]>([
   ['connect_failed', '08006'],
   ['shutdown', '57P03'],
   ['internal_error', 'XX000'],
-])('%s has its SQLSTATE, its own word in the message, a hint, and no address', (reason, sqlState) => {
+])('%s has its SQLSTATE, its own code in the message, a hint, and no address', (reason, sqlState) => {
   const text = refusalMessage(reason, facts);
   expect(text.sqlState).toBe(sqlState);
   expect(text.message).toMatch(new RegExp(`^pointsman: .* \\(${reason}\\)$`));
@@ -40,7 +40,7 @@ test('a pool of reads lacks a member, not a primary', () => {
   );
 });
 
-test('the message says how long the client waited, the detail lists the members', () => {
+test('the message has the wait of the client, the detail lists the members', () => {
   expect(refusalMessage('hold_timeout', { ...facts, waitedMs: 30_049 })).toMatchObject({
     message: 'pointsman: no primary available for pool "write" after waiting 30 s (hold_timeout)',
     detail: 'members: pg-2 (is a replica)',
@@ -53,6 +53,6 @@ test.each([
   ['database', 'The part after the last @ of a database name selects the pool.'],
   ['parameter', 'in its startup parameter pointsman.pool.'],
   ['options', 'in its startup options: -c pointsman.pool=NAME.'],
-] as const)('the hint about an unknown pool says where the client named it: %s', (targetFrom, words) => {
+] as const)('the hint about an unknown pool names the place in the client’s request: %s', (targetFrom, words) => {
   expect(refusalMessage('unknown_pool', { ...facts, targetFrom }).hint).toContain(words);
 });

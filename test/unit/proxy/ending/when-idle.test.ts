@@ -52,7 +52,7 @@ test('an idle session ends synchronously, a busy one when it is idle, each once'
   expect(ended).toEqual(['idle', 'busy']);
 });
 
-test('a cancelled end does not happen', () => {
+test('a cancelled end does not run', () => {
   ended = [];
   const whenIdle = new WhenIdle(clock, 50);
   const session = new FakeSession(false);
@@ -63,7 +63,7 @@ test('a cancelled end does not happen', () => {
   expect(ended).toEqual([]);
 });
 
-test('fifty at once, then fifty in a second; a session that is busy when its turn comes waits until it is idle', async () => {
+test('fifty at once, then fifty a second; a session that is busy at its turn waits until it is idle', async () => {
   ended = [];
   const whenIdle = new WhenIdle(clock, 50);
   const sessions = Array.from({ length: 53 }, () => new FakeSession(true));
@@ -82,7 +82,7 @@ test('fifty at once, then fifty in a second; a session that is busy when its tur
   expect(clock.pending()).toBe(0);
 });
 
-test('another limit counts at once for sessions that wait', async () => {
+test('a new limit applies at once to waiting sessions', async () => {
   ended = [];
   const whenIdle = new WhenIdle(clock, 1);
   for (let count = 0; count < 4; count += 1) endWhenIdle(whenIdle, new FakeSession(true), `${count}`);
@@ -97,7 +97,7 @@ test('another limit counts at once for sessions that wait', async () => {
   expect(clock.pending()).toBe(0);
 });
 
-test('stopped, it ends no session and leaves no timer', async () => {
+test('after stop() it ends no session and leaves no timer', async () => {
   ended = [];
   const whenIdle = new WhenIdle(clock, 50);
   for (let count = 0; count < 51; count += 1) endWhenIdle(whenIdle, new FakeSession(true));
@@ -107,7 +107,7 @@ test('stopped, it ends no session and leaves no timer', async () => {
   expect(ended.length).toBe(50);
 });
 
-test('a session that has just begun is left alone until its client has had time for a first statement', async () => {
+test('a new session stays until its client has had time for a first statement', async () => {
   ended = [];
   const whenIdle = new WhenIdle(clock, 50);
   const [quiet, quick, spared] = [new FakeSession(true), new FakeSession(true), new FakeSession(true)];
@@ -126,7 +126,7 @@ test('a session that has just begun is left alone until its client has had time 
   expect(clock.pending()).toBe(0);
 });
 
-test('stopped, it leaves no timer for those that have just begun', () => {
+test('after stop() it leaves no timer for new sessions', () => {
   ended = [];
   const whenIdle = new WhenIdle(clock, 50);
   const session = new FakeSession(true);

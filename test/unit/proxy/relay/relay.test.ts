@@ -7,7 +7,7 @@ import type { RelayInputs } from '../../../../src/proxy/relay/relay.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 import { until } from '../../../support/waiting/until.ts';
 
-/** Says what it was asked to do. */
+/** Records its calls. */
 class FakePipe implements Pipe {
   readonly calls: string[] = [];
   readonly sent: string[] = [];
@@ -58,7 +58,7 @@ let endings: RelayEnding[];
 
 beforeEach(() => {
   clock = new ManualClock();
-  // Never connected: ends and closes are played.
+  // The socket never connects: the test triggers ends and closes.
   [client, backend] = [new Socket({ allowHalfOpen: true }), new Socket({ allowHalfOpen: true })];
   pipes = { toBackend: new FakePipe(), toClient: new FakePipe() };
   endings = [];
@@ -86,14 +86,14 @@ function start(inputs: Partial<RelayInputs> = {}): Relay {
   return relay;
 }
 
-test('a stopped relay first gives the client what its server had sent', () => {
+test('a stopped relay first sends the client the bytes from its server', () => {
   start().stop();
   expect(pipes.toClient.calls).toEqual(['flush', 'detach']);
   expect(pipes.toBackend.calls).toEqual(['detach']);
 });
 
 describe('after its server’s end', () => {
-  test('a client that still speaks lives on, and is ended when it has been silent for a while', async () => {
+  test('a client that still sends stays, and is ended after a silence', async () => {
     start();
     backend.emit('end');
     await until('its own end', () => client.writableFinished);
@@ -114,7 +114,7 @@ describe('the first close ends the other side', () => {
   test.each([
     ['client', 'client_reset'],
     ['backend', 'backend_reset'],
-  ] as const)('at once when it came without an end or an error: of the %s', async (side, ending) => {
+  ] as const)('at once if it came without an end or an error: of the %s', async (side, ending) => {
     start();
     (side === 'client' ? client : backend).destroy();
     await until('the end', () => endings.length > 0);
@@ -123,7 +123,7 @@ describe('the first close ends the other side', () => {
     expect(clock.pending()).toBe(0);
   });
 
-  test.each(['client', 'backend'] as const)('within a minute when it came in order: of the %s', async (side) => {
+  test.each(['client', 'backend'] as const)('within a minute if it came in order: of the %s', async (side) => {
     start();
     const [first, second] = side === 'client' ? [client, backend] : [backend, client];
     first.push(null);
@@ -138,7 +138,7 @@ describe('the first close ends the other side', () => {
     expect(clock.pending()).toBe(0);
   });
 
-  test('and the pipes learn it when both have closed', async () => {
+  test('and the pipes get it when both have closed', async () => {
     start();
     client.destroy();
     await until('the end', () => endings.length > 0);
@@ -147,7 +147,7 @@ describe('the first close ends the other side', () => {
   });
 });
 
-test('no bytes of the client go on once the gate has stopped the relay', () => {
+test('no client bytes go on after the gate stopped the relay', () => {
   let isOver = false;
   const relay: Relay = start({
     gate: () => {

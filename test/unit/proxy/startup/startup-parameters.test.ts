@@ -16,7 +16,7 @@ test.each([
   expect(readStartupParameters(aStartup(parameters))).toMatchObject({ login, poolRequest });
 });
 
-test('of a packet that PostgreSQL refuses for its layout the user is still told', () => {
+test('a packet with a broken layout still gives the user', () => {
   const packet = aPacket(0x00030000, Buffer.from('user\0app\0database\0shop@ro'));
   expect(readStartupParameters(packet)).toEqual({
     login: { user: 'app', database: 'app' },
@@ -25,7 +25,7 @@ test('of a packet that PostgreSQL refuses for its layout the user is still told'
   });
 });
 
-test('what is told of a client is cut to 63 bytes, between two characters, and printable; what is forwarded is not', () => {
+test('reported names are cut to 63 bytes, between two characters, and printable; forwarded names are not', () => {
   const packet = aStartup({ user: 'ü'.repeat(40), database: `\u0001\n\u001b[31m\u202e${'x'.repeat(9_000)}` });
   const { login, forwarded } = readStartupParameters(packet);
   expect(login).toEqual({
@@ -42,7 +42,7 @@ test.each([
   ['analytics', ['write', 'analytics'], 'analytics'],
   ['ro', ['write', 'read', 'ro'], 'ro'],
   ['ro', ['write'], undefined],
-  // Names are what the operator wrote.
+  // The operator wrote these names.
   ['RO', ['write', 'read'], undefined],
   ['', ['write', 'read'], undefined],
   ['toString', ['write', 'read'], undefined],
@@ -51,7 +51,7 @@ test.each([
   expect(findPool(target, pools)).toBe(expected);
 });
 
-test('who asked for what is not there learns what is', () => {
+test('a client that requests an unknown pool reads the known ones', () => {
   expect(describeUnknown('foo', ['write', 'read'])).toBe(
     'no pool named "foo"; available: write, read, rw (write), ro (read)',
   );

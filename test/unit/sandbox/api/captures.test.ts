@@ -1,4 +1,4 @@
-// What the patroni dialect makes of the facts that real members of version 4.1.4 had, against what those members answered.
+// The patroni dialect for the facts of real members of version 4.1.4, against the answers of those members.
 import { describe, expect, test } from 'vitest';
 import { clusterDocument } from '../../../../src/sandbox/api/cluster-document.ts';
 import { dialectOf } from '../../../../src/sandbox/api/dialect.ts';
@@ -48,7 +48,7 @@ describe.each(captures)('$state', (capture) => {
   });
 
   test('readiness has the same status', () => {
-    // Here 4.1.4 also asks the WAL receiver how far the leader is; the management API has the position recorded in the store only.
+    // Here 4.1.4 also reads the leader's position from the WAL receiver; the management API has only the store's.
     if (capture.state === 'replica-lagging-at-once') return;
     for (const answer of capture.answers.filter(({ path }) => path === '/readiness')) {
       const { node } = answer;

@@ -1,4 +1,4 @@
-// The documents, and that our own readers find the same facts in them that went in.
+// The documents. Pointsman's own readers find the same facts in them.
 import { describe, expect, test } from 'vitest';
 import { parseClusterDocument, parseHistory } from '../../../support/patroni/parse.ts';
 import type { ClusterMember } from '../../../../src/patroni/cluster-document.ts';
@@ -51,7 +51,7 @@ describe('node status document', () => {
     });
   });
 
-  test('tags and replication are always there by the management API, and left out when empty by Patroni', () => {
+  test('tags and replication are always in the management API, and left out by Patroni if they are empty', () => {
     expect(nodeDocument(aPrimary(), ABOUT, MANAGER)).toMatchObject({ tags: {}, replication: [] });
     const patroni = nodeDocument(aPrimary(), ABOUT, PATRONI);
     expect(patroni).not.toHaveProperty('tags');
@@ -60,7 +60,7 @@ describe('node status document', () => {
     expect(patroni).not.toHaveProperty('manager');
   });
 
-  test('while PostgreSQL does not answer: what it last said by the management API, only what the manager knows by itself by Patroni', () => {
+  test('without PostgreSQL: the management API has its last answer, Patroni only the manager’s own facts', () => {
     const member = aReplica({
       state: 'stopped',
       postmasterStartTime: undefined,
@@ -93,7 +93,7 @@ describe('node status document', () => {
     expect(Object.fromEntries(shown.map((key) => [key, document[key]]))).toEqual(expected);
   });
 
-  test('in failsafe mode Patroni says that the lock is not to be seen either', () => {
+  test('in failsafe mode Patroni also reports that the lock is not visible', () => {
     const document = nodeDocument(aPrimary({ isFailsafeActive: true }), ABOUT, PATRONI);
     expect(document).toMatchObject({ cluster_unlocked: true, failsafe_mode_is_active: true });
   });
@@ -148,7 +148,7 @@ describe('node status document', () => {
     });
   });
 
-  test('a primary reads back with its position, a quorum standby as one', () => {
+  test('a primary is read back with its position, a quorum standby as one', () => {
     const primary = parseNodeStatus(JSON.stringify(nodeDocument(aPrimary(), ABOUT, MANAGER)));
     expect(primary).toMatchObject({ status: { role: 'primary', location: POSITION } });
     const quorum = nodeDocument(aReplica({ syncRole: 'quorum' }), ABOUT, MANAGER);
@@ -160,7 +160,7 @@ describe('cluster document', () => {
   const lagging = aPublished('n3', { received: POSITION - MB, replayed: POSITION - 3 * MB, tags: { zone: 'eu-2' } });
   const cluster = aCluster({ members: [lagging, aPublished('n1'), aPublished('n2')], synchronous: ['n2'] });
 
-  test('of a leader, a synchronous standby and a replica that lags', () => {
+  test('of a leader, a synchronous standby and a lagging replica', () => {
     expect(clusterDocument(cluster, MANAGER)).toEqual({
       scope: 'demo',
       members: [
@@ -199,13 +199,13 @@ describe('cluster document', () => {
     expect(first?.apiUrl).toBe('http://127.0.0.1:8008/patroni');
   });
 
-  test('roles: quorum standby, leader of a standby cluster, nobody leads', () => {
+  test('roles: quorum standby, leader of a standby cluster, no leader', () => {
     expect(roles({ quorum: ['n2', 'n3'] })).toEqual(['leader', 'quorum_standby', 'quorum_standby']);
     expect(roles({ config: { standby_cluster: {} } })).toEqual(['standby_leader', 'replica', 'replica']);
     expect(roles({ leader: undefined })).toEqual(['replica', 'replica', 'replica']);
   });
 
-  test('by Patroni what is not known of a replica is the word unknown', () => {
+  test('Patroni writes the word unknown for unknown facts of a replica', () => {
     const stopped = aPublished('n2', {
       state: 'stopped',
       timeline: undefined,
@@ -234,13 +234,13 @@ describe('cluster document', () => {
     expect(noLeader).toMatchObject({ members: [{}, replica, {}] });
   });
 
-  test('a replica that is ahead of what the leader recorded lags by nothing', () => {
+  test('a replica ahead of the leader’s recorded position has no lag', () => {
     const ahead = aPublished('n2', { received: POSITION + MB, replayed: POSITION + MB });
     const replica = { lag: 0, receive_lag: 0, replay_lag: 0, replay_lsn: formatLsn(POSITION + MB) };
     expect(clusterDocument(aCluster({ members: [ahead] }), MANAGER)).toMatchObject({ members: [replica] });
   });
 
-  test('pause and a scheduled switchover only when there', () => {
+  test('pause and a scheduled switchover only if present', () => {
     expect(Object.keys(clusterDocument(cluster, MANAGER))).toEqual(['members', 'scope']);
     const now = aCluster({ switchover: { from: 'n1', to: 'n2', at: undefined } });
     expect(clusterDocument(now, MANAGER)).not.toHaveProperty('scheduled_switchover');
@@ -271,7 +271,7 @@ function roles(more: Partial<ClusterView>): readonly string[] {
   return parseMembers(clusterDocument(aCluster(more), MANAGER)).map(({ role }) => role);
 }
 
-test('history: five positions, or four while nobody knows who became leader', () => {
+test('history: five positions, or four while the new leader is unknown', () => {
   const reason = 'no recovery target specified';
   const entry = { timeline: 1, endedAt: 83_185_840, reason, createdAt: '2026-07-01T12:00:00+00:00', newLeader: 'n2' };
   const document = historyDocument([entry, { ...entry, timeline: 2, newLeader: '' }]);

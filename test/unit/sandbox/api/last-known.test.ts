@@ -1,4 +1,5 @@
-// What the management API has in the documents and Patroni leaves out: a replica's location, and what a server that is down last said.
+// Facts in the documents of the management API that Patroni leaves out: the location of a replica, and the last report
+// of a server that is down.
 import { expect, test } from 'vitest';
 import { clusterDocument } from '../../../../src/sandbox/api/cluster-document.ts';
 import { dialectOf } from '../../../../src/sandbox/api/dialect.ts';
@@ -14,13 +15,13 @@ function entryOf(member: PublishedMember): unknown {
   return clusterDocument(aCluster({ members: [member] }), MANAGER)['members'];
 }
 
-test('a replica has a location by the management API, the further one of its positions, and none by Patroni', () => {
+test('a replica has a location in the management API, the further one of its positions, and none in Patroni', () => {
   const member = aReplica({ wal: aReplicasWal({ received: MB, replayed: 2 * MB }) });
   expect(nodeDocument(member, ABOUT, MANAGER)['xlog']).toMatchObject({ location: POSITION - MB });
   expect(nodeDocument(member, ABOUT, PATRONI)['xlog']).not.toHaveProperty('location');
 });
 
-test('by the management API a replica that is down has the positions that it last had, and no word instead of a number', () => {
+test('in the management API a replica that is down has its last positions, and no word instead of a number', () => {
   const stopped = aPublished('n2', {
     state: 'stopped',
     timeline: undefined,

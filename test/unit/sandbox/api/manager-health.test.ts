@@ -1,4 +1,5 @@
-// The health checks of the management API, every endpoint in every situation: a table names what is 200, everything else is 503.
+// The health checks of the management API, every endpoint in every situation. A table lists each 200; every other
+// answer is 503.
 import { describe, expect, test } from 'vitest';
 import { isHealthPath, judgeHealth, judgeLiveness } from '../../../../src/sandbox/api/manager-health.ts';
 import type { MemberView } from '../../../../src/sandbox/manager/view.ts';
@@ -93,7 +94,7 @@ describe.each(SITUATIONS)('%s', (_name, member, yes) => {
   });
 });
 
-test('there are no other health checks than these and /liveness', () => {
+test('these and /liveness are the only health checks', () => {
   for (const path of [...PATHS, '/liveness']) expect(isHealthPath(path)).toBe(true);
   for (const path of ['/manager', '/patroni', '/cluster', '/master', '/replica/', '/Replica', '/health/', '']) {
     expect(isHealthPath(path)).toBe(false);
@@ -140,17 +141,17 @@ describe('lag', () => {
       expect(verdict(`${path}?lag=${lag}`, lagging)).toBe(expected);
     });
 
-    test('a leader whose position nobody recorded lets everybody pass', () => {
+    test('without a recorded position of the leader every replica passes', () => {
       const member = { ...lagging, cluster: aCluster({ leaderPosition: undefined }) };
       expect(verdict(`${path}?lag=0`, member)).toBe('yes');
       expect(verdict(`${path}?lag=0`, { ...lagging, cluster: undefined })).toBe('yes');
     });
 
-    test('a replica whose own position is not known lags by everything', () => {
+    test('a replica without a known position has unlimited lag', () => {
       expect(verdict(`${path}?lag=99MB`, aReplica({ wal: undefined }))).toBe('no');
     });
 
-    test('one that is ahead of what the leader recorded does not lag', () => {
+    test('a replica ahead of the leader’s recorded position has no lag', () => {
       expect(verdict(`${path}?lag=0`, aReplica({ wal: aReplicasWal({ replayed: -MB, received: -MB }) }))).toBe('yes');
     });
   });
@@ -189,7 +190,7 @@ describe('/readiness', () => {
     expect(verdict('/readiness', { ...lagging, cluster: aCluster({ config }) })).toBe('yes');
   });
 
-  test('a leader is ready whatever else', () => {
+  test('a leader is always ready', () => {
     expect(verdict('/readiness?lag=0', aPrimary({ state: 'starting', wal: undefined }))).toBe('yes');
   });
 });
@@ -253,7 +254,7 @@ describe('/liveness', () => {
     expect(judgeLiveness(aPulse({ role, heartbeatAgeMs }), new URLSearchParams()).kind).toBe(expected);
   });
 
-  test('a pause is no excuse', () => {
+  test('a pause makes no difference', () => {
     const pulse = aPulse({ isPaused: true, heartbeatAgeMs: 6_000 });
     expect(judgeLiveness(pulse, new URLSearchParams()).kind).toBe('no');
   });

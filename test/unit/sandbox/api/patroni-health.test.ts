@@ -1,4 +1,5 @@
-// Where Patroni's health checks differ from the management API's; captures.test.ts holds what they have in common with real members.
+// The differences between Patroni's health checks and the management API's. captures.test.ts covers the common part
+// with real members.
 import { describe, expect, test } from 'vitest';
 import {
   judgePatroniHealth,
@@ -87,7 +88,7 @@ describe('/readiness', () => {
   });
 });
 
-test('/liveness: a pause excuses everything', () => {
+test('/liveness: a pause makes every answer 200', () => {
   expect(judgePatroniLiveness(aPulse({ heartbeatAgeMs: 6_000 }))).toBe(false);
   expect(judgePatroniLiveness(aPulse({ heartbeatAgeMs: 6_000, isPaused: true }))).toBe(true);
   expect(judgePatroniLiveness(aPulse({ heartbeatAgeMs: 6_000, role: 'replica' }))).toBe(true);

@@ -1,4 +1,4 @@
-// Bodies of the write operations: what is understood, and in which words the rest is refused.
+// Bodies of the write operations: the accepted ones, and the words of each refusal.
 import { describe, expect, test } from 'vitest';
 import {
   parseFailover,
@@ -41,11 +41,11 @@ describe('every body', () => {
     });
   });
 
-  test.each(['/switchover', '/failover', '/config'] as const)('%s needs one', (path) => {
+  test.each(['/switchover', '/failover', '/config'] as const)('%s needs a body', (path) => {
     expect(parsers[path](' \n')).toEqual({ kind: 'invalid', text: 'the body is empty: a JSON object is needed' });
   });
 
-  test.each(['/restart', '/reinitialize'] as const)('%s needs none', (path) => {
+  test.each(['/restart', '/reinitialize'] as const)('%s needs no body', (path) => {
     expect(parsers[path]('').kind).toBe('valid');
     expect(parsers[path]('{}').kind).toBe('valid');
   });
@@ -79,7 +79,7 @@ describe('/switchover and /failover', () => {
     });
   });
 
-  test('a failover is to a candidate, and with a leader it is a switchover', () => {
+  test('a failover needs a candidate, and with a leader it is a switchover', () => {
     expect(failover({ candidate: 'n2' })).toEqual({
       kind: 'valid',
       value: { kind: 'failover', request: { candidate: 'n2' } },
@@ -110,7 +110,7 @@ describe('/switchover and /failover', () => {
     expect(parse(body)).toEqual({ kind: 'invalid', text });
   });
 
-  test('a time that has gone by is told apart', () => {
+  test('a past time has its own error', () => {
     expect(switchover({ leader: 'n1', scheduled_at: '2026-07-01T12:00:00Z' })).toEqual({
       kind: 'bad_schedule',
       text: 'Cannot schedule switchover in the past',

@@ -17,7 +17,7 @@ const FACTS: BannerFacts = {
   hasPsql: true,
 };
 
-test('says what runs where, and that it is not for data', () => {
+test('lists the servers and their addresses, and warns that it is not for data', () => {
   const text = banner(FACTS);
   expect(text).toContain('PostgreSQL 18.4, 2 members behind Pointsman; up in 3.1 s.');
   expect(text).toContain('not for data');
@@ -27,7 +27,7 @@ test('says what runs where, and that it is not for data', () => {
   expect(text).toContain('pointsman sandbox kill primary');
 });
 
-test('commands for psql where there is one, else for this program', () => {
+test('commands for psql if it exists, else for this program', () => {
   expect(banner(FACTS)).toContain('psql postgresql://app:app@127.0.0.1:6432/app -c "insert into visits');
   const without = banner({ ...FACTS, hasPsql: false });
   expect(without).toContain('pointsman sandbox sql "insert into visits');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { actionOf, keysText } from '../../../../src/sandbox/console/keys.ts';
 
-test('every key of the text means something', () => {
+test('every key of the text has a meaning', () => {
   const lines = keysText().split('\n');
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100);
   const keys = lines.flatMap((line) => line.slice(6).split(' · ')).map((part) => part.slice(0, 1));
@@ -14,6 +14,6 @@ test.each(['\u0003', '\u0004', 'q'])('%j ends the sandbox', (key) => {
   expect(actionOf(key)).toEqual({ kind: 'end' });
 });
 
-test('a key that means nothing', () => {
+test('a key without a meaning', () => {
   expect(actionOf('z')).toBeUndefined();
 });

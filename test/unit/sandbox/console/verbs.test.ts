@@ -1,4 +1,4 @@
-// What a verb does to which member, and what it says. The sandbox here writes down what it is asked; it is no cluster.
+// The effect of a verb on its member, and its output. This sandbox only records its calls; it is no cluster.
 import { describe, expect, test } from 'vitest';
 import { perform } from '../../../../src/sandbox/console/verbs.ts';
 import type { VerbName } from '../../../../src/sandbox/console/verb-list.ts';
@@ -50,7 +50,7 @@ function aSandbox({ leader = 'pg-1', faulty = [], fails }: Situation = {}): { sa
   return { sandbox, asked };
 }
 
-describe('who is meant', () => {
+describe('the member of a verb', () => {
   const cases: readonly (readonly [VerbName, string | undefined, Situation, string])[] = [
     ['kill', undefined, {}, 'kill pg-1'],
     ['kill', 'primary', { leader: 'pg-2' }, 'kill pg-2'],
@@ -69,7 +69,7 @@ describe('who is meant', () => {
   });
 });
 
-describe('what makes no sense is refused with the reason', () => {
+describe('a request that makes no sense is refused with the reason', () => {
   const cases: readonly (readonly [VerbName, string | undefined, Situation, string])[] = [
     ['kill', 'primary', { leader: 'nobody' }, 'there is no primary at the moment'],
     ['switchover', undefined, { leader: 'nobody' }, 'there is no primary to switch over from'],
@@ -90,7 +90,7 @@ test('a primary cannot lag', async () => {
   });
 });
 
-test('what goes wrong is told, not thrown', async () => {
+test('a failure is reported, not thrown', async () => {
   const { sandbox } = aSandbox({ fails: 'it is dead already' });
   expect(await perform(sandbox, 'kill', undefined)).toEqual({ kind: 'failed', text: 'kill: it is dead already' });
 });

@@ -7,7 +7,7 @@ const CONFIG = {
 };
 
 describe('PATCH', () => {
-  it('changes only the keys that are there, at every depth, and keeps values as they were given', () => {
+  it('changes only the given keys, at every depth, and keeps values unchanged', () => {
     const changes = { loop_wait: 2, postgresql: { parameters: { max_connections: 150 } } };
     expect(patched(CONFIG, changes)).toEqual({
       kind: 'valid',
@@ -19,14 +19,14 @@ describe('PATCH', () => {
     });
   });
 
-  it('removes what is null', () => {
+  it('removes keys with null', () => {
     expect(patched(CONFIG, { ttl: null, postgresql: { parameters: { work_mem: null, absent: null } } })).toEqual({
       kind: 'valid',
       config: { postgresql: { use_pg_rewind: false, parameters: { max_connections: '100' } } },
     });
   });
 
-  it('puts an object where there was none, without the nulls in it', () => {
+  it('creates an object where there was none, without its nulls', () => {
     expect(patched({}, { standby_cluster: { host: 'a', port: null } })).toEqual({
       kind: 'valid',
       config: { standby_cluster: { host: 'a' } },
@@ -34,7 +34,7 @@ describe('PATCH', () => {
   });
 });
 
-it('PUT loses the keys that are absent', () => {
+it('PUT removes the absent keys', () => {
   expect(replaced({ ttl: 7, anything: { at: ['all'] } })).toEqual({
     kind: 'valid',
     config: { ttl: 7, anything: { at: ['all'] } },
@@ -60,7 +60,7 @@ describe('refused, with the path and the reason', () => {
     expect(patched(CONFIG, changes)).toEqual({ kind: 'invalid', text });
   });
 
-  it('a parameter that the sandbox owns', () => {
+  it('a parameter of the sandbox itself', () => {
     const change = patched(CONFIG, { postgresql: { parameters: { port: '1', jit: 'off' } } });
     expect(change).toMatchObject({ kind: 'invalid' });
     expect(change.kind === 'invalid' && change.text).toMatch(/^postgresql\.parameters\.port is fixed by the sandbox/);

@@ -27,17 +27,17 @@ describe('with the lock', () => {
     expect(step({ ...leader, server: 'standby' })).toEqual({ kind: 'promote' });
   });
 
-  it('a crashed primary is started again in place; what was a standby begins as one', () => {
+  it('a crashed primary is started again in place; a former standby starts as one', () => {
     const crashed = { ...leader, server: 'stopped' } as const;
     expect(step({ ...crashed, wasPrimary: true })).toEqual({ kind: 'start', role: { kind: 'primary' } });
     expect(step(crashed)).toEqual({ kind: 'start', role: { kind: 'standby', upstream: undefined } });
   });
 
-  it('one that does not start gives the lock to others', () => {
+  it('a member that does not start leaves the lock to others', () => {
     expect(step({ ...leader, server: 'stopped', wasPrimary: true, failedStarts: 1 }).kind).toBe('release');
   });
 
-  it('while paused nothing is started, and the lock is given back', () => {
+  it('while paused no server is started, and the lock is released', () => {
     expect(step({ ...leader, server: 'stopped', wasPrimary: true, settings: PAUSED }).kind).toBe('release');
     expect(step({ ...leader, server: 'primary', settings: PAUSED })).toEqual({ kind: 'lead' });
   });
@@ -46,7 +46,7 @@ describe('with the lock', () => {
     expect(step({ ...leader, server: 'hanging' }).kind).toBe('nothing');
   });
 
-  it('a switchover from it, or from whoever leads, is carried out when it is due', () => {
+  it('a switchover from it, or from any leader, is carried out when it is due', () => {
     const primary = { ...leader, server: 'primary' } as const;
     const switchover = { from: 'pg-1', to: 'pg-2', at: undefined };
     expect(step({ ...primary, switchover, isSwitchoverDue: true })).toEqual({ kind: 'hand_over' });
@@ -70,11 +70,11 @@ describe('in a standby cluster the leader', () => {
     });
   });
 
-  it('is demoted when it was a primary', () => {
+  it('is demoted if it was a primary', () => {
     expect(step({ ...leader, server: 'primary' })).toMatchObject({ kind: 'demote', mode: 'fast', upstream: REMOTE });
   });
 
-  it('hands the lock over like any other', () => {
+  it('hands the lock over like any other leader', () => {
     const switchover = { from: 'pg-1', to: 'pg-2', at: undefined };
     const due = { ...leader, server: 'standby', upstream: REMOTE, switchover, isSwitchoverDue: true } as const;
     expect(step(due)).toEqual({ kind: 'hand_over' });
@@ -82,7 +82,7 @@ describe('in a standby cluster the leader', () => {
 });
 
 describe('under another leader', () => {
-  it('a standby goes on, or follows when it followed somebody else', () => {
+  it('a standby goes on, or follows the leader if it followed another member', () => {
     expect(step({}).kind).toBe('nothing');
     expect(step({ upstream: undefined })).toEqual({ kind: 'follow', upstream: PG1 });
     expect(step({ upstream: undefined, lock: { kind: 'held', by: 'pg-1', address: undefined } }).kind).toBe('nothing');
@@ -92,25 +92,25 @@ describe('under another leader', () => {
     expect(step({ server: 'primary' })).toMatchObject({ kind: 'demote', mode: 'immediate', upstream: PG1 });
   });
 
-  it('a stopped one is started as its standby, and made anew when that failed too often', () => {
+  it('a stopped member is started as its standby, and rebuilt after too many failures', () => {
     expect(step({ server: 'stopped' })).toEqual({ kind: 'start', role: { kind: 'standby', upstream: PG1 } });
     expect(step({ server: 'stopped', failedStarts: 3 })).toEqual({ kind: 'rebuild', from: 'pg-1' });
   });
 
-  it('a standby with a history of its own is made anew, as is one that cannot stream for long', () => {
+  it('a standby with a diverged history is rebuilt, as is one that cannot stream for long', () => {
     expect(step({ hasDiverged: true })).toEqual({ kind: 'rebuild', from: 'pg-1' });
     expect(step({ notStreamingMs: 15_001 })).toEqual({ kind: 'rebuild', from: 'pg-1' });
     expect(step({ notStreamingMs: 14_999 }).kind).toBe('nothing');
   });
 
-  it('one that still takes no connections after its time is made anew', () => {
+  it('a standby that accepts no connections after its time is rebuilt', () => {
     expect(step({ server: 'starting' })).toEqual({ kind: 'rebuild', from: 'pg-1' });
     expect(step({ server: 'starting', settings: PAUSED }).kind).toBe('nothing');
     expect(step({ server: 'starting', lock: FREE }).kind).toBe('nothing');
     expect(step({ server: 'starting', lock: MINE }).kind).toBe('nothing');
   });
 
-  it('while paused a primary goes on, a stopped one stays so, a diverged one is kept', () => {
+  it('while paused a primary goes on, a stopped member stays stopped, a diverged one is kept', () => {
     expect(step({ server: 'primary', settings: PAUSED }).kind).toBe('nothing');
     expect(step({ server: 'stopped', settings: PAUSED }).kind).toBe('nothing');
     expect(step({ hasDiverged: true, settings: PAUSED }).kind).toBe('nothing');
@@ -118,7 +118,7 @@ describe('under another leader', () => {
 });
 
 describe('without any leader', () => {
-  it('a standby competes, a primary takes the lock, a stopped one is started to compete', () => {
+  it('a standby competes, a primary takes the lock, a stopped member is started to compete', () => {
     expect(step({ lock: FREE })).toEqual({ kind: 'compete' });
     expect(step({ lock: FREE, server: 'primary' })).toEqual({ kind: 'acquire' });
     expect(step({ lock: FREE, server: 'stopped' })).toEqual({
@@ -127,7 +127,7 @@ describe('without any leader', () => {
     });
   });
 
-  it('while paused nobody is elected; a primary keeps the cluster, and who is named may take over', () => {
+  it('while paused there is no election; a primary keeps the cluster, and a named candidate may take over', () => {
     expect(step({ lock: FREE, settings: PAUSED }).kind).toBe('nothing');
     expect(step({ lock: FREE, settings: PAUSED, server: 'stopped' }).kind).toBe('nothing');
     expect(step({ lock: FREE, settings: PAUSED, server: 'primary' })).toEqual({ kind: 'acquire' });
@@ -135,7 +135,7 @@ describe('without any leader', () => {
     expect(step({ lock: FREE, settings: PAUSED, switchover, isSwitchoverDue: true })).toEqual({ kind: 'acquire' });
   });
 
-  it('the lock is for whom a switchover names, and for everybody when that one does not come', () => {
+  it('the lock is for the candidate of a switchover, and for every member if the candidate does not come', () => {
     const planned = { switchover: { from: 'pg-1', to: 'pg-2', at: undefined }, isSwitchoverDue: true };
     expect(step({ ...planned, me: 'pg-2', lock: FREE })).toEqual({ kind: 'acquire' });
     expect(step({ ...planned, me: 'pg-3', lock: FREE }).kind).toBe('nothing');
@@ -145,7 +145,7 @@ describe('without any leader', () => {
     expect(step({ ...planned, me: 'pg-1', lock: late, server: 'stopped' }).kind).toBe('start');
   });
 
-  it('a switchover to anybody leaves out who leads now; one that is not due reserves nothing', () => {
+  it('a switchover without a candidate excludes the current leader; one that is not due reserves nothing', () => {
     const switchover = { from: 'pg-1', to: undefined, at: undefined };
     expect(step({ me: 'pg-1', switchover, isSwitchoverDue: true, lock: FREE }).kind).toBe('nothing');
     expect(step({ me: 'pg-3', switchover, isSwitchoverDue: true, lock: FREE })).toEqual({ kind: 'compete' });
@@ -161,7 +161,7 @@ describe('without the store', () => {
     expect(step({ lock: unreachable(60_000), server: 'primary', settings: PAUSED }).kind).toBe('nothing');
   });
 
-  it('a standby goes on, and is started again when it ended', () => {
+  it('a standby goes on, and is started again after it ended', () => {
     expect(step({ lock: unreachable(60_000) }).kind).toBe('nothing');
     expect(step({ lock: unreachable(60_000), server: 'stopped' })).toEqual({
       kind: 'start',

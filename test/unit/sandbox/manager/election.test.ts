@@ -23,23 +23,23 @@ function contest(changes: Partial<Contest> = {}): Contest {
   };
 }
 
-it('may when nobody who answers has more, equals included', () => {
+it('may lead if no answering member has more WAL, equals included', () => {
   expect(whyNot(contest())).toBeUndefined();
   expect(whyNot(contest({ others: [DEAD, answer('pg-3', { position: 999 })] }))).toBeUndefined();
   expect(whyNot(contest({ others: [DEAD, answer('pg-3', { position: undefined })] }))).toBeUndefined();
 });
 
-it('may not when another has more of the WAL, unless that one must not lead', () => {
+it('may not lead if another has more WAL, unless that one must not lead', () => {
   expect(whyNot(contest({ others: [answer('pg-3', { position: 1001 })] }))).toBe('pg-3 has more of the WAL');
   const barred = answer('pg-3', { position: 1001, isNoFailover: true });
   expect(whyNot(contest({ others: [barred] }))).toBeUndefined();
 });
 
-it('may not while another is still a primary', () => {
+it('may not lead while another is still a primary', () => {
   expect(whyNot(contest({ others: [answer('pg-1', { isPrimary: true })] }))).toBe('pg-1 is still a primary');
 });
 
-it('may not with the tag nofailover', () => {
+it('may not lead with the tag nofailover', () => {
   expect(whyNot(contest({ tags: { nofailover: true } }))).toBe('it has the tag nofailover');
 });
 
@@ -52,14 +52,14 @@ it('may lag behind the last leader by maximum_lag_on_failover and no byte more',
 describe('in synchronous mode', () => {
   const settings = readSettings({ synchronous_mode: true });
 
-  it('only a synchronous standby may; anybody when there was none', () => {
+  it('only a synchronous standby may lead; any member if there was none', () => {
     const cluster = aCluster({ leader: undefined, synchronous: ['pg-3'] });
     expect(whyNot(contest({ settings, cluster }))).toBe('it is not a synchronous standby');
     expect(whyNot(contest({ settings, cluster, me: 'pg-3' }))).toBeUndefined();
     expect(whyNot(contest({ settings, cluster: aCluster({ leader: undefined }) }))).toBeUndefined();
   });
 
-  it('a quorum has to be heard: one commit is safe on one of the voters only', () => {
+  it('a quorum must answer: a commit is safe on only one of the voters', () => {
     const quorum = readSettings({ synchronous_mode: 'quorum' });
     const cluster = aCluster({ leader: undefined, quorum: ['pg-2', 'pg-3'] });
     expect(whyNot(contest({ settings: quorum, cluster }))).toBeUndefined();
@@ -75,7 +75,7 @@ function ended(timeline: number, endedAt: number): HistoryEntry {
   return { timeline, endedAt, reason: '', createdAt: '', newLeader: '' };
 }
 
-it('has diverged when its WAL goes beyond the end of its timeline in the history', () => {
+it('has diverged if its WAL goes beyond the end of its timeline in the history', () => {
   const history = [ended(1, 500), ended(2, 900)];
   expect(hasDiverged({ timeline: 2, position: 901 }, history)).toBe(true);
   expect(hasDiverged({ timeline: 2, position: 900 }, history)).toBe(false);

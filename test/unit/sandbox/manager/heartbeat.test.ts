@@ -19,7 +19,7 @@ function aHeartbeat(beat: () => Promise<boolean> = () => Promise.resolve(true)) 
   return { clock, heartbeat, errors, beats: () => beats };
 }
 
-it('beats every loop_wait, and at once when it is poked', async () => {
+it('beats every loop_wait, and at once after a poke', async () => {
   const { clock, heartbeat, beats } = aHeartbeat();
   await clock.advance(0);
   expect(beats()).toBe(1);
@@ -34,7 +34,7 @@ it('beats every loop_wait, and at once when it is poked', async () => {
   expect(clock.pending()).toBe(0);
 });
 
-it('beats once more when it was poked in the middle, never twice at a time', async () => {
+it('beats once more after a poke during a beat, never twice at a time', async () => {
   const waiting: (() => void)[] = [];
   const finish = () => waiting.shift()?.();
   const { clock, heartbeat, beats } = aHeartbeat(() => new Promise((resolve) => waiting.push(() => resolve(true))));
@@ -52,7 +52,7 @@ it('beats once more when it was poked in the middle, never twice at a time', asy
   await heartbeat.close();
 });
 
-it('gets older when it does not run to its end, and while it is frozen', async () => {
+it('gets older if it does not finish, and while it is frozen', async () => {
   let isEnd = true;
   const { clock, heartbeat, beats } = aHeartbeat(() => Promise.resolve(isEnd));
   await clock.advance(500);
@@ -80,7 +80,7 @@ it('can be closed while it is frozen', async () => {
   expect(beats()).toBe(1);
 });
 
-it('goes on after a beat that failed', async () => {
+it('goes on after a failed beat', async () => {
   const { clock, heartbeat, errors, beats } = aHeartbeat(() => Promise.reject(new Error('a full disk')));
   await clock.advance(1000);
   expect(beats()).toBe(2);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { Instance } from '../../../../src/sandbox/manager/instance.ts';
 import type { Parameters, PostgresServer, StartOutcome } from '../../../../src/sandbox/postgres/server.ts';
 
-/** Starts as `outcomes` say in turn, and well when there are no more. */
+/** Starts with the `outcomes` in turn, and succeeds after the last of them. */
 function aServer(outcomes: StartOutcome[] = []) {
   const starts: Parameters[] = [];
   const done: string[] = [];
@@ -61,7 +61,7 @@ function tooLow(name: string, value: number): StartOutcome {
   return { kind: 'failed', reason: 'insufficient_parameters', log };
 }
 
-it('starts a standby whose values are too low with its original ones, and leaves the new ones pending', async () => {
+it('starts a standby with too low values with its original ones, and leaves the new ones pending', async () => {
   const { instance, starts, done, states } = anInstance([{ kind: 'started' }, tooLow('max_connections', 100)]);
   await instance.start(STANDBY, { max_connections: '120' });
   await instance.stop('fast');
@@ -71,7 +71,7 @@ it('starts a standby whose values are too low with its original ones, and leaves
   expect(states).toEqual(['starting', 'running', 'stopping', 'stopped', 'starting', 'running']);
 });
 
-it('raises one parameter after the other, as the log names them, and gives up when that does not help', async () => {
+it('raises one parameter after the other, as the log names them, and gives up if that does not help', async () => {
   const several = anInstance([tooLow('max_connections', 100), tooLow('max_wal_senders', 20)]);
   await several.instance.start(STANDBY, {});
   expect(several.starts.at(-1)).toEqual({ max_connections: '100', max_wal_senders: '20' });
@@ -82,7 +82,7 @@ it('raises one parameter after the other, as the log names them, and gives up wh
   expect(hopeless.instance.state()).toBe('start failed');
 });
 
-it('calls an end that nobody asked for a crash', async () => {
+it('calls an unrequested end a crash', async () => {
   const { instance, server } = anInstance();
   await instance.start(STANDBY, {});
   await server.kill();
@@ -92,14 +92,14 @@ it('calls an end that nobody asked for a crash', async () => {
   expect(instance.state()).toBe('restarting');
 });
 
-it('starts nothing and says nothing when it is abandoned', async () => {
+it('starts nothing and reports nothing after it is abandoned', async () => {
   const { instance, starts, states } = anInstance();
   instance.abandon();
   expect((await instance.start(STANDBY, {})).kind).toBe('failed');
   expect([starts, states]).toEqual([[], []]);
 });
 
-it('leaves a standby that is late to itself, and ends a primary that is', async () => {
+it('leaves a late standby alone, and ends a late primary', async () => {
   const late: StartOutcome = { kind: 'failed', reason: 'timeout', log: '' };
   const { instance, done } = anInstance([late]);
   await instance.start(STANDBY, {});

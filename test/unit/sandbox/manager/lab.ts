@@ -1,4 +1,4 @@
-// Plain data for the managers' tests: an ordinary cluster of three, to be varied.
+// Plain data for the tests of the managers: an ordinary cluster of three for variations.
 import type { Situation } from '../../../../src/sandbox/manager/decide.ts';
 import { readSettings } from '../../../../src/sandbox/manager/settings.ts';
 import type { ClusterView, PublishedMember, ReplicationView } from '../../../../src/sandbox/manager/view.ts';

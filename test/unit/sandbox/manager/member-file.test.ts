@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { parseMemberFile, readMemberFile } from '../../../../src/sandbox/manager/member-file.ts';
 
-it('has tags and parameters, and says which of these have no effect', () => {
+it('has tags and parameters, and reports the ones without effect', () => {
   const read = parseMemberFile(`
 tags:
   noloadbalance: true

@@ -45,12 +45,12 @@ function facts(changes: Partial<MemberFacts> = {}): MemberFacts {
 }
 
 describe('the role', () => {
-  it('is what PostgreSQL says, whoever has the lock', () => {
+  it('follows PostgreSQL, whichever member has the lock', () => {
     expect(memberView(facts({ hasLock: true }), STANDBY).role).toBe('replica');
     expect(memberView(facts(), PRIMARY).role).toBe('primary');
   });
 
-  it('is what the manager made of it while PostgreSQL says nothing', () => {
+  it('is the manager’s own value while PostgreSQL does not answer', () => {
     expect(memberView(facts({ role: 'demoted', state: 'stopping' }), undefined).role).toBe('demoted');
     expect(memberView(facts({ role: 'primary', state: 'crashed' }), undefined).role).toBe('primary');
   });
@@ -61,13 +61,13 @@ describe('the role', () => {
   });
 });
 
-it('is unknown when it should run and does not answer', () => {
+it('is unknown if it should run and does not answer', () => {
   expect(memberView(facts(), undefined).state).toBe('unknown');
   expect(memberView(facts({ state: 'starting' }), undefined).state).toBe('starting');
   expect(memberView(facts(), STANDBY)).toMatchObject({ state: 'running', replicationState: 'streaming' });
 });
 
-it('publishes a replica that streams as such, with its positions, and a leader as running', () => {
+it('publishes a streaming replica as such, with its positions, and a leader as running', () => {
   expect(publishedMember(facts(), STANDBY)).toMatchObject({ state: 'streaming', received: 900, replayed: 800 });
   expect(publishedMember(facts(), { ...STANDBY, isStreaming: false }).state).toBe('running');
   const leader = publishedMember(facts({ hasLock: true, role: 'primary' }), PRIMARY);

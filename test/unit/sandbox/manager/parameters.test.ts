@@ -8,8 +8,8 @@ function kind(vartype: ParameterKind['vartype'], enumvals: string[] | null = nul
   return { vartype, enumvals, context: 'user' };
 }
 
-describe('what a member runs with', () => {
-  it('its own file wins, except where one value must hold for all and where the sandbox owns the parameter', () => {
+describe('the parameters of a member', () => {
+  it('its own file wins, except for values that all members share and parameters of the sandbox', () => {
     const parameters = composeParameters({
       dynamic: { max_connections: '100', work_mem: '4MB', port: '1' },
       local: { max_connections: '10', work_mem: '8MB', cluster_name: 'x' },
@@ -30,7 +30,7 @@ describe('what a member runs with', () => {
   });
 });
 
-describe('a standby whose values are lower than its primary asks for', () => {
+describe('a standby with values below those of its primary', () => {
   const log = 'DETAIL:  max_connections = 50 is a lower setting than on the primary server, where its value was 100.\n';
 
   it('starts with its original ones', () => {
@@ -43,19 +43,19 @@ describe('a standby whose values are lower than its primary asks for', () => {
     });
   });
 
-  it('without any, with what its log asks for, be it of a parameter that is not set', () => {
+  it('without any, with the values in its log, also for an unset parameter', () => {
     expect(raisedToPrimary({ max_connections: '50' }, {}, log)).toEqual({ max_connections: '100' });
     const other = 'max_worker_processes = 8 is a lower setting than on the primary server, where its value was 16.';
     expect(raisedToPrimary({}, {}, other)).toEqual({ max_worker_processes: '16' });
   });
 
-  it('cannot when the log names nothing to be raised', () => {
+  it('cannot start if the log names no parameter', () => {
     expect(raisedToPrimary({ max_connections: '50' }, { max_connections: '100' }, 'PANIC')).toBeUndefined();
     expect(raisedToPrimary({ max_connections: '100' }, {}, log)).toBeUndefined();
   });
 });
 
-describe('a value that PostgreSQL would not start with', () => {
+describe('a value that PostgreSQL would refuse at its start', () => {
   const catalog: Catalog = new Map([
     ['jit', kind('bool')],
     ['work_mem', kind('integer')],
@@ -78,11 +78,11 @@ describe('a value that PostgreSQL would not start with', () => {
     ['block_size', '8192', false],
     ['no_such_parameter', '1', false],
     ['an_extension.setting', 'anything', true],
-  ])('%s = %s is taken: %s', (name, value, isTaken) => {
+  ])('%s = %s is accepted: %s', (name, value, isTaken) => {
     expect(whyUnusable(name, value, catalog) === undefined).toBe(isTaken);
   });
 
-  it('is left out, and everything is taken before a server was asked', () => {
+  it('is left out, and every value is accepted before a server was queried', () => {
     const parameters = { jit: 'perhaps', work_mem: '4MB' };
     expect(usable(parameters, catalog)).toEqual({ work_mem: '4MB' });
     expect(usable(parameters, undefined)).toEqual(parameters);

@@ -6,7 +6,7 @@ const PENDING = { max_connections: { oldValue: '100', newValue: '150' } };
 const REPLICA: RestartSubject = { role: 'replica', serverVersion: 180_004, pendingRestart: {} };
 
 describe('a restart', () => {
-  it('needs every condition that is given', () => {
+  it('needs every given condition', () => {
     expect(whyNoRestart({}, REPLICA)).toBeUndefined();
     expect(whyNoRestart({ role: 'replica', postgresVersion: '18.5' }, REPLICA)).toBeUndefined();
     expect(whyNoRestart({ role: 'replica', postgresVersion: '18.5', isPendingOnly: true }, REPLICA)).toContain(
@@ -45,7 +45,7 @@ describe('a scheduled restart', () => {
     expect(judgeSchedule(scheduled, 'then', after)).toBe('now');
   });
 
-  it('is void when PostgreSQL was restarted since', () => {
+  it('is void if PostgreSQL was restarted since', () => {
     expect(judgeSchedule(scheduled, 'later', before)).toBe('void');
     expect(judgeSchedule(scheduled, undefined, after), 'a stopped one was not').toBe('now');
   });

@@ -16,7 +16,7 @@ it('has a default for everything', () => {
   expect(readSettings(DEFAULT_CONFIG)).toEqual({ ...readSettings({}), parameters: { max_connections: '100' } });
 });
 
-it('reads seconds, digits in a string and the words for truth', () => {
+it('reads seconds, digits in a string and the words for true and false', () => {
   const settings = readSettings({ ttl: '30', loop_wait: 0.5, pause: 'on', failsafe_mode: true });
   expect(settings).toMatchObject({ ttlMs: 30_000, loopWaitMs: 500, isPaused: true, isFailsafeMode: true });
 });
@@ -39,7 +39,7 @@ it('knows a standby cluster by its key, with a source or without', () => {
   expect(readSettings({ standby_cluster: source }).standbyCluster).toEqual({ host: '10.0.0.1', port: 5433 });
 });
 
-it('makes text of parameters, as PostgreSQL writes them, and leaves out what is no value', () => {
+it('converts parameters to text, as PostgreSQL writes them, and leaves out invalid values', () => {
   const parameters = { Work_Mem: '4MB', max_connections: 50, jit: false, archive_mode: true, odd: null, list: [] };
   expect(readSettings({ postgresql: { parameters } }).parameters).toEqual({
     work_mem: '4MB',

@@ -15,7 +15,7 @@ function aSession(config = {}) {
   return { clock, store, session };
 }
 
-it('has the lock for ttl since it last refreshed it', async () => {
+it('has the lock for ttl since its last refresh', async () => {
   const { clock, session } = aSession();
   expect(session.hasLock()).toBe(false);
   expect(session.acquire()).toBe(true);
@@ -30,7 +30,7 @@ it('has the lock for ttl since it last refreshed it', async () => {
   expect(await session.heartbeat(nobody)).toEqual({ kind: 'free', freeMs: 700 });
 });
 
-it('knows where another leader is, once that has said so', async () => {
+it('knows the address of another leader after that one has reported it', async () => {
   const { store, session } = aSession();
   store.acquire('pg-2', 5000);
   expect(session.acquire()).toBe(false);
@@ -40,7 +40,7 @@ it('knows where another leader is, once that has said so', async () => {
   expect(await session.heartbeat(nobody)).toEqual({ kind: 'held', by: 'pg-2', address });
 });
 
-it('counts how long the store is silent, and keeps what it read last', async () => {
+it('counts the silence of the store, and keeps its last read', async () => {
   const { clock, store, session } = aSession({ ttl: 7 });
   session.acquire();
   await session.heartbeat(nobody);
@@ -53,7 +53,7 @@ it('counts how long the store is silent, and keeps what it read last', async () 
   expect(session.hasLock()).toBe(false);
 });
 
-it('in failsafe mode has the lock for as long as everybody answers', async () => {
+it('in failsafe mode has the lock for as long as every member answers', async () => {
   const { clock, store, session } = aSession({ failsafe_mode: true });
   session.acquire();
   store.setOutage(true);
@@ -69,7 +69,7 @@ it('in failsafe mode has the lock for as long as everybody answers', async () =>
   expect(session.isFailsafeActive()).toBe(false);
 });
 
-it('ends the switchover that made it leader, voids one that was planned for another, keeps its own', () => {
+it('ends the switchover that made it leader, voids a plan for another, keeps its own', () => {
   const { store, session } = aSession();
   const at = new Date(Date.now() + 60_000).toISOString();
   store.writeSwitchover({ from: 'pg-1', to: 'pg-2', at });
@@ -85,7 +85,7 @@ it('ends the switchover that made it leader, voids one that was planned for anot
   expect(store.read()?.switchover, 'one that nobody took up').toBeUndefined();
 });
 
-it('gives the lock back, or lets it run out', () => {
+it('releases the lock, or lets it expire', () => {
   const { store, session } = aSession();
   session.acquire();
   session.lose('expire');

@@ -13,7 +13,7 @@ function aStore() {
   return { clock, store, told: () => told };
 }
 
-it('gives the lock to one, again to the same, and to nobody else before it runs out', async () => {
+it('gives the lock to one holder, again to the same, and to no other before it expires', async () => {
   const { clock, store } = aStore();
   expect(store.acquire('pg-1', TTL_MS)).toBe('acquired');
   expect(store.acquire('pg-2', TTL_MS)).toBe('held');
@@ -35,7 +35,7 @@ it('lets only the holder refresh, and only in time', async () => {
   expect(store.refresh('pg-1', TTL_MS)).toBe('lost');
 });
 
-it('tells the watchers of a lock that is taken, released or has run out, once each', async () => {
+it('notifies the watchers once when a lock is taken, released or expired', async () => {
   const { clock, store, told } = aStore();
   store.acquire('pg-1', TTL_MS);
   expect(told()).toBe(1);
@@ -53,7 +53,7 @@ it('tells the watchers of a lock that is taken, released or has run out, once ea
   expect(clock.pending()).toBe(0);
 });
 
-it('answers nobody and changes nothing while it is down', async () => {
+it('answers no call and changes nothing while it is down', async () => {
   const { clock, store, told } = aStore();
   store.acquire('pg-1', TTL_MS);
   store.setOutage(true);
@@ -70,7 +70,7 @@ it('answers nobody and changes nothing while it is down', async () => {
   expect(store.read()).toMatchObject({ leader: 'pg-1', config: { ttl: 5 }, members: [] });
 });
 
-it('forgets a member that says nothing for its ttl, and lists the others in the order of their numbers', async () => {
+it('forgets a member that is silent for its ttl, and lists the others in the order of their numbers', async () => {
   const { clock, store, told } = aStore();
   store.publish(aMember('pg-10'), TTL_MS);
   store.publish(aMember('pg-2'), TTL_MS);
@@ -89,7 +89,7 @@ it('leaves no timer when it is closed', () => {
   expect(clock.pending()).toBe(0);
 });
 
-it('keeps every lease during an outage, and begins it anew after', async () => {
+it('keeps every lease during an outage, and restarts it afterwards', async () => {
   const { clock, store } = aStore();
   store.acquire('pg-1', TTL_MS);
   store.publish(aMember('pg-1'), TTL_MS);
@@ -105,7 +105,7 @@ it('keeps every lease during an outage, and begins it anew after', async () => {
   expect(store.read()).toMatchObject({ leader: undefined, members: [] });
 });
 
-it('gives nothing back after an outage that had run out before it', async () => {
+it('restores no lease after an outage that had expired before it', async () => {
   const { clock, store } = aStore();
   store.acquire('pg-1', TTL_MS);
   store.publish(aMember('pg-1'), TTL_MS);

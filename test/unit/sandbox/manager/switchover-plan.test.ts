@@ -34,7 +34,7 @@ describe('a switchover', () => {
     });
   });
 
-  it('is invalid to itself, and not possible while paused without a candidate or at a later time', () => {
+  it('is invalid to itself, and impossible while paused without a candidate or with a schedule', () => {
     expect(whyNoSwitchover(request({ candidate: 'pg-1' }), aCluster(), SETTINGS)).toMatchObject({ kind: 'invalid' });
     expect(whyNoSwitchover(request(), aCluster(), PAUSED)).toMatchObject({ kind: 'paused' });
     expect(whyNoSwitchover(request({ candidate: 'pg-2' }), aCluster(), PAUSED)).toBeUndefined();
@@ -43,7 +43,7 @@ describe('a switchover', () => {
     expect(whyNoSwitchover(later, aCluster(), PAUSED)).toMatchObject({ kind: 'paused' });
   });
 
-  it('goes to a synchronous standby only, when there is synchronous mode', () => {
+  it('goes to a synchronous standby only, in synchronous mode', () => {
     const settings = readSettings({ synchronous_mode: true });
     const cluster = aCluster({ synchronous: ['pg-3'] });
     expect(candidates(undefined, cluster, settings)).toEqual(['pg-3']);
@@ -55,13 +55,13 @@ describe('a switchover', () => {
   });
 });
 
-it('a failover is possible without a leader, to a member that exists and does not lead', () => {
+it('a failover is possible without a leader, to an existing member that does not lead', () => {
   expect(whyNoFailover('pg-2', aCluster({ leader: undefined }))).toBeUndefined();
   expect(whyNoFailover('pg-1', aCluster())).toMatchObject({ kind: 'refused' });
   expect(whyNoFailover('pg-9', aCluster())).toEqual({ kind: 'refused', text: 'candidate does not exist' });
 });
 
-it('somebody has to answer with a position and without the tag nofailover', () => {
+it('one member must answer with a position and without the tag nofailover', () => {
   const good = { name: 'pg-2', kind: 'answered', isPrimary: false, position: 5, isNoFailover: false } as const;
   expect(whyNobodyIsGood('switchover', [{ name: 'pg-3', kind: 'silent' }, good])).toBeUndefined();
   const text = 'switchover is not possible: no good candidates have been found';

@@ -4,14 +4,14 @@ import { mergeHistory } from '../../../../src/sandbox/manager/timeline-history.t
 const NOW = new Date('2026-07-01T10:00:00.123Z');
 const FIRST = { timeline: 1, endedAt: 0x3000148, reason: 'no recovery target specified' };
 
-it('tells of a new timeline when it was made and who leads on it', () => {
+it('reports the time and the leader of a new timeline', () => {
   const text = '1\t0/3000148\tno recovery target specified\n';
   expect(mergeHistory(text, [], 'pg-2', NOW)).toEqual([
     { ...FIRST, createdAt: '2026-07-01T10:00:00.123000+00:00', newLeader: 'pg-2' },
   ]);
 });
 
-it("keeps what it knows of older ones, and takes the file's word where the two differ", () => {
+it('keeps its facts about older ones, and prefers the file where the two differ', () => {
   const known = [{ ...FIRST, createdAt: 'then', newLeader: 'pg-3' }];
   const text = '1\t0/3000148\tno recovery target specified\n\n2\t1/4000000\tno recovery target specified\n';
   const merged = mergeHistory(text, known, 'pg-1', NOW);

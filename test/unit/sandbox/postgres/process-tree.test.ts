@@ -4,7 +4,7 @@ import { freezeTree, killTree, thawTree } from '../../../../src/sandbox/postgres
 import { descendants, listProcesses } from '../../../../src/sandbox/postgres/processes.ts';
 import { waitUntil } from '../../../support/patroni/wait.ts';
 
-/** A process, two children, one of them in a session of its own with a child, as backends are. */
+/** A process with two children; one child has its own session and a child, like backends. */
 async function tree(): Promise<{ root: number; all: readonly number[] }> {
   const program = "sleep 600 & setsid sh -c 'sleep 600; exit' & wait";
   const child = spawn('sh', ['-c', program], { stdio: 'ignore' });
@@ -25,7 +25,7 @@ async function stopped(pids: readonly number[]): Promise<readonly boolean[]> {
   return (await listProcesses()).filter(({ pid }) => pids.includes(pid)).map(({ isStopped }) => isStopped);
 }
 
-test('every process below is frozen, and thawed', async () => {
+test('every process below is frozen and thawed', async () => {
   const { root, all } = await tree();
   await freezeTree(root);
   await waitUntil('all frozen', async () => (await stopped(all)).every(Boolean), { timeoutMs: 2_000 });
@@ -40,7 +40,7 @@ test('every process below is killed, frozen or not', async () => {
     if (isFrozen) await freezeTree(root);
     await killTree(root);
     expect(await stopped(all)).toEqual([]);
-    // Once more: there is nothing, and that is no error.
+    // A second call finds no process, and that is no error.
     await killTree(root);
   }
 });

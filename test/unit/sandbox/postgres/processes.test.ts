@@ -13,14 +13,14 @@ import { itUnless } from '../../../support/runner/unless-missing.ts';
 
 const of = (pid: number, parent: number): ProcessEntry => ({ pid, parent, isStopped: false });
 
-test('/proc: the name may hold anything, a zombie is gone', () => {
+test('/proc: the name may contain any character, a zombie counts as gone', () => {
   expect(parseStat(7, '7 (postgres) S 3 7 7 0')).toEqual({ pid: 7, parent: 3, isStopped: false });
   expect(parseStat(7, '7 (a) T 9 (b)) T 3 7 7 0')).toEqual({ pid: 7, parent: 3, isStopped: true });
   expect(parseStat(7, '7 (postgres) Z 1 7 7 0')).toBeUndefined();
   expect(parseStat(7, '')).toBeUndefined();
 });
 
-test('ps, where there is no /proc', () => {
+test('ps, on systems without /proc', () => {
   const output = '    1     0 Ss\n  501     1 T+\n  502   501 Z\n\n';
   expect(parsePs(output)).toEqual([
     { pid: 1, parent: 0, isStopped: false },
@@ -28,7 +28,7 @@ test('ps, where there is no /proc', () => {
   ]);
 });
 
-test('descendants, whatever the order', () => {
+test('descendants in any order', () => {
   expect(descendants(10, [of(12, 11), of(11, 10), of(20, 1), of(13, 12), of(14, 10)])).toEqual([11, 14, 12, 13]);
   expect(descendants(99, [of(12, 11)])).toEqual([]);
 });

@@ -6,19 +6,19 @@ import {
   upstreamText,
 } from '../../../../src/sandbox/postgres/settings-files.ts';
 
-test('values are quoted as the configuration file wants it', () => {
+test('values are quoted for the configuration file', () => {
   expect(parametersText({ work_mem: '4MB', search_path: `"$user", 'it''s', C:\\x` })).toBe(
     `work_mem = '4MB'\nsearch_path = '"$user", ''it''''s'', C:\\\\x'\n`,
   );
   expect(parametersText({ log_line_prefix: 'a\nb' })).toBe("log_line_prefix = 'a\\nb'\n");
 });
 
-test('what the sandbox owns and what can be no name is left out', () => {
+test('parameters of the sandbox and invalid names are left out', () => {
   const owned = Object.fromEntries(OWNED_PARAMETERS.map((name) => [name.toUpperCase(), '1']));
   expect(parametersText({ ...owned, 'x = 1\ninclude': 'y', '': '1', 'my.option': '2' })).toBe("my.option = '2'\n");
 });
 
-test('primary_conninfo, empty for a standby that follows nobody', () => {
+test('primary_conninfo, empty for a standby without an upstream', () => {
   const superuser = { user: 'postgres', password: "it's" };
   expect(upstreamText(undefined, superuser)).toBe("primary_conninfo = ''\n");
   // Quoted twice: for the connection string, then for the file.
@@ -27,7 +27,7 @@ test('primary_conninfo, empty for a standby that follows nobody', () => {
   );
 });
 
-test('every argument of the command line is owned', () => {
+test('every argument of the command line belongs to the sandbox', () => {
   const names = ownedArguments('/d', 'node-1', '127.0.0.1', 20_001)
     .filter((argument) => argument.includes('='))
     .map((argument) => argument.split('=')[0]);

@@ -10,7 +10,7 @@ test('the version as PostgreSQL writes it', () => {
   expect(parseVersion('usage: postgres')).toBeUndefined();
 });
 
-test('why programs do not run, and what would help', () => {
+test('the reason why programs do not run, and the remedy', () => {
   expect(explain(BIN, { code: 'ENOENT', output: 'spawn ENOENT' })).toMatch(/glibc.*Alpine.*`system`/);
   expect(explain(BIN, { code: 127, output: 'error while loading shared libraries: libicuuc.so.60' })).toMatch(
     /libicuuc\.so\.60.*--ignore-scripts.*npm rebuild/,

@@ -5,7 +5,7 @@ import { WriteBatch } from '../../../../../src/proxy/relay/direct/write-batch.ts
 import { FakePipeEnd } from '../../../../support/fakes/fake-pipe-end.ts';
 import { freeReadBuffers } from '../../../../support/sockets/free-read-buffers.ts';
 
-/** As long as a small buffer: it is written at once, and a large buffer is lent for what comes next. */
+/** As long as a small buffer: it is written at once, and the next read uses a large buffer. */
 const FULL = 1024;
 
 class Lab {
@@ -19,7 +19,7 @@ class Lab {
     this.pipe = new DirectPipe(this.source, this.sink, batch);
   }
 
-  /** Everything is sent on. */
+  /** Everything is sent. */
   flow(): this {
     this.pipe.start({ receive: (bytes) => this.pipe.send(bytes) });
     return this;
@@ -32,13 +32,13 @@ beforeEach(() => {
   lab = new Lab();
 });
 
-/** Somebody else has words for the end of this turn: whatever little comes now is gathered too. */
+/** Another writer has bytes for the end of this turn, so even a small write is gathered. */
 function openBatch(batch: WriteBatch): void {
   batch.add({ flush: () => true }, Buffer.from('others'));
 }
 
-describe('what waits for the kernel', () => {
-  test('keeps its buffer: what another session says meanwhile is not read into it', () => {
+describe('bytes that wait for the kernel', () => {
+  test('keep their buffer: other sessions do not read into it', () => {
     lab.flow().sink.takesAtOnce = false;
     lab.source.hear('a'.repeat(FULL));
     const other = new Lab().flow();
@@ -48,7 +48,7 @@ describe('what waits for the kernel', () => {
     expect(other.sink.taken()).toBe('b'.repeat(FULL));
   });
 
-  test('stops the reading until the last of it is written', () => {
+  test('stop the reading until the last of them is written', () => {
     lab.flow().sink.takesAtOnce = false;
     lab.pipe.send(Buffer.from('one'));
     lab.pipe.send(Buffer.from('two'));
@@ -60,7 +60,7 @@ describe('what waits for the kernel', () => {
     expect(lab.sink.taken()).toBe('onetwo');
   });
 
-  test('comes before the end of the sink, which is told once', () => {
+  test('come before the end of the sink, which happens once', () => {
     let ends = 0;
     lab.flow().sink.takesAtOnce = false;
     lab.pipe.send(Buffer.from('one'));
@@ -75,7 +75,7 @@ describe('what waits for the kernel', () => {
     expect(ends).toBe(1);
   });
 
-  test('ends nobody once the sink is another’s', () => {
+  test('end no sink that belongs to another pipe', () => {
     let ends = 0;
     lab.flow().sink.takesAtOnce = false;
     lab.pipe.send(Buffer.from('one'));
@@ -86,8 +86,8 @@ describe('what waits for the kernel', () => {
   });
 });
 
-describe('what is gathered', () => {
-  test('is written at the end of the turn', async () => {
+describe('gathered bytes', () => {
+  test('are written at the end of the turn', async () => {
     lab.flow();
     openBatch(lab.batch);
     lab.source.hear('little');
@@ -96,7 +96,7 @@ describe('what is gathered', () => {
     expect(lab.sink.taken()).toBe('little');
   });
 
-  test('is written before what comes behind it in the same turn', () => {
+  test('are written before later bytes of the same turn', () => {
     lab.flow();
     openBatch(lab.batch);
     lab.source.hear('little');
@@ -104,7 +104,7 @@ describe('what is gathered', () => {
     expect(lab.sink.taken()).toBe(`little${'x'.repeat(FULL)}`);
   });
 
-  test('is written before the sink ends', () => {
+  test('are written before the sink ends', () => {
     lab.flow();
     openBatch(lab.batch);
     lab.source.hear('little');
@@ -113,7 +113,7 @@ describe('what is gathered', () => {
     expect(before).toBe('little');
   });
 
-  test('is dropped with the pipe', async () => {
+  test('are dropped with the pipe', async () => {
     lab.flow();
     openBatch(lab.batch);
     lab.source.hear('little');
@@ -135,7 +135,7 @@ describe('large buffers', () => {
   test.each([
     ['little', 10],
     ['much', 2000],
-  ])('come back once when the session is over in the middle of a read of %s', (_, length) => {
+  ])('come back once if the session ends in the middle of a read of %s', (_, length) => {
     const free = freeReadBuffers();
     lab.pipe.start({
       receive: (bytes) => {
@@ -151,7 +151,7 @@ describe('large buffers', () => {
     expect(freeReadBuffers()).toBe(free);
   });
 
-  test('come back once when the session is over while bytes wait', () => {
+  test('come back once if the session ends while bytes wait', () => {
     const free = freeReadBuffers();
     lab.flow().source.hear('x'.repeat(FULL));
     lab.sink.takesAtOnce = false;

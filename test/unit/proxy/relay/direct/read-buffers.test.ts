@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { readBuffers } from '../../../../../src/proxy/relay/direct/read-buffers.ts';
 import { freeReadBuffers } from '../../../../support/sockets/free-read-buffers.ts';
 
-test('a buffer that came back is lent again, one that was forgotten never', () => {
+test('a returned buffer is lent again, a forgotten one never', () => {
   const [kept, forgotten] = [readBuffers.large(), readBuffers.large()];
   readBuffers.forget(forgotten);
   readBuffers.giveBack(kept);
@@ -13,7 +13,7 @@ test('a buffer that came back is lent again, one that was forgotten never', () =
   for (const buffer of [next, other]) readBuffers.giveBack(buffer);
 });
 
-test('a socket that fills a small buffer gets a large one, and keeps it while reads are longer than a small one', () => {
+test('a socket that fills a small buffer gets a large one, and keeps it during long reads', () => {
   const free = freeReadBuffers();
   const small = readBuffers.small();
   expect(readBuffers.next(small, small.bytes.length - 1)).toBe(small);
@@ -26,7 +26,7 @@ test('a socket that fills a small buffer gets a large one, and keeps it while re
   expect(freeReadBuffers()).toBe(free);
 });
 
-test('a view is of the bytes that were read', () => {
+test('a view covers the bytes of the read', () => {
   const buffer = readBuffers.small();
   buffer.bytes.set(Buffer.from('hello'));
   expect(Buffer.from(buffer.filled(5)).toString()).toBe('hello');

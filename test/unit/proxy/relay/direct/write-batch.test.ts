@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { WriteBatch } from '../../../../../src/proxy/relay/direct/write-batch.ts';
 
-/** Somebody with bytes for the kernel, which takes them at once or not. */
+/** A writer with bytes for the kernel, which accepts them at once or not. */
 class Sender {
   readonly written: string[] = [];
   takesAll = true;
@@ -18,7 +18,7 @@ class Sender {
   }
 }
 
-/** Asks until it is open. Returns how often it was not. */
+/** Checks until the batch is open. Returns the number of checks before that. */
 function closedTimes(batch: WriteBatch): number {
   let times = 0;
   while (!batch.isOpen()) times += 1;
@@ -34,7 +34,7 @@ test('batched writers are flushed at the end of the turn, in order', async () =>
   expect(senders.map(({ written }) => written)).toEqual([['word 0'], ['word 1']]);
 });
 
-test('with few writers it is tried now and then; with more it stays on', async () => {
+test('with few writers batching is tried now and then; with more it stays on', async () => {
   const batch = new WriteBatch();
   expect(closedTimes(batch)).toBeGreaterThan(10);
   new Sender().send(batch, 'alone');
@@ -46,7 +46,7 @@ test('with few writers it is tried now and then; with more it stays on', async (
   expect(closedTimes(batch)).toBe(0);
 });
 
-test('bytes are copies, and stay while the kernel has not taken them', async () => {
+test('bytes are copies, and stay until the kernel has accepted them', async () => {
   const batch = new WriteBatch();
   const sender = new Sender();
   sender.takesAll = false;
@@ -59,7 +59,7 @@ test('bytes are copies, and stay while the kernel has not taken them', async () 
   expect(Buffer.from(waiting).toString()).toBe('first');
 });
 
-test('a writer that fails does not keep back the bytes of the others, and the next turn is written as ever', () => {
+test('a writer that fails does not delay the bytes of the others, and the next turn is written as usual', () => {
   vi.useFakeTimers({ toFake: ['setImmediate'] });
   try {
     const batch = new WriteBatch();
