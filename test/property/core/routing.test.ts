@@ -1,4 +1,4 @@
-// The properties of guarantees.md over random histories. Each title quotes its property.
+// The properties of guarantees.md over random histories. Each title names its property.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';

@@ -86,7 +86,7 @@ test('settings that need a restart are named and keep their value; the others ap
   expect(config.log).toEqual({ level: 'warn', format: 'auto' });
 });
 
-test('a bound listener keeps its sharing mode', () => {
+test('a new sharing mode of a bound listener needs a restart', () => {
   const before = 'listeners: [{ address: 127.0.0.1:6432, pool: write }]';
   const { config, changed, needsRestart } = from(before, before.replace(' }', ', reuse_port: true }'));
   expect([changed, needsRestart]).toEqual([[], ['listeners']]);

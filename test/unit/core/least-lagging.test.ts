@@ -138,7 +138,7 @@ describe('the other values', () => {
     expect(openIn(lent, 'read')).toEqual(['pg-1']);
   });
 
-  test('refuse: no member, even with a fallback, and the primary replaces no member', () => {
+  test('refuse: no member, even with a fallback, and the primary takes no new reads', () => {
     const closed = table({ whenAllLagging: 'refuse', fallback: FALLBACK }, ...lagging(150, 100));
     expect(routeOf(closed, 'read')).toEqual({ kind: 'closed' });
     expect(standingIn(closed, 'read', 'pg-1')).toBe('keep fallback');

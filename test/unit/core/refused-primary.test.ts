@@ -170,7 +170,7 @@ describe('a primary on a lower timeline', () => {
     expect(missing(80_100, ...two)).toEqual(['pg-3 reports timeline 5 as a primary']);
   });
 
-  test('a primary on the highest timeline that answers prevents any acceptance', () => {
+  test('no member counts as refused while a primary on the highest timeline answers', () => {
     const rival = lower(20, 60, (at) => [
       isPrimary('pg-1', at, { timeline: 5 }),
       isPrimary('pg-2', at, { timeline: 6 }),

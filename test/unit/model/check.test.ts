@@ -59,7 +59,7 @@ describe('parameters of an endpoint', () => {
     ['/replica?tag_zone=a=b', 'a=b', '/replica?tag_zone=a%3Db'],
     ['/replica?tag_zone=a?b', 'a?b', '/replica?tag_zone=a%3Fb'],
     ['/replica?tag_zone=a+b', 'a+b', '/replica?tag_zone=a%2Bb'],
-  ])('%s asks for the value %j and is sent as %s', (text, value, sent) => {
+  ])('%s expects the value %j and is sent as %s', (text, value, sent) => {
     const check = aCheck(text);
     expect(check.tags.get('zone')).toBe(value);
     expect(check.text).toBe(sent);

@@ -15,7 +15,7 @@ describe('a question about ages', () => {
 });
 
 describe('answers hold until the first of them would change', () => {
-  test('never, without a question or without a young age', () => {
+  test('forever, without a question or without a young age', () => {
     const ages = agesAt(10_000);
     expect(ages.validUntil()).toBe(Infinity);
     ages.isYoung(undefined, 5000);
@@ -23,7 +23,7 @@ describe('answers hold until the first of them would change', () => {
     expect(ages.validUntil()).toBe(Infinity);
   });
 
-  test('otherwise at the earliest change', () => {
+  test('or until the earliest change', () => {
     const ages = agesAt(1000);
     ages.isYoung(900, 5000);
     ages.isYoung(500, 600);

@@ -73,7 +73,7 @@ it('gets sessions at once after an operator accepts it, and only a refused membe
   expect(lab.monitor.accept('timeline')).toEqual({ kind: 'impossible', refused: [] });
 });
 
-it('an operator accepts one of two only after the other has left', async () => {
+it('an operator can accept one of two only after the other has left', async () => {
   const lab = await takenBack('silent');
   lab.set('pg-3', { role: 'primary', timeline: 1 });
   lab.monitor.refresh();

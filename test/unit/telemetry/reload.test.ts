@@ -59,7 +59,7 @@ test('a later pool has its series from then on; a known one keeps its counts', a
   expect(exposition).toContain('pointsman_cancels_forwarded_total{pool="reports",key="known"} 0\n');
 });
 
-test('the gauge reports the way of reading from clients', async () => {
+test('the gauge reports the relay in use', async () => {
   const { count, text } = metrics();
   count({ kind: 'relay_chosen', isOn: true });
   expect(await text()).toContain('pointsman_relay_direct 1\n');

@@ -85,7 +85,7 @@ test('a later drain reads its limit at its start, and does not start if it is ov
   expect(clock.pending()).toBe(0);
 });
 
-test('a drain under the same key replaces the first, also before the start of the first', async () => {
+test('a drain under the same key replaces the first, also if the decision just before its start adds it', async () => {
   const replacement = aDrain({ sessions: () => [busy], limitMs: () => 100 });
   drains.start(aDrain());
   drains.start(aDrain({ afterMs: 50 }));

@@ -82,7 +82,7 @@ describe('/readiness', () => {
     expect(ready('tag_zone=eu-2', aReplica({ tags: { noloadbalance: true } }))).toBe(true);
   });
 
-  test('without a picture of the cluster only in failsafe mode', () => {
+  test('without a view of the cluster only in failsafe mode', () => {
     expect(ready('', aReplica({ cluster: undefined }))).toBe(false);
     expect(ready('', aReplica({ cluster: undefined, isFailsafeActive: true }))).toBe(true);
   });

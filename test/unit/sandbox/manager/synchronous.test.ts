@@ -24,7 +24,7 @@ it('has all of them in a quorum, and none without the mode or without a standby'
   expect(chooseSynchronous('on', [], aCluster())).toEqual({ synchronous: [], quorum: [] });
 });
 
-it('sets PostgreSQL', () => {
+it('becomes the text of synchronous_standby_names', () => {
   expect(standbyNames({ synchronous: ['pg-2'], quorum: [] })).toBe('FIRST 1 ("pg-2")');
   expect(standbyNames({ synchronous: [], quorum: ['pg-2', 'pg-3'] })).toBe('ANY 1 ("pg-2","pg-3")');
   expect(standbyNames({ synchronous: [], quorum: [] })).toBe('');

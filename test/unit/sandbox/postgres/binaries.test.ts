@@ -56,7 +56,7 @@ test('a directory: all three programs must be in it', async () => {
   });
 });
 
-test('Windows gets a list of supported systems', async () => {
+test('on Windows the error recommends a supported system', async () => {
   expect(await findBinaries('embedded', { platform: 'win32' })).toMatchObject({ why: expect.stringContaining('WSL') });
 });
 

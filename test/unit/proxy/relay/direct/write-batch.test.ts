@@ -18,7 +18,7 @@ class Sender {
   }
 }
 
-/** Checks until the batch is open. Returns the number of checks before that. */
+/** Counts the checks until the batch is open. */
 function closedTimes(batch: WriteBatch): number {
   let times = 0;
   while (!batch.isOpen()) times += 1;
