@@ -47,7 +47,12 @@ describe('the actions for the step to the next table', () => {
     ['a tag', 1100, [isReplica('pg-2', 1000, { noloadbalance: true })], ['read pg-2 tagged_out drain pg-2']],
     ['silence below the grace', 14_999, [], []],
     ['silence', 15_000, [isPrimary('pg-1', 14_000)], ['read pg-2 silent close pg-2']],
-    ['a stranger at the address', 1100, [isReplica('pg-2', 1000, { scope: 'x' })], ['read pg-2 removed drain pg-2']],
+    [
+      'a foreign server at the address',
+      1100,
+      [isReplica('pg-2', 1000, { scope: 'x' })],
+      ['read pg-2 removed drain pg-2'],
+    ],
     [
       'a member that is gone',
       16_000,

@@ -201,11 +201,15 @@ describe('scenario 8: a frozen API with a PostgreSQL that accepts connections', 
   test.each([
     ['vouching is switched off', aPolicy({ probe: { vouching: false } }), [frozen, vouch]],
     ['PostgreSQL does not accept', POLICY, [silent({ at: 20_000, postgres: 'silent' }), vouch]],
-    ['PostgreSQL was not asked', POLICY, [silent({ at: 20_000, postgres: 'unknown' }), vouch]],
-    ['nobody vouches', POLICY, [frozen]],
+    ['PostgreSQL was not probed', POLICY, [silent({ at: 20_000, postgres: 'unknown' }), vouch]],
+    ['no member vouches', POLICY, [frozen]],
     ['its own last word was no', POLICY, [answered({ at: 19_000, status: 503 }), frozen, vouch]],
     ['its own last word was not now', POLICY, [answered({ at: 19_000, body: { state: 'stopping' } }), frozen, vouch]],
-    ['who vouched now sees no leader', POLICY, [frozen, vouch, isReplica('pg-2', 20_150, { clusterUnlocked: true })]],
+    [
+      'the vouching member now sees no leader',
+      POLICY,
+      [frozen, vouch, isReplica('pg-2', 20_150, { clusterUnlocked: true })],
+    ],
   ])('not when %s', (_, policy, history) => {
     expect(openIn(aTable(policy, 20_200, ...ROUND, ...history), 'write')).toEqual([]);
   });

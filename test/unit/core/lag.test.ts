@@ -27,7 +27,7 @@ describe('lag at the instant of each position of the replica, newest first', () 
       replicaAt([210, 800], [110, 100]),
       [100, 400],
     ],
-    ['no more than asked for', [location(0, 9)], replicaAt([4, 1], [3, 1], [2, 1]), [8, 8]],
+    ['no more than the requested number', [location(0, 9)], replicaAt([4, 1], [3, 1], [2, 1]), [8, 8]],
     ['no primary, no lag', [], replicaAt([100, 400]), [undefined]],
     ['no replica, no lag', [location(100, 900)], replicaAt(), []],
   ])('%s', (_, primary, replica, lags) => {

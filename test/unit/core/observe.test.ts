@@ -125,7 +125,7 @@ describe('a probe that is older than the newest applied one is discarded', () =>
 
 describe('a no and a yes of one instant', () => {
   test.each([
-    ['the check said no', answered({ at: 100, status: 503 })],
+    ['the check failed', answered({ at: 100, status: 503 })],
     ['the body of another check ruled it out', isReplica('pg-1', 100)],
   ])('%s: a yes to a probe that started at the same instant does not bring the member back', (_, no) => {
     const snapshot = aSnapshot(POLICY, aList(0, 'pg-1'), no, isPrimary('pg-1', 100));
@@ -272,7 +272,7 @@ describe('the next check of the round', () => {
 
   test.each([
     ['a failure', silent({ at: 100 })],
-    ['a stranger at the address', isPrimary('pg-1', 100, { scope: 'billing' })],
+    ['a foreign server at the address', isPrimary('pg-1', 100, { scope: 'billing' })],
   ])('%s ends the round', (_, observation) => {
     const snapshot = aSnapshot(POLICY, aList(0, 'pg-1'), observation);
     expect(nextCheck(POLICY, recordOf(snapshot, 'pg-1'), 100, NOBODY_SOUGHT)).toBeUndefined();

@@ -118,12 +118,12 @@ describe('a primary on a lower timeline', () => {
       ['pg-3 reports timeline 6'],
     ],
     [
-      'another member that answers says no timeline',
+      'another member answers without a timeline',
       lower(20, 120, (at) => [...without('pg-3')(at), noTimeline('pg-3', at)]),
       ['pg-3 reports timeline unknown'],
     ],
     [
-      'nobody but itself names it leader',
+      'no other member names it leader',
       lower(20, 120, (at) => [...everybody(at).filter(({ kind }) => kind !== 'leader'), named('pg-1', 'pg-1', at)]),
       ["no other member's /cluster names pg-1 as the leader"],
     ],
@@ -133,7 +133,7 @@ describe('a primary on a lower timeline', () => {
       ["no other member's /cluster names pg-1 as the leader"],
     ],
     [
-      'a document comes from nobody who is known',
+      'a document comes from an unknown source',
       lower(20, 120, (at) => [...everybody(at).filter(({ kind }) => kind !== 'leader'), named('pg-1', 'pg-9', at)]),
       ["no other member's /cluster names pg-1 as the leader"],
     ],

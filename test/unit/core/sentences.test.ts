@@ -84,7 +84,7 @@ describe('a member of the pool of the primary', () => {
     ],
     ['a no', 1100, [answered({ at: 1000, status: 503 })], 'answered 503 to /primary 100 ms ago'],
     [
-      'a yes whose body says otherwise',
+      'a yes with a different body',
       1100,
       [answered({ at: 1000, body: { role: 'primary', state: 'stopping' } })],
       'PostgreSQL is not running: state stopping; answered 200 to /primary 100 ms ago; ' +
@@ -110,7 +110,7 @@ describe('a member of the pool of the primary', () => {
       'superseded: on timeline 1, a primary was seen on 2; answered 200 to /primary 1.1 s ago',
     ],
     [
-      'somebody else at its address',
+      'a foreign server at its address',
       1100,
       [isPrimary('pg-1', 1000, { scope: 'billing' })],
       'identity mismatch: scope billing, expected lab; reported 100 ms ago',

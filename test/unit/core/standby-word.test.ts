@@ -26,10 +26,10 @@ function isLetThrough(now: Instant, ...observations: readonly Observation[]): bo
 const PROVEN = [isPrimary('pg-1', 100), landing(200), isPrimary('pg-1', 300)] as const;
 
 test.each<[string, boolean | undefined, readonly Observation[]]>([
-  ['nobody landed', false, [isPrimary('pg-1', 100)]],
-  ['not asked since', false, [isPrimary('pg-1', 100), landing(200)]],
-  ['asked in the same instant', false, [isPrimary('pg-1', 100), landing(200), isPrimary('pg-1', 200)]],
-  ['asked since, it calls itself the primary', true, PROVEN],
+  ['no session landed', false, [isPrimary('pg-1', 100)]],
+  ['no probe since', false, [isPrimary('pg-1', 100), landing(200)]],
+  ['a probe at the same instant', false, [isPrimary('pg-1', 100), landing(200), isPrimary('pg-1', 200)]],
+  ['a later probe reports the primary', true, PROVEN],
   [
     'a yes that does not name its role',
     false,

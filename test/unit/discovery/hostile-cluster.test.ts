@@ -19,7 +19,7 @@ test.each([
   ['a metadata address in numbers', { api_url: 'http://2852039166:8008/' }, 'metadata'],
   ['link-local', { api_url: 'http://[fe80::1]:8008/' }, 'link-local'],
   ['loopback, from a private network', { api_url: 'http://127.0.0.1:8008/' }, 'cluster.allow'],
-  ['a stranger in public', { api_url: 'http://203.0.113.5:8008/' }, 'cluster.allow'],
+  ['an unknown public address', { api_url: 'http://203.0.113.5:8008/' }, 'cluster.allow'],
   ['the SSH port', { api_url: 'http://10.0.0.9:22/' }, 'port 22'],
   ['user information', { api_url: 'http://root:secret@10.0.0.9:8008/' }, 'user information'],
   ['another scheme', { api_url: 'gopher://10.0.0.9:8008/' }, 'scheme'],
@@ -42,7 +42,7 @@ test.each([
 test.each([
   ['the SSH port', { port: 22 }, 'port 22'],
   ['a metadata address', { host: '169.254.169.254' }, 'metadata'],
-  ['a stranger', { host: '203.0.113.5' }, 'cluster.allow'],
+  ['an unknown address', { host: '203.0.113.5' }, 'cluster.allow'],
   ['a list of hosts', { host: '10.0.0.1,169.254.169.254' }, 'not one host name'],
   ['a path', { host: '/var/run/postgresql' }, 'not one host name'],
   ['no host', { host: undefined }, 'no host and port'],

@@ -140,7 +140,7 @@ describe('SRV records', () => {
 
   test.each([
     ['none', []],
-    ['the one that says there is none', [record('.')]],
+    ['the one record for no service', [record('.')]],
     ['port 0', [record('pg-1.test', { port: 0 })]],
   ])('%s: discovery fails until a record names a host', async (_, records) => {
     const cluster = fakeCluster({ seeds: [srvSeed(SRV)] });

@@ -3,7 +3,7 @@ import { agesAt } from '../../../src/model/instant.ts';
 
 describe('a question about ages', () => {
   test.each([
-    ['just asked', 1000, 1000, 5000, true],
+    ['at the instant itself', 1000, 1000, 5000, true],
     ['one millisecond before the limit', 5999, 1000, 5000, true],
     ['at the limit', 6000, 1000, 5000, false],
     ['long after', 60_000, 1000, 5000, false],

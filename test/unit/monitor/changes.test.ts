@@ -20,7 +20,7 @@ test.each<[string, PoolPicture]>([
   ['another address', { open: { A: B } }],
   ['a fallback in use', { open: { A }, fallback: { pool: 'write', maxSessions: 1 } }],
   ['members used although all lag', { open: { A }, lagging: { maxSessions: 1 } }],
-  ['nobody', { otherwise: 'closed' }],
+  ['no member', { otherwise: 'closed' }],
 ])('%s is a change', (_, after) => {
   expect(news({ open: { A } }, after)).toEqual(['route_changed']);
 });

@@ -18,7 +18,7 @@ function others(tally: Partial<Tally>): () => Tally {
 test.each([
   ['sessions', { maxSessions: 5 }, { sessions: 4 }],
   ['sessions of one address', { maxSessions: 100, maxSessionsPerAddress: 5 }, { byAddress: new Map([[HERE, 4]]) }],
-  ['clients that have not said what they want', { maxSessions: 100, maxHandshakes: 5 }, { starting: 4 }],
+  ['clients in their handshake', { maxSessions: 100, maxHandshakes: 5 }, { starting: 4 }],
 ])('%s: with four elsewhere and a limit of five there is room for one', (_, bounds, elsewhere) => {
   const admission = new Admission({ limits: () => bounds, clock: new ManualClock(), others: others(elsewhere) });
   expect([admission.admit(HERE, CLIENT).kind, admission.admit(HERE, CLIENT).exceededLimit]).toEqual([

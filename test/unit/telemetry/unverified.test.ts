@@ -13,7 +13,7 @@ const VOUCHED = [...UNHEARD, vouched('pg-1', 'pg-2', 7500)];
 
 test.each([
   ['that is vouched for is unverified', VOUCHED, 1],
-  ['for which nobody vouches is not in use at all', UNHEARD, 0],
+  ['without a vouch is not in use at all', UNHEARD, 0],
 ])('scenario 8: a member %s', async (_, history, value) => {
   const table = aTable(aPolicy(), 8000, ...history);
   const source = {

@@ -115,7 +115,7 @@ test.each('12ACDEGHIKNRSTVWZcdnstv3'.split(''))('type %s of PostgreSQL 18 is kno
 test.each([
   ['a CommandComplete of a megabyte', aMessage('C', Buffer.alloc(1e6))],
   ['a row beyond what PostgreSQL can hold', Buffer.concat([Buffer.from('D'), aNumber(0x4000_0003)])],
-  ['what only a client says', aMessage('Q', Buffer.from('select 1\0'))],
+  ['a message of clients only', aMessage('Q', Buffer.from('select 1\0'))],
   ['TLS', Buffer.from([0x16, 3, 3, 0, 2, 2, 80])],
   ['the one-byte answer to an SSLRequest', Buffer.from('NR\0\0\0\x08')],
 ])('nonsense: %s', (_, bytes) => {

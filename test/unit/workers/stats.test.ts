@@ -88,7 +88,7 @@ const closed: ProxyEvent = {
 };
 
 test.each<[string, ProxyEvent[], object]>([
-  ['one that has said nothing yet', [accepted], { pool: 'write', member: undefined }],
+  ['one without a report', [accepted], { pool: 'write', member: undefined }],
   ['one that has just connected', [accepted, dialed], { pool: 'read', member: 'pg-2' }],
   ['one that is served', [accepted, dialed, opened], { pool: 'read', member: 'pg-2', user: 'app' }],
 ])('the session of a dead worker ends with one event: %s', (_, events, expected) => {

@@ -111,7 +111,7 @@ function aRow(limits: ConstructorParameters<typeof Admission>[0]['limits'], coun
 }
 
 test.each([
-  ['clients that have not said what they want', { maxSessions: 9, maxHandshakes: 3 }],
+  ['clients in their handshake', { maxSessions: 9, maxHandshakes: 3 }],
   ['sessions', { maxSessions: 3 }],
 ])('at the limit of %s, the client with the longest silence is dropped, not the newest', (_, bounds) => {
   const { clock, enter, clients, dropped } = aRow(() => bounds, 3);

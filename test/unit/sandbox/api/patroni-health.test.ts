@@ -43,7 +43,7 @@ const CASES: readonly (readonly [string, string, MemberView, 200 | 503])[] = [
   ['a quorum standby', '/read-only-quorum', aReplica({ syncRole: 'quorum' }), 200],
   ['an alias of its own', '/read-only-synchronous', primary, 200],
   ['an unknown path', '/nothing', primary, 503],
-  ['a document asked for by HEAD', '/cluster', primary, 503],
+  ['a document by HEAD', '/cluster', primary, 503],
   ['the probes by HEAD', '/liveness', primary, 503],
   ['lag beyond', '/replica?lag=1MB', lagging, 503],
   ['lag within', '/replica?lag=4MB', lagging, 200],
