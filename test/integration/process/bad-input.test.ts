@@ -57,8 +57,8 @@ test.each([
 test('scenario 39: a port in use: the error names the address, and bound listeners are closed', async () => {
   const taken = createServer();
   const port = await listen(taken);
-  const listeners =
-    'listeners: [{ address: "127.0.0.1:0", pool: read }, ' + `{ address: "127.0.0.1:${port}", pool: write }]`;
+  const second = `{ address: "127.0.0.1:${port}", pool: write }`;
+  const listeners = `listeners: [{ address: "127.0.0.1:0", pool: read }, ${second}]`;
   const { code, said, hasListened } = await ends(`${SEEDS}\n${listeners}\nadmin: { address: "127.0.0.1:0" }\n`);
   taken.close();
   expect(code).toBe(1);
