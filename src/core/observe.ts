@@ -53,16 +53,14 @@ function apply(policy: RoutingPolicy, snapshot: Snapshot, observation: Observati
   }
 }
 
-/** A first round stays counted: a silent member that then answers a single check has had it. */
 function withCompleteness(policy: RoutingPolicy, snapshot: Snapshot): Snapshot {
   if (snapshot.complete || snapshot.members.size === 0) return snapshot;
   const checks = checksOf(policy);
-  const isOver = ({ failure, mismatch, checks: known }: MemberRecord): boolean =>
-    failure !== undefined || mismatch !== undefined || checks.every((check) => known.has(check.text));
-  const counted = (record: MemberRecord): MemberRecord =>
-    record.hadRound === undefined && isOver(record) ? { ...record, hadRound: true } : record;
-  const members = new Map([...snapshot.members].map(([name, record]) => [name, counted(record)]));
-  return { ...snapshot, members, complete: [...members.values()].every(({ hadRound }) => hadRound === true) };
+  const isAsked = (record: MemberRecord): boolean =>
+    record.failure !== undefined ||
+    record.mismatch !== undefined ||
+    checks.every((check) => record.checks.has(check.text));
+  return [...snapshot.members.values()].every(isAsked) ? { ...snapshot, complete: true } : snapshot;
 }
 
 function replace(snapshot: Snapshot, record: MemberRecord): Snapshot {

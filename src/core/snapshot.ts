@@ -45,8 +45,6 @@ export interface MemberRecord {
   /** Newest first, at most POSITIONS_KEPT of them. */
   readonly positions: readonly Position[];
   readonly probedAt: Instant | undefined;
-  /** A whole round of probes is over: it failed, or every check has its answer. Set until the snapshot is complete. */
-  readonly hadRound?: true;
   /** Present when probes since the newest answer could not be sent. */
   readonly unsent?: UnsentTime | undefined;
   /** Defined while the newest probe has no answer. */

@@ -62,7 +62,8 @@ test('after the last validUntil no pool is open', () => {
 test('observations of different members at one instant commute', () => {
   fc.assert(
     fc.property(worlds, worlds, (world, other) => {
-      const before = { ...snapshotAfter(world), systemIdentifier: '77' };
+      // The first complete round is a moment: before it, the order of two answers decides when it comes.
+      const before = { ...snapshotAfter(world), systemIdentifier: '77', complete: true };
       const at = 60_000;
       const news = other.history.flatMap(({ observation }) =>
         observation.kind === 'members' || observation.kind === 'leader' ? [] : [{ ...observation, startedAt: at }],
