@@ -23,15 +23,16 @@ const ROOMS: Record<string, Room> = {
   wire: { may: [], isPure: true },
   patroni: { may: ['model'], libraries: ['undici'] },
   kubernetes: { may: ['model'], libraries: ['undici'] },
+  cluster: { may: ['model', 'core', 'reports', 'patroni'] },
   discovery: { may: ['model', 'core', 'reports', 'patroni'] },
   monitor: { may: ['model', 'core', 'reports'] },
   proxy: { may: ['model', 'core', 'reports', 'wire'] },
   workers: { may: ['model', 'core', 'reports', 'monitor', 'proxy'], only: ['monitor', 'decider'] },
   config: { may: ['model'], libraries: ['yaml'] },
   telemetry: { may: ['model', 'core', 'reports'], libraries: ['pino', 'pino-pretty', 'prom-client'] },
-  admin: { may: ['model', 'core', 'reports'] },
+  admin: { may: ['model', 'core', 'reports', 'cluster'] },
   systemd: { may: ['model', 'core', 'reports'] },
-  cli: { may: ['model', 'core', 'reports', 'config', 'telemetry'], libraries: ['commander'] },
+  cli: { may: ['model', 'core', 'reports', 'config', 'telemetry', 'cluster'], libraries: ['commander'] },
   sandbox: { may: ['patroni'], libraries: LIBRARIES },
 };
 
