@@ -94,6 +94,14 @@ export type ClusterOperation =
   | { readonly kind: 'pause' }
   | { readonly kind: 'resume' };
 
+/** The request that an operation would send: what --dry-run shows. Without credentials. */
+export interface PlannedRequest {
+  readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly url: string;
+  /** JSON; undefined: no body. */
+  readonly body?: unknown;
+}
+
 /** `text`: one sentence for the operator, with the member's own reason. `reason`: the member's body, on one line. */
 export type OperationResult =
   | {
@@ -121,5 +129,7 @@ export interface ClusterControl {
   readonly report: () => Promise<Reading<ClusterReport>>;
   readonly history: () => Promise<Reading<readonly HistoryEntry[]>>;
   readonly config: () => Promise<Reading<ClusterConfiguration>>;
+  /** The request that `perform` would send now. It may read the members; it changes nothing. */
+  readonly plan: (operation: ClusterOperation) => Promise<Reading<PlannedRequest>>;
   readonly perform: (operation: ClusterOperation) => Promise<OperationResult>;
 }
