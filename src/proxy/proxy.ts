@@ -2,10 +2,9 @@
 // the policy to them. It reports what it does as events, and decides nothing about members.
 import type { Socket } from 'node:net';
 import type { Action } from '../core/actions.ts';
-import { addressText, isSameAddress } from '../model/member.ts';
 import type { Instant } from '../model/instant.ts';
 import type { PoolCounts, WorkerStatus } from '../reports/counts.ts';
-import type { PoolName, PoolPolicy, RoutingPolicy } from '../model/policy.ts';
+import type { PoolName, RoutingPolicy } from '../model/policy.ts';
 import type { Tally } from '../reports/tally.ts';
 import { Admission } from './accept/admission.ts';
 import { Cancels } from './cancel/cancel.ts';
@@ -16,13 +15,12 @@ import type { Dial } from './connect/dial.ts';
 import { RelayPipes } from './relay/direct/pipes.ts';
 import { Drains } from './ending/drains.ts';
 import { evict } from './ending/evict.ts';
-import { drainOfRemoval } from './ending/removal.ts';
-import type { Removal } from './ending/removal.ts';
 import { drainAll } from './ending/shutdown.ts';
 import { HoldQueue } from './connect/hold-queue.ts';
 import { Listeners } from './accept/listeners.ts';
 import type { BoundListener, ListenerChanges } from './accept/listeners.ts';
 import type { ProxyOptions, ProxyPolicy } from './options.ts';
+import { PolicyInForce } from './policy-in-force.ts';
 import { Picker } from './connect/picker.ts';
 import { SessionRegistry } from './session-registry.ts';
 import { Session } from './session.ts';
@@ -124,9 +122,7 @@ class RunningProxy implements LocalProxy {
   readonly #admission: Admission;
   readonly #cancels: Cancels;
   readonly #sessionDependencies: SessionDependencies;
-  /** With the pools that a reload removed, as they were last: their sessions may live on. */
-  readonly #pools = new Map<PoolName, PoolPolicy>();
-  #policy: ProxyPolicy;
+  readonly #policy: PolicyInForce;
   readonly #relayPipes: RelayPipes;
   readonly #stallGate: StallGate;
   #isStopping = false;
@@ -140,17 +136,21 @@ class RunningProxy implements LocalProxy {
     this.#options = options;
     this.#relayPipes = new RelayPipes(options);
     this.#stallGate = new StallGate(options);
-    this.#policy = options;
     this.#holdQueue = new HoldQueue({
       ...options,
-      policy: () => this.#policy.hold,
+      policy: () => this.#policy.current().hold,
       heldElsewhere: () => peers?.others().held ?? 0,
     });
     this.#picker = new Picker({ ...options, registry });
     this.#degraded = new DegradedPools(clock);
     this.#drains = new Drains({ ...options, perSecond: options.client.maxDisconnectsPerSecond });
     this.#identity = new TlsIdentity(options);
-    this.#admission = new Admission({ limits: () => this.#policy.client, clock, others: peers?.others, descriptors });
+    this.#admission = new Admission({
+      limits: () => this.#policy.current().client,
+      clock,
+      others: peers?.others,
+      descriptors,
+    });
     this.#cancels = new Cancels({ ...options, registry, dial });
     this.#listeners = new Listeners({
       onConnection: (listener, client) => this.#accept(listener, client),
@@ -158,19 +158,25 @@ class RunningProxy implements LocalProxy {
       onFailure: (pool, detail) => onEvent({ kind: 'listener_failed', pool, detail }),
       isShared: peers !== undefined,
     });
+    this.#policy = new PolicyInForce(options, {
+      registry,
+      drains: this.#drains,
+      listeners: this.#listeners,
+      holdQueue: this.#holdQueue,
+    });
+    this.#policy.adopt(options);
     this.#sessionDependencies = this.#dependencies(options, dial);
-    this.#adopt(options);
     this.#picker.tableChanged(table());
     this.#degraded.tableChanged(table());
     this.#holdQueue.tableChanged();
   }
 
   async listen(): Promise<ListenResult> {
-    const identity = await this.#identity.prepare(this.#policy.client.tls);
+    const identity = await this.#identity.prepare(this.#policy.current().client.tls);
     if (identity.kind === 'failed') return identity;
-    const prepared = await this.#listeners.prepare(this.#policy.listeners);
+    const prepared = await this.#listeners.prepare(this.#policy.current().listeners);
     if (prepared.kind === 'failed') return prepared;
-    await this.#relayPipes.choose(this.#policy.relay);
+    await this.#relayPipes.choose(this.#policy.current().relay);
     if (!this.#isStopping) identity.apply();
     return { kind: 'listening', listeners: prepared.apply().added };
   }
@@ -181,15 +187,11 @@ class RunningProxy implements LocalProxy {
     const prepared = await this.#listeners.prepare(policy.listeners);
     if (prepared.kind === 'failed') return prepared;
     const apply = (): ListenerChanges => {
-      const before = this.#policy;
-      this.#adopt(policy);
+      const before = this.#policy.adopt(policy);
       identity.apply();
       const changes = prepared.apply();
       this.#drains.review();
-      for (const listener of changes.removed) this.#drainListener(listener);
-      for (const pool of before.pools) {
-        if (!this.#isConfigured(pool.name)) this.#drainPool(pool);
-      }
+      this.#policy.drainRemoved(before, changes.removed);
       return changes;
     };
     return { ...prepared, apply };
@@ -201,7 +203,7 @@ class RunningProxy implements LocalProxy {
       drains: this.#drains,
       registry: this.#registry,
       ...this.#options,
-      drainTimeoutMs: (pool) => this.#drainTimeoutMs(pool),
+      drainTimeoutMs: (pool) => this.#policy.drainTimeoutMs(pool),
     });
     this.#picker.tableChanged(table);
     this.#degraded.tableChanged(table);
@@ -210,7 +212,7 @@ class RunningProxy implements LocalProxy {
   }
 
   stalled(noticedAt: Instant, limitMs: number): void {
-    this.#stallGate.stalled(this.#policy.pools, noticedAt, limitMs);
+    this.#stallGate.stalled(this.#policy.current().pools, noticedAt, limitMs);
   }
 
   stopAccepting(): Promise<void> {
@@ -223,7 +225,7 @@ class RunningProxy implements LocalProxy {
 
   async drain(deadlineMs: number): Promise<void> {
     this.#isStopping = true;
-    const perSecond = this.#policy.client.maxDisconnectsPerSecond;
+    const perSecond = this.#policy.current().client.maxDisconnectsPerSecond;
     await drainAll({ ...this.#options, registry: this.#registry, drains: this.#drains, perSecond }, deadlineMs);
     this.close();
   }
@@ -276,15 +278,15 @@ class RunningProxy implements LocalProxy {
       onEvent,
       table,
       decideIfDue,
-      policy: () => this.#policy,
-      pool: (name) => this.#pools.get(name),
+      policy: () => this.#policy.current(),
+      pool: (name) => this.#policy.pool(name),
       isStopping: () => this.#isStopping,
       admission: this.#admission,
       registry,
       newStartup: (client, handler) =>
         new ClientStartup(client, {
           clock,
-          timeoutMs: this.#policy.client.startupTimeoutMs,
+          timeoutMs: this.#policy.current().client.startupTimeoutMs,
           tls: this.#identity.own(),
           buffered,
           handler,
@@ -295,7 +297,7 @@ class RunningProxy implements LocalProxy {
         dial,
         picker: this.#picker,
         parked: this.#parked,
-        policy: () => this.#policy.backend,
+        policy: () => this.#policy.current().backend,
       }),
       relaying: {
         ...options,
@@ -310,59 +312,16 @@ class RunningProxy implements LocalProxy {
   }
 
   #accept({ pool, address: listener }: BoundListener, client: Socket): void {
-    const policy = this.#pools.get(pool);
+    const policy = this.#policy.pool(pool);
     this.#lastId += 1;
     if (policy === undefined) return;
     new Session(this.#lastId, { policy, listener, client }, this.#sessionDependencies).start();
   }
 
-  #adopt(policy: ProxyPolicy): void {
-    const names = policy.pools.map(({ name }) => name);
-    for (const { pool } of policy.listeners) {
-      if (!names.includes(pool)) throw new Error(`a listener names the unknown pool "${pool}"`);
-    }
-    this.#policy = policy;
-    for (const pool of policy.pools) this.#pools.set(pool.name, pool);
-    this.#registry.learn(names);
-    this.#holdQueue.learn(names);
-    this.#drains.pace(policy.client.maxDisconnectsPerSecond);
-  }
-
-  #drainListener({ pool, address }: BoundListener): void {
-    const removal: Removal = {
-      what: `listener ${addressText(address)}`,
-      has: (session) => isSameAddress(session.listener, address),
-      isBack: () => this.#listeners.isBound(address),
-      limitMs: this.#drainTimeoutMs(pool),
-    };
-    this.#drains.start(drainOfRemoval(removal, this.#registry));
-  }
-
-  /** No sessions of a removed exclusive pool may stay: no decision covers its members any more. */
-  #drainPool({ name, exclusive, drainTimeoutMs }: PoolPolicy): void {
-    const removal: Removal = {
-      what: `pool ${name}`,
-      has: (session) => session.pool === name,
-      isBack: () => this.#isConfigured(name),
-      limitMs: drainTimeoutMs,
-    };
-    const drain = drainOfRemoval(removal, this.#registry);
-    if (exclusive) this.#drains.endNow(drain);
-    else this.#drains.start(drain);
-  }
-
   #withHistory(name: PoolName, counts: PoolCounts): PoolCounts {
-    const pool = this.#pools.get(name);
+    const pool = this.#policy.pool(name);
     return pool === undefined
       ? counts
       : { ...counts, ramping: this.#picker.ramping(pool), degradedSince: this.#degraded.since(name) };
-  }
-
-  #isConfigured(name: PoolName): boolean {
-    return this.#policy.pools.some((pool) => pool.name === name);
-  }
-
-  #drainTimeoutMs(pool: PoolName): number {
-    return this.#pools.get(pool)?.drainTimeoutMs ?? 0;
   }
 }

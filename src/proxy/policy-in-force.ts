@@ -1,0 +1,97 @@
+// The policy that applies now, with the last policy of pools that a reload removed. Drains the sessions whose listener
+// or pool a reload removed.
+import { addressText, isSameAddress } from '../model/member.ts';
+import type { PoolName, PoolPolicy } from '../model/policy.ts';
+import type { BoundListener, Listeners } from './accept/listeners.ts';
+import type { HoldQueue } from './connect/hold-queue.ts';
+import type { Drains } from './ending/drains.ts';
+import { drainOfRemoval } from './ending/removal.ts';
+import type { Removal } from './ending/removal.ts';
+import type { ProxyPolicy } from './options.ts';
+import type { SessionRegistry } from './session-registry.ts';
+
+export interface PolicyInForceInputs {
+  readonly registry: SessionRegistry;
+  readonly drains: Drains;
+  readonly listeners: Listeners;
+  readonly holdQueue: HoldQueue;
+}
+
+export class PolicyInForce {
+  readonly #inputs: PolicyInForceInputs;
+  /** With the pools that a reload removed, as they were last: their sessions may live on. */
+  readonly #pools = new Map<PoolName, PoolPolicy>();
+  #current: ProxyPolicy;
+
+  /** `first` is in force once it is adopted. */
+  constructor(first: ProxyPolicy, inputs: PolicyInForceInputs) {
+    this.#inputs = inputs;
+    this.#current = first;
+  }
+
+  current(): ProxyPolicy {
+    return this.#current;
+  }
+
+  /** As it is now; as it was last if a reload removed it. */
+  pool(name: PoolName): PoolPolicy | undefined {
+    return this.#pools.get(name);
+  }
+
+  drainTimeoutMs(pool: PoolName): number {
+    return this.#pools.get(pool)?.drainTimeoutMs ?? 0;
+  }
+
+  /** Returns the policy before. Throws if a listener names an unknown pool. */
+  adopt(policy: ProxyPolicy): ProxyPolicy {
+    const before = this.#current;
+    const names = policy.pools.map(({ name }) => name);
+    for (const { pool } of policy.listeners) {
+      if (!names.includes(pool)) throw new Error(`a listener names the unknown pool "${pool}"`);
+    }
+    this.#current = policy;
+    for (const pool of policy.pools) this.#pools.set(pool.name, pool);
+    const { registry, holdQueue, drains } = this.#inputs;
+    registry.learn(names);
+    holdQueue.learn(names);
+    drains.pace(policy.client.maxDisconnectsPerSecond);
+    return before;
+  }
+
+  /** Drains the sessions of `listeners`, and those of the pools that are in `before` and no longer configured. */
+  drainRemoved(before: ProxyPolicy, listeners: readonly BoundListener[]): void {
+    for (const listener of listeners) this.#drainListener(listener);
+    for (const pool of before.pools) {
+      if (!this.#isConfigured(pool.name)) this.#drainPool(pool);
+    }
+  }
+
+  #drainListener({ pool, address }: BoundListener): void {
+    const { registry, drains, listeners } = this.#inputs;
+    const removal: Removal = {
+      what: `listener ${addressText(address)}`,
+      has: (session) => isSameAddress(session.listener, address),
+      isBack: () => listeners.isBound(address),
+      limitMs: this.drainTimeoutMs(pool),
+    };
+    drains.start(drainOfRemoval(removal, registry));
+  }
+
+  /** No sessions of a removed exclusive pool may stay: no decision covers its members any more. */
+  #drainPool({ name, exclusive, drainTimeoutMs }: PoolPolicy): void {
+    const { registry, drains } = this.#inputs;
+    const removal: Removal = {
+      what: `pool ${name}`,
+      has: (session) => session.pool === name,
+      isBack: () => this.#isConfigured(name),
+      limitMs: drainTimeoutMs,
+    };
+    const drain = drainOfRemoval(removal, registry);
+    if (exclusive) drains.endNow(drain);
+    else drains.start(drain);
+  }
+
+  #isConfigured(name: PoolName): boolean {
+    return this.#current.pools.some((pool) => pool.name === name);
+  }
+}
