@@ -14,7 +14,7 @@ interface Room {
 }
 
 /** Each belongs to the rooms that name it, and to `app`. */
-const LIBRARIES = ['undici', 'pino', 'pino-pretty', 'prom-client', 'yaml', 'commander'];
+const LIBRARIES = ['undici', 'pino', 'pino-pretty', 'prom-client', 'yaml', 'commander', 'cli-table3'];
 
 const ROOMS: Record<string, Room> = {
   model: { may: [], isPure: true },
@@ -32,7 +32,7 @@ const ROOMS: Record<string, Room> = {
   telemetry: { may: ['model', 'core', 'reports'], libraries: ['pino', 'pino-pretty', 'prom-client'] },
   admin: { may: ['model', 'core', 'reports', 'cluster'] },
   systemd: { may: ['model', 'core', 'reports'] },
-  cli: { may: ['model', 'core', 'reports', 'config', 'telemetry', 'cluster'], libraries: ['commander'] },
+  cli: { may: ['model', 'core', 'reports', 'config', 'telemetry', 'cluster'], libraries: ['commander', 'cli-table3'] },
   sandbox: { may: ['patroni'], libraries: LIBRARIES },
 };
 

@@ -9,6 +9,7 @@ import { createRunApp } from './run.ts';
 import { VERBS } from '../sandbox/console/verb-list.ts';
 import type { Terminal } from '../sandbox/run.ts';
 import { createSystemClock } from './system-clock.ts';
+import { terminalIo } from './terminal-io.ts';
 
 /** `process`: the program's own. It exits with the command's exit code. */
 export async function commandLine(process: NodeJS.Process): Promise<never> {
@@ -17,6 +18,7 @@ export async function commandLine(process: NodeJS.Process): Promise<never> {
     env: process.env,
     stdout: (text) => void process.stdout.write(text),
     stderr: (text) => void process.stderr.write(text),
+    ...terminalIo(process),
   };
   const parts: CliParts = {
     runApp: createRunApp(process, clock),

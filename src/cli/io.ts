@@ -13,6 +13,17 @@ export interface CliIo {
   readonly stderr: (text: string) => void;
   /** Reads a whole file; throws what node:fs throws. Default: node:fs. */
   readonly readFile?: (file: string) => string;
+  /** The terminal on standard output: for colour, widths and live screens. Absent: a file or a pipe. */
+  readonly screen?: { readonly size: () => { readonly columns: number; readonly rows: number } };
+  /** Asks on the terminal. Undefined: the input ended, or Ctrl-C. Absent: nobody can be asked. */
+  readonly readLine?: (question: string) => Promise<string | undefined>;
+  /** Calls the listener for each key, Ctrl-C included, until the returned function is called. Absent: no terminal. */
+  readonly onKey?: (listener: (key: string) => void) => () => void;
+  /**
+   * Calls the listener for Ctrl-C, SIGTERM and SIGHUP, which else end the process, until the returned function is
+   * called. Absent: no signal arrives.
+   */
+  readonly onInterrupt?: (listener: () => void) => () => void;
 }
 
 /** Reads the same file and environment again. `no-file`: the configuration came from the environment alone. */

@@ -1,0 +1,27 @@
+// Asks the operator before a command changes something.
+import { EXIT } from '../io.ts';
+import type { CliIo } from '../io.ts';
+
+export interface Confirmation {
+  /** One sentence with a question mark. */
+  readonly question: string;
+  /** The operator types this name, instead of yes: for what cannot be undone. */
+  readonly name?: string;
+  /** The option --yes: no question. */
+  readonly yes?: boolean | undefined;
+}
+
+/** A number is the exit code: the operator declined, or cannot be asked. The reason is then on stderr. */
+export async function confirm({ question, name, yes }: Confirmation, io: CliIo): Promise<'confirmed' | number> {
+  if (yes === true) return 'confirmed';
+  if (io.readLine === undefined) {
+    io.stderr('pointsman: this command asks before it changes something, and this is no terminal: use --yes\n');
+    return EXIT.usage;
+  }
+  const how = name === undefined ? '[y/N]' : `Type ${name} to confirm:`;
+  const answer = (await io.readLine(`${question} ${how} `))?.trim();
+  const isConfirmed = name === undefined ? /^y(?:es)?$/i.test(answer ?? '') : answer === name;
+  if (isConfirmed) return 'confirmed';
+  io.stderr('pointsman: not confirmed, so nothing was changed\n');
+  return EXIT.failure;
+}

@@ -1,0 +1,54 @@
+// The question before a change, and the answers to it.
+import { describe, expect, test } from 'vitest';
+import { confirm } from '../../../../src/cli/terminal/confirm.ts';
+import type { Confirmation } from '../../../../src/cli/terminal/confirm.ts';
+
+async function ask(confirmation: Confirmation, answer?: { readonly typed: string | undefined }) {
+  let [err, asked] = ['', ''];
+  const result = await confirm(confirmation, {
+    env: {},
+    stdout: () => {},
+    stderr: (text) => void (err += text),
+    ...(answer && {
+      readLine: (question) => {
+        asked = question;
+        return Promise.resolve(answer.typed);
+      },
+    }),
+  });
+  return { result, err, asked };
+}
+
+const QUESTION = { question: 'Switch over to pg-2?' };
+const NAMED = { question: 'Delete the data of pg-2?', name: 'pg-2' };
+
+describe('yes or no', () => {
+  test.each(['y', 'Y', 'yes', ' YES '])('%j confirms', async (typed) => {
+    expect(await ask(QUESTION, { typed })).toEqual({
+      result: 'confirmed',
+      err: '',
+      asked: 'Switch over to pg-2? [y/N] ',
+    });
+  });
+
+  test.each(['', 'n', 'yess', 'pg-2', undefined])('%j declines', async (typed) => {
+    expect(await ask(QUESTION, { typed })).toMatchObject({
+      result: 1,
+      err: 'pointsman: not confirmed, so nothing was changed\n',
+    });
+  });
+});
+
+test('with a name, only the name confirms', async () => {
+  expect(await ask(NAMED, { typed: 'pg-2' })).toMatchObject({
+    result: 'confirmed',
+    asked: 'Delete the data of pg-2? Type pg-2 to confirm: ',
+  });
+  for (const typed of ['y', 'pg-1', undefined]) expect(await ask(NAMED, { typed })).toMatchObject({ result: 1 });
+});
+
+test('without a terminal: only with --yes', async () => {
+  const err = 'pointsman: this command asks before it changes something, and this is no terminal: use --yes\n';
+  expect(await ask(QUESTION)).toMatchObject({ result: 2, err });
+  expect(await ask({ ...NAMED, yes: true })).toMatchObject({ result: 'confirmed', err: '', asked: '' });
+});
