@@ -30,7 +30,7 @@ const ROOMS: Record<string, Room> = {
   workers: { may: ['model', 'core', 'reports', 'monitor', 'proxy'], only: ['monitor', 'decider'] },
   config: { may: ['model'], libraries: ['yaml'] },
   telemetry: { may: ['model', 'core', 'reports'], libraries: ['pino', 'pino-pretty', 'prom-client'] },
-  admin: { may: ['model', 'core', 'reports', 'cluster'] },
+  admin: { may: ['model', 'core', 'reports', 'cluster', 'config'], only: ['config', 'closest'] },
   systemd: { may: ['model', 'core', 'reports'] },
   cli: { may: ['model', 'core', 'reports', 'config', 'telemetry', 'cluster'], libraries: ['commander', 'cli-table3'] },
   sandbox: { may: ['patroni'], libraries: LIBRARIES },

@@ -20,7 +20,7 @@ export function whyNotHere({ host, origin }: IncomingHttpHeaders, allowed: reado
 }
 
 /** Undefined: the request does not come from a page of another origin. */
-export function whyForeign({ host, origin }: IncomingHttpHeaders): string | undefined {
+function whyForeign({ host, origin }: IncomingHttpHeaders): string | undefined {
   if (origin === undefined || origin === `http://${host}` || origin === `https://${host}`) return undefined;
   return `requests from the origin ${shown(origin)} are not allowed`;
 }

@@ -1,5 +1,6 @@
 // The admin HTTP server, on its own address. GET and HEAD are read-only; POST runs operations. One request per
 // connection, with limits on size and time, so that bad clients cannot block it; crowd.ts limits the connections.
+// endpoints/ has the table of what it answers. A request is validated completely before its handler runs.
 import type * as Http from 'node:http';
 import { createRequire } from 'node:module';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -8,18 +9,25 @@ import { addressText } from '../model/member.ts';
 import type { Address } from '../model/member.ts';
 import { failure } from './answer.ts';
 import type { Answer } from './answer.ts';
-import { whyForeign, whyNotHere } from './callers.ts';
+import { whyNotHere } from './callers.ts';
 import { boundCrowd } from './crowd.ts';
-import { OPERATIONS, operate, operationAt } from './operations.ts';
-import type { OperationsOptions } from './operations.ts';
-import { oneAtATime } from './one-at-a-time.ts';
-import { PAGES, isProbe, page } from './pages.ts';
-import type { PagesOptions } from './pages.ts';
+import type { Endpoint } from './endpoint.ts';
+import { endpointsOf } from './endpoints/endpoints.ts';
+import type { EndpointsOptions } from './endpoints/endpoints.ts';
+import type { Exclusion } from './exclusion.ts';
+import { jsonBodyOf } from './json-body.ts';
+import { whyNotAllowed } from './permission.ts';
+import type { Token } from './permission.ts';
+import { find } from './router.ts';
 
-export interface AdminOptions extends PagesOptions, OperationsOptions {
+export interface AdminOptions extends EndpointsOptions {
   readonly address: Address;
   /** admin.allowed_hosts: public host names that are accepted. Read at every request. */
   readonly allowedHosts: () => readonly string[];
+  /** Called at every operation, so that a changed file applies at once. */
+  readonly token: () => Promise<Token>;
+  /** Of the operations on the cluster, those by other ways included. */
+  readonly exclusion: Exclusion;
 }
 
 export type Listening =
@@ -41,12 +49,8 @@ const MOST_HEADER_BYTES = 8 * 1024;
 const HEAD_MS = 2000;
 const DEADLINE_MS = 5000;
 
-export function createAdmin(given: AdminOptions): Admin {
-  const options: AdminOptions = {
-    ...given,
-    status: oneAtATime(async () => await given.status()),
-    metrics: oneAtATime(given.metrics),
-  };
+export function createAdmin(options: AdminOptions): Admin {
+  const endpoints = endpointsOf(options);
   const server = http.createServer(
     {
       maxHeaderSize: MOST_HEADER_BYTES,
@@ -55,7 +59,7 @@ export function createAdmin(given: AdminOptions): Admin {
       connectionsCheckingInterval: 500,
       keepAlive: false,
     },
-    (request, response) => void respond(options, request, response),
+    (request, response) => void respond({ ...options, endpoints }, request, response),
   );
   boundCrowd(server);
   server.maxRequestsPerSocket = 1;
@@ -65,7 +69,11 @@ export function createAdmin(given: AdminOptions): Admin {
   return { listen: () => listen(server, options.address), close: () => close(server) };
 }
 
-async function respond(options: AdminOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
+interface Dispatch extends AdminOptions {
+  readonly endpoints: readonly Endpoint[];
+}
+
+async function respond(options: Dispatch, request: IncomingMessage, response: ServerResponse): Promise<void> {
   response.on('error', () => {});
   const {
     status,
@@ -86,24 +94,38 @@ async function respond(options: AdminOptions, request: IncomingMessage, response
   response.end(body);
 }
 
-async function answer(options: AdminOptions, request: IncomingMessage): Promise<Answer> {
-  const { method, url = '/' } = request;
-  const [path = '/'] = url.split('?');
-  const known = PAGES.find((candidate) => candidate === path);
-  if (known !== undefined) {
-    if (method !== 'GET' && method !== 'HEAD') {
-      return failure(405, `${path} accepts only GET and HEAD`, { allow: 'GET, HEAD' });
-    }
-    const why = isProbe(known) ? undefined : whyNotHere(request.headers, options.allowedHosts());
-    return why === undefined ? page(options, known) : failure(403, why);
+async function answer(options: Dispatch, request: IncomingMessage): Promise<Answer> {
+  const { method = '', url = '/', headers } = request;
+  const [path = '/', query = ''] = url.split('?', 2);
+  const found = find(options.endpoints, method, path);
+  if (found.kind === 'missing') return found.answer;
+  const { endpoint, parameters } = found;
+  const foreign = endpoint.access === 'probe' ? undefined : whyNotHere(headers, options.allowedHosts());
+  if (foreign !== undefined) return failure(403, foreign);
+  const forbidden = endpoint.access === 'operation' ? whyNotAllowed(await options.token(), headers) : undefined;
+  if (forbidden !== undefined) return forbidden;
+  const sent = endpoint.method === 'POST' ? await jsonBodyOf(request, endpoint) : { kind: 'read' as const, value: {} };
+  if (sent.kind === 'rejected') return sent.answer;
+  const call = { parameters, query: Object.fromEntries(new URLSearchParams(query)), body: sent.value, headers };
+  const prepared = endpoint.prepare(call);
+  if (prepared.kind === 'invalid') {
+    const [error = '', ...more] = prepared.problems;
+    return failure(400, error, { problems: more.length === 0 ? undefined : prepared.problems });
   }
-  const operation = operationAt(path);
-  if (operation === undefined) {
-    return failure(404, `not found: the paths are ${PAGES.join(', ')}, and with POST ${OPERATIONS.join(', ')}`);
+  request.socket.setTimeout(endpoint.answerMs);
+  return endpoint.isExclusive ? alone(options.exclusion, `POST ${path}`, prepared.run) : prepared.run();
+}
+
+/** Other operations that exclude each other are refused meanwhile. */
+async function alone(exclusion: Exclusion, what: string, run: () => Answer | Promise<Answer>): Promise<Answer> {
+  const leave = exclusion.enter(what);
+  if (leave === undefined)
+    return failure(409, `${exclusion.running() ?? 'another operation'} is running: try again after it`);
+  try {
+    return await run();
+  } finally {
+    leave();
   }
-  if (method !== 'POST') return failure(405, `${path} accepts only POST`, { allow: 'POST' });
-  const foreign = whyForeign(request.headers);
-  return foreign === undefined ? operate(options, operation, request) : failure(403, foreign);
 }
 
 /**
@@ -120,7 +142,7 @@ function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? '408 Request Timeout'
         : '400 Bad Request';
-  const body = `${JSON.stringify({ error: 'this port serves HTTP: GET /livez, /readyz, /metrics or /status' })}\n`;
+  const { body } = failure(400, 'this port serves HTTP: GET /livez, /readyz, /metrics or /status');
   const head = [
     `HTTP/1.1 ${status}`,
     'content-type: application/json',

@@ -2,6 +2,7 @@
 // this file, and it decides nothing about routing.
 import { createAdmin } from '../admin/server.ts';
 import type { Admin } from '../admin/server.ts';
+import { createExclusion } from '../admin/exclusion.ts';
 import { buildStatus } from '../admin/status.ts';
 import type { OpenFilesStatus, Readiness } from '../admin/status.ts';
 import type { StatusDocument } from '../admin/status-document.ts';
@@ -143,6 +144,7 @@ export function createApp(options: AppOptions): App {
     metrics: () => proxy.gather().then(() => metrics.text()),
     metricsContentType: metrics.contentType,
     token: () => readAdminToken(running.config.admin),
+    exclusion: createExclusion(),
     operations: createOperations({ monitor, load, log, reload: (loaded) => app.reload(loaded) }),
   });
 

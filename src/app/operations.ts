@@ -1,5 +1,5 @@
 // Carries out the operations that an operator requests over HTTP. admin/ has checked the request.
-import type { Operations, Outcome } from '../admin/operations.ts';
+import type { Operations, Outcome } from '../admin/endpoints/operations.ts';
 import { formatProblems } from '../config/fault.ts';
 import type { Loaded } from '../config/load.ts';
 import { describeRoute } from '../core/describe.ts';

@@ -4,12 +4,12 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createAdmin } from '../../../src/admin/server.ts';
-import type { Admin, AdminOptions } from '../../../src/admin/server.ts';
+import type { Admin } from '../../../src/admin/server.ts';
 import type { StatusDocument } from '../../../src/admin/status-document.ts';
+import { adminOptions } from '../../support/fakes/admin-options.ts';
 import { until } from '../../support/waiting/until.ts';
 
 const TOKEN = '0123456789abcdef';
-const done = () => ({ kind: 'done', result: {} }) as const;
 const sockets: Socket[] = [];
 let admin: Admin;
 let port: number;
@@ -19,16 +19,14 @@ let metrics: () => Promise<string>;
 beforeEach(async () => {
   allowedHosts = [];
   metrics = () => Promise.resolve('up 1\n');
-  const options: AdminOptions = {
+  const options = adminOptions({
     address: { host: '0.0.0.0', port: 0 },
     allowedHosts: () => allowedHosts,
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- passed through as it is
     status: () => ({ version: '1' }) as StatusDocument,
     metrics: () => metrics(),
-    readiness: () => ({ ready: true }),
     token: () => Promise.resolve({ kind: 'token', value: TOKEN }),
-    operations: { refresh: done, reload: () => Promise.resolve(done()), drain: done, resume: done, accept: done },
-  };
+  });
   admin = createAdmin(options);
   const listening = await admin.listen();
   if (listening.kind === 'failed') throw new Error(listening.detail);
@@ -167,5 +165,12 @@ describe('a web page of another origin', () => {
       `Authorization: Bearer ${TOKEN}\r\nContent-Type: application/json`;
     expect((await ask(`${head}\r\nContent-Length: 0\r\nOrigin: http://evil.example`))[0]).toBe(403);
     expect((await ask(`${head}\r\nContent-Length: 0\r\nOrigin: http://127.0.0.1`))[0]).toBe(200);
+  });
+
+  test('cannot operate by a public name of its own, as after DNS rebinding', async () => {
+    const head =
+      'POST /refresh HTTP/1.1\r\nHost: evil.example\r\n' +
+      `Authorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\nContent-Length: 0`;
+    expect((await ask(head))[0]).toBe(403);
   });
 });

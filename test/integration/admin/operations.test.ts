@@ -2,9 +2,11 @@
 // every check.
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Operations, Outcome, Token } from '../../../src/admin/operations.ts';
+import type { Operations, Outcome } from '../../../src/admin/endpoints/operations.ts';
+import type { Token } from '../../../src/admin/permission.ts';
 import { createAdmin } from '../../../src/admin/server.ts';
 import type { Admin } from '../../../src/admin/server.ts';
+import { adminOptions } from '../../support/fakes/admin-options.ts';
 
 const TOKEN = '0123456789abcdef-secret';
 const done: string[] = [];
@@ -30,17 +32,7 @@ beforeEach(async () => {
   done.length = 0;
   outcome = { kind: 'done', result: { merged: false } };
   token = { kind: 'token', value: TOKEN };
-  admin = createAdmin({
-    address: { host: '127.0.0.1', port: 0 },
-    allowedHosts: () => [],
-    status: () => {
-      throw new Error('not asked');
-    },
-    metrics: () => Promise.resolve(''),
-    readiness: () => ({ ready: true }),
-    token: () => Promise.resolve(token),
-    operations,
-  });
+  admin = createAdmin(adminOptions({ token: () => Promise.resolve(token), operations }));
   const listening = await admin.listen();
   if (listening.kind === 'failed') throw new Error(listening.detail);
   ({ port } = listening.address);
@@ -74,7 +66,7 @@ describe('applied', () => {
     ['/accept/cluster-identity', 'accept cluster-identity'],
   ])('POST %s', async (path, what) => {
     const { status, body } = await ask(path);
-    expect([status, body, done]).toEqual([200, { merged: false }, [what]]);
+    expect([status, body, done]).toEqual([200, { api_version: 1, merged: false }, [what]]);
   });
 
   test('a body is optional, and a charset is accepted', async () => {
@@ -84,13 +76,13 @@ describe('applied', () => {
   test('an unknown member: the answer lists the known ones', async () => {
     outcome = { kind: 'unknown_member', known: ['pg-1', 'pg-2'] };
     const { status, body } = await ask('/members/pg-9/drain');
-    expect([status, body]).toEqual([404, { error: 'unknown member: the members are pg-1, pg-2' }]);
+    expect([status, body]).toEqual([404, { api_version: 1, error: 'unknown member: the members are pg-1, pg-2' }]);
   });
 
   test('refused for now: the reason, and every problem', async () => {
     outcome = { kind: 'refused', why: 'nothing changed', problems: ['a', 'b'] };
     const { status, body } = await ask('/reload');
-    expect([status, body]).toEqual([409, { error: 'nothing changed', problems: ['a', 'b'] }]);
+    expect([status, body]).toEqual([409, { api_version: 1, error: 'nothing changed', problems: ['a', 'b'] }]);
   });
 });
 
@@ -99,20 +91,30 @@ describe('refused before any effect', () => {
 
   test.each(['/refresh', '/reload', '/members/pg-1/drain'])('GET %s', async (path) => {
     const { status, headers, body } = await ask(path, { method: 'GET' });
-    expect([status, headers.get('allow'), body]).toEqual([405, 'POST', { error: `${path} accepts only POST` }]);
+    expect([status, headers.get('allow'), body]).toEqual([
+      405,
+      'POST',
+      { api_version: 1, error: `${path} accepts only POST` },
+    ]);
   });
 
   test('without a configured token: the setting that adds one', async () => {
     token = { kind: 'none' };
     const { status, body } = await ask('/refresh');
     expect(status).toBe(403);
-    expect(body).toEqual({ error: expect.stringContaining('admin.token_file (POINTSMAN_ADMIN_TOKEN_FILE)') });
+    expect(body).toEqual({
+      api_version: 1,
+      error: expect.stringContaining('admin.token_file (POINTSMAN_ADMIN_TOKEN_FILE)'),
+    });
   });
 
   test('with an unreadable token: the reason', async () => {
     token = { kind: 'unusable', why: 'admin.token_file x cannot be read: there is no such file' };
     const { status, body } = await ask('/refresh');
-    expect([status, body]).toEqual([403, { error: `operations are disabled: ${'why' in token && token.why}` }]);
+    expect([status, body]).toEqual([
+      403,
+      { api_version: 1, error: `operations are disabled: ${'why' in token && token.why}` },
+    ]);
   });
 
   test.each([
@@ -131,7 +133,10 @@ describe('refused before any effect', () => {
     'content type "%s": 415',
     async (type) => {
       const { status, body } = await ask('/refresh', { type });
-      expect([status, body]).toEqual([415, { error: expect.stringContaining('content-type: application/json') }]);
+      expect([status, body]).toEqual([
+        415,
+        { api_version: 1, error: expect.stringContaining('content-type: application/json') },
+      ]);
     },
   );
 
@@ -141,7 +146,7 @@ describe('refused before any effect', () => {
 
   test('a body over the limit: 413', async () => {
     const { status, body } = await ask('/refresh', { body: `"${'x'.repeat(5000)}"` });
-    expect([status, body]).toEqual([413, { error: expect.stringContaining('exceeds 4096 bytes') }]);
+    expect([status, body]).toEqual([413, { api_version: 1, error: expect.stringContaining('exceeds 4096 bytes') }]);
   });
 
   test('an endless body has no effect, and does not block the server', async () => {

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { createAdmin } from '../../../src/admin/server.ts';
 import type { Admin, AdminOptions } from '../../../src/admin/server.ts';
 import type { StatusDocument } from '../../../src/admin/status-document.ts';
+import { adminOptions } from '../../support/fakes/admin-options.ts';
 
 const status: StatusDocument = {
   version: '1.2.3',
@@ -33,21 +34,7 @@ interface Started {
   readonly url: string;
 }
 
-const quiet: AdminOptions = {
-  address: { host: '127.0.0.1', port: 0 },
-  allowedHosts: () => [],
-  status: () => status,
-  metrics: () => Promise.resolve('up 1\n'),
-  readiness: () => ({ ready: true }),
-  token: () => Promise.resolve({ kind: 'none' }),
-  operations: {
-    refresh: () => ({ kind: 'done', result: {} }),
-    reload: () => Promise.resolve({ kind: 'done', result: {} }),
-    drain: () => ({ kind: 'done', result: {} }),
-    resume: () => ({ kind: 'done', result: {} }),
-    accept: () => ({ kind: 'done', result: {} }),
-  },
-};
+const quiet = adminOptions({ status: () => status, metrics: () => Promise.resolve('up 1\n') });
 
 async function start(overrides: Partial<AdminOptions> = {}): Promise<Started> {
   const admin = createAdmin({ ...quiet, ...overrides });
@@ -84,7 +71,7 @@ describe('paths', () => {
     let why: string | undefined = 'the first probe round is not complete';
     const { url } = await start({ readiness: () => (why === undefined ? { ready: true } : { ready: false, why }) });
     const before = await fetch(`${url}/readyz`);
-    expect([before.status, await before.json()]).toEqual([503, { error: why }]);
+    expect([before.status, await before.json()]).toEqual([503, { api_version: 1, error: why }]);
     why = undefined;
     const after = await fetch(`${url}/readyz`);
     expect([after.status, await after.text()]).toEqual([200, 'ready\n']);
@@ -101,7 +88,7 @@ describe('paths', () => {
     const { url } = await start();
     const response = await fetch(`${url}/status`);
     expect(response.headers.get('content-type')).toBe('application/json');
-    expect([response.status, await response.json()]).toEqual([200, status]);
+    expect([response.status, await response.json()]).toEqual([200, { api_version: 1, ...status }]);
   });
 
   test('every answer ends its connection and forbids caching', async () => {
@@ -124,6 +111,7 @@ describe('paths', () => {
     expect([response.status, await response.json()]).toEqual([
       404,
       {
+        api_version: 1,
         error:
           'not found: the paths are /livez, /readyz, /metrics, /status, ' +
           'and with POST /refresh, /reload, /members/NAME/drain, /members/NAME/resume, ' +
@@ -136,13 +124,13 @@ describe('paths', () => {
     const { url } = await start();
     const response = await fetch(`${url}/status`, { method });
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
-    expect(await response.json()).toEqual({ error: '/status accepts only GET and HEAD' });
+    expect(await response.json()).toEqual({ api_version: 1, error: '/status accepts only GET and HEAD' });
   });
 
   test('an internal failure is a 500 with its message, and the next request is served', async () => {
     const { url } = await start({ metrics: () => Promise.reject(new Error('no such label')) });
     const response = await fetch(`${url}/metrics`);
-    expect([response.status, await response.json()]).toEqual([500, { error: 'no such label' }]);
+    expect([response.status, await response.json()]).toEqual([500, { api_version: 1, error: 'no such label' }]);
     expect((await fetch(`${url}/livez`)).status).toBe(200);
   });
 });

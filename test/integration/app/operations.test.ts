@@ -2,6 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { addressText } from '../../../src/model/member.ts';
 import type { Address } from '../../../src/model/member.ts';
@@ -51,7 +52,9 @@ function file(changes: ConfigFile = {}): ConfigFile {
 async function post(path: string, token = TOKEN): Promise<{ readonly status: number; readonly body: unknown }> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const response = await fetch(`${lab.admin}${path}`, { method: 'POST', headers, body: '{}' });
-  return { status: response.status, body: await response.json() };
+  const { api_version: version, ...body }: Record<string, unknown> = z.looseObject({}).parse(await response.json());
+  expect(version).toBe(1);
+  return { status: response.status, body };
 }
 
 async function aSession(at: Address): Promise<RawClient> {

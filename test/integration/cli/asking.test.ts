@@ -2,7 +2,8 @@
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Outcome, Token } from '../../../src/admin/operations.ts';
+import type { Outcome } from '../../../src/admin/endpoints/operations.ts';
+import type { Token } from '../../../src/admin/permission.ts';
 import { createAdmin } from '../../../src/admin/server.ts';
 import { buildStatus } from '../../../src/admin/status.ts';
 import type { SandboxParts } from '../../../src/cli/io.ts';
@@ -11,6 +12,7 @@ import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { changesBetween } from '../../../src/monitor/changes.ts';
 import { refusalMessage } from '../../../src/proxy/ending/refusal-message.ts';
 import { logLine } from '../../../src/telemetry/log-lines.ts';
+import { adminOptions } from '../../support/fakes/admin-options.ts';
 import {
   aList,
   aPolicy,
@@ -59,12 +61,8 @@ async function serve(token: Token = { kind: 'token', value: TOKEN }, outcome?: O
     return outcome ?? { kind: 'done', result };
   };
   const pools = { write: 'open on pg-1', reports: 'open on pg-3' };
-  const admin = createAdmin({
-    address: { host: '127.0.0.1', port: 0 },
-    allowedHosts: () => [],
+  const options = adminOptions({
     status: () => status,
-    metrics: () => Promise.resolve(''),
-    readiness: () => ({ ready: true }),
     token: () => Promise.resolve(token),
     operations: {
       refresh: () => does('refresh', { merged: false }),
@@ -81,6 +79,7 @@ async function serve(token: Token = { kind: 'token', value: TOKEN }, outcome?: O
       accept: (kind) => does(`accept ${kind}`, { member: 'pg-1', accepted: 'timeline 5 instead of timeline 6', pools }),
     },
   });
+  const admin = createAdmin(options);
   closing.push(() => admin.close());
   const listening = await admin.listen();
   if (listening.kind === 'failed') throw new Error(listening.detail);

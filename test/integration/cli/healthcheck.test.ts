@@ -12,6 +12,7 @@ import { createAdmin } from '../../../src/admin/server.ts';
 import type { Readiness } from '../../../src/admin/status.ts';
 import { healthcheck } from '../../../src/cli/healthcheck.ts';
 import type { HealthcheckOptions } from '../../../src/cli/healthcheck.ts';
+import { adminOptions } from '../../support/fakes/admin-options.ts';
 import { listen } from '../../support/fakes/listen.ts';
 
 const PROGRAM = new URL('../../../src/healthcheck-main.ts', import.meta.url).pathname;
@@ -23,25 +24,11 @@ afterEach(async () => {
 });
 
 async function serve(readiness: Readiness): Promise<string> {
-  const admin = createAdmin({
-    address: { host: '127.0.0.1', port: 0 },
-    allowedHosts: () => [],
-    status: () => {
-      throw new Error('not asked for');
-    },
-    metrics: () => Promise.resolve(''),
-    readiness: () => readiness,
-    token: () => Promise.resolve({ kind: 'none' }),
-    operations: { refresh: unwanted, reload: unwanted, drain: unwanted, resume: unwanted, accept: unwanted },
-  });
+  const admin = createAdmin(adminOptions({ readiness: () => readiness }));
   const listening = await admin.listen();
   closing.push(admin.close);
   if (listening.kind === 'failed') throw new Error(listening.detail);
   return `127.0.0.1:${listening.address.port}`;
-}
-
-function unwanted(): never {
-  throw new Error('not asked for');
 }
 
 async function checked(

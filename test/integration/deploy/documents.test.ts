@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAdmin } from '../../../src/admin/server.ts';
 import { buildStatus } from '../../../src/admin/status.ts';
-import type { Outcome } from '../../../src/admin/operations.ts';
+import type { Outcome } from '../../../src/admin/endpoints/operations.ts';
 import type { CliIo, SandboxParts } from '../../../src/cli/io.ts';
 import { EXIT } from '../../../src/cli/io.ts';
 import { runCli } from '../../../src/cli/program.ts';
@@ -14,6 +14,7 @@ import manifest from '../../../package.json' with { type: 'json' };
 import { commandLines, commandsIn, pointsmanArguments } from '../../support/documents/commands.ts';
 import type { CommandLine } from '../../support/documents/commands.ts';
 import { documents, inlineCode } from '../../support/documents/markdown.ts';
+import { adminOptions } from '../../support/fakes/admin-options.ts';
 import { aList, aPolicy, aSnapshot, isPrimary, isReplica } from '../../support/values/builders.ts';
 
 /** Programs in the documents that this test does not run, with the reason or the test that runs them. */
@@ -85,12 +86,8 @@ describe("Pointsman's commands", () => {
     counts: new Map(),
   });
   const pools = { write: 'open on pg-1' };
-  const admin = createAdmin({
-    address: { host: '127.0.0.1', port: 0 },
-    allowedHosts: () => [],
+  const options = adminOptions({
     status: () => STATUS,
-    metrics: () => Promise.resolve(''),
-    readiness: () => ({ ready: true }),
     token: () => Promise.resolve({ kind: 'token', value: TOKEN }),
     operations: {
       refresh: () => done({ merged: false }),
@@ -100,6 +97,7 @@ describe("Pointsman's commands", () => {
       accept: () => done({ member: 'pg-1', accepted: 'timeline 5 instead of timeline 6', pools }),
     },
   });
+  const admin = createAdmin(options);
   let address = '';
   beforeAll(async () => {
     const listening = await admin.listen();

@@ -1,0 +1,130 @@
+// One row of the admin API: a path, its method, its input with a schema, and its handler. The path's parameters are the
+// segments in capitals: /members/NAME/drain. zod schemas describe what comes in; what goes out is typed only, and the
+// schemas of answers (openapi/) are loaded on demand, because an idle Pointsman has to stay small.
+import type { IncomingHttpHeaders } from 'node:http';
+import { z } from 'zod';
+import type { Answer } from './answer.ts';
+import { problemsIn } from './problems.ts';
+
+/**
+ * `probe`: orchestrators and load balancers call it under any host name, and it reveals almost nothing.
+ * `read`: needs no token. `operation`: needs the token.
+ */
+export type Access = 'probe' | 'read' | 'operation';
+
+type Parameter<Segment extends string> = Segment extends ''
+  ? never
+  : Segment extends Uppercase<Segment>
+    ? Lowercase<Segment>
+    : never;
+type ParameterOf<Path extends string> = Path extends `${infer Segment}/${infer Rest}`
+  ? Parameter<Segment> | ParameterOf<Rest>
+  : Parameter<Path>;
+
+export interface Call<Path extends string = string, Query = unknown, Body = unknown> {
+  /** Decoded, never empty. */
+  readonly parameters: Readonly<Record<ParameterOf<Path>, string>>;
+  readonly query: Query;
+  readonly body: Body;
+  readonly headers: IncomingHttpHeaders;
+}
+
+interface Row<Path extends string, Query extends z.ZodObject, Body extends z.ZodObject> {
+  readonly path: Path;
+  /** Default for GET: every query is ignored. */
+  readonly query?: Query;
+  /** Default for POST: no fields. */
+  readonly body?: Body;
+  /** Default: 4 KiB. */
+  readonly mostBodyBytes?: number;
+  /** Time for the answer; the connection ends after it. Default: 10 s. */
+  readonly answerMs?: number;
+  /** Runs only while no other such operation runs. Default: false. */
+  readonly isExclusive?: boolean;
+  readonly answer: (call: Call<Path, z.output<Query>, z.output<Body>>) => Answer | Promise<Answer>;
+}
+
+export interface RawCall {
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+  /** Parsed JSON. */
+  readonly body: unknown;
+  readonly headers: IncomingHttpHeaders;
+}
+
+export interface Endpoint {
+  readonly method: 'GET' | 'POST';
+  /** Methods with the same answer, in the order of the header `allow`. */
+  readonly methods: readonly string[];
+  readonly path: string;
+  readonly access: Access;
+  readonly query: z.ZodObject | undefined;
+  readonly body: z.ZodObject;
+  readonly mostBodyBytes: number;
+  readonly answerMs: number;
+  readonly isExclusive: boolean;
+  /** `invalid`: one sentence for each thing to correct. */
+  readonly prepare: (
+    call: RawCall,
+  ) =>
+    | { readonly kind: 'ready'; readonly run: () => Answer | Promise<Answer> }
+    | { readonly kind: 'invalid'; readonly problems: readonly string[] };
+}
+
+const MOST_BODY_BYTES = 4 * 1024;
+const ANSWER_MS = 10_000;
+const NOTHING = z.strictObject({});
+
+/** A document that anyone who reaches the port may read. HEAD comes with it. */
+export function get<Path extends string, Query extends z.ZodObject = z.ZodObject>(
+  row: Omit<Row<Path, Query, z.ZodObject>, 'body' | 'mostBodyBytes' | 'isExclusive'>,
+): Endpoint {
+  return endpoint('GET', ['GET', 'HEAD'], 'read', row);
+}
+
+/** For orchestrators and load balancers. OPTIONS answers as GET does, as Patroni's health checks do. */
+export function probe<Path extends string>(
+  row: Pick<Row<Path, z.ZodObject, z.ZodObject>, 'path' | 'answer'> & { readonly hasOptions?: boolean },
+): Endpoint {
+  return endpoint('GET', row.hasOptions === true ? ['GET', 'HEAD', 'OPTIONS'] : ['GET', 'HEAD'], 'probe', row);
+}
+
+/** Changes something: with the token and a JSON body. */
+export function post<Path extends string, Body extends z.ZodObject = typeof NOTHING>(
+  row: Omit<Row<Path, z.ZodObject, Body>, 'query'>,
+): Endpoint {
+  return endpoint('POST', ['POST'], 'operation', row);
+}
+
+function endpoint<Path extends string, Query extends z.ZodObject, Body extends z.ZodObject>(
+  method: Endpoint['method'],
+  methods: readonly string[],
+  access: Access,
+  row: Row<Path, Query, Body>,
+): Endpoint {
+  const { path, query, body, mostBodyBytes = MOST_BODY_BYTES, answerMs = ANSWER_MS, isExclusive = false } = row;
+  const bodySchema = body ?? NOTHING;
+  return {
+    method,
+    methods,
+    path,
+    access,
+    query,
+    body: bodySchema,
+    mostBodyBytes,
+    answerMs,
+    isExclusive,
+    prepare(call) {
+      const asked = query?.safeParse(call.query);
+      const sent = bodySchema.safeParse(call.body);
+      const problems = [
+        ...(asked?.success === false && query !== undefined ? problemsIn('query parameter', asked.error, query) : []),
+        ...(sent.success ? [] : problemsIn('field', sent.error, bodySchema)),
+      ];
+      if (problems.length > 0) return { kind: 'invalid', problems };
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schemas above have parsed the parts
+      const parsed = { ...call, query: asked?.data, body: sent.data } as Call<Path, z.output<Query>, z.output<Body>>;
+      return { kind: 'ready', run: () => row.answer(parsed) };
+    },
+  };
+}

@@ -1,0 +1,15 @@
+// The table of the admin API, in the order in which a 404 lists the paths. A new endpoint is a row of a file here; its
+// description and its answers go to openapi/.
+import type { Endpoint } from '../endpoint.ts';
+import { documents } from './documents.ts';
+import type { DocumentsOptions } from './documents.ts';
+import { operationsOnItself } from './operations.ts';
+import type { OperationsOptions } from './operations.ts';
+import { probes } from './probes.ts';
+import type { ProbesOptions } from './probes.ts';
+
+export interface EndpointsOptions extends ProbesOptions, DocumentsOptions, OperationsOptions {}
+
+export function endpointsOf(options: EndpointsOptions): readonly Endpoint[] {
+  return [...probes(options), ...documents(options), ...operationsOnItself(options)];
+}

@@ -1,0 +1,49 @@
+// The operations on this Pointsman.
+import type { MemberName } from '../../model/member.ts';
+import { REFUSAL_KINDS } from '../../core/snapshot.ts';
+import type { RefusalKind } from '../../core/snapshot.ts';
+import { failure, json } from '../answer.ts';
+import type { Answer } from '../answer.ts';
+import { post } from '../endpoint.ts';
+import type { Endpoint } from '../endpoint.ts';
+
+/** `result` becomes the body of the answer. */
+export type Outcome =
+  | { readonly kind: 'done'; readonly result: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'unknown_member'; readonly known: readonly MemberName[] }
+  /** Nothing changed. */
+  | { readonly kind: 'refused'; readonly why: string; readonly problems?: readonly string[] };
+
+export interface Operations {
+  readonly refresh: () => Outcome;
+  readonly reload: () => Promise<Outcome>;
+  readonly drain: (member: MemberName) => Outcome;
+  readonly resume: (member: MemberName) => Outcome;
+  /** Accepts the primary that is refused for this reason. */
+  readonly accept: (kind: RefusalKind) => Outcome;
+}
+
+export interface OperationsOptions {
+  readonly operations: Operations;
+}
+
+export function operationsOnItself({ operations }: OperationsOptions): readonly Endpoint[] {
+  return [
+    post({ path: '/refresh', answer: () => told(operations.refresh()) }),
+    post({ path: '/reload', answer: async () => told(await operations.reload()) }),
+    post({ path: '/members/NAME/drain', answer: ({ parameters }) => told(operations.drain(parameters.name)) }),
+    post({ path: '/members/NAME/resume', answer: ({ parameters }) => told(operations.resume(parameters.name)) }),
+    ...REFUSAL_KINDS.map((kind) => post({ path: `/accept/${kind}`, answer: () => told(operations.accept(kind)) })),
+  ];
+}
+
+function told(outcome: Outcome): Answer {
+  switch (outcome.kind) {
+    case 'done':
+      return json(200, outcome.result);
+    case 'unknown_member':
+      return failure(404, `unknown member: the members are ${outcome.known.join(', ') || '(none)'}`);
+    case 'refused':
+      return failure(409, outcome.why, { problems: outcome.problems });
+  }
+}

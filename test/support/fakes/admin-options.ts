@@ -1,0 +1,28 @@
+// Options of an admin server whose parts answer nothing of interest. A test replaces the parts that it is about.
+import { createExclusion } from '../../../src/admin/exclusion.ts';
+import type { Outcome } from '../../../src/admin/endpoints/operations.ts';
+import type { AdminOptions } from '../../../src/admin/server.ts';
+
+const done: Outcome = { kind: 'done', result: {} };
+
+export function adminOptions(own: Partial<AdminOptions> = {}): AdminOptions {
+  return {
+    address: { host: '127.0.0.1', port: 0 },
+    allowedHosts: () => [],
+    status: () => {
+      throw new Error('this test has no status');
+    },
+    metrics: () => Promise.resolve(''),
+    readiness: () => ({ ready: true }),
+    token: () => Promise.resolve({ kind: 'none' }),
+    exclusion: createExclusion(),
+    operations: {
+      refresh: () => done,
+      reload: () => Promise.resolve(done),
+      drain: () => done,
+      resume: () => done,
+      accept: () => done,
+    },
+    ...own,
+  };
+}
