@@ -9,7 +9,6 @@ type Read = { readonly kind: 'read'; readonly value: unknown } | { readonly kind
 /** A web page can send forms and other content types without a preflight request, but not this one. */
 export async function jsonBodyOf(request: IncomingMessage, { body, mostBodyBytes }: Endpoint): Promise<Read> {
   const example = Object.keys(body.shape).length === 0 ? '{}' : 'a JSON object';
-  const rejected = (status: number, error: string): Read => ({ kind: 'rejected', answer: failure(status, error) });
   const [type = ''] = (request.headers['content-type'] ?? '').split(';');
   if (type.trim().toLowerCase() !== 'application/json') {
     return rejected(415, `send content-type: application/json, with ${example} as the body`);
@@ -22,6 +21,10 @@ export async function jsonBodyOf(request: IncomingMessage, { body, mostBodyBytes
   } catch (error) {
     return rejected(400, `the body is not JSON (${error instanceof Error ? error.message : ''}): send ${example}`);
   }
+}
+
+function rejected(status: number, error: string): Read {
+  return { kind: 'rejected', answer: failure(status, error) };
 }
 
 /** Undefined: too long; the rest is discarded. */

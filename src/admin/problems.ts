@@ -1,4 +1,4 @@
-// What is wrong with the input of a request, in words.
+// The mistakes in the input of a request, in words.
 import type { z } from 'zod';
 import { closest } from '../config/closest.ts';
 import { shown } from '../model/printable.ts';

@@ -1,11 +1,8 @@
 // The composition root: makes the parts from a configuration and gives each the functions that it needs. No part knows
 // this file, and it decides nothing about routing.
-import { createAdmin } from '../admin/server.ts';
 import type { Admin } from '../admin/server.ts';
-import { createExclusion } from '../admin/exclusion.ts';
-import { buildStatus } from '../admin/status.ts';
-import type { OpenFilesStatus, Readiness } from '../admin/status.ts';
-import type { StatusDocument } from '../admin/status-document.ts';
+import type { OpenFilesStatus } from '../admin/status.ts';
+import { createAdminOf } from './admin.ts';
 import { createClusterAccess } from './cluster-access.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import { readAdminToken } from '../config/files/admin-token.ts';
@@ -18,7 +15,6 @@ import type { Clock } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
 import type { ShutdownPolicy } from '../model/policy.ts';
 import { Monitor } from '../monitor/monitor.ts';
-import { createOperations } from './operations.ts';
 import type { Load } from './operations.ts';
 import { createForwarding, processCount } from './forwarding.ts';
 import { tooFewDescriptors } from './open-files.ts';
@@ -118,34 +114,19 @@ export function createApp(options: AppOptions): App {
     descriptors: files.descriptors,
   });
 
-  const readiness = (): Readiness => readinessOf(isStopping, monitor.table().complete, proxy.trouble());
-  const status = async (): Promise<StatusDocument> => {
-    await proxy.gather();
-    return buildStatus({
-      version: options.version,
-      startedAt,
-      now: clock.now(),
-      readiness: readiness(),
-      pools: running.config.pools,
-      table: monitor.table(),
-      snapshot: monitor.snapshot(),
-      refused: monitor.refusedPrimaries(),
-      counts: proxy.counts(),
-      sources: running.access.sources(),
-      workers: proxy.workers(),
-      openFiles: files.now(running.config),
-    });
-  };
-  const admin = createAdmin({
-    address: config.admin.address,
-    allowedHosts: () => running.config.admin.allowedHosts,
-    status,
-    readiness,
-    metrics: () => proxy.gather().then(() => metrics.text()),
-    metricsContentType: metrics.contentType,
-    token: () => readAdminToken(running.config.admin),
-    exclusion: createExclusion(),
-    operations: createOperations({ monitor, load, log, reload: (loaded) => app.reload(loaded) }),
+  const admin = createAdminOf({
+    version: options.version,
+    clock,
+    startedAt,
+    log,
+    running,
+    monitor,
+    proxy,
+    metrics,
+    openFiles: files.now,
+    isStopping: () => isStopping,
+    load,
+    reload: (loaded) => app.reload(loaded),
   });
 
   const grace = createGrace(clock);
@@ -217,12 +198,6 @@ function metricsSource(
     isUp: (member) => isAnswering(of().monitor.snapshot().members.get(member)),
     scope: () => of().monitor.snapshot().scope,
   };
-}
-
-function readinessOf(isStopping: boolean, isComplete: boolean, trouble: string | undefined): Readiness {
-  if (isStopping) return { ready: false, why: 'shutting down' };
-  if (!isComplete) return { ready: false, why: 'the first round of probes is not complete' };
-  return trouble === undefined ? { ready: true } : { ready: false, why: trouble };
 }
 
 /** Since the start. */

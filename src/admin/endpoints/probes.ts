@@ -1,4 +1,4 @@
-// What orchestrators and load balancers call.
+// The health of this process, for orchestrators and load balancers.
 import { failure, text } from '../answer.ts';
 import { probe } from '../endpoint.ts';
 import type { Endpoint } from '../endpoint.ts';

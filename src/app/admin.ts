@@ -1,0 +1,73 @@
+// Gives the admin server what it shows and operates on.
+import { createExclusion } from '../admin/exclusion.ts';
+import { createAdmin } from '../admin/server.ts';
+import type { Admin } from '../admin/server.ts';
+import { buildStatus } from '../admin/status.ts';
+import type { OpenFilesStatus, Readiness } from '../admin/status.ts';
+import type { StatusDocument } from '../admin/status-document.ts';
+import { readAdminToken } from '../config/files/admin-token.ts';
+import type { Config } from '../config/config.ts';
+import type { Clock, Instant } from '../model/instant.ts';
+import type { Monitor } from '../monitor/monitor.ts';
+import type { Proxy } from '../proxy/proxy.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { createOperations } from './operations.ts';
+import type { OperationsOptions } from './operations.ts';
+import type { RunningParts } from './reload.ts';
+
+export interface AdminParts {
+  readonly version: string;
+  readonly clock: Clock;
+  readonly startedAt: Instant;
+  readonly log: Log;
+  readonly running: RunningParts;
+  readonly monitor: Monitor;
+  readonly proxy: Proxy;
+  readonly metrics: Metrics;
+  readonly openFiles: (config: Config) => OpenFilesStatus | undefined;
+  readonly isStopping: () => boolean;
+  readonly load: OperationsOptions['load'];
+  readonly reload: OperationsOptions['reload'];
+}
+
+export function createAdminOf(parts: AdminParts): Admin {
+  const { running, monitor, proxy, metrics, load, reload, log } = parts;
+  const readiness = (): Readiness => readinessOf(parts.isStopping(), monitor.table().complete, proxy.trouble());
+  return createAdmin({
+    address: running.config.admin.address,
+    allowedHosts: () => running.config.admin.allowedHosts,
+    status: () => statusOf(parts, readiness),
+    readiness,
+    metrics: () => proxy.gather().then(() => metrics.text()),
+    metricsContentType: metrics.contentType,
+    token: () => readAdminToken(running.config.admin),
+    exclusion: createExclusion(),
+    operations: createOperations({ monitor, load, log, reload }),
+  });
+}
+
+async function statusOf(parts: AdminParts, readiness: () => Readiness): Promise<StatusDocument> {
+  const { version, startedAt, clock, running, monitor, proxy, openFiles } = parts;
+  await proxy.gather();
+  return buildStatus({
+    version,
+    startedAt,
+    now: clock.now(),
+    readiness: readiness(),
+    pools: running.config.pools,
+    table: monitor.table(),
+    snapshot: monitor.snapshot(),
+    refused: monitor.refusedPrimaries(),
+    counts: proxy.counts(),
+    sources: running.access.sources(),
+    workers: proxy.workers(),
+    openFiles: openFiles(running.config),
+  });
+}
+
+function readinessOf(isStopping: boolean, isComplete: boolean, trouble: string | undefined): Readiness {
+  if (isStopping) return { ready: false, why: 'shutting down' };
+  if (!isComplete) return { ready: false, why: 'the first round of probes is not complete' };
+  return trouble === undefined ? { ready: true } : { ready: false, why: trouble };
+}
