@@ -3,21 +3,29 @@ import { effectiveYaml } from '../config/reference/effective.ts';
 import { editorSchema } from '../config/reference/editor-schema.ts';
 import { exampleFile } from '../config/reference/example-file.ts';
 import { referencePage } from '../config/reference/reference-page.ts';
-import type { ConfigTopic } from './config-topics.ts';
+import { configDocument } from '../config/reference/settings.ts';
 import { configFor } from './configuration.ts';
 import type { ConfigOptions } from './configuration.ts';
 import { EXIT } from './io.ts';
 import type { CliIo } from './io.ts';
 
-/** Only `print` reads a configuration; its exit code is 2 when that is not valid. */
-export function config(topic: ConfigTopic, options: ConfigOptions, io: CliIo): number {
-  if (topic === 'print') {
-    const loaded = configFor(options, io);
-    if (loaded === undefined) return EXIT.usage;
-    io.stdout(effectiveYaml(loaded.config));
-    return EXIT.ok;
-  }
-  const generate = { schema: editorSchema, reference: referencePage, example: exampleFile }[topic];
+export interface PrintOptions extends ConfigOptions {
+  readonly json?: boolean | undefined;
+  readonly onlyChanged?: boolean | undefined;
+}
+
+/** Exit code 2 when the configuration is not valid. */
+export function printConfig(options: PrintOptions, io: CliIo): number {
+  const loaded = configFor(options, io);
+  if (loaded === undefined) return EXIT.usage;
+  const { json = false, onlyChanged = false } = options;
+  if (json) io.stdout(`${JSON.stringify(configDocument(loaded.config, onlyChanged), null, 2)}\n`);
+  else io.stdout(effectiveYaml(loaded.config, onlyChanged));
+  return EXIT.ok;
+}
+
+export function printPage(page: 'schema' | 'reference' | 'example', io: CliIo): number {
+  const generate = { schema: editorSchema, reference: referencePage, example: exampleFile }[page];
   io.stdout(generate());
   return EXIT.ok;
 }

@@ -22,14 +22,17 @@ export interface LoadedConfig {
 
 /** Options of the command line override the environment, which overrides the file. */
 export function load(options: ConfigOptions, io: CliIo): Loaded {
-  const { logLevel, logFormat } = options;
-  const env = {
-    ...io.env,
-    ...(logLevel === undefined ? {} : { POINTSMAN_LOG_LEVEL: logLevel }),
-    ...(logFormat === undefined ? {} : { POINTSMAN_LOG_FORMAT: logFormat }),
-  };
   const { readFile } = io;
-  return loadConfig({ file: fileFor(options, io), env, ...(readFile === undefined ? {} : { readFile }) });
+  const given = [
+    ['POINTSMAN_LOG_LEVEL', '--log-level', options.logLevel],
+    ['POINTSMAN_LOG_FORMAT', '--log-format', options.logFormat],
+  ].filter(([, , value]) => value !== undefined);
+  return loadConfig({
+    file: fileFor(options, io),
+    env: { ...io.env, ...Object.fromEntries(given.map(([variable, , value]) => [variable, value])) },
+    options: Object.fromEntries(given.map(([variable, option]) => [variable, option])),
+    ...(readFile === undefined ? {} : { readFile }),
+  });
 }
 
 /** Undefined if it is invalid; the problems are then on stderr. */

@@ -1,10 +1,8 @@
 // The command line: parses argv, runs the command, and returns an exit code: 0, 1 (runtime failure) or 2 (wrong usage
 // or configuration).
-import { Argument, Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { LOG_FORMATS, LOG_LEVELS } from '../config/schema/log-options.ts';
-import type { CheckOptions } from './check.ts';
-import { CONFIG_TOPICS } from './config-topics.ts';
-import type { ConfigTopic } from './config-topics.ts';
+import { describeConfiguration } from './configuration-commands.ts';
 import type { ConfigOptions } from './configuration.ts';
 import type { ExplainOptions } from './explain.ts';
 import type { HealthcheckOptions } from './healthcheck.ts';
@@ -75,14 +73,7 @@ function describe(io: CliIo, { runApp, checkSeeds, sandbox, version }: CliParts,
     .addOption(new Option('--log-level <level>', 'override log.level').choices(LOG_LEVELS))
     .addOption(new Option('--log-format <format>', 'override log.format').choices(LOG_FORMATS))
     .action(async (options: ConfigOptions) => end(await run(options, io, runApp)));
-  configured('check', 'Validate a configuration and print a summary')
-    .option('--live', 'also read the member list from each seed; exit code 1 if that fails or a member cannot be used')
-    .action(async (options: CheckOptions) => end(await (await import('./check.ts')).check(options, io, checkSeeds)));
-  configured('config', 'Print the configuration in effect, or what is generated from the descriptions of its keys')
-    .addArgument(new Argument('<topic>', 'what to print').choices(CONFIG_TOPICS))
-    .action(async (topic: ConfigTopic, options: ConfigOptions) =>
-      end((await import('./config.ts')).config(topic, options, io)),
-    );
+  describeConfiguration(program, { configured, io, checkSeeds, end });
   const remote = (name: string, description: string): Command =>
     configured(name, description).option(
       '--admin <address>',

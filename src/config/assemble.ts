@@ -4,8 +4,9 @@ import type { ClientTls, PoolPolicy, ProbePolicy } from '../model/policy.ts';
 import type { Config } from './config.ts';
 import type { CompleteFile, CompletePool } from './schema/defaults.ts';
 import { kubernetesConfig } from './schema/kubernetes.ts';
+import type { Origins } from './source/origins.ts';
 
-export function assemble(file: CompleteFile): Config {
+export function assemble(file: CompleteFile, origins: Origins): Config {
   const { client, backend, hold, shutdown, admin } = file;
   return deepFreeze({
     cluster: clusterConfig(file.cluster),
@@ -44,6 +45,7 @@ export function assemble(file: CompleteFile): Config {
     },
     log: file.log,
     file,
+    origins,
   });
 }
 

@@ -6,6 +6,8 @@ import type { Config } from './config.ts';
 import { formatPath } from './fault.ts';
 import type { Path } from './fault.ts';
 import type { CompleteFile } from './schema/defaults.ts';
+import { isSecret } from './schema/shape.ts';
+import type { Origins, WrittenAt } from './source/origins.ts';
 import { isTree } from './source/tree.ts';
 import { writtenForm } from './written-form.ts';
 
@@ -18,7 +20,8 @@ export interface Reconfiguration {
   readonly needsRestart: readonly string[];
 }
 
-export function reconfigured({ file: running }: Config, { file: wanted }: Config): Reconfiguration {
+export function reconfigured(before: Config, after: Config): Reconfiguration {
+  const [running, wanted] = [before.file, after.file];
   const file: CompleteFile = {
     ...wanted,
     // All evidence is about one scope: with another one the whole section waits.
@@ -30,7 +33,7 @@ export function reconfigured({ file: running }: Config, { file: wanted }: Config
     log: { ...wanted.log, format: running.log.format },
   };
   return {
-    config: assemble(file),
+    config: assemble(file, originsBetween(before, after)),
     changed: changesBetween(running, file),
     needsRestart: changesBetween(file, wanted),
   };
@@ -42,6 +45,25 @@ type Listener = CompleteFile['listeners'][number];
 function asBound(running: readonly Listener[], wanted: Listener): Listener {
   const bound = running.find(({ address }) => isSameAddress(address, wanted.address));
   return { ...wanted, reuse_port: (bound ?? wanted).reuse_port };
+}
+
+/** The origins of the values in effect: those of a key that needs a restart stay. */
+function originsBetween(before: Config, after: Config): Origins {
+  const isKept = (path: string): boolean =>
+    ['relay', 'workers', 'admin.address', 'log.format'].includes(path) ||
+    (path.startsWith('cluster.') && before.cluster.scope !== after.cluster.scope);
+  const shared = after.file.listeners.flatMap(
+    ({ address }, i): readonly (readonly [string, WrittenAt | undefined])[] => {
+      const bound = before.file.listeners.findIndex((one) => isSameAddress(one.address, address));
+      return bound < 0 ? [] : [[`listeners[${i}].reuse_port`, before.origins.get(`listeners[${bound}].reuse_port`)]];
+    },
+  );
+  const kept = new Map(shared);
+  return new Map([
+    ...[...after.origins].filter(([path]) => !isKept(path) && !kept.has(path)),
+    ...[...before.origins].filter(([path]) => isKept(path)),
+    ...shared.flatMap(([path, at]) => (at === undefined ? [] : [[path, at] as const])),
+  ]);
 }
 
 function changesBetween(before: CompleteFile, after: CompleteFile): readonly string[] {
@@ -59,8 +81,6 @@ function changesBetween(before: CompleteFile, after: CompleteFile): readonly str
     ...removed.map((name) => `pools.${name} removed`),
   ];
 }
-
-const SECRET = 'admin.token';
 
 interface Setting {
   readonly text: string;
@@ -83,5 +103,5 @@ function leavesOf(path: Path, value: unknown): readonly (readonly [string, Setti
   if (isTree(value)) return Object.entries(value).flatMap(([key, child]) => leavesOf([...path, key], child));
   const name = formatPath(path);
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return [[name, { text, isShown: !Array.isArray(value) && name !== SECRET }]];
+  return [[name, { text, isShown: !Array.isArray(value) && !isSecret(path) }]];
 }

@@ -13,6 +13,7 @@ import type {
   SwitchoverPolicy,
 } from '../model/policy.ts';
 import type { CompleteFile } from './schema/defaults.ts';
+import type { Origins } from './source/origins.ts';
 import type { LogFormat, LogLevel } from './schema/log-options.ts';
 
 /** Operations need a token, from one of the two. It is read when it is needed (files/admin-token.ts). */
@@ -38,4 +39,6 @@ export interface Config extends RoutingPolicy {
   readonly log: { readonly level: LogLevel; readonly format: LogFormat };
   /** The same by the names of the file: what a reload compares (changes.ts). */
   readonly file: CompleteFile;
+  /** Where the values of `file` were written. */
+  readonly origins: Origins;
 }

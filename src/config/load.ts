@@ -13,6 +13,7 @@ import { withoutEmptySections, withoutExtensions } from './schema/shape.ts';
 import { withApiServer } from './source/api-server.ts';
 import { applyEnvironment } from './source/environment.ts';
 import type { Environment } from './source/environment.ts';
+import { originsOf } from './source/origins.ts';
 import { fileOrigin, place } from './source/place.ts';
 import { readWhole } from './source/read-file.ts';
 import { readYaml } from './source/yaml-text.ts';
@@ -21,6 +22,8 @@ export interface LoadOptions {
   /** Path of the YAML file, `-` for standard input; undefined: the environment alone. */
   readonly file: string | undefined;
   readonly env: Environment;
+  /** Options of the command line that `env` holds as variables: `POINTSMAN_LOG_LEVEL` -> `--log-level`. */
+  readonly options?: Readonly<Record<string, string>>;
   /** Reads the YAML file whole; throws what node:fs throws. */
   readonly readFile?: (file: string) => string;
 }
@@ -53,7 +56,8 @@ export function loadConfig(options: LoadOptions): Loaded {
       .map((fault) => place(fault, { file, positionOf: yaml.positionOf, variables }));
   const problems = [...unknownVariables, ...problemsOf('error')].toSorted(byPlace);
   if (problems.length > 0 || parsed === undefined) return { kind: 'invalid', problems };
-  return { kind: 'ok', config: assemble(complete(parsed)), warnings: problemsOf('warning') };
+  const origins = originsOf({ file, written, positionOf: yaml.positionOf, variables, options: options.options ?? {} });
+  return { kind: 'ok', config: assemble(complete(parsed), origins), warnings: problemsOf('warning') };
 }
 
 /** The environment first, then down the file. */

@@ -28,7 +28,7 @@ function withDefaultPools(pools: unknown): unknown {
 
 /** Without our notes, and with the words that JSON Schema has for them. */
 function cleaned(schema: JsonSchema): JsonSchema {
-  const { written: _, atLeast: _a, needsRestart: _n, usual, example, description, ...rest } = schema;
+  const { written: _, atLeast: _a, needsRestart: _n, isSecret: _s, usual, example, description, ...rest } = schema;
   const { properties, propertyNames, items, additionalProperties, anyOf, default: usually } = rest;
   const words = [description, usual === undefined ? undefined : `Default: ${usual}.`].filter(Boolean).join(' ');
   const isEmptySection = typeof usually === 'object' && usually !== null && !Array.isArray(usually);

@@ -1,10 +1,33 @@
-// The configuration in effect as a file: what was written and what the environment overrides, with every default.
-import { stringify } from 'yaml';
+// The configuration in effect as a file: what was written and what the environment overrides, with every default, and
+// the origin of each value as a comment.
 import type { Config } from '../config.ts';
-import { effectiveFile } from '../written-form.ts';
+import { commentedYaml } from './commented-yaml.ts';
+import { configDocument } from './settings.ts';
+import type { SettingOrigin } from './settings.ts';
 
-/** YAML that loads. The token is not in it. */
-export function effectiveYaml({ file }: Config): string {
-  const note = file.admin.token === undefined ? '' : '# admin.token is set. It is not shown.\n';
-  return note + stringify(effectiveFile(file), { lineWidth: 0 });
+const COLUMN = 40;
+
+/** YAML that loads. No secret is in it. `onlyChanged`: without the values that equal their default. */
+export function effectiveYaml(config: Config, onlyChanged = false): string {
+  const { settings, configuration } = configDocument(config, onlyChanged);
+  const secrets = settings.filter(({ redacted }) => redacted === true);
+  const notes = secrets.map(({ key, origin }) => `# ${key} is set and not shown (${originText(origin)})\n`);
+  const beside = new Map(settings.map(({ key, origin }) => [key, originText(origin)]));
+  return notes.join('') + commentedYaml(configuration, { beside, column: COLUMN });
+}
+
+/** `default`, `pointsman.yaml:3:13`, `environment POINTSMAN_ZONE`, `derived from client.max_sessions` */
+export function originText(origin: SettingOrigin): string {
+  switch (origin.kind) {
+    case 'default':
+      return 'default';
+    case 'derived':
+      return `derived from ${origin.from}`;
+    case 'file':
+      return `${origin.file}:${origin.line}:${origin.column}`;
+    case 'environment':
+      return `environment ${origin.variable}`;
+    case 'command_line':
+      return `command line ${origin.option}`;
+  }
 }

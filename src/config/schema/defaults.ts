@@ -3,12 +3,15 @@
 import type { CheckFamily } from '../../model/check.ts';
 import type { LeaveCause } from '../../model/close-reason.ts';
 import type { LeaveMode, WhenAllLagging } from '../../model/policy.ts';
+import type { Path } from '../fault.ts';
 import { isTree } from '../source/tree.ts';
 import type { Tree } from '../source/tree.ts';
 import type { ParsedFile, ParsedPool } from './file-schema.ts';
 
+const EXCLUSIVE_POOL = 'write';
+
 const POOLS: readonly (readonly [string, Tree])[] = [
-  ['write', { check: '/primary', exclusive: true }],
+  [EXCLUSIVE_POOL, { check: '/primary', exclusive: true }],
   ['read', { check: '/replica?lag=16MB', fallback: { pool: 'write', max_sessions: 100 } }],
 ];
 
@@ -87,6 +90,15 @@ function withoutKeys(tree: Tree, entries: readonly (readonly [string, unknown])[
 /** A pool whose check at most one member answers is exclusive unless the file says otherwise. */
 export function isExclusive(pool: ParsedPool): boolean {
   return pool.exclusive ?? ONE_MEMBER_FAMILIES.includes(pool.check.family);
+}
+
+/** The key that the default of the key at `path` depends on; undefined for a default that is always the same. */
+export function derivedFrom(path: Path): string | undefined {
+  const [section, name, key] = path;
+  if (section === 'client' && name === 'max_handshakes') return 'client.max_sessions';
+  if (section !== 'pools') return undefined;
+  if (key === 'slow_start' || key === 'on_leave') return `pools.${name}.exclusive`;
+  return key === 'exclusive' && name !== EXCLUSIVE_POOL ? `pools.${name}.check` : undefined;
 }
 
 export interface CompletePool extends Omit<ParsedPool, 'on_leave'> {

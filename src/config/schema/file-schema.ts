@@ -159,7 +159,7 @@ const admin = z.strictObject({
     secret.optional(),
     `The token for operations (every POST: drain, resume, refresh, reload, accept), at least ${LEAST_SECRET} characters.
     Without a token operations are off. Better given as POINTSMAN_ADMIN_TOKEN or \`token_file\`.`,
-    { example: 'a-secret-of-at-least-16-characters', usual: 'operations are off' },
+    { example: 'a-secret-of-at-least-16-characters', usual: 'operations are off', isSecret: true },
   ),
   token_file: key(nonEmpty.optional(), 'A file that holds the token. It is read at every request.', {
     example: '/etc/pointsman/token',

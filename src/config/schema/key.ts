@@ -9,6 +9,8 @@ export interface KeyNotes {
   readonly usual?: string;
   /** A reload leaves this key as it is (changes.ts). */
   readonly needsRestart?: true;
+  /** No output shows the value. */
+  readonly isSecret?: true;
 }
 
 /** `schema` with its description. Line breaks in `text` do not count. */

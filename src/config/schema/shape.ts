@@ -83,6 +83,11 @@ function shapeAt(path: Path): Shape | undefined {
   return path.reduce<Shape | undefined>((shape, key) => shape && childShape(shape, key), fileShape);
 }
 
+/** True for a key whose value no output may show. */
+export function isSecret(path: Path): boolean {
+  return shapeAt(path)?.schema.isSecret === true;
+}
+
 function knownKeys(path: Path): readonly string[] {
   const shape = shapeAt(path);
   return shape === undefined ? [] : alternatives(shape).flatMap((one) => [...one.properties.keys()]);

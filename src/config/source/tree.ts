@@ -15,6 +15,10 @@ export function childOf(value: unknown, key: string | number): unknown {
   return isTree(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
+export function valueAt(tree: unknown, path: Path): unknown {
+  return path.reduce<unknown>((value, step) => childOf(value, step), tree);
+}
+
 /**
  * Sets a value in place and makes maps and lists on the way. Sets nothing where another kind of value is in the way:
  * the schema reports it.

@@ -16,6 +16,12 @@ export function configOf(loaded: Loaded): Config {
   return loaded.config;
 }
 
+/** Without the places at which the values were written. */
+export function valuesOf(loaded: Loaded): Omit<Config, 'origins'> {
+  const { origins: _, ...values } = configOf(loaded);
+  return values;
+}
+
 export function problemsOf(loaded: Loaded): readonly string[] {
   return loaded.kind === 'ok' ? [] : formatProblems(loaded.problems).split('\n');
 }

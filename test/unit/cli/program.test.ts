@@ -122,6 +122,41 @@ describe('check', () => {
   });
 });
 
+describe('config', () => {
+  test('print: the values that differ from the default, each with its origin', async () => {
+    const { code, out, err } = await cli(['config', 'print', '-c', 'warns.yaml', '--only-changed']);
+    expect(out).toMatch(/^cluster:\n {2}seeds: \[http:\/\/pg1:8008\] +# warns\.yaml:1:19\nprobe:\n/);
+    expect(out).toMatch(/ {2}timeout: 2s +# warns\.yaml:2:19\n$/);
+    expect([code, err]).toEqual([0, '']);
+  });
+
+  test('print --json: one document', async () => {
+    const { out } = await cli(['config', 'print', '-c', 'good.yaml', '--json'], { POINTSMAN_ZONE: 'a' });
+    const { api_version: version, settings }: { api_version: number; settings: unknown[] } = JSON.parse(out);
+    expect(version).toBe(1);
+    expect(settings).toContainEqual({
+      key: 'zone',
+      value: 'a',
+      origin: { kind: 'environment', variable: 'POINTSMAN_ZONE' },
+      changed: true,
+    });
+  });
+
+  test('print with a bad file: exit code 2', async () => {
+    expect(await cli(['config', 'print', '-c', 'bad.yaml'])).toMatchObject({ code: 2, out: '' });
+  });
+
+  test.each([
+    ['schema', '"$schema"'],
+    ['reference', '## cluster'],
+    ['example', 'client_timeout: 30s'],
+  ])('%s', async (page, text) => {
+    const { code, out } = await cli(['config', page]);
+    expect(out).toContain(text);
+    expect(code).toBe(0);
+  });
+});
+
 describe('the source of the configuration', () => {
   const seeds = { POINTSMAN_CLUSTER_SEEDS: 'http://env:8008' };
 

@@ -1,0 +1,61 @@
+// The commands about a configuration: `check` and `config`. Each is loaded when it is used.
+import type { Command } from 'commander';
+import type { CheckOptions } from './check.ts';
+import type { PrintOptions } from './config.ts';
+import type { CheckSeeds, CliIo } from './io.ts';
+
+const CHECK_HELP = `
+Example:
+  pointsman check -c pointsman.yaml --live`;
+
+const CONFIG_HELP = `
+Examples:
+  pointsman config print -c pointsman.yaml --only-changed
+  pointsman config example > pointsman.yaml`;
+
+const PRINT_HELP = `
+The output is YAML that loads. A comment behind each value names its origin: default, a line of the file, an
+environment variable, an option of the command line, or the key that it is derived from. No secret is shown.
+
+Example:
+  pointsman config print -c pointsman.yaml --only-changed`;
+
+const PAGES = {
+  schema: 'the JSON Schema of the file, for editors',
+  reference: 'every key as a page in Markdown',
+  example: 'a file with every key and its default',
+} as const;
+
+export interface ConfigurationParts {
+  /** Creates a command that takes -c. */
+  readonly configured: (name: string, description: string) => Command;
+  readonly io: CliIo;
+  readonly checkSeeds: CheckSeeds;
+  readonly end: (code: number) => void;
+}
+
+export function describeConfiguration(program: Command, { configured, io, checkSeeds, end }: ConfigurationParts): void {
+  configured('check', 'Validate a configuration and print a summary')
+    .option('--live', 'also read the member list from each seed; exit code 1 if that fails or a member cannot be used')
+    .addHelpText('after', CHECK_HELP)
+    .action(async (options: CheckOptions) => end(await (await import('./check.ts')).check(options, io, checkSeeds)));
+  const config = program
+    .command('config')
+    .description('Print the configuration in effect, or what is generated from the descriptions of its keys')
+    .addHelpText('after', CONFIG_HELP);
+  config
+    .command('print')
+    .description('Print the configuration in effect, and where each value comes from')
+    .option('-c, --config <file>', 'the configuration file (YAML)')
+    .option('--only-changed', 'only values that differ from the default')
+    .option('--json', 'print JSON')
+    .addHelpText('after', PRINT_HELP)
+    .action(async (options: PrintOptions) => end((await import('./config.ts')).printConfig(options, io)));
+  for (const page of ['schema', 'reference', 'example'] as const) {
+    config
+      .command(page)
+      .description(`Print ${PAGES[page]}`)
+      .addHelpText('after', `\nExample:\n  pointsman config ${page}`)
+      .action(async () => end((await import('./config.ts')).printPage(page, io)));
+  }
+}
