@@ -1,12 +1,12 @@
 // The consequences for live sessions when one table follows another. They are a diff: applying it twice changes
 // nothing, and a lost event cannot lose an eviction.
-import type { LeaveCause } from '../model/close-reason.ts';
+import type { EvictionCause } from '../model/close-reason.ts';
 import { isSameAddress } from '../model/member.ts';
 import type { Address, MemberName } from '../model/member.ts';
 import { LEAVE_FORCE } from '../model/policy.ts';
 import type { LeaveMode, PoolName, PoolPolicy, RoutingPolicy } from '../model/policy.ts';
 import type { PoolDecision, Route, RoutingTable } from './routing-table.ts';
-import { leave } from './standing.ts';
+import { leave, leaveMode } from './standing.ts';
 import type { Leave, Standing } from './standing.ts';
 import type { Why } from './why.ts';
 
@@ -16,8 +16,10 @@ export interface Action {
   readonly pool: PoolName;
   readonly member: MemberName;
   readonly address: Address;
-  readonly cause: LeaveCause;
+  readonly cause: EvictionCause;
   readonly mode: LeaveMode;
+  /** The deadline of a drain for a switchover, from its beginning. Absent: the pool's. Milliseconds. */
+  readonly limitMs?: number;
   /** A drain begins after this time, if the table still demands it. Milliseconds. */
   readonly afterMs: number;
   readonly why: Why;
@@ -25,15 +27,12 @@ export interface Action {
 
 const REMOVED: Standing = leave('removed', { code: 'never_answered' });
 
-interface Departure {
-  readonly cause: LeaveCause;
-  readonly mode: LeaveMode;
-  readonly why: Why;
-}
+type Departure = Pick<Action, 'cause' | 'mode' | 'limitMs' | 'why'>;
 
 /** Sessions never move to a fallback or to another lagging member: without an eligible member they stay. */
-function departed(pool: PoolPolicy, route: Route | undefined, cause: LeaveCause, why: Why): Departure {
-  const wanted = { cause, mode: pool.onLeave[cause], why };
+function departed(pool: PoolPolicy, route: Route | undefined, left: Leave, cause = left.cause): Departure {
+  const { why, limitMs } = left;
+  const wanted = { cause, mode: leaveMode(pool, cause), why, ...(limitMs === undefined ? {} : { limitMs }) };
   return isRelocation(wanted) && !hasEligible(route) ? { ...wanted, mode: 'keep' } : wanted;
 }
 
@@ -50,13 +49,14 @@ function hasEligible(route: Route | undefined): boolean {
 }
 
 /** A member that was the pool's own and is its fallback now was promoted. */
-function causeOf(before: Standing, after: Leave): LeaveCause {
+function causeOf(before: Standing, after: Leave): EvictionCause {
   const wasOwn = before.kind !== 'leave' && before.why.code !== 'fallback';
   return wasOwn && after.cause === 'fallback_over' ? 'promoted' : after.cause;
 }
 
 /**
- * A member that has left already leaves again only for a harder mode: for example kept for its lag, then found dead.
+ * A member that has left already leaves again only for a harder mode: for example kept for its lag, then found dead. A
+ * switchover that begins or ends replaces what was planned before.
  */
 function departure(
   pool: PoolPolicy,
@@ -69,9 +69,10 @@ function departure(
   const isMoved = !isSameAddress(previous.addresses.get(member), next?.addresses.get(member));
   const after = isMoved ? REMOVED : next?.standings.get(member);
   if (after?.kind !== 'leave') return undefined;
-  const left = departed(pool, next?.route, causeOf(before, after), after.why);
+  const left = departed(pool, next?.route, after, causeOf(before, after));
   if (before.kind !== 'leave') return left;
-  const known = departed(pool, previous.route, before.cause, before.why);
+  if ((before.cause === 'switchover') !== (after.cause === 'switchover')) return left;
+  const known = departed(pool, previous.route, before);
   return LEAVE_FORCE[left.mode] > LEAVE_FORCE[known.mode] ? left : undefined;
 }
 
@@ -97,6 +98,7 @@ export function isOver(action: Action, table: RoutingTable): boolean {
   const decision = table.pools.get(pool);
   const standing = decision?.standings.get(member);
   const isThere = isSameAddress(decision?.addresses.get(member), address);
+  if (action.cause === 'switchover' && standing?.kind === 'leave' && standing.cause !== 'switchover') return true;
   if (isThere && standing !== undefined && standing.kind !== 'leave') return true;
   return isRelocation(action) && !hasEligible(decision?.route);
 }

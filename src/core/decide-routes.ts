@@ -4,7 +4,7 @@ import { withEvidence } from './evidence.ts';
 import { decideExclusive } from './exclusive-pool.ts';
 import type { ExclusiveDecision } from './exclusive-pool.ts';
 import { agesAt } from '../model/instant.ts';
-import type { Instant } from '../model/instant.ts';
+import type { Ages, Instant } from '../model/instant.ts';
 import { isAllLagging, laggingCap } from './least-lagging.ts';
 import type { Address, MemberName } from '../model/member.ts';
 import type { PoolName, PoolPolicy, RoutingPolicy } from '../model/policy.ts';
@@ -20,6 +20,13 @@ import type { Snapshot } from './snapshot.ts';
 
 export function decideRoutes(policy: RoutingPolicy, snapshot: Snapshot, now: Instant): RoutingTable {
   const ages = agesAt(now);
+  const { handover, ...others } = snapshot;
+  const usual = handover && decideWith(policy, { ...others, handover: undefined }, ages);
+  return decideWith(policy, snapshot, ages, usual);
+}
+
+/** `usual`: the table without the handover. */
+function decideWith(policy: RoutingPolicy, snapshot: Snapshot, ages: Ages, usual?: RoutingTable): RoutingTable {
   const exclusives = new Map<PoolName, ExclusiveDecision>();
   for (const pool of policy.pools) {
     if (pool.exclusive) exclusives.set(pool.name, decideExclusive(snapshot, pool, policy.probe, ages));
@@ -44,7 +51,12 @@ export function decideRoutes(policy: RoutingPolicy, snapshot: Snapshot, now: Ins
       return withoutVanished(snapshot, policy.probe, known, fallback);
     };
     const unadjusted = exclusive?.standings ?? shared();
-    const own = withEvidence(snapshot, pool, policy.probe, withOverrides({ policy, snapshot, pool, ages }, unadjusted));
+    const own = withEvidence(
+      snapshot,
+      pool,
+      policy.probe,
+      withOverrides({ policy, snapshot, pool, ages, usual }, unadjusted),
+    );
     const targets = targetsOf(own, addresses, snapshot.complete, (member) => {
       const record = snapshot.members.get(member);
       const sharing = weightAndZoneOf(pool, policy.zone, record?.status);
@@ -71,7 +83,7 @@ export function decideRoutes(policy: RoutingPolicy, snapshot: Snapshot, now: Ins
   };
 
   const pools = new Map(policy.pools.map((pool) => [pool.name, decide(pool)]));
-  return { decidedAt: now, validUntil: ages.validUntil(), pools, complete: snapshot.complete };
+  return { decidedAt: ages.now, validUntil: ages.validUntil(), pools, complete: snapshot.complete };
 }
 
 /** The table before the first observation: every pool holds. */
@@ -130,7 +142,7 @@ function idleRoute(
     // The operator keeps clients from the winner. They wait: no other member can serve them.
     const code = exclusive.winner && standings.get(exclusive.winner)?.why.code;
     if (code === 'drained') return { kind: 'hold', cause: 'drained' };
-    if (code === 'switchover_due') return { kind: 'hold', cause: 'switchover' };
+    if (code === 'switchover_due' || code === 'switchover_running') return { kind: 'hold', cause: 'switchover' };
     return exclusive.isStandbyCluster ? { kind: 'closed' } : { kind: 'hold', cause: exclusive.cause };
   }
   const isDefinite = isSettled && [...standings.values()].every((standing) => standing.kind === 'leave');

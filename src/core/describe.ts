@@ -36,6 +36,7 @@ const WORDS: Readonly<Record<WhyCode, string>> = {
   rising: 'passes CHECK again, not yet often enough',
   drained: 'drained by the operator',
   switchover_due: 'switchover due',
+  switchover_running: 'hands over to another primary',
 };
 
 /** Shown to clients that have not authenticated, so without addresses and ports. */
@@ -118,7 +119,7 @@ const HOLD_WORDS: Readonly<Record<HoldCause, string>> = {
   no_member: 'no eligible member',
   two_primaries: 'two members claim to be primary',
   drained: 'the only eligible member is drained',
-  switchover: 'a switchover is due',
+  switchover: 'a switchover is due or running',
 };
 
 /** `open on pg-2, pg-3, fallback to pool write` */
@@ -213,6 +214,7 @@ function rule(standing: Standing, now: Instant): string | undefined {
     case 'drained':
       return 'no new sessions until it is resumed';
     case 'switchover_due':
+    case 'switchover_running':
       return 'new clients wait for the next primary';
     case 'refused':
       return 'considered dead until it answers again';

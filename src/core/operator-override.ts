@@ -1,11 +1,12 @@
-// The operator's wishes that override the evidence: a drained member, or a primary that is scheduled to hand over. An
-// override takes members away and never adds one.
+// The operator's wishes that override the evidence: a drained member, a primary that is scheduled to hand over, or one
+// that hands over now. An override takes members away and never adds one.
 import type { Ages, Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import { LEAVE_FORCE } from '../model/policy.ts';
 import type { PoolPolicy, RoutingPolicy } from '../model/policy.ts';
+import type { RoutingTable } from './routing-table.ts';
 import type { Snapshot } from './snapshot.ts';
-import { leave } from './standing.ts';
+import { leave, leaveMode } from './standing.ts';
 import type { Standing, Standings } from './standing.ts';
 
 /** A leader that still serves this long after the scheduled time has not handed over. Milliseconds. */
@@ -16,6 +17,8 @@ export interface OverrideInputs {
   readonly snapshot: Snapshot;
   readonly pool: PoolPolicy;
   readonly ages: Ages;
+  /** The table without the handover. */
+  readonly usual: RoutingTable | undefined;
 }
 
 /** A cause that asks more of the member's sessions than the operator's wish stays. */
@@ -23,7 +26,10 @@ export function withOverrides(inputs: OverrideInputs, standings: Standings): Sta
   return new Map([...standings].map(([name, standing]) => [name, overridden(inputs, name, standing)]));
 }
 
-function overridden({ policy, snapshot, pool, ages }: OverrideInputs, name: MemberName, standing: Standing): Standing {
+function overridden(inputs: OverrideInputs, name: MemberName, standing: Standing): Standing {
+  const { policy, snapshot, pool, ages } = inputs;
+  const handed = handedOver(inputs, name, standing);
+  if (handed !== undefined) return handed;
   const since = snapshot.drained.get(name);
   if (since !== undefined && !isHarder(pool, standing)) {
     return leave('operator', { code: 'drained', since });
@@ -35,8 +41,24 @@ function overridden({ policy, snapshot, pool, ages }: OverrideInputs, name: Memb
     : standing;
 }
 
-function isHarder({ onLeave }: PoolPolicy, standing: Standing): boolean {
-  return standing.kind === 'leave' && LEAVE_FORCE[onLeave[standing.cause]] > LEAVE_FORCE[onLeave.operator];
+/** In every pool, because the member's restart ends every session on it. Undefined: the standing asks for more. */
+function handedOver(
+  { snapshot: { handover }, pool, ages, usual }: OverrideInputs,
+  name: MemberName,
+  standing: Standing,
+): Standing | undefined {
+  if (handover?.member !== name || !ages.isYoung(handover.since, handover.mostMs)) return undefined;
+  const { phase, since, transactionMs } = handover;
+  const why = { code: 'switchover_running', since } as const;
+  if (phase === 'hold') return standing.kind === 'open' ? { kind: 'keep', why } : undefined;
+  // Sessions may be there by the pool's fallback, of which the standing itself does not tell.
+  const served = usual?.pools.get(pool.name)?.standings.get(name) ?? standing;
+  const isClosing = served.kind === 'leave' && leaveMode(pool, served.cause) === 'close';
+  return isClosing ? undefined : { ...leave('switchover', why), limitMs: transactionMs };
+}
+
+function isHarder(pool: PoolPolicy, standing: Standing): boolean {
+  return standing.kind === 'leave' && LEAVE_FORCE[leaveMode(pool, standing.cause)] > LEAVE_FORCE[pool.onLeave.operator];
 }
 
 /** True from `beforeMs` before the scheduled time until it is overdue. */

@@ -96,8 +96,22 @@ export interface Snapshot {
   /** Members that the operator drained, with the instant. Also names that are not known now. */
   readonly drained: ReadonlyMap<MemberName, Instant>;
   readonly switchover: ScheduledSwitchover | undefined;
+  /** The switchover that an operator runs here. */
+  readonly handover: Handover | undefined;
   /** Members of the newest document that are not used. */
   readonly refused: readonly MemberRefusal[];
+}
+
+/** A primary that is about to stop as the primary. Without effect when it has lasted for `mostMs`. */
+export interface Handover {
+  readonly member: MemberName;
+  /** `hold`: it takes no new sessions. `drain`: its sessions end as well, each between two transactions. */
+  readonly phase: 'hold' | 'drain';
+  readonly since: Instant;
+  /** No client waits longer because of it. Milliseconds. */
+  readonly mostMs: number;
+  /** How long running transactions may take from the beginning of the drain. Milliseconds. */
+  readonly transactionMs: number;
 }
 
 export interface NamedLeader {
@@ -133,6 +147,7 @@ export function emptySnapshot(scope: string | undefined): Snapshot {
     complete: false,
     drained: new Map(),
     switchover: undefined,
+    handover: undefined,
     refused: [],
   };
 }

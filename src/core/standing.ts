@@ -1,8 +1,8 @@
 // A member's place in one pool, and the rules about silence that exclusive and shared pools have in common.
-import type { LeaveCause } from '../model/close-reason.ts';
+import type { EvictionCause } from '../model/close-reason.ts';
 import type { Ages, Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
-import type { ProbePolicy } from '../model/policy.ts';
+import type { LeaveMode, PoolPolicy, ProbePolicy } from '../model/policy.ts';
 import type { MemberRecord } from './snapshot.ts';
 import { isWithinGrace } from './unsent-probes.ts';
 import type { Why } from './why.ts';
@@ -15,16 +15,23 @@ export type Standing =
 
 export interface Leave {
   readonly kind: 'leave';
-  /** The pool's `on_leave` for this cause decides what happens to live sessions. */
-  readonly cause: LeaveCause;
+  /** The pool's `on_leave` for this cause decides what happens to live sessions; for `switchover` they drain. */
+  readonly cause: EvictionCause;
   readonly why: Why;
+  /** How long the sessions have to end by themselves. Absent: the pool's drain timeout. Milliseconds. */
+  readonly limitMs?: number;
   /** In a pool of primaries: the member has never been the primary, so it has left nothing. */
   readonly neverPrimary?: true;
 }
 
 export type Standings = ReadonlyMap<MemberName, Standing>;
 
-export function leave(cause: LeaveCause, why: Why): Leave {
+/** The end of the live sessions of a member that leaves the pool for this cause. */
+export function leaveMode({ onLeave }: PoolPolicy, cause: EvictionCause): LeaveMode {
+  return cause === 'switchover' ? 'drain' : onLeave[cause];
+}
+
+export function leave(cause: EvictionCause, why: Why): Leave {
   return { kind: 'leave', cause, why };
 }
 

@@ -27,7 +27,8 @@ export type WhyCode =
   | 'exclusive_elsewhere'
   | 'rising'
   | 'drained'
-  | 'switchover_due';
+  | 'switchover_due'
+  | 'switchover_running';
 
 export interface Why {
   readonly code: WhyCode;

@@ -15,6 +15,9 @@ export const LEAVE_CAUSES = [
 ] as const;
 export type LeaveCause = (typeof LEAVE_CAUSES)[number];
 
+/** The causes that no setting governs: a switchover that holds clients has its own limit. */
+export type EvictionCause = LeaveCause | 'switchover';
+
 interface CloseReasonFacts {
   /** Sent while the client can still read an error. Undefined: no error is sent. */
   readonly sqlState: string | undefined;
@@ -63,6 +66,9 @@ export const CLOSE_REASONS = {
   evicted_removed: { sqlState: '57P01', side: 'pointsman' },
   evicted_operator: { sqlState: '57P01', side: 'pointsman' },
   evicted_fallback_over: { sqlState: '57P01', side: 'pointsman' },
+  /** A switchover is about to stop the server: between two transactions, or at the end of the time for them. */
+  evicted_switchover: { sqlState: '57P01', side: 'pointsman' },
+  evicted_switchover_timeout: { sqlState: '57P01', side: 'pointsman' },
   /** The session reached its pool's `max_session_age`, between two transactions. */
   too_old: { sqlState: '57P01', side: 'pointsman' },
   /** The process stops. A session without a backend is refused with 57P03, others end in the drain. */
@@ -94,7 +100,8 @@ const REFUSALS = [
 export type RefusalReason = (typeof REFUSALS)[number];
 
 /** Reasons for which Pointsman ends a relayed session; its client is told when it can be told. */
-export type EndReason = `evicted_${LeaveCause}` | 'landed_on_standby' | 'too_old' | 'shutdown';
+export type EndReason = EvictionReason | 'landed_on_standby' | 'too_old' | 'shutdown';
+export type EvictionReason = `evicted_${EvictionCause | 'switchover_timeout'}`;
 
 /** How a server ends a relayed session. */
 export type BackendEnding = 'backend_closed' | 'backend_reset';
@@ -110,10 +117,10 @@ export function isEndReason(reason: CloseReason): reason is EndReason {
 }
 
 /** The member must not serve the session any longer: where no message is sent, both connections are reset. */
-export function mustEndAtOnce(reason: CloseReason): reason is `evicted_${LeaveCause}` | 'landed_on_standby' {
+export function mustEndAtOnce(reason: CloseReason): reason is EvictionReason | 'landed_on_standby' {
   return reason.startsWith('evicted_') || reason === 'landed_on_standby';
 }
 
-export function evictionReason(cause: LeaveCause): `evicted_${LeaveCause}` {
+export function evictionReason(cause: EvictionCause): EvictionReason {
   return `evicted_${cause}`;
 }

@@ -11,7 +11,7 @@ import type { PoolName, ProbePolicy, RoutingPolicy } from '../model/policy.ts';
 import type { RefusedPrimary } from '../core/refused-primary.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import { emptySnapshot, withChecks, withDrained, withMembers, withResumed } from '../core/snapshot.ts';
-import type { RefusalKind, Snapshot } from '../core/snapshot.ts';
+import type { Handover, RefusalKind, Snapshot } from '../core/snapshot.ts';
 import { isVanishing } from '../core/vanished.ts';
 import { UrgentProbing } from './urgent-probing.ts';
 import { changesBetween, evidenceChanges, probeEvent } from './changes.ts';
@@ -147,6 +147,12 @@ export class Monitor {
     this.#options.onEvent({ kind: 'member_resumed', member });
     this.#decider.decide();
     return true;
+  }
+
+  /** Takes sessions away from a primary that hands over, synchronously. Undefined: the handover is over. */
+  handOver(handover: Handover | undefined): void {
+    this.#snapshot = { ...this.#snapshot, handover };
+    this.#decider.decide();
   }
 
   /** Primaries that are refused, while no other primary is known. */

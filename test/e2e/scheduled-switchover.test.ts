@@ -28,7 +28,7 @@ describeOnEveryCluster('a scheduled switchover', (on) => {
     await refresh();
     const heldAtMs = await pointsman.waitFor('clients held for the switchover', () => {
       const line = pointsman.lines.find(
-        ({ event, msg }) => event === 'route_changed' && String(msg).includes('a switchover is due, clients wait'),
+        ({ event, msg }) => event === 'route_changed' && String(msg).includes('a switchover is due or running'),
       );
       return line && Date.parse(String(line['time']));
     });

@@ -1,7 +1,7 @@
 // The message to a client when its relayed session ends between two messages: the reason code ends the message, DETAIL
 // has the cause, HINT the remedy. No text contains an address.
 import { CLOSE_REASONS } from '../../model/close-reason.ts';
-import type { BackendEnding, EndReason, LeaveCause } from '../../model/close-reason.ts';
+import type { BackendEnding, EndReason, EvictionReason } from '../../model/close-reason.ts';
 import { durationText } from '../../core/describe.ts';
 import type { MemberName } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';
@@ -59,7 +59,7 @@ export function describeAge(ageMs: number, maxAgeMs: number): string {
   return `the session lasted ${durationText(ageMs)}; ${limit}`;
 }
 
-const EVICTED: Readonly<Record<`evicted_${LeaveCause}`, string>> = {
+const EVICTED: Readonly<Record<EvictionReason, string>> = {
   evicted_dead: 'the server is down',
   evicted_silent: 'the server does not respond',
   evicted_demoted: 'the server is no longer the primary',
@@ -68,6 +68,8 @@ const EVICTED: Readonly<Record<`evicted_${LeaveCause}`, string>> = {
   evicted_tagged_out: 'the server was excluded by its tags',
   evicted_removed: 'the server has left the cluster',
   evicted_operator: 'the server is being drained',
+  evicted_switchover: 'the server is about to hand over to another primary',
+  evicted_switchover_timeout: 'the server is about to hand over to another primary',
   evicted_fallback_over: 'the pool has its own members again',
 };
 

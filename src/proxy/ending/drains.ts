@@ -17,6 +17,11 @@ export interface Drain {
   readonly isOver: () => boolean;
   /** The drain begins after this time, unless it is over by then. Milliseconds. */
   readonly afterMs: number;
+  /**
+   * Its idle sessions end well before the deadline, whatever the limit on endings per second: its clients wait until
+   * the next primary is there, and do not connect to a server now.
+   */
+  readonly isPrompt?: boolean;
   /** From the beginning of the drain to its deadline, read at its beginning. Milliseconds; undefined: no deadline. */
   readonly limitMs: () => number | undefined;
 }
@@ -27,6 +32,9 @@ interface Running {
 }
 
 const nothing = (): void => {};
+
+/** A prompt drain ends its idle sessions in this part of its limit. */
+const PROMPT_PART = 1 / 4;
 
 export interface DrainsInputs {
   readonly clock: Clock;
@@ -41,15 +49,18 @@ export class Drains {
   readonly #decideIfDue: () => void;
   readonly #whenIdle: WhenIdle;
   readonly #running = new Map<string, Running>();
+  #perSecond: number;
 
   constructor({ clock, decideIfDue, perSecond }: DrainsInputs) {
     this.#clock = clock;
     this.#decideIfDue = decideIfDue;
+    this.#perSecond = perSecond;
     this.#whenIdle = new WhenIdle(clock, perSecond);
   }
 
   /** Another limit from now on. */
   pace(perSecond: number): void {
+    this.#perSecond = perSecond;
     this.#whenIdle.pace(perSecond);
   }
 
@@ -95,11 +106,19 @@ export class Drains {
   #begin(running: Running): void {
     const { drain } = running;
     const limitMs = drain.limitMs();
-    const cancels = drain.sessions().map((session) => this.#whenIdle.run(session, () => drain.end(session)));
+    const sessions = drain.sessions();
+    const whenIdle = drain.isPrompt === true ? this.#prompt(sessions.length, limitMs) : this.#whenIdle;
+    const cancels = sessions.map((session) => whenIdle.run(session, () => drain.end(session)));
+    if (whenIdle !== this.#whenIdle) cancels.push(() => whenIdle.stop());
     if (limitMs !== undefined) cancels.push(this.#clock.schedule(limitMs, () => this.#deadline(drain)));
     running.cancel = () => {
       for (const cancel of cancels) cancel();
     };
+  }
+
+  #prompt(sessions: number, limitMs = 0): WhenIdle {
+    const neededPerSecond = (sessions * 1_000) / Math.max(1, limitMs * PROMPT_PART);
+    return new WhenIdle(this.#clock, Math.max(this.#perSecond, neededPerSecond));
   }
 
   #deadline(drain: Drain): void {

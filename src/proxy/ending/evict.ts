@@ -36,14 +36,16 @@ export function evict(actions: readonly Action[], inputs: EvictInputs): void {
 }
 
 function drainOf(action: Action, { registry, table, clock, drainTimeoutMs }: EvictInputs): Drain {
-  const { pool, member, address, mode, afterMs } = action;
+  const { pool, member, address, cause, mode, afterMs } = action;
+  const limitMs = (): number => action.limitMs ?? drainTimeoutMs(pool);
   return {
     key: JSON.stringify([pool, member, addressText(address)]),
     sessions: () => registry.at(pool, member, address),
     end: (session) => leave(session, action, clock),
     isOver: () => isOver(action, table()),
     afterMs,
-    limitMs: () => (mode === 'drain' ? drainTimeoutMs(pool) : undefined),
+    limitMs: () => (mode === 'drain' ? limitMs() : undefined),
+    isPrompt: cause === 'switchover',
   };
 }
 
@@ -51,5 +53,7 @@ function leave(session: RegisteredSession, { member, cause, why }: Action, clock
   if (session.state !== 'relaying') return session.reroute();
   const isGone = cause === 'removed' && why.code === 'never_answered';
   const because = isGone ? 'is no longer there' : describeStanding({ kind: 'leave', cause, why }, clock.now());
-  return session.end(evictionReason(cause), `${member}: ${because}`);
+  // A switchover reports which sessions it ended between two transactions, and which it cut.
+  const isCut = cause === 'switchover' && !session.isIdle();
+  return session.end(isCut ? 'evicted_switchover_timeout' : evictionReason(cause), `${member}: ${because}`);
 }

@@ -49,6 +49,17 @@ function taggedOut(): PoolPicture {
   return { others: { 'pg-1': { address: backend.address, standing } } };
 }
 
+const HANDING_OVER = {
+  kind: 'leave',
+  cause: 'switchover',
+  why: { code: 'switchover_running' },
+  limitMs: 3_000,
+} as const;
+
+function handingOver(): PoolPicture {
+  return { others: { 'pg-1': { address: backend.address, standing: HANDING_OVER } } };
+}
+
 /** A session that has completed its startup. */
 async function aSession(pool: string): Promise<Pair> {
   const before = backend.connections.length;
@@ -144,6 +155,46 @@ test('drain: idle sessions end at once, busy ones when they are idle, the rest a
   await clock.advance(1);
   expect(lab.reasons()).toEqual(Array.from({ length: 3 }, () => 'evicted_tagged_out'));
   expect(open.client.received().length).toBe(relayed);
+});
+
+test('a switchover ends sessions as a drain does, and cuts the rest at its own limit', async () => {
+  const idle = await aSession('write');
+  const busy = await aSession('write');
+  const open = await aSession('write');
+  await query(busy);
+  await query(open);
+  await answer(open, 'T');
+  lab.decide({ write: handingOver() });
+  expect(await lastWords(idle)).toMatchObject({
+    C: '57P01',
+    M: 'pointsman: terminating connection: the server is about to hand over to another primary (evicted_switchover)',
+  });
+  await answer(busy, 'I');
+  const relayed = GREETING.length + COMMAND_COMPLETE.length + readyForQuery('I').length;
+  expect(await lastWords(busy, relayed)).toMatchObject({ C: '57P01' });
+  for (const { client } of [idle, busy]) client.socket.end();
+  await until('two closes', () => lab.reasons().length === 2);
+  await clock.advance(2_999);
+  expect(lab.reasons()).toEqual(['evicted_switchover', 'evicted_switchover']);
+  await clock.advance(1);
+  expect(lab.reasons().at(-1)).toBe('evicted_switchover_timeout');
+});
+
+test('G22: a switchover that is taken back keeps busy sessions', async () => {
+  const busy = await aSession('write');
+  await query(busy);
+  lab.decide({ write: handingOver() });
+  lab.decide({ write: open() });
+  await answer(busy, 'I');
+  await clock.advance(3_000);
+  expect(lab.proxy.counts().get('write')?.states.relaying).toBe(1);
+});
+
+test('a switchover ends more idle sessions than the limit per second allows', async () => {
+  for (let count = 0; count < 60; count += 1) await aSession('write');
+  lab.decide({ write: handingOver() });
+  await clock.advance(750);
+  expect(lab.proxy.counts().get('write')?.states.relaying).toBe(0);
 });
 
 test('drain: a session that has just begun may send its first statement, and ends after the answer', async () => {

@@ -5,6 +5,7 @@ import { decideRoutes, emptyTable } from '../../../src/core/decide-routes.ts';
 import { isSameAddress } from '../../../src/model/member.ts';
 import type { LeaveMode, PoolPolicy } from '../../../src/model/policy.ts';
 import type { PoolDecision, RoutingTable } from '../../../src/core/routing-table.ts';
+import { leaveMode } from '../../../src/core/standing.ts';
 import type { Standing } from '../../../src/core/standing.ts';
 import { emptySnapshot } from '../../../src/core/snapshot.ts';
 import { momentsOf, worlds } from './histories.ts';
@@ -14,7 +15,7 @@ const STRENGTH: Readonly<Record<LeaveMode, number>> = { keep: 0, drain_idle: 1, 
 
 /** Sessions that could go on at their member drain only if another member of the same pool may take them. */
 function wantedOf(pool: PoolPolicy, { route }: PoolDecision, standing: Extract<Standing, { kind: 'leave' }>): number {
-  const mode = pool.onLeave[standing.cause];
+  const mode = leaveMode(pool, standing.cause);
   const couldGoOn =
     standing.cause === 'lagging' || standing.cause === 'fallback_over' || standing.why.code === 'exclusive_elsewhere';
   const isServed =

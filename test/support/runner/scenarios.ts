@@ -88,6 +88,7 @@ const DEMANDED_GUARANTEES: Phrases = {
   17: 'a cancel reaches its own session only',
   20: 'no flapping, no stampede',
   21: 'status, metrics and routing agree',
+  22: 'a switchover lets everybody go',
 };
 
 const LATER_GUARANTEES: Phrases = {

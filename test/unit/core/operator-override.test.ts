@@ -1,12 +1,13 @@
 // Operator overrides, whatever the members answer. A drained member is excluded from every pool. A leader that is about
 // to hand over gets no new sessions. No other member replaces it in an exclusive pool.
 import { describe, expect, test } from 'vitest';
-import { planActions } from '../../../src/core/actions.ts';
+import { isOver, planActions } from '../../../src/core/actions.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
-import { describeStanding } from '../../../src/core/describe.ts';
+import { describeRoute, describeStanding } from '../../../src/core/describe.ts';
 import type { Observation } from '../../../src/model/observation.ts';
 import type { RoutingTable } from '../../../src/core/routing-table.ts';
 import { withDrained, withResumed } from '../../../src/core/snapshot.ts';
+import type { Handover } from '../../../src/core/snapshot.ts';
 import {
   aList,
   answered,
@@ -111,6 +112,100 @@ test('after a resume everything is as before; a second drain keeps the first sta
   const twice = withDrained(withDrained(snapshot, 'pg-2', 500), 'pg-2', 900);
   expect(twice.drained.get('pg-2')).toBe(500);
   expect(decideRoutes(POLICY, withResumed(twice, 'pg-2'), 1000)).toEqual(decideRoutes(POLICY, snapshot, 1000));
+});
+
+describe('a primary that hands over', () => {
+  const HANDOVER = { member: 'pg-1', since: 500, mostMs: 20_000, transactionMs: 3000 } as const;
+
+  function handingOver(
+    phase: Handover['phase'],
+    now: number,
+    news: readonly Observation[] = [],
+    policy = POLICY,
+    changes: Partial<Handover> = {},
+  ): RoutingTable {
+    const snapshot = aSnapshot(policy, ...ROUND, ...news);
+    return decideRoutes(policy, { ...snapshot, handover: { ...HANDOVER, phase, ...changes } }, now);
+  }
+
+  const before = decideRoutes(POLICY, aSnapshot(POLICY, ...ROUND), 1000);
+
+  test('holds new clients first, and live sessions stay', () => {
+    const table = handingOver('hold', 1000);
+    expect(routeOf(table, 'write')).toEqual({ kind: 'hold', cause: 'switchover' });
+    expect(standingIn(table, 'write', 'pg-1')).toBe('keep switchover_running');
+    expect(openIn(table, 'read')).toEqual(['pg-2', 'pg-3']);
+    expect(planActions(POLICY, before, table)).toEqual([]);
+  });
+
+  test('then drains its sessions of every pool, with the time that its transactions get', () => {
+    const table = handingOver('drain', 1000);
+    const actions = planActions(POLICY, handingOver('hold', 1000), table);
+    const planned = actions.map(({ pool, member, cause, mode, limitMs, afterMs }) =>
+      [pool, member, cause, mode, limitMs, afterMs].join(' '),
+    );
+    expect(planned).toEqual(['write pg-1 switchover drain 3000 0', 'read pg-1 switchover drain 3000 0']);
+    expect(planActions(POLICY, table, table)).toEqual([]);
+  });
+
+  test('drains whatever the pool does with the sessions of other members that leave', () => {
+    const onLeave = { ...aPool().onLeave, operator: 'keep', promoted: 'keep', fallback_over: 'keep' } as const;
+    const pools = [aWritePool({ onLeave }), aPool({ onLeave, fallback: { pool: 'write', maxSessions: 50 } })];
+    const policy = aPolicy({ pools });
+    const was = decideRoutes(policy, aSnapshot(policy, ...ROUND), 1000);
+    const actions = planActions(policy, was, handingOver('drain', 1000, [], policy));
+    expect(actions.map(({ pool, mode }) => `${pool} ${mode}`)).toEqual(['write drain', 'read drain']);
+  });
+
+  test('is drained of the read sessions that it serves by fallback, and these clients wait', () => {
+    const alone = [refused({ member: 'pg-2', at: 900 }), refused({ member: 'pg-3', at: 900 })];
+    const was = decideRoutes(POLICY, aSnapshot(POLICY, ...ROUND, ...alone), 1000);
+    expect(openIn(was, 'read')).toEqual(['pg-1']);
+    const table = handingOver('drain', 1000, alone);
+    expect(routeOf(table, 'read')).toEqual({ kind: 'hold', cause: 'switchover' });
+    expect(planActions(POLICY, was, table).map(({ pool, cause }) => `${pool} ${cause}`)).toEqual([
+      'write switchover',
+      'read switchover',
+    ]);
+  });
+
+  test('after the end the table is the one without it, and its drains are over', () => {
+    const draining = handingOver('drain', 1000);
+    const actions = planActions(POLICY, before, draining);
+    expect(actions.map((action) => isOver(action, draining))).toEqual([false, false]);
+    expect(actions.map((action) => isOver(action, before))).toEqual([true, true]);
+    expect(planActions(POLICY, draining, before).every(({ cause }) => cause !== 'switchover')).toBe(true);
+  });
+
+  test('the hold ends by itself, and the table knows the instant', () => {
+    const news = [isPrimary('pg-1', 20_000), isReplica('pg-2', 20_000), isReplica('pg-3', 20_000)];
+    expect(handingOver('drain', 20_400, news).validUntil).toBe(20_500);
+    const without = decideRoutes(POLICY, aSnapshot(POLICY, ...ROUND, ...news), 20_500);
+    expect(handingOver('drain', 20_500, news)).toEqual(without);
+  });
+
+  test('the next proven primary takes clients at once', () => {
+    const table = handingOver('drain', 1200, [isPrimary('pg-2', 1100, { timeline: 2 })]);
+    expect(openIn(table, 'write')).toEqual(['pg-2']);
+  });
+
+  test('closes its sessions after a no or a death, as always (G3)', () => {
+    const no = answered({ at: 1000, status: 503 });
+    expect(standingIn(handingOver('drain', 1100, [no]), 'write', 'pg-1')).toBe('leave demoted not_holding_the_check');
+    const dead = refused({ member: 'pg-1', at: 1000 });
+    expect(standingIn(handingOver('drain', 1100, [dead]), 'write', 'pg-1')).toBe('leave dead refused');
+  });
+
+  test('says why', () => {
+    const standing = poolOf(handingOver('drain', 1000), 'write').standings.get('pg-1');
+    expect(standing && describeStanding(standing, 1000)).toBe(
+      'hands over to another primary for 500 ms; answered 200 to /primary 1 s ago; ' +
+        'new clients wait for the next primary',
+    );
+    expect(describeRoute(routeOf(handingOver('hold', 1000), 'write'))).toBe(
+      'a switchover is due or running, clients wait',
+    );
+  });
 });
 
 describe('a scheduled switchover with hold.before_switchover 2s', () => {

@@ -129,7 +129,7 @@ describe('lines', () => {
     ],
     [
       { kind: 'route_changed', pool: 'write', from: open, to: { kind: 'hold', cause: 'switchover' } },
-      'info pool write: a switchover is due, clients wait',
+      'info pool write: a switchover is due or running, clients wait',
     ],
     [
       { kind: 'route_changed', pool: 'write', from: open, to: { kind: 'hold', cause: 'drained' } },

@@ -119,3 +119,14 @@ test('after stop() it leaves no timer', () => {
   drains.stop();
   expect(clock.pending()).toBe(0);
 });
+
+test('a prompt drain ends its idle sessions in a quarter of its limit, whatever the limit per second', async () => {
+  const many = Array.from({ length: 1000 }, () => idle);
+  drains.start(aDrain({ sessions: () => many, isPrompt: true, limitMs: () => 4_000 }));
+  await clock.advance(1_000);
+  expect(ended.length).toBe(1000);
+  drains.review();
+  expect(clock.pending()).toBe(1);
+  drains.stop();
+  expect(clock.pending()).toBe(0);
+});
