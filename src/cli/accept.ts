@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { durationText } from '../core/describe.ts';
 import { EXIT } from './io.ts';
 import type { CliIo } from './io.ts';
-import { findRunning, request } from './running.ts';
+import { request } from './request.ts';
+import { findRunning } from './running.ts';
 import type { RunningOptions } from './running.ts';
 
 const refusedPrimary = z.object({

@@ -6,7 +6,8 @@ import { addressText } from '../model/member.ts';
 import { shown } from '../model/printable.ts';
 import { EXIT } from './io.ts';
 import type { CliIo } from './io.ts';
-import { findRunning, request } from './running.ts';
+import { request } from './request.ts';
+import { findRunning } from './running.ts';
 import type { Running, RunningOptions } from './running.ts';
 
 export interface ExplainOptions extends RunningOptions {

@@ -13,14 +13,14 @@ import type { CliIo } from './io.ts';
 
 export interface HealthcheckOptions {
   readonly config?: string | undefined;
-  /** `host:port`; overrides the configuration. */
+  /** `host:port` or a URL; overrides the configuration. */
   readonly admin?: string | undefined;
   /** Liveness only. */
   readonly live?: boolean | undefined;
 }
 
 // Importing node:http would also load fetch and WebSocket: 12 MB of memory, and time.
-const http: typeof Http = createRequire(import.meta.url)('node:http');
+const require = createRequire(import.meta.url);
 
 const DEFAULT: Address = { host: '127.0.0.1', port: 8432 };
 const DEADLINE_MS = 4000;
@@ -36,7 +36,7 @@ export async function healthcheck(options: HealthcheckOptions, io: CliIo): Promi
   }
   const address = given?.value ?? configuredAddress(options, io);
   const path = options.live === true ? '/livez' : '/readyz';
-  const { ok, text } = await get(address, path);
+  const { ok, text } = await get(address, path, given?.value.isTls ?? false);
   const line = `${addressText(address)}${path}: ${sentence(text)}\n`;
   if (ok) io.stdout(line);
   else io.stderr(line);
@@ -82,7 +82,12 @@ function addressIn(file: string, readFile = (name: string): string => readFileSy
   }
 }
 
-function get({ host, port }: Address, path: string): Promise<{ readonly ok: boolean; readonly text: string }> {
+function get(
+  { host, port }: Address,
+  path: string,
+  isTls: boolean,
+): Promise<{ readonly ok: boolean; readonly text: string }> {
+  const http: typeof Http = require(isTls ? 'node:https' : 'node:http');
   return new Promise((resolve) => {
     const signal = AbortSignal.timeout(DEADLINE_MS);
     const fail = (error: Error): void =>

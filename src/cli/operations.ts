@@ -6,9 +6,11 @@ import { z } from 'zod';
 import { REFUSAL_KINDS } from '../core/snapshot.ts';
 import type { RefusalKind } from '../core/snapshot.ts';
 import { showRefused } from './accept.ts';
+import { examples } from './examples.ts';
 import { EXIT } from './io.ts';
 import type { CliIo } from './io.ts';
-import { findRunning, request, tokenFor } from './running.ts';
+import { request } from './request.ts';
+import { findRunning, tokenFor } from './running.ts';
 import type { RunningOptions } from './running.ts';
 
 const failed = z.object({ error: z.string(), problems: z.array(z.string()).default([]) });
@@ -32,25 +34,28 @@ export function describeOperations(
   io: CliIo,
   end: (code: number) => void,
 ): void {
-  remote('refresh', 'Probe all members now').action(async (options: RunningOptions) =>
-    end(await operate('/refresh', options, io, refreshedText)),
-  );
-  remote('reload', 'Reload the configuration, as SIGHUP does, and print the changes').action(
-    async (options: RunningOptions) => end(await operate('/reload', options, io, reloadedText)),
-  );
+  remote('refresh', 'Probe all members now')
+    .addHelpText('after', examples('pointsman refresh'))
+    .action(async (options: RunningOptions) => end(await operate('/refresh', options, io, refreshedText)));
+  remote('reload', 'Reload the configuration, as SIGHUP does, and print the changes')
+    .addHelpText('after', examples('pointsman reload -c /etc/pointsman/pointsman.yaml'))
+    .action(async (options: RunningOptions) => end(await operate('/reload', options, io, reloadedText)));
   remote('drain', 'Take a member out of all pools until it is resumed or Pointsman restarts')
     .argument('<member>', 'name of the member')
+    .addHelpText('after', examples('pointsman drain pg-2'))
     .action(async (member: string, options: RunningOptions) =>
       end(await operate(`/members/${encodeURIComponent(member)}/drain`, options, io, drainedText)),
     );
   remote('resume', 'Undo a drain')
     .argument('<member>', 'name of the member')
+    .addHelpText('after', examples('pointsman resume pg-2'))
     .action(async (member: string, options: RunningOptions) =>
       end(await operate(`/members/${encodeURIComponent(member)}/resume`, options, io, drainedText)),
     );
   remote('accept', 'Accept a refused primary; without an argument, show which primaries are refused')
     .addArgument(new Argument('[what]', 'reason of the refusal').choices(REFUSAL_KINDS))
     .addHelpText('after', ACCEPT_HELP)
+    .addHelpText('after', examples('pointsman accept', 'pointsman accept timeline'))
     .action(async (what: RefusalKind | undefined, options: RunningOptions) =>
       end(
         what === undefined

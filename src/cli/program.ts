@@ -6,6 +6,7 @@ import { describeConfiguration } from './configuration-commands.ts';
 import type { ConfigOptions } from './configuration.ts';
 import type { ExplainOptions } from './explain.ts';
 import type { HealthcheckOptions } from './healthcheck.ts';
+import { examples } from './examples.ts';
 import { EXIT } from './io.ts';
 import type { CliIo, RunApp, SandboxParts, CheckSeeds } from './io.ts';
 import { describeOperations } from './operations.ts';
@@ -72,19 +73,22 @@ function describe(io: CliIo, { runApp, checkSeeds, sandbox, version }: CliParts,
   configured('run', 'Run the proxy until SIGTERM or SIGINT')
     .addOption(new Option('--log-level <level>', 'override log.level').choices(LOG_LEVELS))
     .addOption(new Option('--log-format <format>', 'override log.format').choices(LOG_FORMATS))
+    .addHelpText('after', examples('pointsman run -c /etc/pointsman/pointsman.yaml'))
     .action(async (options: ConfigOptions) => end(await run(options, io, runApp)));
   describeConfiguration(program, { configured, io, checkSeeds, end });
   const remote = (name: string, description: string): Command =>
     configured(name, description).option(
       '--admin <address>',
-      'HOST:PORT of the running Pointsman (default: admin.address)',
+      'HOST:PORT or URL of the running Pointsman (default: admin.address)',
     );
   remote('explain', 'Show where each pool routes and why each member is included or excluded')
     .option('--pool <name>', 'only this pool')
     .option('--json', 'print JSON')
+    .addHelpText('after', examples('pointsman explain', 'pointsman explain --pool read --admin http://127.0.0.1:8432'))
     .action(async (options: ExplainOptions) => end(await (await import('./explain.ts')).explain(options, io)));
   remote('healthcheck', 'Exit 0 if the local Pointsman is ready, 1 otherwise')
     .option('--live', 'liveness only: exit 0 if it answers at all')
+    .addHelpText('after', examples('pointsman healthcheck', 'pointsman healthcheck --live --admin 127.0.0.1:8432'))
     .action(async (options: HealthcheckOptions) =>
       end(await (await import('./healthcheck.ts')).healthcheck(options, io)),
     );
@@ -100,6 +104,7 @@ function describeHelp(program: Command, io: CliIo, version: string): void {
     .command('help')
     .description('Print the help of a command')
     .argument('[command]')
+    .addHelpText('after', examples('pointsman help drain'))
     .action((name: string | undefined) => {
       const found = name === undefined ? program : program.commands.find((command) => command.name() === name);
       if (found === undefined) program.error(`error: unknown command '${name}'`);
@@ -112,5 +117,6 @@ function describeHelp(program: Command, io: CliIo, version: string): void {
   program
     .command('version')
     .description('Print the version')
+    .addHelpText('after', examples('pointsman version'))
     .action(() => io.stdout(`${version}\n`));
 }

@@ -1,6 +1,4 @@
-// How a command reaches a running Pointsman: its admin address, its token, and one HTTP request.
-import type * as Http from 'node:http';
-import { createRequire } from 'node:module';
+// Where a command finds the running Pointsman: its admin address and its token.
 import { parseAdminAddress } from '../config/schema/address.ts';
 import { readAdminToken } from '../config/files/admin-token.ts';
 import type { AdminConfig } from '../config/config.ts';
@@ -12,25 +10,22 @@ import { count, fileFor, load } from './configuration.ts';
 import { EXIT } from './io.ts';
 import type { CliIo } from './io.ts';
 
-// Importing node:http would also load fetch and WebSocket: 12 MB of memory, in `pointsman run` too.
-const http: typeof Http = createRequire(import.meta.url)('node:http');
-
 export interface RunningOptions {
   readonly config?: string | undefined;
-  /** `host:port`; overrides the configuration. */
+  /** `host:port` or a URL; overrides the configuration. */
   readonly admin?: string | undefined;
 }
 
 export interface Running {
   readonly address: Address;
+  /** An https URL was given: a proxy in front of the admin address answers TLS. */
+  readonly isTls: boolean;
   readonly admin: AdminConfig;
 }
 
 /** Satisfies the schema; the command never contacts a seed. */
 const NO_SEED = 'http://127.0.0.1:1';
-const MOST_BYTES = 16 * 1024 * 1024;
-const DEADLINE_MS = 5000;
-const ELSEWHERE = 'Use --admin HOST:PORT for another address.';
+export const ELSEWHERE = 'Use --admin HOST:PORT for another address.';
 
 /**
  * A number is the exit code; the reason is then on stderr. A file with errors is tolerated if it has an admin address.
@@ -46,7 +41,7 @@ export function findRunning(options: RunningOptions, io: CliIo): Running | numbe
   const isEverywhere = given === undefined && (host === '::' || host === '0.0.0.0');
   const address = { host: isEverywhere ? '127.0.0.1' : host, port };
   if (fault !== undefined) io.stderr(`pointsman: ${fault}; continuing with ${addressText(address)}\n`);
-  return { address, admin };
+  return { address, isTls: given?.value.isTls ?? false, admin };
 }
 
 interface FoundAdmin {
@@ -66,8 +61,9 @@ function findAdmin({ config }: RunningOptions, io: CliIo, given: Address | undef
   const file = fileFor(options, own);
   const { readFile } = io;
   const source = { env, ...(readFile === undefined ? {} : { readFile }) };
+  const isAddressGiven = given !== undefined || Boolean(env['POINTSMAN_ADMIN_ADDRESS']);
   const admin =
-    loadAdmin({ ...source, file }) ?? (given === undefined ? undefined : loadAdmin({ ...source, file: undefined }));
+    loadAdmin({ ...source, file }) ?? (isAddressGiven ? loadAdmin({ ...source, file: undefined }) : undefined);
   if (admin === undefined) {
     io.stderr(`${formatProblems(loaded.problems)}\n${count(loaded.problems)}. ${ELSEWHERE}\n`);
     return undefined;
@@ -90,65 +86,4 @@ export async function tokenFor({ admin }: Running, io: CliIo): Promise<string | 
     'this command needs the admin token: set admin.token_file (POINTSMAN_ADMIN_TOKEN_FILE) or POINTSMAN_ADMIN_TOKEN';
   io.stderr(`pointsman: ${token.kind === 'none' ? none : token.why}\n`);
   return undefined;
-}
-
-export interface AdminRequest {
-  readonly method: 'GET' | 'POST';
-  readonly path: string;
-  readonly token?: string;
-}
-
-/** Undefined if there is no answer, or not from a Pointsman; the remedy is then on stderr. */
-export async function request(
-  { address }: Running,
-  sent: AdminRequest,
-  io: CliIo,
-): Promise<{ readonly status: number; readonly body: unknown } | undefined> {
-  const where = addressText(address);
-  try {
-    const { status, text } = await exchange(address, sent);
-    return { status, body: JSON.parse(text) };
-  } catch (error) {
-    const isNoJson = error instanceof SyntaxError;
-    const why = isNoJson
-      ? `${where} is not a Pointsman admin endpoint.`
-      : `no answer from ${where} (${whyNot(error)}). Is Pointsman running with this admin.address?`;
-    io.stderr(`pointsman: ${why} ${ELSEWHERE}\n`);
-    return undefined;
-  }
-}
-
-const REASONS: ReadonlyMap<string, string> = new Map([
-  ['ECONNREFUSED', 'connection refused'],
-  ['ENOTFOUND', 'no such host'],
-  ['ECONNRESET', 'connection reset'],
-  ['EHOSTUNREACH', 'no route to host'],
-]);
-
-function whyNot(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return REASONS.get(code) ?? (error instanceof Error ? error.message : String(error));
-}
-
-function exchange(
-  { host, port }: Address,
-  { method, path, token }: AdminRequest,
-): Promise<{ readonly status: number; readonly text: string }> {
-  const headers = token === undefined ? {} : { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  return new Promise((resolve, reject) => {
-    const signal = AbortSignal.timeout(DEADLINE_MS);
-    const sent = http.request({ host, port, method, path, headers, agent: false, signal }, (response) => {
-      const chunks: Buffer[] = [];
-      let length = 0;
-      response.on('data', (chunk: Buffer) => {
-        chunks.push(chunk);
-        length += chunk.length;
-        if (length > MOST_BYTES) sent.destroy(new Error('the answer is too long'));
-      });
-      response.on('error', reject);
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));
-    });
-    sent.on('error', (error) => reject(signal.aborted ? new Error(`no answer within ${DEADLINE_MS / 1000} s`) : error));
-    sent.end(method === 'POST' ? '{}' : undefined);
-  });
 }

@@ -2,6 +2,7 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { closest } from '../config/closest.ts';
+import { examples } from './examples.ts';
 import { EXIT } from './io.ts';
 import type { AskSandbox, CliIo, SandboxParts, SandboxRequest } from './io.ts';
 
@@ -9,12 +10,14 @@ const CONTROL = '127.0.0.1:8433';
 
 const HELP = `
 Runs three real PostgreSQL servers, a small cluster manager for each, and Pointsman in front, until Ctrl-C. For trying
-and testing, not for data. While it runs, use another terminal:
-
-  pointsman sandbox kill primary        as if the host died
-  pointsman sandbox switchover
-  pointsman sandbox heal
-  pointsman sandbox sql "insert into visits default values returning *"`;
+and testing, not for data. While it runs, its verbs and the other commands work in another terminal.
+${examples(
+  'pointsman sandbox',
+  'pointsman sandbox kill primary',
+  'pointsman sandbox switchover',
+  'pointsman sandbox heal',
+  'pointsman sandbox sql "insert into visits default values returning *"',
+)}`;
 
 /** In the form commander returns them. */
 type RunFlags = Omit<SandboxRequest, 'members'> & { readonly members: string };
@@ -62,12 +65,14 @@ export function describeSandbox(program: Command, io: CliIo, parts: SandboxParts
       .description(target === undefined ? summary : `${summary} (default: ${target})`);
     command
       .argument('[member]', target === undefined ? 'a member' : 'primary, replica or a member')
+      .addHelpText('after', examples(['pointsman sandbox', name, target].filter(Boolean).join(' ')))
       .action((member: string | undefined) => finish(parts.ask(controlOf(command), name, member)));
   }
   const sql = sandbox.command('sql').description('Run a statement through Pointsman (psql is not needed)');
   sql
     .argument('<statement>', 'SQL')
     .addOption(new Option('--pool <name>', 'pool to use').choices(['write', 'read']).default('write'))
+    .addHelpText('after', examples('pointsman sandbox sql --pool read "select count(*) from visits"'))
     .action((statement: string, { pool }: { pool: 'write' | 'read' }) =>
       finish(parts.sql(controlOf(sql), pool, statement)),
     );

@@ -42,9 +42,22 @@ export function parseAddress(text: string): Parsed<Address> {
   return ok({ host, port });
 }
 
-/** The admin address of a running Pointsman: `host:port`, also as the URL that `pointsman check` shows. */
-export function parseAdminAddress(text: string): Parsed<Address> {
-  return parseAddress(text.replace(/^http:\/\/(.*?)\/?$/, '$1'));
+/** `isTls`: the address was an https URL. */
+export interface AdminAddress extends Address {
+  readonly isTls: boolean;
+}
+
+/** The admin address of a running Pointsman: `host:port`, `http://host:port` or `https://host[:port]`. */
+export function parseAdminAddress(text: string): Parsed<AdminAddress> {
+  if (text.includes('@'))
+    return invalid('the URL carries a user or password: the admin token is POINTSMAN_ADMIN_TOKEN');
+  const [, scheme = '', rest = text] = /^(https?):\/\/([^]*)$/i.exec(text) ?? [];
+  const isTls = scheme.toLowerCase() === 'https';
+  const address = scheme === '' ? rest : rest.replace(/\/$/, '');
+  const [host = ''] = address.split('/');
+  if (scheme !== '' && host !== address) return invalid(`"${text}" has a path: write only ${scheme}://${host}`);
+  const parsed = parseAddress(isTls && !/:\d+$/.test(address) ? `${address}:443` : address);
+  return parsed.kind === 'ok' ? ok({ ...parsed.value, isTls }) : parsed;
 }
 
 /**

@@ -1,0 +1,147 @@
+// Every command has examples in its help, and each of them works: against a sandbox, with a Pointsman in front of it,
+// as a process of its own. A new command is covered by its help alone.
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { stringify } from 'yaml';
+import { afterAll, beforeAll, expect, it, test } from 'vitest';
+import { EXIT } from '../../src/cli/io.ts';
+import type { SandboxParts } from '../../src/cli/io.ts';
+import { runCli } from '../../src/cli/program.ts';
+import type { CliParts } from '../../src/cli/program.ts';
+import { VERBS } from '../../src/sandbox/console/verb-list.ts';
+import { describeOnSandbox } from '../support/clusters/describe-on-clusters.ts';
+import { allHelp, callsIn } from '../support/documents/help.ts';
+import { configFor } from '../support/processes/pointsman-config.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const TOKEN = '0123456789abcdef-operator';
+
+/** Examples that a healthy cluster refuses, with the words of the refusal. */
+const REFUSED: Readonly<Record<string, RegExp>> = {
+  'pointsman accept': /nothing to accept: no primary is refused/,
+  'pointsman accept timeline': /nothing to accept: no primary is refused for its timeline/,
+};
+
+/** These go on until Ctrl-C. */
+const ENDLESS = /^pointsman (?:run|top)\b|--follow\b|--watch\b/;
+
+/** test/e2e/sandbox-command.test.ts runs these; a sandbox inside a sandbox takes too long. */
+const ONLY_PARSED = /^pointsman sandbox\b/;
+
+/** A second proxy needs addresses of its own. */
+const SECOND_PROXY = {
+  POINTSMAN_ADMIN_ADDRESS: '127.0.0.1:0',
+  POINTSMAN_LISTENERS_0_ADDRESS: '127.0.0.1:0',
+  POINTSMAN_LISTENERS_1_ADDRESS: '127.0.0.1:0',
+};
+
+const answer = { ok: true, text: '' };
+const sandbox: SandboxParts = {
+  verbs: VERBS,
+  run: () => Promise.resolve(EXIT.ok),
+  ask: () => Promise.resolve(answer),
+  sql: () => Promise.resolve(answer),
+};
+const parts: CliParts = {
+  runApp: () => Promise.resolve(EXIT.ok),
+  checkSeeds: () => Promise.resolve([]),
+  sandbox,
+  version: '0',
+};
+
+async function inProcess(argv: readonly string[]): Promise<{ readonly code: number; readonly out: string }> {
+  let out = '';
+  const io = { env: {}, stdout: (text: string) => void (out += text), stderr: (text: string) => void (out += text) };
+  return { code: await runCli(argv, io, parts), out };
+}
+
+const HELP = await allHelp(async (command) => (await inProcess([...command, '--help'])).out);
+const EXAMPLES = [...new Set(HELP.flatMap(({ examples }) => examples))].map((example) => ({
+  example,
+  calls: callsIn(example),
+}));
+
+test('every command has an example in its help, of itself', () => {
+  const without = HELP.filter(
+    ({ command, examples }) => !examples.some((example) => example.includes(`pointsman ${command}`.trim())),
+  );
+  expect(HELP.length).toBeGreaterThan(20);
+  expect(without.map(({ command }) => command)).toEqual([]);
+});
+
+test('every refused example is in some help', () => {
+  const all = EXAMPLES.map(({ example }) => example);
+  expect(Object.keys(REFUSED).filter((example) => !all.includes(example))).toEqual([]);
+});
+
+const PARSED = EXAMPLES.filter(({ example }) => ONLY_PARSED.test(example));
+test.each(PARSED)('$example is understood', async ({ calls }) => {
+  for (const { words } of calls) expect(await inProcess(words.slice(1))).toMatchObject({ code: EXIT.ok });
+});
+
+describeOnSandbox('each example', (on) => {
+  const lab = on.clusterWithPointsman({ pointsman: { admin: { address: '127.0.0.1:0', token: TOKEN } } });
+  let directory = '';
+  let admin = '';
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'pointsman-examples-'));
+    await lab.pointsman.waitUntilReady();
+    admin = `127.0.0.1:${await lab.pointsman.port('admin')}`;
+    const config = configFor(lab.cluster, { admin: { address: admin, token: TOKEN } });
+    await writeFile(join(directory, 'pointsman.yaml'), stringify(config));
+  });
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+
+  /** The addresses and the file of the example become those of this test. */
+  function mine(word: string): string {
+    const members = lab.cluster.members();
+    return word
+      .replace('/etc/pointsman/', '')
+      .replace('127.0.0.1:8432', admin)
+      .replaceAll(/http:\/\/10\.0\.0\.1([1-3]):8008/g, (_, n) => members[Number(n) - 1]?.api ?? '');
+  }
+
+  async function call(words: readonly string[], given: Readonly<Record<string, string>>) {
+    const args = words.slice(1).map(mine);
+    const isEndless = ENDLESS.test(words.join(' '));
+    const env = {
+      PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+      EDITOR: 'true',
+      ...(Object.keys(given).length === 0 ? { POINTSMAN_CONFIG: 'pointsman.yaml' } : {}),
+      ...(words[1] === 'run' ? SECOND_PROXY : {}),
+      ...Object.fromEntries(Object.entries(given).map(([name, value]) => [name, mine(value)])),
+    };
+    const child = spawn(process.execPath, [MAIN, ...args], { cwd: directory, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    let [out, err] = ['', ''];
+    child.stdout.on('data', (chunk: Buffer) => {
+      out += chunk.toString();
+      if (isEndless) child.kill('SIGINT');
+    });
+    child.stderr.on('data', (chunk: Buffer) => void (err += chunk.toString()));
+    const code = await new Promise<number | string>((resolve) => {
+      child.once('close', (exitCode, signal) => resolve(exitCode ?? signal ?? 'unknown'));
+    });
+    return { code, out, err };
+  }
+
+  it.each(EXAMPLES.filter(({ example }) => !ONLY_PARSED.test(example)))('$example', async ({ example, calls }) => {
+    expect(calls).not.toEqual([]);
+    for (const { words, env } of calls) {
+      // No terminal can be asked here.
+      const asks = HELP.some(({ command, help }) => isCallOf(words, command) && /^ {2}(?:-y, )?--yes\b/m.test(help));
+      const { code, out, err } = await call(asks && !words.includes('--yes') ? [...words, '--yes'] : words, env);
+      const refused = REFUSED[example];
+      if (refused !== undefined) expect(err).toMatch(refused);
+      expect(code, `${out}${err}`).toBe(refused === undefined ? EXIT.ok : EXIT.failure);
+    }
+    await lab.cluster.waitUntilHealthy();
+  });
+});
+
+function isCallOf(words: readonly string[], command: string): boolean {
+  return command !== '' && `${words.slice(1).join(' ')} `.startsWith(`${command} `);
+}
