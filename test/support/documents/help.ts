@@ -19,7 +19,9 @@ export async function allHelp(
   const [, listed = ''] = /^Commands:\n((?: .*\n?)*)/m.exec(help) ?? [];
   const names = [...listed.matchAll(/^ {2}([a-z][a-z-]*)/gm)].map(([, name = '']) => name);
   const below: CommandHelp[] = [];
-  for (const name of names) below.push(...(await allHelp(helpOf, [...command, name])));
+  // Commander's own `help` of a group prints the help of that group.
+  const own = command.length === 0 ? names : names.filter((name) => name !== 'help');
+  for (const name of own) below.push(...(await allHelp(helpOf, [...command, name])));
   return [{ command: command.join(' '), help, examples: examplesIn(help) }, ...below];
 }
 
