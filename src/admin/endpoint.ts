@@ -5,6 +5,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import type { Answer } from './answer.ts';
 import { problemsIn } from './problems.ts';
+import type { StreamAnswer } from './streams.ts';
+
+export type Reply = Answer | StreamAnswer;
 
 /**
  * `probe`: orchestrators and load balancers call it under any host name, and it reveals almost nothing.
@@ -41,7 +44,7 @@ interface Row<Path extends string, Query extends z.ZodObject, Body extends z.Zod
   readonly answerMs?: number;
   /** Runs only while no other such operation runs. Default: false. */
   readonly isExclusive?: boolean;
-  readonly answer: (call: Call<Path, z.output<Query>, z.output<Body>>) => Answer | Promise<Answer>;
+  readonly answer: (call: Call<Path, z.output<Query>, z.output<Body>>) => Reply | Promise<Reply>;
 }
 
 export interface RawCall {
@@ -67,7 +70,7 @@ export interface Endpoint {
   readonly prepare: (
     call: RawCall,
   ) =>
-    | { readonly kind: 'ready'; readonly run: () => Answer | Promise<Answer> }
+    | { readonly kind: 'ready'; readonly run: () => Reply | Promise<Reply> }
     | { readonly kind: 'invalid'; readonly problems: readonly string[] };
 }
 

@@ -8,10 +8,9 @@ import type { Duplex } from 'node:stream';
 import { addressText } from '../model/member.ts';
 import type { Address } from '../model/member.ts';
 import { failure } from './answer.ts';
-import type { Answer } from './answer.ts';
 import { whyNotHere } from './callers.ts';
 import { boundCrowd } from './crowd.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { Endpoint, Reply } from './endpoint.ts';
 import { endpointsOf } from './endpoints/endpoints.ts';
 import type { EndpointsOptions } from './endpoints/endpoints.ts';
 import type { Exclusion } from './exclusion.ts';
@@ -19,6 +18,8 @@ import { jsonBodyOf } from './json-body.ts';
 import { whyNotAllowed } from './permission.ts';
 import type { Token } from './permission.ts';
 import { find } from './router.ts';
+import { createStreams } from './streams.ts';
+import type { Streams } from './streams.ts';
 
 export interface AdminOptions extends EndpointsOptions {
   readonly address: Address;
@@ -37,7 +38,7 @@ export type Listening =
 
 export interface Admin {
   readonly listen: () => Promise<Listening>;
-  /** Ends open connections too. Idempotent. */
+  /** Ends streams cleanly and open connections too. Idempotent. */
   readonly close: () => Promise<void>;
 }
 
@@ -50,7 +51,7 @@ const HEAD_MS = 2000;
 const DEADLINE_MS = 5000;
 
 export function createAdmin(options: AdminOptions): Admin {
-  const endpoints = endpointsOf(options);
+  const dispatch: Dispatch = { ...options, endpoints: endpointsOf(options), streams: createStreams() };
   const server = http.createServer(
     {
       maxHeaderSize: MOST_HEADER_BYTES,
@@ -59,30 +60,29 @@ export function createAdmin(options: AdminOptions): Admin {
       connectionsCheckingInterval: 500,
       keepAlive: false,
     },
-    (request, response) => void respond({ ...options, endpoints }, request, response),
+    (request, response) => void respond(dispatch, request, response),
   );
   boundCrowd(server);
   server.maxRequestsPerSocket = 1;
   // For a client that does not read.
   server.setTimeout(2 * DEADLINE_MS);
   server.on('clientError', refuse);
-  return { listen: () => listen(server, options.address), close: () => close(server) };
+  return { listen: () => listen(server, options.address), close: () => close(server, dispatch.streams) };
 }
 
 interface Dispatch extends AdminOptions {
   readonly endpoints: readonly Endpoint[];
+  readonly streams: Streams;
 }
 
 async function respond(options: Dispatch, request: IncomingMessage, response: ServerResponse): Promise<void> {
   response.on('error', () => {});
-  const {
-    status,
-    type,
-    body,
-    headers = {},
-  } = await answer(options, request).catch((error: unknown) =>
+  const reply = await answer(options, request).catch((error: unknown) =>
     failure(500, error instanceof Error ? error.message : String(error)),
   );
+  const plain = 'stream' in reply ? options.streams.begin(reply, response) : reply;
+  if (plain === undefined) return;
+  const { status, type, body, headers = {} } = plain;
   response.writeHead(status, {
     'content-type': type,
     'content-length': Buffer.byteLength(body),
@@ -94,7 +94,7 @@ async function respond(options: Dispatch, request: IncomingMessage, response: Se
   response.end(body);
 }
 
-async function answer(options: Dispatch, request: IncomingMessage): Promise<Answer> {
+async function answer(options: Dispatch, request: IncomingMessage): Promise<Reply> {
   const { method = '', url = '/', headers } = request;
   const [path = '/', query = ''] = url.split('?', 2);
   const found = find(options.endpoints, method, path);
@@ -117,7 +117,7 @@ async function answer(options: Dispatch, request: IncomingMessage): Promise<Answ
 }
 
 /** Other operations that exclude each other are refused meanwhile. */
-async function alone(exclusion: Exclusion, what: string, run: () => Answer | Promise<Answer>): Promise<Answer> {
+async function alone(exclusion: Exclusion, what: string, run: () => Reply | Promise<Reply>): Promise<Reply> {
   const leave = exclusion.enter(what);
   if (leave === undefined)
     return failure(409, `${exclusion.running() ?? 'another operation'} is running: try again after it`);
@@ -178,7 +178,8 @@ function whyNot(address: Address, error: NodeJS.ErrnoException): string {
   return `${where} ${reason}`;
 }
 
-function close(server: Server): Promise<void> {
+function close(server: Server, streams: Streams): Promise<void> {
+  streams.end();
   return new Promise((resolve) => {
     server.close(() => resolve());
     server.closeAllConnections();

@@ -1,5 +1,6 @@
 // Gives the admin server what it shows and operates on.
 import { createExclusion } from '../admin/exclusion.ts';
+import type { RecentEvents } from '../admin/recent-events.ts';
 import { createAdmin } from '../admin/server.ts';
 import type { Admin } from '../admin/server.ts';
 import { buildStatus } from '../admin/status.ts';
@@ -21,6 +22,7 @@ export interface AdminParts {
   readonly clock: Clock;
   readonly startedAt: Instant;
   readonly log: Log;
+  readonly events: RecentEvents;
   readonly running: RunningParts;
   readonly monitor: Monitor;
   readonly proxy: Proxy;
@@ -43,6 +45,7 @@ export function createAdminOf(parts: AdminParts): Admin {
     metricsContentType: metrics.contentType,
     token: () => readAdminToken(running.config.admin),
     exclusion: createExclusion(),
+    events: parts.events,
     operations: createOperations({ monitor, load, log, reload }),
   });
 }

@@ -3,6 +3,7 @@
 import type { Admin } from '../admin/server.ts';
 import type { OpenFilesStatus } from '../admin/status.ts';
 import { createAdminOf } from './admin.ts';
+import { RecentEvents } from '../admin/recent-events.ts';
 import { createClusterAccess } from './cluster-access.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import { readAdminToken } from '../config/files/admin-token.ts';
@@ -26,6 +27,7 @@ import type { OpenFiles, DescriptorBudget } from '../proxy/accept/descriptor-lim
 import { reload } from './reload.ts';
 import type { Reloaded, RunningParts } from './reload.ts';
 import type { Log } from '../telemetry/log.ts';
+import { tapped } from '../telemetry/tapped-log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { createRecorder } from '../telemetry/record.ts';
 import type { RecorderOptions } from '../telemetry/record.ts';
@@ -54,6 +56,8 @@ export type Started =
   | { readonly kind: 'failed'; readonly why: string };
 
 export interface App {
+  /** The log that was given. Its lines are recent events of GET /events, too. */
+  readonly log: Log;
   /** Binds every address or none, then begins to watch the cluster. */
   start(): Promise<Started>;
   /** Resolves when the first complete round of probes has shown the cluster. */
@@ -73,8 +77,10 @@ export interface App {
 }
 
 export function createApp(options: AppOptions): App {
-  const { config, log, inherited, clock, load = () => ({ kind: 'no_file' }) } = options;
+  const { config, inherited, clock, load = () => ({ kind: 'no_file' }) } = options;
   const startedAt = clock.now();
+  const events = new RecentEvents({ run: newRun(), wallClock: () => Date.now() });
+  const log = tapped(options.log, (line) => events.add(line));
   const tell = (event: MonitorEvent): void => recorder.onMonitorEvent(event);
   const connect = (cluster: ClusterConfig): ClusterAccess =>
     createClusterAccess(cluster, { clock, tell, onHint: () => monitor.hint() });
@@ -119,6 +125,7 @@ export function createApp(options: AppOptions): App {
     clock,
     startedAt,
     log,
+    events,
     running,
     monitor,
     proxy,
@@ -149,6 +156,7 @@ export function createApp(options: AppOptions): App {
   const parts = { running, isStopping: () => isStopping, connect, proxy, monitor, metrics, recorder, log, onListeners };
   const inTurn = takingTurns();
   const app: App = {
+    log,
     start: () => inTurn(start),
     complete: () => firstRound.promise,
     reload: (loaded) => inTurn(() => reload(parts, loaded)),
@@ -161,6 +169,11 @@ export function createApp(options: AppOptions): App {
     stop,
   };
   return app;
+}
+
+/** Differs from that of the run before. */
+function newRun(): string {
+  return `${Date.now().toString(36)}${Math.random().toString(36).slice(2, 6)}`;
 }
 
 /** `now`: as /status tells it. */

@@ -26,12 +26,13 @@ export function createRunApp(process: NodeJS.Process, clock: Clock): RunApp {
 async function run(process: NodeJS.Process, clock: Clock, start: Parameters<RunApp>[0]): Promise<number> {
   const { config, warnings, file, reload } = start;
   const asked = listenForEnd(process);
-  const { log, flush, dropped } = openLog(process, config.log);
-  logStarting(log, process, config, file);
-  for (const warning of warnings) log.warn({ event: 'config_warning' }, formatProblems([warning]));
+  const { log: own, flush, dropped } = openLog(process, config.log);
   const inherited = passedSockets(process.env, process.pid);
   const dependencies = { load: reload, inherited, droppedLogLines: dropped, openFiles: readOpenFiles };
-  const app = createApp({ config, log, version, nodeVersion: process.version, clock, ...dependencies });
+  const app = createApp({ config, log: own, version, nodeVersion: process.version, clock, ...dependencies });
+  const { log } = app;
+  logStarting(log, process, config, file);
+  for (const warning of warnings) log.warn({ event: 'config_warning' }, formatProblems([warning]));
   const systemd = createSystemd({
     env: process.env,
     pid: process.pid,

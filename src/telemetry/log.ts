@@ -2,11 +2,17 @@
 // ends the program: with a slow reader or a full disk, lines beyond a limit are dropped.
 import { createRequire } from 'node:module';
 import { pino } from 'pino';
-import type { DestinationStream, Level, Logger } from 'pino';
+import type { DestinationStream, Level } from 'pino';
 import type * as PinoPretty from 'pino-pretty';
 import { LineWriter } from './line-writer.ts';
 
-export type Log = Logger;
+type Write = (fields: object, text?: string) => void;
+
+/** The part of a pino logger that is used. */
+export interface Log extends Readonly<Record<'error' | 'warn' | 'info' | 'debug' | 'trace', Write>> {
+  level: string;
+  readonly isLevelEnabled: (level: string) => boolean;
+}
 
 export interface LogOptions {
   readonly level: Level;

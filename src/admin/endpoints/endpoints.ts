@@ -3,13 +3,15 @@
 import type { Endpoint } from '../endpoint.ts';
 import { documents } from './documents.ts';
 import type { DocumentsOptions } from './documents.ts';
+import { events } from './events.ts';
+import type { EventsOptions } from './events.ts';
 import { operationsOnItself } from './operations.ts';
 import type { OperationsOptions } from './operations.ts';
 import { probes } from './probes.ts';
 import type { ProbesOptions } from './probes.ts';
 
-export interface EndpointsOptions extends ProbesOptions, DocumentsOptions, OperationsOptions {}
+export interface EndpointsOptions extends ProbesOptions, DocumentsOptions, EventsOptions, OperationsOptions {}
 
 export function endpointsOf(options: EndpointsOptions): readonly Endpoint[] {
-  return [...probes(options), ...documents(options), ...operationsOnItself(options)];
+  return [...probes(options), ...documents(options), ...events(options), ...operationsOnItself(options)];
 }

@@ -112,10 +112,9 @@ describe('paths', () => {
       404,
       {
         api_version: 1,
-        error:
-          'not found: the paths are /livez, /readyz, /metrics, /status, ' +
-          'and with POST /refresh, /reload, /members/NAME/drain, /members/NAME/resume, ' +
-          '/accept/timeline, /accept/cluster-identity',
+        error: expect.stringMatching(
+          /^not found: the paths are \/livez, .*\/status, .* and with POST \/refresh, .*\/members\/NAME\/drain/,
+        ),
       },
     ]);
   });

@@ -1,4 +1,5 @@
 // Options of an admin server whose parts answer nothing of interest. A test replaces the parts that it is about.
+import { RecentEvents } from '../../../src/admin/recent-events.ts';
 import { createExclusion } from '../../../src/admin/exclusion.ts';
 import type { Outcome } from '../../../src/admin/endpoints/operations.ts';
 import type { AdminOptions } from '../../../src/admin/server.ts';
@@ -16,6 +17,7 @@ export function adminOptions(own: Partial<AdminOptions> = {}): AdminOptions {
     readiness: () => ({ ready: true }),
     token: () => Promise.resolve({ kind: 'none' }),
     exclusion: createExclusion(),
+    events: new RecentEvents({ run: 'r1', wallClock: () => 0 }),
     operations: {
       refresh: () => done,
       reload: () => Promise.resolve(done),

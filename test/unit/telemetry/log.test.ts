@@ -28,7 +28,7 @@ describe('format', () => {
     ['json', true, true],
     ['auto', false, true],
   ] as const)('%s, terminal %s: JSON is %s', (format, isTerminal, isJson) => {
-    const [line = ''] = linesOf({ format, isTerminal }, (log) => log.info('hello'));
+    const [line = ''] = linesOf({ format, isTerminal }, (log) => log.info({}, 'hello'));
     expect(line).toContain('hello');
     expect(line.startsWith('{')).toBe(isJson);
   });
@@ -49,13 +49,13 @@ describe('format', () => {
   });
 
   test('colour only on a terminal', () => {
-    const [plain = ''] = linesOf({ format: 'pretty', isTerminal: false }, (log) => log.info('hello'));
-    const [coloured = ''] = linesOf({ format: 'pretty', isTerminal: true }, (log) => log.info('hello'));
+    const [plain = ''] = linesOf({ format: 'pretty', isTerminal: false }, (log) => log.info({}, 'hello'));
+    const [coloured = ''] = linesOf({ format: 'pretty', isTerminal: true }, (log) => log.info({}, 'hello'));
     expect([plain.includes('\u001b['), coloured.includes('\u001b[')]).toEqual([false, true]);
   });
 
   test('events below the level are not written', () => {
-    expect(linesOf({ level: 'warn' }, (log) => log.info('hello'))).toEqual([]);
+    expect(linesOf({ level: 'warn' }, (log) => log.info({}, 'hello'))).toEqual([]);
   });
 });
 

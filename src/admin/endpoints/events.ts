@@ -1,0 +1,96 @@
+// The recent events, as a stream that continues by id, or as a list.
+import { z } from 'zod';
+import { API_VERSION, json } from '../answer.ts';
+import { get } from '../endpoint.ts';
+import type { Endpoint } from '../endpoint.ts';
+import type { Gap, RecentEvent, RecentEvents } from '../recent-events.ts';
+import type { StreamAnswer } from '../streams.ts';
+
+export interface EventsOptions {
+  readonly events: Pick<RecentEvents, 'after' | 'lastId' | 'subscribe'>;
+}
+
+const LEVELS = ['info', 'warn', 'error'] as const;
+const LIMIT = 100;
+
+const QUERY = z.strictObject({
+  after: z.string().optional().describe('The id of the last event that the reader has. Last-Event-ID goes before it.'),
+  limit: z.coerce.number().int().min(0).max(1024).default(LIMIT).describe('At most so many events that were before.'),
+  pool: z.string().optional().describe('Only events of this pool.'),
+  member: z.string().optional().describe('Only events that name this member.'),
+  event: z.string().optional().describe('Only these events, separated by commas: route_changed,members_changed'),
+  level: z.enum(LEVELS).default('info').describe('Only events of this level and above.'),
+  format: z.enum(['stream', 'json']).optional().describe('Default: by the header Accept, else stream.'),
+});
+
+type Query = z.output<typeof QUERY>;
+
+export function events({ events: recent }: EventsOptions): readonly Endpoint[] {
+  return [
+    get({
+      path: '/events',
+      query: QUERY,
+      answer({ query, headers }) {
+        const header = headers['last-event-id'];
+        const after = (typeof header === 'string' ? header : undefined) ?? query.after;
+        const accept = headers.accept ?? '';
+        const isList =
+          (query.format ?? (accept.includes('json') && !accept.includes('event-stream') ? 'json' : '')) === 'json';
+        return isList ? json(200, list(recent, query, after)) : streamOf(recent, query, after);
+      },
+    }),
+  ];
+}
+
+/** After an id the oldest come first, so that a reader can continue with `last_id`; else the newest. */
+function list(recent: EventsOptions['events'], query: Query, after: string | undefined): object {
+  const lastId = recent.lastId();
+  const { events, gap } = recent.after(after);
+  const wanted = events.filter((event) => isWanted(event, query));
+  const shown = after === undefined ? newest(wanted, query.limit) : wanted.slice(0, query.limit);
+  const isCut = after !== undefined && shown.length < wanted.length;
+  return {
+    events: shown,
+    last_id: (isCut ? shown.at(-1)?.id : undefined) ?? (isCut ? after : lastId),
+    gap: gap ?? null,
+  };
+}
+
+function streamOf(recent: EventsOptions['events'], query: Query, after: string | undefined): StreamAnswer {
+  return {
+    stream({ write }) {
+      const { events, gap } = recent.after(after);
+      const wanted = events.filter((event) => isWanted(event, query));
+      if (gap !== undefined) write(gapMessage(gap));
+      for (const event of after === undefined ? newest(wanted, query.limit) : wanted) write(message(event));
+      return recent.subscribe((event) => {
+        if (isWanted(event, query)) write(message(event));
+      });
+    },
+  };
+}
+
+function newest(wanted: readonly RecentEvent[], limit: number): readonly RecentEvent[] {
+  return limit === 0 ? [] : wanted.slice(-limit);
+}
+
+/** Without a name, so that `onmessage` of an EventSource gets all of them. */
+function message(event: RecentEvent): string {
+  return `id: ${event.id}\ndata: ${JSON.stringify({ api_version: API_VERSION, ...event })}\n\n`;
+}
+
+function gapMessage(gap: Gap): string {
+  return `event: gap\ndata: ${JSON.stringify({ api_version: API_VERSION, ...gap })}\n\n`;
+}
+
+function isWanted({ event, level, fields }: RecentEvent, query: Query): boolean {
+  if (LEVELS.indexOf(level) < LEVELS.indexOf(query.level)) return false;
+  if (query.event !== undefined && !query.event.split(',').includes(event)) return false;
+  if (query.pool !== undefined && fields['pool'] !== query.pool) return false;
+  return query.member === undefined || names(fields, query.member);
+}
+
+function names(fields: RecentEvent['fields'], member: string): boolean {
+  const { member: one, members = [], added = [], removed = [] } = fields;
+  return one === member || [members, added, removed].some((list) => Array.isArray(list) && list.includes(member));
+}

@@ -1,0 +1,116 @@
+// The recent events, for GET /events: as many as fit, oldest first, with an id that a reader can continue from. Pure
+// but for the clock that it is given.
+
+/** One line of the log, level info and above. */
+export interface RecentEvent {
+  /** RUN-NUMBER: the number increases by one. RUN changes when Pointsman starts again. */
+  readonly id: string;
+  /** ISO 8601. */
+  readonly time: string;
+  readonly event: string;
+  readonly level: 'info' | 'warn' | 'error';
+  readonly message: string;
+  /** The other fields of the log line. */
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** Events that a reader misses. */
+export interface Gap {
+  readonly why: 'buffer_overrun' | 'other_run';
+  readonly message: string;
+}
+
+export interface EventsAfter {
+  readonly events: readonly RecentEvent[];
+  readonly gap: Gap | undefined;
+}
+
+/** Sessions have a buffer of their own: a failover ends many, and their events must not push out the others. */
+const MOST_OF_SESSIONS = 256;
+const MOST_OTHERS = 768;
+
+interface Numbered {
+  readonly number: number;
+  readonly event: RecentEvent;
+}
+
+export class RecentEvents {
+  readonly #run: string;
+  readonly #wallClock: () => number;
+  readonly #ofSessions: Numbered[] = [];
+  readonly #others: Numbered[] = [];
+  readonly #listeners = new Set<(event: RecentEvent) => void>();
+  #last = 0;
+  /** The highest number that no longer is in a buffer. */
+  #lastDropped = 0;
+
+  constructor({ run, wallClock }: { readonly run: string; readonly wallClock: () => number }) {
+    this.#run = run;
+    this.#wallClock = wallClock;
+  }
+
+  add({ level, fields, text }: { level: RecentEvent['level']; fields: RecentEvent['fields']; text: string }): void {
+    const { event: kind = 'log', ...rest } = fields;
+    this.#last += 1;
+    const event: RecentEvent = {
+      id: this.#idOf(this.#last),
+      time: new Date(this.#wallClock()).toISOString(),
+      event: String(kind),
+      level,
+      message: text,
+      fields: Object.fromEntries(
+        Object.entries(rest).map(([key, value]) => [key, value instanceof Error ? value.message : value]),
+      ),
+    };
+    const isOfSession = 'session' in rest;
+    const buffer = isOfSession ? this.#ofSessions : this.#others;
+    buffer.push({ number: this.#last, event });
+    if (buffer.length > (isOfSession ? MOST_OF_SESSIONS : MOST_OTHERS)) {
+      this.#lastDropped = Math.max(this.#lastDropped, buffer.shift()?.number ?? 0);
+    }
+    for (const listener of this.#listeners) listener(event);
+  }
+
+  /** The id of the newest event: an event that comes later is after it. */
+  lastId(): string {
+    return this.#idOf(this.#last);
+  }
+
+  /** Undefined: every event that there still is. */
+  after(id: string | undefined): EventsAfter {
+    const kept = [...this.#ofSessions, ...this.#others].toSorted((a, b) => a.number - b.number);
+    const events = (after: number): RecentEvent[] =>
+      kept.filter(({ number }) => number > after).map(({ event }) => event);
+    if (id === undefined) return { events: events(0), gap: undefined };
+    const number = this.#numberOf(id);
+    if (number === undefined) return { events: events(0), gap: OTHER_RUN };
+    return {
+      events: events(number),
+      gap: number < this.#lastDropped ? OVERRUN : undefined,
+    };
+  }
+
+  /** Returns a function that ends it. */
+  subscribe(listener: (event: RecentEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  #idOf(number: number): string {
+    return `${this.#run}-${number}`;
+  }
+
+  #numberOf(id: string): number | undefined {
+    const [, run, number] = /^(\w+)-(\d{1,15})$/.exec(id) ?? [];
+    return run === this.#run && Number(number) <= this.#last ? Number(number) : undefined;
+  }
+}
+
+const OTHER_RUN: Gap = {
+  why: 'other_run',
+  message: 'the id is not of this run: Pointsman has started again, and earlier events are in its log only',
+};
+const OVERRUN: Gap = {
+  why: 'buffer_overrun',
+  message: 'some events after the id are no longer kept: they are in the log only',
+};

@@ -1,0 +1,71 @@
+// Answers that go on: server-sent events. Few at a time, because each holds a connection. A reader that is too slow is
+// dropped, so that buffers stay small; it can continue by the id of its last event.
+import type { ServerResponse } from 'node:http';
+import { failure } from './answer.ts';
+import type { Answer } from './answer.ts';
+
+export interface Outlet {
+  /** `text`: whole messages of the event-stream format. */
+  readonly write: (text: string) => void;
+}
+
+export interface StreamAnswer {
+  /** Begins to write. Returns a function that stops it. */
+  readonly stream: (outlet: Outlet) => () => void;
+}
+
+export interface Streams {
+  /** Undefined: it streams; else the answer instead. */
+  readonly begin: (answer: StreamAnswer, response: ServerResponse) => Answer | undefined;
+  /** Ends every stream cleanly. */
+  readonly end: () => void;
+}
+
+const MOST_STREAMS = 16;
+const MOST_BUFFERED_BYTES = 256 * 1024;
+/** Proxies on the way close connections that are silent for a minute. */
+const HEARTBEAT_MS = 15_000;
+/** For an EventSource: the wait before it connects again. */
+const RETRY_MS = 2000;
+
+export function createStreams(): Streams {
+  const open = new Set<() => void>();
+  return {
+    begin({ stream }, response) {
+      if (open.size >= MOST_STREAMS) {
+        const error = `${MOST_STREAMS} event streams are open, the limit: try again later, or use ?format=json`;
+        return failure(503, error, { headers: { 'retry-after': '5' } });
+      }
+      const { socket } = response;
+      socket?.setTimeout(0);
+      socket?.setKeepAlive(true, HEARTBEAT_MS);
+      response.writeHead(200, {
+        'content-type': 'text/event-stream',
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+        'x-accel-buffering': 'no',
+        connection: 'close',
+      });
+      if (response.req.method === 'HEAD') {
+        response.end();
+        return undefined;
+      }
+      const write = (text: string): void => {
+        if (response.writableLength > MOST_BUFFERED_BYTES) response.destroy();
+        else response.write(text);
+      };
+      write(`retry: ${RETRY_MS}\n\n`);
+      const stop = stream({ write });
+      const heartbeat = setInterval(() => write(': heartbeat\n\n'), HEARTBEAT_MS);
+      const end = (): void => void response.end();
+      open.add(end);
+      response.once('close', () => {
+        clearInterval(heartbeat);
+        open.delete(end);
+        stop();
+      });
+      return undefined;
+    },
+    end: () => open.forEach((end) => end()),
+  };
+}
