@@ -1,23 +1,20 @@
 // `pointsman check --live`: reads the cluster document from each seed separately and reports what discovery makes of
 // it. It binds nothing and changes nothing.
 import type { SeedReport } from '../cli/io.ts';
-import { openSource } from './cluster-access.ts';
+import { apiAccess, openSource } from './cluster-access.ts';
 import type { ListEndpoints } from '../discovery/seeds.ts';
 import { createDiscovery } from '../discovery/discover.ts';
 import type { ClusterConfig } from '../model/cluster-config.ts';
 import type { Clock } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
 import { createReader } from '../patroni/read-documents.ts';
-import { tlsFromFiles } from '../patroni/tls-files.ts';
 
 /**
  * One report per seed and configured member, in the order of the configuration, then one for Kubernetes. Settles within
  * discovery's own limits.
  */
 export async function checkSeeds(cluster: ClusterConfig, clock: Clock): Promise<readonly SeedReport[]> {
-  const { tls: files } = cluster.api;
-  const tls = files === undefined ? undefined : tlsFromFiles(files);
-  const { readCluster } = createReader({ tls });
+  const { readCluster } = createReader(apiAccess(cluster));
   const allSeeds = [...cluster.seeds, ...cluster.members.map((member) => member.api)];
   const check = async (url: string, seeds: ClusterConfig['seeds'], directory?: ListEndpoints): Promise<SeedReport> => {
     const alone = { ...cluster, discovery: 'dynamic' as const, seeds, members: [] };

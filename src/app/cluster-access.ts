@@ -1,5 +1,6 @@
 // Access to the cluster: the client of the members' APIs, and the discovery of the members. It is made anew when the
 // section `cluster` of the configuration changes.
+import type { ClusterControl } from '../cluster/control.ts';
 import type { ClusterConfig } from '../model/cluster-config.ts';
 import type { ContactSourceEvent } from '../reports/events.ts';
 import type { Clock } from '../model/instant.ts';
@@ -7,6 +8,8 @@ import { createDiscovery } from '../discovery/discover.ts';
 import type { Discovery } from '../discovery/discover.ts';
 import { contactSourceEvent } from '../discovery/source-changes.ts';
 import type { MembersSource, MembersSourceOptions } from '../kubernetes/members-source.ts';
+import type { ApiAccess } from '../patroni/access.ts';
+import { credentialsFrom } from '../patroni/credentials.ts';
 import { createProbe } from '../patroni/probe.ts';
 import type { Probe } from '../model/observation.ts';
 import { createReader } from '../patroni/read-documents.ts';
@@ -14,6 +17,8 @@ import { tlsFromFiles } from '../patroni/tls-files.ts';
 
 export interface ClusterAccess extends Discovery {
   readonly probe: Probe;
+  /** Operates the cluster. Loaded on first use: a proxy that only routes does not need it. */
+  readonly control: () => Promise<ClusterControl>;
   /** Ends background work. */
   readonly close: () => void;
 }
@@ -29,19 +34,45 @@ export function createClusterAccess(
   cluster: ClusterConfig,
   { clock, tell, onHint }: ClusterAccessOptions,
 ): ClusterAccess {
-  const { tls: files } = cluster.api;
-  const tls = files === undefined ? undefined : tlsFromFiles(files);
+  const access = apiAccess(cluster);
+  const reader = createReader(access);
   const { kubernetes } = cluster;
   const source = kubernetes && openSource({ config: kubernetes, clock, random: Math.random, onNews: onHint });
   const discovery = createDiscovery({
     cluster,
-    readCluster: createReader({ tls }).readCluster,
+    readCluster: reader.readCluster,
     clock,
     directory: source?.find,
     random: Math.random,
     onSource: (source, now) => tell(contactSourceEvent(source, now)),
   });
-  return { ...discovery, probe: createProbe({ tls }), close: () => source?.close() };
+  const openControl = async (): Promise<ClusterControl> => {
+    const [{ DirectControl }, { createWrite }] = await Promise.all([
+      import('../cluster/direct-control.ts'),
+      import('../patroni/write.ts'),
+    ]);
+    return new DirectControl({
+      seeds: [...cluster.seeds, ...cluster.members.map(({ api }) => api)].map(({ url }) => url).join(', '),
+      find: () => discovery.discover(),
+      reader,
+      write: createWrite(access),
+      hasCredentials: cluster.api.auth !== undefined,
+    });
+  };
+  let control: Promise<ClusterControl> | undefined;
+  return {
+    ...discovery,
+    probe: createProbe(access),
+    control: () => (control ??= openControl()),
+    close: () => source?.close(),
+  };
+}
+
+export function apiAccess({ api: { tls, auth } }: ClusterConfig): ApiAccess {
+  return {
+    tls: tls === undefined ? undefined : tlsFromFiles(tls),
+    credentials: auth === undefined ? undefined : credentialsFrom(auth),
+  };
 }
 
 /** Loaded on first use: it brings an HTTP client of its own, and most installations do not need it. */

@@ -2,6 +2,8 @@
 // `pointsman cluster` uses one of two implementations: the members' own APIs, or a running Pointsman's admin API.
 // Documents have the JSON names of the admin API and of `--json`.
 import type { MemberName } from '../model/member.ts';
+import type { ParameterChange } from '../patroni/restart-state.ts';
+import type { RestartConditions } from '../patroni/write-requests.ts';
 
 /** One member as /cluster and its own status report it. Null: unknown, or not reported by this version. */
 export interface MemberReport {
@@ -19,7 +21,7 @@ export interface MemberReport {
   readonly tags: Readonly<Record<string, string>>;
   readonly pending_restart: boolean;
   /** The parameters that need the restart, as Patroni 3.3 and later report them. */
-  readonly pending_restart_reason?: Readonly<Record<string, unknown>>;
+  readonly pending_restart_reason?: Readonly<Record<string, ParameterChange>>;
   /** ISO 8601. */
   readonly scheduled_restart?: string;
 }
@@ -57,18 +59,6 @@ export type Reading<T> =
   | { readonly kind: 'read'; readonly value: T }
   | { readonly kind: 'unreadable'; readonly why: string };
 
-/** Conditions of POST /restart. A member that does not meet them does not restart. */
-export interface RestartConditions {
-  readonly restart_pending?: true;
-  readonly role?: 'primary' | 'replica';
-  /** Restart only below this version: `15.4`. */
-  readonly postgres_version?: string;
-  /** As PostgreSQL writes durations: seconds, or `30s`. */
-  readonly timeout?: number | string;
-  /** ISO 8601 with offset. */
-  readonly schedule?: string;
-}
-
 /** One request to the management API. */
 export type ClusterOperation =
   | {
@@ -79,7 +69,8 @@ export type ClusterOperation =
     }
   | { readonly kind: 'cancel_switchover' }
   | { readonly kind: 'failover'; readonly candidate: MemberName; readonly leader?: MemberName }
-  | ({ readonly kind: 'restart'; readonly member: MemberName } & RestartConditions)
+  /** `any_order`: also when the members must restart in another order. It is not sent. */
+  | ({ readonly kind: 'restart'; readonly member: MemberName; readonly any_order?: true } & RestartConditions)
   | { readonly kind: 'cancel_restart'; readonly member: MemberName }
   | { readonly kind: 'reload'; readonly member: MemberName }
   | {
@@ -112,8 +103,13 @@ export type OperationResult =
       /** The resulting configuration of patch_config and replace_config. */
       readonly config?: ClusterConfiguration;
     }
+  /** A rule of Pointsman forbids it: no request was sent. */
+  | { readonly kind: 'refused'; readonly text: string }
   | {
-      /** 400, 412, 503, 401 and 403, any other status. */
+      /**
+       * `invalid`: 400, and Patroni's 422 for times. `precondition`: 412, and Patroni's 404 and 409. `failed`: 5xx.
+       * `unauthorized`: 401 and 403. `unexpected`: any other status.
+       */
       readonly kind: 'invalid' | 'precondition' | 'failed' | 'unauthorized' | 'unexpected';
       readonly status: number;
       readonly text: string;

@@ -2,6 +2,7 @@
 // Without a document the last list stays. Never decides liveness.
 import type { Clock, Instant } from '../model/instant.ts';
 import type { ApiEndpoint, Member, MemberName, MemberRefusal } from '../model/member.ts';
+import type { ClusterDocument } from '../patroni/cluster-document.ts';
 import type { ClusterRead } from '../patroni/read-documents.ts';
 import { shown } from '../model/printable.ts';
 import { createTrustRules } from './addresses.ts';
@@ -68,6 +69,10 @@ interface Listed {
 export interface Discovered extends Listed {
   readonly kind: 'found';
   readonly scope: string | undefined;
+  /** As it came: unchecked, and not for display. */
+  readonly document: ClusterDocument;
+  /** The API that gave the document. */
+  readonly from: ApiEndpoint;
   readonly leader: DocumentLeader | undefined;
   /** The source of the document: a member's name, or a seed's URL. */
   readonly by: string;
@@ -116,6 +121,8 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
       refused: [...points.refused, ...[...refused, ...notTaken].map((one) => ({ ...one, name: shown(one.name) }))],
       startedAt,
       scope: cluster.scope,
+      document: cluster,
+      from: from.api,
       leader: leaderOf(entries, checked, points),
       by: members.find((member) => isSameApi(member.api, from.api))?.name ?? from.api.url,
       scheduledSwitchoverAt: cluster.scheduledSwitchover?.atMs,

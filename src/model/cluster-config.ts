@@ -30,6 +30,13 @@ export interface ApiTls {
   readonly insecure: boolean;
 }
 
+/** Basic authentication. The HTTP client reads the file. */
+export interface ApiAuth {
+  readonly username: string;
+  readonly password: string | undefined;
+  readonly passwordFile: string | undefined;
+}
+
 /** SRV records that name the APIs. */
 export interface SrvSeed {
   /** As written: `http+srv://_patroni._tcp.example.org`. */
@@ -74,6 +81,6 @@ export interface DiscoveryConfig {
 
 export interface ClusterConfig extends DiscoveryConfig {
   readonly kubernetes: KubernetesConfig | undefined;
-  /** Without `tls`: Node's defaults for https. */
-  readonly api: { readonly tls: ApiTls | undefined };
+  /** Without `tls`: Node's defaults for https. Without `auth`: no credentials. */
+  readonly api: { readonly tls: ApiTls | undefined; readonly auth?: ApiAuth | undefined };
 }

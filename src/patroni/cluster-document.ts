@@ -2,9 +2,11 @@
 // an unreadable one is skipped and named, the others stay. The document is no evidence of liveness.
 import { z } from 'zod';
 import { onOneLine, shown } from '../model/printable.ts';
-import { anything, flag, identifier, isRecord, line, maybe } from './fields.ts';
+import { amount, anything, flag, identifier, isRecord, line, maybe } from './fields.ts';
 import { port, present, timeline } from './fields.ts';
 import { foldRole } from './node-status.ts';
+import { readRestartState } from './restart-state.ts';
+import type { RestartState } from './restart-state.ts';
 import { parseTags } from './tags.ts';
 
 export type ClusterRole = 'leader' | 'standby_leader' | 'sync_standby' | 'quorum_standby' | 'replica' | 'unknown';
@@ -21,6 +23,10 @@ export interface ClusterMember {
   readonly timeline?: number;
   readonly tags: ReadonlyMap<string, string>;
   readonly noloadbalance?: boolean;
+  /** Bytes behind the leader: replayed where the version reports it (Patroni 4.1.0), else received. */
+  readonly lag?: number;
+  /** Undefined: none is needed or scheduled. */
+  readonly restart?: RestartState;
 }
 
 export interface PlannedSwitchover {
@@ -81,6 +87,9 @@ const member = z.object({
   port: maybe(port),
   timeline: maybe(timeline),
   tags: anything.transform(parseTags),
+  // Patroni writes "unknown" for a position that it does not know.
+  replay_lag: maybe(amount),
+  lag: maybe(amount),
 });
 
 const switchover = maybe(z.object({ at: z.string().max(64), from: maybe(identifier), to: maybe(identifier) }));
@@ -92,7 +101,8 @@ const cluster = z.object({
   scheduled_switchover: switchover,
 });
 
-function toMember(fields: z.infer<typeof member>): ClusterMember {
+function toMember(fields: z.infer<typeof member>, entry: unknown): ClusterMember {
+  const restart = readRestartState(entry);
   return {
     name: fields.name,
     role: fields.role,
@@ -104,6 +114,8 @@ function toMember(fields: z.infer<typeof member>): ClusterMember {
       port: fields.port,
       timeline: fields.timeline,
       noloadbalance: fields.tags?.noloadbalance,
+      lag: fields.replay_lag ?? fields.lag,
+      restart: restart.isPending || restart.scheduledAt !== undefined ? restart : undefined,
     }),
   };
 }
@@ -127,7 +139,7 @@ export function readClusterDocument(json: unknown): ParsedClusterDocument {
   const skipped: Skipped[] = [];
   for (const [index, entry] of document.data.members.entries()) {
     const parsed = member.safeParse(entry);
-    if (parsed.success) members.push(toMember(parsed.data));
+    if (parsed.success) members.push(toMember(parsed.data, entry));
     else skipped.push({ name: `member ${index + 1}`, why: isRecord(entry) ? 'no usable name' : 'not an object' });
   }
   const { scope, pause = false, scheduled_switchover: scheduled } = document.data;

@@ -1,6 +1,6 @@
-// One GET, one socket, one deadline. Owns the socket from connect to destroy. No pooling, keep-alive, redirects,
-// proxies or credentials. Every result is a value. Patroni serves HTTP/1.0 with a few threads: an abandoned socket
-// would block one of them.
+// One request, one socket, one deadline. Owns the socket from connect to destroy. No pooling, keep-alive, redirects or
+// proxies. Every result is a value. Patroni serves HTTP/1.0 with a few threads: an abandoned socket would block one of
+// them.
 import { isIP } from 'node:net';
 import type { Socket } from 'node:net';
 // Only the client of undici is loaded: the whole package would keep 13 MB more in memory (fetch, WebSocket, caches).
@@ -22,10 +22,18 @@ const MAX_WIRE_BYTES = 1024 * 1024;
 /** Interim answers (1xx, for example 103 Early Hints) before the final one. Patroni sends none. */
 const MAX_INTERIM_ANSWERS = 4;
 
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
 export interface Request {
   readonly api: ApiEndpoint;
+  /** Default: GET. */
+  readonly method?: Method;
   /** Path and query. */
   readonly path: string;
+  /** Sent as JSON. Undefined: no body. */
+  readonly body?: unknown;
+  /** The value of the header Authorization. */
+  readonly authorization?: string | undefined;
   /** Limit for connect, TLS, headers and body together. Milliseconds. */
   readonly deadlineMs: number;
   /**
@@ -34,6 +42,8 @@ export interface Request {
   readonly connectMs?: number;
   /** Called when TCP is connected. */
   readonly onConnected?: () => void;
+  /** Called when the first byte of the request may leave: from here on the API may act on it. */
+  readonly onSent?: () => void;
   /** For https. Absent: Node's defaults. */
   readonly tls?: TlsSource | undefined;
 }
@@ -41,8 +51,8 @@ export interface Request {
 export type HttpResult = { readonly kind: 'answered'; readonly status: number; readonly body: string } | ReadFailure;
 
 /** Never rejects. Destroys the socket before it returns. */
-export async function get(request: Request): Promise<HttpResult> {
-  const { api, path, deadlineMs, connectMs = deadlineMs, onConnected } = request;
+export async function send(request: Request): Promise<HttpResult> {
+  const { api, deadlineMs, connectMs = deadlineMs, onConnected } = request;
   if (isIP(api.address.host) === 0) return unresolved(api);
   let socket: Socket | undefined;
   let client: Client | undefined;
@@ -80,7 +90,7 @@ export async function get(request: Request): Promise<HttpResult> {
       bodyTimeout: 0,
       maxHeaderSize: MAX_HEADER_BYTES,
     });
-    return await exchange(client, path, () => limitBytes(socket));
+    return await exchange(client, request, () => limitBytes(socket));
   } catch (error) {
     const ended = deadline.hasExpired()
       ? timedOut(deadlineMs)
@@ -88,7 +98,7 @@ export async function get(request: Request): Promise<HttpResult> {
         ? unconnected(connectMs)
         : failure(error);
     const stalledMs = deadline.stalledMs();
-    return ended.kind === 'failed' && stalledMs > STALL_MS ? stalled(stalledMs) : ended;
+    return ended.kind === 'failed' && stalledMs > stallLimit(deadlineMs) ? stalled(stalledMs) : ended;
   } finally {
     deadline.cancel();
     connectDeadline?.cancel();
@@ -119,16 +129,25 @@ function limitBytes(socket: Socket | undefined): void {
   });
 }
 
-/** Rejects with the error. `onSent` is called when the request is on its way. */
-function exchange(client: Client, path: string, onSent: () => void): Promise<HttpResult> {
+/** Over the minutes of a switchover the short delays of a busy process add up without meaning anything. */
+function stallLimit(deadlineMs: number): number {
+  return Math.max(STALL_MS, deadlineMs / 20);
+}
+
+/** Rejects with the error. `onStart` is called when the request is on its way. */
+function exchange(client: Client, request: Request, onStart: () => void): Promise<HttpResult> {
+  const { method = 'GET', path, onSent } = request;
   return new Promise((resolve, reject) => {
     const body = new AnswerBody();
     let status = 0;
     let interim = 0;
     client.dispatch(
-      { method: 'GET', path, headers: { accept: 'application/json' } },
+      { method, path, headers: headersOf(request), ...bodyOf(request) },
       {
-        onRequestStart: onSent,
+        onRequestStart() {
+          onStart();
+          onSent?.();
+        },
         onResponseStart(controller, statusCode) {
           status = statusCode;
           if (statusCode < 200) interim += 1;
@@ -151,4 +170,15 @@ function exchange(client: Client, path: string, onSent: () => void): Promise<Htt
       },
     );
   });
+}
+
+function headersOf({ body, authorization }: Request): Record<string, string> {
+  const headers: Record<string, string> = { accept: 'application/json' };
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  if (authorization !== undefined) headers['authorization'] = authorization;
+  return headers;
+}
+
+function bodyOf({ body }: Request): { body?: string } {
+  return body === undefined ? {} : { body: JSON.stringify(body) };
 }

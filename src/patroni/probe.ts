@@ -2,14 +2,11 @@
 // an error page of another server or half a document is no evidence.
 import type { Check } from '../model/check.ts';
 import type { FailureCause, PortState, Probe, ProbeOutcome } from '../model/observation.ts';
-import { get } from './http.ts';
+import { createSend, statusText } from './access.ts';
+import type { ApiAccess } from './access.ts';
+import type { HttpResult } from './http.ts';
 import { parseNodeStatus } from './node-status.ts';
 import { askPort } from './port-state.ts';
-import type { TlsSource } from './tls-files.ts';
-
-export interface ProbeOptions {
-  readonly tls?: TlsSource | undefined;
-}
 
 /** The PostgreSQL port gets the rest of the deadline, at least this. Milliseconds. */
 const PORT_QUESTION_MS = 300;
@@ -22,10 +19,13 @@ const CONNECT = 1 / 2;
 /** Failures without any answer of the API: the PostgreSQL port is tried too. */
 const SILENT: readonly FailureCause[] = ['timeout', 'reset', 'unreachable'];
 
+type Answered = Extract<HttpResult, { kind: 'answered' }>;
+
 /** Patroni answers these two without a body. */
 const BODILESS: readonly string[] = ['/liveness', '/readiness'];
 
-export function createProbe(options: ProbeOptions = {}): Probe {
+export function createProbe(access: ApiAccess = {}): Probe {
+  const send = createSend(access);
   return async (member, check, deadlineMs) => {
     const endsAt = performance.now() + deadlineMs;
     let postgres: Promise<PortState> | undefined;
@@ -33,18 +33,17 @@ export function createProbe(options: ProbeOptions = {}): Probe {
       (postgres ??= askPort(member.postgres, Math.max(PORT_QUESTION_MS, atMostMs)));
     // When the host is gone neither port answers, so both are tried at the same time.
     const early = setTimeout(() => void askPostgres(0), deadlineMs * EARLY);
-    const result = await get({
+    const result = await send({
       api: member.api,
       path: check.text,
       deadlineMs,
       connectMs: deadlineMs * CONNECT,
       onConnected: () => clearTimeout(early),
-      tls: options.tls,
     });
     clearTimeout(early);
     switch (result.kind) {
       case 'answered':
-        return judge(check, result.status, result.body);
+        return judge(check, result, access);
       case 'refused':
         return { kind: 'refused', postgres: await askPostgres() };
       case 'failed': {
@@ -55,9 +54,9 @@ export function createProbe(options: ProbeOptions = {}): Probe {
   };
 }
 
-function judge(check: Check, status: number, body: string): ProbeOutcome {
+function judge(check: Check, { status, body }: Answered, access: ApiAccess): ProbeOutcome {
   if (status >= 300 && status < 400) return failed('redirect', `status ${status}, which is not followed`);
-  if (status !== 200 && status !== 503) return failed('unexpected_status', `status ${status}`);
+  if (status !== 200 && status !== 503) return failed('unexpected_status', statusText(status, access));
   if (body === '' && BODILESS.includes(check.path)) return { kind: 'answered', status, body: undefined };
   const parsed = parseNodeStatus(body);
   if (parsed.kind === 'invalid') return failed('malformed', `status ${status}, body ${parsed.why}`);

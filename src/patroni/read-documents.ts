@@ -2,22 +2,22 @@
 // display, never for liveness: /cluster reads the configuration store and may hang as long as the store does.
 import type { ApiEndpoint } from '../model/member.ts';
 import type { MemberStatus } from '../model/member-status.ts';
+import { createSend, statusText } from './access.ts';
+import type { ApiAccess, Send } from './access.ts';
 import { readClusterDocument } from './cluster-document.ts';
 import type { ClusterDocument } from './cluster-document.ts';
 import { readDynamicConfig } from './dynamic-config.ts';
 import type { DynamicConfig } from './dynamic-config.ts';
 import type { ReadFailure } from './failure.ts';
-import { parseJson } from './fields.ts';
+import { isRecord, parseJson } from './fields.ts';
 import { readHistory } from './history.ts';
 import type { TimelineEnd } from './history.ts';
-import { get } from './http.ts';
-import type { Request } from './http.ts';
+import { readRestartState } from './restart-state.ts';
+import type { RestartState } from './restart-state.ts';
 import { readNodeStatus } from './node-status.ts';
 import type { Dialect } from './node-status.ts';
-import type { TlsSource } from './tls-files.ts';
 
-export interface ReaderOptions {
-  readonly tls?: TlsSource | undefined;
+export interface ReaderOptions extends ApiAccess {
   /** Decides the path of the node status. Default: patroni. */
   readonly dialect?: Dialect;
 }
@@ -28,6 +28,7 @@ export type HistoryRead =
   | ReadFailure;
 export type ConfigRead = { readonly kind: 'config'; readonly config: DynamicConfig } | ReadFailure;
 export type StatusRead = { readonly kind: 'status'; readonly status: MemberStatus } | ReadFailure;
+export type RestartStateRead = { readonly kind: 'restart_state'; readonly state: RestartState } | ReadFailure;
 
 /** Each reads one document within `deadlineMs`, in all. None rejects. */
 export interface DocumentReader {
@@ -35,57 +36,70 @@ export interface DocumentReader {
   readonly readHistory: (api: ApiEndpoint, deadlineMs: number) => Promise<HistoryRead>;
   readonly readConfig: (api: ApiEndpoint, deadlineMs: number) => Promise<ConfigRead>;
   readonly readNodeStatus: (api: ApiEndpoint, deadlineMs: number) => Promise<StatusRead>;
+  /** From the member itself: the cluster document has the same later. In both dialects. */
+  readonly readRestartState: (api: ApiEndpoint, deadlineMs: number) => Promise<RestartStateRead>;
 }
 
 const OK = [200];
 /** Real Patroni answers a path it does not know, and a health check that says no, with 503 and the status document. */
 const OK_OR_NO = [200, 503];
+/** The body of a health check is the node status document in both dialects. */
+const ANY_DIALECT = '/health';
 const PATHS: Readonly<Record<Dialect, string>> = { patroni: '/patroni', manager: '/manager' };
 
 export function createReader(options: ReaderOptions = {}): DocumentReader {
-  const { tls, dialect = 'patroni' } = options;
+  const { dialect = 'patroni' } = options;
+  const read = createJsonReader(options);
   return {
     async readCluster(api, deadlineMs) {
-      const answer = await readJson({ api, path: '/cluster', deadlineMs, tls }, OK);
+      const answer = await read({ api, path: '/cluster', deadlineMs }, OK);
       if (answer.kind !== 'json') return answer;
       const parsed = readClusterDocument(answer.json);
       return parsed.kind === 'invalid' ? malformed('/cluster', parsed.why) : parsed;
     },
     async readHistory(api, deadlineMs) {
-      const answer = await readJson({ api, path: '/history', deadlineMs, tls }, OK);
+      const answer = await read({ api, path: '/history', deadlineMs }, OK);
       if (answer.kind !== 'json') return answer;
       const parsed = readHistory(answer.json);
       return parsed.kind === 'invalid' ? malformed('/history', parsed.why) : parsed;
     },
     async readConfig(api, deadlineMs) {
-      const answer = await readJson({ api, path: '/config', deadlineMs, tls }, OK);
+      const answer = await read({ api, path: '/config', deadlineMs }, OK);
       if (answer.kind !== 'json') return answer;
       const parsed = readDynamicConfig(answer.json);
       return parsed.kind === 'invalid' ? malformed('/config', parsed.why) : parsed;
     },
-    readNodeStatus: (api, deadlineMs) => readStatus({ api, path: PATHS[dialect], deadlineMs, tls }),
+    async readNodeStatus(api, deadlineMs) {
+      const path = PATHS[dialect];
+      const answer = await read({ api, path, deadlineMs }, OK_OR_NO);
+      if (answer.kind !== 'json') return answer;
+      const parsed = readNodeStatus(answer.json);
+      if (parsed.kind === 'invalid') return malformed(path, parsed.why);
+      // An object without either key may be any server's error page.
+      return parsed.status.dialect === undefined ? malformed(path, 'no patroni or manager key') : parsed;
+    },
+    async readRestartState(api, deadlineMs) {
+      const answer = await read({ api, path: ANY_DIALECT, deadlineMs }, OK_OR_NO);
+      if (answer.kind !== 'json') return answer;
+      if (!isRecord(answer.json)) return malformed(ANY_DIALECT, 'not a JSON object');
+      return { kind: 'restart_state', state: readRestartState(answer.json) };
+    },
   };
 }
 
-async function readStatus(request: Request): Promise<StatusRead> {
-  const answer = await readJson(request, OK_OR_NO);
-  if (answer.kind !== 'json') return answer;
-  const parsed = readNodeStatus(answer.json);
-  if (parsed.kind === 'invalid') return malformed(request.path, parsed.why);
-  // An object without either key may be any server's error page.
-  const { dialect } = parsed.status;
-  return dialect === undefined ? malformed(request.path, 'no patroni or manager key') : parsed;
-}
-
 type Json = { readonly kind: 'json'; readonly json: unknown };
+type Question = Parameters<Send>[0];
 
-async function readJson(request: Request, statuses: readonly number[]): Promise<Json | ReadFailure> {
-  const result = await get(request);
-  if (result.kind !== 'answered') return result;
-  const { status, body } = result;
-  if (statuses.includes(status)) return { kind: 'json', json: parseJson(body) };
-  const cause = status >= 300 && status < 400 ? 'redirect' : 'unexpected_status';
-  return { kind: 'failed', cause, detail: `${request.path} answered status ${status}` };
+function createJsonReader(access: ApiAccess) {
+  const send = createSend(access);
+  return async (question: Question, statuses: readonly number[]): Promise<Json | ReadFailure> => {
+    const result = await send(question);
+    if (result.kind !== 'answered') return result;
+    const { status, body } = result;
+    if (statuses.includes(status)) return { kind: 'json', json: parseJson(body) };
+    const cause = status >= 300 && status < 400 ? 'redirect' : 'unexpected_status';
+    return { kind: 'failed', cause, detail: `${question.path} answered ${statusText(status, access)}` };
+  };
 }
 
 function malformed(path: string, why: string): ReadFailure {

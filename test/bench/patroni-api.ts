@@ -1,7 +1,7 @@
 // `npm run bench:patroni-api`: the cost of a probe for a member. Real Patroni gets probes as Pointsman sends them (a
 // fresh socket each). Its processor time per answer gives the load of many proxies.
 import { readFile } from 'node:fs/promises';
-import { get } from '../../src/patroni/http.ts';
+import { send } from '../../src/patroni/http.ts';
 import { commandLine, processTree } from '../support/patroni/process-tree.ts';
 import { startPatroniCluster } from '../support/patroni/start-cluster.ts';
 
@@ -44,7 +44,7 @@ async function round(pid: number, url: string, path: string, atOnce: number, idl
   let answers = 0;
   const keepAsking = async (): Promise<void> => {
     while (performance.now() - startedAt < ROUND_MS) {
-      const result = await get({ api, path, deadlineMs: 5000 });
+      const result = await send({ api, path, deadlineMs: 5000 });
       if (result.kind !== 'answered' || result.status !== 200) throw new Error(`${path}: ${JSON.stringify(result)}`);
       answers += 1;
     }

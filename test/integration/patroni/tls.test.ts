@@ -7,7 +7,7 @@ import { createServer } from 'node:tls';
 import type { Server } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { get } from '../../../src/patroni/http.ts';
+import { send } from '../../../src/patroni/http.ts';
 import { tlsFromFiles } from '../../../src/patroni/tls-files.ts';
 import { FakeMember } from '../../support/fakes/fake-member.ts';
 import { close, listen } from '../../support/fakes/listen.ts';
@@ -48,12 +48,12 @@ function at(name: string) {
 }
 
 test('a name in the certificate', async () => {
-  expect(await get({ ...at('pg-a.test'), tls: trusting })).toEqual({ kind: 'answered', status: 200, body: '{}' });
+  expect(await send({ ...at('pg-a.test'), tls: trusting })).toEqual({ kind: 'answered', status: 200, body: '{}' });
   expect(servernames).toEqual(['pg-a.test']);
 });
 
 test('an address in the certificate, which is no server name', async () => {
-  expect(await get({ ...at('127.0.0.1'), tls: trusting })).toMatchObject({ kind: 'answered' });
+  expect(await send({ ...at('127.0.0.1'), tls: trusting })).toMatchObject({ kind: 'answered' });
   expect(servernames).toEqual([false]);
 });
 
@@ -61,7 +61,7 @@ test.each([
   ['a name that it has not', 'pg-b.test', trusting, 'ERR_TLS_CERT_ALTNAME_INVALID'],
   ['an authority that is not trusted', 'pg-a.test', undefined, 'SELF_SIGNED_CERT_IN_CHAIN'],
 ])('%s', async (_, name, tls, code) => {
-  expect(await get({ ...at(name), tls })).toMatchObject({
+  expect(await send({ ...at(name), tls })).toMatchObject({
     kind: 'failed',
     cause: 'tls',
     detail: expect.stringContaining(code),
@@ -69,15 +69,15 @@ test.each([
 });
 
 test('insecure verifies nothing', async () => {
-  expect(await get({ ...at('pg-b.test'), tls: tlsFromFiles({ insecure: true }) })).toMatchObject({ kind: 'answered' });
+  expect(await send({ ...at('pg-b.test'), tls: tlsFromFiles({ insecure: true }) })).toMatchObject({ kind: 'answered' });
 });
 
 test('a client certificate, if the API requires one', async () => {
   await close(server);
   await serve({ requestCert: true });
-  expect(await get({ ...at('pg-a.test'), tls: trusting })).toMatchObject({ kind: 'failed' });
+  expect(await send({ ...at('pg-a.test'), tls: trusting })).toMatchObject({ kind: 'failed' });
   const mutual = tlsFromFiles({ ca: file('ca.pem'), cert: file('server.pem'), key: file('server.key') });
-  expect(await get({ ...at('pg-a.test'), tls: mutual })).toMatchObject({ kind: 'answered' });
+  expect(await send({ ...at('pg-a.test'), tls: mutual })).toMatchObject({ kind: 'answered' });
 });
 
 test('a rotated file applies without a restart, and a lost one changes nothing', async () => {
@@ -91,12 +91,12 @@ test('a rotated file applies without a restart, and a lost one changes nothing',
   await rm(folder, { recursive: true });
   await source();
   await new Promise((resolve) => setImmediate(resolve));
-  expect(await get({ ...at('pg-a.test'), tls: source })).toMatchObject({ kind: 'answered' });
+  expect(await send({ ...at('pg-a.test'), tls: source })).toMatchObject({ kind: 'answered' });
 });
 
 test('G12: an unreadable file is a local fault', async () => {
   const tls = tlsFromFiles({ ca: file('missing.pem') });
-  expect(await get({ ...at('pg-a.test'), tls })).toMatchObject({
+  expect(await send({ ...at('pg-a.test'), tls })).toMatchObject({
     kind: 'failed',
     cause: 'local',
     detail: expect.stringContaining('ENOENT'),
@@ -108,9 +108,9 @@ test('http spoken to https, and https to http, are no evidence', async () => {
   const { host, port: plainPort } = plain.address;
   const wrong = { url: `https://pg-a.test:${plainPort}`, address: { host, port: plainPort } };
   plain.set({ raw: 'HTTP/1.0 400 Bad\r\n\r\n' });
-  expect(await get({ api: wrong, path: '/', deadlineMs: 300, tls: trusting })).toMatchObject({ kind: 'failed' });
+  expect(await send({ api: wrong, path: '/', deadlineMs: 300, tls: trusting })).toMatchObject({ kind: 'failed' });
   expect(
-    await get({ ...at('pg-a.test'), api: { ...at('pg-a.test').api, url: `http://pg-a.test:${port}` } }),
+    await send({ ...at('pg-a.test'), api: { ...at('pg-a.test').api, url: `http://pg-a.test:${port}` } }),
   ).toMatchObject({
     kind: 'failed',
   });

@@ -1,0 +1,137 @@
+// Operates the cluster by the members' own APIs. Only addresses that discovery's trust rules allow are contacted.
+import type { ApiEndpoint, Member, MemberName } from '../model/member.ts';
+import type { ReadFailure } from '../patroni/failure.ts';
+import type { TimelineEnd } from '../patroni/history.ts';
+import type { DocumentReader } from '../patroni/read-documents.ts';
+import type { RestartState } from '../patroni/restart-state.ts';
+import { requestOf } from '../patroni/write-requests.ts';
+import type { Write } from '../patroni/write.ts';
+import { reportOf } from './cluster-report.ts';
+import type {
+  ClusterConfiguration,
+  ClusterControl,
+  ClusterOperation,
+  ClusterReport,
+  HistoryEntry,
+  OperationResult,
+  PlannedRequest,
+  Reading,
+} from './control.ts';
+import { resultOf } from './operation-words.ts';
+import { clusterTargets, targetsOf } from './targets.ts';
+import type { FoundCluster, Target } from './targets.ts';
+
+export interface DirectControlOptions {
+  /** The source until an API has answered. */
+  readonly seeds: string;
+  /** Never rejects. */
+  readonly find: () => Promise<FoundCluster>;
+  readonly reader: Pick<DocumentReader, 'readHistory' | 'readConfig' | 'readRestartState'>;
+  readonly write: Write;
+  readonly hasCredentials: boolean;
+}
+
+/** For one document. Milliseconds. */
+const READ_MS = 5000;
+/** For the report of one member about itself. Milliseconds. */
+const OWN_REPORT_MS = 2000;
+
+export class DirectControl implements ClusterControl {
+  readonly #options: DirectControlOptions;
+  #source: string;
+
+  constructor(options: DirectControlOptions) {
+    this.#options = options;
+    this.#source = options.seeds;
+  }
+
+  get source(): string {
+    return this.#source;
+  }
+
+  readonly report = async (): Promise<Reading<ClusterReport>> => {
+    const found = await this.#options.find();
+    if (found.kind === 'failed') return { kind: 'unreadable', why: found.why };
+    this.#source = found.from.url;
+    return { kind: 'read', value: reportOf({ ...found, restarts: await this.#ownReports(found.members) }) };
+  };
+
+  readonly history = (): Promise<Reading<readonly HistoryEntry[]>> =>
+    this.#read<readonly HistoryEntry[]>(async (api) => {
+      const read = await this.#options.reader.readHistory(api, READ_MS);
+      return read.kind === 'history' ? { kind: 'read', value: read.entries.map(entryOf) } : unreadable(read);
+    });
+
+  readonly config = (): Promise<Reading<ClusterConfiguration>> =>
+    this.#read<ClusterConfiguration>(async (api) => {
+      const read = await this.#options.reader.readConfig(api, READ_MS);
+      return read.kind === 'config' ? { kind: 'read', value: read.config.all } : unreadable(read);
+    });
+
+  readonly plan = async (operation: ClusterOperation): Promise<Reading<PlannedRequest>> => {
+    const found = targetsOf(operation, await this.#options.find());
+    if (found.kind === 'none') return { kind: 'unreadable', why: found.why };
+    const [{ api }] = found.targets;
+    const { method, path, body } = requestOf(operation);
+    return { kind: 'read', value: { method, url: `${api.url}${path}`, ...(body === undefined ? {} : { body }) } };
+  };
+
+  readonly perform = async (operation: ClusterOperation): Promise<OperationResult> => {
+    const found = targetsOf(operation, await this.#options.find());
+    if (found.kind === 'none') return { kind: 'refused', text: found.why };
+    const [first, ...others] = found.targets;
+    let { result, isOver } = await this.#send(first, operation);
+    for (const target of others) {
+      if (isOver) break;
+      ({ result, isOver } = await this.#send(target, operation));
+    }
+    return result;
+  };
+
+  /** `isOver`: this API has the request. Another one is asked only while it is certain that none has it. */
+  async #send(
+    { api, name }: Target,
+    operation: ClusterOperation,
+  ): Promise<{ readonly result: OperationResult; readonly isOver: boolean }> {
+    const { write, hasCredentials } = this.#options;
+    const answer = await write(api, requestOf(operation));
+    const isOver = answer.kind === 'answered' || answer.isSent;
+    return { result: resultOf({ operation, by: name, answer, hasCredentials }), isOver };
+  }
+
+  /** From the first API that has a usable answer. */
+  async #read<T>(read: (api: ApiEndpoint) => Promise<Reading<T>>): Promise<Reading<T>> {
+    const found = await this.#options.find();
+    const known = clusterTargets(found);
+    if (known.kind === 'none') return { kind: 'unreadable', why: known.why };
+    const problems: string[] = found.kind === 'failed' ? [found.why] : [];
+    for (const { api, name } of known.targets) {
+      const reading = await read(api);
+      if (reading.kind === 'read') {
+        this.#source = api.url;
+        return reading;
+      }
+      problems.push(`${name}: ${reading.why}`);
+    }
+    return { kind: 'unreadable', why: problems.join('; ') };
+  }
+
+  /** The restart state that each member reports of itself. Members that do not answer are left out. */
+  async #ownReports(members: readonly Member[]): Promise<ReadonlyMap<MemberName, RestartState>> {
+    const { readRestartState } = this.#options.reader;
+    const reads = members.map(async ({ name, api }) => ({ name, read: await readRestartState(api, OWN_REPORT_MS) }));
+    const reports = new Map<MemberName, RestartState>();
+    for (const { name, read } of await Promise.all(reads)) {
+      if (read.kind === 'restart_state') reports.set(name, read.state);
+    }
+    return reports;
+  }
+}
+
+function unreadable(read: ReadFailure): Extract<Reading<never>, { kind: 'unreadable' }> {
+  return { kind: 'unreadable', why: read.kind === 'refused' ? 'connection refused' : read.detail };
+}
+
+function entryOf({ timeline, lsn, reason, at, newLeader }: TimelineEnd): HistoryEntry {
+  return { timeline, lsn, reason, at: at ?? null, new_leader: newLeader ?? null };
+}

@@ -1,0 +1,132 @@
+// The result of an operation in words: a sentence for each status of the management API, with the member's own reason.
+// Pure.
+import type { WriteAnswer } from '../patroni/write.ts';
+import type { ClusterOperation, OperationResult } from './control.ts';
+
+/** The operation as a noun: `the switchover from pg-1 to pg-2`. */
+export function nounOf(operation: ClusterOperation): string {
+  switch (operation.kind) {
+    case 'switchover':
+      return `the switchover from ${operation.leader}${to(operation.candidate)}${at(operation.scheduled_at)}`;
+    case 'failover':
+      return `the failover${to(operation.candidate)}`;
+    case 'cancel_switchover':
+      return 'the cancellation of the scheduled switchover';
+    case 'restart':
+      return `the restart of ${operation.member}${at(operation.schedule)}`;
+    case 'cancel_restart':
+      return `the cancellation of the scheduled restart of ${operation.member}`;
+    case 'reload':
+      return `the reload of ${operation.member}`;
+    case 'reinitialize':
+      return `the reinitialization of ${operation.member}`;
+    case 'patch_config':
+      return 'the change of the configuration';
+    case 'replace_config':
+      return 'the replacement of the configuration';
+    case 'pause':
+      return 'the pause of automatic failover';
+    case 'resume':
+      return 'the end of the pause';
+  }
+}
+
+function to(member: string | undefined): string {
+  return member === undefined ? '' : ` to ${member}`;
+}
+
+function at(time: string | undefined): string {
+  return time === undefined ? '' : ` at ${time}`;
+}
+
+interface Answered {
+  readonly operation: ClusterOperation;
+  /** The member that was asked: its name, or the URL of its API. */
+  readonly by: string;
+  readonly answer: WriteAnswer;
+  readonly hasCredentials: boolean;
+}
+
+const CHANGES_CONFIG: readonly ClusterOperation['kind'][] = ['patch_config', 'replace_config', 'pause', 'resume'];
+
+export function resultOf(answered: Answered): OperationResult {
+  const { operation, by, answer } = answered;
+  if (answer.kind === 'no_answer') return noAnswer(operation, by, answer);
+  const { status, document } = answer;
+  const isConfig = CHANGES_CONFIG.includes(operation.kind);
+  if ((status === 200 || status === 202) && isConfig && document === undefined) {
+    const text = `${by} answered status ${status} to ${nounOf(operation)}, but not with the resulting configuration`;
+    return { kind: 'unexpected', status, text: `${text}.`, reason: answer.reason };
+  }
+  if (status === 200) {
+    const reason = isConfig ? '' : answer.reason;
+    const text = `${isStart(operation) ? 'Started' : 'Done'}: ${nounOf(operation)}.${own(by, reason)}`;
+    return { kind: 'done', text, reason, ...(isConfig && document !== undefined ? { config: document } : {}) };
+  }
+  if (status === 202) {
+    const word = operation.kind === 'reload' ? 'Accepted' : 'Scheduled';
+    return {
+      kind: 'scheduled',
+      text: `${word}: ${nounOf(operation)}.${own(by, answer.reason)}`,
+      reason: answer.reason,
+    };
+  }
+  const { kind, text } = refusal(answered, status);
+  return { kind, status, text: `${text}.${own(by, answer.reason)}`, reason: answer.reason };
+}
+
+/** The member copies the data after its answer. */
+function isStart({ kind }: ClusterOperation): boolean {
+  return kind === 'reinitialize';
+}
+
+type Refusal = Pick<Extract<OperationResult, { readonly status: number }>, 'kind' | 'text'>;
+
+/** `status`: neither 200 nor 202. */
+function refusal({ operation, by, hasCredentials }: Answered, status: number): Refusal {
+  const noun = nounOf(operation);
+  switch (status) {
+    case 400:
+    case 422:
+      return { kind: 'invalid', text: `${by} rejected the request for ${noun} as invalid (status ${status})` };
+    case 401:
+      return {
+        kind: 'unauthorized',
+        text: hasCredentials
+          ? `${by} did not accept the credentials of cluster.api.auth for ${noun} (status 401)`
+          : `${by} requires credentials for ${noun} (status 401): set cluster.api.auth`,
+      };
+    case 403:
+      return {
+        kind: 'unauthorized',
+        text: `${by} does not allow ${noun} from here (status 403): its API has an allowlist, or requires a client \
+certificate (cluster.api.tls)`,
+      };
+    case 404:
+    case 409:
+    case 412:
+      return { kind: 'precondition', text: `Not possible now: ${noun} (status ${status})` };
+    default:
+      return status >= 500
+        ? { kind: 'failed', text: `Failed: ${noun} (status ${status})` }
+        : { kind: 'unexpected', text: `${by} answered ${noun} with status ${status}, which is unexpected` };
+  }
+}
+
+/** The member's own words, as one more sentence. */
+function own(by: string, reason: string): string {
+  return reason === '' ? '' : ` ${by} answered: ${reason}`;
+}
+
+function noAnswer(
+  operation: ClusterOperation,
+  by: string,
+  { why, isSent }: Extract<WriteAnswer, { kind: 'no_answer' }>,
+): OperationResult {
+  const noun = nounOf(operation);
+  const text = isSent
+    ? `${by} did not answer: ${why}. It has the request for ${noun}, so that may be under way: look at the cluster \
+before you send it again.`
+    : `${by} could not be asked for ${noun}: ${why}. No request was sent.`;
+  return { kind: 'no_answer', text, may_have_happened: isSent };
+}

@@ -1,0 +1,29 @@
+// User name and password for the management API (HTTP basic authentication, `restapi.authentication` in patroni.yml).
+// The file is read at each use, so that a rotated password counts at once.
+import { readFile } from 'node:fs/promises';
+import type { ApiAuth } from '../model/cluster-config.ts';
+import { AnswerError, errorCode } from './failure.ts';
+
+/** The value of the header Authorization. Rejects with an AnswerError that names the file, without its content. */
+export type CredentialSource = () => Promise<string>;
+
+export function credentialsFrom(auth: ApiAuth): CredentialSource {
+  return async () => {
+    const password = auth.password ?? (await readPassword(auth.passwordFile));
+    return `Basic ${Buffer.from(`${auth.username}:${password}`).toString('base64')}`;
+  };
+}
+
+/** The line end that an editor leaves does not count. */
+async function readPassword(file: string | undefined): Promise<string> {
+  const where = `cluster.api.auth.password_file ${file ?? ''}`;
+  let text: string;
+  try {
+    text = await readFile(file ?? '', 'utf8');
+  } catch (error) {
+    throw new AnswerError('local', `${where} cannot be read: ${errorCode(error)}`);
+  }
+  const password = text.replace(/\r?\n$/, '');
+  if (password === '') throw new AnswerError('local', `${where} is empty`);
+  return password;
+}
