@@ -1,20 +1,51 @@
-// `pointsman check --live`: reads the cluster document from each seed separately and reports what discovery makes of
-// it. It binds nothing and changes nothing.
-import type { SeedReport } from '../cli/io.ts';
+// `pointsman check --live`: reads the cluster document from each seed separately, reports what discovery makes of it,
+// and probes the members once. It binds nothing and changes nothing.
+import type { LiveReport, SeedReport } from '../cli/live-check.ts';
+import type { Config } from '../config/config.ts';
 import { apiAccess, openSource } from './cluster-access.ts';
+import { probeMembers } from './probe-members.ts';
 import type { ListEndpoints } from '../discovery/seeds.ts';
 import { createDiscovery } from '../discovery/discover.ts';
 import type { ClusterConfig } from '../model/cluster-config.ts';
 import type { Clock } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
+import { createProbe } from '../patroni/probe.ts';
 import { createReader } from '../patroni/read-documents.ts';
+import type { DocumentReader } from '../patroni/read-documents.ts';
 
 /**
  * One report per seed and configured member, in the order of the configuration, then one for Kubernetes. Settles within
- * discovery's own limits.
+ * discovery's own limits and those of the probes.
  */
-export async function checkSeeds(cluster: ClusterConfig, clock: Clock): Promise<readonly SeedReport[]> {
-  const { readCluster } = createReader(apiAccess(cluster));
+export async function checkSeeds(config: Config, clock: Clock): Promise<LiveReport> {
+  const { cluster } = config;
+  const { kubernetes } = cluster;
+  const access = apiAccess(cluster);
+  const { readCluster } = createReader(access);
+  const source = kubernetes && openSource({ config: kubernetes, clock, random: Math.random, onNews: () => {} });
+  const directory = source?.find;
+  const [seeds, all] = await Promise.all([
+    readSeeds(cluster, readCluster, directory, clock),
+    createDiscovery({ cluster, readCluster, clock, directory }).discover(),
+  ]);
+  source?.close();
+  const probed = await probeMembers({
+    policy: config,
+    scope: cluster.scope ?? (all.kind === 'found' ? all.scope : undefined),
+    members: all.members,
+    probe: createProbe(access),
+    connectMs: config.backend.connectTimeoutMs,
+    clock,
+  });
+  return { seeds, ...probed };
+}
+
+async function readSeeds(
+  cluster: ClusterConfig,
+  readCluster: DocumentReader['readCluster'],
+  directory: ListEndpoints | undefined,
+  clock: Clock,
+): Promise<readonly SeedReport[]> {
   const allSeeds = [...cluster.seeds, ...cluster.members.map((member) => member.api)];
   const check = async (url: string, seeds: ClusterConfig['seeds'], directory?: ListEndpoints): Promise<SeedReport> => {
     const alone = { ...cluster, discovery: 'dynamic' as const, seeds, members: [] };
@@ -28,22 +59,17 @@ export async function checkSeeds(cluster: ClusterConfig, clock: Clock): Promise<
     });
     const found = await discover();
     if (found.kind === 'failed') return { kind: 'failed', url, why: found.why };
-    const members = found.members.map(({ name, postgres }) => ({ name, postgres }));
     return {
       kind: 'found',
       url,
       scope: found.scope,
       leader: found.leader?.name,
       contactPoints: sources().flatMap(({ contactPoints }) => contactPoints.map(addressText)),
-      members,
+      members: found.members,
       refused: found.refused,
     };
   };
-  const { kubernetes } = cluster;
-  const source = kubernetes && openSource({ config: kubernetes, clock, random: Math.random, onNews: () => {} });
   const checks = allSeeds.map((seed) => check(seed.url, [seed]));
-  if (source !== undefined) checks.push(source.find().then(({ name }) => check(name, [], source.find)));
-  const reports = await Promise.all(checks);
-  source?.close();
-  return reports;
+  if (directory !== undefined) checks.push(directory().then(({ name }) => check(name, [], directory)));
+  return await Promise.all(checks);
 }

@@ -22,7 +22,7 @@ export async function commandLine(process: NodeJS.Process): Promise<never> {
   };
   const parts: CliParts = {
     runApp: createRunApp(process, clock),
-    checkSeeds: (cluster) => checkSeeds(cluster, clock),
+    checkSeeds: (config) => checkSeeds(config, clock),
     sandbox: sandboxParts(process, clock),
     version,
   };

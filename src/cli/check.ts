@@ -1,70 +1,69 @@
 // `pointsman check`: validates a configuration and prints a summary. Reads only the file; with --live also each seed's
-// member list.
+// member list, and probes the members.
 import type { AdminConfig, Config } from '../config/config.ts';
 import type { KubernetesConfig } from '../model/cluster-config.ts';
 import { formatProblems } from '../config/fault.ts';
+import type { Problem } from '../config/fault.ts';
 import { addressText } from '../model/member.ts';
 import type { Address } from '../model/member.ts';
 import type { PoolPolicy } from '../model/policy.ts';
-import { configFor } from './configuration.ts';
+import { configFor, fileFor, load } from './configuration.ts';
 import type { ConfigOptions } from './configuration.ts';
 import { EXIT } from './io.ts';
-import type { CliIo, SeedReport, CheckSeeds } from './io.ts';
+import type { CliIo } from './io.ts';
+import { problemsIn, warningsIn } from './live-check.ts';
+import type { CheckSeeds } from './live-check.ts';
+import { liveDocument, showLive } from './live-report.ts';
 
 export interface CheckOptions extends ConfigOptions {
-  /** Also reads the member list from each seed. */
+  /** Also reads the member list from each seed, and probes the members. */
   readonly live?: boolean | undefined;
+  readonly json?: boolean | undefined;
+  /** Only problems and warnings. */
+  readonly quiet?: boolean | undefined;
 }
 
 /**
  * Exit code 0 for a valid configuration, with or without warnings. With `live`, exit code 1 if no seed returns the
- * member list, if a member would be refused, or if no member is usable.
+ * member list, if a member would be refused, or if no primary would be usable.
  */
 export async function check(options: CheckOptions, io: CliIo, checkSeeds: CheckSeeds): Promise<number> {
+  if (options.json === true) return await checkAsJson(options, io, checkSeeds);
   const loaded = configFor(options, io);
   if (loaded === undefined) return EXIT.usage;
   const { file = 'environment', config, warnings } = loaded;
+  const tell = options.quiet === true ? () => {} : io.stdout;
   if (warnings.length > 0) io.stderr(`${formatProblems(warnings).replaceAll(/^/gm, 'warning: ')}\n`);
-  io.stdout(`${file}: ok\n${summary(config)}`);
-  return options.live === true ? await checkLive(config, io, checkSeeds) : EXIT.ok;
+  tell(`${file}: ok\n${summary(config)}`);
+  if (options.live !== true) return EXIT.ok;
+  return showLive(await checkSeeds(config), { ...io, stdout: tell });
 }
 
-async function checkLive({ cluster }: Config, io: CliIo, checkSeeds: CheckSeeds): Promise<number> {
-  const reports = await checkSeeds(cluster);
-  for (const report of reports) {
-    if (report.kind === 'found') io.stdout(seedText(report));
-    else io.stderr(`${report.url}: ${report.why.replace(`${report.url}: `, '')}\n`);
+/** One document on standard output, for a broken configuration as well. */
+async function checkAsJson(options: CheckOptions, io: CliIo, checkSeeds: CheckSeeds): Promise<number> {
+  const file = fileFor(options, io) ?? null;
+  const loaded = load(options, io);
+  const print = (document: object): void =>
+    io.stdout(`${JSON.stringify({ api_version: 1, file, ...document }, null, 2)}\n`);
+  if (loaded.kind === 'invalid') {
+    print({ valid: false, problems: loaded.problems.map(problemDocument), warnings: [] });
+    return EXIT.usage;
   }
-  const problem = liveProblem(reports.flatMap((report) => (report.kind === 'found' ? [report] : [])));
-  if (problem === undefined) return EXIT.ok;
-  io.stderr(`${problem}\n`);
-  return EXIT.failure;
-}
-
-type Found = Extract<SeedReport, { kind: 'found' }>;
-
-function liveProblem(found: readonly Found[]): string | undefined {
-  if (found.length === 0) {
-    return 'no seed returned a member list: check that they run and that this host can reach their management API';
+  const { config } = loaded;
+  const warnings = loaded.warnings.map(problemDocument);
+  if (options.live !== true) {
+    print({ valid: true, problems: [], warnings });
+    return EXIT.ok;
   }
-  const isUsable = found.some(({ members }) => members.some(({ postgres }) => postgres !== undefined));
-  if (!isUsable) return 'no member can be used, so there is nowhere to route to';
-  const refused = found.flatMap((report) => report.refused.filter(({ reason }) => reason !== 'contact_point'));
-  const names = [...new Set(refused.map(({ name }) => name))];
-  if (names.length === 0) return undefined;
-  return `${names.length === 1 ? '1 member is' : `${names.length} members are`} not used: ${names.join(', ')}`;
+  const report = await checkSeeds(config);
+  const problems = problemsIn(report).map((message) => ({ origin: null, path: '', message }));
+  const found = warningsIn(report).map((message) => ({ origin: null, path: '', message }));
+  print({ valid: true, problems, warnings: [...warnings, ...found], live: liveDocument(report) });
+  return problems.length === 0 ? EXIT.ok : EXIT.failure;
 }
 
-function seedText({ url, scope, leader, contactPoints, members, refused }: Found): string {
-  const lines = [
-    `${url}: cluster ${scope ?? '(no name)'}, leader ${leader ?? 'none'}`,
-    ...(contactPoints.length === 0 ? [] : [`  contact points: ${contactPoints.join(', ')}`]),
-    ...members.map(
-      ({ name, postgres }) => `  ${name}  ${postgres === undefined ? 'no PostgreSQL address' : addressText(postgres)}`,
-    ),
-    ...refused.map(({ name, why }) => `  ${name}  not used: ${why}`),
-  ];
-  return `${lines.join('\n')}\n`;
+function problemDocument({ origin, path, message }: Problem): object {
+  return { origin, path, message };
 }
 
 function summary(config: Config): string {

@@ -2,9 +2,13 @@
 import type { Command } from 'commander';
 import type { CheckOptions } from './check.ts';
 import type { PrintOptions } from './config.ts';
-import type { CheckSeeds, CliIo } from './io.ts';
+import type { CliIo } from './io.ts';
+import type { CheckSeeds } from './live-check.ts';
 
 const CHECK_HELP = `
+With --live the exit code is 1 if no seed answers, if a member would be refused, or if no primary would be usable.
+Nothing is bound or changed.
+
 Example:
   pointsman check -c pointsman.yaml --live`;
 
@@ -36,7 +40,9 @@ export interface ConfigurationParts {
 
 export function describeConfiguration(program: Command, { configured, io, checkSeeds, end }: ConfigurationParts): void {
   configured('check', 'Validate a configuration and print a summary')
-    .option('--live', 'also read the member list from each seed; exit code 1 if that fails or a member cannot be used')
+    .option('--live', 'also read the member list from each seed, probe the members and try their PostgreSQL ports')
+    .option('--json', 'print JSON')
+    .option('-q, --quiet', 'print only problems and warnings')
     .addHelpText('after', CHECK_HELP)
     .action(async (options: CheckOptions) => end(await (await import('./check.ts')).check(options, io, checkSeeds)));
   const config = program

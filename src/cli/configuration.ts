@@ -42,7 +42,7 @@ export function configFor(options: ConfigOptions, io: CliIo): LoadedConfig | und
   if (loaded.kind === 'ok') return { file, config: loaded.config, warnings: loaded.warnings };
   const { problems } = loaded;
   const hint = file === undefined ? 'No configuration file: use -c FILE, or set POINTSMAN_ variables.\n' : '';
-  io.stderr(`${formatProblems(problems)}\n${count(problems)}\n${hint}`);
+  io.stderr(`${formatProblems(problems)}\n${count(problems)}.\n${hint}`);
   return undefined;
 }
 

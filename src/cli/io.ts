@@ -1,10 +1,8 @@
 // The environment of a command (variables, output, files), so that tests run it without a process; and the exit codes.
 import type { Config } from '../config/config.ts';
-import type { ClusterConfig } from '../model/cluster-config.ts';
 import type { Environment } from '../config/source/environment.ts';
 import type { Loaded } from '../config/load.ts';
 import type { Problem } from '../config/fault.ts';
-import type { Address, MemberName, MemberRefusal } from '../model/member.ts';
 
 export interface CliIo {
   readonly env: Environment;
@@ -40,24 +38,6 @@ export interface RunRequest {
 
 /** Runs the proxy until it is stopped; resolves with the exit code. */
 export type RunApp = (request: RunRequest) => Promise<number>;
-
-/** The answer of one seed. */
-export type SeedReport =
-  | {
-      readonly kind: 'found';
-      readonly url: string;
-      readonly scope: string | undefined;
-      readonly leader: MemberName | undefined;
-      /** `10.0.0.1:8008`: the addresses its name resolved to; empty if the seed is an address. */
-      readonly contactPoints: readonly string[];
-      readonly members: readonly { readonly name: MemberName; readonly postgres: Address | undefined }[];
-      /** Members of the document that would not be used. */
-      readonly refused: readonly MemberRefusal[];
-    }
-  | { readonly kind: 'failed'; readonly url: string; readonly why: string };
-
-/** Reads the member list from each seed separately. */
-export type CheckSeeds = (cluster: ClusterConfig) => Promise<readonly SeedReport[]>;
 
 export interface SandboxRequest {
   readonly members: number;

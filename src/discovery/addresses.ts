@@ -137,13 +137,14 @@ export function createTrustRules(
       }
       if (!ports[use].has(port)) {
         const why = `${USE_TEXT[use]} port ${port} is not allowed: add ${port} to cluster.allow.ports to allow it`;
-        return { reason: `${use}_port`, why };
+        return { reason: `${use}_port`, why, remedy: { hosts: [], ports: [port] } };
       }
       const normal = normalizeAddress(address) ?? address;
       if (isAllowed(host, normal)) return undefined;
       return {
         reason: 'address',
         why: `${normal} is not allowed: add it to cluster.allow.networks, or its host name to cluster.allow.hosts`,
+        remedy: { hosts: [normalizeAddress(host) ?? host], ports: [] },
       };
     },
   };

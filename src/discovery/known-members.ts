@@ -98,7 +98,11 @@ export class KnownMembers {
 /** All objections in one sentence, so that the operator can fix them together. */
 function both({ apiWhy, postgresWhy }: CheckedMember): Objection | undefined {
   if (apiWhy === undefined || postgresWhy === undefined || apiWhy.why === postgresWhy.why) return apiWhy ?? postgresWhy;
-  return { reason: apiWhy.reason, why: `${apiWhy.why}; ${postgresWhy.why}` };
+  const why = `${apiWhy.why}; ${postgresWhy.why}`;
+  const remedies = [apiWhy.remedy, postgresWhy.remedy].filter((one) => one !== undefined);
+  if (remedies.length < 2) return { reason: apiWhy.reason, why };
+  const remedy = { hosts: remedies.flatMap(({ hosts }) => hosts), ports: remedies.flatMap(({ ports }) => ports) };
+  return { reason: apiWhy.reason, why, remedy };
 }
 
 function sharesApi(member: Member, one: CheckedMember): boolean {

@@ -50,6 +50,14 @@ export interface Objection {
   readonly reason: MemberRefusalReason;
   /** One sentence for the operator, with the setting that would allow the member, if there is one. */
   readonly why: string;
+  /** The entries of `cluster.allow` that would remove the objection. Absent: no setting can. */
+  readonly remedy?: Remedy;
+}
+
+/** Names or addresses of hosts, and ports. */
+export interface Remedy {
+  readonly hosts: readonly string[];
+  readonly ports: readonly number[];
 }
 
 export interface MemberRefusal extends Objection {

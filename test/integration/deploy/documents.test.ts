@@ -6,6 +6,7 @@ import { createAdmin } from '../../../src/admin/server.ts';
 import { buildStatus } from '../../../src/admin/status.ts';
 import type { Outcome } from '../../../src/admin/endpoints/operations.ts';
 import type { CliIo, SandboxParts } from '../../../src/cli/io.ts';
+import type { CheckSeeds } from '../../../src/cli/live-check.ts';
 import { EXIT } from '../../../src/cli/io.ts';
 import { runCli } from '../../../src/cli/program.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
@@ -69,7 +70,7 @@ function scriptIn(words: readonly string[]): string {
 }
 
 const done = (result: Readonly<Record<string, unknown>>): Outcome => ({ kind: 'done', result });
-const checkSeeds = (): Promise<[]> => Promise.resolve([]);
+const checkSeeds: CheckSeeds = () => Promise.resolve({ seeds: [], members: [], pools: [] });
 
 describe("Pointsman's commands", () => {
   const TOKEN = '0123456789abcdef-operator';

@@ -1,6 +1,8 @@
 // A member that is in the status document and fails the trust rules. Every output names it with the reason.
+import { createServer } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { FakeMember } from '../../support/fakes/fake-member.ts';
+import { listen } from '../../support/fakes/listen.ts';
 import { aStartup, errorFields } from '../../support/sockets/packets.ts';
 import { checkConfig, startPointsman } from '../../support/processes/pointsman-process.ts';
 import type { PointsmanProcess } from '../../support/processes/pointsman-process.ts';
@@ -89,9 +91,11 @@ test('scenario 44: check --live fails and names the setting that would allow the
 
 test('a cluster on a port other than 5432: used without any setting, and check --live succeeds', async () => {
   const primary = await aMember('pg-1', 'primary');
-  primary.set({ cluster: { scope: 'demo', members: [primary.entry({ port: 5433 })] } });
+  const postgres = createServer((socket) => socket.destroy());
+  primary.set({ cluster: { scope: 'demo', members: [primary.entry({ port: await listen(postgres) })] } });
   pointsman = await checkConfig(`cluster: { seeds: ["${primary.url}"] }\n`, '--live');
   expect(await pointsman.exited()).toBe(0);
+  postgres.close();
   expect(pointsman.stderr.join('')).toBe('');
 });
 

@@ -1,7 +1,9 @@
 // The command line as a user meets it: the output on each stream, and the exit code.
 import { describe, expect, test } from 'vitest';
 import { runCli } from '../../../src/cli/program.ts';
-import type { RunApp, SandboxParts, CheckSeeds } from '../../../src/cli/io.ts';
+import type { RunApp, SandboxParts } from '../../../src/cli/io.ts';
+import type { CheckSeeds } from '../../../src/cli/live-check.ts';
+import type { Member } from '../../../src/model/member.ts';
 import type { Config } from '../../../src/config/config.ts';
 
 const GOOD = 'cluster: { scope: batman, seeds: [http://pg1:8008, http://pg2:8008] }';
@@ -11,22 +13,43 @@ const FILES: Record<string, string> = {
   'warns.yaml': 'cluster: { seeds: [http://pg1:8008] }\nprobe: { timeout: 2s }',
 };
 
-const checkSeeds: CheckSeeds = ({ scope, seeds }) =>
-  Promise.resolve(
-    seeds.map(({ url }) =>
-      url === 'http://pg1:8008' && scope === 'batman'
-        ? {
-            kind: 'found',
-            url,
-            scope,
-            leader: 'pg-1',
-            contactPoints: ['10.0.0.11:8008', '10.0.0.12:8008'],
-            members: [{ name: 'pg-1', postgres: { host: '10.0.0.11', port: 5432 } }],
-            refused: [{ name: 'pg-3', reason: 'postgres_port', why: 'port 22 is not allowed' }],
-          }
-        : { kind: 'failed', url, why: `${url}: connection refused` },
-    ),
+const PG1: Member = {
+  name: 'pg-1',
+  api: { url: 'http://pg1:8008', address: { host: '10.0.0.11', port: 8008 } },
+  postgres: { host: '10.0.0.11', port: 5432 },
+  origin: 'discovered',
+};
+
+const checkSeeds: CheckSeeds = ({ cluster: { scope, seeds } }) => {
+  const answers = scope === 'batman';
+  const reports = seeds.map(({ url }) =>
+    url === 'http://pg1:8008' && answers
+      ? ({
+          kind: 'found',
+          url,
+          scope,
+          leader: 'pg-1',
+          contactPoints: ['10.0.0.11:8008', '10.0.0.12:8008'],
+          members: [PG1],
+          refused: [{ name: 'pg-3', reason: 'postgres_port', why: 'port 22 is not allowed' }],
+        } as const)
+      : ({ kind: 'failed', url, why: `${url}: connection refused` } as const),
   );
+  const primary = {
+    name: 'pg-1',
+    api: PG1.api.url,
+    postgres: '10.0.0.11:5432',
+    port: 'accepts',
+    role: 'primary',
+  } as const;
+  return Promise.resolve({
+    seeds: reports,
+    members: answers ? [{ ...primary, pools: ['write'], why: undefined }] : [],
+    pools: answers
+      ? [{ name: 'write', check: '/primary', exclusive: true, members: ['pg-1'], why: 'open on pg-1' }]
+      : [],
+  });
+};
 
 const NO_SANDBOX: SandboxParts = {
   verbs: [],
@@ -83,15 +106,59 @@ describe('check', () => {
     expect([code, err]).toEqual([0, '']);
   });
 
-  test('--live: the report of each seed, and the facts that are refused', async () => {
+  test('--live: the report of each seed, the members by pool, and the facts that are refused', async () => {
     const { code, out, err } = await cli(['check', '-c', 'good.yaml', '--live']);
     expect(out).toContain(
       'http://pg1:8008: cluster batman, leader pg-1\n  contact points: 10.0.0.11:8008, 10.0.0.12:8008\n' +
-        '  pg-1  10.0.0.11:5432\n',
+        '  pg-3  not used: port 22 is not allowed\n',
     );
-    expect(out).toContain('  pg-3  not used: port 22 is not allowed\n');
-    expect(err).toBe('http://pg2:8008: connection refused\n1 member is not used: pg-3\n');
+    expect(out).toContain(
+      [
+        'MEMBER  POSTGRESQL      PORT     ROLE     POOLS',
+        'pg-1    10.0.0.11:5432  accepts  primary  write',
+        'pool write (/primary): open on pg-1\n',
+      ].join('\n'),
+    );
+    expect(err).toBe('http://pg2:8008: connection refused\n1 member is not used: pg-3\n1 problem.\n');
     expect(code).toBe(1);
+  });
+
+  test('--live --json: one document, also of what fails', async () => {
+    const { code, out, err } = await cli(['check', '-c', 'good.yaml', '--live', '--json']);
+    expect(JSON.parse(out)).toMatchObject({
+      api_version: 1,
+      file: 'good.yaml',
+      valid: true,
+      problems: [{ message: '1 member is not used: pg-3' }],
+      live: {
+        scope: 'batman',
+        leader: 'pg-1',
+        seeds: [
+          { url: 'http://pg1:8008', answers: true, members: [{ name: 'pg-1', postgres: '10.0.0.11:5432' }] },
+          { url: 'http://pg2:8008', answers: false, why: 'http://pg2:8008: connection refused' },
+        ],
+        members: [{ name: 'pg-1', postgres: '10.0.0.11:5432', port: 'accepts', role: 'primary', pools: ['write'] }],
+        refused_members: [{ name: 'pg-3', reason: 'postgres_port' }],
+        pools: [{ name: 'write', members: ['pg-1'] }],
+      },
+    });
+    expect([code, err]).toEqual([1, '']);
+  });
+
+  test('--json with a broken file: its problems with their places, exit code 2', async () => {
+    const { code, out, err } = await cli(['check', '-c', 'bad.yaml', '--json']);
+    expect(JSON.parse(out)).toMatchObject({
+      valid: false,
+      problems: [{ path: 'cluster.seeds' }, { origin: { kind: 'file', line: 1, column: 20 }, path: 'probe.interval' }],
+    });
+    expect([code, err]).toEqual([2, '']);
+  });
+
+  test('--quiet: only what is wrong', async () => {
+    expect(await cli(['check', '-c', 'good.yaml', '--quiet'])).toMatchObject({ code: 0, out: '', err: '' });
+    const { out, err } = await cli(['check', '-c', 'good.yaml', '--quiet', '--live']);
+    expect(out).toBe('');
+    expect(err).toContain('1 member is not used: pg-3\n');
   });
 
   test('--live with seeds that do not answer: exit code 1', async () => {
@@ -105,7 +172,7 @@ describe('check', () => {
     const { code, out, err } = await cli(['check', '-c', 'bad.yaml']);
     expect(err).toContain('bad.yaml:1:20: probe.interval: 5 has no unit: write 5s or 5ms\n');
     expect(err).toContain('bad.yaml: cluster.seeds: no member to start from');
-    expect(err).toContain('2 problems\n');
+    expect(err).toContain('2 problems.\n');
     expect([code, out]).toEqual([2, '']);
   });
 
@@ -117,7 +184,7 @@ describe('check', () => {
 
   test('a missing file', async () => {
     const { code, err } = await cli(['check', '-c', 'gone.yaml']);
-    expect(err).toContain('gone.yaml: cannot be read: there is no such file\n1 problem\n');
+    expect(err).toContain('gone.yaml: cannot be read: there is no such file\n1 problem.\n');
     expect(code).toBe(2);
   });
 });

@@ -18,7 +18,12 @@ async function cli(argv: readonly string[], answer = ANSWER) {
   const code = await runCli(
     argv,
     { env: {}, stdout: (text) => void (out += text), stderr: (text) => void (err += text) },
-    { runApp: () => Promise.resolve(9), checkSeeds: () => Promise.resolve([]), sandbox, version: '1.2.3' },
+    {
+      runApp: () => Promise.resolve(9),
+      checkSeeds: () => Promise.resolve({ seeds: [], members: [], pools: [] }),
+      sandbox,
+      version: '1.2.3',
+    },
   );
   return { code, out, err, asked };
 }

@@ -175,6 +175,7 @@ test('a member with two refused addresses is refused with both reasons', async (
       why:
         'API port 9009 is not allowed: add 9009 to cluster.allow.ports to allow it; ' +
         'PostgreSQL port 6379 is not allowed: add 6379 to cluster.allow.ports to allow it',
+      remedy: { hosts: [], ports: [9009, 6379] },
     },
   ]);
 });

@@ -1,0 +1,113 @@
+// The result of `check --live`, which `app` collects without binding or changing anything.
+import type { Config } from '../config/config.ts';
+import type { Member, MemberName, MemberRefusal } from '../model/member.ts';
+import type { PortState } from '../model/observation.ts';
+import type { PoolName } from '../model/policy.ts';
+
+/** The answer of one seed. */
+export type SeedReport =
+  | {
+      readonly kind: 'found';
+      readonly url: string;
+      readonly scope: string | undefined;
+      readonly leader: MemberName | undefined;
+      /** `10.0.0.1:8008`: the addresses its name resolved to; empty if the seed is an address. */
+      readonly contactPoints: readonly string[];
+      readonly members: readonly Member[];
+      /** Members of the document that would not be used. */
+      readonly refused: readonly MemberRefusal[];
+    }
+  | { readonly kind: 'failed'; readonly url: string; readonly why: string };
+
+/** A member as one round of probes found it. */
+export interface ProbedMember {
+  readonly name: MemberName;
+  /** The URL of its management API. */
+  readonly api: string;
+  /** host:port. Undefined: no document has it. */
+  readonly postgres: string | undefined;
+  /** Whether its PostgreSQL accepts a TCP connection from here. */
+  readonly port: PortState;
+  readonly role: string | undefined;
+  /** The pools in which it takes new sessions. */
+  readonly pools: readonly PoolName[];
+  /** Why it is in no pool; the sentence of `pointsman explain`. */
+  readonly why: string | undefined;
+}
+
+/** A pool as it would route now. */
+export interface ProbedPool {
+  readonly name: PoolName;
+  readonly check: string;
+  /** At most one member, such as the pool of the primary. */
+  readonly exclusive: boolean;
+  /** The members that take its new sessions, by its fallback as well. */
+  readonly members: readonly MemberName[];
+  /** `open on pg-1` */
+  readonly why: string;
+}
+
+export interface LiveReport {
+  readonly seeds: readonly SeedReport[];
+  readonly members: readonly ProbedMember[];
+  readonly pools: readonly ProbedPool[];
+}
+
+/**
+ * Reads the member list from each seed separately, and probes the members of all lists once. Settles within the limits
+ * of discovery and the timeouts of `probe`.
+ */
+export type CheckSeeds = (config: Config) => Promise<LiveReport>;
+
+type Found = Extract<SeedReport, { kind: 'found' }>;
+
+export function foundBy({ seeds }: LiveReport): readonly Found[] {
+  return seeds.flatMap((seed) => (seed.kind === 'found' ? [seed] : []));
+}
+
+/** Members that the address rules or other rules refuse, each once. A contact point is no member. */
+export function refusedMembers(report: LiveReport): readonly MemberRefusal[] {
+  const refused = foundBy(report).flatMap((seed) => seed.refused.filter(({ reason }) => reason !== 'contact_point'));
+  return [...new Map(refused.map((one) => [one.name, one])).values()];
+}
+
+/** Each is a reason for exit code 1. */
+export function problemsIn(report: LiveReport): readonly string[] {
+  if (foundBy(report).length === 0) {
+    return ['no seed returned a member list: check that they run and that this host can reach their management API'];
+  }
+  if (!report.members.some(({ postgres }) => postgres !== undefined)) {
+    return ['no member can be used, so there is nowhere to route to'];
+  }
+  const names = refusedMembers(report).map(({ name }) => name);
+  const refused = `${names.length === 1 ? '1 member is' : `${names.length} members are`} not used: ${names.join(', ')}`;
+  return [...(names.length === 0 ? [] : [refused]), ...poolProblems(report)];
+}
+
+/** A pool of one member must have it; if there is no such pool, at least one other must have a member. */
+function poolProblems({ pools, members }: LiveReport): readonly string[] {
+  const accepting = new Set(members.flatMap(({ name, port }) => (port === 'accepts' ? [name] : [])));
+  const exclusive = pools.filter((pool) => pool.exclusive);
+  const closed = exclusive.filter((pool) => pool.members.length === 0);
+  const deaf = exclusive.filter((pool) => pool.members.length > 0 && !pool.members.some((one) => accepting.has(one)));
+  const isEmpty = exclusive.length === 0 && !pools.some((pool) => pool.members.some((one) => accepting.has(one)));
+  return [
+    ...closed.map(({ name, why }) => `pool ${name} would have no member now: ${why}`),
+    ...deaf.map(({ name, members: [first = ''] }) => `pool ${name}: ${portProblem(members, first)}`),
+    ...(isEmpty ? ['no pool would have a member now'] : []),
+  ];
+}
+
+function portProblem(members: readonly ProbedMember[], name: MemberName): string {
+  const member = members.find((one) => one.name === name);
+  const where = `PostgreSQL of ${name} at ${member?.postgres ?? 'an unknown address'}`;
+  return `${where} ${member?.port === 'refused' ? 'refuses connections' : 'does not answer'} from this host`;
+}
+
+/** Members that are up by their API and whose PostgreSQL this host cannot reach. Not a reason for exit code 1. */
+export function warningsIn({ pools, members }: LiveReport): readonly string[] {
+  const exclusive = new Set(pools.flatMap((pool) => (pool.exclusive ? pool.members : [])));
+  return members
+    .filter(({ name, port, pools: own }) => own.length > 0 && port !== 'accepts' && !exclusive.has(name))
+    .map(({ name }) => portProblem(members, name));
+}

@@ -1,0 +1,85 @@
+// The result of `check --live`, as text and as JSON.
+import { addressText } from '../model/member.ts';
+import { EXIT } from './io.ts';
+import type { CliIo } from './io.ts';
+import { foundBy, problemsIn, refusedMembers, warningsIn } from './live-check.ts';
+import type { LiveReport, ProbedMember, SeedReport } from './live-check.ts';
+import { paintFor } from './terminal/colour.ts';
+import { tableText, widthFor } from './terminal/table.ts';
+
+type Found = Extract<SeedReport, { kind: 'found' }>;
+
+const PORT_WORDS = { accepts: 'accepts', refused: 'refuses', silent: 'no answer', unknown: 'not tried' } as const;
+
+/** Prints facts on standard output and problems on standard error. Returns the exit code. */
+export function showLive(report: LiveReport, io: CliIo): number {
+  for (const seed of report.seeds) {
+    if (seed.kind === 'found') io.stdout(seedText(seed));
+    else io.stderr(`${seed.url}: ${seed.why.replace(`${seed.url}: `, '')}\n`);
+  }
+  if (report.members.length > 0) io.stdout(membersText(report, io));
+  const problems = problemsIn(report);
+  for (const warning of warningsIn(report)) io.stderr(`warning: ${warning}\n`);
+  for (const problem of problems) io.stderr(`${problem}\n`);
+  if (problems.length > 0) io.stderr(problems.length === 1 ? '1 problem.\n' : `${problems.length} problems.\n`);
+  return problems.length === 0 ? EXIT.ok : EXIT.failure;
+}
+
+function seedText({ url, scope, leader, contactPoints, refused }: Found): string {
+  const lines = [
+    `${url}: cluster ${scope ?? '(no name)'}, leader ${leader ?? 'none'}`,
+    ...(contactPoints.length === 0 ? [] : [`  contact points: ${contactPoints.join(', ')}`]),
+    ...refused.map(({ name, why }) => `  ${name}  not used: ${why}`),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** The table of the members, and a line for each pool. */
+function membersText({ members, pools }: LiveReport, io: CliIo): string {
+  const paint = paintFor(io);
+  const columns = [
+    { title: 'MEMBER' },
+    { title: 'POSTGRESQL' },
+    { title: 'PORT' },
+    { title: 'ROLE' },
+    { title: 'POOLS', wraps: true },
+  ] as const;
+  const rows = members.map(({ name, postgres, port, role, pools: own, why }) => [
+    name,
+    postgres ?? 'unknown',
+    paint(port === 'accepts' ? 'good' : 'bad', PORT_WORDS[port]),
+    role ?? 'unknown',
+    own.length > 0 ? own.join(', ') : `none: ${why ?? 'not probed'}`,
+  ]);
+  const routes = pools.map(
+    ({ name, check, members: routed, why }) =>
+      `pool ${name} (${check}): ${paint(routed.length > 0 ? 'good' : 'bad', why)}\n`,
+  );
+  return `\n${tableText(columns, rows, widthFor(io))}${routes.join('')}`;
+}
+
+/** The part `live` of `check --json`. Null: unknown. */
+export function liveDocument(report: LiveReport): object {
+  return {
+    scope: foundBy(report).find(({ scope }) => scope !== undefined)?.scope ?? null,
+    leader: foundBy(report).find(({ leader }) => leader !== undefined)?.leader ?? null,
+    seeds: report.seeds.map(seedDocument),
+    members: report.members.map(memberDocument),
+    refused_members: refusedMembers(report).map(({ name, reason, why }) => ({ name, reason, why })),
+    pools: report.pools,
+  };
+}
+
+function seedDocument(seed: SeedReport): object {
+  if (seed.kind === 'failed') return { url: seed.url, answers: false, why: seed.why };
+  const { url, scope = null, leader = null, contactPoints, members } = seed;
+  const listed = members.map(({ name, postgres }) => ({
+    name,
+    postgres: postgres === undefined ? null : addressText(postgres),
+  }));
+  return { url, answers: true, scope, leader, contact_points: contactPoints, members: listed };
+}
+
+function memberDocument({ name, api, postgres, port, role, pools, why }: ProbedMember): object {
+  return { name, api, postgres: postgres ?? null, port, role: role ?? null, pools, why: why ?? null };
+}
