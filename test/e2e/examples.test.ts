@@ -47,7 +47,7 @@ const sandbox: SandboxParts = {
 };
 const parts: CliParts = {
   runApp: () => Promise.resolve(EXIT.ok),
-  checkSeeds: () => Promise.resolve([]),
+  checkSeeds: () => Promise.resolve({ seeds: [], members: [], pools: [] }),
   sandbox,
   version: '0',
 };
