@@ -10,10 +10,10 @@ import { afterAll, beforeAll, expect, it, test } from 'vitest';
 import { EXIT } from '../../src/cli/io.ts';
 import type { SandboxParts } from '../../src/cli/io.ts';
 import { runCli } from '../../src/cli/program.ts';
-import type { CliParts } from '../../src/cli/program.ts';
 import { VERBS } from '../../src/sandbox/console/verb-list.ts';
 import { describeOnSandbox } from '../support/clusters/describe-on-clusters.ts';
 import { allHelp, callsIn } from '../support/documents/help.ts';
+import { cliParts } from '../support/fakes/cli-parts.ts';
 import { configFor } from '../support/processes/pointsman-config.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -45,12 +45,7 @@ const sandbox: SandboxParts = {
   ask: () => Promise.resolve(answer),
   sql: () => Promise.resolve(answer),
 };
-const parts: CliParts = {
-  runApp: () => Promise.resolve(EXIT.ok),
-  checkSeeds: () => Promise.resolve({ seeds: [], members: [], pools: [] }),
-  sandbox,
-  version: '0',
-};
+const parts = cliParts({ runApp: () => Promise.resolve(EXIT.ok), sandbox });
 
 async function inProcess(argv: readonly string[]): Promise<{ readonly code: number; readonly out: string }> {
   let out = '';

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCli } from '../../../src/cli/program.ts';
+import { cliParts } from '../../support/fakes/cli-parts.ts';
 import { close, listen } from '../../support/fakes/listen.ts';
 import { SERVER, tlsFile } from '../../support/values/tls-files.ts';
 
@@ -23,8 +24,6 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([close(plain), close(tls)]));
 
-const never = (): Promise<never> => Promise.reject(new Error('not asked'));
-
 async function refresh(admin: string | undefined, env: Readonly<Record<string, string>> = {}) {
   let [out, err] = ['', ''];
   const io = {
@@ -35,9 +34,7 @@ async function refresh(admin: string | undefined, env: Readonly<Record<string, s
       throw Object.assign(new Error('gone'), { code: 'ENOENT' });
     },
   };
-  const sandbox = { verbs: [], run: never, ask: never, sql: never };
-  const parts = { runApp: never, checkSeeds: never, sandbox, version: '0' };
-  const code = await runCli(['refresh', ...(admin === undefined ? [] : ['--admin', admin])], io, parts);
+  const code = await runCli(['refresh', ...(admin === undefined ? [] : ['--admin', admin])], io, cliParts());
   return { code, out, err };
 }
 

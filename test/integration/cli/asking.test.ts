@@ -6,13 +6,13 @@ import type { Outcome } from '../../../src/admin/endpoints/operations.ts';
 import type { Token } from '../../../src/admin/permission.ts';
 import { createAdmin } from '../../../src/admin/server.ts';
 import { buildStatus } from '../../../src/admin/status.ts';
-import type { SandboxParts } from '../../../src/cli/io.ts';
 import { runCli } from '../../../src/cli/program.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { changesBetween } from '../../../src/monitor/changes.ts';
 import { refusalMessage } from '../../../src/proxy/ending/refusal-message.ts';
 import { logLine } from '../../../src/telemetry/log-lines.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
+import { cliParts } from '../../support/fakes/cli-parts.ts';
 import {
   aList,
   aPolicy,
@@ -86,9 +86,6 @@ async function serve(token: Token = { kind: 'token', value: TOKEN }, outcome?: O
   return `127.0.0.1:${listening.address.port}`;
 }
 
-const never = (): Promise<never> => Promise.reject(new Error('not asked'));
-const sandbox: SandboxParts = { verbs: [], run: never, ask: never, sql: never };
-
 interface Ran {
   readonly code: number;
   readonly out: string;
@@ -104,7 +101,7 @@ async function cli(argv: readonly string[], admin = '', env: Readonly<Record<str
     stderr: (text: string) => void (err += text),
     readFile: () => `cluster: { seeds: [http://pg1:8008] }\nadmin: ${admin}\n`,
   };
-  const code = await runCli(argv, io, { runApp: never, checkSeeds: never, sandbox, version: '0' });
+  const code = await runCli(argv, io, cliParts());
   return { code, out, err };
 }
 

@@ -2,8 +2,8 @@
 // only its address and its token.
 import { createServer } from 'node:http';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { SandboxParts } from '../../../src/cli/io.ts';
 import { runCli } from '../../../src/cli/program.ts';
+import { cliParts } from '../../support/fakes/cli-parts.ts';
 import { close, listen } from '../../support/fakes/listen.ts';
 
 const TOKEN = '0123456789abcdef-operator';
@@ -20,9 +20,6 @@ beforeEach(async () => {
 });
 afterEach(() => close(server));
 
-const never = (): Promise<never> => Promise.reject(new Error('not asked'));
-const sandbox: SandboxParts = { verbs: [], run: never, ask: never, sql: never };
-
 async function drain(text: string | undefined, argv: readonly string[] = [], env = {}) {
   let [out, err] = ['', ''];
   const io = {
@@ -34,8 +31,7 @@ async function drain(text: string | undefined, argv: readonly string[] = [], env
       return text;
     },
   };
-  const parts = { runApp: never, checkSeeds: never, sandbox, version: '0' };
-  const code = await runCli(['drain', 'pg-2', '-c', 'p.yaml', ...argv], io, parts);
+  const code = await runCli(['drain', 'pg-2', '-c', 'p.yaml', ...argv], io, cliParts());
   return { code, out, err };
 }
 

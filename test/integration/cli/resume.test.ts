@@ -1,12 +1,9 @@
 // `pointsman resume` reports whether a drain was in force.
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
-import type { SandboxParts } from '../../../src/cli/io.ts';
 import { runCli } from '../../../src/cli/program.ts';
+import { cliParts } from '../../support/fakes/cli-parts.ts';
 import { close, listen } from '../../support/fakes/listen.ts';
-
-const never = (): Promise<never> => Promise.reject(new Error('not asked'));
-const sandbox: SandboxParts = { verbs: [], run: never, ask: never, sql: never };
 
 test.each([
   [{ was_drained: true }, 'pg-2 resumed\n'],
@@ -23,8 +20,7 @@ test.each([
     stdout: (text: string) => void (out += text),
     stderr: (text: string) => void (out += text),
   };
-  const parts = { runApp: never, checkSeeds: never, sandbox, version: '0' };
-  const code = await runCli(['resume', 'pg-2', '--admin', admin], io, parts);
+  const code = await runCli(['resume', 'pg-2', '--admin', admin], io, cliParts());
   await close(server);
   expect([code, out]).toEqual([0, said]);
 });

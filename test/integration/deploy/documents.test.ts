@@ -12,6 +12,7 @@ import { runCli } from '../../../src/cli/program.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { VERBS } from '../../../src/sandbox/console/verb-list.ts';
 import manifest from '../../../package.json' with { type: 'json' };
+import { cliParts } from '../../support/fakes/cli-parts.ts';
 import { commandLines, commandsIn, pointsmanArguments } from '../../support/documents/commands.ts';
 import type { CommandLine } from '../../support/documents/commands.ts';
 import { documents, inlineCode } from '../../support/documents/markdown.ts';
@@ -113,6 +114,7 @@ describe("Pointsman's commands", () => {
     ask: () => Promise.resolve({ ok: true, text: '' }),
     sql: () => Promise.resolve({ ok: true, text: '' }),
   };
+  const parts = cliParts({ runApp: () => Promise.resolve(EXIT.ok), checkSeeds, sandbox });
   const ours = [...LINES, ...INLINE].flatMap((line) => {
     const given = pointsmanArguments(line.words);
     return given === undefined ? [] : [{ name: where(line), line, given }];
@@ -121,7 +123,7 @@ describe("Pointsman's commands", () => {
   test('operate.md has every command', async () => {
     let help = '';
     const io: CliIo = { env: {}, stdout: (text) => void (help += text), stderr: () => {} };
-    await runCli(['--help'], io, { runApp: () => Promise.resolve(EXIT.ok), checkSeeds, sandbox, version: '0' });
+    await runCli(['--help'], io, parts);
     const commands = [...help.replace(/^.*Commands:/s, '').matchAll(/^ {2}([a-z]+)\b/gm)].map(([, name]) => name);
     const described = ours.filter(({ line }) => line.file === 'deploy/operate.md').map(({ given }) => given[0]);
     expect(commands.length).toBeGreaterThan(10);
@@ -144,7 +146,7 @@ describe("Pointsman's commands", () => {
       stderr: (text) => void (err += text),
       readFile: () => `cluster: { seeds: [http://pg-1:8008] }\nadmin: { address: ${address}, token: ${TOKEN} }\n`,
     };
-    const code = await runCli(argv, io, { runApp: () => Promise.resolve(EXIT.ok), checkSeeds, sandbox, version: '0' });
+    const code = await runCli(argv, io, parts);
     expect(`${code === EXIT.usage ? 'wrong usage' : 'understood'} ${code === EXIT.usage ? err : ''}`).toBe(
       'understood ',
     );

@@ -1,10 +1,11 @@
 // The command line as a user meets it: the output on each stream, and the exit code.
 import { describe, expect, test } from 'vitest';
 import { runCli } from '../../../src/cli/program.ts';
-import type { RunApp, SandboxParts } from '../../../src/cli/io.ts';
+import type { RunApp } from '../../../src/cli/io.ts';
 import type { CheckSeeds } from '../../../src/cli/live-check.ts';
 import type { Member } from '../../../src/model/member.ts';
 import type { Config } from '../../../src/config/config.ts';
+import { cliParts } from '../../support/fakes/cli-parts.ts';
 
 const GOOD = 'cluster: { scope: batman, seeds: [http://pg1:8008, http://pg2:8008] }';
 const FILES: Record<string, string> = {
@@ -51,13 +52,6 @@ const checkSeeds: CheckSeeds = ({ cluster: { scope, seeds } }) => {
   });
 };
 
-const NO_SANDBOX: SandboxParts = {
-  verbs: [],
-  run: () => Promise.reject(new Error('not asked')),
-  ask: () => Promise.reject(new Error('not asked')),
-  sql: () => Promise.reject(new Error('not asked')),
-};
-
 interface Ran {
   readonly code: number;
   readonly out: string;
@@ -84,7 +78,7 @@ async function cli(argv: readonly string[], env: Readonly<Record<string, string>
     warnings = request.warnings.length;
     return app === undefined ? Promise.resolve(0) : app(request);
   };
-  const code = await runCli(argv, io, { runApp, checkSeeds, sandbox: NO_SANDBOX, version: '1.2.3' });
+  const code = await runCli(argv, io, cliParts({ runApp, checkSeeds, version: '1.2.3' }));
   return { code, out, err, config, warnings };
 }
 

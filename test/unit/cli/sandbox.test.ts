@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { SandboxAnswer, SandboxParts } from '../../../src/cli/io.ts';
 import { runCli } from '../../../src/cli/program.ts';
 import { VERBS } from '../../../src/sandbox/console/verb-list.ts';
+import { cliParts } from '../../support/fakes/cli-parts.ts';
 
 const ANSWER: SandboxAnswer = { ok: true, text: 'pg-1 is dead' };
 
@@ -18,12 +19,7 @@ async function cli(argv: readonly string[], answer = ANSWER) {
   const code = await runCli(
     argv,
     { env: {}, stdout: (text) => void (out += text), stderr: (text) => void (err += text) },
-    {
-      runApp: () => Promise.resolve(9),
-      checkSeeds: () => Promise.resolve({ seeds: [], members: [], pools: [] }),
-      sandbox,
-      version: '1.2.3',
-    },
+    cliParts({ sandbox }),
   );
   return { code, out, err, asked };
 }
