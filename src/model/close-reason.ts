@@ -71,6 +71,8 @@ export const CLOSE_REASONS = {
   evicted_switchover_timeout: { sqlState: '57P01', side: 'pointsman' },
   /** The session reached its pool's `max_session_age`, between two transactions. */
   too_old: { sqlState: '57P01', side: 'pointsman' },
+  /** An operator ended the session by its id. */
+  killed_by_operator: { sqlState: '57P01', side: 'pointsman' },
   /** The process stops. A session without a backend is refused with 57P03, others end in the drain. */
   shutdown: { sqlState: '57P01', side: 'pointsman' },
   /** The worker process that served the session ended, and its sockets with it. */
@@ -94,13 +96,14 @@ const REFUSALS = [
   'no_route',
   'connect_failed',
   'backend_closed',
+  'killed_by_operator',
   'shutdown',
   'internal_error',
 ] as const satisfies readonly CloseReason[];
 export type RefusalReason = (typeof REFUSALS)[number];
 
 /** Reasons for which Pointsman ends a relayed session; its client is told when it can be told. */
-export type EndReason = EvictionReason | 'landed_on_standby' | 'too_old' | 'shutdown';
+export type EndReason = EvictionReason | 'landed_on_standby' | 'too_old' | 'killed_by_operator' | 'shutdown';
 export type EvictionReason = `evicted_${EvictionCause | 'switchover_timeout'}`;
 
 /** How a server ends a relayed session. */
@@ -116,9 +119,11 @@ export function isEndReason(reason: CloseReason): reason is EndReason {
   return mustEndAtOnce(reason) || reason === 'too_old' || reason === 'shutdown';
 }
 
-/** The member must not serve the session any longer: where no message is sent, both connections are reset. */
-export function mustEndAtOnce(reason: CloseReason): reason is EvictionReason | 'landed_on_standby' {
-  return reason.startsWith('evicted_') || reason === 'landed_on_standby';
+/** Where no message is sent, both connections are reset, so that both sides notice at once. */
+export function mustEndAtOnce(
+  reason: CloseReason,
+): reason is EvictionReason | 'landed_on_standby' | 'killed_by_operator' {
+  return reason.startsWith('evicted_') || reason === 'landed_on_standby' || reason === 'killed_by_operator';
 }
 
 export function evictionReason(cause: EvictionCause): EvictionReason {

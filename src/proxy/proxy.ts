@@ -5,6 +5,7 @@ import type { Action } from '../core/actions.ts';
 import type { Instant } from '../model/instant.ts';
 import type { PoolCounts, WorkerStatus } from '../reports/counts.ts';
 import type { PoolName, RoutingPolicy } from '../model/policy.ts';
+import type { KillResult, SessionList, SessionQuery } from '../reports/session-list.ts';
 import type { Tally } from '../reports/tally.ts';
 import { Admission } from './accept/admission.ts';
 import { Cancels } from './cancel/cancel.ts';
@@ -24,9 +25,11 @@ import { PolicyInForce } from './policy-in-force.ts';
 import { Picker } from './connect/picker.ts';
 import { SessionRegistry } from './session-registry.ts';
 import { Session } from './session.ts';
-import type { SessionDependencies } from './session.ts';
+import { killSession, listSessions } from './session-list.ts';
+import type { SessionDependencies } from './session-parts.ts';
 import { MaxAge } from './ending/max-age.ts';
 import { ParkedBackends } from './connect/parked-backends.ts';
+import { SharedNames } from './startup/client-names.ts';
 import { ClientStartup } from './startup/client-startup.ts';
 import { BufferedBytes } from './startup/startup-reader.ts';
 import { StallGate } from './relay/stall-gate.ts';
@@ -78,6 +81,10 @@ export interface Proxy {
   close(): void | Promise<void>;
   /** Brings `counts` and `certificate` up to date. Settles within a short time limit, never rejects. */
   gather(): Promise<void>;
+  /** The live sessions that match. Settles within a short time limit, never rejects. */
+  sessions(query: SessionQuery): Promise<SessionList>;
+  /** Ends the session with that id. Settles within a short time limit, never rejects. */
+  kill(session: number): Promise<KillResult>;
   /** Plain data, copied. */
   counts(): ReadonlyMap<PoolName, PoolCounts>;
   /** Undefined if TLS is between clients and members. */
@@ -236,11 +243,20 @@ class RunningProxy implements LocalProxy {
     for (const session of this.#registry.all()) session.cut('shutdown');
     this.#holdQueue.stop();
     this.#drains.stop();
+    this.#cancels.stop();
     this.#identity.stop();
   }
 
   gather(): Promise<void> {
     return Promise.resolve();
+  }
+
+  sessions(query: SessionQuery): Promise<SessionList> {
+    return Promise.resolve(listSessions(this.#registry.all(), query));
+  }
+
+  kill(session: number): Promise<KillResult> {
+    return Promise.resolve(killSession(this.#registry.all(), session));
   }
 
   tally(): Tally {
@@ -283,6 +299,7 @@ class RunningProxy implements LocalProxy {
       isStopping: () => this.#isStopping,
       admission: this.#admission,
       registry,
+      names: new SharedNames(),
       newStartup: (client, handler) =>
         new ClientStartup(client, {
           clock,
@@ -302,7 +319,7 @@ class RunningProxy implements LocalProxy {
       relaying: {
         ...options,
         registry,
-        cancelKeys: this.#cancels.keys,
+        cancels: this.#cancels,
         stallGate: this.#stallGate,
         openPipes: this.#relayPipes.openPipes,
       },

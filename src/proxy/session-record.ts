@@ -1,17 +1,26 @@
-// The facts about one client connection that its events report: the client, its login, its member, and how it ended.
+// The facts about one client connection that its events and the list of sessions report: the client, its names, its
+// member, its times, and how it ended.
 import type { Socket } from 'node:net';
 import type { CloseReason } from '../model/close-reason.ts';
-import type { Login, ProxyEvent } from '../reports/events.ts';
+import type { ProxyEvent } from '../reports/events.ts';
 import type { Clock, Instant } from '../model/instant.ts';
+import { addressText } from '../model/member.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
+import type { SessionEntry } from '../reports/session-list.ts';
 import type { Traffic } from './relay/directions.ts';
-import { peerText } from './socket.ts';
+import type { RelayedSession } from './relay/relayed-session.ts';
+import type { RegisteredSession } from './session-registry.ts';
+import { isTls, peerText } from './socket.ts';
+import { NO_NAMES } from './startup/client-names.ts';
+import type { ClientNames } from './startup/client-names.ts';
 
 export interface RecordInputs {
   readonly clock: Clock;
   readonly onEvent: (event: ProxyEvent) => void;
 }
+
+type ShownSession = Pick<RegisteredSession, 'pool' | 'listener' | 'state' | 'assignment'>;
 
 export class SessionRecord {
   readonly traffic: Traffic = { toBackendBytes: 0, toClientBytes: 0 };
@@ -20,7 +29,8 @@ export class SessionRecord {
   readonly #address: string;
   readonly #inputs: RecordInputs;
   readonly #acceptedAt: Instant;
-  #login: Login = {};
+  #stateSince: Instant;
+  #names: ClientNames = NO_NAMES;
   #member: MemberName | undefined;
   #heldSince: Instant | undefined;
   #ending: { readonly reason: CloseReason; readonly detail: string | undefined } | undefined;
@@ -31,6 +41,7 @@ export class SessionRecord {
     this.#address = client.remoteAddress ?? 'unknown';
     this.#inputs = inputs;
     this.#acceptedAt = inputs.clock.now();
+    this.#stateSince = this.#acceptedAt;
   }
 
   /** The client's, without its port. */
@@ -38,12 +49,17 @@ export class SessionRecord {
     return this.#address;
   }
 
+  /** With its port. */
+  client(): string {
+    return this.#client;
+  }
+
   accepted(pool: PoolName): void {
     this.#inputs.onEvent({ kind: 'client_accepted', pool, session: this.#session, client: this.#client });
   }
 
-  loggedIn(login: Login): void {
-    this.#login = login;
+  named(names: ClientNames): void {
+    this.#names = names;
   }
 
   /** The start of its first wait for a route, over all its waits. It is now if this is the first one. */
@@ -52,8 +68,38 @@ export class SessionRecord {
     return this.#heldSince;
   }
 
-  waitedMs(): number {
-    return this.#heldSince === undefined ? 0 : this.#inputs.clock.now() - this.#heldSince;
+  /** Until now, or until `instant`. */
+  waitedMs(instant = this.#inputs.clock.now()): number {
+    return this.#heldSince === undefined ? 0 : instant - this.#heldSince;
+  }
+
+  stateChanged(): void {
+    this.#stateSince = this.#inputs.clock.now();
+  }
+
+  /** `client`: its socket until the relay begins. */
+  entry(session: ShownSession, client: Socket | undefined, relayed: RelayedSession | undefined): SessionEntry {
+    const { login, application } = this.#names;
+    const { state } = session;
+    const relayedSince = state === 'relaying' ? this.#stateSince : undefined;
+    const isWaitKnown = state !== 'closing' || relayed === undefined;
+    return {
+      id: this.#session,
+      pool: session.pool,
+      member: session.assignment()?.member,
+      client: this.#client,
+      listener: addressText(session.listener),
+      user: login.user,
+      database: login.database,
+      application,
+      state,
+      activity: state === 'relaying' ? relayed?.activity() : undefined,
+      tls: relayed?.tls() ?? (client !== undefined && isTls(client) ? 'terminate' : undefined),
+      acceptedAt: this.#acceptedAt,
+      stateSince: this.#stateSince,
+      heldMs: isWaitKnown ? this.waitedMs(relayedSince) : undefined,
+      ...this.traffic,
+    };
   }
 
   /** The last member that it was connected to. */
@@ -84,6 +130,6 @@ export class SessionRecord {
   }
 
   #identity(pool: PoolName) {
-    return { pool, session: this.#session, client: this.#client, ...this.#login };
+    return { pool, session: this.#session, client: this.#client, ...this.#names.login };
   }
 }

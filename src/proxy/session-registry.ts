@@ -7,6 +7,7 @@ import type { Clock } from '../model/instant.ts';
 import { isSameAddress } from '../model/member.ts';
 import type { Address, MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
+import type { KillResult, SessionEntry } from '../reports/session-list.ts';
 import type { SessionState } from '../reports/session-state.ts';
 import type { PoolTally, Tally } from '../reports/tally.ts';
 import type { OpenRoute } from '../core/routing-table.ts';
@@ -25,8 +26,11 @@ export interface Assignment {
   readonly isLagging: boolean;
 }
 
-/** A session, for the registry and for evictions. */
+/** A session, for the registry, for evictions and for operators. */
 export interface RegisteredSession extends Drainable {
+  readonly id: number;
+  /** With its port. */
+  readonly client: string;
   /** The listener's, until the client requests another. */
   readonly pool: PoolName;
   /** The address at which the client was accepted. */
@@ -41,6 +45,10 @@ export interface RegisteredSession extends Drainable {
   end(reason: CloseReason, detail?: string): void;
   /** Closes both connections synchronously and without a message, in every state. */
   cut(reason: CloseReason, detail?: string): void;
+  /** The facts of this moment. */
+  entry(): SessionEntry;
+  /** Ends the session synchronously, and the statement that its server runs, if its key is known. */
+  kill(): KillResult;
   /** A session that still connects is routed again. Does nothing to any other. */
   reroute(): void;
 }

@@ -9,60 +9,24 @@ import type { Address } from '../model/member.ts';
 import type { PoolName, PoolPolicy } from '../model/policy.ts';
 import { openRoute } from '../core/routing-table.ts';
 import type { HoldCause, PoolDecision, Target } from '../core/routing-table.ts';
+import type { KillResult, SessionEntry } from '../reports/session-list.ts';
 import { nextSessionState } from '../reports/session-state.ts';
 import type { SessionEvent, SessionState } from '../reports/session-state.ts';
 import type { ErrorFields } from '../wire/error-response.ts';
-import type { Admission, Slot } from './accept/admission.ts';
-import type { Cancels } from './cancel/cancel.ts';
+import type { Slot } from './accept/admission.ts';
 import { ConnectAttempts } from './connect/connect-attempts.ts';
-import type { BackendConnector } from './connect/connect-backend.ts';
 import type { FirstReply } from './connect/first-reply.ts';
-import type { HeldClient, HoldQueue } from './connect/hold-queue.ts';
+import type { HeldClient } from './connect/hold-queue.ts';
 import type { ParkedBackend } from './connect/parked-backends.ts';
 import { describeEnd, closeMessage } from './ending/close-message.ts';
-import type { MaxAge } from './ending/max-age.ts';
 import { encodeRefusal } from './ending/refusal-message.ts';
-import type { ProxyDependencies, ProxyPolicy } from './options.ts';
 import { RelayedSession } from './relay/relayed-session.ts';
-import type { RelayServices } from './relay/relayed-session.ts';
 import { SessionRecord } from './session-record.ts';
-import type { Assignment, RegisteredSession, SessionRegistry } from './session-registry.ts';
+import type { AcceptedClient, Connecting, SessionDependencies } from './session-parts.ts';
+import type { Assignment, RegisteredSession } from './session-registry.ts';
 import { closeSocket, ignoreErrors } from './socket.ts';
-import type { ClientStartup, StartupHandler } from './startup/client-startup.ts';
+import type { StartupHandler } from './startup/client-startup.ts';
 import { choosePool } from './startup/startup-parameters.ts';
-
-/**
- * The parts of a proxy that its sessions use. Policies are read when they are needed: a reload applies to the next use.
- */
-export interface SessionDependencies extends Pick<ProxyDependencies, 'clock' | 'onEvent' | 'table' | 'decideIfDue'> {
-  readonly policy: () => ProxyPolicy;
-  /** As it is now; as it was last if a reload removed it. */
-  readonly pool: (name: PoolName) => PoolPolicy | undefined;
-  /** The process is about to end: no more backend connections. */
-  readonly isStopping: () => boolean;
-  readonly admission: Admission;
-  readonly registry: SessionRegistry;
-  readonly newStartup: (client: Socket, handler: StartupHandler) => ClientStartup;
-  readonly holdQueue: HoldQueue;
-  readonly connector: BackendConnector;
-  readonly relaying: RelayServices;
-  readonly maxAge: MaxAge;
-  readonly cancels: Cancels;
-}
-
-export interface AcceptedClient {
-  readonly policy: PoolPolicy;
-  readonly listener: Address;
-  readonly client: Socket;
-}
-
-/** Needed until the relay begins, and released then. */
-interface Connecting {
-  readonly startup: ClientStartup;
-  readonly attempts: ConnectAttempts;
-  /** Set from a declined encryption until the client's startup message has its backend. */
-  parked: ParkedBackend | undefined;
-}
 
 const nothing = (): void => {};
 
@@ -115,6 +79,10 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
     return this.#state;
   }
 
+  get client(): string {
+    return this.#record.client();
+  }
+
   get pool(): PoolName {
     return this.#pool;
   }
@@ -154,6 +122,20 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
     else this.cut(reason, detail);
   }
 
+  entry(): SessionEntry {
+    const client = this.#connecting?.startup.client();
+    return this.#record.entry(this, client, this.#relayed);
+  }
+
+  kill(): KillResult {
+    const session = this.entry();
+    const statement = this.#state === 'relaying' ? this.#relayed?.endStatement() : undefined;
+    // A client that reads its last message is not waited for.
+    if (this.#state === 'closing') this.cut('killed_by_operator');
+    else this.end('killed_by_operator');
+    return { kind: 'killed', session, isClientTold: this.#state === 'closing', statement: statement ?? 'none' };
+  }
+
   reroute(): void {
     if (this.#state !== 'dialing' || this.#assignment === undefined) return;
     // A client does not wait without a limit while members change faster than it can connect (G10).
@@ -182,6 +164,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
     const leave = this.#leave;
     this.#leave = nothing;
     this.#state = to;
+    if (to !== from) this.#record.stateChanged();
     this.#slot.setStarting(to === 'startup');
     leave();
     if (to !== 'dialing' && to !== 'startup') this.#connecting?.parked?.drop();
@@ -201,7 +184,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
   begin(): void {
     const { startup } = this.#untilRelay();
     const parameters = startup.parameters();
-    if (parameters !== undefined) this.#record.loggedIn(parameters.login);
+    if (parameters !== undefined) this.#record.named(this.#deps.names.share(parameters.names));
     if (this.#slot.kind !== 'session') return this.end('too_many_sessions', this.#slot.exceededLimit);
     const chosen = choosePool(parameters?.poolRequest?.name, this.#pool, this.#deps.policy().pools);
     if (chosen.kind === 'unknown') return this.end('unknown_pool', chosen.detail);
@@ -329,8 +312,12 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
     const lostBy = relayed.lostBy();
     // The server has ended the session before: that stays the reason.
     if (lostBy !== undefined) this.#close(lostBy, undefined, undefined);
-    else if (!isEndReason(reason) || !relayed.canBeTold()) this.cut(reason, detail);
-    else this.#close(reason, detail, closeMessage(reason, this.#pool, detail));
+    else if (!isEndReason(reason)) this.cut(reason, detail);
+    else {
+      const activity = relayed.canBeTold(reason === 'killed_by_operator');
+      if (activity === undefined) this.cut(reason, detail);
+      else this.#close(reason, detail, closeMessage(reason, { pool: this.#pool, detail, activity }));
+    }
   }
 
   /** The backend ends synchronously; the client reads what there is to read, then the message. */

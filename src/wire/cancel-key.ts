@@ -12,6 +12,7 @@ export interface CancelKey {
 }
 
 const PROCESS_ID_AT = 8;
+export const CANCEL_REQUEST = 80877102;
 
 /** The key in a complete CancelRequest that `recognise` has found: length word, code, process id, secret. */
 export function requestedKey(packet: Uint8Array): CancelKey | undefined {
@@ -26,6 +27,17 @@ export function readKey(bytes: Uint8Array, at: number, size: number): CancelKey 
     processId: new DataView(bytes.buffer, bytes.byteOffset + at).getInt32(0),
     secret: String.fromCharCode(...bytes.subarray(at + 4, at + size)),
   };
+}
+
+/** The CancelRequest with that key. */
+export function cancelRequest({ processId, secret }: CancelKey): Uint8Array {
+  const packet = new Uint8Array(PROCESS_ID_AT + 4 + secret.length);
+  const view = new DataView(packet.buffer);
+  view.setInt32(0, packet.length);
+  view.setInt32(4, CANCEL_REQUEST);
+  view.setInt32(PROCESS_ID_AT, processId);
+  for (let at = 0; at < secret.length; at += 1) packet[PROCESS_ID_AT + 4 + at] = secret.charCodeAt(at);
+  return packet;
 }
 
 /** The length may leak: it depends on the protocol version, not on the key. */

@@ -20,6 +20,7 @@ export interface ParsedStartup {
   readonly user: string | undefined;
   /** As it is forwarded. Undefined: the server uses the user's name for it, as it does for `@ro`. */
   readonly database: string | undefined;
+  readonly application: string | undefined;
   readonly poolRequest: PoolRequest | undefined;
   /** The packet to forward: without the request, every other byte unchanged. The same object if there is no request. */
   readonly forwarded: Uint8Array;
@@ -30,6 +31,7 @@ const DECODER = new TextDecoder();
 const USER = ENCODER.encode('user');
 const DATABASE = ENCODER.encode('database');
 const OPTIONS = ENCODER.encode('options');
+const APPLICATION = ENCODER.encode('application_name');
 const SETTING = 'pointsman.pool';
 const PARAMETERS_AT = 8;
 const AT_SIGN = 0x40;
@@ -44,7 +46,7 @@ interface Span {
 
 export function readPoolRequest(packet: Uint8Array): ParsedStartup {
   const layout = layoutOf(packet);
-  const { user, database, suffix, parameters, options } = layout;
+  const { user, database, application, suffix, parameters, options } = layout;
   const name = database === undefined ? '' : textOf(packet, database.from, suffix?.from ?? database.to);
   // As in PostgreSQL, the last setting of a name counts.
   const parameter = parameters.at(-1);
@@ -57,6 +59,7 @@ export function readPoolRequest(packet: Uint8Array): ParsedStartup {
   return {
     user: user === undefined ? undefined : textOf(packet, user.from, user.to),
     database: name === '' ? undefined : name,
+    application: application === undefined ? undefined : textOf(packet, application.from, application.to),
     poolRequest,
     forwarded: withoutRequest(packet, layout),
   };
@@ -82,6 +85,7 @@ function withoutRequest(packet: Uint8Array, { suffix, parameters, options }: Lay
 interface Layout {
   readonly user: Span | undefined;
   readonly database: Span | undefined;
+  readonly application: Span | undefined;
   /** With the separator, which `name` leaves out. */
   readonly suffix: (Span & { readonly name: Span }) | undefined;
   /** Each with its name and its terminators. */
@@ -94,11 +98,12 @@ type Parameter = Span & { readonly value: Span };
 const NO_SETTINGS: Layout['options'] = [];
 
 function layoutOf(packet: Uint8Array): Layout {
-  const { user, database, parameters, options: start } = valuesOf(packet);
+  const { user, database, application, parameters, options: start } = valuesOf(packet);
   const suffix = database === undefined ? undefined : suffixOf(packet, database);
   return {
     user,
     database,
+    application,
     suffix,
     parameters,
     options: start === undefined ? NO_SETTINGS : settingsIn(packet, start),
@@ -113,12 +118,19 @@ function settingsIn(packet: Uint8Array, options: Span): Layout['options'] {
 interface Values {
   readonly user: Span | undefined;
   readonly database: Span | undefined;
+  readonly application: Span | undefined;
   readonly options: Span | undefined;
   readonly parameters: readonly Parameter[];
 }
 
 const NO_PARAMETERS: readonly Parameter[] = [];
-const NO_VALUES: Values = { user: undefined, database: undefined, options: undefined, parameters: NO_PARAMETERS };
+const NO_VALUES: Values = {
+  user: undefined,
+  database: undefined,
+  application: undefined,
+  options: undefined,
+  parameters: NO_PARAMETERS,
+};
 
 /**
  * The positions of the values: the last one of each name, and every pool parameter. None for a packet that PostgreSQL
@@ -128,6 +140,7 @@ function valuesOf(packet: Uint8Array): Values {
   if (packet[4] !== 0 || packet[5] !== 3) return NO_VALUES;
   let user: Span | undefined;
   let database: Span | undefined;
+  let application: Span | undefined;
   let options: Span | undefined;
   let parameters = NO_PARAMETERS;
   let at = PARAMETERS_AT;
@@ -138,11 +151,12 @@ function valuesOf(packet: Uint8Array): Values {
     const value = { from: nameEnd + 1, to: valueEnd };
     if (stands(USER, packet, at, nameEnd)) user = value;
     else if (stands(DATABASE, packet, at, nameEnd)) database = value;
+    else if (stands(APPLICATION, packet, at, nameEnd)) application = value;
     else if (stands(OPTIONS, packet, at, nameEnd)) options = value;
     else if (isSetting(packet, at, nameEnd)) parameters = [...parameters, { from: at, to: valueEnd + 1, value }];
     at = valueEnd + 1;
   }
-  return at === packet.length - 1 ? { user, database, options, parameters } : NO_VALUES;
+  return at === packet.length - 1 ? { user, database, application, options, parameters } : NO_VALUES;
 }
 
 /** Names of settings ignore case, the other names do not (process_startup_options in postinit.c). */

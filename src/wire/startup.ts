@@ -1,10 +1,10 @@
 // Recognises a client's first packet: startup, TLS or GSS negotiation, cancel, or another protocol. A function of the
 // bytes so far, so the result does not depend on how they were split. Never changes or consumes a byte. Limits are
 // PostgreSQL's own (ProcessStartupPacket in backend_startup.c).
+import { CANCEL_REQUEST } from './cancel-key.ts';
 
 const SSL_REQUEST = 80877103;
 const GSSENC_REQUEST = 80877104;
-const CANCEL_REQUEST = 80877102;
 const TLS_HANDSHAKE = 0x16;
 
 /** The length word counts itself. */

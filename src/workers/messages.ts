@@ -6,6 +6,7 @@ import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
 import type { Instant } from '../model/instant.ts';
 import type { PoolName, RoutingPolicy } from '../model/policy.ts';
 import type { Snapshot } from '../core/snapshot.ts';
+import type { KillResult, SessionList, SessionQuery } from '../reports/session-list.ts';
 import type { Tally } from '../reports/tally.ts';
 import type { ProxyPolicy } from '../proxy/options.ts';
 import type { CancelOutcome } from '../proxy/peers.ts';
@@ -42,6 +43,10 @@ export type ToWorker =
   | { readonly kind: 'find_cancel'; readonly id: number; readonly packet: Uint8Array }
   /** To the worker that has the session. The reply is `cancel_taken`, once the request is forwarded or has failed. */
   | { readonly kind: 'take_cancel'; readonly id: number; readonly packet: Uint8Array; readonly pool: PoolName }
+  /** The reply is `session_list`. */
+  | { readonly kind: 'list_sessions'; readonly id: number; readonly query: SessionQuery }
+  /** The reply is `session_killed`. */
+  | { readonly kind: 'kill_session'; readonly id: number; readonly session: number }
   | { readonly kind: 'close' }
   | ToWorkerReply;
 
@@ -88,6 +93,8 @@ export type FromWorker =
   | { readonly kind: 'trigger'; readonly trigger: Trigger }
   | { readonly kind: 'cancel_found'; readonly id: number; readonly isFound: boolean }
   | { readonly kind: 'cancel_taken'; readonly id: number; readonly problem: string | undefined }
+  | { readonly kind: 'session_list'; readonly id: number; readonly list: SessionList }
+  | { readonly kind: 'session_killed'; readonly id: number; readonly result: KillResult }
   | WorkerRequest;
 
 export type WorkerRequest =

@@ -7,6 +7,7 @@ import type { Clock, Instant } from '../model/instant.ts';
 import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { Snapshot } from '../core/snapshot.ts';
+import type { KillResult, SessionList, SessionQuery } from '../reports/session-list.ts';
 import type { ListenResult, PreparedPolicy, Proxy } from '../proxy/proxy.ts';
 import type { CertificateStatus } from '../proxy/startup/tls-certificate.ts';
 import { WorkerRequests } from './worker-requests.ts';
@@ -21,6 +22,8 @@ import { BEAT_MS, REPORT_MS } from './reporter.ts';
 import { divideRates } from './divide-rates.ts';
 import { WorkerSlot } from './worker-slot.ts';
 import { deltaBetween } from './snapshot-delta.ts';
+import { IDS_PER_WORKER, killSession, listSessions } from './worker-sessions.ts';
+import type { NumberedWorker } from './worker-sessions.ts';
 import { withTimeout } from './with-timeout.ts';
 
 export interface SupervisorOptions {
@@ -41,8 +44,6 @@ export interface SupervisorOptions {
   readonly problem: string | undefined;
 }
 
-/** The session ids of worker N are above N times this. */
-const IDS_PER_WORKER = 1e11;
 /** A worker has this long to report its counts; after that its last report counts. Milliseconds. */
 const REPORT_LIMIT_MS = 500;
 /** From the order to close to the kill, and what a drain may take beyond its deadline. Milliseconds. */
@@ -162,6 +163,14 @@ class Supervisor implements Proxy {
 
   async gather(): Promise<void> {
     await this.#order(this.#begun(), { what: 'report' }, REPORT_LIMIT_MS);
+  }
+
+  sessions(query: SessionQuery): Promise<SessionList> {
+    return listSessions(this.#numbered(), query, this.#options.clock);
+  }
+
+  kill(session: number): Promise<KillResult> {
+    return killSession(this.#numbered(), session, this.#options.clock);
   }
 
   counts(): ReadonlyMap<PoolName, PoolCounts> {
@@ -297,6 +306,11 @@ class Supervisor implements Proxy {
   /** The workers that accept clients. */
   #begun(): readonly WorkerProcess[] {
     return this.#workers().filter(({ hasBegun }) => hasBegun);
+  }
+
+  /** The workers that accept clients, with the numbers of their slots. */
+  #numbered(): readonly NumberedWorker[] {
+    return this.#slots.flatMap(({ number, worker }) => (worker?.hasBegun === true ? [{ number, worker }] : []));
   }
 
   #prepared(): void {

@@ -2,6 +2,7 @@
 // worker ends, every pending request is settled.
 import type { Instant } from '../model/instant.ts';
 import type { PoolName } from '../model/policy.ts';
+import type { KillResult, SessionList, SessionQuery } from '../reports/session-list.ts';
 import type { Channel, StartProcess } from './fork.ts';
 import type { FromWorker, Order, Report, ToWorker, WorkerPolicy } from './messages.ts';
 import { PendingReplies } from './pending-replies.ts';
@@ -21,7 +22,17 @@ export interface WorkerProcessInputs {
 /** Messages that a worker sends without a request from this end. */
 export type WorkerNotice = Exclude<
   FromWorker,
-  { kind: 'begun' | 'prepared' | 'done' | 'cancel_found' | 'cancel_taken' | 'closed' }
+  {
+    kind:
+      | 'begun'
+      | 'prepared'
+      | 'done'
+      | 'cancel_found'
+      | 'cancel_taken'
+      | 'session_list'
+      | 'session_killed'
+      | 'closed';
+  }
 >;
 
 /**
@@ -45,6 +56,8 @@ export class WorkerProcess {
   readonly #done = new PendingReplies<undefined>();
   readonly #found = new PendingReplies<boolean>();
   readonly #cancels = new PendingReplies<string | undefined>();
+  readonly #lists = new PendingReplies<SessionList | undefined>();
+  readonly #kills = new PendingReplies<KillResult>();
   readonly #begun = Promise.withResolvers<string | undefined>();
   readonly #ended = Promise.withResolvers<undefined>();
   #prepared = Promise.withResolvers<string | undefined>();
@@ -96,6 +109,15 @@ export class WorkerProcess {
     return this.#cancels.request((id) => this.send({ kind: 'take_cancel', id, packet, pool }));
   }
 
+  /** Undefined: the worker has ended. */
+  listSessions(query: SessionQuery): Promise<SessionList | undefined> {
+    return this.#lists.request((id) => this.send({ kind: 'list_sessions', id, query }));
+  }
+
+  killSession(session: number): Promise<KillResult> {
+    return this.#kills.request((id) => this.send({ kind: 'kill_session', id, session }));
+  }
+
   /** `why`: the cause that `onEnd` reports. */
   kill(why: string): void {
     this.#killCause ??= why;
@@ -126,6 +148,10 @@ export class WorkerProcess {
         return this.#found.resolve(message.id, message.isFound);
       case 'cancel_taken':
         return this.#cancels.resolve(message.id, message.problem);
+      case 'session_list':
+        return this.#lists.resolve(message.id, message.list);
+      case 'session_killed':
+        return this.#kills.resolve(message.id, message.result);
       case 'closed':
         return undefined;
       case 'report':
@@ -145,6 +171,8 @@ export class WorkerProcess {
     this.#done.resolveAll(undefined);
     this.#found.resolveAll(false);
     this.#cancels.resolveAll('the worker of its session ended');
+    this.#lists.resolveAll(undefined);
+    this.#kills.resolveAll({ kind: 'unknown' });
     onEnd(this, why);
   }
 }

@@ -4,6 +4,7 @@
 import type { Clock } from '../model/instant.ts';
 import type { KeyPairReading } from '../model/key-pair.ts';
 import type { Snapshot } from '../core/snapshot.ts';
+import type { SessionQuery } from '../reports/session-list.ts';
 import { Decider } from '../monitor/decider.ts';
 import { createProxy } from '../proxy/proxy.ts';
 import type { CancelOutcome } from '../proxy/peers.ts';
@@ -131,6 +132,10 @@ export class Worker {
         this.#prepared?.proxy.abandon();
         this.#prepared = undefined;
         return undefined;
+      case 'list_sessions':
+        return void this.#listSessions(message.id, message.query);
+      case 'kill_session':
+        return void this.#killSession(message.id, message.session);
       case 'close':
         return this.#close();
     }
@@ -158,6 +163,14 @@ export class Worker {
     return (
       (await withTimeout(clock, CANCEL_MS, outcome)) ?? { kind: 'done', problem: 'no answer from the main process' }
     );
+  }
+
+  async #listSessions(id: number, query: SessionQuery): Promise<void> {
+    this.#options.send({ kind: 'session_list', id, list: await this.#proxy.sessions(query) });
+  }
+
+  async #killSession(id: number, session: number): Promise<void> {
+    this.#options.send({ kind: 'session_killed', id, result: await this.#proxy.kill(session) });
   }
 
   async #do(id: number, order: Order): Promise<void> {

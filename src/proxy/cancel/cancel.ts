@@ -11,8 +11,9 @@ import type { Address, MemberName } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';
 import { openRoute } from '../../core/routing-table.ts';
 import type { Target } from '../../core/routing-table.ts';
-import { requestedKey } from '../../wire/cancel-key.ts';
+import { cancelRequest, requestedKey } from '../../wire/cancel-key.ts';
 import { CancelKeys } from './cancel-keys.ts';
+import type { Keyed } from './cancel-keys.ts';
 import type { Dial } from '../connect/dial.ts';
 import { GuessLimit } from './guess-limit.ts';
 import type { ProxyDependencies } from '../options.ts';
@@ -53,6 +54,8 @@ export class Cancels {
   readonly #inputs: CancelsInputs;
   /** By the listener's address. */
   readonly #guessLimits = new Map<string, GuessLimit>();
+  /** Ends the requests of our own that are under way. */
+  readonly #own = new Set<{ stop: () => void }>();
 
   constructor(inputs: CancelsInputs) {
     this.#inputs = inputs;
@@ -75,6 +78,21 @@ export class Cancels {
     const own = this.#targetOf(packet);
     if (own === undefined) onDone('its session has ended');
     else this.#send({ packet, pool, onDone }, [own], 'known');
+  }
+
+  /** Has the server of a session that ends here cancel the statement that it runs. */
+  cancelStatement({ key, target }: Keyed): void {
+    const { dial, clock } = this.#inputs;
+    const request = { stop: nothing };
+    this.#own.add(request);
+    const onDone = (): void => void this.#own.delete(request);
+    request.stop = forward({ packet: cancelRequest(key), targets: [target], dial, clock, onSent: nothing, onDone });
+  }
+
+  /** Ends the requests of our own at once. */
+  stop(): void {
+    for (const { stop } of this.#own) stop();
+    this.#own.clear();
   }
 
   #passToPeers(request: CancelRequest, peers: Peers): () => void {

@@ -8,9 +8,35 @@ import type { PoolName } from '../../model/policy.ts';
 import type { ErrorFields } from '../../wire/error-response.ts';
 import type { Activity } from '../../wire/session-follower.ts';
 
-export function closeMessage(reason: EndReason, pool: PoolName, detail: string | undefined): ErrorFields {
+export interface EndFacts {
+  readonly pool: PoolName;
+  readonly detail: string | undefined;
+  readonly activity: Exclude<Activity, 'unknown'>;
+}
+
+export function closeMessage(reason: EndReason, { pool, detail, activity }: EndFacts): ErrorFields {
   const { sqlState } = CLOSE_REASONS[reason];
-  return { sqlState, message: `pointsman: ${sentence(reason, pool)} (${reason})`, detail, hint: hint(reason) };
+  return {
+    sqlState,
+    message: `pointsman: ${sentence(reason, pool)} (${reason})`,
+    detail,
+    hint: reason === 'killed_by_operator' ? killedHint(activity) : hint(reason),
+  };
+}
+
+/** A killed session is told in every state, as PostgreSQL tells it after pg_terminate_backend. */
+function killedHint(activity: EndFacts['activity']): string {
+  switch (activity) {
+    case 'starting':
+      return 'The session had not started.';
+    case 'idle':
+      return 'No transaction was open.';
+    case 'in_transaction':
+    case 'in_failed_transaction':
+      return 'The open transaction is rolled back.';
+    case 'busy':
+      return UNKNOWN_OUTCOME;
+  }
 }
 
 export interface LossFacts {
@@ -76,6 +102,7 @@ const EVICTED: Readonly<Record<EvictionReason, string>> = {
 function sentence(reason: EndReason, pool: PoolName): string {
   if (reason === 'shutdown') return 'the proxy is shutting down';
   if (reason === 'landed_on_standby') return `the server of pool "${pool}" is a standby`;
+  if (reason === 'killed_by_operator') return 'terminating connection: an operator ended the session';
   if (reason === 'too_old') return `terminating connection: maximum session age of pool "${pool}" reached`;
   return `terminating connection: ${EVICTED[reason]}`;
 }

@@ -77,6 +77,8 @@ function sentence(reason: RefusalReason, { pool, waitedMs }: RefusalFacts): stri
       return `could not connect to a member of pool "${pool.name}"${after(waitedMs)}`;
     case 'backend_closed':
       return `the server closed the connection during startup`;
+    case 'killed_by_operator':
+      return 'terminating connection: an operator ended the session';
     case 'shutdown':
       return 'the proxy is shutting down';
     case 'internal_error':
@@ -136,6 +138,8 @@ function advice(reason: RefusalReason, facts: RefusalFacts): Pick<ErrorFields, '
       };
     case 'backend_closed':
       return { detail, hint: 'The session had not started. Connect again in a few seconds.' };
+    case 'killed_by_operator':
+      return { detail, hint: 'The session had not started.' };
     case 'shutdown':
       return { detail, hint: 'Connect to another proxy, or connect again in a few seconds.' };
     case 'internal_error':

@@ -7,15 +7,18 @@ import type { Clock } from '../../model/instant.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
 import type { Target } from '../../core/routing-table.ts';
 import type { Trigger } from '../../reports/events.ts';
+import type { SessionActivity, SessionTls, StatementEnd } from '../../reports/session-list.ts';
 import { encodeErrorResponse } from '../../wire/error-response.ts';
 import type { ErrorFields } from '../../wire/error-response.ts';
 import { SessionFollower } from '../../wire/session-follower.ts';
+import type { Activity } from '../../wire/session-follower.ts';
 import { isAboutClient } from '../../wire/sql-state.ts';
-import type { CancelKeys, Keyed } from '../cancel/cancel-keys.ts';
+import type { Cancels } from '../cancel/cancel.ts';
+import type { Keyed } from '../cancel/cancel-keys.ts';
 import type { FirstReply } from '../connect/first-reply.ts';
 import { describeEnd, lossMessage } from '../ending/close-message.ts';
 import { linger, lingerUnread } from '../ending/linger.ts';
-import { resetSocket } from '../socket.ts';
+import { isTls, resetSocket } from '../socket.ts';
 import type { StartupHandOver } from '../startup/client-startup.ts';
 import type { Taps, Traffic } from './directions.ts';
 import { Relay } from './relay.ts';
@@ -26,7 +29,7 @@ import type { OpenPipes } from './stream-pipe.ts';
 export interface RelayServices {
   readonly clock: Clock;
   readonly onTrigger: (trigger: Trigger) => void;
-  readonly cancelKeys: CancelKeys;
+  readonly cancels: Cancels;
   readonly stallGate: StallGate;
   readonly openPipes: OpenPipes;
   /** Has the counters of a pool. */
@@ -126,9 +129,35 @@ export class RelayedSession implements Taps {
     return this.#lostBy;
   }
 
-  /** True: an error message would stand between two messages of the server, and its client can still be told. */
-  canBeTold(): boolean {
-    return this.#canTellLanding ?? this.isIdle();
+  /**
+   * The activity if an error message would stand between two messages of the server, and its client can still be told.
+   * `isAnyTime`: while a transaction or a statement is under way, too.
+   */
+  canBeTold(isAnyTime: boolean): SessionActivity | undefined {
+    const activity = this.activity();
+    const isAtBoundary = this.#follower?.isAtBoundaryToClient() === true && this.#inputs.client.writable;
+    const canTell = this.#canTellLanding ?? (isAnyTime ? isAtBoundary : this.isIdle());
+    return canTell ? activity : undefined;
+  }
+
+  /** Undefined: it cannot be read. */
+  activity(): SessionActivity | undefined {
+    const activity: Activity = this.#follower?.activity() ?? 'unknown';
+    return activity === 'unknown' ? undefined : activity;
+  }
+
+  tls(): SessionTls {
+    if (isTls(this.#inputs.client)) return 'terminate';
+    return this.#follower === undefined ? 'passthrough' : 'none';
+  }
+
+  /** For a session that ends now. A server does not notice during a statement that its client is gone. */
+  endStatement(): StatementEnd {
+    const activity = this.activity();
+    if (activity !== undefined && activity !== 'busy') return 'none';
+    if (this.#keyed === undefined) return 'not_cancelled';
+    this.#inputs.services.cancels.cancelStatement(this.#keyed);
+    return 'cancel_sent';
   }
 
   /**
@@ -177,7 +206,7 @@ export class RelayedSession implements Taps {
       return true;
     }
     const key = this.#keyed === undefined ? follower.cancelKey() : undefined;
-    if (key !== undefined) this.#keyed = services.cancelKeys.add(key, target);
+    if (key !== undefined) this.#keyed = services.cancels.keys.add(key, target);
     this.#isStarting = follower.activity() === 'starting';
     if (!this.#isStarting) this.#ready = { at: services.clock.now(), bytes: this.#inputs.traffic.toBackendBytes };
     return false;
@@ -209,6 +238,6 @@ export class RelayedSession implements Taps {
 
   #release(): void {
     this.#relay.stop();
-    if (this.#keyed !== undefined) this.#inputs.services.cancelKeys.remove(this.#keyed);
+    if (this.#keyed !== undefined) this.#inputs.services.cancels.keys.remove(this.#keyed);
   }
 }

@@ -1,13 +1,12 @@
 // The startup packet of a client: the login to show, the pool that it requests, and the packet to forward. Pure.
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
-import type { Login } from '../../reports/events.ts';
 import { readPoolRequest } from '../../wire/pool-request.ts';
 import type { PoolRequest } from '../../wire/pool-request.ts';
 import { startupParameters } from '../../wire/startup.ts';
+import type { ClientNames } from './client-names.ts';
 
 export interface StartupParameters {
-  /** Cut and escaped, to be shown. */
-  readonly login: Login;
+  readonly names: ClientNames;
   /** As the client sent it; undefined if it names no pool. */
   readonly poolRequest: PoolRequest | undefined;
   /** The packet without the pool request. */
@@ -23,7 +22,8 @@ export function readStartupParameters(packet: Uint8Array): StartupParameters {
     ...(user === undefined ? {} : { user: clientText(user) }),
     ...(database === undefined ? {} : { database: clientText(database) }),
   };
-  return { login, poolRequest, forwarded };
+  const application = parsed.application === undefined ? undefined : clientText(parsed.application);
+  return { names: { login, application }, poolRequest, forwarded };
 }
 
 export type ChosenPool =

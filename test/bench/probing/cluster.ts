@@ -6,11 +6,11 @@ import type { Member } from '../../../src/model/member.ts';
 import type { RoutingPolicy } from '../../../src/model/policy.ts';
 import { SessionRegistry } from '../../../src/proxy/session-registry.ts';
 import type { RegisteredSession } from '../../../src/proxy/session-registry.ts';
+import { aRegisteredSession } from '../../support/values/sessions.ts';
 import { aPolicy, aPool, aWritePool } from '../../support/values/builders.ts';
 
 const told = z.array(z.object({ name: z.string(), port: z.number() }));
 const HOST = '127.0.0.1';
-const nothing = (): void => {};
 
 export async function startMembers(count: number): Promise<AsyncDisposable & { readonly members: readonly Member[] }> {
   const child = fork(new URL('members-main.ts', import.meta.url), [String(count)]);
@@ -59,16 +59,5 @@ export function sessionsOn({ pools }: RoutingPolicy, members: readonly Member[],
 }
 
 function aSession(pool: string, place: NonNullable<ReturnType<RegisteredSession['assignment']>>): RegisteredSession {
-  return {
-    pool,
-    listener: { host: HOST, port: 1 },
-    assignment: () => place,
-    end: nothing,
-    state: 'relaying',
-    cut: nothing,
-    reroute: nothing,
-    isIdle: () => true,
-    settlesInMs: () => 0,
-    onIdle: () => nothing,
-  };
+  return aRegisteredSession({ pool, assignment: () => place });
 }

@@ -67,6 +67,13 @@ const CASES: Partial<Record<CloseReason, Case>> = {
       });
     },
   },
+  killed_by_operator: {
+    provoke: async (client) => {
+      await waits(client);
+      const { sessions } = await lab.proxy.sessions({ limit: 1 });
+      await lab.proxy.kill(sessions[0]?.id ?? 0);
+    },
+  },
   shutdown: {
     provoke: async (client) => {
       await waits(client);

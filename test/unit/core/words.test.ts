@@ -36,6 +36,7 @@ describe('SQLSTATEs', () => {
     ['unknown_pool', '3D000'],
     ['landed_on_standby', '57P03'],
     ['too_old', '57P01'],
+    ['killed_by_operator', '57P01'],
     ['shutdown', '57P01'],
     ['internal_error', 'XX000'],
     ['evicted_demoted', '57P01'],

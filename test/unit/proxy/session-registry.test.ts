@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { SessionRegistry } from '../../../src/proxy/session-registry.ts';
 import type { Assignment, RegisteredSession } from '../../../src/proxy/session-registry.ts';
+import { aRegisteredSession } from '../../support/values/sessions.ts';
 
 const PLACE: Assignment = {
   member: 'pg-1',
@@ -17,18 +18,7 @@ beforeEach(() => {
 });
 
 function aSession(place: Assignment, pool = 'read'): RegisteredSession {
-  const session: RegisteredSession = {
-    pool,
-    listener: { host: '127.0.0.1', port: 6432 },
-    assignment: () => place,
-    isIdle: () => false,
-    settlesInMs: () => 0,
-    onIdle: () => () => {},
-    end() {},
-    state: 'relaying',
-    cut() {},
-    reroute() {},
-  };
+  const session = aRegisteredSession({ pool, assignment: () => place });
   registry.add(session);
   registry.assign(session, place);
   return session;

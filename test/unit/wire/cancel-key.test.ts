@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { isSameKey, requestedKey } from '../../../src/wire/cancel-key.ts';
-import { aCancelRequest } from '../../support/sockets/packets.ts';
+import { cancelRequest, isSameKey, requestedKey } from '../../../src/wire/cancel-key.ts';
+import { aCancelOf, aCancelRequest } from '../../support/sockets/packets.ts';
 
 test.each([4, 32, 256])('a request with a secret of %d bytes', (length) => {
   expect(requestedKey(aCancelRequest(length))).toEqual({ processId: 42, secret: '\x07'.repeat(length) });
@@ -14,6 +14,13 @@ test('a packet that is too short, and one within a larger buffer', () => {
   expect(requestedKey(Buffer.alloc(8))).toBeUndefined();
   const inside = Buffer.concat([Buffer.alloc(3, 0xff), aCancelRequest(4)]).subarray(3);
   expect(requestedKey(inside)).toEqual({ processId: 42, secret: '\x07'.repeat(4) });
+});
+
+test.each([4, 32, 256])('a request of our own has the bytes that a client would send: %d bytes of secret', (length) => {
+  expect(Buffer.from(cancelRequest({ processId: 42, secret: '\x07'.repeat(length) }))).toEqual(aCancelRequest(length));
+  expect(Buffer.from(cancelRequest({ processId: -2, secret: '\xff\x00\x80\x01' }))).toEqual(
+    aCancelOf(-2, Buffer.from([0xff, 0, 0x80, 1])),
+  );
 });
 
 const KEY = { processId: 42, secret: '\x01\x02\x03\x04' };

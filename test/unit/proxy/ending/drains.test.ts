@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { Drains } from '../../../../src/proxy/ending/drains.ts';
 import type { Drain } from '../../../../src/proxy/ending/drains.ts';
 import type { RegisteredSession } from '../../../../src/proxy/session-registry.ts';
+import { aRegisteredSession } from '../../../support/values/sessions.ts';
 import { ManualClock } from '../../../support/waiting/manual-clock.ts';
 
 let clock: ManualClock;
@@ -19,18 +20,7 @@ beforeEach(() => {
 });
 
 function aSession(pool: string, isIdle: boolean): RegisteredSession {
-  return {
-    pool,
-    listener: { host: '127.0.0.1', port: 6432 },
-    state: 'relaying',
-    assignment: () => undefined,
-    isIdle: () => isIdle,
-    settlesInMs: () => 0,
-    onIdle: () => () => {},
-    end: () => ended.push(pool),
-    cut() {},
-    reroute() {},
-  };
+  return aRegisteredSession({ pool, isIdle: () => isIdle, end: () => ended.push(pool) });
 }
 
 const idle = aSession('idle', true);

@@ -24,6 +24,7 @@ test.each<[RefusalReason, string]>([
   ['hold_timeout', '57P03'],
   ['no_route', '57P03'],
   ['connect_failed', '08006'],
+  ['killed_by_operator', '57P01'],
   ['shutdown', '57P03'],
   ['internal_error', 'XX000'],
 ])('%s has its SQLSTATE, its own code in the message, a hint, and no address', (reason, sqlState) => {

@@ -13,13 +13,13 @@ test.each([
   ],
   ['neither', { application_name: 'x' }, {}, undefined],
 ])('%s', (_, parameters, login, poolRequest) => {
-  expect(readStartupParameters(aStartup(parameters))).toMatchObject({ login, poolRequest });
+  expect(readStartupParameters(aStartup(parameters))).toMatchObject({ names: { login }, poolRequest });
 });
 
 test('a packet with a broken layout still gives the user', () => {
   const packet = aPacket(0x00030000, Buffer.from('user\0app\0database\0shop@ro'));
   expect(readStartupParameters(packet)).toEqual({
-    login: { user: 'app', database: 'app' },
+    names: { login: { user: 'app', database: 'app' }, application: undefined },
     poolRequest: undefined,
     forwarded: packet,
   });
@@ -27,8 +27,8 @@ test('a packet with a broken layout still gives the user', () => {
 
 test('reported names are cut to 63 bytes, between two characters, and printable; forwarded names are not', () => {
   const packet = aStartup({ user: 'ü'.repeat(40), database: `\u0001\n\u001b[31m\u202e${'x'.repeat(9_000)}` });
-  const { login, forwarded } = readStartupParameters(packet);
-  expect(login).toEqual({
+  const { names, forwarded } = readStartupParameters(packet);
+  expect(names.login).toEqual({
     user: 'ü'.repeat(31),
     database: `\\u0001\\u000a\\u001b[31m\\u202e${'x'.repeat(63 - 10)}`,
   });

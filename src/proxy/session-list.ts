@@ -1,0 +1,23 @@
+// Lists the sessions of this process for an operator, and ends one of them. Everything is computed at the request, from
+// the facts that a session keeps anyway.
+import { isWanted } from '../reports/session-list.ts';
+import type { KillResult, SessionEntry, SessionList, SessionQuery } from '../reports/session-list.ts';
+import type { RegisteredSession } from './session-registry.ts';
+
+/** In the order of their accepts. */
+export function listSessions(sessions: Iterable<RegisteredSession>, query: SessionQuery): SessionList {
+  const wanted: SessionEntry[] = [];
+  let total = 0;
+  for (const session of sessions) {
+    const { pool, state, client } = session;
+    if (!isWanted({ pool, state, client, member: session.assignment()?.member }, query)) continue;
+    total += 1;
+    if (wanted.length < query.limit) wanted.push(session.entry());
+  }
+  return { sessions: wanted, total, silentWorkers: [] };
+}
+
+export function killSession(sessions: Iterable<RegisteredSession>, id: number): KillResult {
+  for (const session of sessions) if (session.id === id) return session.kill();
+  return { kind: 'unknown' };
+}

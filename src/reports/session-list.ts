@@ -1,0 +1,122 @@
+// The live sessions one by one, for an operator: which are asked for, what is known of each, and how one was killed.
+import type { Instant } from '../model/instant.ts';
+import type { MemberName } from '../model/member.ts';
+import type { PoolName } from '../model/policy.ts';
+import type { SessionState } from './session-state.ts';
+
+/** `terminate`: the client's TLS is with Pointsman. `passthrough`: the client's encryption is with its server. */
+export type SessionTls = 'none' | 'terminate' | 'passthrough';
+
+/**
+ * Where the session is in its protocol, as read along: `starting` before the first ReadyForQuery, `busy` while a
+ * request has no complete reply, else the transaction state of the server's last ReadyForQuery.
+ */
+export type SessionActivity = 'starting' | 'busy' | 'idle' | 'in_transaction' | 'in_failed_transaction';
+
+export interface SessionEntry {
+  readonly id: number;
+  readonly pool: PoolName;
+  /** Undefined: it has no connection to a member, and is not making one. */
+  readonly member: MemberName | undefined;
+  /** `10.0.0.5:51234` */
+  readonly client: string;
+  /** The address at which the client was accepted. */
+  readonly listener: string;
+  /** These three are cut and escaped, to be shown. Undefined: encryption hides it, or the client did not send it. */
+  readonly user: string | undefined;
+  /** Without the name of a pool. */
+  readonly database: string | undefined;
+  readonly application: string | undefined;
+  readonly state: SessionState;
+  /** Undefined: not relayed, or it cannot be read. */
+  readonly activity: SessionActivity | undefined;
+  /** Undefined: not decided yet. */
+  readonly tls: SessionTls | undefined;
+  readonly acceptedAt: Instant;
+  readonly stateSince: Instant;
+  /** From its first wait for a route to the start of its relay. 0: it never waited. Undefined: no longer known. */
+  readonly heldMs: number | undefined;
+  readonly toBackendBytes: number;
+  readonly toClientBytes: number;
+}
+
+/** Undefined: any. */
+export interface SessionFilter {
+  readonly pool?: PoolName | undefined;
+  readonly member?: MemberName | undefined;
+  /** An address, or an address with its port. */
+  readonly client?: string | undefined;
+  readonly state?: SessionState | undefined;
+}
+
+export interface SessionQuery extends SessionFilter {
+  /** The most sessions that the answer may have. */
+  readonly limit: number;
+}
+
+export interface SessionList {
+  /** The oldest that match. */
+  readonly sessions: readonly SessionEntry[];
+  /** All that match, the ones left out included. */
+  readonly total: number;
+  /** The numbers of the workers that did not answer in time: their sessions are missing. */
+  readonly silentWorkers: readonly number[];
+}
+
+/**
+ * The end of a statement that the server may be running. `none`: none ran. `cancel_sent`: a cancel request with
+ * the session's key is on its way. `not_cancelled`: the key or the stream is unknown, so the server ends the statement
+ * when it notices that its client is gone.
+ */
+export type StatementEnd = 'none' | 'cancel_sent' | 'not_cancelled';
+
+export type KillResult =
+  | {
+      readonly kind: 'killed';
+      /** As it was before. */
+      readonly session: SessionEntry;
+      /** An error with the reason is on its way to the client. Else both connections were reset. */
+      readonly isClientTold: boolean;
+      readonly statement: StatementEnd;
+    }
+  | { readonly kind: 'unknown' }
+  /** The session may still live. */
+  | { readonly kind: 'silent_worker'; readonly worker: number };
+
+/** The part that a filter reads. */
+export type Filtered = Pick<SessionEntry, 'pool' | 'member' | 'client' | 'state'>;
+
+export function isWanted(session: Filtered, { pool, member, client, state }: SessionFilter): boolean {
+  return (
+    (pool === undefined || session.pool === pool) &&
+    (state === undefined || session.state === state) &&
+    (member === undefined || session.member === member) &&
+    (client === undefined || isClient(session.client, client))
+  );
+}
+
+/** `shown` is host:port. IPv4 clients of an IPv6 socket have the prefix `::ffff:`, which is not required. */
+function isClient(shown: string, wanted: string): boolean {
+  const plain = plainAddress(shown);
+  const given = plainAddress(wanted);
+  return plain === given || plain.slice(0, plain.lastIndexOf(':')) === given;
+}
+
+function plainAddress(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[[\]]/g, '')
+    .replace(/^::ffff:(?=\d+\.)/, '');
+}
+
+/** The lists of several processes as one. */
+export function mergedLists(lists: readonly SessionList[], limit: number): SessionList {
+  const sessions = lists
+    .flatMap((list) => list.sessions)
+    .toSorted((a, b) => a.acceptedAt - b.acceptedAt || a.id - b.id);
+  return {
+    sessions: sessions.slice(0, limit),
+    total: lists.reduce((sum, list) => sum + list.total, 0),
+    silentWorkers: lists.flatMap((list) => list.silentWorkers),
+  };
+}

@@ -1,0 +1,46 @@
+// A relayed session as the registry sees one, without sockets.
+import type { SessionEntry } from '../../../src/reports/session-list.ts';
+import type { RegisteredSession } from '../../../src/proxy/session-registry.ts';
+
+export function aSessionEntry(changes: Partial<SessionEntry> = {}): SessionEntry {
+  return {
+    id: 1,
+    pool: 'write',
+    member: 'pg-1',
+    client: '10.0.0.5:51234',
+    listener: '127.0.0.1:6432',
+    user: 'app',
+    database: 'shop',
+    application: 'orders',
+    state: 'relaying',
+    activity: 'idle',
+    tls: 'none',
+    acceptedAt: 0,
+    stateSince: 0,
+    heldMs: 0,
+    toBackendBytes: 0,
+    toClientBytes: 0,
+    ...changes,
+  };
+}
+
+export function aRegisteredSession(changes: Partial<RegisteredSession> = {}): RegisteredSession {
+  const entry = aSessionEntry();
+  return {
+    id: 1,
+    pool: 'write',
+    client: entry.client,
+    listener: { host: '127.0.0.1', port: 6432 },
+    state: 'relaying',
+    assignment: () => undefined,
+    isIdle: () => true,
+    settlesInMs: () => 0,
+    onIdle: () => () => {},
+    entry: () => entry,
+    end() {},
+    cut() {},
+    kill: () => ({ kind: 'killed', session: entry, isClientTold: true, statement: 'none' }),
+    reroute() {},
+    ...changes,
+  };
+}

@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest';
+import { isWanted, mergedLists } from '../../../src/reports/session-list.ts';
+import type { SessionFilter } from '../../../src/reports/session-list.ts';
+import { aSessionEntry } from '../../support/values/sessions.ts';
+
+describe('a filter', () => {
+  test.each<[SessionFilter, boolean]>([
+    [{}, true],
+    [{ pool: 'write' }, true],
+    [{ pool: 'read' }, false],
+    [{ member: 'pg-1' }, true],
+    [{ member: 'pg-2' }, false],
+    [{ state: 'relaying' }, true],
+    [{ state: 'holding' }, false],
+    [{ client: '10.0.0.5' }, true],
+    [{ client: '10.0.0.5:51234' }, true],
+    [{ client: '10.0.0.5:5123' }, false],
+    [{ client: '10.0.0' }, false],
+    [{ client: '0.0.0.5' }, false],
+    [{ pool: 'write', client: '10.0.0.6' }, false],
+  ])('%j: %s', (filter, expected) => {
+    expect(isWanted(aSessionEntry(), filter)).toBe(expected);
+  });
+
+  test.each([
+    ['[::ffff:10.0.0.5]:51234', '10.0.0.5', true],
+    ['[::ffff:10.0.0.5]:51234', '10.0.0.5:51234', true],
+    ['[2001:db8::1]:51234', '2001:DB8::1', true],
+    ['[2001:db8::1]:51234', '[2001:db8::1]:51234', true],
+    ['[2001:db8::1]:51234', '2001:db8::', false],
+    ['unknown', 'unknown', true],
+  ])('the client %s, asked for as %s: %s', (client, wanted, expected) => {
+    expect(isWanted(aSessionEntry({ client }), { client: wanted })).toBe(expected);
+  });
+});
+
+test('merged: the oldest of all, the sum of all, and each silent worker', () => {
+  const one = {
+    sessions: [aSessionEntry({ id: 1, acceptedAt: 10 }), aSessionEntry({ id: 2, acceptedAt: 30 })],
+    total: 9,
+  };
+  const two = { sessions: [aSessionEntry({ id: 3, acceptedAt: 20 })], total: 1 };
+  const silent = { sessions: [], total: 0, silentWorkers: [3] };
+  const merged = mergedLists([{ ...one, silentWorkers: [] }, { ...two, silentWorkers: [] }, silent], 2);
+  expect(merged).toMatchObject({ sessions: [{ id: 1 }, { id: 3 }], total: 10, silentWorkers: [3] });
+});
