@@ -1,5 +1,5 @@
 // From the complete file to the frozen Config: the program's names instead of the file's.
-import type { ApiTls, ClusterConfig } from '../model/cluster-config.ts';
+import type { ApiAuth, ApiTls, ClusterConfig } from '../model/cluster-config.ts';
 import type { ClientTls, PoolPolicy, ProbePolicy } from '../model/policy.ts';
 import type { Config } from './config.ts';
 import type { CompleteFile, CompletePool } from './schema/defaults.ts';
@@ -61,6 +61,11 @@ function clusterConfig(cluster: CompleteFile['cluster']): ClusterConfig {
     key: api.tls.key,
     insecure: api.tls.insecure,
   };
+  const auth: ApiAuth | undefined = api.auth && {
+    username: api.auth.username,
+    password: api.auth.password,
+    passwordFile: api.auth.password_file,
+  };
   return {
     scope,
     discovery,
@@ -68,7 +73,7 @@ function clusterConfig(cluster: CompleteFile['cluster']): ClusterConfig {
     kubernetes: kubernetes && kubernetesConfig(kubernetes, scope),
     members: members.map((member) => ({ name: member.name, api: member.api, postgres: member.postgres })),
     allow,
-    api: { tls },
+    api: { tls, auth },
   };
 }
 

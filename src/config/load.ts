@@ -5,7 +5,7 @@ import type { Config } from './config.ts';
 import type { Fault, Path, Problem } from './fault.ts';
 import { unusableAuthority } from './files/authority.ts';
 import { readKeyPairNow } from './files/key-pair.ts';
-import { unreadable } from './files/unreadable.ts';
+import { unreadable, unreadableFile } from './files/unreadable.ts';
 import { checkRules } from './rules/rules.ts';
 import { complete, withDefaults } from './schema/defaults.ts';
 import { parse } from './schema/parse.ts';
@@ -46,7 +46,7 @@ export function loadConfig(options: LoadOptions): Loaded {
   const written = withoutEmptySections(withoutExtensions(yaml.tree));
   const { tree, variables, problems: unknownVariables } = applyEnvironment(withDefaults(written), env);
   const { parsed, faults, leftOut } = parse(withApiServer(tree, env));
-  const means = { readKeyPair: readKeyPairNow, unusableAuthority, now: Date.now() };
+  const means = { readKeyPair: readKeyPairNow, unusableAuthority, unreadableFile, now: Date.now() };
   const broken = (parsed === undefined ? [] : checkRules(parsed, means)).filter(
     ({ paths }) => !paths.some((path) => leftOut.some((bad) => isWithin(bad, path))),
   );

@@ -1,7 +1,8 @@
 // A parsed value back in the form in which an operator writes it: `5s`, `127.0.0.1:6432`, `/replica?lag=16MB`.
 import { addressText } from '../model/member.ts';
+import type { Path } from './fault.ts';
 import { formatDuration } from './schema/duration.ts';
-import { alternatives, childShape, fileShape } from './schema/shape.ts';
+import { alternatives, childShape, fileShape, isSecret } from './schema/shape.ts';
 import type { Shape } from './schema/shape.ts';
 import { SHARED_ONLY } from './schema/defaults.ts';
 import type { CompleteFile, CompletePool } from './schema/defaults.ts';
@@ -13,11 +14,16 @@ export function writtenForm(file: CompleteFile): Tree {
   return treeOf(written(file, fileShape));
 }
 
-/** The same as a file that loads: without the token, and without keys that the rules reject where they do nothing. */
+/** The same as a file that loads: without secrets, and without keys that the rules reject where they do nothing. */
 export function effectiveFile(file: CompleteFile): Tree {
-  const { token: _, ...admin } = file.admin;
   const pools = Object.entries(file.pools).map(([name, pool]) => [name, effectivePool(pool)] as const);
-  return treeOf(written({ ...file, admin, pools: Object.fromEntries(pools) }, fileShape));
+  return treeOf(withoutSecrets(written({ ...file, pools: Object.fromEntries(pools) }, fileShape), []));
+}
+
+function withoutSecrets(value: unknown, path: Path): unknown {
+  if (!isTree(value)) return value;
+  const entries = Object.entries(value).filter(([key]) => !isSecret([...path, key]));
+  return Object.fromEntries(entries.map(([key, child]) => [key, withoutSecrets(child, [...path, key])]));
 }
 
 function effectivePool(pool: CompletePool): Tree {

@@ -82,5 +82,5 @@ export interface DiscoveryConfig {
 export interface ClusterConfig extends DiscoveryConfig {
   readonly kubernetes: KubernetesConfig | undefined;
   /** Without `tls`: Node's defaults for https. Without `auth`: no credentials. */
-  readonly api: { readonly tls: ApiTls | undefined; readonly auth?: ApiAuth | undefined };
+  readonly api: { readonly tls: ApiTls | undefined; readonly auth: ApiAuth | undefined };
 }

@@ -16,10 +16,11 @@ export function credentialsFrom(auth: ApiAuth): CredentialSource {
 
 /** The line end that an editor leaves does not count. */
 async function readPassword(file: string | undefined): Promise<string> {
-  const where = `cluster.api.auth.password_file ${file ?? ''}`;
+  if (file === undefined) throw new AnswerError('local', 'cluster.api.auth has no password');
+  const where = `cluster.api.auth.password_file ${file}`;
   let text: string;
   try {
-    text = await readFile(file ?? '', 'utf8');
+    text = await readFile(file, 'utf8');
   } catch (error) {
     throw new AnswerError('local', `${where} cannot be read: ${errorCode(error)}`);
   }

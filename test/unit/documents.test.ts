@@ -73,6 +73,7 @@ describe('configurations', () => {
     '/etc/pointsman/ca.crt': 'ca.pem',
     '/etc/pointsman/client.crt': 'server.pem',
     '/etc/pointsman/client.key': 'server.key',
+    '/etc/pointsman/password': 'server.key',
   };
   const sections = new Set(alternatives(fileShape).flatMap(({ properties }) => [...properties.keys()]));
   const blocks = DOCUMENTS.flatMap((document) => document.blocks.filter(({ language }) => language === 'yaml'));

@@ -1,4 +1,5 @@
 // The reason why a file cannot be read, for the operator.
+import { readFileSync } from 'node:fs';
 
 const REASONS: ReadonlyMap<string, string> = new Map([
   ['ENOENT', 'there is no such file'],
@@ -10,4 +11,14 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 export function unreadable(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
   return `cannot be read: ${REASONS.get(code) ?? code}`;
+}
+
+/** Blocks until the file is read. Undefined when it can be. */
+export function unreadableFile(file: string): string | undefined {
+  try {
+    readFileSync(file);
+    return undefined;
+  } catch (error) {
+    return unreadable(error);
+  }
 }

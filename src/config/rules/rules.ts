@@ -1,4 +1,5 @@
 // Rules between values, each with its reason. This file has those of the sections cluster, probe, hold and admin.
+import { apiAuthRules } from './api-auth-rules.ts';
 import { apiTlsRules } from './api-tls-rules.ts';
 import type { FileReaders } from './api-tls-rules.ts';
 import { clientRules } from './client-rules.ts';
@@ -13,6 +14,8 @@ import { sharingRules } from './sharing-rules.ts';
 export interface Means extends FileReaders {
   /** Milliseconds since 1970. */
   readonly now: number;
+  /** The reason why a file cannot be read; undefined when it can. */
+  readonly unreadableFile: (file: string) => string | undefined;
 }
 
 /** All faults, not only the first. */
@@ -21,6 +24,7 @@ export function checkRules(parsed: ParsedFile, { now, ...readers }: Means): read
     ...clusterRules(parsed),
     ...kubernetesRules(parsed.cluster.kubernetes, parsed.cluster.scope),
     ...apiTlsRules(parsed, readers),
+    ...apiAuthRules(parsed, readers.unreadableFile),
     ...clientRules(parsed, readers.readKeyPair, now),
     ...clockRules(parsed),
     ...holdRules(parsed),

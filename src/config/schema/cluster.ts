@@ -2,7 +2,19 @@
 import { z } from 'zod';
 import { key } from './key.ts';
 import { kubernetes } from './kubernetes.ts';
-import { address, apiUrl, choice, count, flag, hostName, network, nonEmpty, seed } from './values.ts';
+import {
+  address,
+  apiUrl,
+  choice,
+  count,
+  flag,
+  hostName,
+  network,
+  nonEmpty,
+  password,
+  seed,
+  userName,
+} from './values.ts';
 
 /** Values that people try for `discovery`, each with what to write instead. */
 const DIRECTORIES = {
@@ -55,6 +67,20 @@ const tls = z.strictObject({
   ),
 });
 
+const auth = z.strictObject({
+  username: key(userName, 'The user name (`restapi.authentication.username` in patroni.yml).', { example: 'patroni' }),
+  password: key(
+    password.optional(),
+    'The password. Better given as POINTSMAN_CLUSTER_API_AUTH_PASSWORD or `password_file`.',
+    { example: "'in quotes'", isSecret: true },
+  ),
+  password_file: key(
+    nonEmpty.optional(),
+    'A file that holds the password. It is read for each request that needs it. A line end in it does not count.',
+    { example: '/etc/pointsman/password' },
+  ),
+});
+
 export const cluster = z.strictObject({
   scope: key(
     nonEmpty.optional(),
@@ -98,6 +124,12 @@ export const cluster = z.strictObject({
         tls: key(tls.optional(), 'TLS towards the management APIs, for seeds and members with `https`.', {
           example: '{ ca: /etc/pointsman/ca.crt }',
         }),
+        auth: key(
+          auth.optional(),
+          `Credentials for requests that change the cluster, as HTTP basic authentication. A request that only reads,
+          a probe too, carries them only to an API that answered 401 without them.`,
+          { example: '{ username: patroni, password_file: /etc/pointsman/password }' },
+        ),
       })
       .prefault({}),
     'How the management APIs are contacted.',

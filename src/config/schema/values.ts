@@ -135,6 +135,15 @@ export const secret = z
   })
   .regex(/^[\x21-\x7e]*$/, { error: 'has spaces or characters that no HTTP header can carry' });
 
+/** Likewise: a password of another program, so it may be short. */
+export const password = z
+  .string({ error: 'expected text in quotes; its value is not shown' })
+  .min(1, { error: 'is empty: give it a value, or leave it out' })
+  .regex(/^\P{Cc}*$/u, { error: 'has a line end or another control character' });
+
+/** RFC 7617: a colon ends the user name. */
+export const userName = matching('a user name without a colon', /^[^:\p{Cc}]+$/u);
+
 /** A duration of at least `leastMs`, as milliseconds. */
 export function duration(leastMs: number): z.ZodType<number, string | number> {
   return writtenDuration('a duration such as 250ms, 5s or 1h')

@@ -17,7 +17,7 @@ export async function directControl(
     members: [],
     allow: { networks: [], hosts: [], ports: [] },
     kubernetes: undefined,
-    api: { tls: undefined },
+    api: { tls: undefined, auth: undefined },
     ...more,
   };
   const access = createClusterAccess(config, { clock: systemClock, tell: () => {}, onHint: () => {} });

@@ -152,7 +152,7 @@ describe('one wrong value', () => {
     ['probe: { intervall: 5s }', 'p.yaml:1:10: probe.intervall: unknown key: did you mean probe.interval?'],
     ['prob: {}', 'p.yaml:1:1: prob: unknown key: did you mean probe?'],
     ['client_timeout: 3s', 'p.yaml:1:1: client_timeout: unknown key here: did you mean hold.client_timeout?'],
-    ['cluster: { api: { auth: {} } }', 'p.yaml:1:19: cluster.api.auth: unknown key: known here are tls'],
+    ['cluster: { api: { proxy: {} } }', 'p.yaml:1:19: cluster.api.proxy: unknown key: known here are tls, auth'],
     [
       'cluster: { discovery: dns }',
       'cluster.discovery: expected dynamic or static: names in cluster.seeds are looked up; for SRV records',
