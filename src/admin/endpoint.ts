@@ -42,8 +42,8 @@ interface Row<Path extends string, Query extends z.ZodObject, Body extends z.Zod
   readonly mostBodyBytes?: number;
   /** Time for the answer; the connection ends after it. Default: 10 s. */
   readonly answerMs?: number;
-  /** Runs only while no other such operation runs. Default: false. */
-  readonly isExclusive?: boolean;
+  /** It runs only while no other such operation runs. Default: it runs at any time. */
+  readonly isExclusive?: (query: z.output<Query>) => boolean;
   readonly answer: (call: Call<Path, z.output<Query>, z.output<Body>>) => Reply | Promise<Reply>;
 }
 
@@ -65,12 +65,11 @@ export interface Endpoint {
   readonly body: z.ZodObject;
   readonly mostBodyBytes: number;
   readonly answerMs: number;
-  readonly isExclusive: boolean;
   /** `invalid`: one sentence for each thing to correct. */
   readonly prepare: (
     call: RawCall,
   ) =>
-    | { readonly kind: 'ready'; readonly run: () => Reply | Promise<Reply> }
+    | { readonly kind: 'ready'; readonly isExclusive: boolean; readonly run: () => Reply | Promise<Reply> }
     | { readonly kind: 'invalid'; readonly problems: readonly string[] };
 }
 
@@ -93,9 +92,11 @@ export function probe<Path extends string>(
 }
 
 /** Changes something: with the token and a JSON body. */
-export function post<Path extends string, Body extends z.ZodObject = typeof NOTHING>(
-  row: Omit<Row<Path, z.ZodObject, Body>, 'query'>,
-): Endpoint {
+export function post<
+  Path extends string,
+  Query extends z.ZodObject = z.ZodObject,
+  Body extends z.ZodObject = typeof NOTHING,
+>(row: Row<Path, Query, Body>): Endpoint {
   return endpoint('POST', ['POST'], 'operation', row);
 }
 
@@ -105,7 +106,7 @@ function endpoint<Path extends string, Query extends z.ZodObject, Body extends z
   access: Access,
   row: Row<Path, Query, Body>,
 ): Endpoint {
-  const { path, query, body, mostBodyBytes = MOST_BODY_BYTES, answerMs = ANSWER_MS, isExclusive = false } = row;
+  const { path, query, body, mostBodyBytes = MOST_BODY_BYTES, answerMs = ANSWER_MS } = row;
   const bodySchema = body ?? NOTHING;
   return {
     method,
@@ -116,7 +117,6 @@ function endpoint<Path extends string, Query extends z.ZodObject, Body extends z
     body: bodySchema,
     mostBodyBytes,
     answerMs,
-    isExclusive,
     prepare(call) {
       const asked = query?.safeParse(call.query);
       const sent = bodySchema.safeParse(call.body);
@@ -127,7 +127,8 @@ function endpoint<Path extends string, Query extends z.ZodObject, Body extends z
       if (problems.length > 0) return { kind: 'invalid', problems };
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schemas above have parsed the parts
       const parsed = { ...call, query: asked?.data, body: sent.data } as Call<Path, z.output<Query>, z.output<Body>>;
-      return { kind: 'ready', run: () => row.answer(parsed) };
+      const isExclusive = row.isExclusive?.(parsed.query) ?? false;
+      return { kind: 'ready', isExclusive, run: () => row.answer(parsed) };
     },
   };
 }

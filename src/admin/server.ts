@@ -113,7 +113,7 @@ async function answer(options: Dispatch, request: IncomingMessage): Promise<Repl
     return failure(400, error, { problems: more.length === 0 ? undefined : prepared.problems });
   }
   request.socket.setTimeout(endpoint.answerMs);
-  return endpoint.isExclusive ? alone(options.exclusion, `POST ${path}`, prepared.run) : prepared.run();
+  return prepared.isExclusive ? alone(options.exclusion, `POST ${path}`, prepared.run) : prepared.run();
 }
 
 /** Other operations that exclude each other are refused meanwhile. */

@@ -46,6 +46,7 @@ export function createAdminOf(parts: AdminParts): Admin {
     token: () => readAdminToken(running.config.admin),
     exclusion: createExclusion(),
     events: parts.events,
+    cluster: () => running.access.control(),
     operations: createOperations({ monitor, load, log, reload }),
   });
 }

@@ -12,6 +12,7 @@ const require = createRequire(import.meta.url);
 const client = (isTls: boolean): typeof Http => require(isTls ? 'node:https' : 'node:http');
 
 const MOST_BYTES = 16 * 1024 * 1024;
+/** Of a request that names none. */
 const DEADLINE_MS = 5000;
 const IS_IT_RUNNING = 'Is Pointsman running with this admin.address?';
 
@@ -21,6 +22,8 @@ export interface AdminRequest {
   readonly token?: string;
   /** The JSON body of a POST. Default: an empty object. */
   readonly body?: unknown;
+  /** Milliseconds. Default: five seconds. */
+  readonly deadlineMs?: number;
 }
 
 export interface AdminAnswer {
@@ -36,17 +39,22 @@ export async function request(running: Running, sent: AdminRequest, io: CliIo): 
   return undefined;
 }
 
-/** `why`: one or two sentences. */
-export type Tried = ({ readonly kind: 'answer' } & AdminAnswer) | { readonly kind: 'failed'; readonly why: string };
+/** `why`: one or two sentences. `isSent`: a Pointsman may have the request. */
+export type Tried =
+  | ({ readonly kind: 'answer' } & AdminAnswer)
+  | { readonly kind: 'failed'; readonly why: string; readonly isSent: boolean };
 
 export async function tryRequest(running: Running, sent: AdminRequest): Promise<Tried> {
   const where = addressText(running.address);
+  let isSent = false;
+  const onSent = (): void => void (isSent = true);
   try {
-    const { status, text } = await exchange(running, sent);
+    const { status, text } = await exchange(running, sent, onSent);
     return { kind: 'answer', status, body: JSON.parse(text) };
   } catch (error) {
-    if (error instanceof SyntaxError) return { kind: 'failed', why: `${where} is not a Pointsman admin endpoint.` };
-    return { kind: 'failed', why: `no answer from ${where} (${whyNot(error)}). ${IS_IT_RUNNING}` };
+    if (error instanceof SyntaxError)
+      return { kind: 'failed', why: `${where} is not a Pointsman admin endpoint.`, isSent };
+    return { kind: 'failed', why: `no answer from ${where} (${whyNot(error)}). ${IS_IT_RUNNING}`, isSent };
   }
 }
 
@@ -64,11 +72,12 @@ function whyNot(error: unknown): string {
 
 function exchange(
   { address: { host, port }, isTls }: Running,
-  { method, path, token, body = {} }: AdminRequest,
+  { method, path, token, body = {}, deadlineMs = DEADLINE_MS }: AdminRequest,
+  onSent: () => void,
 ): Promise<{ readonly status: number; readonly text: string }> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   return new Promise((resolve, reject) => {
-    const signal = AbortSignal.timeout(DEADLINE_MS);
+    const signal = AbortSignal.timeout(deadlineMs);
     const sent = client(isTls).request({ host, port, method, path, headers, agent: false, signal }, (response) => {
       const chunks: Buffer[] = [];
       let length = 0;
@@ -80,7 +89,8 @@ function exchange(
       response.on('error', reject);
       response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));
     });
-    sent.on('error', (error) => reject(signal.aborted ? new Error(`no answer within ${DEADLINE_MS / 1000} s`) : error));
+    sent.on('error', (error) => reject(signal.aborted ? new Error(`no answer within ${deadlineMs / 1000} s`) : error));
+    sent.once('socket', (socket) => socket.once('connect', onSent));
     sent.end(method === 'POST' ? JSON.stringify(body) : undefined);
   });
 }

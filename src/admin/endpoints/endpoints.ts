@@ -1,6 +1,8 @@
 // The table of the admin API, in the order in which a 404 lists the paths. A new endpoint is a row of a file here; its
 // description and its answers go to openapi/.
 import type { Endpoint } from '../endpoint.ts';
+import { cluster } from './cluster.ts';
+import type { ClusterOptions } from './cluster.ts';
 import { documents } from './documents.ts';
 import type { DocumentsOptions } from './documents.ts';
 import { events } from './events.ts';
@@ -10,8 +12,15 @@ import type { OperationsOptions } from './operations.ts';
 import { probes } from './probes.ts';
 import type { ProbesOptions } from './probes.ts';
 
-export interface EndpointsOptions extends ProbesOptions, DocumentsOptions, EventsOptions, OperationsOptions {}
+export interface EndpointsOptions
+  extends ProbesOptions, DocumentsOptions, EventsOptions, ClusterOptions, OperationsOptions {}
 
 export function endpointsOf(options: EndpointsOptions): readonly Endpoint[] {
-  return [...probes(options), ...documents(options), ...events(options), ...operationsOnItself(options)];
+  return [
+    ...probes(options),
+    ...documents(options),
+    ...events(options),
+    ...cluster(options),
+    ...operationsOnItself(options),
+  ];
 }

@@ -18,6 +18,7 @@ export function adminOptions(own: Partial<AdminOptions> = {}): AdminOptions {
     token: () => Promise.resolve({ kind: 'none' }),
     exclusion: createExclusion(),
     events: new RecentEvents({ run: 'r1', wallClock: () => 0 }),
+    cluster: () => Promise.reject(new Error('this test has no cluster')),
     operations: {
       refresh: () => done,
       reload: () => Promise.resolve(done),

@@ -1,0 +1,132 @@
+// The cluster as its management API reports it, and the operations on it. One operation runs at a time.
+import { z } from 'zod';
+import type { ClusterControl, ClusterOperation, OperationResult, Reading } from '../../cluster/control.ts';
+import { failure, json } from '../answer.ts';
+import type { Answer } from '../answer.ts';
+import { get, post } from '../endpoint.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { oneAtATime } from '../one-at-a-time.ts';
+
+export interface ClusterOptions {
+  /** Loaded on first use. */
+  readonly cluster: () => Promise<ClusterControl>;
+}
+
+const member = z.string().min(1);
+const configuration = z.record(z.string(), z.unknown());
+/** A dynamic configuration may be large: pg_hba has many lines. */
+const MOST_CONFIG_BYTES = 64 * 1024;
+const READ_MS = 30_000;
+/** A management API answers a switchover or a restart when it is done. */
+const OPERATION_MS = 15 * 60_000;
+
+const at = z.string().exactOptional().describe('ISO 8601 with offset. Absent: now.');
+const NOTHING = z.strictObject({});
+const ONE_MEMBER = z.strictObject({ member });
+const SWITCHOVER = z.strictObject({ leader: member, candidate: member.exactOptional(), scheduled_at: at });
+const FAILOVER = z.strictObject({ candidate: member, leader: member.exactOptional() });
+const RESTART = z.strictObject({
+  member,
+  restart_pending: z.literal(true).exactOptional().describe('Only if a restart is pending.'),
+  role: z.enum(['primary', 'replica']).exactOptional().describe('Only if the member has this role.'),
+  postgres_version: z.string().exactOptional().describe('Only below this version: 15.4'),
+  timeout: z.union([z.number(), z.string()]).exactOptional().describe('Seconds, or as PostgreSQL writes it: 30s'),
+  schedule: at,
+  any_order: z.literal(true).exactOptional().describe('Restart even if the order of the members matters.'),
+});
+const REINITIALIZE = z.strictObject({
+  member,
+  force: z.literal(true).exactOptional(),
+  from_leader: z.literal(true).exactOptional(),
+});
+const PATCH_CONFIG = z.strictObject({ changes: configuration.describe('A null removes a key.') });
+const REPLACE_CONFIG = z.strictObject({ config: configuration });
+
+const DRY_RUN = z.strictObject({
+  dry_run: z.enum(['true', 'false']).default('false').describe('true: answers with the request that would be sent.'),
+});
+
+export function cluster({ cluster: control }: ClusterOptions): readonly Endpoint[] {
+  return [...documents(control), ...operations(control)];
+}
+
+function documents(control: ClusterOptions['cluster']): readonly Endpoint[] {
+  const report = oneAtATime(async () => await (await control()).report());
+  const history = oneAtATime(async () => await (await control()).history());
+  const config = oneAtATime(async () => await (await control()).config());
+  const answerMs = READ_MS;
+  return [
+    get({ path: '/cluster', answerMs, answer: async () => documentOf(await report(), (value) => value) }),
+    get({
+      path: '/cluster/history',
+      answerMs,
+      answer: async () => documentOf(await history(), (value) => ({ history: value })),
+    }),
+    get({
+      path: '/cluster/config',
+      answerMs,
+      answer: async () => documentOf(await config(), (value) => ({ config: value })),
+    }),
+  ];
+}
+
+function operations(control: ClusterOptions['cluster']): readonly Endpoint[] {
+  const row = <Body extends z.ZodObject>(
+    name: string,
+    body: Body,
+    operationOf: (body: z.output<Body>) => ClusterOperation,
+    mostBodyBytes?: number,
+  ): Endpoint =>
+    post({
+      path: `/cluster/${name}`,
+      query: DRY_RUN,
+      body,
+      answerMs: OPERATION_MS,
+      ...(mostBodyBytes === undefined ? {} : { mostBodyBytes }),
+      isExclusive: (query) => query.dry_run === 'false',
+      answer: async (call) => {
+        const operation = operationOf(call.body);
+        const by = await control();
+        if (call.query.dry_run === 'false') return resultOf(await by.perform(operation));
+        return documentOf(await by.plan(operation), (planned) => ({ planned }));
+      },
+    });
+  return [
+    row('switchover', SWITCHOVER, (body) => ({ kind: 'switchover', ...body })),
+    row('cancel-switchover', NOTHING, () => ({ kind: 'cancel_switchover' })),
+    row('failover', FAILOVER, (body) => ({ kind: 'failover', ...body })),
+    row('restart', RESTART, (body) => ({ kind: 'restart', ...body })),
+    row('cancel-restart', ONE_MEMBER, (body) => ({ kind: 'cancel_restart', ...body })),
+    row('reload', ONE_MEMBER, (body) => ({ kind: 'reload', ...body })),
+    row('reinitialize', REINITIALIZE, (body) => ({ kind: 'reinitialize', ...body })),
+    row('patch-config', PATCH_CONFIG, (body) => ({ kind: 'patch_config', ...body }), MOST_CONFIG_BYTES),
+    row('replace-config', REPLACE_CONFIG, (body) => ({ kind: 'replace_config', ...body }), MOST_CONFIG_BYTES),
+    row('pause', NOTHING, () => ({ kind: 'pause' })),
+    row('resume', NOTHING, () => ({ kind: 'resume' })),
+  ];
+}
+
+function documentOf<T>(reading: Reading<T>, document: (value: T) => object): Answer {
+  return reading.kind === 'read' ? json(200, document(reading.value)) : failure(503, reading.why);
+}
+
+/**
+ * The management API's refusal of our credentials is a 502: a 401 would be about the token of this API. `error` repeats
+ * the text for clients that know no more than that.
+ */
+const STATUSES: Readonly<Record<OperationResult['kind'], number>> = {
+  done: 200,
+  scheduled: 202,
+  invalid: 400,
+  precondition: 412,
+  failed: 503,
+  unauthorized: 502,
+  unexpected: 502,
+  no_answer: 504,
+  refused: 409,
+};
+
+function resultOf(result: OperationResult): Answer {
+  const status = STATUSES[result.kind];
+  return json(status, status < 300 ? result : { error: result.text, ...result });
+}

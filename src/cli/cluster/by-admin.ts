@@ -1,0 +1,93 @@
+// Operates the cluster through a running Pointsman, which contacts the members: its address, its trust rules and its
+// credentials apply, and its operations run one at a time.
+import type { z } from 'zod';
+import type { ClusterControl, ClusterOperation, OperationResult, Reading } from '../../cluster/control.ts';
+import {
+  clusterConfiguration,
+  clusterHistory,
+  clusterReport,
+  failureDocument,
+  operationResult,
+  plannedRequest,
+} from '../../cluster/documents.ts';
+import { readAdminToken } from '../../config/files/admin-token.ts';
+import { addressText } from '../../model/member.ts';
+import { tryRequest } from '../request.ts';
+import type { AdminRequest, Tried } from '../request.ts';
+import type { Running } from '../running.ts';
+
+/** For what Pointsman reads from the members. Milliseconds. */
+const READ_MS = 35_000;
+/** A switchover or a restart is answered when it is done. */
+const OPERATION_MS = 16 * 60_000;
+
+export function controlByAdmin(running: Running): ClusterControl {
+  const source = `the Pointsman at ${addressText(running.address)}`;
+  const read = async <T>(path: string, schema: z.ZodType<T>): Promise<Reading<T>> =>
+    readingOf(await tryRequest(running, { method: 'GET', path, deadlineMs: READ_MS }), schema, source);
+  return {
+    source,
+    report: () => read('/cluster', clusterReport),
+    history: async () => mapped(await read('/cluster/history', clusterHistory), ({ history }) => history),
+    config: async () => mapped(await read('/cluster/config', clusterConfiguration), ({ config }) => config),
+    async plan(operation) {
+      const token = await readAdminToken(running.admin);
+      if (token.kind !== 'token') return { kind: 'unreadable', why: whyNoToken(token) };
+      const sent = { ...requestOf(operation, '?dry_run=true', token.value), deadlineMs: READ_MS };
+      return mapped(readingOf(await tryRequest(running, sent), plannedRequest, source), ({ planned }) => planned);
+    },
+    async perform(operation) {
+      const token = await readAdminToken(running.admin);
+      if (token.kind !== 'token') return refused(401, whyNoToken(token));
+      const sent = { ...requestOf(operation, '', token.value), deadlineMs: OPERATION_MS };
+      return resultOf(await tryRequest(running, sent), source);
+    },
+  };
+}
+
+function requestOf({ kind, ...body }: ClusterOperation, query: string, token: string): AdminRequest {
+  return { method: 'POST', path: `/cluster/${kind.replaceAll('_', '-')}${query}`, token, body };
+}
+
+function whyNoToken(token: { readonly kind: 'none' } | { readonly kind: 'unusable'; readonly why: string }): string {
+  if (token.kind === 'unusable') return token.why;
+  const how = 'set admin.token_file (POINTSMAN_ADMIN_TOKEN_FILE) or POINTSMAN_ADMIN_TOKEN';
+  return `an operation needs the admin token: ${how}`;
+}
+
+function readingOf<T>(tried: Tried, schema: z.ZodType<T>, source: string): Reading<T> {
+  if (tried.kind === 'failed') return { kind: 'unreadable', why: tried.why };
+  const { data } = schema.safeParse(tried.body);
+  if (tried.status === 200 && data !== undefined) return { kind: 'read', value: data };
+  return { kind: 'unreadable', why: errorOf(tried, source) };
+}
+
+function resultOf(tried: Tried, source: string): OperationResult {
+  if (tried.kind === 'failed') return { kind: 'no_answer', text: tried.why, may_have_happened: tried.isSent };
+  const { data } = operationResult.safeParse(tried.body);
+  return data ?? refused(tried.status, errorOf(tried, source));
+}
+
+/** By Pointsman itself: nothing happened. */
+function refused(status: number, text: string): OperationResult {
+  return { kind: KINDS.get(status) ?? 'unexpected', status, text, reason: '' };
+}
+
+const KINDS: ReadonlyMap<number, 'invalid' | 'precondition' | 'unauthorized' | 'failed'> = new Map([
+  [400, 'invalid'],
+  [401, 'unauthorized'],
+  [403, 'unauthorized'],
+  [409, 'precondition'],
+  [413, 'invalid'],
+  [503, 'failed'],
+]);
+
+function errorOf({ status, body }: Extract<Tried, { kind: 'answer' }>, source: string): string {
+  const { data } = failureDocument.safeParse(body);
+  if (data === undefined) return `${source} answers with HTTP status ${status}: it may be of another version`;
+  return data.problems === undefined ? data.error : data.problems.join('; ');
+}
+
+function mapped<T, R>(reading: Reading<T>, change: (value: T) => R): Reading<R> {
+  return reading.kind === 'read' ? { kind: 'read', value: change(reading.value) } : reading;
+}
