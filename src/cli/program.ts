@@ -13,6 +13,7 @@ import type { CheckSeeds } from './live-check.ts';
 import { describeOperations } from './operations.ts';
 import { run } from './run.ts';
 import { describeSandbox } from './sandbox.ts';
+import { describeStatus } from './status/commands.ts';
 
 const EXAMPLES = `
 Examples:
@@ -82,6 +83,7 @@ function describe(io: CliIo, { runApp, checkSeeds, sandbox, version }: CliParts,
       '--admin <address>',
       'HOST:PORT or URL of the running Pointsman (default: admin.address)',
     );
+  describeStatus(remote, io, end);
   remote('explain', 'Show where each pool routes and why each member is included or excluded')
     .option('--pool <name>', 'only this pool')
     .option('--json', 'print JSON')

@@ -96,7 +96,7 @@ interface Ran {
 async function cli(argv: readonly string[], admin = '', env: Readonly<Record<string, string>> = {}): Promise<Ran> {
   let [out, err] = ['', ''];
   const io = {
-    env: { ...(admin === '' ? {} : { POINTSMAN_CONFIG: 'p.yaml' }), ...env },
+    env: { COLUMNS: '1000', ...(admin === '' ? {} : { POINTSMAN_CONFIG: 'p.yaml' }), ...env },
     stdout: (text: string) => void (out += text),
     stderr: (text: string) => void (err += text),
     readFile: () => `cluster: { seeds: [http://pg1:8008] }\nadmin: ${admin}\n`,

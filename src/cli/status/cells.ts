@@ -1,0 +1,61 @@
+// The words and signs of a member's place in a pool, of a route, and of ages. A colour only repeats them. Pure.
+import { durationText } from '../../core/describe.ts';
+import type { Paint, Style } from '../terminal/colour.ts';
+import type { StatusMember, StatusPool } from './document.ts';
+
+export interface Place {
+  /** One column wide. */
+  readonly sign: string;
+  readonly word: string;
+  readonly style: Style;
+}
+
+const WORDS: ReadonlyMap<string, string> = new Map([
+  ['operator', 'drained'],
+  ['dead', 'down'],
+  ['fallback_over', 'fallback'],
+]);
+const QUIET: ReadonlySet<string> = new Set(['not_primary', 'fallback_over']);
+
+export function placeIn({ name, route }: StatusPool, member: StatusMember): Place | undefined {
+  const own = member.pools[name];
+  if (own === undefined) return undefined;
+  const isTarget = route.kind === 'open' && route.members.some((target) => target.name === member.name);
+  if (isTarget && route.fallback !== null) return { sign: '●', word: 'fallback', style: 'warn' };
+  if (isTarget) return { sign: '●', word: 'routed', style: route.lagging === undefined ? 'good' : 'warn' };
+  if (own.standing === 'open') return { sign: '○', word: 'eligible', style: 'good' };
+  if (own.standing === 'keep') return { sign: '◐', word: 'no new', style: 'warn' };
+  const cause = own.cause ?? 'excluded';
+  const word = WORDS.get(cause) ?? cause.replaceAll('_', ' ');
+  if (QUIET.has(cause)) return { sign: cause === 'fallback_over' ? '○' : '–', word, style: 'faint' };
+  return { sign: '✗', word, style: cause === 'operator' ? 'warn' : 'bad' };
+}
+
+export const LEGEND = '● routed  ○ fallback or eligible  ◐ no new sessions  – not primary  ✗ excluded';
+
+export function routeText({ route, why }: StatusPool, paint: Paint): string {
+  if (route.kind === 'closed') return paint('bad', `✗ ${why}`);
+  if (route.kind === 'hold') return paint('warn', `◐ ${why}`);
+  return paint(route.fallback === null && route.lagging === undefined ? 'good' : 'warn', `● ${why}`);
+}
+
+/** `0.3 s`, `12 s`, `3.5 min` */
+export function ageText(seconds: number): string {
+  return seconds < 10 ? `${seconds.toFixed(1)} s` : durationText(Math.round(seconds) * 1000);
+}
+
+/** `1 client`, `3 clients` */
+export function clientsText(clients: number): string {
+  return clients === 1 ? '1 client' : `${clients} clients`;
+}
+
+/** Clients of this pool that wait for a member. */
+export function waitingIn({ sessions }: StatusPool): number {
+  return sessions?.by_state['holding'] ?? 0;
+}
+
+/** Sessions that connect to a member or have one. */
+export function sessionsIn({ sessions }: StatusPool, member?: string): number {
+  const counts = Object.entries(sessions?.by_member ?? {});
+  return counts.reduce((sum, [name, count]) => (member === undefined || name === member ? sum + count : sum), 0);
+}

@@ -1,0 +1,110 @@
+// What the commands read of GET /status. Fields that an older Pointsman does not have are optional.
+import { z } from 'zod';
+import { addressText } from '../../model/member.ts';
+import { EXIT } from '../io.ts';
+import type { CliIo } from '../io.ts';
+import { request } from '../request.ts';
+import { findRunning } from '../running.ts';
+import type { Running, RunningOptions } from '../running.ts';
+
+const standing = z.looseObject({
+  standing: z.enum(['open', 'keep', 'leave']),
+  cause: z.string().optional(),
+  why: z.string(),
+});
+
+const member = z.looseObject({
+  name: z.string(),
+  role: z.string().nullable(),
+  state: z.string().nullable(),
+  timeline: z.number().nullable(),
+  lag_bytes: z.number().nullish(),
+  last_answer_age_seconds: z.number().nullable(),
+  failing: z.looseObject({ for_seconds: z.number(), outcome: z.string() }).optional(),
+  drained: z.looseObject({ for_seconds: z.number() }).optional(),
+  pools: z.record(z.string(), standing),
+});
+
+const route = z.discriminatedUnion('kind', [
+  z.looseObject({
+    kind: z.literal('open'),
+    members: z.array(z.looseObject({ name: z.string() })),
+    fallback: z.looseObject({ pool: z.string() }).nullable(),
+    lagging: z.looseObject({}).optional(),
+  }),
+  z.looseObject({ kind: z.literal('hold'), cause: z.string() }),
+  z.looseObject({ kind: z.literal('closed') }),
+]);
+
+const sessions = z.looseObject({
+  by_state: z.record(z.string(), z.number()),
+  by_member: z.record(z.string(), z.number()),
+  accepted: z.number(),
+  closed: z.number(),
+  to_backend_bytes: z.number(),
+  to_client_bytes: z.number(),
+});
+
+const pool = z.looseObject({
+  name: z.string(),
+  check: z.string(),
+  route,
+  why: z.string(),
+  sessions: sessions.nullable(),
+});
+
+export const statusDocument = z.looseObject({
+  uptime_seconds: z.number(),
+  not_ready_because: z.string().optional(),
+  cluster: z.looseObject({
+    scope: z.string().nullable(),
+    timeline: z.number().nullable(),
+    drained: z.array(z.string()),
+    refused_primaries: z.array(z.looseObject({ member: z.string(), why: z.string() })).default([]),
+    scheduled_switchover: z.looseObject({ in_seconds: z.number(), from: z.string() }).nullable(),
+  }),
+  members: z.array(member),
+  refused_members: z.array(z.looseObject({ name: z.string(), why: z.string() })).default([]),
+  pools: z.array(pool),
+});
+
+export type Status = z.infer<typeof statusDocument>;
+export type StatusPool = Status['pools'][number];
+export type StatusMember = Status['members'][number];
+
+export interface StatusOptions extends RunningOptions {
+  readonly pool?: string | undefined;
+}
+
+export interface FoundStatus {
+  readonly status: Status;
+  readonly running: Running;
+}
+
+/** Limited to one pool if `pool` is given. A number is the exit code; the reason is then on stderr. */
+export async function readStatus(options: StatusOptions, io: CliIo): Promise<FoundStatus | number> {
+  const running = findRunning(options, io);
+  if (typeof running === 'number') return running;
+  const answer = await request(running, { method: 'GET', path: '/status' }, io);
+  if (answer === undefined) return EXIT.failure;
+  const { success, data } = statusDocument.safeParse(answer.body);
+  if (answer.status !== 200 || !success) {
+    io.stderr(`pointsman: ${addressText(running.address)} is not a Pointsman admin endpoint, or of another version\n`);
+    return EXIT.failure;
+  }
+  const status = ofPool(data, options.pool);
+  if (status.pools.length > 0 || options.pool === undefined) return { status, running };
+  const known = data.pools.map(({ name }) => name).join(', ');
+  io.stderr(`pointsman: unknown pool ${options.pool}: the pools are ${known}\n`);
+  return EXIT.usage;
+}
+
+/** The document limited to one pool; all of it if `name` is undefined. */
+export function ofPool(status: Status, name: string | undefined): Status {
+  if (name === undefined) return status;
+  const members = status.members.map((one) => {
+    const own = one.pools[name];
+    return { ...one, pools: own === undefined ? {} : { [name]: own } };
+  });
+  return { ...status, members, pools: status.pools.filter((one) => one.name === name) };
+}

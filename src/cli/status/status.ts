@@ -1,0 +1,29 @@
+// `pointsman status`: one screen about a running Pointsman and its cluster.
+import { addressText } from '../../model/member.ts';
+import { EXIT } from '../io.ts';
+import type { CliIo } from '../io.ts';
+import { paintFor } from '../terminal/colour.ts';
+import { widthFor } from '../terminal/table.ts';
+import { readStatus } from './document.ts';
+import type { StatusOptions } from './document.ts';
+import { evidenceText } from './evidence.ts';
+import { statusScreen } from './screen.ts';
+
+export interface StatusCommandOptions extends StatusOptions {
+  /** The evidence for each member's place in each pool. */
+  readonly why?: boolean | undefined;
+  readonly json?: boolean | undefined;
+}
+
+/** Exit code 0 if every pool serves, or the given one; 1 if one does not. */
+export async function status(options: StatusCommandOptions, io: CliIo): Promise<number> {
+  const found = await readStatus(options, io);
+  if (typeof found === 'number') return found;
+  if (options.json === true) io.stdout(`${JSON.stringify(found.status, null, 2)}\n`);
+  else {
+    const screen = { paint: paintFor(io), width: widthFor(io), from: addressText(found.running.address) };
+    io.stdout(statusScreen(found.status, screen));
+    if (options.why === true) io.stdout(`\n${evidenceText(found.status, screen)}`);
+  }
+  return found.status.pools.every(({ route }) => route.kind === 'open') ? EXIT.ok : EXIT.failure;
+}

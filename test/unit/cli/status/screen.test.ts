@@ -1,0 +1,190 @@
+// The screen of `pointsman status`: what it shows of a document, and that it fits the terminal.
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { statusDocument } from '../../../../src/cli/status/document.ts';
+import type { Status } from '../../../../src/cli/status/document.ts';
+import { statusScreen } from '../../../../src/cli/status/screen.ts';
+import { paintFor } from '../../../../src/cli/terminal/colour.ts';
+
+const PLAIN = paintFor({ env: {} });
+const COLOUR = paintFor({ env: { FORCE_COLOR: '1' } });
+
+const OPEN = { standing: 'open', why: 'w' };
+const leaves = (cause: string) => ({ standing: 'leave', cause, why: 'w' });
+
+function aMember(name: string, facts: object = {}): object {
+  const pools = { write: leaves('not_primary'), read: OPEN };
+  const known = { role: 'replica', state: 'running', timeline: 4, last_answer_age_seconds: 0.52 };
+  return { name, ...known, pools, ...facts };
+}
+
+function aPool(name: string, members: readonly string[], facts: object = {}): object {
+  const open = { kind: 'open', members: members.map((member) => ({ name: member })), fallback: null };
+  const counted = { accepted: 0, closed: 0, to_backend_bytes: 0, to_client_bytes: 0 };
+  const sessions = { by_state: { holding: 0 }, by_member: {}, ...counted };
+  return { name, check: '/c', route: open, why: `open on ${members.join(', ')}`, sessions, ...facts };
+}
+
+const counts = (byMember: object, holding = 0): object => ({
+  by_state: { holding },
+  by_member: byMember,
+  accepted: 9,
+  closed: 1,
+  to_backend_bytes: 10,
+  to_client_bytes: 20,
+});
+
+const PRIMARY = aMember('pg-2', { role: 'primary', pools: { write: OPEN, read: leaves('fallback_over') } });
+
+function aStatus(facts: object = {}, cluster: object = {}): Status {
+  return statusDocument.parse({
+    uptime_seconds: 125.4,
+    cluster: { scope: 'lab', timeline: 4, drained: [], scheduled_switchover: null, ...cluster },
+    members: [PRIMARY, aMember('pg-1'), aMember('pg-3')],
+    pools: [
+      aPool('write', ['pg-2'], { sessions: counts({ 'pg-2': 12 }) }),
+      aPool('read', ['pg-1', 'pg-3'], { sessions: counts({ 'pg-1': 40, 'pg-2': 1 }) }),
+    ],
+    ...facts,
+  });
+}
+
+const screen = (status: Status, width = 80, paint = PLAIN): string =>
+  statusScreen(status, { paint, width, from: '127.0.0.1:8432' });
+const widest = (text: string): number =>
+  Math.max(
+    ...stripVTControlCharacters(text)
+      .split('\n')
+      .map(({ length }) => length),
+  );
+
+describe('a healthy cluster', () => {
+  test('its members with a column for each pool, and the pools', () => {
+    expect(screen(aStatus())).toBe(`cluster lab  timeline 4  primary pg-2         seen by 127.0.0.1:8432, up 2.1 min
+
+MEMBER  ROLE     TL  LAG  SESSIONS   SEEN  write          read
+pg-2    primary   4    –        13  0.5 s  ● routed       ○ fallback
+pg-1    replica   4    –        40  0.5 s  – not primary  ● routed
+pg-3    replica   4    –         0  0.5 s  – not primary  ● routed
+
+POOL   ROUTE                 SESSIONS  WAITING
+write  ● open on pg-2              12        0
+read   ● open on pg-1, pg-3        41        0
+`);
+  });
+
+  test('the same words with colour', () => {
+    const text = screen(aStatus(), 80, COLOUR);
+    expect(text).toContain('\u001B[32m● routed\u001B[39m');
+    expect(stripVTControlCharacters(text)).toBe(screen(aStatus()));
+  });
+});
+
+describe('what is wrong', () => {
+  test.each([
+    [
+      'a member that lags',
+      aMember('pg-1', { pools: { write: leaves('not_primary'), read: leaves('lagging') } }),
+      '✗ lagging',
+    ],
+    ['a dead one', aMember('pg-1', { pools: { write: leaves('dead'), read: leaves('dead') } }), '✗ down    ✗ down'],
+    ['a drained one', aMember('pg-1', { pools: { read: leaves('operator') } }), '✗ drained'],
+    ['one tagged out', aMember('pg-1', { pools: { read: leaves('tagged_out') } }), '✗ tagged out'],
+    ['one that keeps its sessions', aMember('pg-1', { pools: { read: { standing: 'keep', why: 'w' } } }), '◐ no new'],
+    ['one that starts', aMember('pg-1', { state: 'starting' }), 'replica, starting'],
+    [
+      'one that never answered',
+      aMember('pg-1', { role: null, last_answer_age_seconds: null }),
+      '?         4    –        40  never',
+    ],
+  ])('%s', (_, member, expected) => {
+    const pools = [aPool('write', ['pg-2']), aPool('read', ['pg-3'], { sessions: counts({ 'pg-1': 40 }) })];
+    const text = screen(aStatus({ members: [PRIMARY, member], pools }));
+    expect(text.split('\n').find((line) => line.startsWith('pg-1'))).toContain(expected);
+  });
+
+  test('the pool is on its fallback', () => {
+    const route = { kind: 'open', members: [{ name: 'pg-2' }], fallback: { pool: 'write', max_sessions: 100 } };
+    const pool = aPool('read', [], { route, why: 'open on pg-2, fallback to pool write' });
+    const primary = aMember('pg-2', { pools: { read: OPEN } });
+    expect(screen(aStatus({ members: [primary], pools: [pool] }))).toMatch(
+      /● fallback[^]*read {2}● open on pg-2, fallback to pool write/,
+    );
+  });
+
+  test('clients wait, and everything that needs attention is below', () => {
+    const hold = { route: { kind: 'hold', cause: 'no_member' }, why: 'no eligible member, clients wait' };
+    const text = screen(
+      aStatus(
+        {
+          not_ready_because: 'shutting down',
+          pools: [aPool('write', [], { ...hold, sessions: counts({}, 3) })],
+          refused_members: [
+            { name: 'pg-4', reason: 'api_port', why: 'API port 8009 is not allowed: '.repeat(4).trim() },
+          ],
+          members: [aMember('pg-1', { drained: { for_seconds: 200 } })],
+        },
+        {
+          timeline: null,
+          drained: ['pg-1', 'pg-9'],
+          scheduled_switchover: { in_seconds: 5400, from: 'pg-2' },
+          refused_primaries: [{ member: 'pg-1', why: 'claims to be primary with timeline 3' }],
+        },
+      ),
+    );
+    expect(text).toContain('cluster lab  no primary seen yet  no primary');
+    expect(text).toContain('write  ◐ no eligible member, clients wait         0        3\nwrite: 3 clients waiting\n');
+    expect(text.slice(text.indexOf('not ready'))).toBe(
+      `not ready        shutting down
+primary refused  pg-1 claims to be primary with timeline 3 (see pointsman
+                 accept)
+not used         pg-4: API port 8009 is not allowed: API port 8009 is not
+                 allowed: API port 8009 is not allowed: API port 8009 is not
+                 allowed:
+drained          pg-1 for 3.3 min (pointsman resume pg-1)
+drained          pg-9, not a member now (pointsman resume pg-9)
+switchover       from pg-2, scheduled in 90 min
+`,
+    );
+  });
+
+  test('no member is known', () => {
+    expect(screen(aStatus({ members: [] }))).toContain('\n\nno known members\n');
+  });
+});
+
+const big = (members: number, pools: readonly string[], name: (index: number) => string): Status => {
+  const places = Object.fromEntries(pools.map((pool) => [pool, leaves('not_primary')]));
+  return aStatus({
+    members: Array.from({ length: members }, (_, index) => aMember(name(index), { pools: places, state: 'starting' })),
+    pools: pools.map((pool) =>
+      aPool(
+        pool,
+        Array.from({ length: members }, (_, index) => name(index)),
+      ),
+    ),
+  });
+};
+
+describe('80 columns', () => {
+  test.each([
+    ['ten members and four pools', 10, ['write', 'read', 'reports', 'analytics'], (i: number) => `pg-${i + 1}`],
+    ['long names', 10, ['write', 'read'], (i: number) => `patroni-cluster-main-${i}`],
+    ['twelve pools', 30, Array.from({ length: 12 }, (_, i) => `pool-${i}-of-a-team`), (i: number) => `pg-${i + 1}`],
+  ])('%s fit, and nothing is cut', (_, members, pools, name) => {
+    for (const paint of [PLAIN, COLOUR]) {
+      const text = screen(big(members, pools, name), 80, paint);
+      expect(widest(text)).toBeLessThanOrEqual(80);
+      expect(text).not.toContain('…');
+      for (const pool of pools) expect(text).toContain(pool);
+      expect(text).toContain(name(members - 1));
+    }
+  });
+
+  test('without room for words there are signs and their legend', () => {
+    const text = screen(big(10, ['write', 'read', 'reports', 'analytics'], (i) => `pg-${i + 1}`));
+    expect(text).toMatch(/\npg-1 .* ● +● +● +●\n/);
+    expect(text).toContain('● routed  ○ fallback or eligible  ◐ no new sessions');
+    expect(widest(text)).toBeLessThanOrEqual(80);
+  });
+});
