@@ -1,4 +1,4 @@
-// What the commands read of GET /status. Fields that an older Pointsman does not have are optional.
+// The part of GET /status that the commands read. Fields that an older Pointsman does not have are optional.
 import { z } from 'zod';
 import { addressText } from '../../model/member.ts';
 import { EXIT } from '../io.ts';

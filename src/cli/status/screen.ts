@@ -133,7 +133,7 @@ function waitingText(pool: StatusPool): string {
   return `${shown(pool.name)}: ${clientsText(waitingIn(pool))} waiting`;
 }
 
-/** What needs attention; empty if nothing does. */
+/** The notices of things that need attention. Empty: there are none. */
 function noticesText(status: Status, { paint, width }: ScreenOptions): string {
   const { cluster, not_ready_because: notReady } = status;
   const { scheduled_switchover: switchover } = cluster;
