@@ -11,9 +11,9 @@ export type Reply = Answer | StreamAnswer;
 
 /**
  * `probe`: orchestrators and load balancers call it under any host name, and it reveals almost nothing.
- * `read`: needs no token. `operation`: needs the token.
+ * `read`: needs no token. `private`: names users and clients, so it needs the token. `operation`: needs the token.
  */
-export type Access = 'probe' | 'read' | 'operation';
+export type Access = 'probe' | 'read' | 'private' | 'operation';
 
 type Parameter<Segment extends string> = Segment extends ''
   ? never
@@ -77,11 +77,11 @@ const MOST_BODY_BYTES = 4 * 1024;
 const ANSWER_MS = 10_000;
 const NOTHING = z.strictObject({});
 
-/** A document that anyone who reaches the port may read. HEAD comes with it. */
+/** A document. Without `needsToken`, anyone who reaches the port may read it. HEAD comes with it. */
 export function get<Path extends string, Query extends z.ZodObject = z.ZodObject>(
-  row: Omit<Row<Path, Query, z.ZodObject>, 'body' | 'mostBodyBytes' | 'isExclusive'>,
+  row: Omit<Row<Path, Query, z.ZodObject>, 'body' | 'mostBodyBytes' | 'isExclusive'> & { readonly needsToken?: true },
 ): Endpoint {
-  return endpoint('GET', ['GET', 'HEAD'], 'read', row);
+  return endpoint('GET', ['GET', 'HEAD'], row.needsToken === true ? 'private' : 'read', row);
 }
 
 /** For orchestrators and load balancers. OPTIONS answers as GET does, as Patroni's health checks do. */

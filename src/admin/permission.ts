@@ -1,4 +1,4 @@
-// The token that operations need. No answer contains it.
+// The token that operations and private documents need. No answer contains it.
 import type * as Crypto from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { createRequire } from 'node:module';
@@ -16,10 +16,17 @@ export type Token =
 
 const HOW = 'set admin.token_file (POINTSMAN_ADMIN_TOKEN_FILE)';
 
+const WHAT = { operation: 'operations are disabled', private: 'this document is disabled' } as const;
+
 /** Undefined: allowed. */
-export function whyNotAllowed(token: Token, headers: IncomingHttpHeaders): Answer | undefined {
-  if (token.kind === 'none') return failure(403, `operations are disabled because no token is configured: ${HOW}`);
-  if (token.kind === 'unusable') return failure(403, `operations are disabled: ${token.why}`);
+export function whyNotAllowed(
+  token: Token,
+  access: keyof typeof WHAT,
+  headers: IncomingHttpHeaders,
+): Answer | undefined {
+  const what = WHAT[access];
+  if (token.kind === 'none') return failure(403, `${what} because no token is configured: ${HOW}`);
+  if (token.kind === 'unusable') return failure(403, `${what}: ${token.why}`);
   const [, given] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
   if (given !== undefined && isSame(given, token.value)) return undefined;
   const error = given === undefined ? 'the token is missing: send Authorization: Bearer TOKEN' : 'wrong token';

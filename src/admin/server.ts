@@ -102,7 +102,9 @@ async function answer(options: Dispatch, request: IncomingMessage): Promise<Repl
   const { endpoint, parameters } = found;
   const foreign = endpoint.access === 'probe' ? undefined : whyNotHere(headers, options.allowedHosts());
   if (foreign !== undefined) return failure(403, foreign);
-  const forbidden = endpoint.access === 'operation' ? whyNotAllowed(await options.token(), headers) : undefined;
+  const { access } = endpoint;
+  const isGuarded = access === 'operation' || access === 'private';
+  const forbidden = isGuarded ? whyNotAllowed(await options.token(), access, headers) : undefined;
   if (forbidden !== undefined) return forbidden;
   const sent = endpoint.method === 'POST' ? await jsonBodyOf(request, endpoint) : { kind: 'read' as const, value: {} };
   if (sent.kind === 'rejected') return sent.answer;

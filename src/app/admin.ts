@@ -47,6 +47,13 @@ export function createAdminOf(parts: AdminParts): Admin {
     exclusion: createExclusion(),
     events: parts.events,
     cluster: () => running.access.control(),
+    sessions: {
+      list: (query) => proxy.sessions(query),
+      kill: (session) => proxy.kill(session),
+      pools: () => running.config.pools.map(({ name }) => name),
+      members: () => [...monitor.snapshot().members.keys()],
+      now: () => parts.clock.now(),
+    },
     operations: createOperations({ monitor, load, log, reload }),
   });
 }

@@ -11,9 +11,11 @@ import { operationsOnItself } from './operations.ts';
 import type { OperationsOptions } from './operations.ts';
 import { probes } from './probes.ts';
 import type { ProbesOptions } from './probes.ts';
+import { sessions } from './sessions.ts';
+import type { SessionsOptions } from './sessions.ts';
 
 export interface EndpointsOptions
-  extends ProbesOptions, DocumentsOptions, EventsOptions, ClusterOptions, OperationsOptions {}
+  extends ProbesOptions, DocumentsOptions, EventsOptions, ClusterOptions, SessionsOptions, OperationsOptions {}
 
 export function endpointsOf(options: EndpointsOptions): readonly Endpoint[] {
   return [
@@ -22,5 +24,6 @@ export function endpointsOf(options: EndpointsOptions): readonly Endpoint[] {
     ...events(options),
     ...cluster(options),
     ...operationsOnItself(options),
+    ...sessions(options),
   ];
 }

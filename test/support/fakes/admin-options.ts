@@ -19,6 +19,13 @@ export function adminOptions(own: Partial<AdminOptions> = {}): AdminOptions {
     exclusion: createExclusion(),
     events: new RecentEvents({ run: 'r1', wallClock: () => 0 }),
     cluster: () => Promise.reject(new Error('this test has no cluster')),
+    sessions: {
+      list: () => Promise.resolve({ sessions: [], total: 0, silentWorkers: [] }),
+      kill: () => Promise.resolve({ kind: 'unknown' }),
+      pools: () => [],
+      members: () => [],
+      now: () => 0,
+    },
     operations: {
       refresh: () => done,
       reload: () => Promise.resolve(done),

@@ -1,0 +1,169 @@
+// The live sessions one by one, and the end of one. They name users and client addresses, so the list needs the token
+// too.
+import { z } from 'zod';
+import type { Instant } from '../../model/instant.ts';
+import type { MemberName } from '../../model/member.ts';
+import type { PoolName } from '../../model/policy.ts';
+import type { KillResult, SessionEntry, SessionList, SessionQuery, StatementEnd } from '../../reports/session-list.ts';
+import { SESSION_STATES } from '../../reports/session-state.ts';
+import { failure, json } from '../answer.ts';
+import type { Answer } from '../answer.ts';
+import { get, post } from '../endpoint.ts';
+import type { Endpoint } from '../endpoint.ts';
+
+export interface SessionsOptions {
+  readonly sessions: {
+    /** Never rejects. */
+    readonly list: (query: SessionQuery) => Promise<SessionList>;
+    /** Never rejects. */
+    readonly kill: (session: number) => Promise<KillResult>;
+    readonly pools: () => readonly PoolName[];
+    readonly members: () => readonly MemberName[];
+    readonly now: () => Instant;
+  };
+}
+
+/** Ages are seconds. Null: unknown, or there is none. */
+export interface SessionDocument {
+  readonly id: number;
+  readonly pool: PoolName;
+  readonly member: MemberName | null;
+  /** host:port */
+  readonly client: string;
+  readonly listener: string;
+  readonly user: string | null;
+  readonly database: string | null;
+  readonly application: string | null;
+  readonly state: SessionEntry['state'];
+  readonly activity: NonNullable<SessionEntry['activity']> | null;
+  readonly tls: NonNullable<SessionEntry['tls']> | null;
+  /** The stream between client and server is encrypted: names and activity are unknown. */
+  readonly opaque: boolean;
+  /** Since its accept. */
+  readonly age_seconds: number;
+  readonly state_seconds: number;
+  /** Of its wait for a route, from the first to the start of the relay. */
+  readonly held_seconds: number | null;
+  readonly to_backend_bytes: number;
+  readonly to_client_bytes: number;
+}
+
+export interface SessionsDocument {
+  /** All that match. */
+  readonly total: number;
+  /** That match and are not in `sessions`, because of the limit. */
+  readonly left_out: number;
+  /** Workers that did not answer in time: their sessions are neither listed nor counted. */
+  readonly silent_workers: readonly number[];
+  /** The oldest first. */
+  readonly sessions: readonly SessionDocument[];
+}
+
+const LIMIT = 100;
+/** An answer of so many sessions takes this process a few milliseconds. */
+const MOST = 1000;
+const [FIRST_STATE, ...MORE_STATES] = SESSION_STATES.filter((state) => state !== 'closed');
+
+const QUERY = z.strictObject({
+  pool: z.string().optional().describe('Only sessions of this pool.'),
+  member: z.string().optional().describe('Only sessions on this member, or on their way to it.'),
+  client: z.string().optional().describe('Only this client: an address, or an address with its port.'),
+  state: z
+    .enum([FIRST_STATE ?? 'startup', ...MORE_STATES])
+    .optional()
+    .describe('Only sessions in this state.'),
+  limit: z.coerce.number().int().min(1).max(MOST).default(LIMIT).describe('At most so many sessions, the oldest.'),
+});
+
+export function sessions({ sessions: parts }: SessionsOptions): readonly Endpoint[] {
+  return [
+    get({
+      path: '/sessions',
+      needsToken: true,
+      query: QUERY,
+      answer: async ({ query }) => {
+        const list = await parts.list(query);
+        const unknown = list.total === 0 ? whyUnknown(query, parts) : undefined;
+        return unknown === undefined ? json(200, listDocument(list, parts.now())) : failure(404, unknown);
+      },
+    }),
+    post({
+      path: '/sessions/ID/kill',
+      answer: async ({ parameters: { id } }) => {
+        if (!/^\d{1,16}$/.test(id))
+          return failure(400, `${id} is not a session: an id is a number, as GET /sessions has it`);
+        return killed(id, await parts.kill(Number(id)), parts.now());
+      },
+    }),
+  ];
+}
+
+/** Sessions of a pool or a member that is gone may live on, so a name is unknown only if it has none. */
+function whyUnknown(
+  { pool, member }: SessionQuery,
+  { pools, members }: SessionsOptions['sessions'],
+): string | undefined {
+  if (pool !== undefined && !pools().includes(pool)) return `unknown pool ${pool}: the pools are ${pools().join(', ')}`;
+  if (member === undefined || members().includes(member)) return undefined;
+  return `unknown member ${member}: the members are ${members().join(', ') || '(none)'}`;
+}
+
+function listDocument({ sessions: entries, total, silentWorkers }: SessionList, now: Instant): SessionsDocument {
+  return {
+    total,
+    left_out: total - entries.length,
+    silent_workers: silentWorkers,
+    sessions: entries.map((entry) => sessionDocument(entry, now)),
+  };
+}
+
+function sessionDocument(entry: SessionEntry, now: Instant): SessionDocument {
+  return {
+    id: entry.id,
+    pool: entry.pool,
+    member: entry.member ?? null,
+    client: entry.client,
+    listener: entry.listener,
+    user: entry.user ?? null,
+    database: entry.database ?? null,
+    application: entry.application ?? null,
+    state: entry.state,
+    activity: entry.activity ?? null,
+    tls: entry.tls ?? null,
+    opaque: entry.tls === 'passthrough',
+    age_seconds: seconds(now - entry.acceptedAt),
+    state_seconds: seconds(now - entry.stateSince),
+    held_seconds: entry.heldMs === undefined ? null : seconds(entry.heldMs),
+    to_backend_bytes: entry.toBackendBytes,
+    to_client_bytes: entry.toClientBytes,
+  };
+}
+
+/** Workers have their own clocks, whose instants may be a little ahead. */
+function seconds(ms: number): number {
+  return Math.max(0, Math.round(ms) / 1000);
+}
+
+const STATEMENTS: Readonly<Record<StatementEnd, string>> = {
+  none: 'no statement was running',
+  cancel_sent: 'a statement was running: its server is asked to cancel it',
+  not_cancelled:
+    'the stream or its cancel key is unknown: a statement that still runs ends when its server notices that the ' +
+    'client is gone (at its next write, or by client_connection_check_interval)',
+};
+
+function killed(id: string, result: KillResult, now: Instant): Answer {
+  switch (result.kind) {
+    case 'killed':
+      return json(200, {
+        killed: sessionDocument(result.session, now),
+        client_told: result.isClientTold,
+        statement: result.statement,
+        note: STATEMENTS[result.statement],
+      });
+    case 'unknown':
+      return failure(404, `no session ${id}: it has ended, or never existed`);
+    case 'silent_worker':
+      return failure(503, `worker ${result.worker} does not answer: session ${id} may still live`);
+  }
+}
