@@ -57,6 +57,7 @@ export function createClusterAccess(
       reader,
       write: createWrite(access),
       hasCredentials: cluster.api.auth !== undefined,
+      wallClock: () => Date.now(),
     });
   };
   let control: Promise<ClusterControl> | undefined;

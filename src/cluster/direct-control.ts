@@ -18,8 +18,10 @@ import type {
   Reading,
 } from './control.ts';
 import { resultOf } from './operation-words.ts';
+import { wrongOrder } from './restart-order.ts';
 import { clusterTargets, targetsOf } from './targets.ts';
-import type { FoundCluster, Target } from './targets.ts';
+import type { FoundCluster, Target, Targets } from './targets.ts';
+import { whyInvalid } from './valid-operation.ts';
 
 export interface DirectControlOptions {
   /** The source until an API has answered. */
@@ -29,6 +31,8 @@ export interface DirectControlOptions {
   readonly reader: Pick<DocumentReader, 'readHistory' | 'readConfig' | 'readRestartState'>;
   readonly write: Write;
   readonly hasCredentials: boolean;
+  /** Milliseconds since the epoch. */
+  readonly wallClock: () => number;
 }
 
 /** For one document. Milliseconds. */
@@ -53,7 +57,7 @@ export class DirectControl implements ClusterControl {
     const found = await this.#options.find();
     if (found.kind === 'failed') return { kind: 'unreadable', why: found.why };
     this.#source = found.from.url;
-    return { kind: 'read', value: reportOf({ ...found, restarts: await this.#ownReports(found.members) }) };
+    return { kind: 'read', value: await this.#reportOf(found) };
   };
 
   readonly history = (): Promise<Reading<readonly HistoryEntry[]>> =>
@@ -69,7 +73,7 @@ export class DirectControl implements ClusterControl {
     });
 
   readonly plan = async (operation: ClusterOperation): Promise<Reading<PlannedRequest>> => {
-    const found = targetsOf(operation, await this.#options.find());
+    const found = await this.#targetsOf(operation);
     if (found.kind === 'none') return { kind: 'unreadable', why: found.why };
     const [{ api }] = found.targets;
     const { method, path, body } = requestOf(operation);
@@ -77,7 +81,7 @@ export class DirectControl implements ClusterControl {
   };
 
   readonly perform = async (operation: ClusterOperation): Promise<OperationResult> => {
-    const found = targetsOf(operation, await this.#options.find());
+    const found = await this.#targetsOf(operation);
     if (found.kind === 'none') return { kind: 'refused', text: found.why };
     const [first, ...others] = found.targets;
     let { result, isOver } = await this.#send(first, operation);
@@ -87,6 +91,23 @@ export class DirectControl implements ClusterControl {
     }
     return result;
   };
+
+  /** None where a rule forbids the operation. */
+  async #targetsOf(operation: ClusterOperation): Promise<Targets> {
+    const invalid = whyInvalid(operation, this.#options.wallClock());
+    if (invalid !== undefined) return { kind: 'none', why: invalid };
+    const found = await this.#options.find();
+    const targets = targetsOf(operation, found);
+    if (targets.kind === 'none' || found.kind === 'failed' || operation.kind !== 'restart') return targets;
+    // Until the time of a scheduled restart other members may have restarted.
+    if (operation.any_order === true || operation.schedule !== undefined) return targets;
+    const why = wrongOrder(await this.#reportOf(found), operation.member);
+    return why === undefined ? targets : { kind: 'none', why };
+  }
+
+  async #reportOf(found: Extract<FoundCluster, { kind: 'found' }>): Promise<ClusterReport> {
+    return reportOf({ ...found, restarts: await this.#ownReports(found.members) });
+  }
 
   /** `isOver`: this API has the request. Another one is asked only while it is certain that none has it. */
   async #send(

@@ -1,0 +1,90 @@
+// The parameters of PostgreSQL that need a restart: those with the context `postmaster`
+// (https://www.postgresql.org/docs/current/view-pg-settings.html). From `postgres --describe-config` of the versions 15
+// and 18. Other versions have others, and an extension's parameters are its own: such a parameter may need a restart.
+
+const RESTART = words(`
+  archive_mode autovacuum_freeze_max_age autovacuum_multixact_freeze_max_age autovacuum_worker_slots bonjour
+  bonjour_name cluster_name commit_timestamp_buffers data_directory data_sync_retry dynamic_shared_memory_type
+  event_source external_pid_file hba_file hot_standby huge_page_size huge_pages ident_file io_max_combine_limit
+  io_max_concurrency io_method jit_provider listen_addresses logging_collector max_active_replication_origins
+  max_connections max_files_per_process max_locks_per_transaction max_logical_replication_workers
+  max_notify_queue_pages max_pred_locks_per_transaction max_prepared_transactions max_replication_slots
+  max_wal_senders max_worker_processes min_dynamic_shared_memory multixact_member_buffers multixact_offset_buffers
+  notify_buffers old_snapshot_threshold port recovery_target recovery_target_action recovery_target_inclusive
+  recovery_target_lsn recovery_target_name recovery_target_time recovery_target_timeline recovery_target_xid
+  reserved_connections serializable_buffers shared_buffers shared_memory_type shared_preload_libraries
+  subtransaction_buffers superuser_reserved_connections track_activity_query_size track_commit_timestamp
+  transaction_buffers unix_socket_directories unix_socket_group unix_socket_permissions wal_buffers
+  wal_decode_buffer_size wal_level wal_log_hints
+`);
+
+const RELOAD = words(`
+  allow_alter_system archive_cleanup_command archive_command archive_library archive_timeout array_nulls
+  authentication_timeout autovacuum autovacuum_analyze_scale_factor autovacuum_analyze_threshold autovacuum_naptime
+  autovacuum_vacuum_cost_delay autovacuum_vacuum_cost_limit autovacuum_vacuum_insert_scale_factor
+  autovacuum_vacuum_insert_threshold autovacuum_vacuum_max_threshold autovacuum_vacuum_scale_factor
+  autovacuum_vacuum_threshold autovacuum_work_mem backend_flush_after backslash_quote bgwriter_delay
+  bgwriter_flush_after bgwriter_lru_maxpages bgwriter_lru_multiplier bytea_output check_function_bodies
+  checkpoint_completion_target checkpoint_flush_after checkpoint_timeout checkpoint_warning
+  client_connection_check_interval client_encoding client_min_messages commit_delay commit_siblings compute_query_id
+  constraint_exclusion cpu_index_tuple_cost cpu_operator_cost cpu_tuple_cost createrole_self_grant
+  cursor_tuple_fraction datestyle db_user_namespace deadlock_timeout debug_pretty_print debug_print_parse
+  debug_print_plan debug_print_rewritten default_statistics_target default_table_access_method default_tablespace
+  default_text_search_config default_toast_compression default_transaction_deferrable default_transaction_isolation
+  default_transaction_read_only dynamic_library_path effective_cache_size effective_io_concurrency
+  enable_async_append enable_bitmapscan enable_distinct_reordering enable_gathermerge enable_group_by_reordering
+  enable_hashagg enable_hashjoin enable_incremental_sort enable_indexonlyscan enable_indexscan enable_material
+  enable_memoize enable_mergejoin enable_nestloop enable_parallel_append enable_parallel_hash
+  enable_partition_pruning enable_partitionwise_aggregate enable_partitionwise_join enable_presorted_aggregate
+  enable_self_join_elimination enable_seqscan enable_sort enable_tidscan escape_string_warning event_triggers
+  exit_on_error extension_control_path extension_destdir extra_float_digits file_copy_method file_extend_method
+  from_collapse_limit fsync full_page_writes geqo geqo_effort geqo_generations geqo_pool_size geqo_seed
+  geqo_selection_bias geqo_threshold gin_fuzzy_search_limit gin_pending_list_limit gss_accept_delegation
+  hash_mem_multiplier hot_standby_feedback icu_validation_level idle_in_transaction_session_timeout
+  idle_replication_slot_timeout idle_session_timeout intervalstyle io_combine_limit io_workers jit jit_above_cost
+  jit_inline_above_cost jit_optimize_above_cost join_collapse_limit krb_caseins_users krb_server_keyfile lc_messages
+  lc_monetary lc_numeric lc_time lo_compat_privileges local_preload_libraries lock_timeout
+  log_autovacuum_min_duration log_checkpoints log_connections log_destination log_directory log_disconnections
+  log_duration log_error_verbosity log_executor_stats log_file_mode log_filename log_hostname log_line_prefix
+  log_lock_failures log_lock_waits log_min_duration_sample log_min_duration_statement log_min_error_statement
+  log_min_messages log_parameter_max_length log_parameter_max_length_on_error log_parser_stats log_planner_stats
+  log_recovery_conflict_waits log_replication_commands log_rotation_age log_rotation_size
+  log_startup_progress_interval log_statement log_statement_sample_rate log_statement_stats log_temp_files
+  log_timezone log_transaction_sample_rate log_truncate_on_rotation logical_decoding_work_mem
+  maintenance_io_concurrency maintenance_work_mem max_parallel_apply_workers_per_subscription
+  max_parallel_maintenance_workers max_parallel_workers max_parallel_workers_per_gather max_pred_locks_per_page
+  max_pred_locks_per_relation max_slot_wal_keep_size max_stack_depth max_standby_archive_delay
+  max_standby_streaming_delay max_sync_workers_per_subscription max_wal_size md5_password_warnings
+  min_parallel_index_scan_size min_parallel_table_scan_size min_wal_size oauth_validator_libraries
+  parallel_leader_participation parallel_setup_cost parallel_tuple_cost password_encryption plan_cache_mode
+  primary_conninfo primary_slot_name promote_trigger_file quote_all_identifiers random_page_cost
+  recovery_end_command recovery_init_sync_method recovery_min_apply_delay recovery_prefetch
+  recursive_worktable_factor restart_after_crash restore_command row_security scram_iterations search_path
+  seq_page_cost session_preload_libraries session_replication_role ssl ssl_ca_file ssl_cert_file ssl_ciphers
+  ssl_crl_dir ssl_crl_file ssl_dh_params_file ssl_ecdh_curve ssl_groups ssl_key_file ssl_max_protocol_version
+  ssl_min_protocol_version ssl_passphrase_command ssl_passphrase_command_supports_reload ssl_prefer_server_ciphers
+  ssl_tls13_ciphers standard_conforming_strings statement_timeout stats_fetch_consistency summarize_wal
+  sync_replication_slots synchronize_seqscans synchronized_standby_slots synchronous_commit
+  synchronous_standby_names syslog_facility syslog_ident syslog_sequence_numbers syslog_split_messages
+  tcp_keepalives_count tcp_keepalives_idle tcp_keepalives_interval tcp_user_timeout temp_buffers temp_file_limit
+  temp_tablespaces timezone timezone_abbreviations track_activities track_cost_delay_timing track_counts
+  track_functions track_io_timing track_wal_io_timing transaction_timeout transform_null_equals update_process_title
+  vacuum_buffer_usage_limit vacuum_cost_delay vacuum_cost_limit vacuum_cost_page_dirty vacuum_cost_page_hit
+  vacuum_cost_page_miss vacuum_defer_cleanup_age vacuum_failsafe_age vacuum_freeze_min_age vacuum_freeze_table_age
+  vacuum_max_eager_freeze_failure_rate vacuum_multixact_failsafe_age vacuum_multixact_freeze_min_age
+  vacuum_multixact_freeze_table_age vacuum_truncate wal_compression wal_init_zero wal_keep_size
+  wal_receiver_create_temp_slot wal_receiver_status_interval wal_receiver_timeout wal_recycle
+  wal_retrieve_retry_interval wal_sender_timeout wal_skip_threshold wal_summary_keep_time wal_sync_method
+  wal_writer_delay wal_writer_flush_after work_mem xmlbinary xmloption
+`);
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.split(/\s+/).filter((word) => word !== ''));
+}
+
+/** `maybe`: not known, or it depends on the version (`autovacuum_max_workers` needed one before PostgreSQL 18). */
+export function needsRestart(parameter: string): 'yes' | 'no' | 'maybe' {
+  const name = parameter.toLowerCase();
+  if (RESTART.has(name)) return 'yes';
+  return RELOAD.has(name) ? 'no' : 'maybe';
+}

@@ -1,0 +1,95 @@
+// The sentence for each status of the management API.
+import { describe, expect, test } from 'vitest';
+import type { ClusterOperation } from '../../../src/cluster/control.ts';
+import { resultOf } from '../../../src/cluster/operation-words.ts';
+
+const SWITCHOVER: ClusterOperation = { kind: 'switchover', leader: 'pg-1', candidate: 'pg-2' };
+const NOUN = 'the switchover from pg-1 to pg-2';
+
+function answered(status: number, reason = '', operation = SWITCHOVER, document?: Record<string, unknown>) {
+  return resultOf({
+    operation,
+    by: 'pg-1',
+    answer: { kind: 'answered', status, reason, document },
+    hasCredentials: false,
+  });
+}
+
+test.each<[number, string, string]>([
+  [200, 'done', `Done: ${NOUN}. pg-1 answered: so it is`],
+  [202, 'scheduled', `Scheduled: ${NOUN}. pg-1 answered: so it is`],
+  [400, 'invalid', `pg-1 rejected the request for ${NOUN} as invalid (status 400). pg-1 answered: so it is`],
+  [401, 'unauthorized', `pg-1 requires credentials for ${NOUN} (status 401): set cluster.api.auth.`],
+  [403, 'unauthorized', `pg-1 does not allow ${NOUN} from here (status 403): its API has an allowlist`],
+  [404, 'precondition', `Not possible now: ${NOUN} (status 404). pg-1 answered: so it is`],
+  [409, 'precondition', `Not possible now: ${NOUN} (status 409).`],
+  [412, 'precondition', `Not possible now: ${NOUN} (status 412). pg-1 answered: so it is`],
+  [422, 'invalid', `as invalid (status 422)`],
+  [500, 'failed', `Failed: ${NOUN} (status 500).`],
+  [502, 'failed', `Failed: ${NOUN} (status 502).`],
+  [503, 'failed', `Failed: ${NOUN} (status 503). pg-1 answered: so it is`],
+  [302, 'unexpected', `pg-1 answered ${NOUN} with status 302, which is unexpected.`],
+  [418, 'unexpected', `pg-1 answered ${NOUN} with status 418, which is unexpected.`],
+])('%i', (status, kind, text) => {
+  const result = answered(status, 'so it is');
+  expect(result.kind).toBe(kind);
+  expect(result.text).toContain(text);
+  expect(result).toMatchObject({ reason: 'so it is', ...(status >= 300 ? { status } : {}) });
+});
+
+test('without a reason of the member the sentence ends', () => {
+  expect(answered(412).text).toBe(`Not possible now: ${NOUN} (status 412).`);
+});
+
+test('credentials that are configured were not accepted', () => {
+  const answer = { kind: 'answered', status: 401, reason: '', document: undefined } as const;
+  const { text } = resultOf({ operation: SWITCHOVER, by: 'pg-1', answer, hasCredentials: true });
+  expect(text).toContain('did not accept the credentials of cluster.api.auth');
+});
+
+const noAnswer = (isSent: boolean) =>
+  resultOf({
+    operation: SWITCHOVER,
+    by: 'pg-1',
+    answer: { kind: 'no_answer', why: 'connection refused', isSent },
+    hasCredentials: false,
+  });
+
+describe('no answer', () => {
+  test('to a request that was not sent', () => {
+    expect(noAnswer(false)).toEqual({
+      kind: 'no_answer',
+      text: `pg-1 could not be asked for ${NOUN}: connection refused. No request was sent.`,
+      may_have_happened: false,
+    });
+  });
+
+  test('to a request that may be under way', () => {
+    expect(noAnswer(true)).toMatchObject({ may_have_happened: true });
+    expect(noAnswer(true).text).toContain('may be under way: look at the cluster before you send it again');
+  });
+});
+
+describe('a change of the configuration', () => {
+  const patch: ClusterOperation = { kind: 'patch_config', changes: { ttl: 40 } };
+
+  test('has the resulting configuration and not its text', () => {
+    expect(answered(200, '{"ttl": 40}', patch, { ttl: 40 })).toEqual({
+      kind: 'done',
+      text: 'Done: the change of the configuration.',
+      reason: '',
+      config: { ttl: 40 },
+    });
+  });
+
+  test('without it is unexpected', () => {
+    expect(answered(200, 'ok', patch)).toMatchObject({ kind: 'unexpected', reason: 'ok' });
+  });
+});
+
+test('a reload is accepted, and a reinitialization has started', () => {
+  expect(answered(202, '', { kind: 'reload', member: 'pg-2' }).text).toBe('Accepted: the reload of pg-2.');
+  expect(answered(200, '', { kind: 'reinitialize', member: 'pg-2' }).text).toBe(
+    'Started: the reinitialization of pg-2.',
+  );
+});
