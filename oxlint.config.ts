@@ -31,6 +31,7 @@ const ROOMS: Record<string, Room> = {
   config: { may: ['model'], libraries: ['yaml'] },
   telemetry: { may: ['model', 'core', 'reports'], libraries: ['pino', 'pino-pretty', 'prom-client'] },
   admin: { may: ['model', 'core', 'reports', 'cluster', 'config'], only: ['config', 'closest'] },
+  console: { may: ['model', 'core', 'reports', 'wire', 'admin'] },
   systemd: { may: ['model', 'core', 'reports'] },
   cli: { may: ['model', 'core', 'reports', 'config', 'telemetry', 'cluster'], libraries: ['commander', 'cli-table3'] },
   sandbox: { may: ['patroni'], libraries: LIBRARIES },

@@ -5,7 +5,6 @@ import type * as Http from 'node:http';
 import { createRequire } from 'node:module';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { addressText } from '../model/member.ts';
 import type { Address } from '../model/member.ts';
 import { failure } from './answer.ts';
 import { whyNotHere } from './callers.ts';
@@ -15,6 +14,8 @@ import { endpointsOf } from './endpoints/endpoints.ts';
 import type { EndpointsOptions } from './endpoints/endpoints.ts';
 import type { Exclusion } from './exclusion.ts';
 import { jsonBodyOf } from './json-body.ts';
+import { listen } from './listen.ts';
+import type { Listening } from './listen.ts';
 import { whyNotAllowed } from './permission.ts';
 import type { Token } from './permission.ts';
 import { find } from './router.ts';
@@ -30,11 +31,6 @@ export interface AdminOptions extends EndpointsOptions {
   /** Of the operations on the cluster, those by other ways included. */
   readonly exclusion: Exclusion;
 }
-
-export type Listening =
-  | { readonly kind: 'listening'; readonly address: Address }
-  /** `detail` names the address: `admin.address 127.0.0.1:8432 is already in use`. */
-  | { readonly kind: 'failed'; readonly detail: string };
 
 export interface Admin {
   readonly listen: () => Promise<Listening>;
@@ -67,7 +63,10 @@ export function createAdmin(options: AdminOptions): Admin {
   // For a client that does not read.
   server.setTimeout(2 * DEADLINE_MS);
   server.on('clientError', refuse);
-  return { listen: () => listen(server, options.address), close: () => close(server, dispatch.streams) };
+  return {
+    listen: () => listen(server, options.address, 'admin.address'),
+    close: () => close(server, dispatch.streams),
+  };
 }
 
 interface Dispatch extends AdminOptions {
@@ -152,32 +151,6 @@ function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
     'connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-}
-
-function listen(server: Server, address: Address): Promise<Listening> {
-  return new Promise((resolve) => {
-    const fail = (error: NodeJS.ErrnoException): void => resolve({ kind: 'failed', detail: whyNot(address, error) });
-    server.once('error', fail);
-    server.listen({ host: address.host, port: address.port }, () => {
-      server.off('error', fail);
-      server.on('error', () => {});
-      const bound = server.address();
-      const port = typeof bound === 'object' && bound !== null ? bound.port : address.port;
-      resolve({ kind: 'listening', address: { host: address.host, port } });
-    });
-  });
-}
-
-const LISTEN_FAILURES: ReadonlyMap<string, string> = new Map([
-  ['EADDRINUSE', 'is already in use'],
-  ['EADDRNOTAVAIL', 'is not an address of this host'],
-  ['EACCES', 'needs a permission that this process lacks'],
-]);
-
-function whyNot(address: Address, error: NodeJS.ErrnoException): string {
-  const where = `admin.address ${addressText(address)}`;
-  const reason = LISTEN_FAILURES.get(error.code ?? '') ?? `cannot be used: ${error.message}`;
-  return `${where} ${reason}`;
 }
 
 function close(server: Server, streams: Streams): Promise<void> {

@@ -163,6 +163,8 @@ export interface SessionsDocument {
   readonly by_fallback: number;
   /** Members in slow start, with the current fraction of their weight. */
   readonly slow_start?: Readonly<Record<MemberName, number>>;
+  /** Time that the client has waited for a member that waits longest now. Absent while nobody waits. */
+  readonly longest_wait_seconds?: number;
   readonly accepted: number;
   readonly closed: number;
   readonly to_backend_bytes: number;

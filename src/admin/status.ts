@@ -196,7 +196,7 @@ function poolStatus(
     exclusive: pool.exclusive,
     route: routeDocument(route, since === undefined ? {} : { for_seconds: seconds(now - since) }),
     why: describeRoute(route),
-    sessions: counts === undefined ? null : sessionsDocument(counts),
+    sessions: counts === undefined ? null : sessionsDocument(counts, now),
   };
 }
 
@@ -221,13 +221,14 @@ function targetDocument({ member, address, weight, isFar }: Target): TargetDocum
   return { name: member, address: addressText(address), ...part, ...(isFar ? { far: isFar } : {}) };
 }
 
-function sessionsDocument(counts: PoolCounts): SessionsDocument {
-  const { ramping = new Map() } = counts;
+function sessionsDocument(counts: PoolCounts, now: Instant): SessionsDocument {
+  const { ramping = new Map(), heldSince } = counts;
   return {
     by_state: counts.states,
     by_member: Object.fromEntries(counts.members),
     by_fallback: counts.fallbackSessions,
     ...(ramping.size === 0 ? {} : { slow_start: Object.fromEntries(ramping) }),
+    ...(heldSince === undefined ? {} : { longest_wait_seconds: seconds(now - heldSince) }),
     accepted: counts.accepted,
     closed: counts.closed,
     to_backend_bytes: counts.toBackendBytes,

@@ -5,9 +5,13 @@ import { createAdmin } from '../admin/server.ts';
 import type { Admin } from '../admin/server.ts';
 import { buildStatus } from '../admin/status.ts';
 import type { OpenFilesStatus, Readiness } from '../admin/status.ts';
+import type { Token } from '../admin/permission.ts';
 import type { StatusDocument } from '../admin/status-document.ts';
 import { readAdminToken } from '../config/files/admin-token.ts';
 import type { Config } from '../config/config.ts';
+import type { ListedSetting } from '../config/reference/settings.ts';
+import { createConsoleOf } from './console.ts';
+import type { ConsoleControl } from './console.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { Monitor } from '../monitor/monitor.ts';
 import type { Proxy } from '../proxy/proxy.ts';
@@ -33,17 +37,19 @@ export interface AdminParts {
   readonly reload: OperationsOptions['reload'];
 }
 
-export function createAdminOf(parts: AdminParts): Admin {
+export function createAdminOf(parts: AdminParts): { readonly admin: Admin; readonly console: ConsoleControl } {
   const { running, monitor, proxy, metrics, load, reload, log } = parts;
   const readiness = (): Readiness => readinessOf(parts.isStopping(), monitor.table().complete, proxy.trouble());
-  return createAdmin({
+  const status = (): Promise<StatusDocument> => statusOf(parts, readiness);
+  const token = (): Promise<Token> => readAdminToken(running.config.admin);
+  const admin = createAdmin({
     address: running.config.admin.address,
     allowedHosts: () => running.config.admin.allowedHosts,
-    status: () => statusOf(parts, readiness),
+    status,
     readiness,
     metrics: () => proxy.gather().then(() => metrics.text()),
     metricsContentType: metrics.contentType,
-    token: () => readAdminToken(running.config.admin),
+    token,
     exclusion: createExclusion(),
     events: parts.events,
     cluster: () => running.access.control(),
@@ -56,6 +62,12 @@ export function createAdminOf(parts: AdminParts): Admin {
     },
     operations: createOperations({ monitor, load, log, reload }),
   });
+  const settings = async (): Promise<readonly ListedSetting[]> => {
+    const { listedSettings } = await import('../config/reference/settings.ts');
+    return listedSettings(running.config);
+  };
+  const sources = { version: parts.version, status, settings };
+  return { admin, console: createConsoleOf({ address: running.config.admin.console, sources, token }) };
 }
 
 async function statusOf(parts: AdminParts, readiness: () => Readiness): Promise<StatusDocument> {

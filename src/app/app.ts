@@ -8,6 +8,7 @@ import { createClusterAccess } from './cluster-access.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import { readAdminToken } from '../config/files/admin-token.ts';
 import type { Config } from '../config/config.ts';
+import type { ConsoleControl } from './console.ts';
 import type { ClusterConfig } from '../model/cluster-config.ts';
 import type { Loaded } from '../config/load.ts';
 import type { MonitorEvent } from '../reports/events.ts';
@@ -120,7 +121,7 @@ export function createApp(options: AppOptions): App {
     descriptors: files.descriptors,
   });
 
-  const admin = createAdminOf({
+  const { admin, console } = createAdminOf({
     version: options.version,
     clock,
     startedAt,
@@ -144,10 +145,11 @@ export function createApp(options: AppOptions): App {
     monitor.stop();
     running.access.close();
     await admin.close();
+    await console.close();
     recorder.stop();
   };
   const start = async (): Promise<Started> => {
-    const started = await listenAll(config, { admin, descriptors: files.descriptors }, proxy, log);
+    const started = await listenAll(config, { admin, console, descriptors: files.descriptors }, proxy, log);
     if (started.kind === 'failed') await stop();
     else monitor.start();
     return started;
@@ -230,19 +232,28 @@ async function emptied(proxy: Proxy, policy: ShutdownPolicy, grace: Grace): Prom
 
 interface Control {
   readonly admin: Admin;
+  readonly console: ConsoleControl;
   readonly descriptors: DescriptorBudget | undefined;
 }
 
-async function listenAll(config: Config, { admin, descriptors }: Control, proxy: Proxy, log: Log): Promise<Started> {
+async function listenAll(
+  config: Config,
+  { admin, console, descriptors }: Control,
+  proxy: Proxy,
+  log: Log,
+): Promise<Started> {
   const why = tooFewDescriptors(descriptors, config.client, processCount(config), log);
   if (why !== undefined) return { kind: 'failed', why };
   const token = await readAdminToken(config.admin);
   if (token.kind === 'unusable') log.warn({ event: 'token_unusable' }, `operations are disabled: ${token.why}`);
   const own = await admin.listen();
   if (own.kind === 'failed') return { kind: 'failed', why: own.detail };
+  const asked = await console.listen();
+  if (asked?.kind === 'failed') return { kind: 'failed', why: asked.detail };
   const bound = await proxy.listen();
   if (bound.kind === 'failed') return { kind: 'failed', why: bound.message };
   const listeners = [...bound.listeners, { pool: 'admin', address: own.address }];
+  if (asked !== undefined) listeners.push({ pool: 'console', address: asked.address });
   tellListeners(log, { added: listeners, removed: [] });
   return { kind: 'started', listeners };
 }

@@ -42,6 +42,7 @@ export function assemble(file: CompleteFile, origins: Origins): Config {
       allowedHosts: admin.allowed_hosts,
       token: admin.token,
       tokenFile: admin.token_file,
+      console: admin.console.address,
     },
     log: file.log,
     file,

@@ -29,7 +29,7 @@ export function reconfigured(before: Config, after: Config): Reconfiguration {
     listeners: wanted.listeners.map((listener) => asBound(running.listeners, listener)),
     relay: running.relay,
     workers: running.workers,
-    admin: { ...wanted.admin, address: running.admin.address },
+    admin: { ...wanted.admin, address: running.admin.address, console: running.admin.console },
     log: { ...wanted.log, format: running.log.format },
   };
   return {
@@ -50,7 +50,7 @@ function asBound(running: readonly Listener[], wanted: Listener): Listener {
 /** The origins of the values in effect: those of a key that needs a restart stay. */
 function originsBetween(before: Config, after: Config): Origins {
   const isKept = (path: string): boolean =>
-    ['relay', 'workers', 'admin.address', 'log.format'].includes(path) ||
+    ['relay', 'workers', 'admin.address', 'admin.console.address', 'log.format'].includes(path) ||
     (path.startsWith('cluster.') && before.cluster.scope !== after.cluster.scope);
   const shared = after.file.listeners.flatMap(
     ({ address }, i): readonly (readonly [string, WrittenAt | undefined])[] => {

@@ -23,6 +23,8 @@ export interface AdminConfig {
   readonly allowedHosts: readonly string[];
   readonly token: string | undefined;
   readonly tokenFile: string | undefined;
+  /** Where the console in the PostgreSQL protocol listens. Undefined: it is off. */
+  readonly console: Address | undefined;
 }
 
 export interface Config extends RoutingPolicy {

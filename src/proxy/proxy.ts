@@ -339,6 +339,11 @@ class RunningProxy implements LocalProxy {
     const pool = this.#policy.pool(name);
     return pool === undefined
       ? counts
-      : { ...counts, ramping: this.#picker.ramping(pool), degradedSince: this.#degraded.since(name) };
+      : {
+          ...counts,
+          ramping: this.#picker.ramping(pool),
+          degradedSince: this.#degraded.since(name),
+          heldSince: this.#holdQueue.longestSince(name),
+        };
   }
 }

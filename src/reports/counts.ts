@@ -31,6 +31,8 @@ export interface PoolCounts {
   readonly ramping?: ReadonlyMap<MemberName, number>;
   /** Since when the fallback, or lagging members, serve the pool. Absent: they do not. */
   readonly degradedSince?: Instant | undefined;
+  /** The start of the longest wait for a member that is not over. Absent: nobody waits. */
+  readonly heldSince?: Instant | undefined;
   /** Connections since the start, counted at the pool of their listener. */
   readonly accepted: number;
   /** Counted at the pool that they asked for. Over all pools: accepted = closed + the sum of `states`. */

@@ -2,8 +2,10 @@
 // and the TLS alert for a client that begins TLS without a request. A NUL in outside text becomes a space, so it stays
 // in its field.
 
-/** One error as a client sees it. The severity is always FATAL: the session ends with it. */
+/** One error as a client sees it. */
 export interface ErrorFields {
+  /** FATAL, the default: the session ends with it. ERROR: the statement ends with it. */
+  readonly severity?: 'FATAL' | 'ERROR';
   /** Five characters. */
   readonly sqlState: string;
   readonly message: string;
@@ -24,7 +26,8 @@ export const TLS_ALERT = Uint8Array.of(0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x50)
 const LONGEST_TEXT = 4_000;
 
 export function encodeErrorResponse(fields: ErrorFields): Uint8Array {
-  const parts: string[] = [field('S', 'FATAL'), field('V', 'FATAL'), field('C', fields.sqlState)];
+  const { severity = 'FATAL' } = fields;
+  const parts: string[] = [field('S', severity), field('V', severity), field('C', fields.sqlState)];
   parts.push(field('M', fields.message));
   if (fields.detail !== undefined) parts.push(field('D', fields.detail));
   if (fields.hint !== undefined) parts.push(field('H', fields.hint));

@@ -113,6 +113,7 @@ function sumOfCounts(all: readonly Counts[]): Counts {
 function sumOfPool(pools: readonly PoolCounts[]): PoolCounts {
   const total = (count: (one: PoolCounts) => number): number => pools.reduce((sum, one) => sum + count(one), 0);
   const since = pools.flatMap(({ degradedSince }) => degradedSince ?? []);
+  const held = pools.flatMap(({ heldSince }) => heldSince ?? []);
   const ramping = new Map(pools.flatMap((one) => [...(one.ramping ?? [])]));
   return {
     states: {
@@ -126,6 +127,7 @@ function sumOfPool(pools: readonly PoolCounts[]): PoolCounts {
     fallbackSessions: total(({ fallbackSessions }) => fallbackSessions),
     ...(ramping.size === 0 ? {} : { ramping }),
     ...(since.length === 0 ? {} : { degradedSince: Math.min(...since) }),
+    ...(held.length === 0 ? {} : { heldSince: Math.min(...held) }),
     accepted: total(({ accepted }) => accepted),
     closed: total(({ closed }) => closed),
     toBackendBytes: total(({ toBackendBytes }) => toBackendBytes),

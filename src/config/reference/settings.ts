@@ -5,7 +5,7 @@ import type { Path } from '../fault.ts';
 import { complete, DEFAULT_POOLS, derivedFrom, withDefaults } from '../schema/defaults.ts';
 import type { CompleteFile } from '../schema/defaults.ts';
 import { parse } from '../schema/parse.ts';
-import { isSecret } from '../schema/shape.ts';
+import { isSecret, needsRestart } from '../schema/shape.ts';
 import { leavesOf } from '../source/origins.ts';
 import type { WrittenAt } from '../source/origins.ts';
 import { childOf, setAt, valueAt } from '../source/tree.ts';
@@ -63,6 +63,35 @@ export function configDocument({ file, origins }: Config, onlyChanged = false): 
   const changed = settings.filter((one) => one.changed);
   const keys = new Set(changed.map(({ key }) => key));
   return { api_version: 1, settings: changed, configuration: part(effective, (key) => keys.has(key)) };
+}
+
+/** One value as text. */
+export interface ListedSetting {
+  readonly key: string;
+  readonly value: string;
+  /** Null: it has none, or depends on other keys. */
+  readonly default: string | null;
+  /** A reload changes it. */
+  readonly changeable: boolean;
+}
+
+/** The same settings as a list of texts, without secrets. */
+export function listedSettings(config: Config): readonly ListedSetting[] {
+  const usual = usualValues(config.file);
+  const paths = new Map(leavesOf([], writtenForm(config.file)).map((path) => [formatPath(path), path]));
+  return configDocument(config).settings.map(({ key, value, redacted, origin }) => {
+    const standard = origin.kind === 'derived' ? undefined : usual(key);
+    return {
+      key,
+      value: redacted === true ? '(not shown)' : settingText(value),
+      default: standard === undefined ? null : settingText(JSON.parse(standard)),
+      changeable: !needsRestart(paths.get(key) ?? []),
+    };
+  });
+}
+
+function settingText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function part(whole: Tree, isShown: (key: string) => boolean): Tree {

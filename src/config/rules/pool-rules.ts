@@ -89,6 +89,8 @@ export function listenerRules({ listeners, pools, admin }: ParsedFile): readonly
     address,
   }));
   places.push({ path: ['admin', 'address'], address: admin.address });
+  const console = admin.console.address;
+  if (console !== undefined) places.push({ path: ['admin', 'console', 'address'], address: console });
   for (const [i, { pool }] of listeners.entries()) {
     if (!Object.hasOwn(pools, pool)) faults.push(error(unknownPool(pool, pools), ['listeners', i, 'pool'], ['pools']));
   }

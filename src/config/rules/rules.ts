@@ -36,11 +36,19 @@ export function checkRules(parsed: ParsedFile, { now, ...readers }: Means): read
   ];
 }
 
-function adminRules({ admin }: ParsedFile): readonly Fault[] {
-  if (admin.token === undefined || admin.token_file === undefined) return [];
-  return [
-    error('token and token_file both give the token: give one of the two', ['admin', 'token_file'], ['admin', 'token']),
-  ];
+function adminRules({ admin: { token, token_file: file, console } }: ParsedFile): readonly Fault[] {
+  const faults: Fault[] = [];
+  if (token !== undefined && file !== undefined) {
+    const text = 'token and token_file both give the token: give one of the two';
+    faults.push(error(text, ['admin', 'token_file'], ['admin', 'token']));
+  }
+  const host = console.address?.host ?? '127.0.0.1';
+  const isLocal = /^127\.|^::1$|^localhost$/.test(host);
+  if (!isLocal && token === undefined && file === undefined) {
+    const text = 'other hosts cannot log in to the console without a token: give admin.token_file, or use loopback';
+    faults.push(warning(text, ['admin', 'console', 'address'], ['admin', 'token_file']));
+  }
+  return faults;
 }
 
 const NO_START =

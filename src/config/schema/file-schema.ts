@@ -165,6 +165,19 @@ const admin = z.strictObject({
     example: '/etc/pointsman/token',
     usual: 'operations are off',
   }),
+  console: key(
+    z
+      .strictObject({
+        address: key(
+          listenAddress.optional(),
+          `Host and port. Stay on loopback unless you trust the network: there is no TLS. Clients log in with the admin
+          token as password; without a token the console serves only clients on its own host.`,
+          { example: '127.0.0.1:6430', usual: 'the console is off', needsRestart: true },
+        ),
+      })
+      .prefault({}),
+    'A read-only console in the PostgreSQL protocol: `psql -h HOST -p PORT pointsman`, then `SHOW HELP`.',
+  ),
 });
 
 const log = z.strictObject({

@@ -88,6 +88,11 @@ export function isSecret(path: Path): boolean {
   return shapeAt(path)?.schema.isSecret === true;
 }
 
+/** True for a key that a reload leaves as it is. */
+export function needsRestart(path: Path): boolean {
+  return shapeAt(path)?.schema.needsRestart === true;
+}
+
 function knownKeys(path: Path): readonly string[] {
   const shape = shapeAt(path);
   return shape === undefined ? [] : alternatives(shape).flatMap((one) => [...one.properties.keys()]);

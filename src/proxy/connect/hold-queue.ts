@@ -46,6 +46,8 @@ export interface HoldQueueInputs {
 interface Entry {
   readonly client: HeldClient;
   readonly enteredAt: Instant;
+  /** The start of the client's first hold. */
+  readonly since: Instant;
   notBefore: Instant;
   outcome: HoldOutcome;
 }
@@ -107,7 +109,7 @@ export class HoldQueue {
     const waitMs = Math.min(since + policy.clientTimeoutMs - now, policy.outageTimeoutMs - lostForMs);
     if (waitMs <= 0) return { kind: 'refused', reason: 'hold_timeout', detail: 'no time left to wait' };
 
-    const entry: Entry = { client, enteredAt: now, notBefore: now + pauseMs, outcome: 'gave_up' };
+    const entry: Entry = { client, enteredAt: now, since, notBefore: now + pauseMs, outcome: 'gave_up' };
     const cancelDeadline = clock.schedule(waitMs, () => {
       entry.outcome = 'timeout';
       client.giveUp('hold_timeout');
@@ -141,6 +143,13 @@ export class HoldQueue {
       for (const entry of queue.entries) entry.notBefore = -Infinity;
       this.#pump(queue);
     }
+  }
+
+  /** The start of the longest wait that is not over; undefined while nobody waits for the pool. */
+  longestSince(pool: PoolName): Instant | undefined {
+    const entries = this.#queues.get(pool)?.entries;
+    if (entries === undefined || entries.size === 0) return undefined;
+    return [...entries].reduce((first, { since }) => Math.min(first, since), Infinity);
   }
 
   stop(): void {

@@ -36,7 +36,7 @@ describeUnless(missingForSandbox, 'a sandbox', () => {
     });
     const { hostname, port } = new URL(lab.admin);
     const address = { host: hostname, port: Number(port) };
-    const admin = { address, allowedHosts: [], token: TOKEN, tokenFile: undefined };
+    const admin = { address, allowedHosts: [], token: TOKEN, tokenFile: undefined, console: undefined };
     control = controlByAdmin({ address, isTls: false, admin });
   }, 60_000);
 

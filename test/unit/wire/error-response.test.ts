@@ -22,3 +22,8 @@ test('a NUL in a text cannot end its field', () => {
 test('a text without end is cut', () => {
   expect(encodeErrorResponse({ sqlState: '57P03', message: 'm', detail: 'x'.repeat(1e6) }).length).toBeLessThan(5_000);
 });
+
+test('the error of one statement is no end of the session', () => {
+  const bytes = Buffer.from(encodeErrorResponse({ severity: 'ERROR', sqlState: '42601', message: 'm' }));
+  expect(errorFields(bytes)).toEqual({ S: 'ERROR', V: 'ERROR', C: '42601', M: 'm' });
+});

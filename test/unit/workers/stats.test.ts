@@ -33,9 +33,13 @@ const relaying = (count: number): PoolCounts['states'] => ({ ...STATES, relaying
 test('counts are the sum of the last reports', () => {
   const stats = new WorkerStats();
   const told = { states: relaying(2), members: new Map([['pg-1', 2]]), accepted: 5, closed: 3, toClientBytes: 10 };
-  stats.update(1, aReport({ write: { ...told, accepted: 4 } }), 0);
-  stats.update(1, aReport({ write: told }), 0);
-  stats.update(2, aReport({ write: { ...told, degradedSince: 7 }, read: { accepted: 1, states: relaying(1) } }), 0);
+  stats.update(1, aReport({ write: { ...told, accepted: 4, heldSince: 3 } }), 0);
+  stats.update(1, aReport({ write: { ...told, heldSince: 9 } }), 0);
+  stats.update(
+    2,
+    aReport({ write: { ...told, degradedSince: 7, heldSince: 5 }, read: { accepted: 1, states: relaying(1) } }),
+    0,
+  );
   expect(stats.counts().get('write')).toEqual(
     aCount({
       states: relaying(4),
@@ -44,6 +48,7 @@ test('counts are the sum of the last reports', () => {
       closed: 6,
       toClientBytes: 20,
       degradedSince: 7,
+      heldSince: 5,
     }),
   );
   expect([stats.sessionsOf(1), stats.sessionsOf(2), stats.sessionsOf(3)]).toEqual([2, 3, 0]);

@@ -20,7 +20,11 @@ let control: ClusterControl;
 
 function controlAt(port: number, token: string | undefined): ClusterControl {
   const address = { host: '127.0.0.1', port };
-  return controlByAdmin({ address, isTls: false, admin: { address, allowedHosts: [], token, tokenFile: undefined } });
+  return controlByAdmin({
+    address,
+    isTls: false,
+    admin: { address, allowedHosts: [], token, tokenFile: undefined, console: undefined },
+  });
 }
 
 beforeEach(async () => {

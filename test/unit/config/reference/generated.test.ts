@@ -70,6 +70,7 @@ test('exactly the keys that a reload does not apply state this', () => {
     'relay: streams',
     'workers: 2',
     'admin: { address: 127.0.0.1:1 }',
+    'admin: { console: { address: 127.0.0.1:1 } }',
     'log: { format: json }',
   ];
   const held = after.flatMap((text) => reconfigured(before, configOf(load(text, SEEDS))).needsRestart);

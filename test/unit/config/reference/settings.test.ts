@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { reconfigured } from '../../../../src/config/changes.ts';
 import { loadConfig } from '../../../../src/config/load.ts';
 import { effectiveYaml } from '../../../../src/config/reference/effective.ts';
-import { configDocument } from '../../../../src/config/reference/settings.ts';
+import { configDocument, listedSettings } from '../../../../src/config/reference/settings.ts';
 import type { Setting } from '../../../../src/config/reference/settings.ts';
 import { configOf, load, SEEDS } from '../../../support/values/loading.ts';
 
@@ -105,4 +105,14 @@ test('after a reload each value has the origin of the value in effect', () => {
   expect(at('probe.timeout')).toMatchObject({ origin: { line: 4 } });
   expect(at('listeners[1].reuse_port')).toMatchObject({ value: true, origin: { line: 8 } });
   expect(at('listeners[0].reuse_port')).toMatchObject({ value: false, origin: { kind: 'default' } });
+});
+
+test('as a list of texts each setting has its default, and whether a reload changes it', () => {
+  const config = configOf(load(TEXT, { POINTSMAN_ADMIN_TOKEN: 'secret-secret-secret' }));
+  const listed = new Map(listedSettings(config).map(({ key, ...rest }) => [key, rest]));
+  expect(listed.get('probe.timeout')).toEqual({ value: '250ms', default: '800ms', changeable: true });
+  expect(listed.get('workers')).toEqual({ value: '1', default: '1', changeable: false });
+  expect(listed.get('client.max_handshakes')).toEqual({ value: '5000', default: null, changeable: true });
+  expect(listed.get('cluster.seeds')).toEqual({ value: '["http://pg1:8008"]', default: null, changeable: true });
+  expect(listed.get('admin.token')).toMatchObject({ value: '(not shown)', default: null });
 });

@@ -35,6 +35,10 @@ describe('rules between values', () => {
     ],
     ['admin: { address: "0.0.0.0:6433" }', 'admin.address: 0.0.0.0:6433 is already taken by listener 2'],
     [
+      'admin: { console: { address: 127.0.0.1:8432 } }',
+      'admin.console.address: 127.0.0.1:8432 is already taken by admin (127.0.0.1:8432)',
+    ],
+    [
       'cluster: { members: [{ name: a, api: http://a:1 }, { name: a, api: http://b:1 }] }',
       'cluster.members[1].name: a is already the name of another member',
     ],
@@ -94,4 +98,15 @@ listeners: [{ address: a:1, pool: c }]`;
     expect(load(text).kind).toBe('ok');
     expect(warningsOf(load(text))).toContain(expected);
   });
+});
+
+test.each([
+  ['0.0.0.0:6430', '', true],
+  ['10.0.0.1:6430', 'token_file: /a,', false],
+  ['10.0.0.1:6430', 'token: a-secret-of-at-least-16,', false],
+  ['127.0.0.1:6430', '', false],
+  ['[::1]:6430', '', false],
+])('a console at %s with "%s" is warned of: %s, because other hosts need a token', (address, token, isWarned) => {
+  const warnings = warningsOf(load(`admin: { ${token} console: { address: "${address}" } }`));
+  expect(warnings.includes('other hosts cannot log in to the console without a token')).toBe(isWarned);
 });

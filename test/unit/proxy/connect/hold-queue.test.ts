@@ -120,3 +120,17 @@ test('a pause ends when the route changes, and not on a decision for the same ro
   expect(released).toEqual([1]);
   holding.stop();
 });
+
+test('the longest wait is the one of the client that has waited longest, and ends with it', async () => {
+  const { clock, holding, enter } = start();
+  expect(holding.longestSince('write')).toBeUndefined();
+  const since = clock.now();
+  const first = enter(1, 0);
+  await clock.advance(500);
+  const second = enter(2, 0);
+  expect([holding.longestSince('write'), holding.longestSince('unknown')]).toEqual([since, undefined]);
+  if (first.kind === 'held') first.leave();
+  expect(holding.longestSince('write')).toBe(since + 500);
+  if (second.kind === 'held') second.leave();
+  expect(holding.longestSince('write')).toBeUndefined();
+});

@@ -1,0 +1,187 @@
+// One client's session, from its first byte to its last: bytes in, bytes out. Sockets and deadlines are the server's
+// (server.ts). The next message is read when the last one is answered and the client has taken the answer.
+import { encodeErrorResponse } from '../wire/error-response.ts';
+import type { ErrorFields } from '../wire/error-response.ts';
+import { BodyReader } from '../wire/client-messages.ts';
+import {
+  EMPTY_QUERY,
+  encodeCommandComplete,
+  encodeDataRow,
+  encodeParameterStatus,
+  encodeReadyForQuery,
+  encodeRowDescription,
+  joined,
+} from '../wire/server-messages.ts';
+import type { TransactionStatus, Value } from '../wire/server-messages.ts';
+import { answerTo } from './answer.ts';
+import type { Answer } from './answer.ts';
+import { Extended } from './extended.ts';
+import type { Prepared } from './extended.ts';
+import { Incoming, ProtocolViolation, required } from './incoming.ts';
+import type { Message } from './incoming.ts';
+import { logIn } from './login.ts';
+import type { Access, Send } from './login.ts';
+import { parametersOf } from './parameters.ts';
+import type { Parameters } from './parameters.ts';
+import type { ConsoleSources } from './shows/shows.ts';
+import { statementsOf } from './statements.ts';
+
+const MOST_STATEMENTS = 32;
+/** Rows that are encoded before the client has taken those before them. */
+const ROWS_AT_ONCE = 200;
+
+export interface ConversationOptions {
+  readonly sources: ConsoleSources;
+  /** The proof that a client needs, as it is at its login. */
+  readonly access: () => Promise<Access>;
+  /** Resolves when the client has taken enough of it. Rejects when it is gone. */
+  readonly send: Send;
+  readonly onLogin: () => void;
+}
+
+/** Resolves when nothing more is to be said. */
+export async function converse(chunks: AsyncIterable<Uint8Array>, options: ConversationOptions): Promise<void> {
+  const { send, access, sources, onLogin } = options;
+  const incoming = new Incoming(chunks);
+  try {
+    if (!(await logIn(incoming, send, access))) return;
+    onLogin();
+    await new Conversation(sources, send).run(incoming);
+  } catch (error) {
+    if (!(error instanceof ProtocolViolation)) throw error;
+    await send(encodeErrorResponse({ sqlState: '08P01', message: error.message }));
+  }
+}
+
+class Conversation {
+  readonly #sources: ConsoleSources;
+  readonly #send: Send;
+  readonly #parameters: Parameters;
+  readonly #extended: Extended;
+  #status: TransactionStatus = 'idle';
+  /** After an error in the extended protocol everything up to Sync is discarded. */
+  #isSkipping = false;
+
+  constructor(sources: ConsoleSources, send: Send) {
+    this.#sources = sources;
+    this.#send = send;
+    this.#parameters = parametersOf(sources.version);
+    this.#extended = new Extended({
+      send,
+      prepare: (query) => this.#prepare(query),
+      rowsOf: (prepared) => this.#rowsOf(prepared),
+      sendRows: (rows) => this.#sendRows(rows),
+      complete: (prepared) => this.#complete(prepared),
+    });
+  }
+
+  async run(incoming: Incoming): Promise<void> {
+    const told = [...this.#parameters].map(([name, value]) => encodeParameterStatus(name, value));
+    await this.#send(joined([...told, encodeReadyForQuery(this.#status)]));
+    for (let message = await incoming.message(); message !== undefined; message = await incoming.message()) {
+      if (message.type === 'X') return;
+      await this.#handle(message);
+    }
+  }
+
+  async #handle(message: Message): Promise<void> {
+    switch (message.type) {
+      case 'S':
+        this.#isSkipping = false;
+        if (this.#status === 'idle') this.#extended.endPortals();
+        return this.#ready();
+      case 'H':
+      // A driver sends these after the error that refused its COPY.
+      case 'c':
+      case 'd':
+      case 'f':
+        return undefined;
+      case 'Q':
+        return this.#query(required(new BodyReader(message.body).text()));
+      case 'F':
+        await this.#fail(unsupported('function calls are not supported'));
+        return this.#ready();
+      default:
+        return this.#handleExtended(message);
+    }
+  }
+
+  async #handleExtended(message: Message): Promise<void> {
+    if (this.#isSkipping) return;
+    const error = await this.#extended.handle(message).catch(errorOf);
+    if (error === undefined) return;
+    this.#isSkipping = true;
+    await this.#fail(error);
+  }
+
+  /** All statements up to the first error. */
+  async #query(query: string): Promise<void> {
+    this.#isSkipping = false;
+    const statements = statementsOf(query);
+    if (statements.length === 0) await this.#send(EMPTY_QUERY);
+    if (statements.length > MOST_STATEMENTS) await this.#fail(tooMany());
+    else {
+      for (const statement of statements) {
+        const answer = answerTo(statement, this.#parameters);
+        const error = answer.kind === 'error' ? answer.fields : await this.#run(answer).catch(errorOf);
+        if (error !== undefined) {
+          await this.#fail(error);
+          break;
+        }
+      }
+    }
+    await this.#ready();
+  }
+
+  async #run(answer: NonNullable<Prepared>): Promise<undefined> {
+    const rows = await this.#rowsOf(answer);
+    if (answer.kind === 'show') await this.#send(encodeRowDescription(answer.show.columns));
+    await this.#sendRows(rows);
+    await this.#complete(answer);
+  }
+
+  #prepare(query: string): Prepared | ErrorFields {
+    const [statement, second] = statementsOf(query);
+    if (second !== undefined) return { ...unsupported('a prepared statement is one statement'), sqlState: '42601' };
+    const answer: Answer | undefined = statement && answerTo(statement, this.#parameters);
+    return answer?.kind === 'error' ? answer.fields : answer;
+  }
+
+  async #rowsOf(prepared: NonNullable<Prepared>): Promise<readonly (readonly Value[])[]> {
+    return prepared.kind === 'show' ? (await prepared.show.read(this.#sources)).rows : [];
+  }
+
+  async #sendRows(rows: readonly (readonly Value[])[]): Promise<void> {
+    for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
+      await this.#send(joined(rows.slice(from, from + ROWS_AT_ONCE).map((row) => encodeDataRow(row))));
+    }
+  }
+
+  async #complete(prepared: NonNullable<Prepared>): Promise<void> {
+    if (prepared.kind === 'done') this.#status = prepared.status ?? this.#status;
+    await this.#send(encodeCommandComplete(prepared.kind === 'done' ? prepared.tag : 'SHOW'));
+  }
+
+  async #fail(fields: ErrorFields): Promise<void> {
+    await this.#send(encodeErrorResponse(fields));
+  }
+
+  async #ready(): Promise<void> {
+    await this.#send(encodeReadyForQuery(this.#status));
+  }
+}
+
+function unsupported(message: string): ErrorFields {
+  return { severity: 'ERROR', sqlState: '0A000', message };
+}
+
+function tooMany(): ErrorFields {
+  return { ...unsupported(`more than ${MOST_STATEMENTS} statements in one query`), sqlState: '54000' };
+}
+
+/** Of a statement that could not be answered. */
+function errorOf(error: unknown): ErrorFields {
+  if (error instanceof ProtocolViolation) throw error;
+  const message = error instanceof Error ? error.message : String(error);
+  return { severity: 'ERROR', sqlState: 'XX000', message };
+}

@@ -1,0 +1,134 @@
+// From the first packet of a client to the end of its login: encryption declined, the startup message checked, the
+// token proven.
+import { encodeErrorResponse, NOT_SUPPORTED, TLS_ALERT } from '../wire/error-response.ts';
+import type { ErrorFields } from '../wire/error-response.ts';
+import {
+  AUTHENTICATION_OK,
+  encodeNegotiateProtocolVersion,
+  encodeSaslContinue,
+  encodeSaslFinal,
+  encodeSaslMechanisms,
+} from '../wire/server-messages.ts';
+import { BodyReader } from '../wire/client-messages.ts';
+import { startupParameters } from '../wire/startup.ts';
+import { shown } from '../model/printable.ts';
+import type { Incoming, Message } from './incoming.ts';
+import { challenge, MECHANISM, proven } from './scram.ts';
+import type { Challenge, Verifier } from './scram.ts';
+
+/** The second name lets the tools for PgBouncer in without a change. */
+const DATABASES = ['pointsman', 'pgbouncer'];
+/** One for TLS, one for GSS, the startup message. */
+const MOST_PACKETS = 3;
+
+export type Send = (bytes: Uint8Array) => Promise<void>;
+
+/** How a client proves that it may read. */
+export type Access =
+  | { readonly kind: 'open' }
+  | { readonly kind: 'token'; readonly verifier: Verifier }
+  | { readonly kind: 'closed'; readonly why: string; readonly hint: string };
+
+/** Where HTTP is spoken, for a client that took the one port for the other. */
+const HTTP_ANSWER = [
+  'HTTP/1.1 400 Bad Request',
+  'content-type: text/plain; charset=utf-8',
+  'connection: close',
+  '',
+  'this port is the console, which speaks the PostgreSQL protocol: psql -h HOST -p PORT pointsman.',
+  'HTTP is on admin.address.',
+  '',
+].join('\r\n');
+
+/** True: logged in. False: the client has its answer, and nothing more is said. */
+export async function logIn(incoming: Incoming, send: Send, accessNow: () => Promise<Access>): Promise<boolean> {
+  const startup = await startupOf(incoming, send);
+  if (startup === undefined) return false;
+  const { parameters, minor } = startup;
+  const database = parameters.get('database') ?? parameters.get('user') ?? '';
+  if (!DATABASES.includes(database)) {
+    const message = `database ${shown(database)} does not exist: this is the console of Pointsman`;
+    return refuse(send, { sqlState: '3D000', message, hint: 'Its database is pointsman.' });
+  }
+  const unknown = [...parameters.keys()].filter((name) => name.startsWith('_pq_.'));
+  if (minor > 0 || unknown.length > 0) await send(encodeNegotiateProtocolVersion(unknown));
+  const access = await accessNow();
+  if (access.kind === 'closed') {
+    return refuse(send, { sqlState: '28000', message: access.why, hint: access.hint });
+  }
+  if (access.kind === 'token' && !(await knowsToken(access.verifier, incoming, send))) return false;
+  await send(AUTHENTICATION_OK);
+  return true;
+}
+
+async function refuse(send: Send, fields: ErrorFields): Promise<false> {
+  await send(encodeErrorResponse(fields));
+  return false;
+}
+
+interface Startup {
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly minor: number;
+}
+
+async function startupOf(incoming: Incoming, send: Send): Promise<Startup | undefined> {
+  for (let packets = 0; packets < MOST_PACKETS; packets += 1) {
+    const opening = await incoming.opening();
+    if (opening === undefined || opening.kind === 'cancel_request') return undefined;
+    switch (opening.kind) {
+      case 'ssl_request':
+      case 'gssenc_request':
+        await send(NOT_SUPPORTED);
+        break;
+      case 'tls':
+        await send(TLS_ALERT);
+        return undefined;
+      case 'http':
+        await send(new TextEncoder().encode(HTTP_ANSWER));
+        return undefined;
+      case 'invalid':
+        await refuse(send, { sqlState: '08P01', message: opening.why });
+        return undefined;
+      case 'startup': {
+        const { major, minor, packet } = opening;
+        if (major === 3) return { parameters: startupParameters(packet), minor };
+        const message = `unsupported frontend protocol ${major}.${minor}: the console supports 3.0`;
+        await refuse(send, { sqlState: '0A000', message });
+        return undefined;
+      }
+    }
+  }
+  await refuse(send, { sqlState: '08P01', message: 'expected a startup message' });
+  return undefined;
+}
+
+const WRONG: ErrorFields = {
+  sqlState: '28P01',
+  message: 'password authentication failed',
+  hint: 'The password is the admin token (admin.token_file or POINTSMAN_ADMIN_TOKEN). Any user name will do.',
+};
+
+async function knowsToken(verifier: Verifier, incoming: Incoming, send: Send): Promise<boolean> {
+  await send(encodeSaslMechanisms([MECHANISM]));
+  const first = await incoming.message();
+  if (first === undefined) return false;
+  const sent = challengeOf(verifier, first);
+  if (sent === undefined) {
+    return refuse(send, { sqlState: '28000', message: `the console needs a password by ${MECHANISM}` });
+  }
+  await send(encodeSaslContinue(sent.message));
+  const final = await incoming.message();
+  if (final === undefined) return false;
+  const proof = final.type === 'p' ? proven(verifier, sent, new TextDecoder().decode(final.body)) : undefined;
+  if (proof === undefined) return refuse(send, WRONG);
+  await send(encodeSaslFinal(proof));
+  return true;
+}
+
+/** SASLInitialResponse: the mechanism, and the client's first message with its length. */
+function challengeOf(verifier: Verifier, { type, body }: Message): Challenge | undefined {
+  const reader = new BodyReader(body);
+  if (type !== 'p' || reader.text() !== MECHANISM) return undefined;
+  const data = reader.bytes(reader.int32() ?? -1);
+  return data === undefined ? undefined : challenge(verifier, new TextDecoder().decode(data));
+}

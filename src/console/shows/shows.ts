@@ -1,0 +1,57 @@
+// Every SHOW by its name: its columns, which are known in advance, and how its rows are read.
+import type { StatusDocument } from '../../admin/status-document.ts';
+import type { Column } from '../../wire/server-messages.ts';
+import { tableOf, text } from '../table.ts';
+import type { Table } from '../table.ts';
+import { memberColumns, showMembers } from './members.ts';
+import { databaseColumns, listColumns, poolColumns, showDatabases, showLists, showPools } from './pools.ts';
+import { settingColumns, showConfig, showVersion, versionColumns } from './settings.ts';
+import type { Setting } from './settings.ts';
+import { showStats, showTotals, statsColumns, totalsColumns } from './stats.ts';
+
+/** The sources of everything that is shown. Each is called for the statement that needs it. */
+export interface ConsoleSources {
+  readonly version: string;
+  readonly status: () => Promise<StatusDocument>;
+  readonly settings: () => Promise<readonly Setting[]>;
+}
+
+export interface Show {
+  /** For SHOW HELP. */
+  readonly about: string;
+  readonly columns: readonly Column[];
+  readonly read: (sources: ConsoleSources) => Table | Promise<Table>;
+}
+
+const fromStatus = (about: string, columns: readonly Column[], show: (status: StatusDocument) => Table): Show => ({
+  about,
+  columns,
+  read: async ({ status }) => show(await status()),
+});
+
+const helpColumns = text<readonly [string, Show]>({
+  statement: ([name]) => `SHOW ${name}`,
+  shows: ([, { about }]) => about,
+});
+
+export const SHOWS: ReadonlyMap<string, Show> = new Map<string, Show>([
+  ['POOLS', fromStatus('clients and server connections of each pool, and its route', poolColumns, showPools)],
+  ['MEMBERS', fromStatus('the members of the cluster, and their standing in each pool', memberColumns, showMembers)],
+  ['STATS', fromStatus('bytes and connections of each pool since the start', statsColumns, showStats)],
+  ['STATS_TOTALS', fromStatus('the same without averages', totalsColumns, showTotals)],
+  ['DATABASES', fromStatus('where each pool routes to now', databaseColumns, showDatabases)],
+  ['LISTS', fromStatus('how many pools, clients, server connections and members there are', listColumns, showLists)],
+  [
+    'CONFIG',
+    {
+      about: 'the configuration in effect, without secrets',
+      columns: settingColumns,
+      read: async ({ settings }) => showConfig(await settings()),
+    },
+  ],
+  [
+    'VERSION',
+    { about: 'the version of Pointsman', columns: versionColumns, read: ({ version }) => showVersion(version) },
+  ],
+  ['HELP', { about: 'this list', columns: helpColumns, read: () => tableOf(helpColumns, [...SHOWS]) }],
+]);

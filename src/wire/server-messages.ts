@@ -1,0 +1,121 @@
+// Encodes the messages of a server (protocol, Message Formats), for the console. ErrorResponse has a file of its own,
+// which the data path uses. A NUL in outside text becomes a space, so it stays in its field.
+
+/** The object ids of pg_type. */
+export const TYPE_IDS = { text: 25, int4: 23, int8: 20, numeric: 1700 } as const;
+/** Bytes of a value; -1: of any length. */
+const TYPE_SIZES = { text: -1, int4: 4, int8: 8, numeric: -1 } as const;
+const ANY_MODIFIER = -1;
+
+export interface Column {
+  readonly name: string;
+  readonly type: keyof typeof TYPE_IDS;
+}
+
+/** A null is SQL's NULL. */
+export type Value = string | number | null;
+
+/** Within a transaction block, or outside. */
+export type TransactionStatus = 'idle' | 'in_transaction';
+
+const ENCODER = new TextEncoder();
+/** AuthenticationRequest: its codes. */
+const AUTHENTICATED = 0;
+const SASL = 10;
+const SASL_CONTINUE = 11;
+const SASL_FINAL = 12;
+
+export const AUTHENTICATION_OK = message('R', int32(AUTHENTICATED));
+export const EMPTY_QUERY = message('I');
+export const PARSE_COMPLETE = message('1');
+export const BIND_COMPLETE = message('2');
+export const CLOSE_COMPLETE = message('3');
+export const NO_DATA = message('n');
+export const PORTAL_SUSPENDED = message('s');
+/** Of a statement without parameters. */
+export const NO_PARAMETERS = message('t', int16(0));
+
+export function encodeSaslMechanisms(mechanisms: readonly string[]): Uint8Array {
+  return message('R', int32(SASL), ...mechanisms.map(cString), Uint8Array.of(0));
+}
+
+export function encodeSaslContinue(data: string): Uint8Array {
+  return message('R', int32(SASL_CONTINUE), ENCODER.encode(data));
+}
+
+export function encodeSaslFinal(data: string): Uint8Array {
+  return message('R', int32(SASL_FINAL), ENCODER.encode(data));
+}
+
+export function encodeParameterStatus(name: string, value: string): Uint8Array {
+  return message('S', cString(name), cString(value));
+}
+
+/** Protocol 3.0 is the newest; `unknown`: options of the startup message that the server does not know. */
+export function encodeNegotiateProtocolVersion(unknown: readonly string[]): Uint8Array {
+  return message('v', int32(0x30000), int32(unknown.length), ...unknown.map(cString));
+}
+
+export function encodeReadyForQuery(status: TransactionStatus): Uint8Array {
+  return message('Z', ENCODER.encode(status === 'idle' ? 'I' : 'T'));
+}
+
+export function encodeCommandComplete(tag: string): Uint8Array {
+  return message('C', cString(tag));
+}
+
+/** Every column in text format. */
+export function encodeRowDescription(columns: readonly Column[]): Uint8Array {
+  const fields = columns.flatMap(({ name, type }) => [
+    cString(name),
+    // Of no table.
+    int32(0),
+    int16(0),
+    int32(TYPE_IDS[type]),
+    int16(TYPE_SIZES[type]),
+    int32(ANY_MODIFIER),
+    int16(0),
+  ]);
+  return message('T', int16(columns.length), ...fields);
+}
+
+/** Every value in text format. */
+export function encodeDataRow(values: readonly Value[]): Uint8Array {
+  const fields = values.flatMap((value) => {
+    if (value === null) return [int32(-1)];
+    const text = ENCODER.encode(withoutNul(String(value)));
+    return [int32(text.length), text];
+  });
+  return message('D', int16(values.length), ...fields);
+}
+
+function message(type: string, ...parts: readonly Uint8Array[]): Uint8Array {
+  const size = parts.reduce((sum, part) => sum + part.length, 4);
+  return joined([ENCODER.encode(type), int32(size), ...parts]);
+}
+
+export function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+function int16(value: number): Uint8Array {
+  return Uint8Array.of(value >> 8, value);
+}
+
+function int32(value: number): Uint8Array {
+  return Uint8Array.of(value >> 24, value >> 16, value >> 8, value);
+}
+
+function cString(text: string): Uint8Array {
+  return ENCODER.encode(`${withoutNul(text)}\0`);
+}
+
+function withoutNul(text: string): string {
+  return text.replaceAll('\0', ' ');
+}

@@ -1,0 +1,96 @@
+// The rows of each SHOW.
+import { describe, expect, test } from 'vitest';
+import type { Value } from '../../../src/wire/server-messages.ts';
+import { SHOWS } from '../../../src/console/shows/shows.ts';
+import { aConsoleSources } from '../../support/values/console.ts';
+
+type Row = Readonly<Record<string, Value | undefined>>;
+
+async function rowsOf(name: string): Promise<readonly Row[]> {
+  const show = SHOWS.get(name);
+  if (show === undefined) throw new Error(`no SHOW ${name}`);
+  const { columns, rows } = await show.read(aConsoleSources());
+  expect(columns.map((column) => column.name)).toEqual(show.columns.map((column) => column.name));
+  return rows.map((row) => Object.fromEntries(columns.map((column, at) => [column.name, row[at]])));
+}
+
+test.each([...SHOWS])('SHOW %s: no column is there twice, and every row has all', async (name, { columns, read }) => {
+  const names = columns.map((column) => column.name);
+  expect(new Set(names).size).toBe(names.length);
+  const table = await read(aConsoleSources());
+  expect(table.rows.length).toBeGreaterThan(0);
+  for (const row of table.rows) expect([name, row.length]).toEqual([name, names.length]);
+});
+
+test('a pool: who is served, who waits, who logs in at a server', async () => {
+  const [write, read] = await rowsOf('POOLS');
+  expect(write).toMatchObject({
+    database: 'write',
+    user: '*',
+    cl_active: 4,
+    cl_waiting: 5,
+    sv_active: 4,
+    sv_login: 3,
+    sv_idle: 0,
+    maxwait: 2,
+    maxwait_us: 375_000,
+    pool_mode: 'session',
+    cl_login: 1,
+    cl_closing: 5,
+    check: '/primary',
+    route: 'open',
+    members: 'pg-1',
+    why: 'pg-1 serves',
+  });
+  expect(read).toMatchObject({ database: 'read', cl_active: 0, maxwait: 0, maxwait_us: 0, route: 'hold', members: '' });
+});
+
+describe('statistics', () => {
+  test('bytes and connections are numbers, statements are unknown', async () => {
+    const known = { accepted: 100, closed: 85 };
+    const [stats] = await rowsOf('STATS');
+    expect(stats).toMatchObject({ ...known, total_received: 2 ** 40, total_sent: 12, total_xact_count: null });
+    const [totals] = await rowsOf('STATS_TOTALS');
+    expect(totals).toMatchObject({ ...known, bytes_received: 2 ** 40, bytes_sent: 12, query_count: null });
+  });
+
+  test('of a pool without counts they are unknown too', async () => {
+    expect((await rowsOf('STATS'))[1]).toMatchObject({ total_received: null, accepted: null });
+  });
+});
+
+test('databases: a row for each member of a route; a pool that holds is paused', async () => {
+  const rows = await rowsOf('DATABASES');
+  expect(rows).toMatchObject([
+    { name: 'write', host: '10.0.0.1', port: 5432, current_connections: 7, current_client_connections: 15, paused: 0 },
+    { name: 'read', host: null, port: null, current_connections: 0, paused: 1, disabled: 0, member: null },
+  ]);
+});
+
+test('lists are counts', async () => {
+  const lists = Object.fromEntries((await rowsOf('LISTS')).map(({ list, items }) => [list, items]));
+  expect(lists).toMatchObject({ pools: 2, databases: 2, used_clients: 15, login_clients: 1, used_servers: 4 });
+  expect(lists).toMatchObject({ members: 1, workers: 0 });
+});
+
+test('members', async () => {
+  expect(await rowsOf('MEMBERS')).toMatchObject([
+    {
+      name: 'pg-1',
+      role: 'primary',
+      postgres: '10.0.0.1:5432',
+      sessions: 7,
+      pools: 'write=open read=leave',
+      drained: 'no',
+      pending_restart: 'yes',
+      last_answer_age: 0.25,
+      failing: null,
+    },
+  ]);
+});
+
+test('the configuration, the version and the help', async () => {
+  expect(await rowsOf('CONFIG')).toEqual([{ key: 'probe.rise', value: '2', default: '1', changeable: 'yes' }]);
+  expect(await rowsOf('VERSION')).toEqual([{ version: 'Pointsman 1.2.3' }]);
+  expect((await rowsOf('HELP')).map(({ statement }) => statement)).toEqual([...SHOWS.keys()].map((n) => `SHOW ${n}`));
+});
