@@ -14,7 +14,7 @@ interface Room {
 }
 
 /** Each belongs to the rooms that name it, and to `app`. */
-const LIBRARIES = ['undici', 'pino', 'pino-pretty', 'prom-client', 'yaml', 'commander', 'cli-table3'];
+const LIBRARIES = ['undici', 'pino', 'pino-pretty', 'prom-client', 'yaml', 'commander', 'cli-table3', 'eventsource-parser'];
 
 const ROOMS: Record<string, Room> = {
   model: { may: [], isPure: true },
@@ -33,7 +33,7 @@ const ROOMS: Record<string, Room> = {
   admin: { may: ['model', 'core', 'reports', 'cluster', 'config'], only: ['config', 'closest'] },
   console: { may: ['model', 'core', 'reports', 'wire', 'admin'] },
   systemd: { may: ['model', 'core', 'reports'] },
-  cli: { may: ['model', 'core', 'reports', 'config', 'telemetry', 'cluster'], libraries: ['commander', 'cli-table3'] },
+  cli: { may: ['model', 'core', 'reports', 'config', 'telemetry', 'cluster'], libraries: ['commander', 'cli-table3', 'eventsource-parser'] },
   sandbox: { may: ['patroni'], libraries: LIBRARIES },
 };
 

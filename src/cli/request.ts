@@ -9,7 +9,7 @@ import type { Running } from './running.ts';
 // Importing node:http would also load fetch and WebSocket: 12 MB of memory.
 const require = createRequire(import.meta.url);
 /** With TLS: verified with the certificates that Node trusts (NODE_EXTRA_CA_CERTS adds some). */
-const client = (isTls: boolean): typeof Http => require(isTls ? 'node:https' : 'node:http');
+export const httpFor = (isTls: boolean): typeof Http => require(isTls ? 'node:https' : 'node:http');
 
 const MOST_BYTES = 16 * 1024 * 1024;
 /** Of a request that names none. */
@@ -65,7 +65,8 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['EHOSTUNREACH', 'no route to host'],
 ]);
 
-function whyNot(error: unknown): string {
+/** In words an operator reads. */
+export function whyNot(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return REASONS.get(code) ?? (error instanceof Error ? error.message : String(error));
 }
@@ -78,7 +79,7 @@ function exchange(
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   return new Promise((resolve, reject) => {
     const signal = AbortSignal.timeout(deadlineMs);
-    const sent = client(isTls).request({ host, port, method, path, headers, agent: false, signal }, (response) => {
+    const sent = httpFor(isTls).request({ host, port, method, path, headers, agent: false, signal }, (response) => {
       const chunks: Buffer[] = [];
       let length = 0;
       response.on('data', (chunk: Buffer) => {

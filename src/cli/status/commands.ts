@@ -1,7 +1,10 @@
 // The commands that show a running Pointsman. Each is loaded when it is used.
+import { Option } from 'commander';
 import type { Command } from 'commander';
 import { examples } from '../examples.ts';
+import type { EventsOptions } from '../events/events.ts';
 import type { CliIo } from '../io.ts';
+import type { WaitOptions } from '../wait.ts';
 import type { StatusCommandOptions } from './status.ts';
 
 const STATUS_HELP = `
@@ -21,4 +24,27 @@ export function describeStatus(
     .addHelpText('after', STATUS_HELP)
     .addHelpText('after', examples('pointsman status', 'pointsman status --pool read --why'))
     .action(async (options: StatusCommandOptions) => end(await (await import('./status.ts')).status(options, io)));
+  remote('events', 'Show the recent events of a running Pointsman, and with --follow the new ones')
+    .option('-f, --follow', 'wait for new events until Ctrl-C; after a break it continues where it was')
+    .option('--limit <n>', 'so many recent events at most (default: 100)')
+    .option('--pool <name>', 'only events of this pool')
+    .option('--member <name>', 'only events that name this member')
+    .option('--event <names>', 'only these events, separated by commas')
+    .addOption(new Option('--level <level>', 'only events of this level and above').choices(['info', 'warn', 'error']))
+    .option('--json', 'print JSON; with --follow one document a line')
+    .addHelpText(
+      'after',
+      examples('pointsman events --limit 20', 'pointsman events --follow --pool write --level warn'),
+    )
+    .action(async (options: EventsOptions) => end(await (await import('../events/events.ts')).events(options, io)));
+  remote('wait', 'Wait until pools can serve, also for the start of Pointsman itself')
+    .option('--pool <name>', 'this pool; may be repeated (default: every pool)', collected)
+    .option('--timeout <duration>', 'give up after this time, with exit code 1', '60s')
+    .option('--quiet', 'no output')
+    .addHelpText('after', examples('pointsman wait --pool write --pool read --timeout 60s'))
+    .action(async (options: WaitOptions) => end(await (await import('../wait.ts')).wait(options, io)));
+}
+
+function collected(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
 }

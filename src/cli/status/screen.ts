@@ -28,7 +28,7 @@ const GAP = 2;
 
 export function heading({ cluster, members, uptime_seconds: uptime }: Status, options: ScreenOptions): string {
   const { paint, width, from } = options;
-  const primaries = members.filter(({ role }) => role === 'primary').map(({ name }) => name);
+  const primaries = members.filter(isPrimary).map(({ name }) => shown(name));
   const left = [
     `cluster ${shown(cluster.scope ?? 'unknown')}`,
     cluster.timeline === null ? 'no primary seen yet' : `timeline ${cluster.timeline}`,
@@ -38,6 +38,12 @@ export function heading({ cluster, members, uptime_seconds: uptime }: Status, op
   const space = width - left.length - right.length;
   const between = space < GAP ? '\n' : ' '.repeat(space);
   return `${paint('strong', left)}${between}${paint('faint', right)}\n`;
+}
+
+/** Now: a member that does not answer is one only while another member vouches for it. */
+function isPrimary({ role, failing, pools }: StatusMember): boolean {
+  const isEligible = Object.values(pools).some(({ standing }) => standing === 'open');
+  return role === 'primary' && (failing === undefined || isEligible);
 }
 
 /** With words if they fit, else with signs and a legend; pools that still do not fit have a table of their own. */

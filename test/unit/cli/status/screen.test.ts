@@ -148,6 +148,14 @@ switchover       from pg-2, scheduled in 90 min
     );
   });
 
+  test('a primary that does not answer is not the primary, unless another member vouches for it', () => {
+    const failing = { for_seconds: 2, outcome: 'no answer' };
+    const dead = aMember('pg-2', { role: 'primary', failing, pools: { write: leaves('dead') } });
+    const vouched = aMember('pg-2', { role: 'primary', failing, pools: { write: OPEN } });
+    expect(screen(aStatus({ members: [dead] }))).toMatch(/^cluster lab {2}timeline 4 {2}no primary /);
+    expect(screen(aStatus({ members: [vouched] }))).toMatch(/^cluster lab {2}timeline 4 {2}primary pg-2 /);
+  });
+
   test('no member is known', () => {
     expect(screen(aStatus({ members: [] }))).toContain('\n\nno known members\n');
   });

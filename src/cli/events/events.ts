@@ -1,0 +1,110 @@
+// `pointsman events`: the recent events of a running Pointsman, and with --follow the new ones.
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { addressText } from '../../model/member.ts';
+import { EXIT } from '../io.ts';
+import type { CliIo } from '../io.ts';
+import { request } from '../request.ts';
+import { findRunning } from '../running.ts';
+import type { Running, RunningOptions } from '../running.ts';
+import { paintFor } from '../terminal/colour.ts';
+import { widthFor } from '../terminal/table.ts';
+import { eventDocument, eventText } from './event.ts';
+import type { EventDocument } from './event.ts';
+import { readStream } from './stream.ts';
+import type { StreamMessage } from './stream.ts';
+
+export interface EventsOptions extends RunningOptions {
+  readonly follow?: boolean | undefined;
+  readonly limit?: string | undefined;
+  readonly pool?: string | undefined;
+  readonly member?: string | undefined;
+  readonly event?: string | undefined;
+  readonly level?: string | undefined;
+  readonly json?: boolean | undefined;
+}
+
+const listDocument = z.looseObject({ events: z.array(eventDocument), last_id: z.string() });
+const gapDocument = z.looseObject({ message: z.string() });
+const errorDocument = z.looseObject({ error: z.string() });
+
+const RECONNECT_MS = 2000;
+
+/** Exit code 0, also after Ctrl-C. */
+export async function events(options: EventsOptions, io: CliIo): Promise<number> {
+  const { limit } = options;
+  if (limit !== undefined && !/^\d{1,4}$/.test(limit)) {
+    io.stderr(`pointsman: --limit: ${limit} is not a number from 0 to 1024\n`);
+    return EXIT.usage;
+  }
+  const running = findRunning(options, io);
+  if (typeof running === 'number') return running;
+  const answer = await request(running, { method: 'GET', path: pathOf(options, { format: 'json', limit }) }, io);
+  if (answer === undefined) return EXIT.failure;
+  const { data: list } = listDocument.safeParse(answer.body);
+  if (list === undefined) {
+    const { data } = errorDocument.safeParse(answer.body);
+    io.stderr(
+      `pointsman: ${data?.error ?? `${addressText(running.address)} has no list of events: another version`}\n`,
+    );
+    return answer.status === 400 ? EXIT.usage : EXIT.failure;
+  }
+  const show = printer(options, io);
+  if (options.follow !== true && options.json === true) io.stdout(`${JSON.stringify(answer.body, null, 2)}\n`);
+  else list.events.forEach(show);
+  if (options.follow !== true) {
+    if (list.events.length === 0 && options.json !== true) io.stderr('no such events\n');
+    return EXIT.ok;
+  }
+  await followFrom(list.last_id, { running, options, show, io });
+  return EXIT.ok;
+}
+
+function printer({ json }: EventsOptions, io: CliIo): (event: EventDocument) => void {
+  const paint = paintFor(io);
+  return (event) => io.stdout(json === true ? `${JSON.stringify(event)}\n` : eventText(event, paint, widthFor(io)));
+}
+
+function pathOf(options: EventsOptions, others: Readonly<Record<string, string | undefined>>): string {
+  const { pool, member, event, level } = options;
+  const query = Object.entries({ pool, member, event, level, ...others }).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as [string, string]],
+  );
+  return `/events?${new URLSearchParams(query).toString()}`;
+}
+
+interface Following {
+  readonly running: Running;
+  readonly options: EventsOptions;
+  readonly show: (event: EventDocument) => void;
+  readonly io: CliIo;
+}
+
+/** Until Ctrl-C. After a break it continues behind the last event that was shown. */
+async function followFrom(after: string, { running, options, show, io }: Following): Promise<void> {
+  const ending = new AbortController();
+  const ignore = io.onInterrupt?.(() => ending.abort());
+  const where = addressText(running.address);
+  let lastId = after;
+  let isBroken = false;
+  const onOpen = (): void => {
+    if (isBroken) io.stderr(`pointsman: connected to ${where} again\n`);
+    isBroken = false;
+  };
+  const onMessage = ({ name, data }: StreamMessage): void => {
+    if (name === 'gap') return io.stderr(`pointsman: ${gapDocument.parse(JSON.parse(data)).message}\n`);
+    const event = eventDocument.parse(JSON.parse(data));
+    lastId = event.id;
+    show(event);
+  };
+  const { signal } = ending;
+  const isOver = (): boolean => signal.aborted;
+  while (!isOver()) {
+    const path = pathOf(options, { format: 'stream', after: lastId });
+    const why = await readStream(running, { path, onOpen, onMessage, signal });
+    if (!isOver() && !isBroken) io.stderr(`pointsman: the connection to ${where} is lost (${why}), trying again\n`);
+    isBroken = true;
+    if (!isOver()) await delay(RECONNECT_MS, undefined, { signal }).catch(() => {});
+  }
+  ignore?.();
+}
