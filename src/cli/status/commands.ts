@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { examples } from '../examples.ts';
 import type { EventsOptions } from '../events/events.ts';
 import type { CliIo } from '../io.ts';
+import type { TopCommandOptions } from '../top/top.ts';
 import type { WaitOptions } from '../wait.ts';
 import type { StatusCommandOptions } from './status.ts';
 
@@ -24,6 +25,13 @@ export function describeStatus(
     .addHelpText('after', STATUS_HELP)
     .addHelpText('after', examples('pointsman status', 'pointsman status --pool read --why'))
     .action(async (options: StatusCommandOptions) => end(await (await import('./status.ts')).status(options, io)));
+  remote('top', 'Show the status live, with rates and the last events')
+    .option('--pool <name>', 'only this pool')
+    .option('--interval <duration>', 'time between two screens', '1s')
+    .option('--count <n>', 'end after so many screens (default: q or Ctrl-C ends it)')
+    .addHelpText('after', '\nWithout a terminal it prints one screen after another.')
+    .addHelpText('after', examples('pointsman top', 'pointsman top --interval 5s --count 3 > top.txt'))
+    .action(async (options: TopCommandOptions) => end(await (await import('../top/top.ts')).top(options, io)));
   remote('events', 'Show the recent events of a running Pointsman, and with --follow the new ones')
     .option('-f, --follow', 'wait for new events until Ctrl-C; after a break it continues where it was')
     .option('--limit <n>', 'so many recent events at most (default: 100)')

@@ -47,7 +47,7 @@ function isPrimary({ role, failing, pools }: StatusMember): boolean {
 }
 
 /** With words if they fit, else with signs and a legend; pools that still do not fit have a table of their own. */
-function membersText({ members, pools }: Status, { paint, width }: ScreenOptions): string {
+export function membersText({ members, pools }: Status, { paint, width }: ScreenOptions): string {
   if (members.length === 0) return 'no known members\n';
   const table = (some: readonly StatusPool[], isLong: boolean, facts: readonly Fact[]): string =>
     tableText(
@@ -115,7 +115,7 @@ function placeText(pool: StatusPool, member: StatusMember, paint: Paint, isLong:
   return place === undefined ? '' : paint(place.style, isLong ? `${place.sign} ${place.word}` : place.sign);
 }
 
-export function poolsText(pools: readonly StatusPool[], { paint, width }: ScreenOptions): string {
+function poolsText(pools: readonly StatusPool[], { paint, width }: ScreenOptions): string {
   const table = tableText(
     [
       { title: 'POOL' },
@@ -131,8 +131,13 @@ export function poolsText(pools: readonly StatusPool[], { paint, width }: Screen
     ]),
     width,
   );
-  const waiting = pools.filter((pool) => waitingIn(pool) > 0).map((pool) => `${waitingText(pool)}\n`);
-  return `${table}${waiting.map((line) => paint('warn', line)).join('')}`;
+  return `${table}${waitingLines(pools, { paint })}`;
+}
+
+/** A line for each pool with waiting clients; empty if none waits. */
+export function waitingLines(pools: readonly StatusPool[], { paint }: Pick<ScreenOptions, 'paint'>): string {
+  const waiting = pools.filter((pool) => waitingIn(pool) > 0);
+  return waiting.map((pool) => `${paint('warn', waitingText(pool))}\n`).join('');
 }
 
 function waitingText(pool: StatusPool): string {
@@ -140,7 +145,7 @@ function waitingText(pool: StatusPool): string {
 }
 
 /** The notices of things that need attention. Empty: there are none. */
-function noticesText(status: Status, { paint, width }: ScreenOptions): string {
+export function noticesText(status: Status, { paint, width }: ScreenOptions): string {
   const { cluster, not_ready_because: notReady } = status;
   const { scheduled_switchover: switchover } = cluster;
   const rows = [

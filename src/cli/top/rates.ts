@@ -1,0 +1,44 @@
+// Rates of the counters in /status, from two looks at it. Pure.
+import { sizeText } from '../../model/check.ts';
+import type { Status, StatusPool } from '../status/document.ts';
+
+/** `at`: milliseconds of any clock. */
+export interface Look {
+  readonly at: number;
+  readonly status: Status;
+}
+
+/** All per second. */
+export interface PoolRates {
+  readonly accepted: number;
+  readonly closed: number;
+  readonly toBackendBytes: number;
+  readonly toClientBytes: number;
+}
+
+/** Undefined without an earlier look at the same process. */
+export function ratesOf(pool: StatusPool, before: Look | undefined, now: Look): PoolRates | undefined {
+  if (before === undefined || before.status.uptime_seconds > now.status.uptime_seconds) return undefined;
+  const earlier = before.status.pools.find(({ name }) => name === pool.name)?.sessions;
+  const { sessions } = pool;
+  const seconds = (now.at - before.at) / 1000;
+  if (!earlier || sessions === null || seconds <= 0) return undefined;
+  const rate = (current: number, previous: number): number => Math.max(0, current - previous) / seconds;
+  return {
+    accepted: rate(sessions.accepted, earlier.accepted),
+    closed: rate(sessions.closed, earlier.closed),
+    toBackendBytes: rate(sessions.to_backend_bytes, earlier.to_backend_bytes),
+    toClientBytes: rate(sessions.to_client_bytes, earlier.to_client_bytes),
+  };
+}
+
+/** `0`, `2.5`, `120` */
+export function rateText(rate: number | undefined): string {
+  if (rate === undefined) return '–';
+  return rate < 10 ? `${Number(rate.toFixed(1))}` : `${Math.round(rate)}`;
+}
+
+/** `32.2 MB/s` */
+export function bytesRateText(rate: number | undefined): string {
+  return rate === undefined ? '–' : `${sizeText(Math.round(rate))}/s`;
+}

@@ -1,0 +1,116 @@
+// `pointsman top`: the status, drawn again every second, with rates.
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { parseDuration } from '../../config/schema/duration.ts';
+import { addressText } from '../../model/member.ts';
+import { eventDocument } from '../events/event.ts';
+import type { EventDocument } from '../events/event.ts';
+import { EXIT } from '../io.ts';
+import type { CliIo } from '../io.ts';
+import { tryRequest } from '../request.ts';
+import type { Running } from '../running.ts';
+import { ofPool, readStatus, statusDocument } from '../status/document.ts';
+import type { StatusOptions } from '../status/document.ts';
+import { paintFor } from '../terminal/colour.ts';
+import { openLiveScreen } from '../terminal/live-screen.ts';
+import { widthFor } from '../terminal/table.ts';
+import type { Look } from './rates.ts';
+import { topScreen } from './screen.ts';
+
+export interface TopCommandOptions extends StatusOptions {
+  readonly interval: string;
+  /** So many screens. Default: until q or Ctrl-C. */
+  readonly count?: string | undefined;
+}
+
+const LEAST_INTERVAL_MS = 100;
+const EVENTS = 50;
+const QUIT = ['q', 'Q', '\u0003'];
+const KEYS = 'q: quit';
+
+const eventsDocument = z.looseObject({ events: z.array(eventDocument) });
+
+/** Exit code 0, also after Ctrl-C; 1 if there is no answer at the start. */
+export async function top(options: TopCommandOptions, io: CliIo): Promise<number> {
+  const interval = parseDuration(options.interval);
+  const problem = problemWith(interval, options.count);
+  if (problem !== undefined || interval.kind === 'invalid') {
+    io.stderr(`pointsman: ${problem}\n`);
+    return EXIT.usage;
+  }
+  const found = await readStatus(options, io);
+  if (typeof found === 'number') return found;
+  const { running, status } = found;
+  const ending = new AbortController();
+  const end = (): void => ending.abort();
+  const first: Look = { at: performance.now(), status };
+  const live = openLiveScreen(io);
+  const restore = [io.onInterrupt?.(end), io.onKey?.((key) => (QUIT.includes(key) ? end() : undefined)), live.close];
+  try {
+    const count = options.count === undefined ? Infinity : Number(options.count);
+    await drawUntil(first, { running, options, io, live, count, intervalMs: interval.ms, signal: ending.signal });
+  } finally {
+    for (const undo of restore) undo?.();
+  }
+  return EXIT.ok;
+}
+
+function problemWith(interval: ReturnType<typeof parseDuration>, count: string | undefined): string | undefined {
+  if (interval.kind === 'invalid') return `--interval: ${interval.message}`;
+  if (interval.ms < LEAST_INTERVAL_MS) return `--interval: the shortest is ${LEAST_INTERVAL_MS}ms`;
+  return count === undefined || /^[1-9]\d{0,8}$/.test(count) ? undefined : `--count: ${count} is not a number from 1`;
+}
+
+interface Drawing {
+  readonly running: Running;
+  readonly options: TopCommandOptions;
+  readonly io: CliIo;
+  readonly live: ReturnType<typeof openLiveScreen>;
+  readonly count: number;
+  readonly intervalMs: number;
+  readonly signal: AbortSignal;
+}
+
+async function drawUntil(first: Look, drawing: Drawing): Promise<void> {
+  const { running, options, io, live, count, intervalMs, signal } = drawing;
+  const paint = paintFor(io);
+  let events = await readEvents(running, options.pool);
+  const draw = (before: Look | undefined, now: Look, footer: string): void => {
+    const from = addressText(running.address);
+    const rows = io.screen?.size().rows;
+    live.draw(topScreen(before, now, events, { paint, width: widthFor(io), from, rows, footer }));
+  };
+  const keys = io.onKey === undefined ? '' : `${paint('faint', KEYS)}\n`;
+  // Rates need two looks. A person sees the first one at once.
+  if (io.screen !== undefined) draw(undefined, first, keys);
+  let before = first;
+  const isOver = (): boolean => signal.aborted;
+  for (let drawn = 0; drawn < count; drawn += 1) {
+    await delay(intervalMs, undefined, { signal }).catch(() => {});
+    if (isOver()) return;
+    const now = await look(running, options.pool);
+    if (typeof now === 'string') {
+      draw(undefined, before, `${paint('bad', now)}\n`);
+      continue;
+    }
+    events = await readEvents(running, options.pool);
+    draw(before, now, keys);
+    before = now;
+  }
+}
+
+/** A text is the reason why there is no news. */
+async function look(running: Running, pool: string | undefined): Promise<Look | string> {
+  const answer = await tryRequest(running, { method: 'GET', path: '/status' });
+  if (answer.kind === 'failed') return `old: ${answer.why}`;
+  const { data } = statusDocument.safeParse(answer.body);
+  if (data === undefined) return `old: ${addressText(running.address)} has no status now`;
+  return { at: performance.now(), status: ofPool(data, pool) };
+}
+
+/** Empty if there are none, or if this version has no list. */
+async function readEvents(running: Running, pool: string | undefined): Promise<readonly EventDocument[]> {
+  const of = pool === undefined ? '' : `&pool=${encodeURIComponent(pool)}`;
+  const answer = await tryRequest(running, { method: 'GET', path: `/events?format=json&limit=${EVENTS}${of}` });
+  return answer.kind === 'failed' ? [] : (eventsDocument.safeParse(answer.body).data?.events ?? []);
+}

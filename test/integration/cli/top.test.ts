@@ -1,0 +1,143 @@
+// `pointsman top` against an admin server on a real socket: without a terminal, on a terminal that a test plays, and on
+// a real one.
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createAdmin } from '../../../src/admin/server.ts';
+import { buildStatus } from '../../../src/admin/status.ts';
+import { runCli } from '../../../src/cli/program.ts';
+import { decideRoutes } from '../../../src/core/decide-routes.ts';
+import { adminOptions } from '../../support/fakes/admin-options.ts';
+import { cliParts } from '../../support/fakes/cli-parts.ts';
+import { aList, aPolicy, aSnapshot, isPrimary, isReplica } from '../../support/values/builders.ts';
+
+const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+const ENTERED = '\u001B[?1049h\u001B[?25l';
+const LEFT = '\u001B[?25h\u001B[?1049l';
+const POLICY = aPolicy();
+const SNAPSHOT = aSnapshot(POLICY, aList(0, 'pg-1', 'pg-2'), isPrimary('pg-1', 0), isReplica('pg-2', 0));
+
+let admin: ReturnType<typeof createAdmin>;
+let address = '';
+
+async function serve(port = 0): Promise<void> {
+  const status = buildStatus({
+    version: '0',
+    startedAt: 0,
+    now: 300,
+    readiness: { ready: true },
+    pools: POLICY.pools,
+    table: decideRoutes(POLICY, SNAPSHOT, 300),
+    snapshot: SNAPSHOT,
+    counts: new Map(),
+  });
+  admin = createAdmin(adminOptions({ address: { host: '127.0.0.1', port }, status: () => status }));
+  const listening = await admin.listen();
+  if (listening.kind === 'failed') throw new Error(listening.detail);
+  address = `127.0.0.1:${listening.address.port}`;
+}
+
+beforeEach(() => serve());
+afterEach(() => admin.close());
+
+function start(argv: readonly string[], hasTerminal: boolean) {
+  const nothing: (key: string) => void = () => {};
+  const listeners = { key: nothing, interrupt: (): void => {}, removed: 0 };
+  const seen = { out: '', err: '' };
+  const remove = (): void => void (listeners.removed += 1);
+  const io = {
+    env: {},
+    stdout: (text: string) => void (seen.out += text),
+    stderr: (text: string) => void (seen.err += text),
+    onInterrupt: (listener: () => void) => {
+      listeners.interrupt = listener;
+      return remove;
+    },
+    ...(hasTerminal && {
+      screen: { size: () => ({ columns: 80, rows: 24 }) },
+      onKey: (listener: (key: string) => void) => {
+        listeners.key = listener;
+        return remove;
+      },
+    }),
+  };
+  return { seen, listeners, code: runCli(['top', ...argv, '--admin', address], io, cliParts()) };
+}
+
+describe('without a terminal', () => {
+  test('so many screens as --count, one after another, with rates', async () => {
+    const { seen, code } = start(['--count', '2', '--interval', '100ms'], false);
+    expect(await code).toBe(0);
+    expect(seen.out.match(/^cluster lab/gm)).toHaveLength(2);
+    expect(seen.out).toMatch(/\n\ncluster lab/);
+    expect(seen.out).not.toContain('\u001B');
+    expect(seen.err).toBe('');
+  });
+
+  test('Ctrl-C ends it: exit code 0', async () => {
+    const { seen, listeners, code } = start(['--interval', '100ms'], false);
+    await vi.waitFor(() => expect(seen.out).toContain('cluster lab'));
+    listeners.interrupt();
+    expect([await code, listeners.removed]).toEqual([0, 1]);
+  });
+
+  test('no answer at the start: exit code 1', async () => {
+    await admin.close();
+    const { seen, code } = start([], false);
+    expect(await code).toBe(1);
+    expect(seen.err).toContain(`no answer from ${address}`);
+  });
+
+  test.each([
+    ['--interval', '1', '--interval: 1 has no unit'],
+    ['--interval', '10ms', '--interval: the shortest is 100ms'],
+    ['--count', '0', '--count: 0 is not a number from 1'],
+  ])('%s %s: exit code 2', async (option, value, message) => {
+    const { seen, code } = start([option, value], false);
+    expect([await code, seen.err]).toEqual([2, expect.stringContaining(message)]);
+  });
+});
+
+describe('on a terminal', () => {
+  test.each(['q', '\u0003'])('%j ends it, and the terminal is as before', async (key) => {
+    const { seen, listeners, code } = start(['--interval', '100ms'], true);
+    await vi.waitFor(() => expect(seen.out.match(/cluster lab/g)?.length).toBeGreaterThan(2));
+    listeners.key(key);
+    expect([await code, listeners.removed]).toEqual([0, 2]);
+    expect(seen.out.startsWith(ENTERED)).toBe(true);
+    expect(seen.out.endsWith(LEFT)).toBe(true);
+    expect(seen.out.split(LEFT)).toHaveLength(2);
+  });
+
+  test('while Pointsman does not answer it says so below the old picture, and goes on when it is back', async () => {
+    const { seen, listeners, code } = start(['--interval', '100ms'], true);
+    await vi.waitFor(() => expect(seen.out).toContain('q: quit'));
+    await admin.close();
+    await vi.waitFor(() => expect(seen.out).toContain(`old: no answer from ${address}`));
+    seen.out = '';
+    await serve(Number(address.split(':')[1]));
+    await vi.waitFor(() => expect(seen.out).toContain('q: quit'));
+    listeners.key('q');
+    expect(await code).toBe(0);
+  });
+
+  test.each([
+    ['q', 'q'],
+    ['Ctrl-C', '\u0003'],
+  ])('%s on a real terminal: it gets the screen and the keys, and gives them back', async (_, key) => {
+    const top = `${process.execPath} ${MAIN} top --interval 100ms --admin ${address}`;
+    const command = `stty cols 80 rows 24; ${top}; echo code $?; stty -a`;
+    const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit'] });
+    let out = '';
+    child.stdout.on('data', (chunk: Buffer) => void (out += chunk.toString()));
+    const ended = new Promise((resolve) => void child.once('close', resolve));
+    await vi.waitFor(() => expect(out).toContain('q: quit'), 15_000);
+    child.stdin.write(key);
+    await ended;
+    const [, screen = '', after = ''] = out.replace(LEFT, ENTERED).split(ENTERED);
+    expect(screen).toContain('cluster lab');
+    expect(after).toContain('code 0');
+    expect(after).toMatch(/[^-]icanon/);
+    expect(after).toMatch(/[^-]echo\b/);
+  });
+});
