@@ -40,8 +40,9 @@ async function serve(port = 0): Promise<void> {
 beforeEach(() => serve());
 afterEach(() => admin.close());
 
+const nothing: (key: string) => void = () => {};
+
 function start(argv: readonly string[], hasTerminal: boolean) {
-  const nothing: (key: string) => void = () => {};
   const listeners = { key: nothing, interrupt: (): void => {}, removed: 0 };
   const seen = { out: '', err: '' };
   const remove = (): void => void (listeners.removed += 1);
