@@ -1,5 +1,5 @@
-// The commands that change a running Pointsman: `refresh`, `reload`, `drain`, `resume`, `accept`. They send the admin
-// token of the same configuration.
+// The commands that change a running Pointsman: `refresh`, `reload`, `accept`. They send the admin token of
+// the same configuration.
 import { Argument } from 'commander';
 import type { Command } from 'commander';
 import { z } from 'zod';
@@ -7,13 +7,11 @@ import { REFUSAL_KINDS } from '../core/snapshot.ts';
 import type { RefusalKind } from '../core/snapshot.ts';
 import { showRefused } from './accept.ts';
 import { examples } from './examples.ts';
-import { EXIT } from './io.ts';
 import type { CliIo } from './io.ts';
-import { request } from './request.ts';
-import { findRunning, tokenFor } from './running.ts';
+import { operate } from './operate.ts';
+import { poolsText } from './pools-text.ts';
 import type { RunningOptions } from './running.ts';
 
-const failed = z.object({ error: z.string(), problems: z.array(z.string()).default([]) });
 const reloaded = z.object({
   changed: z.array(z.string()),
   needs_restart: z.array(z.string()),
@@ -21,12 +19,6 @@ const reloaded = z.object({
 });
 const refreshed = z.object({ merged: z.boolean() });
 const accepted = z.object({ member: z.string(), accepted: z.string(), pools: z.record(z.string(), z.string()) });
-const drained = z.object({
-  member: z.string(),
-  drained: z.boolean(),
-  was_drained: z.boolean().optional(),
-  pools: z.record(z.string(), z.string()),
-});
 
 /** `remote` creates a command with the options that locate a running Pointsman. */
 export function describeOperations(
@@ -40,18 +32,6 @@ export function describeOperations(
   remote('reload', 'Reload the configuration, as SIGHUP does, and print the changes')
     .addHelpText('after', examples('pointsman reload -c /etc/pointsman/pointsman.yaml'))
     .action(async (options: RunningOptions) => end(await operate('/reload', options, io, reloadedText)));
-  remote('drain', 'Take a member out of all pools until it is resumed or Pointsman restarts')
-    .argument('<member>', 'name of the member')
-    .addHelpText('after', examples('pointsman drain pg-2'))
-    .action(async (member: string, options: RunningOptions) =>
-      end(await operate(`/members/${encodeURIComponent(member)}/drain`, options, io, drainedText)),
-    );
-  remote('resume', 'Undo a drain')
-    .argument('<member>', 'name of the member')
-    .addHelpText('after', examples('pointsman resume pg-2'))
-    .action(async (member: string, options: RunningOptions) =>
-      end(await operate(`/members/${encodeURIComponent(member)}/resume`, options, io, drainedText)),
-    );
   remote('accept', 'Accept a refused primary; without an argument, show which primaries are refused')
     .addArgument(new Argument('[what]', 'reason of the refusal').choices(REFUSAL_KINDS))
     .addHelpText('after', ACCEPT_HELP)
@@ -73,30 +53,6 @@ An accepted primary receives writes. Accept it only if its data is the data you 
 or an upgrade. Without an argument nothing changes.
 Exit codes: 0 accepted, or a refused primary is shown; 1 nothing to accept, or a failure; 2 wrong usage.`;
 
-/** `describe` turns the answer into text; undefined: the answer has another shape. */
-async function operate(
-  path: string,
-  options: RunningOptions,
-  io: CliIo,
-  describe: (body: unknown) => string | undefined,
-): Promise<number> {
-  const running = findRunning(options, io);
-  if (typeof running === 'number') return running;
-  const token = await tokenFor(running, io);
-  if (token === undefined) return EXIT.usage;
-  const answer = await request(running, { method: 'POST', path, token }, io);
-  if (answer === undefined) return EXIT.failure;
-  const text = answer.status === 200 ? describe(answer.body) : undefined;
-  if (text !== undefined) {
-    io.stdout(text);
-    return EXIT.ok;
-  }
-  const { data } = failed.safeParse(answer.body);
-  const error = data?.error ?? `unexpected answer with HTTP status ${answer.status}`;
-  io.stderr([`pointsman: ${error}`, ...(data?.problems ?? [])].map((line) => `${line}\n`).join(''));
-  return EXIT.failure;
-}
-
 function refreshedText(body: unknown): string | undefined {
   const { data } = refreshed.safeParse(body);
   if (data === undefined) return undefined;
@@ -115,22 +71,7 @@ function reloadedText(body: unknown): string | undefined {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-function drainedText(body: unknown): string | undefined {
-  const { data } = drained.safeParse(body);
-  if (data === undefined) return undefined;
-  const resumed = data.was_drained === false ? 'was not drained' : 'resumed';
-  const what = data.drained ? 'drained: no new sessions until it is resumed' : resumed;
-  return `${data.member} ${what}\n${poolsText(data.pools)}`;
-}
-
 function acceptedText(body: unknown): string | undefined {
   const { data } = accepted.safeParse(body);
   return data && `${data.member} accepted as primary with ${data.accepted}\n${poolsText(data.pools)}`;
-}
-
-function poolsText(pools: Readonly<Record<string, string>>): string {
-  const width = Math.max(...Object.keys(pools).map(({ length }) => length));
-  return Object.entries(pools)
-    .map(([pool, route]) => `  pool ${pool.padEnd(width)}  ${route}\n`)
-    .join('');
 }

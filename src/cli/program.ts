@@ -13,6 +13,7 @@ import type { CheckSeeds } from './live-check.ts';
 import { describeOperations } from './operations.ts';
 import { run } from './run.ts';
 import { describeSandbox } from './sandbox.ts';
+import { describeSessions } from './sessions/commands.ts';
 import { describeStatus } from './status/commands.ts';
 
 const EXAMPLES = `
@@ -21,7 +22,8 @@ Examples:
   pointsman check -c pointsman.yaml --live
   POINTSMAN_CLUSTER_SEEDS=http://10.0.0.11:8008 pointsman run
   pointsman explain --pool read
-  pointsman drain pg-2
+  pointsman sessions --pool write
+  pointsman drain pg-2 --wait
   pointsman accept timeline
   pointsman sandbox
 
@@ -95,6 +97,7 @@ function describe(io: CliIo, { runApp, checkSeeds, sandbox, version }: CliParts,
     .action(async (options: HealthcheckOptions) =>
       end(await (await import('./healthcheck.ts')).healthcheck(options, io)),
     );
+  describeSessions(remote, io, end);
   describeOperations(remote, io, end);
   describeSandbox(program, io, sandbox, end);
   describeHelp(program, io, version);

@@ -9,8 +9,8 @@ export function listSessions(sessions: Iterable<RegisteredSession>, query: Sessi
   const wanted: SessionEntry[] = [];
   let total = 0;
   for (const session of sessions) {
-    const { pool, state, client } = session;
-    if (!isWanted({ pool, state, client, member: session.assignment()?.member }, query)) continue;
+    const { id, pool, state, client } = session;
+    if (!isWanted({ id, pool, state, client, member: session.assignment()?.member }, query)) continue;
     total += 1;
     if (wanted.length < query.limit) wanted.push(session.entry());
   }

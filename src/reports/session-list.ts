@@ -42,6 +42,7 @@ export interface SessionEntry {
 
 /** Undefined: any. */
 export interface SessionFilter {
+  readonly id?: number | undefined;
   readonly pool?: PoolName | undefined;
   readonly member?: MemberName | undefined;
   /** An address, or an address with its port. */
@@ -84,10 +85,11 @@ export type KillResult =
   | { readonly kind: 'silent_worker'; readonly worker: number };
 
 /** The part that a filter reads. */
-export type Filtered = Pick<SessionEntry, 'pool' | 'member' | 'client' | 'state'>;
+export type Filtered = Pick<SessionEntry, 'id' | 'pool' | 'member' | 'client' | 'state'>;
 
-export function isWanted(session: Filtered, { pool, member, client, state }: SessionFilter): boolean {
+export function isWanted(session: Filtered, { id, pool, member, client, state }: SessionFilter): boolean {
   return (
+    (id === undefined || session.id === id) &&
     (pool === undefined || session.pool === pool) &&
     (state === undefined || session.state === state) &&
     (member === undefined || session.member === member) &&

@@ -23,6 +23,8 @@ const TOKEN = '0123456789abcdef-operator';
 const REFUSED: Readonly<Record<string, RegExp>> = {
   'pointsman accept': /nothing to accept: no primary is refused/,
   'pointsman accept timeline': /nothing to accept: no primary is refused for its timeline/,
+  'pointsman kill 17': /no session 17: it has ended, or never existed/,
+  'pointsman kill 17 18 --dry-run': /no session 18: it has ended, or never existed/,
 };
 
 /** These go on until Ctrl-C. */

@@ -65,6 +65,7 @@ const MOST = 1000;
 const [FIRST_STATE, ...MORE_STATES] = SESSION_STATES.filter((state) => state !== 'closed');
 
 const QUERY = z.strictObject({
+  id: z.coerce.number().int().min(0).optional().describe('Only this session.'),
   pool: z.string().optional().describe('Only sessions of this pool.'),
   member: z.string().optional().describe('Only sessions on this member, or on their way to it.'),
   client: z.string().optional().describe('Only this client: an address, or an address with its port.'),

@@ -48,6 +48,7 @@ const sessions = z.looseObject({
 const pool = z.looseObject({
   name: z.string(),
   check: z.string(),
+  exclusive: z.boolean().optional(),
   route,
   why: z.string(),
   sessions: sessions.nullable(),
@@ -85,18 +86,23 @@ export interface FoundStatus {
 export async function readStatus(options: StatusOptions, io: CliIo): Promise<FoundStatus | number> {
   const running = findRunning(options, io);
   if (typeof running === 'number') return running;
-  const answer = await request(running, { method: 'GET', path: '/status' }, io);
-  if (answer === undefined) return EXIT.failure;
-  const { success, data } = statusDocument.safeParse(answer.body);
-  if (answer.status !== 200 || !success) {
-    io.stderr(`pointsman: ${addressText(running.address)} is not a Pointsman admin endpoint, or of another version\n`);
-    return EXIT.failure;
-  }
+  const data = await statusFrom(running, io);
+  if (typeof data === 'number') return data;
   const status = ofPool(data, options.pool);
   if (status.pools.length > 0 || options.pool === undefined) return { status, running };
   const known = data.pools.map(({ name }) => name).join(', ');
   io.stderr(`pointsman: unknown pool ${options.pool}: the pools are ${known}\n`);
   return EXIT.usage;
+}
+
+/** A number is the exit code; the reason is then on stderr. */
+export async function statusFrom(running: Running, io: CliIo): Promise<Status | number> {
+  const answer = await request(running, { method: 'GET', path: '/status' }, io);
+  if (answer === undefined) return EXIT.failure;
+  const { success, data } = statusDocument.safeParse(answer.body);
+  if (answer.status === 200 && success) return data;
+  io.stderr(`pointsman: ${addressText(running.address)} is not a Pointsman admin endpoint, or of another version\n`);
+  return EXIT.failure;
 }
 
 /** The document limited to one pool; all of it if `name` is undefined. */

@@ -103,8 +103,8 @@ test('unknown facts are null, and a session with encryption end to end is opaque
 });
 
 test('the filters', async () => {
-  await ask('/sessions?pool=read&member=pg-2&client=10.0.0.5:1&state=holding&limit=1000');
-  expect(asked).toEqual([{ pool: 'read', member: 'pg-2', client: '10.0.0.5:1', state: 'holding', limit: 1000 }]);
+  await ask('/sessions?id=9&pool=read&member=pg-2&client=10.0.0.5:1&state=holding&limit=1000');
+  expect(asked).toEqual([{ id: 9, pool: 'read', member: 'pg-2', client: '10.0.0.5:1', state: 'holding', limit: 1000 }]);
 });
 
 test.each([

@@ -253,7 +253,8 @@ describe('operations', () => {
     [
       ['drain', 'pg-2'],
       'drain pg-2',
-      'pg-2 drained: no new sessions until it is resumed\n  pool write    open on pg-1\n  pool reports  open on pg-3\n',
+      'pg-2 drained: no new sessions until it is resumed\n  pool write    open on pg-1\n' +
+        '  pool reports  open on pg-3\nit has no sessions\n',
     ],
     [
       ['resume', 'a/b c'],

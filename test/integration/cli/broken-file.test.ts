@@ -11,7 +11,7 @@ const asked: string[] = [];
 const server = createServer((request, response) => {
   asked.push(`${request.method} ${request.url} ${request.headers.authorization}`);
   response.setHeader('content-type', 'application/json');
-  response.end(JSON.stringify({ member: 'pg-2', drained: true, pools: {} }));
+  response.end(JSON.stringify({ member: 'pg-2', drained: false, was_drained: true, pools: {} }));
 });
 let address = '';
 beforeEach(async () => {
@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => close(server));
 
-async function drain(text: string | undefined, argv: readonly string[] = [], env = {}) {
+async function resume(text: string | undefined, argv: readonly string[] = [], env = {}) {
   let [out, err] = ['', ''];
   const io = {
     env,
@@ -31,11 +31,11 @@ async function drain(text: string | undefined, argv: readonly string[] = [], env
       return text;
     },
   };
-  const code = await runCli(['drain', 'pg-2', '-c', 'p.yaml', ...argv], io, cliParts());
+  const code = await runCli(['resume', 'pg-2', '-c', 'p.yaml', ...argv], io, cliParts());
   return { code, out, err };
 }
 
-const SAID = 'pg-2 drained: no new sessions until it is resumed\n';
+const SAID = 'pg-2 resumed\n';
 const ADMIN = (): string => `admin: { address: "${address}", token: ${TOKEN} }`;
 
 test.each([
@@ -52,16 +52,16 @@ test.each([
   ['invalid YAML before it', () => `cluster:\n  seeds: [http://pg1:8008\n${ADMIN()}\n`, /not valid YAML/],
   ['a key twice', () => `probe: {}\nprobe: {}\n${ADMIN()}\n`, /not valid YAML/],
 ])('%s: the request goes to the address in the file, and one line reports the fault', async (_, text, fault) => {
-  const { code, out, err } = await drain(text());
+  const { code, out, err } = await resume(text());
   expect(err).toMatch(fault);
   expect(err.split('\n')).toEqual([expect.stringContaining(`; continuing with ${address}`), '']);
-  expect([code, out, asked]).toEqual([0, SAID, [`POST /members/pg-2/drain Bearer ${TOKEN}`]]);
+  expect([code, out, asked]).toEqual([0, SAID, [`POST /members/pg-2/resume Bearer ${TOKEN}`]]);
 });
 
 test('--admin overrides the address in a broken file, and needs no file', async () => {
   const env = { POINTSMAN_ADMIN_TOKEN: TOKEN };
   for (const text of ['admin: { address: nonsense }', '{{{', undefined]) {
-    const { code, err } = await drain(text, ['--admin', address], env);
+    const { code, err } = await resume(text, ['--admin', address], env);
     expect([code, err]).toEqual([0, expect.stringContaining(`; continuing with ${address}`)]);
   }
   expect(asked).toHaveLength(3);
@@ -72,7 +72,7 @@ test.each([
   ['no readable address', 'cluster:\n  seeds: [http://pg1:8008\n'],
   ['no file', undefined],
 ])('%s: no request to a guessed address', async (_, text) => {
-  const { code, err } = await drain(text, [], { POINTSMAN_ADMIN_TOKEN: TOKEN });
+  const { code, err } = await resume(text, [], { POINTSMAN_ADMIN_TOKEN: TOKEN });
   expect(err).toMatch(/problems?\. Use --admin HOST:PORT for another address\.\n$/);
   expect([code, asked]).toEqual([2, []]);
 });

@@ -6,6 +6,8 @@ import { aSessionEntry } from '../../support/values/sessions.ts';
 describe('a filter', () => {
   test.each<[SessionFilter, boolean]>([
     [{}, true],
+    [{ id: 1 }, true],
+    [{ id: 2 }, false],
     [{ pool: 'write' }, true],
     [{ pool: 'read' }, false],
     [{ member: 'pg-1' }, true],

@@ -1,0 +1,80 @@
+// The commands about sessions: list them, end them, and move them off a member. Each is loaded when it is used.
+import { InvalidArgumentError, Option } from 'commander';
+import type { Command } from 'commander';
+import { parseDuration } from '../../config/schema/duration.ts';
+import { SESSION_STATES } from '../../reports/session-state.ts';
+import { examples } from '../examples.ts';
+import type { CliIo } from '../io.ts';
+import type { DrainOptions } from './drain.ts';
+import type { KillOptions } from './kill.ts';
+import type { SessionsOptions } from './list.ts';
+
+const STATES = SESSION_STATES.filter((state) => state !== 'closed');
+
+const SESSIONS_HELP = `
+The list needs the admin token, because it names users and addresses. STATE is idle, busy (a request has no complete
+answer), in transaction or failed transaction for a session with a member; SINCE is the time in the state that --state
+knows. A wide terminal shows more columns, --json shows all.
+Exit codes: 0 success, 1 failure, or a worker did not answer, 2 wrong usage.`;
+
+const KILL_HELP = `
+The client reads an error with SQLSTATE 57P01; a transaction is rolled back. A statement that runs is cancelled if the
+stream can be read; inside TLS with its server it runs until the server notices that the client is gone.
+Exit codes: 0 success, 1 a session could not be ended or no longer exists, 2 wrong usage.`;
+
+const DRAIN_HELP = `
+Live sessions end between two transactions, and after drain_timeout in any case (on_leave.operator). If the member is
+the primary, its clients wait until it is resumed or another primary is proven, so the command asks first. Ctrl-C during
+--wait leaves the member drained.
+Exit codes: 0 success, 1 failure, or sessions remain at the timeout, 2 wrong usage.`;
+
+/** `remote` creates a command with the options that locate a running Pointsman. */
+export function describeSessions(
+  remote: (name: string, description: string) => Command,
+  io: CliIo,
+  end: (code: number) => void,
+): void {
+  remote('sessions', 'List the live sessions, the oldest first')
+    .option('--pool <name>', 'only this pool')
+    .option('--member <name>', 'only this member')
+    .option('--client <address>', 'only this client: ADDRESS or ADDRESS:PORT')
+    .addOption(new Option('--state <state>', 'only this state').choices(STATES))
+    .option('--limit <count>', 'at most so many (default: 100, at most 1000)')
+    .option('--json', 'print JSON')
+    .addHelpText('after', SESSIONS_HELP)
+    .addHelpText('after', examples('pointsman sessions', 'pointsman sessions --pool write --state holding'))
+    .action(async (options: SessionsOptions) => end(await (await import('./list.ts')).sessions(options, io)));
+  remote('kill', 'End sessions by their ids')
+    .argument('<session...>', 'ids, as `pointsman sessions` shows them')
+    .option('--yes', 'do not ask')
+    .option('--dry-run', 'only show the sessions')
+    .addHelpText('after', KILL_HELP)
+    .addHelpText('after', examples('pointsman kill 17', 'pointsman kill 17 18 --dry-run'))
+    .action(async (ids: readonly string[], options: KillOptions) =>
+      end(await (await import('./kill.ts')).kill(ids, options, io)),
+    );
+  remote('drain', 'Take a member out of all pools until it is resumed or Pointsman restarts')
+    .argument('<member>', 'name of the member')
+    .option('--wait', 'wait until no session is left on it')
+    .option('--timeout <duration>', 'with --wait: give up after this time; the member stays drained', duration)
+    .option('--yes', 'do not ask')
+    .option('--dry-run', 'only show the effect')
+    .addHelpText('after', DRAIN_HELP)
+    .addHelpText('after', examples('pointsman drain pg-2', 'pointsman drain pg-2 --wait --timeout 5min'))
+    .action(async (member: string, options: DrainOptions) =>
+      end(await (await import('./drain.ts')).drain(member, options, io)),
+    );
+  remote('resume', 'Undo a drain')
+    .argument('<member>', 'name of the member')
+    .option('--dry-run', 'only show the effect')
+    .addHelpText('after', examples('pointsman resume pg-2'))
+    .action(async (member: string, options: DrainOptions) =>
+      end(await (await import('./drain.ts')).resume(member, options, io)),
+    );
+}
+
+function duration(text: string): number {
+  const parsed = parseDuration(text);
+  if (parsed.kind === 'invalid') throw new InvalidArgumentError(parsed.message);
+  return parsed.ms;
+}

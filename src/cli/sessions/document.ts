@@ -1,0 +1,55 @@
+// The part of GET /sessions that the commands read.
+import { z } from 'zod';
+import { addressText } from '../../model/member.ts';
+import { EXIT } from '../io.ts';
+import type { CliIo } from '../io.ts';
+import { reportFailure, requestWithToken } from '../operate.ts';
+import type { Running } from '../running.ts';
+
+export const session = z.looseObject({
+  id: z.number(),
+  pool: z.string(),
+  member: z.string().nullable(),
+  client: z.string(),
+  listener: z.string(),
+  user: z.string().nullable(),
+  database: z.string().nullable(),
+  application: z.string().nullable(),
+  state: z.string(),
+  activity: z.string().nullable(),
+  tls: z.string().nullable(),
+  opaque: z.boolean(),
+  age_seconds: z.number(),
+  state_seconds: z.number(),
+  held_seconds: z.number().nullable(),
+  to_backend_bytes: z.number(),
+  to_client_bytes: z.number(),
+});
+
+const document = z.looseObject({
+  total: z.number(),
+  left_out: z.number(),
+  silent_workers: z.array(z.number()),
+  sessions: z.array(session),
+});
+
+export type Session = z.infer<typeof session>;
+export type Sessions = z.infer<typeof document>;
+
+/** A number is the exit code; the reason is then on stderr. */
+export async function readSessions(
+  running: Running,
+  query: Readonly<Record<string, string | undefined>>,
+  io: CliIo,
+): Promise<Sessions | number> {
+  const given = new URLSearchParams();
+  for (const [key, value] of Object.entries(query)) if (value !== undefined) given.set(key, value);
+  const path = `/sessions?${given.toString()}`;
+  const answer = await requestWithToken(running, { method: 'GET', path }, io);
+  if (typeof answer === 'number') return answer;
+  if (answer.status !== 200) return reportFailure(answer, io);
+  const { data } = document.safeParse(answer.body);
+  if (data !== undefined) return data;
+  io.stderr(`pointsman: ${addressText(running.address)} is not a Pointsman admin endpoint, or of another version\n`);
+  return EXIT.failure;
+}

@@ -1,0 +1,80 @@
+// `pointsman kill`: shows the sessions, asks, and ends them one by one.
+import { z } from 'zod';
+import { EXIT } from '../io.ts';
+import type { CliIo } from '../io.ts';
+import { operateOn } from '../operate.ts';
+import { findRunning } from '../running.ts';
+import type { Running, RunningOptions } from '../running.ts';
+import { confirm } from '../terminal/confirm.ts';
+import { readSessions, session } from './document.ts';
+import type { Session } from './document.ts';
+import { sessionsTable } from './table.ts';
+
+export interface KillOptions extends RunningOptions {
+  readonly yes?: boolean | undefined;
+  readonly dryRun?: boolean | undefined;
+}
+
+const killed = z.looseObject({ killed: session, client_told: z.boolean(), note: z.string() });
+
+/** Exit code 1 if a session could not be ended, for example because it has ended already. */
+export async function kill(ids: readonly string[], options: KillOptions, io: CliIo): Promise<number> {
+  const wrong = ids.find((id) => !/^\d+$/.test(id));
+  if (wrong !== undefined) {
+    io.stderr(`pointsman: ${wrong} is not a session: an id is a number, as \`pointsman sessions\` shows it\n`);
+    return EXIT.usage;
+  }
+  const running = findRunning(options, io);
+  if (typeof running === 'number') return running;
+  const found = await find([...new Set(ids)], running, io);
+  if (typeof found === 'number') return found;
+  const { live, code } = found;
+  if (live.length === 0) return code;
+  io.stdout(sessionsTable(live, io));
+  if (options.dryRun === true) {
+    io.stdout(`${live.length === 1 ? 'this session' : 'these sessions'} would be ended\n`);
+    return code;
+  }
+  const question = live.length === 1 ? 'End this session?' : `End these ${live.length} sessions?`;
+  const confirmed = await confirm({ question, yes: options.yes }, io);
+  if (confirmed !== 'confirmed') return confirmed;
+  return end(live, code, running, io);
+}
+
+interface Found {
+  readonly live: readonly Session[];
+  /** Of the sessions that are not live. */
+  readonly code: number;
+}
+
+async function find(ids: readonly string[], running: Running, io: CliIo): Promise<Found | number> {
+  const live: Session[] = [];
+  let code: number = EXIT.ok;
+  for (const id of ids) {
+    const answer = await readSessions(running, { id }, io);
+    if (typeof answer === 'number') return answer;
+    live.push(...answer.sessions);
+    if (answer.sessions.length > 0) continue;
+    const silent = answer.silent_workers.map((worker) => `; worker ${worker} did not answer`).join('');
+    io.stderr(`pointsman: no session ${id}: it has ended, or never existed${silent}\n`);
+    code = EXIT.failure;
+  }
+  return { live, code };
+}
+
+async function end(live: readonly Session[], before: number, running: Running, io: CliIo): Promise<number> {
+  let code = before;
+  for (const { id } of live) {
+    const ended = await operateOn(running, `/sessions/${id}/kill`, io, killedText);
+    if (ended !== EXIT.ok) code = ended;
+  }
+  return code;
+}
+
+function killedText(body: unknown): string | undefined {
+  const { data } = killed.safeParse(body);
+  if (data === undefined) return undefined;
+  const { killed: gone, client_told: isTold, note } = data;
+  const client = isTold ? 'its client was told why' : 'its client could not be told why';
+  return `session ${gone.id} ended: ${client}; ${note}\n`;
+}

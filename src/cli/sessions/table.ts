@@ -1,0 +1,58 @@
+// Sessions as a table. A narrow terminal shows who is where, and for how long; a wide one shows more.
+import { durationText } from '../../core/describe.ts';
+import type { CliIo } from '../io.ts';
+import { paintFor } from '../terminal/colour.ts';
+import type { Paint } from '../terminal/colour.ts';
+import { tableText, widthFor } from '../terminal/table.ts';
+import type { Column } from '../terminal/table.ts';
+import type { Session } from './document.ts';
+
+interface Shown extends Column {
+  readonly cell: (session: Session, paint: Paint) => string;
+}
+
+const COLUMNS: readonly Shown[] = [
+  { title: 'ID', align: 'right', cell: ({ id }) => String(id) },
+  { title: 'POOL', cell: ({ pool }) => pool },
+  { title: 'MEMBER', cell: ({ member }) => member ?? '-' },
+  { title: 'CLIENT', cell: ({ client }) => client },
+  { title: 'USER', optional: 1, cell: ({ user, opaque }) => user ?? (opaque ? 'encrypted' : '-') },
+  { title: 'DATABASE', optional: 3, cell: ({ database }) => database ?? '-' },
+  { title: 'APPLICATION', optional: 2, cell: ({ application }) => application ?? '-' },
+  { title: 'STATE', cell: stateCell },
+  { title: 'SINCE', align: 'right', cell: ({ state_seconds: seconds }) => durationText(seconds * 1000) },
+  { title: 'AGE', align: 'right', optional: 4, cell: ({ age_seconds: seconds }) => durationText(seconds * 1000) },
+  { title: 'HELD', align: 'right', optional: 5, cell: ({ held_seconds: seconds }) => heldText(seconds) },
+  { title: 'IN', align: 'right', optional: 6, cell: ({ to_backend_bytes: bytes }) => bytesText(bytes) },
+  { title: 'OUT', align: 'right', optional: 6, cell: ({ to_client_bytes: bytes }) => bytesText(bytes) },
+  { title: 'TLS', optional: 7, cell: ({ tls }) => tls ?? '-' },
+  { title: 'LISTENER', optional: 8, cell: ({ listener }) => listener },
+];
+
+export function sessionsTable(sessions: readonly Session[], io: Pick<CliIo, 'env' | 'screen'>): string {
+  const paint = paintFor(io);
+  const rows = sessions.map((session) => COLUMNS.map(({ cell }) => cell(session, paint)));
+  return tableText(COLUMNS, rows, widthFor(io));
+}
+
+/** A relayed session shows its activity: `idle`, `in transaction`, `busy`. */
+function stateCell({ state, activity }: Session, paint: Paint): string {
+  const text = (activity ?? state).replaceAll('_', ' ');
+  if (state === 'holding') return paint('warn', text);
+  return activity === 'in_failed_transaction' ? paint('bad', 'failed transaction') : text;
+}
+
+function heldText(seconds: number | null): string {
+  return seconds === null || seconds === 0 ? '-' : durationText(seconds * 1000);
+}
+
+const UNITS = [
+  ['GB', 2 ** 30],
+  ['MB', 2 ** 20],
+  ['kB', 2 ** 10],
+] as const;
+
+function bytesText(bytes: number): string {
+  const [unit, size] = UNITS.find(([, from]) => bytes >= from) ?? ['B', 1];
+  return `${Number((bytes / size).toFixed(1))} ${unit}`;
+}
