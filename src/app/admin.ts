@@ -1,4 +1,6 @@
 // Gives the admin server what it shows and operates on.
+import { MOST_SESSIONS, sessionsDocument } from '../admin/endpoints/sessions.ts';
+import type { SessionsDocument } from '../admin/endpoints/sessions.ts';
 import { createExclusion } from '../admin/exclusion.ts';
 import type { RecentEvents } from '../admin/recent-events.ts';
 import { createAdmin } from '../admin/server.ts';
@@ -66,7 +68,9 @@ export function createAdminOf(parts: AdminParts): { readonly admin: Admin; reado
     const { listedSettings } = await import('../config/reference/settings.ts');
     return listedSettings(running.config);
   };
-  const sources = { version: parts.version, status, settings };
+  const sessions = async (): Promise<SessionsDocument> =>
+    sessionsDocument(await proxy.sessions({ limit: MOST_SESSIONS }), parts.clock.now());
+  const sources = { version: parts.version, status, sessions, settings };
   return { admin, console: createConsoleOf({ address: running.config.admin.console, sources, token }) };
 }
 

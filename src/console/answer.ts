@@ -59,9 +59,15 @@ const SET_BY_DRIVERS: ReadonlySet<string> = new Set([
   'TIMEZONE',
 ]);
 
-export function answerTo({ words, text }: Statement, parameters: Parameters): Answer {
+export interface AnswerContext {
+  readonly parameters: Parameters;
+  /** The client knows the admin token. */
+  readonly hasToken: boolean;
+}
+
+export function answerTo({ words, text }: Statement, context: AnswerContext): Answer {
   const [verb = '', object = ''] = words;
-  if (verb === 'SHOW') return answerToShow(words, parameters);
+  if (verb === 'SHOW') return answerToShow(words, context);
   const transaction = answerToTransaction(words);
   if (transaction !== undefined) return transaction;
   if (verb === 'SET') return answerToSet(object === 'LOCAL' ? (words[2] ?? '') : object);
@@ -73,13 +79,17 @@ export function answerTo({ words, text }: Statement, parameters: Parameters): An
   return failed('42601', `unknown statement: ${text}`, HELP);
 }
 
-function answerToShow([, name = '', ...rest]: readonly string[], parameters: Parameters): Answer {
+function answerToShow([, name = '', ...rest]: readonly string[], { parameters, hasToken }: AnswerContext): Answer {
   const show = SHOWS.get(name) ?? parameter([name, ...rest], parameters);
   if (name === '' || show === undefined) {
     const near = [...SHOWS.keys()].find((known) => name !== '' && (known.startsWith(name) || name.startsWith(known)));
     const elsewhere = ELSEWHERE.get(name) ?? (near === undefined ? undefined : `did you mean SHOW ${near}?`);
     const hint = elsewhere === undefined ? HELP : elsewhere.replace(/[^?]$/, '$&.');
     return failed('42704', name === '' ? 'SHOW needs a name' : `there is no SHOW ${name}`, hint);
+  }
+  if (show.needsToken === true && !hasToken) {
+    const message = `SHOW ${name} needs a login with the admin token, because it names users and client addresses`;
+    return failed('42501', message, 'Set admin.token_file (POINTSMAN_ADMIN_TOKEN_FILE), and log in with the token.');
   }
   return rest.length === 0 || !SHOWS.has(name)
     ? { kind: 'show', show }

@@ -1,6 +1,6 @@
 // One client's session, from its first byte to its last: bytes in, bytes out. Sockets and deadlines are the server's
 // (server.ts). The next message is read when the last one is answered and the client has taken the answer.
-import { encodeErrorResponse } from '../wire/error-response.ts';
+import { encodeErrorResponse, encodeNotice } from '../wire/error-response.ts';
 import type { ErrorFields } from '../wire/error-response.ts';
 import { BodyReader } from '../wire/client-messages.ts';
 import {
@@ -14,15 +14,14 @@ import {
 } from '../wire/server-messages.ts';
 import type { TransactionStatus, Value } from '../wire/server-messages.ts';
 import { answerTo } from './answer.ts';
-import type { Answer } from './answer.ts';
+import type { Answer, AnswerContext } from './answer.ts';
 import { Extended } from './extended.ts';
 import type { Prepared } from './extended.ts';
 import { Incoming, ProtocolViolation, required } from './incoming.ts';
 import type { Message } from './incoming.ts';
 import { logIn } from './login.ts';
-import type { Access, Send } from './login.ts';
+import type { Access, Right, Send } from './login.ts';
 import { parametersOf } from './parameters.ts';
-import type { Parameters } from './parameters.ts';
 import type { ConsoleSources } from './shows/shows.ts';
 import { statementsOf } from './statements.ts';
 
@@ -44,9 +43,10 @@ export async function converse(chunks: AsyncIterable<Uint8Array>, options: Conve
   const { send, access, sources, onLogin } = options;
   const incoming = new Incoming(chunks);
   try {
-    if (!(await logIn(incoming, send, access))) return;
+    const right = await logIn(incoming, send, access);
+    if (right === undefined) return;
     onLogin();
-    await new Conversation(sources, send).run(incoming);
+    await new Conversation(sources, send, right).run(incoming);
   } catch (error) {
     if (!(error instanceof ProtocolViolation)) throw error;
     await send(encodeErrorResponse({ sqlState: '08P01', message: error.message }));
@@ -56,16 +56,16 @@ export async function converse(chunks: AsyncIterable<Uint8Array>, options: Conve
 class Conversation {
   readonly #sources: ConsoleSources;
   readonly #send: Send;
-  readonly #parameters: Parameters;
+  readonly #context: AnswerContext;
   readonly #extended: Extended;
   #status: TransactionStatus = 'idle';
   /** After an error in the extended protocol everything up to Sync is discarded. */
   #isSkipping = false;
 
-  constructor(sources: ConsoleSources, send: Send) {
+  constructor(sources: ConsoleSources, send: Send, right: Right) {
     this.#sources = sources;
     this.#send = send;
-    this.#parameters = parametersOf(sources.version);
+    this.#context = { parameters: parametersOf(sources.version), hasToken: right === 'token' };
     this.#extended = new Extended({
       send,
       prepare: (query) => this.#prepare(query),
@@ -76,7 +76,7 @@ class Conversation {
   }
 
   async run(incoming: Incoming): Promise<void> {
-    const told = [...this.#parameters].map(([name, value]) => encodeParameterStatus(name, value));
+    const told = [...this.#context.parameters].map(([name, value]) => encodeParameterStatus(name, value));
     await this.#send(joined([...told, encodeReadyForQuery(this.#status)]));
     for (let message = await incoming.message(); message !== undefined; message = await incoming.message()) {
       if (message.type === 'X') return;
@@ -122,7 +122,7 @@ class Conversation {
     if (statements.length > MOST_STATEMENTS) await this.#fail(tooMany());
     else {
       for (const statement of statements) {
-        const answer = answerTo(statement, this.#parameters);
+        const answer = answerTo(statement, this.#context);
         const error = answer.kind === 'error' ? answer.fields : await this.#run(answer).catch(errorOf);
         if (error !== undefined) {
           await this.#fail(error);
@@ -143,12 +143,15 @@ class Conversation {
   #prepare(query: string): Prepared | ErrorFields {
     const [statement, second] = statementsOf(query);
     if (second !== undefined) return { ...unsupported('a prepared statement is one statement'), sqlState: '42601' };
-    const answer: Answer | undefined = statement && answerTo(statement, this.#parameters);
+    const answer: Answer | undefined = statement && answerTo(statement, this.#context);
     return answer?.kind === 'error' ? answer.fields : answer;
   }
 
   async #rowsOf(prepared: NonNullable<Prepared>): Promise<readonly (readonly Value[])[]> {
-    return prepared.kind === 'show' ? (await prepared.show.read(this.#sources)).rows : [];
+    if (prepared.kind !== 'show') return [];
+    const { rows, notice } = await prepared.show.read(this.#sources);
+    if (notice !== undefined) await this.#send(encodeNotice(notice));
+    return rows;
   }
 
   async #sendRows(rows: readonly (readonly Value[])[]): Promise<void> {

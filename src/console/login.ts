@@ -40,10 +40,17 @@ const HTTP_ANSWER = [
   '',
 ].join('\r\n');
 
-/** True: logged in. False: the client has its answer, and nothing more is said. */
-export async function logIn(incoming: Incoming, send: Send, accessNow: () => Promise<Access>): Promise<boolean> {
+/** `token`: the client has proven that it knows the token. */
+export type Right = 'open' | 'token';
+
+/** Undefined: the client has its answer, and nothing more is said. */
+export async function logIn(
+  incoming: Incoming,
+  send: Send,
+  accessNow: () => Promise<Access>,
+): Promise<Right | undefined> {
   const startup = await startupOf(incoming, send);
-  if (startup === undefined) return false;
+  if (startup === undefined) return undefined;
   const { parameters, minor } = startup;
   const database = parameters.get('database') ?? parameters.get('user') ?? '';
   if (!DATABASES.includes(database)) {
@@ -56,14 +63,14 @@ export async function logIn(incoming: Incoming, send: Send, accessNow: () => Pro
   if (access.kind === 'closed') {
     return refuse(send, { sqlState: '28000', message: access.why, hint: access.hint });
   }
-  if (access.kind === 'token' && !(await knowsToken(access.verifier, incoming, send))) return false;
+  if (access.kind === 'token' && !(await knowsToken(access.verifier, incoming, send))) return undefined;
   await send(AUTHENTICATION_OK);
-  return true;
+  return access.kind;
 }
 
-async function refuse(send: Send, fields: ErrorFields): Promise<false> {
+async function refuse(send: Send, fields: ErrorFields): Promise<undefined> {
   await send(encodeErrorResponse(fields));
-  return false;
+  return undefined;
 }
 
 interface Startup {
@@ -108,17 +115,17 @@ const WRONG: ErrorFields = {
   hint: 'The password is the admin token (admin.token_file or POINTSMAN_ADMIN_TOKEN). Any user name will do.',
 };
 
-async function knowsToken(verifier: Verifier, incoming: Incoming, send: Send): Promise<boolean> {
+async function knowsToken(verifier: Verifier, incoming: Incoming, send: Send): Promise<true | undefined> {
   await send(encodeSaslMechanisms([MECHANISM]));
   const first = await incoming.message();
-  if (first === undefined) return false;
+  if (first === undefined) return undefined;
   const sent = challengeOf(verifier, first);
   if (sent === undefined) {
     return refuse(send, { sqlState: '28000', message: `the console needs a password by ${MECHANISM}` });
   }
   await send(encodeSaslContinue(sent.message));
   const final = await incoming.message();
-  if (final === undefined) return false;
+  if (final === undefined) return undefined;
   const proof = final.type === 'p' ? proven(verifier, sent, new TextDecoder().decode(final.body)) : undefined;
   if (proof === undefined) return refuse(send, WRONG);
   await send(encodeSaslFinal(proof));

@@ -8,6 +8,8 @@ export interface ColumnOf<Row> extends Column {
 export interface Table {
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly Value[])[];
+  /** For the client, beside the rows: how they are incomplete. */
+  readonly notice?: string;
 }
 
 type Fill<Row> = (row: Row) => Value | boolean;
@@ -30,6 +32,10 @@ export function text<Row>(columns: Readonly<Record<string, Fill<Row>>>): readonl
 
 export function int4<Row>(columns: Readonly<Record<string, Fill<Row>>>): readonly ColumnOf<Row>[] {
   return columnsOf('int4', columns);
+}
+
+export function int8<Row>(columns: Readonly<Record<string, Fill<Row>>>): readonly ColumnOf<Row>[] {
+  return columnsOf('int8', columns);
 }
 
 export function numeric<Row>(columns: Readonly<Record<string, Fill<Row>>>): readonly ColumnOf<Row>[] {

@@ -61,7 +61,7 @@ export interface SessionsDocument {
 
 const LIMIT = 100;
 /** An answer of so many sessions takes this process a few milliseconds. */
-const MOST = 1000;
+export const MOST_SESSIONS = 1000;
 const [FIRST_STATE, ...MORE_STATES] = SESSION_STATES.filter((state) => state !== 'closed');
 
 const QUERY = z.strictObject({
@@ -73,7 +73,13 @@ const QUERY = z.strictObject({
     .enum([FIRST_STATE ?? 'startup', ...MORE_STATES])
     .optional()
     .describe('Only sessions in this state.'),
-  limit: z.coerce.number().int().min(1).max(MOST).default(LIMIT).describe('At most so many sessions, the oldest.'),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(MOST_SESSIONS)
+    .default(LIMIT)
+    .describe('At most so many sessions, the oldest.'),
 });
 
 export function sessions({ sessions: parts }: SessionsOptions): readonly Endpoint[] {
@@ -85,7 +91,7 @@ export function sessions({ sessions: parts }: SessionsOptions): readonly Endpoin
       answer: async ({ query }) => {
         const list = await parts.list(query);
         const unknown = list.total === 0 ? whyUnknown(query, parts) : undefined;
-        return unknown === undefined ? json(200, listDocument(list, parts.now())) : failure(404, unknown);
+        return unknown === undefined ? json(200, sessionsDocument(list, parts.now())) : failure(404, unknown);
       },
     }),
     post({
@@ -109,7 +115,10 @@ function whyUnknown(
   return `unknown member ${member}: the members are ${members().join(', ') || '(none)'}`;
 }
 
-function listDocument({ sessions: entries, total, silentWorkers }: SessionList, now: Instant): SessionsDocument {
+export function sessionsDocument(
+  { sessions: entries, total, silentWorkers }: SessionList,
+  now: Instant,
+): SessionsDocument {
   return {
     total,
     left_out: total - entries.length,

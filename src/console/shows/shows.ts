@@ -1,4 +1,5 @@
 // Every SHOW by its name: its columns, which are known in advance, and how its rows are read.
+import type { SessionsDocument } from '../../admin/endpoints/sessions.ts';
 import type { StatusDocument } from '../../admin/status-document.ts';
 import type { Column } from '../../wire/server-messages.ts';
 import { tableOf, text } from '../table.ts';
@@ -7,12 +8,15 @@ import { memberColumns, showMembers } from './members.ts';
 import { databaseColumns, listColumns, poolColumns, showDatabases, showLists, showPools } from './pools.ts';
 import { settingColumns, showConfig, showVersion, versionColumns } from './settings.ts';
 import type { Setting } from './settings.ts';
+import { endColumns, sessionColumns, showClients, showServers, showSessions } from './sessions.ts';
 import { showStats, showTotals, statsColumns, totalsColumns } from './stats.ts';
 
 /** The sources of everything that is shown. Each is called for the statement that needs it. */
 export interface ConsoleSources {
   readonly version: string;
   readonly status: () => Promise<StatusDocument>;
+  /** The oldest sessions, up to a limit. */
+  readonly sessions: () => Promise<SessionsDocument>;
   readonly settings: () => Promise<readonly Setting[]>;
 }
 
@@ -20,6 +24,8 @@ export interface Show {
   /** For SHOW HELP. */
   readonly about: string;
   readonly columns: readonly Column[];
+  /** Only for clients that logged in with the token. */
+  readonly needsToken?: true;
   readonly read: (sources: ConsoleSources) => Table | Promise<Table>;
 }
 
@@ -37,9 +43,36 @@ const helpColumns = text<readonly [string, Show]>({
 export const SHOWS: ReadonlyMap<string, Show> = new Map<string, Show>([
   ['POOLS', fromStatus('clients and server connections of each pool, and its route', poolColumns, showPools)],
   ['MEMBERS', fromStatus('the members of the cluster, and their standing in each pool', memberColumns, showMembers)],
+  [
+    'SESSIONS',
+    {
+      about: 'the live sessions one by one (with the token)',
+      columns: sessionColumns,
+      needsToken: true,
+      read: async ({ sessions }) => showSessions(await sessions()),
+    },
+  ],
   ['STATS', fromStatus('bytes and connections of each pool since the start', statsColumns, showStats)],
   ['STATS_TOTALS', fromStatus('the same without averages', totalsColumns, showTotals)],
   ['DATABASES', fromStatus('where each pool routes to now', databaseColumns, showDatabases)],
+  [
+    'CLIENTS',
+    {
+      about: 'the sessions with the columns of PgBouncer (with the token)',
+      columns: endColumns,
+      needsToken: true,
+      read: async ({ sessions }) => showClients(await sessions(), Date.now()),
+    },
+  ],
+  [
+    'SERVERS',
+    {
+      about: 'their connections to members, likewise (with the token)',
+      columns: endColumns,
+      needsToken: true,
+      read: async ({ sessions, status }) => showServers(await sessions(), await status(), Date.now()),
+    },
+  ],
   ['LISTS', fromStatus('how many pools, clients, server connections and members there are', listColumns, showLists)],
   [
     'CONFIG',

@@ -51,6 +51,12 @@ describe('with an address', () => {
     ]);
     const { port } = cluster.primary.postgres.address;
     expect((await show('DATABASES'))[0]).toMatchObject({ name: 'write', host: '127.0.0.1', port, paused: 0 });
+    const client = `127.0.0.1:${session.socket.localPort}`;
+    expect(await show('SESSIONS')).toMatchObject([
+      { pool: 'write', member: 'pg-1', client, user: 'app', database: 'shop', state: 'relaying' },
+    ]);
+    expect(await show('CLIENTS')).toMatchObject([{ database: 'write', state: 'active', user: 'app', link: 'pg-1' }]);
+    expect(await show('SERVERS')).toMatchObject([{ addr: '127.0.0.1', port, state: 'active' }]);
     session.socket.destroy();
   });
 

@@ -6,6 +6,7 @@ import type { FieldDef, QueryArrayResult } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { runTool, whyNoTool } from '../../support/applications/client-tools.ts';
 import { NO_TOKEN, startConsole, TOKEN } from '../../support/labs/console-lab.ts';
+import { SESSIONS, aConsoleSources } from '../../support/values/console.ts';
 import { missingForPgbouncer, startPgbouncer } from '../../support/processes/pgbouncer.ts';
 import { describeUnless, itUnless } from '../../support/runner/unless-missing.ts';
 import type { Address } from '../../../src/model/member.ts';
@@ -65,6 +66,26 @@ describe('node-postgres', () => {
       code: '28000',
       message: 'nobody can log in: gone',
     });
+  });
+
+  test('a notice comes with the rows, by either protocol', async () => {
+    const many = { ...SESSIONS, total: 9, left_out: 7 };
+    const sources = aConsoleSources({ sessions: () => Promise.resolve(many) });
+    const client = await connected(await startConsole({ sources }));
+    const notices: (string | undefined)[] = [];
+    client.on('notice', ({ message }) => notices.push(message));
+    try {
+      expect((await client.query('show sessions')).rows).toHaveLength(2);
+      expect((await client.query({ name: 's', text: 'show sessions' })).rows).toHaveLength(2);
+    } finally {
+      await client.end();
+    }
+    expect(notices).toEqual(Array.from({ length: 2 }, () => '7 of 9 sessions are left out, the newest ones'));
+  });
+
+  test('without a token nobody reads who the clients are', async () => {
+    const address = await startConsole({ token: NO_TOKEN });
+    await expect(ask(address, 'show clients')).rejects.toMatchObject({ code: '42501' });
   });
 
   test('a changed token counts for the next login', async () => {
@@ -156,7 +177,17 @@ function shapeOf(fields: readonly FieldDef[]): readonly string[] {
 }
 
 describe('beside PgBouncer', () => {
-  for (const name of ['POOLS', 'STATS', 'STATS_TOTALS', 'DATABASES', 'LISTS', 'CONFIG', 'VERSION']) {
+  for (const name of [
+    'POOLS',
+    'STATS',
+    'STATS_TOTALS',
+    'DATABASES',
+    'CLIENTS',
+    'SERVERS',
+    'LISTS',
+    'CONFIG',
+    'VERSION',
+  ]) {
     itUnless(missingForPgbouncer, `SHOW ${name} has PgBouncer’s columns with their types, in its order`, async () => {
       const bouncer = await startPgbouncer({ host: '127.0.0.1', port: 1 }, { user: 'x', password: 'x' });
       const real = await ask(bouncer, `SHOW ${name}`, { user: 'pgbouncer', database: 'pgbouncer' });

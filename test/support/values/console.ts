@@ -1,4 +1,5 @@
 // The sources of a console, for tests: a pool with clients in every state, and a pool without a route.
+import type { SessionsDocument } from '../../../src/admin/endpoints/sessions.ts';
 import type { StatusDocument } from '../../../src/admin/status-document.ts';
 import type { ConsoleSources } from '../../../src/console/shows/shows.ts';
 
@@ -61,10 +62,53 @@ export const STATUS: StatusDocument = {
   ],
 };
 
+const SESSION: SessionsDocument['sessions'][number] = {
+  id: 2 ** 40,
+  pool: 'write',
+  member: 'pg-1',
+  client: '10.0.0.9:51234',
+  listener: '127.0.0.1:6432',
+  user: 'app',
+  database: 'shop',
+  application: 'psql',
+  state: 'relaying',
+  activity: 'idle',
+  tls: 'none',
+  opaque: false,
+  age_seconds: 60,
+  state_seconds: 59.5,
+  held_seconds: 0,
+  to_backend_bytes: 2 ** 33,
+  to_client_bytes: 1,
+};
+
+/** A client that is served, and one that waits. */
+export const SESSIONS: SessionsDocument = {
+  total: 2,
+  left_out: 0,
+  silent_workers: [],
+  sessions: [
+    SESSION,
+    {
+      ...SESSION,
+      id: 2,
+      member: null,
+      client: '[::1]:40000',
+      user: null,
+      state: 'holding',
+      activity: null,
+      tls: null,
+      state_seconds: 1.5,
+      held_seconds: 2.25,
+    },
+  ],
+};
+
 export function aConsoleSources(overrides: Partial<ConsoleSources> = {}): ConsoleSources {
   return {
     version: '1.2.3',
     status: () => Promise.resolve(STATUS),
+    sessions: () => Promise.resolve(SESSIONS),
     settings: () => Promise.resolve([{ key: 'probe.rise', value: '2', default: '1', changeable: true }]),
     ...overrides,
   };

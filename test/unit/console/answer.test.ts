@@ -7,10 +7,10 @@ import { SHOWS } from '../../../src/console/shows/shows.ts';
 import { statementsOf } from '../../../src/console/statements.ts';
 import { aConsoleSources } from '../../support/values/console.ts';
 
-function answer(query: string): Answer {
+function answer(query: string, hasToken = true): Answer {
   const [statement] = statementsOf(query);
   if (statement === undefined) throw new Error(`no statement: ${query}`);
-  return answerTo(statement, parametersOf('1.2.3'));
+  return answerTo(statement, { parameters: parametersOf('1.2.3'), hasToken });
 }
 
 function refusal(query: string): readonly (string | undefined)[] {
@@ -24,6 +24,17 @@ test.each([...SHOWS.keys()])('SHOW %s in any case', (name) => {
   const show = SHOWS.get(name);
   expect(answer(`SHOW ${name}`)).toEqual({ kind: 'show', show });
   expect(answer(`show ${name.toLowerCase()} ;`)).toEqual({ kind: 'show', show });
+});
+
+test.each(['SESSIONS', 'CLIENTS', 'SERVERS'])('SHOW %s names clients, so it needs the token', (name) => {
+  expect(answer(`show ${name}`, false)).toMatchObject({
+    kind: 'error',
+    fields: {
+      sqlState: '42501',
+      hint: 'Set admin.token_file (POINTSMAN_ADMIN_TOKEN_FILE), and log in with the token.',
+    },
+  });
+  expect(answer(`show ${name}`, true)).toMatchObject({ kind: 'show' });
 });
 
 describe('SHOW of something else', () => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Value } from '../../../src/wire/server-messages.ts';
 import { SHOWS } from '../../../src/console/shows/shows.ts';
-import { aConsoleSources } from '../../support/values/console.ts';
+import { SESSIONS, aConsoleSources } from '../../support/values/console.ts';
 
 type Row = Readonly<Record<string, Value | undefined>>;
 
@@ -87,6 +87,47 @@ test('members', async () => {
       failing: null,
     },
   ]);
+});
+
+describe('sessions', () => {
+  test('one by one, as GET /sessions has them', async () => {
+    expect(await rowsOf('SESSIONS')).toMatchObject([
+      { id: 2 ** 40, pool: 'write', member: 'pg-1', client: '10.0.0.9:51234', state: 'relaying', age: 60, held: 0 },
+      { id: 2, member: null, user: null, state: 'holding', held: 2.25, to_backend_bytes: 2 ** 33 },
+    ]);
+  });
+
+  test('as clients: the addresses, the times, and the wait of those that wait', async () => {
+    const [served, waiting] = await rowsOf('CLIENTS');
+    const common = {
+      type: 'C',
+      database: 'write',
+      local_addr: '127.0.0.1',
+      local_port: 6432,
+      startup_database: 'shop',
+    };
+    const still = { state: 'active', wait: 0, wait_us: 0, tls: '', application_name: 'psql' };
+    expect(served).toMatchObject({ ...common, ...still, addr: '10.0.0.9', port: 51234, link: 'pg-1', user: 'app' });
+    expect(served?.['connect_time']).toMatch(/^20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC$/);
+    expect(waiting).toMatchObject({ ...common, addr: '::1', state: 'waiting', wait: 2, wait_us: 250_000, link: '' });
+  });
+
+  test('as servers: those with a member, at its address', async () => {
+    expect(await rowsOf('SERVERS')).toMatchObject([
+      { type: 'S', addr: '10.0.0.1', port: 5432, local_addr: null, state: 'active', ptr: String(2 ** 40) },
+    ]);
+  });
+
+  test('that are missing are told', async () => {
+    const missing = { ...SESSIONS, total: 7, left_out: 5, silent_workers: [2, 3] };
+    const sources = aConsoleSources({ sessions: () => Promise.resolve(missing) });
+    for (const name of ['SESSIONS', 'CLIENTS', 'SERVERS']) {
+      expect((await SHOWS.get(name)?.read(sources))?.notice).toBe(
+        '5 of 7 sessions are left out, the newest ones; workers that do not answer, with sessions of their own: 2, 3',
+      );
+    }
+    expect(await SHOWS.get('SESSIONS')?.read(aConsoleSources())).not.toHaveProperty('notice');
+  });
 });
 
 test('the configuration, the version and the help', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { encodeErrorResponse } from '../../../src/wire/error-response.ts';
+import { encodeErrorResponse, encodeNotice } from '../../../src/wire/error-response.ts';
 import { errorFields } from '../../support/sockets/packets.ts';
 
 test('every field is present, and the length word covers them', () => {
@@ -26,4 +26,15 @@ test('a text without end is cut', () => {
 test('the error of one statement is no end of the session', () => {
   const bytes = Buffer.from(encodeErrorResponse({ severity: 'ERROR', sqlState: '42601', message: 'm' }));
   expect(errorFields(bytes)).toEqual({ S: 'ERROR', V: 'ERROR', C: '42601', M: 'm' });
+});
+
+test('a notice ends nothing', () => {
+  const bytes = Buffer.from(encodeNotice('m'));
+  expect(bytes.toString('latin1', 0, 1)).toBe('N');
+  expect(errorFields(Buffer.concat([Buffer.from('E'), bytes.subarray(1)]))).toEqual({
+    S: 'NOTICE',
+    V: 'NOTICE',
+    C: '00000',
+    M: 'm',
+  });
 });
