@@ -32,9 +32,7 @@ export function restartOrder(report: ClusterReport, expected?: ParameterChanges)
   const members = report.members.filter((member) => isExpected || member.pending_restart);
   const standbys = names(members.filter((member) => !isLeader(member)));
   const primary = names(members.filter(isLeader));
-  const changes = members.flatMap((member) => limitedChanges(isExpected ? expected : member.pending_restart_reason));
-  const raised = of(changes, 'raised');
-  const lowered = of(changes, 'lowered');
+  const { raised, lowered } = directions(isExpected ? limitedChanges(expected) : members.flatMap(pendingOf));
   const steps =
     raised.length === 0 && lowered.length > 0
       ? [
@@ -67,24 +65,24 @@ export function restartOrder(report: ClusterReport, expected?: ParameterChanges)
 export function wrongOrder(report: ClusterReport, name: MemberName): string | undefined {
   const target = report.members.find((member) => member.name === name);
   if (target === undefined) return undefined;
-  const changes = limitedChanges(target.pending_restart_reason);
+  const own = pendingOf(target).map(({ parameter }) => parameter);
+  const { raised, lowered } = directions(report.members.flatMap(pendingOf));
   if (isLeader(target)) {
-    const raised = of(changes, 'raised');
-    const behind = report.members.filter(
-      (member) => !isLeader(member) && raised.some((one) => hasPending(member, one, 'raised')),
-    );
+    const ahead = raised.filter((parameter) => own.includes(parameter));
+    const isBehind = (member: MemberReport): boolean =>
+      pendingOf(member).some(({ parameter, direction }) => direction === 'raised' && ahead.includes(parameter));
+    const behind = names(report.members.filter((member) => !isLeader(member) && isBehind(member)));
     if (behind.length === 0) return undefined;
-    const first = names(behind).join(', ');
-    return `${name} is the primary and ${listed(raised)} raised: restart the standbys first (${first}). A standby with \
-a lower value than the primary stops replaying.`;
+    return `${name} is the primary and ${listed(ahead)} raised: restart the standbys first (${behind.join(', ')}). \
+A standby with a lower value than the primary stops replaying.`;
   }
-  const lowered = of(changes, 'lowered');
+  const waiting = lowered.filter((parameter) => own.includes(parameter));
   const primary = report.members.find(
-    (member) => isLeader(member) && lowered.some((one) => hasPending(member, one, 'lowered')),
+    (member) => isLeader(member) && pendingOf(member).some(({ parameter }) => waiting.includes(parameter)),
   );
   // With a raised parameter as well, the standby has to come first all the same.
-  if (primary === undefined || of(changes, 'raised').length > 0) return undefined;
-  return `${name} is a standby and ${listed(lowered)} lowered: restart the primary first (${primary.name}). A standby \
+  if (primary === undefined || raised.some((parameter) => own.includes(parameter))) return undefined;
+  return `${name} is a standby and ${listed(waiting)} lowered: restart the primary first (${primary.name}). A standby \
 keeps its old value until it has caught up with the restarted primary.`;
 }
 
@@ -103,12 +101,20 @@ function limitedChanges(changes: ParameterChanges | undefined): readonly Limited
   });
 }
 
-function hasPending(member: MemberReport, parameter: string, direction: Direction): boolean {
-  return of(limitedChanges(member.pending_restart_reason), direction).includes(parameter);
+function pendingOf({ pending_restart_reason: reason }: MemberReport): readonly LimitedChange[] {
+  return limitedChanges(reason);
 }
 
-function of(changes: readonly LimitedChange[], direction: Direction): readonly string[] {
-  return [...new Set(changes.filter((one) => one.direction === direction).map(({ parameter }) => parameter))];
+/**
+ * Members may disagree on the new value: one with a value of its own (ALTER SYSTEM) reports that one, although the
+ * dynamic configuration overrides it. Then the parameter counts as raised, which puts no standby below the primary.
+ */
+function directions(changes: readonly LimitedChange[]): Readonly<Record<Direction, readonly string[]>> {
+  const of = (direction: Direction): readonly string[] => [
+    ...new Set(changes.filter((one) => one.direction === direction).map(({ parameter }) => parameter)),
+  ];
+  const raised = of('raised');
+  return { raised, lowered: of('lowered').filter((parameter) => !raised.includes(parameter)) };
 }
 
 function isLeader({ role }: MemberReport): boolean {

@@ -14,7 +14,7 @@ import { readHistory } from './history.ts';
 import type { TimelineEnd } from './history.ts';
 import { readRestartState } from './restart-state.ts';
 import type { RestartState } from './restart-state.ts';
-import { readNodeStatus } from './node-status.ts';
+import { parseNodeStatus } from './node-status.ts';
 import type { Dialect } from './node-status.ts';
 
 export interface ReaderOptions extends ApiAccess {
@@ -29,6 +29,7 @@ export type HistoryRead =
 export type ConfigRead = { readonly kind: 'config'; readonly config: DynamicConfig } | ReadFailure;
 export type StatusRead = { readonly kind: 'status'; readonly status: MemberStatus } | ReadFailure;
 export type RestartStateRead = { readonly kind: 'restart_state'; readonly state: RestartState } | ReadFailure;
+export type MetricsRead = { readonly kind: 'metrics'; readonly text: string } | ReadFailure;
 
 /** Each reads one document within `deadlineMs`, in all. None rejects. */
 export interface DocumentReader {
@@ -36,6 +37,8 @@ export interface DocumentReader {
   readonly readHistory: (api: ApiEndpoint, deadlineMs: number) => Promise<HistoryRead>;
   readonly readConfig: (api: ApiEndpoint, deadlineMs: number) => Promise<ConfigRead>;
   readonly readNodeStatus: (api: ApiEndpoint, deadlineMs: number) => Promise<StatusRead>;
+  /** In the text exposition format of Prometheus. */
+  readonly readMetrics: (api: ApiEndpoint, deadlineMs: number) => Promise<MetricsRead>;
   /** From the member itself: the cluster document has the same later. In both dialects. */
   readonly readRestartState: (api: ApiEndpoint, deadlineMs: number) => Promise<RestartStateRead>;
 }
@@ -49,54 +52,59 @@ const PATHS: Readonly<Record<Dialect, string>> = { patroni: '/patroni', manager:
 
 export function createReader(options: ReaderOptions = {}): DocumentReader {
   const { dialect = 'patroni' } = options;
-  const read = createJsonReader(options);
+  const read = createTextReader(options);
   return {
     async readCluster(api, deadlineMs) {
       const answer = await read({ api, path: '/cluster', deadlineMs }, OK);
-      if (answer.kind !== 'json') return answer;
-      const parsed = readClusterDocument(answer.json);
+      if (answer.kind !== 'text') return answer;
+      const parsed = readClusterDocument(parseJson(answer.text));
       return parsed.kind === 'invalid' ? malformed('/cluster', parsed.why) : parsed;
     },
     async readHistory(api, deadlineMs) {
       const answer = await read({ api, path: '/history', deadlineMs }, OK);
-      if (answer.kind !== 'json') return answer;
-      const parsed = readHistory(answer.json);
+      if (answer.kind !== 'text') return answer;
+      const parsed = readHistory(parseJson(answer.text));
       return parsed.kind === 'invalid' ? malformed('/history', parsed.why) : parsed;
     },
     async readConfig(api, deadlineMs) {
       const answer = await read({ api, path: '/config', deadlineMs }, OK);
-      if (answer.kind !== 'json') return answer;
-      const parsed = readDynamicConfig(answer.json);
+      if (answer.kind !== 'text') return answer;
+      const parsed = readDynamicConfig(parseJson(answer.text));
       return parsed.kind === 'invalid' ? malformed('/config', parsed.why) : parsed;
     },
     async readNodeStatus(api, deadlineMs) {
       const path = PATHS[dialect];
       const answer = await read({ api, path, deadlineMs }, OK_OR_NO);
-      if (answer.kind !== 'json') return answer;
-      const parsed = readNodeStatus(answer.json);
+      if (answer.kind !== 'text') return answer;
+      const parsed = parseNodeStatus(answer.text);
       if (parsed.kind === 'invalid') return malformed(path, parsed.why);
       // An object without either key may be any server's error page.
       return parsed.status.dialect === undefined ? malformed(path, 'no patroni or manager key') : parsed;
     },
+    async readMetrics(api, deadlineMs) {
+      const answer = await read({ api, path: '/metrics', deadlineMs }, OK);
+      return answer.kind === 'text' ? { kind: 'metrics', text: answer.text } : answer;
+    },
     async readRestartState(api, deadlineMs) {
       const answer = await read({ api, path: ANY_DIALECT, deadlineMs }, OK_OR_NO);
-      if (answer.kind !== 'json') return answer;
-      if (!isRecord(answer.json)) return malformed(ANY_DIALECT, 'not a JSON object');
-      return { kind: 'restart_state', state: readRestartState(answer.json) };
+      if (answer.kind !== 'text') return answer;
+      const json = parseJson(answer.text);
+      if (!isRecord(json)) return malformed(ANY_DIALECT, 'not a JSON object');
+      return { kind: 'restart_state', state: readRestartState(json) };
     },
   };
 }
 
-type Json = { readonly kind: 'json'; readonly json: unknown };
+type Text = { readonly kind: 'text'; readonly text: string };
 type Question = Parameters<Send>[0];
 
-function createJsonReader(access: ApiAccess) {
+function createTextReader(access: ApiAccess) {
   const send = createSend(access);
-  return async (question: Question, statuses: readonly number[]): Promise<Json | ReadFailure> => {
+  return async (question: Question, statuses: readonly number[]): Promise<Text | ReadFailure> => {
     const result = await send(question);
     if (result.kind !== 'answered') return result;
     const { status, body } = result;
-    if (statuses.includes(status)) return { kind: 'json', json: parseJson(body) };
+    if (statuses.includes(status)) return { kind: 'text', text: body };
     const cause = status >= 300 && status < 400 ? 'redirect' : 'unexpected_status';
     return { kind: 'failed', cause, detail: `${question.path} answered ${statusText(status, access)}` };
   };

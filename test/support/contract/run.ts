@@ -4,12 +4,14 @@ import type { Tags } from '../patroni/documents.ts';
 import type { MemberAddress } from '../patroni/member.ts';
 import { waitUntil } from '../patroni/wait.ts';
 import type { Expectations } from './expectations.ts';
+import { performing } from './performed.ts';
+import type { Performing } from './performed.ts';
 import { type Answer, ask, type JsonRecord, list, parse, type Question, record, typeName } from './questions.ts';
 import type { ContractTarget } from './target.ts';
 
 const PATIENCE_MS = 30_000;
 
-export interface ContractRun {
+export interface ContractRun extends Performing {
   readonly target: ContractTarget;
   readonly expected: Expectations['expected'];
   ask(member: MemberAddress, path: string, question?: Question): Promise<Answer>;
@@ -60,13 +62,16 @@ export function questionsTo(target: ContractTarget): Omit<ContractRun, 'expected
   const config = () => firstOf(target.members(), async (member) => record(parse(await ask(member, '/config'))));
   const settled = (wanted: JsonRecord) =>
     until('configuration in force', async () => isDeepStrictEqual(await config(), wanted));
+  const { control, perform } = performing(target);
   const patch = async (changes: JsonRecord) => {
-    const result = await firstOf(target.members(), (member) => patchConfig(member, changes));
+    const result = await firstOf(target.members(), (member) => patchConfig(perform, member, changes));
     await settled(result);
     return result;
   };
   return {
     target,
+    control,
+    perform,
     ask,
     status,
     node,
@@ -96,7 +101,7 @@ export function questionsTo(target: ContractTarget): Omit<ContractRun, 'expected
     withTags: async (member, tags, run) => {
       const set = async (wanted: Tags) => {
         await target.configureTags(member.name, wanted);
-        await ask(member, '/reload', { method: 'POST' });
+        await perform({ kind: 'reload', member: member.name });
         const shown = async () => isDeepStrictEqual((await node(member))['tags'] ?? {}, wanted);
         await until(`tags of ${member.name}`, shown);
       };
@@ -123,10 +128,14 @@ async function firstOf<T>(members: readonly MemberAddress[], act: (member: Membe
   throw new AggregateError(failures, failures.map(String).join('\n'));
 }
 
-async function patchConfig(member: MemberAddress, changes: JsonRecord): Promise<JsonRecord> {
-  const answer = await ask(member, '/config', { method: 'PATCH', body: changes });
-  if (answer.status !== 200) throw new Error(`PATCH /config of ${member.name}: ${answer.status} ${answer.text}`);
-  return record(parse(answer));
+async function patchConfig(
+  perform: Performing['perform'],
+  member: MemberAddress,
+  changes: JsonRecord,
+): Promise<JsonRecord> {
+  const result = await perform({ kind: 'patch_config', changes }, member);
+  if (result.kind !== 'done') throw new Error(`PATCH /config of ${member.name}: ${result.text}`);
+  return record(result.config);
 }
 
 /** The patch that takes `changes` back. */

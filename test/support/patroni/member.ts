@@ -186,6 +186,7 @@ export class Member {
       postgresBinDir: this.#site.installation.postgresBinDir,
       dynamic: this.#site.dynamic,
       callbacks: this.#site.callbacks,
+      apiAuthentication: this.#site.apiAuthentication,
       tags: this.#tags,
     });
     writeFileSync(file, text, { mode: 0o600 });

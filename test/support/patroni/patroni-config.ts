@@ -1,7 +1,7 @@
 // A member's patroni.yml as text.
 import { stringify } from 'yaml';
 import type { Tags } from './documents.ts';
-import { REPLICATION, SUPERUSER } from './settings.ts';
+import { type ApiAuthentication, REPLICATION, SUPERUSER } from './settings.ts';
 
 export type PatroniConfigInput = {
   readonly scope: string;
@@ -20,6 +20,7 @@ export type PatroniConfigInput = {
   readonly postgresBinDir: string;
   readonly dynamic: Readonly<Record<string, unknown>>;
   readonly callbacks: Readonly<Record<string, string>>;
+  readonly apiAuthentication?: ApiAuthentication | undefined;
   readonly tags: Tags;
 };
 
@@ -30,7 +31,11 @@ export function patroniYml(input: PatroniConfigInput): string {
   return stringify({
     scope: input.scope,
     name: input.name,
-    restapi: { listen: `${listenHost}:${input.apiPort}`, connect_address: `${host}:${input.apiPort}` },
+    restapi: {
+      listen: `${listenHost}:${input.apiPort}`,
+      connect_address: `${host}:${input.apiPort}`,
+      ...(input.apiAuthentication && { authentication: input.apiAuthentication }),
+    },
     etcd3: { hosts: input.etcd },
     bootstrap: {
       dcs: input.dynamic,

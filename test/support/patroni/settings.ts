@@ -10,7 +10,11 @@ export type ClusterOptions = {
   readonly parameters?: Readonly<Record<string, string | number | boolean>>;
   /** Of every member, on Patroni: a command by what it is called for, `on_role_change`. */
   readonly callbacks?: Readonly<Record<string, string>>;
+  /** Patroni then wants them for every request that is not safe. */
+  readonly apiAuthentication?: ApiAuthentication;
 };
+
+export type ApiAuthentication = { readonly username: string; readonly password: string };
 
 export type Credentials = { readonly user: string; readonly password: string; readonly database: string };
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { type Installation, patroniAvailability } from './availability.ts';
 import { findFreePorts } from './ports.ts';
-import { type ClusterOptions, dynamicConfig } from './settings.ts';
+import { type ApiAuthentication, type ClusterOptions, dynamicConfig } from './settings.ts';
 import type { SupervisedCommand } from './supervised-process.ts';
 
 const SUPERVISOR = join(import.meta.dirname, 'supervise.py');
@@ -22,6 +22,7 @@ export type Site = {
   readonly port: number;
   readonly dynamic: Readonly<Record<string, unknown>>;
   readonly callbacks: Readonly<Record<string, string>>;
+  readonly apiAuthentication: ApiAuthentication | undefined;
 };
 
 /** 127.0.0.11 for the first member, and so on. */
@@ -53,6 +54,7 @@ export async function prepareSite(options: ClusterOptions, memberCount: number):
     port,
     dynamic: dynamicConfig(options),
     callbacks: options.callbacks ?? {},
+    apiAuthentication: options.apiAuthentication,
   };
 }
 

@@ -59,6 +59,12 @@ describe('the order', () => {
     expect(order(both, both)).toEqual([['pg-2'], ['pg-1'], ['pg-2']]);
   });
 
+  test('members that disagree on the new value: as for a raised one', () => {
+    expect(order(LOWERED, RAISED, RAISED)).toEqual([['pg-2', 'pg-3'], ['pg-1']]);
+    expect(wrongOrder(report(LOWERED, RAISED), 'pg-1')).toContain('max_connections is raised');
+    expect(wrongOrder(report(LOWERED, RAISED), 'pg-2')).toBeUndefined();
+  });
+
   test('any other parameter: the standbys first, so that the primary restarts last', () => {
     const other = { shared_buffers: change('128MB', '256MB') };
     expect(order(other, other)).toEqual([['pg-2'], ['pg-1']]);

@@ -26,16 +26,14 @@ export const configuration: Area = {
       'PUT /config: replaces everything; keys that the body lacks are lost',
       async (on) => {
         const before = await on.config();
-        const leader = await on.leader();
         await on.patch({ primary_start_timeout: 250, postgresql: { parameters: { work_mem: '6MB' } } });
         const { maximum_lag_on_failover: _, ...without } = before;
         try {
-          const answer = await on.ask(leader, '/config', { method: 'PUT', body: { ...without, loop_wait: 2 } });
-          expect(answer.status).toBe(200);
+          const config = { ...without, loop_wait: 2 };
+          expect(await on.perform({ kind: 'replace_config', config })).toMatchObject({ status: 200, config });
           await on.settled({ ...without, loop_wait: 2 });
         } finally {
-          const answer = await on.ask(leader, '/config', { method: 'PUT', body: before });
-          expect(answer.status).toBe(200);
+          expect((await on.perform({ kind: 'replace_config', config: before })).status).toBe(200);
         }
         await on.settled(before);
       },
@@ -46,10 +44,11 @@ export const configuration: Area = {
       const started = await on.sql(first, 'select pg_postmaster_start_time()::text');
       await on.target.configureTags(first.name, { zone: 'eu-3' });
       expect((await on.node(first))['tags'] ?? {}).toEqual({});
-      expect((await on.ask(first, '/reload', { method: 'POST' })).status).toBeLessThan(300);
+      const reload = { kind: 'reload', member: first.name } as const;
+      expect((await on.perform(reload)).status).toBeLessThan(300);
       await on.until('the new tag', async () => (await on.status(first, '/replica?tag_zone=eu-3')) === 200);
       await on.target.configureTags(first.name, {});
-      await on.ask(first, '/reload', { method: 'POST' });
+      await on.perform(reload);
       await on.until('no tag', async () => (await on.status(first, '/replica?tag_zone=eu-3')) === 503);
       expect(await on.sql(first, 'select pg_postmaster_start_time()::text')).toBe(started);
     });
@@ -91,21 +90,23 @@ export const configuration: Area = {
           const answer = await on.ask(leader, path, { method: 'POST', body });
           expect(`${answer.status} ${path}`, JSON.stringify(body)).toBe(`400 ${path}`);
         }
+        const restart = { kind: 'restart', member: first.name, postgres_version: 'newest' } as const;
+        expect(await on.perform(restart)).toMatchObject({ kind: 'invalid', status: 400 });
         expect((await on.leader()).name).toBe(leader.name);
       },
     );
 
     contract('error.400.types', 'PATCH /config: 400 for values of the wrong type', async (on) => {
-      const [leader, before] = [await on.leader(), await on.config()];
+      const before = await on.config();
       const { maximum_lag_on_failover: bytes, postgresql } = before;
-      const [{ use_pg_rewind: isRewound }, patch] = [record(postgresql), { method: 'PATCH' }];
+      const { use_pg_rewind: isRewound } = record(postgresql);
       const bodies = [
         { maximum_lag_on_failover: Number(bytes) + 0.5 },
         { postgresql: { use_pg_rewind: 'yes' } },
         { postgresql: { parameters: { work_mem: 5000 } } },
       ];
       const statuses = [];
-      for (const body of bodies) statuses.push((await on.ask(leader, '/config', { ...patch, body })).status);
+      for (const changes of bodies) statuses.push((await on.perform({ kind: 'patch_config', changes })).status);
       const undo = { use_pg_rewind: isRewound ?? null, parameters: { work_mem: null } };
       await on.patch({ maximum_lag_on_failover: bytes ?? null, postgresql: undo });
       expect(statuses).toEqual(on.expected('error.400.types', [400, 400, 400]));

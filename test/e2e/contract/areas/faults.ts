@@ -66,10 +66,10 @@ function defineWithoutLeader(contract: Contract): void {
           }
           const roles = list((await on.cluster())['members']).map((entry) => record(entry)['role']);
           expect(roles).not.toContain('leader');
-          const ask = (path: string, body: object) => on.ask(first, path, { method: 'POST', body });
-          expect((await ask('/switchover', { leader: old.name, candidate: first.name })).status).toBe(412);
-          expect((await ask('/failover', { candidate: 'nobody' })).status).toBe(412);
-          const failover = await ask('/failover', { candidate: second.name });
+          const switchover = { kind: 'switchover', leader: old.name, candidate: first.name } as const;
+          expect((await on.perform(switchover)).status).toBe(412);
+          expect((await on.perform({ kind: 'failover', candidate: 'nobody' })).status).toBe(412);
+          const failover = await on.perform({ kind: 'failover', candidate: second.name });
           expect(failover.status, failover.text).toBe(200);
           await on.until('the candidate is primary', async () => (await on.status(second, '/primary')) === 200);
           await on.until('locked', async () => !('cluster_unlocked' in (await on.node(first))));

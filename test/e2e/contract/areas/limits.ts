@@ -3,6 +3,8 @@
 import { expect } from 'vitest';
 import type { MemberAddress } from '../../../support/patroni/member.ts';
 import type { Area } from '../../../support/contract/contract.ts';
+import { restartOrder } from '../../../../src/cluster/restart-order.ts';
+import { sorted } from '../../../support/contract/questions.ts';
 import type { ContractRun } from '../../../support/contract/run.ts';
 import { isPending, restart } from './restart.ts';
 
@@ -46,6 +48,21 @@ async function waitForMarks(on: ContractRun): Promise<void> {
   for (const member of on.target.members()) await on.until(`${member.name} is marked`, () => isPending(on, member));
 }
 
+/** The order that the client gives, and its refusal to restart `tooEarly` now. Older versions report no values. */
+async function expectOrder(
+  on: ContractRun,
+  order: readonly (readonly string[])[],
+  tooEarly: MemberAddress,
+  why: string,
+): Promise<void> {
+  const report = await (await on.control()).report();
+  if (report.kind === 'unreadable') throw new Error(report.why);
+  if (report.value.members.some((member) => member.pending_restart_reason === undefined)) return;
+  expect(restartOrder(report.value).map(({ members }) => sorted(members))).toEqual(order.map((one) => sorted(one)));
+  const refused = await on.perform({ kind: 'restart', member: tooEarly.name });
+  expect(refused).toMatchObject({ kind: 'refused', text: expect.stringContaining(why) });
+}
+
 export const limits: Area = {
   name: 'parameters that standbys must not have lower',
   define: (contract) => {
@@ -61,6 +78,7 @@ export const limits: Area = {
         try {
           await on.withConfig({ postgresql: { parameters: asStrings(increased) } }, async () => {
             await waitForMarks(on);
+            await expectOrder(on, [[first.name, second.name], [leader.name]], leader, 'restart the standbys first');
             expect(await restartAndLook(on, first)).toEqual(increased);
             expect(await values(on, leader)).toEqual(original);
             expect(await restartAndLook(on, second)).toEqual(increased);
@@ -70,6 +88,7 @@ export const limits: Area = {
           await on.sql(leader, 'alter system reset max_connections');
         }
         await waitForMarks(on);
+        await expectOrder(on, [[leader.name], [first.name, second.name]], first, 'restart the primary first');
         // Simultaneous restarts would be a race. One standby that restarts before the primary always meets the rule.
         expect(await restartAndLook(on, first)).toEqual(increased);
         expect(await restartAndLook(on, leader)).toEqual(original);

@@ -112,10 +112,15 @@ function defineQuorum(contract: Contract): void {
 function definePause(contract: Contract): void {
   contract('node.pause', 'the indicator pause is set while the cluster is paused', async (on) => {
     const shown = () => Promise.all(on.target.members().map(async (member) => 'pause' in (await on.node(member))));
-    await on.withConfig({ pause: true }, async () => {
+    const before = await on.config();
+    expect(await on.perform({ kind: 'pause' })).toMatchObject({ status: 200, config: { ...before, pause: true } });
+    try {
       await on.until('pause on every member', async () => (await shown()).every(Boolean));
       expect((await on.node(await on.leader()))['pause']).toBe(true);
-    });
+      expect(await (await on.control()).report()).toMatchObject({ value: { paused: true } });
+    } finally {
+      expect(await on.perform({ kind: 'resume' })).toMatchObject({ status: 200, config: before });
+    }
     await on.until('no pause', async () => !(await shown()).some(Boolean));
   });
 }
@@ -126,11 +131,12 @@ function definePausedSwitchover(contract: Contract): void {
     const later = new Date(Date.now() + 3_600_000).toISOString();
     await on.withConfig({ pause: true }, async () => {
       await on.until('pause', async () => 'pause' in (await on.node(leader)));
-      const ask = async (body: object) => (await on.ask(leader, '/switchover', { method: 'POST', body })).status;
-      const statuses = [
-        await ask({ leader: leader.name }),
-        await ask({ leader: leader.name, candidate: candidate.name, scheduled_at: later }),
+      const fields = { candidate: candidate.name, scheduled_at: later };
+      const results = [
+        await on.perform({ kind: 'switchover', leader: leader.name }),
+        await on.perform({ kind: 'switchover', leader: leader.name, ...fields }),
       ];
+      const statuses = results.map(({ status }) => status);
       expect(statuses).toEqual(on.expected('error.412.paused', [412, 412]));
       expect((await on.leader()).name).toBe(leader.name);
     });

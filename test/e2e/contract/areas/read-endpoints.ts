@@ -1,5 +1,7 @@
 // The documents of the read endpoints, field by field, in an ordinary cluster.
 import { expect } from 'vitest';
+import { createReader } from '../../../../src/patroni/read-documents.ts';
+import type { MemberAddress } from '../../../support/patroni/member.ts';
 import type { ItemId } from '../../../support/contract/checklist.ts';
 import type { Area, Contract } from '../../../support/contract/contract.ts';
 import { list, parse, record, sorted, typeName } from '../../../support/contract/questions.ts';
@@ -25,6 +27,7 @@ export const readEndpoints: Area = {
     defineClusterDocument(contract);
     defineConfiguration(contract);
     defineMetrics(contract);
+    defineClient(contract);
     defineSafety(contract);
   },
 };
@@ -201,19 +204,54 @@ function defineMetrics(contract: Contract): void {
       const { metricsPrefix: prefix } = on.target;
       const leader = await on.leader();
       for (const member of on.target.members()) {
-        const answer = await on.ask(member, '/metrics');
-        expect(answer.contentType).toContain('text/plain');
-        for (const line of answer.text.trimEnd().split('\n')) {
+        expect((await on.ask(member, '/metrics')).contentType).toContain('text/plain');
+        const text = await metricsOf(member);
+        for (const line of text.trimEnd().split('\n')) {
           // Patroni writes a blank before the labels of one metric.
           expect(line).toMatch(/^(|# (HELP|TYPE) \S+ .+|[a-z_]+ ?(\{[^}]*\})? [-+.\deE]+|[a-z_]+ [-+.\deE]+)$/);
         }
-        const valueOf = (name: string) =>
-          new RegExp(`^${prefix}_${name}(?:\\{.*\\})? (\\S+)$`, 'm').exec(answer.text)?.[1];
+        const valueOf = (name: string) => new RegExp(`^${prefix}_${name}(?:\\{.*\\})? (\\S+)$`, 'm').exec(text)?.[1];
         expect(Number(valueOf('primary'))).toBe(member.name === leader.name ? 1 : 0);
         expect(Number(valueOf('postgres_running'))).toBe(1);
       }
     },
   );
+}
+
+/** As the program's own client reads them. */
+async function metricsOf({ api: url }: MemberAddress): Promise<string> {
+  const { hostname: host, port } = new URL(url);
+  const read = await createReader().readMetrics({ url, address: { host, port: Number(port) } }, 5000);
+  if (read.kind !== 'metrics') throw new Error(JSON.stringify(read));
+  return read.text;
+}
+
+function defineClient(contract: Contract): void {
+  contract(
+    ['read./cluster', 'read./history', 'read./config'],
+    "the program's own client reads the same",
+    async (on) => {
+      const control = await on.control();
+      const [leader, config] = [await on.leader(), await on.config()];
+      expect(await control.config()).toEqual({ kind: 'read', value: config });
+      const report = await control.report();
+      expect(report).toMatchObject({ value: { leader: leader.name, paused: false, refused_members: [] } });
+      const entries = report.kind === 'read' ? report.value.members : [];
+      expect(entries.map(({ name }) => name).toSorted()).toEqual(sortedNames(on.target.members()));
+      for (const { name, api, host, port } of on.target.members()) {
+        const entry = await on.entry(name);
+        const wanted = { api, postgres: `${host}:${port}`, role: entry['role'], timeline: entry['timeline'] };
+        expect(entries.find((one) => one.name === name)).toMatchObject(wanted);
+      }
+      const documents = list(parse(await on.ask(leader, '/history')));
+      const history = await control.history();
+      expect(history.kind === 'read' && history.value.length).toBe(documents.length);
+    },
+  );
+}
+
+function sortedNames(members: readonly MemberAddress[]): readonly string[] {
+  return members.map(({ name }) => name).toSorted();
 }
 
 function defineSafety(contract: Contract): void {

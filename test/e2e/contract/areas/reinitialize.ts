@@ -15,9 +15,12 @@ async function hasMark(on: ContractRun, member: MemberAddress): Promise<boolean>
   return (await on.sql(member, "select count(*)::int from pg_ls_dir('.') as file where file = 'contract-mark'")) === 1;
 }
 
-async function reinitialize(on: ContractRun, member: MemberAddress, body?: object): Promise<number> {
-  const answer = await on.ask(member, '/reinitialize', { method: 'POST', ...(body === undefined ? {} : { body }) });
-  return answer.status;
+async function reinitialize(
+  on: ContractRun,
+  { name }: MemberAddress,
+  options: { readonly force?: true; readonly from_leader?: true } = {},
+): Promise<number> {
+  return (await on.perform({ kind: 'reinitialize', member: name, ...options })).status;
 }
 
 async function isRebuilt(on: ContractRun, member: MemberAddress): Promise<void> {
@@ -52,7 +55,7 @@ export const reinitialization: Area = {
     contract('reinitialize.from-leader', 'from-leader: from the leader itself', async (on) => {
       const [, second] = await on.replicas();
       await markDirectory(on, second);
-      expect(await reinitialize(on, second, { 'from-leader': true })).toBe(200);
+      expect(await reinitialize(on, second, { from_leader: true })).toBe(200);
       await isRebuilt(on, second);
       const upstream = await on.sql(second, "select sender_host || ':' || sender_port from pg_stat_wal_receiver");
       const { host, port } = await on.leader();

@@ -4,6 +4,7 @@ import type { MemberAddress } from '../../../support/patroni/member.ts';
 import type { Area, Contract } from '../../../support/contract/contract.ts';
 import { parse, record } from '../../../support/contract/questions.ts';
 import type { ContractRun } from '../../../support/contract/run.ts';
+import type { RestartConditions } from '../../../../src/patroni/write-requests.ts';
 
 /** Set from the start: for a parameter that is removed from its file PostgreSQL itself keeps the pending mark. */
 const PARAMETER = 'max_connections';
@@ -15,15 +16,28 @@ export function startedAt(on: ContractRun, member: MemberAddress): Promise<unkno
   return on.sql(member, 'select pg_postmaster_start_time()::text');
 }
 
-export async function restart(on: ContractRun, member: MemberAddress, body?: object): Promise<number> {
-  const answer = await on.ask(member, '/restart', { method: 'POST', ...(body === undefined ? {} : { body }) });
-  return answer.status;
+/** In any order of the members: the rules for that are the subject of the area `limits`. */
+export async function restart(
+  on: ContractRun,
+  { name }: MemberAddress,
+  conditions: RestartConditions = {},
+): Promise<number> {
+  return (await on.perform({ kind: 'restart', member: name, any_order: true, ...conditions })).status;
+}
+
+/** A body that the client does not send. */
+async function rawRestart(on: ContractRun, member: MemberAddress, body: object): Promise<number> {
+  return (await on.ask(member, '/restart', { method: 'POST', body })).status;
 }
 
 /** Reports whether a restart with these conditions took place, and its status. */
-async function attempt(on: ContractRun, member: MemberAddress, body?: object) {
+function attempt(on: ContractRun, member: MemberAddress, conditions?: RestartConditions) {
+  return observed(on, member, () => restart(on, member, conditions));
+}
+
+async function observed(on: ContractRun, member: MemberAddress, send: () => Promise<number>) {
   const before = await startedAt(on, member);
-  const status = await restart(on, member, body);
+  const status = await send();
   const after = await on.until(`${member.name} takes SQL`, () => startedAt(on, member));
   return { status, restarted: after !== before };
 }
@@ -97,7 +111,7 @@ function definePending(contract: Contract): void {
         expect(await starts()).toEqual(before);
         expect(await value()).toBe(original);
 
-        const reload = await on.ask(first, '/reload', { method: 'POST' });
+        const reload = await on.perform({ kind: 'reload', member: first.name });
         expect(reload.status).toBe(on.expected('error.200.reload', 200));
         expect(await isPending(on, first)).toBe(true);
         expect(await starts()).toEqual(before);
@@ -122,9 +136,8 @@ function definePending(contract: Contract): void {
   contract('restart.restart_pending.false', 'restart_pending false is not a condition', async (on) => {
     const [first] = await on.replicas();
     const contractual = { status: 200, restarted: true };
-    expect(await attempt(on, first, { restart_pending: false })).toEqual(
-      on.expected('restart.restart_pending.false', contractual),
-    );
+    const send = () => rawRestart(on, first, { restart_pending: false });
+    expect(await observed(on, first, send)).toEqual(on.expected('restart.restart_pending.false', contractual));
   });
 }
 
@@ -134,7 +147,7 @@ function defineConditions(contract: Contract): void {
     'a condition that does not match: 412 with the reason, and no restart',
     async (on) => {
       const [leader, [first]] = [await on.leader(), await on.replicas()];
-      const own = await on.sql(first, "select split_part(current_setting('server_version'), ' ', 1)");
+      const own = String(await on.sql(first, "select split_part(current_setting('server_version'), ' ', 1)"));
       const status = on.expected('error.412.restart', 412);
       for (const [member, body] of [
         [leader, { role: 'replica' }],
@@ -145,8 +158,8 @@ function defineConditions(contract: Contract): void {
       ] as const) {
         expect(await attempt(on, member, body), JSON.stringify(body)).toEqual({ status, restarted: false });
       }
-      const answer = await on.ask(leader, '/restart', { method: 'POST', body: { role: 'replica' } });
-      expect(answer.text.length).toBeGreaterThan(10);
+      const result = await on.perform({ kind: 'restart', member: leader.name, role: 'replica' });
+      expect(result).toMatchObject({ reason: expect.stringMatching(/.{10}/) });
     },
   );
 
@@ -155,7 +168,7 @@ function defineConditions(contract: Contract): void {
     'one request to all members: the matching members restart',
     async (on) => {
       const [leader, replicas] = [await on.leader(), await on.replicas()];
-      const body = { role: 'replica', postgres_version: '99.0', timeout: 60 };
+      const body = { role: 'replica', postgres_version: '99.0', timeout: 60 } as const;
       const outcomes = await Promise.all([leader, ...replicas].map((member) => attempt(on, member, body)));
       expect(outcomes.map(({ restarted }) => restarted)).toEqual([false, true, true]);
       expect(outcomes.slice(1).map(({ status }) => status)).toEqual([200, 200]);
@@ -169,7 +182,7 @@ function defineConditions(contract: Contract): void {
 
   contract('version.master.restart', 'role master is not accepted', async (on) => {
     const [first] = await on.replicas();
-    const outcome = await attempt(on, first, { role: 'master' });
+    const outcome = await observed(on, first, () => rawRestart(on, first, { role: 'master' }));
     expect(outcome).toEqual(on.expected('version.master.restart', { status: 400, restarted: false }));
   });
 }
@@ -194,9 +207,13 @@ function defineSchedule(contract: Contract): void {
       expect(await restart(on, first, { schedule })).toBe(202);
       expect(Date.parse(String(await planned()))).toBe(Date.parse(schedule));
       expect(await restart(on, first, { schedule })).toBe(on.expected('error.412.already-scheduled', 412));
-      expect(await on.status(first, '/restart', 'DELETE')).toBe(200);
+      const cancel = { kind: 'cancel_restart', member: first.name } as const;
+      const report = await (await on.control()).report();
+      const shown = report.kind === 'read' ? report.value.members.find(({ name }) => name === first.name) : undefined;
+      expect(Date.parse(shown?.scheduled_restart ?? '')).toBe(Date.parse(schedule));
+      expect((await on.perform(cancel)).status).toBe(200);
       expect(await planned()).toBeUndefined();
-      expect(await on.status(first, '/restart', 'DELETE')).toBe(on.expected('error.412.nothing-scheduled', 412));
+      expect((await on.perform(cancel)).status).toBe(on.expected('error.412.nothing-scheduled', 412));
       expect(await startedAt(on, first)).toBe(before);
     },
   );

@@ -1,19 +1,14 @@
 // Switchover and failover with a living leader, at once and scheduled, and their entries in the history.
 import { expect } from 'vitest';
-import type { MemberAddress } from '../../../support/patroni/member.ts';
 import type { Area, Contract } from '../../../support/contract/contract.ts';
 import { list, parse, record } from '../../../support/contract/questions.ts';
 import type { ContractRun } from '../../../support/contract/run.ts';
-
-function post(on: ContractRun, member: MemberAddress, path: string, body: object) {
-  return on.ask(member, path, { method: 'POST', body });
-}
 
 async function history(on: ContractRun): Promise<readonly (readonly unknown[])[]> {
   return list(parse(await on.ask(await on.leader(), '/history'))).map(list);
 }
 
-async function plan(on: ContractRun): Promise<unknown> {
+async function planned(on: ContractRun): Promise<unknown> {
   return (await on.cluster())['scheduled_switchover'];
 }
 
@@ -33,17 +28,17 @@ function defineRefusals(contract: Contract): void {
     'a wrong leader or an unknown candidate: 412 with the reason',
     async (on) => {
       const [leader, [first, second]] = [await on.leader(), await on.replicas()];
-      for (const [path, body] of [
-        ['/switchover', { leader: first.name, candidate: second.name }],
-        ['/switchover', { leader: leader.name, candidate: 'nobody' }],
-        ['/switchover', { leader: 'master', candidate: first.name }],
-        ['/failover', { candidate: 'nobody' }],
-        ['/failover', { candidate: 'master' }],
-        ['/failover', { leader: first.name, candidate: second.name }],
+      for (const operation of [
+        { kind: 'switchover', leader: first.name, candidate: second.name },
+        { kind: 'switchover', leader: leader.name, candidate: 'nobody' },
+        { kind: 'switchover', leader: 'master', candidate: first.name },
+        { kind: 'failover', candidate: 'nobody' },
+        { kind: 'failover', candidate: 'master' },
+        { kind: 'failover', leader: first.name, candidate: second.name },
       ] as const) {
-        const answer = await post(on, leader, path, body);
-        expect(answer.status, `${path} ${JSON.stringify(body)}`).toBe(412);
-        expect(answer.text.length).toBeGreaterThan(10);
+        const result = await on.perform(operation);
+        expect(result, JSON.stringify(operation)).toMatchObject({ kind: 'precondition', status: 412 });
+        expect(result).toMatchObject({ reason: expect.stringMatching(/.{10}/) });
       }
       expect((await on.leader()).name).toBe(leader.name);
     },
@@ -57,8 +52,8 @@ function defineImmediate(contract: Contract): void {
     async (on) => {
       const [old, [candidate]] = [await on.leader(), await on.replicas()];
       const timeline = Number((await on.node(old))['timeline']);
-      const answer = await post(on, old, '/switchover', { leader: old.name, candidate: candidate.name });
-      expect(answer.status, answer.text).toBe(200);
+      const result = await on.perform({ kind: 'switchover', leader: old.name, candidate: candidate.name });
+      expect(result.status, result.text).toBe(200);
       expect((await on.leader()).name).toBe(candidate.name);
       await on.target.waitUntilHealthy();
       expect((await on.node(old))['role']).toBe('replica');
@@ -71,14 +66,14 @@ function defineImmediate(contract: Contract): void {
   contract('switchover.no-candidate', 'POST /switchover without a candidate: another member leads', async (on) => {
     const [old, [asked]] = [await on.leader(), await on.replicas()];
     // Any member accepts the request.
-    expect((await post(on, asked, '/switchover', { leader: old.name })).status).toBe(200);
+    expect((await on.perform({ kind: 'switchover', leader: old.name }, asked)).status).toBe(200);
     expect((await on.leader()).name).not.toBe(old.name);
   });
 
   contract('failover.with-leader', 'POST /failover with the leader works as a switchover', async (on) => {
     const [old, [candidate]] = [await on.leader(), await on.replicas()];
-    const body = { leader: old.name, candidate: candidate.name };
-    expect((await post(on, old, '/failover', body)).status).toBe(200);
+    const result = await on.perform({ kind: 'failover', leader: old.name, candidate: candidate.name });
+    expect(result.status, result.text).toBe(200);
     expect((await on.leader()).name).toBe(candidate.name);
   });
 }
@@ -98,17 +93,20 @@ function defineSchedule(contract: Contract): void {
     async (on) => {
       const [leader, [candidate]] = [await on.leader(), await on.replicas()];
       const at = new Date(Date.now() + 3_600_000).toISOString();
-      const body = { leader: leader.name, candidate: candidate.name, scheduled_at: at };
-      expect((await post(on, leader, '/switchover', body)).status).toBe(202);
-      const shown = record(await on.until('shown', () => plan(on)));
+      const plan = { from: leader.name, to: candidate.name };
+      const fields = { leader: leader.name, candidate: candidate.name, scheduled_at: at };
+      expect((await on.perform({ kind: 'switchover', ...fields })).status).toBe(202);
+      const shown = record(await on.until('shown', () => planned(on)));
+      const report = await (await on.control()).report();
+      expect(report).toMatchObject({ value: { scheduled_switchover: { ...plan, at: shown['at'] } } });
       expect(Object.keys(shown).toSorted()).toEqual(['at', 'from', 'to']);
-      expect(shown).toMatchObject({ from: leader.name, to: candidate.name });
+      expect(shown).toMatchObject(plan);
       expect(String(shown['at'])).toMatch(/(Z|[+-]\d\d:\d\d)$/);
       expect(Date.parse(String(shown['at']))).toBe(Date.parse(at));
-      expect(await on.status(candidate, '/switchover', 'DELETE')).toBe(200);
-      await on.until('gone', async () => (await plan(on)) === undefined);
-      const again = await on.status(leader, '/switchover', 'DELETE');
-      expect(again).toBe(on.expected('error.412.nothing-scheduled', 412));
+      expect((await on.perform({ kind: 'cancel_switchover' }, candidate)).status).toBe(200);
+      await on.until('gone', async () => (await planned(on)) === undefined);
+      const again = await on.perform({ kind: 'cancel_switchover' });
+      expect(again.status).toBe(on.expected('error.412.nothing-scheduled', 412));
       expect((await on.leader()).name).toBe(leader.name);
     },
   );
@@ -117,11 +115,11 @@ function defineSchedule(contract: Contract): void {
     const [leader, [, candidate]] = [await on.leader(), await on.replicas()];
     const atMs = Date.now() + 4000;
     const scheduledAt = new Date(atMs).toISOString();
-    const body = { leader: leader.name, candidate: candidate.name, scheduled_at: scheduledAt };
-    expect((await post(on, leader, '/switchover', body)).status).toBe(202);
+    const fields = { leader: leader.name, candidate: candidate.name, scheduled_at: scheduledAt };
+    expect((await on.perform({ kind: 'switchover', ...fields })).status).toBe(202);
     await on.until('the candidate leads', async () => (await on.status(candidate, '/primary')) === 200);
     expect(Date.now()).toBeGreaterThanOrEqual(atMs);
-    await on.until('no schedule', async () => (await plan(on)) === undefined);
+    await on.until('no schedule', async () => (await planned(on)) === undefined);
   });
 }
 
