@@ -25,7 +25,7 @@ export interface ProbeMembersOptions {
 }
 
 /** Never rejects. */
-export async function probeMembers(options: ProbeMembersOptions): Promise<Pick<LiveReport, 'members' | 'pools'>> {
+export async function probeMembers(options: ProbeMembersOptions): Promise<Omit<LiveReport, 'seeds'>> {
   const { members, probe, connectMs, clock } = options;
   // One round has to do, so one yes is enough.
   const policy = { ...options.policy, probe: { ...options.policy.probe, rise: 1 } };
@@ -54,6 +54,8 @@ export async function probeMembers(options: ProbeMembersOptions): Promise<Pick<L
   const now = clock.now();
   const table = decideRoutes(policy, snapshot, now);
   return {
+    // Patroni before 3.2 has it in the status of a member only.
+    scope: snapshot.scope,
     members: members.map((member, i) => ({
       ...standingOf(policy, table, member, now),
       port: ports[i] ?? 'unknown',

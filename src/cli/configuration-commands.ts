@@ -1,5 +1,6 @@
-// The commands about a configuration: `check` and `config`. Each is loaded when it is used.
+// The commands about a configuration: `init`, `check` and `config`. Each is loaded when it is used.
 import type { Command } from 'commander';
+import { describeInit } from './init/describe-init.ts';
 import type { CheckOptions } from './check.ts';
 import type { PrintOptions } from './config.ts';
 import type { CliIo } from './io.ts';
@@ -39,6 +40,7 @@ export interface ConfigurationParts {
 }
 
 export function describeConfiguration(program: Command, { configured, io, checkSeeds, end }: ConfigurationParts): void {
+  describeInit(program, io, checkSeeds, end);
   configured('check', 'Validate a configuration and print a summary')
     .option('--live', 'also read the member list from each seed, probe the members and try their PostgreSQL ports')
     .option('--json', 'print JSON')

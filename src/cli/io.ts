@@ -11,6 +11,8 @@ export interface CliIo {
   readonly stderr: (text: string) => void;
   /** Reads a whole file; throws what node:fs throws. Default: node:fs. */
   readonly readFile?: (file: string) => string;
+  /** Writes a whole file; throws what node:fs throws. `mode`: `wx` fails for a file that exists. Default: node:fs. */
+  readonly writeFile?: (file: string, text: string, mode: 'w' | 'wx') => void;
   /** The terminal on standard output: for colour, widths and live screens. Absent: a file or a pipe. */
   readonly screen?: { readonly size: () => { readonly columns: number; readonly rows: number } };
   /** Asks on the terminal. Undefined: the input ended, or Ctrl-C. Absent: nobody can be asked. */

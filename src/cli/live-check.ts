@@ -48,6 +48,8 @@ export interface ProbedPool {
 }
 
 export interface LiveReport {
+  /** The name of the cluster, by its documents or by the members themselves. */
+  readonly scope: string | undefined;
   readonly seeds: readonly SeedReport[];
   readonly members: readonly ProbedMember[];
   readonly pools: readonly ProbedPool[];

@@ -61,7 +61,7 @@ function membersText({ members, pools }: LiveReport, io: CliIo): string {
 /** The part `live` of `check --json`. Null: unknown. */
 export function liveDocument(report: LiveReport): object {
   return {
-    scope: foundBy(report).find(({ scope }) => scope !== undefined)?.scope ?? null,
+    scope: report.scope ?? null,
     leader: foundBy(report).find(({ leader }) => leader !== undefined)?.leader ?? null,
     seeds: report.seeds.map(seedDocument),
     members: report.members.map(memberDocument),

@@ -30,7 +30,8 @@ const OPTIONS = { version: '1.2', merge: true, prettyErrors: false } as const;
 
 export function readYaml(text: string): YamlText {
   const lines = new LineCounter();
-  const document = parseDocument(text, { ...OPTIONS, lineCounter: lines });
+  // Its warnings are problems here, so it does not print them as well.
+  const document = parseDocument(text, { ...OPTIONS, lineCounter: lines, logLevel: 'error' });
   const at = (offset: number): TextPosition => {
     const { line, col } = lines.linePos(offset);
     return { line, column: col };

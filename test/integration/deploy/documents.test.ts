@@ -1,6 +1,7 @@
 // Every command in the documents exists. This test runs Pointsman's own commands, with the program's command line and
 // against an admin server on a real socket. Each command of another program has a line below with the reason why the
 // test does not run it.
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAdmin } from '../../../src/admin/server.ts';
 import { buildStatus } from '../../../src/admin/status.ts';
@@ -71,7 +72,13 @@ function scriptIn(words: readonly string[]): string {
 }
 
 const done = (result: Readonly<Record<string, unknown>>): Outcome => ({ kind: 'done', result });
-const checkSeeds: CheckSeeds = () => Promise.resolve({ seeds: [], members: [], pools: [] });
+const checkSeeds: CheckSeeds = () => Promise.resolve({ scope: undefined, seeds: [], members: [], pools: [] });
+
+/** The sources of `pointsman init` in the documents. */
+const SOURCES: Readonly<Record<string, string>> = {
+  '/etc/haproxy/haproxy.cfg': readFileSync('deploy/migration/haproxy.cfg', 'utf8'),
+  '/etc/patroni/patroni.yml': readFileSync('deploy/compose/member/patroni.yml', 'utf8'),
+};
 
 describe("Pointsman's commands", () => {
   const TOKEN = '0123456789abcdef-operator';
@@ -137,14 +144,21 @@ describe("Pointsman's commands", () => {
   test.each(ours)('$name', async ({ line, given }) => {
     // Each placeholder of a document gets the file, the address or the member of this test.
     const argv = given.map((word) =>
-      word === 'HOST:PORT' ? address : word.replace(/^MEMBER$/, 'pg-2').replace(/^COMMAND$/, 'run'),
+      word === 'HOST:PORT'
+        ? address
+        : word
+            .replace(/^MEMBER$/, 'pg-2')
+            .replace(/^SOURCE$/, 'http://pg-1:8008')
+            .replace(/^COMMAND$/, 'run'),
     );
     let err = '';
     const io: CliIo = {
       env: { POINTSMAN_CONFIG: 'pointsman.yaml', ...line.env },
       stdout: () => {},
       stderr: (text) => void (err += text),
-      readFile: () => `cluster: { seeds: [http://pg-1:8008] }\nadmin: { address: ${address}, token: ${TOKEN} }\n`,
+      readFile: (file) =>
+        SOURCES[file] ?? `cluster: { seeds: [http://pg-1:8008] }\nadmin: { address: ${address}, token: ${TOKEN} }\n`,
+      writeFile: () => {},
     };
     const code = await runCli(argv, io, parts);
     expect(`${code === EXIT.usage ? 'wrong usage' : 'understood'} ${code === EXIT.usage ? err : ''}`).toBe(

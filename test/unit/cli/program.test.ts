@@ -44,6 +44,7 @@ const checkSeeds: CheckSeeds = ({ cluster: { scope, seeds } }) => {
     role: 'primary',
   } as const;
   return Promise.resolve({
+    scope: answers ? scope : undefined,
     seeds: reports,
     members: answers ? [{ ...primary, pools: ['write'], why: undefined }] : [],
     pools: answers

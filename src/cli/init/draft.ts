@@ -1,0 +1,73 @@
+// The result of a reader: keys of the configuration with the places they come from, and sentences for the operator.
+// write-draft.ts makes the file of it.
+import type { Path } from '../../config/fault.ts';
+
+export interface DraftSetting {
+  /** `cluster.seeds[0]` as a list of steps. */
+  readonly path: Path;
+  readonly value: unknown;
+  /** For the comment behind the value: `haproxy.cfg:17`. */
+  readonly from?: string;
+}
+
+export interface Note {
+  /** `haproxy.cfg:17`; undefined: about the source as a whole. */
+  readonly place: string | undefined;
+  readonly text: string;
+}
+
+export interface Draft {
+  readonly settings: readonly DraftSetting[];
+  /** Sentences about the source: what was left out and why, what differs. */
+  readonly notes: readonly Note[];
+  /** The last lines of the report: what an application has to change. */
+  readonly next: readonly string[];
+}
+
+/** `text`: for the operator, with the place in the source and the remedy. */
+export type ReadSource = { readonly kind: 'draft'; readonly draft: Draft } | Unusable;
+
+export interface Unusable {
+  readonly kind: 'unusable';
+  readonly problems: readonly string[];
+}
+
+export function unusable(...problems: readonly string[]): Unusable {
+  return { kind: 'unusable', problems };
+}
+
+/** Collects while a reader goes through its source. */
+export class DraftBuilder {
+  readonly #settings: DraftSetting[] = [];
+  readonly #notes: Note[] = [];
+  readonly #next: string[] = [];
+  readonly #seeds: string[] = [];
+
+  set(path: Path, value: unknown, from?: string): void {
+    this.#settings.push({ path, value, ...(from === undefined ? {} : { from }) });
+  }
+
+  /** Each URL once. */
+  seed(url: string, from?: string): void {
+    if (this.#seeds.includes(url)) return;
+    this.set(['cluster', 'seeds', this.#seeds.length], url, from);
+    this.#seeds.push(url);
+  }
+
+  /** The same sentence counts once, at its first place. */
+  note(text: string, place?: string): void {
+    if (!this.#notes.some((note) => note.text === text)) this.#notes.push({ place, text });
+  }
+
+  next(line: string): void {
+    this.#next.push(line);
+  }
+
+  get hasSeeds(): boolean {
+    return this.#seeds.length > 0;
+  }
+
+  get draft(): Draft {
+    return { settings: this.#settings, notes: this.#notes, next: this.#next };
+  }
+}

@@ -1,0 +1,194 @@
+// An haproxy.cfg in front of Patroni as a draft: listeners, checks, servers, and what has no counterpart.
+import { DraftBuilder, unusable } from './draft.ts';
+import type { ReadSource } from './draft.ts';
+import { apiOf, checkOf, hasCheckPort, otherExpectations } from './haproxy-check.ts';
+import { noteTheRest } from './haproxy-leftovers.ts';
+import { listenersOf } from './haproxy-listeners.ts';
+import { lastLine, proxiesOf } from './haproxy-proxies.ts';
+import type { HaproxyProxy } from './haproxy-proxies.ts';
+import { readHaproxyText } from './haproxy-text.ts';
+import type { HaproxySection, HaproxyText } from './haproxy-text.ts';
+
+export interface HaproxySource {
+  readonly text: string;
+  /** For places: `haproxy.cfg`. */
+  readonly name: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly apiPort: number;
+}
+
+/** A backend of PostgreSQL with its pool. */
+interface Found {
+  readonly proxy: HaproxyProxy;
+  readonly check: string;
+  readonly line: number;
+  readonly pool: string;
+}
+
+const BALANCE: Readonly<Record<string, string>> = {
+  roundrobin: 'round_robin',
+  'static-rr': 'round_robin',
+  leastconn: 'least_sessions',
+  source: 'client_address',
+  random: 'random',
+};
+const EXCLUSIVE = /^\/(?:primary|leader|standby-leader)\b/;
+
+export function fromHaproxy({ text, name, env, apiPort }: HaproxySource): ReadSource {
+  const read = readHaproxyText(text, env);
+  const draft = new DraftBuilder();
+  const at = (line: number): string => `${name}:${line}`;
+  for (const fault of read.faults) draft.note(fault.text, at(fault.line));
+  const proxies = proxiesOf(read);
+  const found = backendsOf(proxies, draft, at);
+  if (found.length === 0) {
+    const why = draft.draft.notes.map((note) => `${note.place ?? name}: ${note.text}`);
+    return unusable(...why, `${name}: no backend asks Patroni's API (option httpchk /primary): nothing to convert`);
+  }
+  for (const { proxy, line } of found) addServers(proxy, line, { draft, at, apiPort });
+  if (!draft.hasSeeds) {
+    const why = draft.draft.notes.map((note) => `${note.place ?? name}: ${note.text}`);
+    return unusable(...why, `${name}: no server can be used as a seed: start from the URL of a member's API`);
+  }
+  addTls(read, found, draft, at);
+  const pools = new Map(found.map(({ proxy, pool }) => [proxy.name, pool]));
+  for (const [i, { address, pool, line }] of listenersOf(proxies, pools, draft, at).entries()) {
+    draft.set(['listeners', i], { address, pool }, at(line));
+  }
+  for (const one of found) addPool(one, draft, at);
+  addLimits(found, read, draft, at);
+  noteTheRest(
+    read,
+    proxies,
+    found.map(({ proxy }) => proxy),
+    draft,
+    at,
+  );
+  return { kind: 'draft', draft: draft.draft };
+}
+
+type At = (line: number) => string;
+
+/** The first backend of primaries is the pool `write`, the first other one `read`; further ones keep their names. */
+function backendsOf(proxies: readonly HaproxyProxy[], draft: DraftBuilder, at: At): readonly Found[] {
+  const found: Found[] = [];
+  for (const proxy of proxies.filter(({ servers }) => servers.length > 0)) {
+    const check = checkOf(proxy);
+    if (check.kind === 'none') {
+      if (!check.isOther) draft.note(`${proxy.kind} ${proxy.name} is not converted: ${check.why}`, at(check.line));
+      continue;
+    }
+    const twin = found.find((one) => one.check === check.check);
+    const usual = EXCLUSIVE.test(check.check) ? 'write' : 'read';
+    const own = proxy.name.toLowerCase().replaceAll(/[^a-z\d_-]+/g, '-');
+    const pool = twin?.pool ?? (found.some((one) => one.pool === usual) ? own : usual);
+    found.push({ proxy, check: check.check, line: check.line, pool });
+    for (const line of otherExpectations(proxy)) {
+      draft.note('http-check expect: Pointsman always takes 200 for yes and 503 for no', at(line));
+    }
+  }
+  return found;
+}
+
+interface ServerContext {
+  readonly draft: DraftBuilder;
+  readonly at: At;
+  readonly apiPort: number;
+}
+
+function addServers(proxy: HaproxyProxy, line: number, { draft, at, apiPort }: ServerContext): void {
+  const missing = proxy.servers.filter((server) => !hasCheckPort(server, proxy));
+  for (const server of proxy.servers) {
+    const api = apiOf(server, proxy, apiPort);
+    if (api.kind === 'api') draft.seed(api.url, `${at(server.line)} ${server.name}`);
+    else draft.note(`server ${server.name} is not used as a seed: ${api.why}`, at(server.line));
+  }
+  if (missing.length > 0) {
+    draft.note(
+      `the check has no port, so port ${apiPort} is assumed for the API (--api-port)`,
+      at(missing[0]?.line ?? line),
+    );
+  }
+}
+
+/** TLS towards the APIs: `check-ssl ca-file FILE crt FILE verify none`. */
+function addTls(read: HaproxyText, found: readonly Found[], draft: DraftBuilder, at: At): void {
+  const servers = found.flatMap(({ proxy }) => proxy.servers).filter(({ options }) => options.has('check-ssl'));
+  const [server] = servers;
+  if (server === undefined) return;
+  const { options, line } = server;
+  const global = read.sections.find(({ kind }) => kind === 'global');
+  const ca = options.get('ca-file');
+  const crt = options.get('crt');
+  if (ca?.startsWith('@') === true) draft.note(`ca-file ${ca}: the authorities that Node.js knows are used`, at(line));
+  else if (ca !== undefined) draft.set(['cluster', 'api', 'tls', 'ca'], within(global, 'ca-base', ca), at(line));
+  if (crt !== undefined) {
+    draft.set(['cluster', 'api', 'tls', 'cert'], within(global, 'crt-base', crt), at(line));
+    draft.set(['cluster', 'api', 'tls', 'key'], within(global, 'crt-base', crt), at(line));
+  }
+  const isUnverified =
+    options.get('verify') === 'none' ||
+    (options.get('verify') === undefined && lastLine(global?.lines ?? [], 'ssl-server-verify', 'none') !== undefined);
+  if (isUnverified) {
+    draft.set(['cluster', 'api', 'tls', 'insecure'], true, `${at(line)} verify none`);
+    draft.note('verify none: anybody who answers at a member’s address could redirect the writes. Set a CA', at(line));
+  }
+}
+
+/** A relative file lies in the folder that `ca-base` or `crt-base` names. */
+function within(global: HaproxySection | undefined, keyword: string, file: string): string {
+  const base = lastLine(global?.lines ?? [], keyword)?.words[1];
+  return base === undefined || file.startsWith('/') ? file : `${base}/${file}`;
+}
+
+function addPool({ proxy, pool, check, line }: Found, draft: DraftBuilder, at: At): void {
+  draft.set(['pools', pool, 'check'], check, at(line));
+  if (EXCLUSIVE.test(check)) return;
+  const balance = lastLine(proxy.lines, 'balance');
+  const algorithm = balance?.words[1]?.replace(/\(.*/, '') ?? 'roundrobin';
+  const written = BALANCE[algorithm];
+  if (written === undefined) {
+    draft.note(`balance ${algorithm} has no counterpart: the fewest sessions count`, at(balance?.line ?? line));
+  } else
+    draft.set(['pools', pool, 'balance'], written, balance === undefined ? 'the default of HAProxy' : at(balance.line));
+  if (proxy.servers.some(({ options }) => options.has('backup'))) {
+    draft.note('backup servers: new sessions go to the pool write while no member of the pool is eligible', at(line));
+    if (pool !== 'read') draft.set(['pools', pool, 'fallback'], { pool: 'write' }, at(line));
+    return;
+  }
+  if (pool === 'read') draft.set(['pools', pool, 'fallback'], 'none', 'as HAProxy; without this line: the primary');
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** HAProxy's time: milliseconds, or with a unit. */
+function timeOf(text: string | undefined): number | undefined {
+  const [, digits, unit = ''] = /^(\d+)(us|ms|s|m|h|d)?$/.exec(text ?? '') ?? [];
+  return digits === undefined ? undefined : Math.ceil(Number(digits) * (UNIT_MS[unit === '' ? 'ms' : unit] ?? 1));
+}
+
+function addLimits(found: readonly Found[], read: HaproxyText, draft: DraftBuilder, at: At): void {
+  const sums = found.map(({ proxy: { servers } }) => {
+    const limits = servers.map(({ options }) => Number(options.get('maxconn')));
+    const [first = 0] = limits;
+    const isSame = limits.every((limit) => limit === first);
+    const sum = limits.every((limit) => limit > 0) ? limits.reduce((all, limit) => all + limit, 0) : 0;
+    return {
+      sum,
+      line: servers[0]?.line ?? 0,
+      text: `${limits.length} servers${isSame ? ` with maxconn ${first}` : ''}`,
+    };
+  });
+  const [most] = sums.toSorted((a, b) => b.sum - a.sum);
+  const global = lastLine(read.sections.find(({ kind }) => kind === 'global')?.lines ?? [], 'maxconn');
+  const limit = Number(global?.words[1]);
+  if (most !== undefined && most.sum > 0) {
+    draft.set(['client', 'max_sessions'], most.sum, `${at(most.line)} ${most.text}`);
+  } else if (global !== undefined && limit > 0) {
+    draft.set(['client', 'max_sessions'], limit, `${at(global.line)} maxconn`);
+  }
+  const connect = lastLine(found[0]?.proxy.lines ?? [], 'timeout', 'connect');
+  const ms = timeOf(connect?.words[2]);
+  if (connect === undefined || ms === undefined || ms === 0) return;
+  draft.set(['backend', 'connect_timeout'], ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`, at(connect.line));
+}

@@ -1,0 +1,71 @@
+// The addresses on which an haproxy.cfg accepts clients, each with the pool behind it.
+import type { DraftBuilder } from './draft.ts';
+import { linesWith, lastLine } from './haproxy-proxies.ts';
+import type { HaproxyProxy } from './haproxy-proxies.ts';
+
+export interface HaproxyListener {
+  readonly address: string;
+  readonly pool: string;
+  readonly line: number;
+}
+
+/** `pools`: the pool of each converted backend or listen section, by its name. */
+export function listenersOf(
+  proxies: readonly HaproxyProxy[],
+  pools: ReadonlyMap<string, string>,
+  draft: DraftBuilder,
+  at: (line: number) => string,
+): readonly HaproxyListener[] {
+  const found = new Map<string, HaproxyListener>();
+  for (const proxy of proxies.filter(({ kind }) => kind !== 'backend')) {
+    const pool = pools.get(targetOf(proxy, pools, draft, at) ?? '');
+    if (pool === undefined) continue;
+    for (const { line, words } of linesWith(proxy.lines, 'bind')) {
+      const [, addresses = '', ...options] = words;
+      for (const written of addresses.split(',').filter((one) => one !== '')) {
+        const address = addressOf(written);
+        if (address === undefined) draft.note(`bind ${written} is not converted: write the listener by hand`, at(line));
+        else if (!found.has(address)) found.set(address, { address, pool, line });
+      }
+      noteOptions(options, draft, at(line));
+    }
+  }
+  return [...found.values()];
+}
+
+/** The backend of a frontend; a listen section is its own. */
+function targetOf(
+  { kind, name, lines }: HaproxyProxy,
+  pools: ReadonlyMap<string, string>,
+  draft: DraftBuilder,
+  at: (line: number) => string,
+): string | undefined {
+  if (kind === 'listen' && pools.has(name)) return name;
+  const rules = linesWith(lines, 'use_backend');
+  const usual = lastLine(lines, 'default_backend')?.words[1] ?? rules.at(-1)?.words[1];
+  for (const { line, words } of rules) {
+    if (words[1] !== usual && pools.has(words[1] ?? '')) {
+      draft.note(`use_backend ${words[1]}: a rule has no counterpart, each pool has a listener of its own`, at(line));
+    }
+  }
+  return usual;
+}
+
+function noteOptions(options: readonly string[], draft: DraftBuilder, place: string): void {
+  if (options.includes('ssl')) {
+    draft.note('bind … ssl: TLS is not converted. Set client.tls (mode, cert, key) for clients of PostgreSQL', place);
+  }
+  if (options.includes('accept-proxy')) draft.note('accept-proxy has no counterpart', place);
+}
+
+/** As `listeners` takes it: `*:5000`, `127.0.0.1:5000`, `[::1]:5000`. Undefined: a socket, a range or a variable. */
+function addressOf(written: string): string | undefined {
+  const match = /^(?:ipv[46]@|tcp[46]?@)?(.*):(\d+)$/.exec(written);
+  if (match === null) return undefined;
+  const [, host = '', port = ''] = match;
+  if (Number(port) < 1 || Number(port) > 65_535) return undefined;
+  if (['', '*', '0.0.0.0', '::', '[::]'].includes(host)) return `*:${port}`;
+  const plain = host.replace(/^\[(.*)\]$/, '$1');
+  if (!/^[\w.:-]+$/.test(plain)) return undefined;
+  return plain.includes(':') ? `[${plain}]:${port}` : `${plain}:${port}`;
+}

@@ -1,0 +1,107 @@
+// `pointsman init`: writes the smallest working configuration for what is there already, and checks it live.
+import { existsSync, writeFileSync } from 'node:fs';
+import { EXIT } from '../io.ts';
+import type { CliIo } from '../io.ts';
+import type { CheckSeeds } from '../live-check.ts';
+import { showLive } from '../live-report.ts';
+import { completeDraft } from './complete-draft.ts';
+import type { Draft, DraftSetting } from './draft.ts';
+import { readSources } from './read-sources.ts';
+import type { SourceKind } from './read-sources.ts';
+import { writeDraft } from './write-draft.ts';
+import { wrapped } from '../../config/reference/text.ts';
+import { unreadable } from '../../config/files/unreadable.ts';
+
+/** In the form commander returns them. */
+export interface InitOptions {
+  readonly from: readonly string[];
+  readonly kind?: SourceKind | undefined;
+  /** Undefined: standard output. */
+  readonly output?: string | undefined;
+  readonly force?: boolean | undefined;
+  readonly offline?: boolean | undefined;
+  readonly apiPort: string;
+  readonly ca?: string | undefined;
+}
+
+/**
+ * Exit code 1 when the check fails, or a file is in the way; the configuration is written nevertheless in the first
+ * case. Exit code 2 when the source cannot be read.
+ */
+export async function init(options: InitOptions, io: CliIo, checkSeeds: CheckSeeds): Promise<number> {
+  const { output, force = false, offline = false } = options;
+  const fail = (code: number, ...lines: readonly string[]): number => {
+    io.stderr(lines.map((line) => `pointsman: ${line}\n`).join(''));
+    return code;
+  };
+  const apiPort = Number(options.apiPort);
+  if (!Number.isInteger(apiPort) || apiPort < 1 || apiPort > 65_535) {
+    return fail(EXIT.usage, `--api-port must be an integer from 1 to 65535, not ${options.apiPort}`);
+  }
+  if (output !== undefined && !force && existsSync(output)) {
+    return fail(EXIT.failure, `${output} exists already: choose another name, or overwrite it with --force`);
+  }
+  const read = readSources(options.from, { kind: options.kind, apiPort }, io);
+  if (read.kind === 'unknown') return fail(EXIT.usage, read.why);
+  if (read.result.kind === 'unusable') return fail(EXIT.usage, ...read.result.problems);
+  const { draft } = read.result;
+  const settings = [...draft.settings, ...authority(options.ca)];
+  const head = heading(read.name, output);
+  const completed = offline ? undefined : await completeDraft(settings, head, checkSeeds);
+  const written = completed?.written ?? writeDraft(settings, head);
+  if (written.kind === 'invalid') {
+    return fail(EXIT.usage, `${read.name} gives no valid configuration:`, ...written.problems);
+  }
+  // The configuration alone goes to standard output.
+  const report: CliIo = output === undefined ? { ...io, stdout: io.stderr } : io;
+  report.stdout(sourceText(read.name, draft));
+  for (const problem of written.problems) io.stderr(`${problem}\n`);
+  const live = completed?.report === undefined ? EXIT.ok : showLive(completed.report, report);
+  const code = written.problems.length > 0 ? EXIT.failure : live;
+  if (completed !== undefined && completed.scopes.length > 1) {
+    return fail(
+      EXIT.failure,
+      `the seeds belong to different clusters: ${completed.scopes.join(', ')}. Nothing is written`,
+    );
+  }
+  if (output === undefined) io.stdout(written.text);
+  else {
+    try {
+      (io.writeFile ?? writeWhole)(output, written.text, force ? 'w' : 'wx');
+    } catch (error) {
+      return fail(EXIT.failure, `${output} cannot be written: ${unreadable(error)}`);
+    }
+  }
+  report.stdout(lastWords(code, draft, options));
+  return code;
+}
+
+function writeWhole(file: string, text: string, mode: 'w' | 'wx'): void {
+  writeFileSync(file, text, { flag: mode });
+}
+
+function authority(ca: string | undefined): readonly DraftSetting[] {
+  return ca === undefined ? [] : [{ path: ['cluster', 'api', 'tls', 'ca'], value: ca, from: '--ca' }];
+}
+
+function heading(name: string, output: string | undefined): string {
+  const lines = [
+    ...wrapped(`Written by pointsman init from ${name}.`, '# '),
+    `# Check it: pointsman check --live -c ${output ?? 'FILE'}`,
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+/** The notes in the order of the source. */
+function sourceText(name: string, { notes }: Draft): string {
+  const lines = notes.map(({ place, text }) => `  ${place === undefined ? '' : `${place}: `}${text}\n`);
+  return `from ${name}\n${lines.join('')}`;
+}
+
+function lastWords(code: number, { next }: Draft, { output, offline = false }: InitOptions): string {
+  const file = output ?? 'FILE';
+  const result = code === EXIT.ok ? 'checked live' : 'the check failed';
+  const checked = offline && code === EXIT.ok ? 'not checked (--offline)' : result;
+  const written = output === undefined ? '' : `${output} is written, ${checked}. Run it: pointsman run -c ${file}\n`;
+  return `${next.map((line) => `${line}\n`).join('')}${written}`;
+}
