@@ -1,24 +1,7 @@
 // The recent events, for GET /events: as many as fit, oldest first, with an id that a reader can continue from. Pure
 // but for the clock that it is given.
 
-/** One line of the log, level info and above. */
-export interface RecentEvent {
-  /** RUN-NUMBER: the number increases by one. RUN changes when Pointsman starts again. */
-  readonly id: string;
-  /** ISO 8601. */
-  readonly time: string;
-  readonly event: string;
-  readonly level: 'info' | 'warn' | 'error';
-  readonly message: string;
-  /** The other fields of the log line. */
-  readonly fields: Readonly<Record<string, unknown>>;
-}
-
-/** Events that a reader misses. */
-export interface Gap {
-  readonly why: 'buffer_overrun' | 'other_run';
-  readonly message: string;
-}
+import type { Gap, RecentEvent } from './schema/events.ts';
 
 export interface EventsAfter {
   readonly events: readonly RecentEvent[];
@@ -74,6 +57,11 @@ export class RecentEvents {
   /** The id of the newest event: an event that comes later is after it. */
   lastId(): string {
     return this.#idOf(this.#last);
+  }
+
+  /** The newest, oldest first. */
+  newest(count: number): readonly RecentEvent[] {
+    return this.after(undefined).events.slice(-count);
   }
 
   /** Undefined: every event that there still is. */

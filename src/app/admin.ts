@@ -6,10 +6,13 @@ import type { RecentEvents } from '../admin/recent-events.ts';
 import { createAdmin } from '../admin/server.ts';
 import type { Admin } from '../admin/server.ts';
 import { buildStatus } from '../admin/status.ts';
-import type { OpenFilesStatus, Readiness } from '../admin/status.ts';
 import type { Token } from '../admin/permission.ts';
-import type { StatusDocument } from '../admin/status-document.ts';
+import type { ConfigurationStatus, OpenFilesStatus, Readiness } from '../admin/status.ts';
+import type { PoolReadiness } from '../admin/endpoints/probes.ts';
+import type { StatusDocument } from '../admin/schema/status.ts';
 import { readAdminToken } from '../config/files/admin-token.ts';
+import { configHash } from '../config/config-hash.ts';
+import { describeRoute } from '../core/describe.ts';
 import type { Config } from '../config/config.ts';
 import type { ListedSetting } from '../config/reference/settings.ts';
 import { createConsoleOf } from './console.ts';
@@ -23,8 +26,13 @@ import { createOperations } from './operations.ts';
 import type { OperationsOptions } from './operations.ts';
 import type { RunningParts } from './reload.ts';
 
+/** In /status. */
+const RECENT_EVENTS = 20;
+
 export interface AdminParts {
   readonly version: string;
+  /** The configuration file, or `environment`. */
+  readonly source: string;
   readonly clock: Clock;
   readonly startedAt: Instant;
   readonly log: Log;
@@ -49,6 +57,8 @@ export function createAdminOf(parts: AdminParts): { readonly admin: Admin; reado
     allowedHosts: () => running.config.admin.allowedHosts,
     status,
     readiness,
+    pools: () => poolReadiness(parts, readiness()),
+    configuration: () => configurationOf(running, parts.source),
     metrics: () => proxy.gather().then(() => metrics.text()),
     metricsContentType: metrics.contentType,
     token,
@@ -81,8 +91,13 @@ async function statusOf(parts: AdminParts, readiness: () => Readiness): Promise<
     version,
     startedAt,
     now: clock.now(),
+    wallClock: Date.now(),
     readiness: readiness(),
     pools: running.config.pools,
+    zone: running.config.zone,
+    client: running.config.client,
+    hold: running.config.hold,
+    config: configStatus(running, parts.source),
     table: monitor.table(),
     snapshot: monitor.snapshot(),
     refused: monitor.refusedPrimaries(),
@@ -90,6 +105,27 @@ async function statusOf(parts: AdminParts, readiness: () => Readiness): Promise<
     sources: running.access.sources(),
     workers: proxy.workers(),
     openFiles: openFiles(running.config),
+    recentEvents: parts.events.newest(RECENT_EVENTS),
+  });
+}
+
+function configStatus({ config, loadedAt }: RunningParts, source: string): ConfigurationStatus {
+  return { source, hash: configHash(config), loadedAt };
+}
+
+/** Loads the descriptions of the keys, which nothing else in this process needs. */
+async function configurationOf(running: RunningParts, source: string): Promise<object> {
+  const { configDocument } = await import('../config/reference/settings.ts');
+  const { hash, loadedAt } = configStatus(running, source);
+  return { source, hash, loaded_at: new Date(loadedAt).toISOString(), ...configDocument(running.config) };
+}
+
+function poolReadiness({ running, monitor }: AdminParts, own: Readiness): readonly PoolReadiness[] {
+  const { pools } = monitor.table();
+  return running.config.pools.map(({ name, exclusive }) => {
+    const route = pools.get(name)?.route ?? { kind: 'closed' };
+    const readiness: Readiness = route.kind === 'open' ? { ready: true } : { ready: false, why: describeRoute(route) };
+    return { name, isExclusive: exclusive, readiness: own.ready ? readiness : own };
   });
 }
 

@@ -37,6 +37,8 @@ import type { StatusSource } from '../telemetry/status-metrics.ts';
 export interface AppOptions {
   readonly config: Config;
   readonly log: Log;
+  /** The configuration file. Default: the environment. */
+  readonly source?: string | undefined;
   readonly version: string;
   readonly nodeVersion: string;
   /** For a reload over HTTP. Default: there is no file. */
@@ -85,7 +87,7 @@ export function createApp(options: AppOptions): App {
   const tell = (event: MonitorEvent): void => recorder.onMonitorEvent(event);
   const connect = (cluster: ClusterConfig): ClusterAccess =>
     createClusterAccess(cluster, { clock, tell, onHint: () => monitor.hint() });
-  const running: RunningParts = { config, access: connect(config.cluster) };
+  const running: RunningParts = { config, access: connect(config.cluster), loadedAt: Date.now() };
   const files = openFilesOf(options);
   let isStopping = false;
   const firstRound = Promise.withResolvers<void>();
@@ -123,6 +125,7 @@ export function createApp(options: AppOptions): App {
 
   const { admin, console } = createAdminOf({
     version: options.version,
+    source: options.source ?? 'environment',
     clock,
     startedAt,
     log,

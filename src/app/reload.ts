@@ -18,6 +18,8 @@ import type { Recorder } from '../telemetry/record.ts';
 export interface RunningParts {
   config: Config;
   access: ClusterAccess;
+  /** Of `config`. Milliseconds since 1970. */
+  loadedAt: number;
 }
 
 export interface ReloadParts {
@@ -64,6 +66,7 @@ function apply(parts: ReloadParts, config: Config, applyToProxy: () => ListenerC
   const { running, connect, monitor, metrics, log, onListeners } = parts;
   const isSameCluster = isDeepStrictEqual(running.config.cluster, config.cluster);
   running.config = config;
+  running.loadedAt = Date.now();
   log.level = config.log.level;
   metrics.learn(config.pools.map(({ name }) => name));
   onListeners(applyToProxy());

@@ -29,7 +29,15 @@ async function run(process: NodeJS.Process, clock: Clock, start: Parameters<RunA
   const { log: own, flush, dropped } = openLog(process, config.log);
   const inherited = passedSockets(process.env, process.pid);
   const dependencies = { load: reload, inherited, droppedLogLines: dropped, openFiles: readOpenFiles };
-  const app = createApp({ config, log: own, version, nodeVersion: process.version, clock, ...dependencies });
+  const app = createApp({
+    config,
+    source: file,
+    log: own,
+    version,
+    nodeVersion: process.version,
+    clock,
+    ...dependencies,
+  });
   const { log } = app;
   logStarting(log, process, config, file);
   for (const warning of warnings) log.warn({ event: 'config_warning' }, formatProblems([warning]));

@@ -1,15 +1,20 @@
-// The documents about this Pointsman: metrics and status.
-import { json } from '../answer.ts';
+// The documents about this Pointsman: metrics, status, one pool of it, and the configuration in effect.
+import { closest } from '../../config/closest.ts';
+import { failure, json } from '../answer.ts';
+import type { Answer } from '../answer.ts';
 import { get } from '../endpoint.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { oneAtATime } from '../one-at-a-time.ts';
-import type { StatusDocument } from '../status-document.ts';
+import type { StatusDocument } from '../schema/status.ts';
+import { poolPart } from '../status-of-pools.ts';
 
 export interface DocumentsOptions {
   readonly status: () => StatusDocument | Promise<StatusDocument>;
   readonly metrics: () => Promise<string>;
   /** Default: the Prometheus text format. */
   readonly metricsContentType?: string;
+  /** The configuration in effect, without secrets. */
+  readonly configuration: () => Promise<object>;
 }
 
 const PROMETHEUS = 'text/plain; version=0.0.4; charset=utf-8';
@@ -17,9 +22,28 @@ const PROMETHEUS = 'text/plain; version=0.0.4; charset=utf-8';
 export function documents(options: DocumentsOptions): readonly Endpoint[] {
   const status = oneAtATime(async () => await options.status());
   const metrics = oneAtATime(options.metrics);
+  const configuration = oneAtATime(options.configuration);
   const type = options.metricsContentType ?? PROMETHEUS;
   return [
     get({ path: '/metrics', answer: async () => ({ status: 200, type, body: await metrics() }) }),
     get({ path: '/status', answer: async () => json(200, await status()) }),
+    get({ path: '/pools/NAME', answer: async ({ parameters }) => poolOf(await status(), parameters.name) }),
+    get({ path: '/config', answer: async () => json(200, await configuration()) }),
   ];
+}
+
+function poolOf(status: StatusDocument, name: string): Answer {
+  const part = poolPart(status, name);
+  return part === undefined
+    ? unknownPool(
+        name,
+        status.pools.map((pool) => pool.name),
+      )
+    : json(200, part);
+}
+
+export function unknownPool(name: string, known: readonly string[]): Answer {
+  const near = closest(name, known);
+  const remedy = near === undefined ? '' : ` (did you mean ${near}?)`;
+  return failure(404, `unknown pool${remedy}: the pools are ${known.join(', ')}`);
 }

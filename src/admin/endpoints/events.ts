@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { API_VERSION, json } from '../answer.ts';
 import { get } from '../endpoint.ts';
 import type { Endpoint } from '../endpoint.ts';
-import type { Gap, RecentEvent, RecentEvents } from '../recent-events.ts';
+import type { RecentEvents } from '../recent-events.ts';
+import type { EventList, Gap, RecentEvent } from '../schema/events.ts';
 import type { StreamAnswer } from '../streams.ts';
 
 export interface EventsOptions {
@@ -43,7 +44,7 @@ export function events({ events: recent }: EventsOptions): readonly Endpoint[] {
 }
 
 /** After an id the oldest come first, so that a reader can continue with `last_id`; else the newest. */
-function list(recent: EventsOptions['events'], query: Query, after: string | undefined): object {
+function list(recent: EventsOptions['events'], query: Query, after: string | undefined): EventList {
   const lastId = recent.lastId();
   const { events, gap } = recent.after(after);
   const wanted = events.filter((event) => isWanted(event, query));

@@ -23,6 +23,7 @@ import {
   silent,
   aWritePool,
 } from '../../support/values/builders.ts';
+import { STATUS_BASICS } from '../../support/values/status-basics.ts';
 
 const TOKEN = '0123456789abcdef-operator';
 const NOW = 6000;
@@ -32,6 +33,7 @@ const BEFORE = aSnapshot(POLICY, LIST, isPrimary('pg-1', 0), isReplica('replica-
 const SNAPSHOT = aSnapshot(POLICY, LIST, isPrimary('pg-1', 0), isReplica('replica-2', 5500), silent({ at: 1000 }));
 const TABLE = decideRoutes(POLICY, SNAPSHOT, NOW);
 const STATUS = buildStatus({
+  ...STATUS_BASICS,
   version: '0',
   startedAt: 0,
   now: NOW,

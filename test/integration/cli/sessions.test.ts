@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createAdmin } from '../../../src/admin/server.ts';
 import type { Admin } from '../../../src/admin/server.ts';
 import { buildStatus } from '../../../src/admin/status.ts';
-import type { StatusDocument } from '../../../src/admin/status-document.ts';
+import type { StatusDocument } from '../../../src/admin/schema/status.ts';
 import { runCli } from '../../../src/cli/program.ts';
 import type { CliIo } from '../../../src/cli/io.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
@@ -13,6 +13,7 @@ import { isWanted } from '../../../src/reports/session-list.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
 import { cliParts } from '../../support/fakes/cli-parts.ts';
 import { aList, aPolicy, aSnapshot, isPrimary, isReplica } from '../../support/values/builders.ts';
+import { STATUS_BASICS } from '../../support/values/status-basics.ts';
 import { aSessionEntry } from '../../support/values/sessions.ts';
 
 const TOKEN = '0123456789abcdef-operator';
@@ -20,6 +21,7 @@ const POLICY = aPolicy();
 const LIST = aList(0, 'pg-1', 'pg-2');
 const SNAPSHOT = aSnapshot(POLICY, LIST, isPrimary('pg-1', 0), isReplica('pg-2', 0));
 const STATUS = buildStatus({
+  ...STATUS_BASICS,
   version: '0',
   startedAt: 0,
   now: 1000,

@@ -2,11 +2,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createAdmin } from '../../../src/admin/server.ts';
 import { buildStatus } from '../../../src/admin/status.ts';
-import type { StatusDocument } from '../../../src/admin/status-document.ts';
+import type { StatusDocument } from '../../../src/admin/schema/status.ts';
 import { runCli } from '../../../src/cli/program.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
 import { aList, aPolicy, aSnapshot, isPrimary, isReplica, silent } from '../../support/values/builders.ts';
+import { STATUS_BASICS } from '../../support/values/status-basics.ts';
 
 const POLICY = aPolicy();
 const LIST = aList(0, 'pg-1', 'pg-2');
@@ -14,6 +15,7 @@ const LIST = aList(0, 'pg-1', 'pg-2');
 function statusAt(now: number, ...later: Parameters<typeof aSnapshot>[1][]): StatusDocument {
   const snapshot = aSnapshot(POLICY, LIST, isPrimary('pg-1', 0), isReplica('pg-2', 0), ...later);
   return buildStatus({
+    ...STATUS_BASICS,
     version: '0',
     startedAt: 0,
     now,

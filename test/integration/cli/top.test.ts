@@ -10,6 +10,7 @@ import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
 import { cliParts } from '../../support/fakes/cli-parts.ts';
 import { aList, aPolicy, aSnapshot, isPrimary, isReplica } from '../../support/values/builders.ts';
+import { STATUS_BASICS } from '../../support/values/status-basics.ts';
 
 const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 const ENTERED = '\u001B[?1049h\u001B[?25l';
@@ -22,6 +23,7 @@ let address = '';
 
 async function serve(port = 0): Promise<void> {
   const status = buildStatus({
+    ...STATUS_BASICS,
     version: '0',
     startedAt: 0,
     now: 300,

@@ -19,6 +19,7 @@ import type { CommandLine } from '../../support/documents/commands.ts';
 import { documents, inlineCode } from '../../support/documents/markdown.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
 import { aList, aPolicy, aSnapshot, isPrimary, isReplica } from '../../support/values/builders.ts';
+import { STATUS_BASICS } from '../../support/values/status-basics.ts';
 
 /** Programs in the documents that this test does not run, with the reason or the test that runs them. */
 const NOT_RUN: Readonly<Record<string, string>> = {
@@ -85,6 +86,7 @@ describe("Pointsman's commands", () => {
   const POLICY = aPolicy();
   const SNAPSHOT = aSnapshot(POLICY, aList(0, 'pg-1', 'pg-2'), isPrimary('pg-1', 0), isReplica('pg-2', 0));
   const STATUS = buildStatus({
+    ...STATUS_BASICS,
     version: '0',
     startedAt: 0,
     now: 0,

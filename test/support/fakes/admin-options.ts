@@ -15,6 +15,8 @@ export function adminOptions(own: Partial<AdminOptions> = {}): AdminOptions {
     },
     metrics: () => Promise.resolve(''),
     readiness: () => ({ ready: true }),
+    pools: () => [],
+    configuration: () => Promise.resolve({}),
     token: () => Promise.resolve({ kind: 'none' }),
     exclusion: createExclusion(),
     events: new RecentEvents({ run: 'r1', wallClock: () => 0 }),

@@ -1,10 +1,12 @@
 // The sources of a console, for tests: a pool with clients in every state, and a pool without a route.
 import type { SessionsDocument } from '../../../src/admin/endpoints/sessions.ts';
-import type { StatusDocument } from '../../../src/admin/status-document.ts';
+import { STATUS_FIELDS } from './status-basics.ts';
+import type { StatusDocument } from '../../../src/admin/schema/status.ts';
 import type { ConsoleSources } from '../../../src/console/shows/shows.ts';
 
 export const STATUS: StatusDocument = {
   version: '1.2.3',
+  ...STATUS_FIELDS,
   uptime_seconds: 5,
   ready: true,
   cluster: {
@@ -29,7 +31,11 @@ export const STATUS: StatusDocument = {
       failsafe: false,
       pending_restart: true,
       last_answer_age_seconds: 0.25,
-      pools: { write: { standing: 'open', why: 'ok' }, read: { standing: 'leave', cause: 'promoted', why: 'no' } },
+      lag_bytes: null,
+      pools: {
+        write: { standing: 'open', why: 'ok', weight: 1, zone: null, far: false },
+        read: { standing: 'leave', cause: 'promoted', why: 'no', weight: 1, zone: null, far: false },
+      },
     },
   ],
   refused_members: [],

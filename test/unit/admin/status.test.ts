@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { buildStatus } from '../../../src/admin/status.ts';
 import type { StatusInputs } from '../../../src/admin/status.ts';
-import type { StatusDocument } from '../../../src/admin/status-document.ts';
+import type { StatusDocument } from '../../../src/admin/schema/status.ts';
 import type { PoolCounts } from '../../../src/reports/counts.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { describeStanding } from '../../../src/core/describe.ts';
@@ -21,6 +21,7 @@ import {
   MB,
   silent,
 } from '../../support/values/builders.ts';
+import { STATUS_BASICS } from '../../support/values/status-basics.ts';
 
 const policy = aPolicy();
 const NOW = 4000;
@@ -29,6 +30,7 @@ function statusOf(observations: readonly Observation[], inputs: Partial<StatusIn
   const snapshot = aSnapshot(policy, ...observations);
   const table = decideRoutes(policy, snapshot, NOW);
   return buildStatus({
+    ...STATUS_BASICS,
     version: '1.2.3',
     startedAt: 1000,
     now: NOW,
@@ -96,6 +98,19 @@ describe('status', () => {
     expect(rest).toEqual({
       refused_members: [],
       version: '1.2.3',
+      time: '2026-01-01T00:00:00.000Z',
+      started_at: '2025-12-31T23:59:57.000Z',
+      config: { source: 'pointsman.yaml', hash: '0123456789abcdef', loaded_at: '2026-01-01T00:00:00.000Z' },
+      limits: {
+        max_sessions: 10_000,
+        max_sessions_per_address: null,
+        max_handshakes: null,
+        max_waiting_clients: 1000,
+        client_wait_seconds: 30,
+        outage_seconds: 60,
+        max_connects_per_second: 100,
+      },
+      recent_events: [],
       uptime_seconds: 3,
       ready: true,
       cluster: {
@@ -129,6 +144,7 @@ describe('status', () => {
   });
 
   test('every member with its standing in every pool', () => {
+    const whole = { weight: 1, zone: null, far: false };
     expect(statusOf(both).members).toEqual([
       {
         name: 'pg-1',
@@ -142,11 +158,13 @@ describe('status', () => {
         cluster_unlocked: false,
         failsafe: false,
         pending_restart: false,
+        lag_bytes: null,
         last_answer_age_seconds: 1,
         pools: {
-          write: { standing: 'open', why: 'answered 200 to /primary 1 s ago; no rival on timeline 1' },
+          write: { standing: 'open', ...whole, why: 'answered 200 to /primary 1 s ago; no rival on timeline 1' },
           read: {
             standing: 'leave',
+            ...whole,
             cause: 'fallback_over',
             why:
               'fallback, used only while the pool has no other eligible member: pool write; ' +
@@ -166,15 +184,18 @@ describe('status', () => {
         cluster_unlocked: true,
         failsafe: true,
         pending_restart: true,
+        lag_bytes: 0,
         last_answer_age_seconds: 0.5,
         pools: {
           write: {
             standing: 'leave',
+            ...whole,
             cause: 'not_primary',
             why: 'is a replica; answered 200 to /replica?lag=16MB 500 ms ago',
           },
           read: {
             standing: 'open',
+            ...whole,
             why: 'answered 200 to /replica?lag=16MB 500 ms ago; estimated lag 0 B (limit 16 MB)',
           },
         },

@@ -26,6 +26,7 @@ import {
   silent,
   vouched,
 } from '../../support/values/builders.ts';
+import { STATUS_BASICS } from '../../support/values/status-basics.ts';
 
 const POLICY = aPolicy();
 const ROUND = [aList(0, 'pg-1', 'pg-2'), isPrimary('pg-1', 0), isReplica('pg-2', 0)] as const;
@@ -190,6 +191,7 @@ test('at one moment the DETAIL of a refusal, of a close, /status and the log hav
   const words = 'answered 503 to /primary 100 ms ago';
 
   const status = buildStatus({
+    ...STATUS_BASICS,
     version: '0',
     startedAt: 0,
     now,

@@ -1,0 +1,232 @@
+// The answer of GET /status: its fields with their meaning and units. Ages are seconds; null means unknown.
+import { z } from 'zod';
+import { REFUSAL_REASONS } from '../../model/member.ts';
+import { REFUSAL_KINDS } from '../../core/snapshot.ts';
+import { byName, count, list, seconds, time } from './common.ts';
+import { recentEvent } from './events.ts';
+
+const member = z.string();
+const poolName = z.string();
+
+const refusedPrimary = z.strictObject({
+  member,
+  refused_for: z.enum(REFUSAL_KINDS),
+  shown: z.string().describe('Reported now: timeline 5'),
+  expected: z.string().describe('Seen before: timeline 6'),
+  why: z.string(),
+  for_seconds: seconds.describe('Since its first such answer.'),
+  ends_by: list(z.string()).describe('Each entry ends the refusal.'),
+});
+
+const acceptedPrimary = z.strictObject({
+  member,
+  refused_for: z.enum(REFUSAL_KINDS),
+  with: z.string().describe('timeline 5 instead of timeline 6'),
+  by: z.enum(['agreement', 'operator']),
+  seconds_ago: seconds,
+});
+
+const contactSource = z.strictObject({
+  source: z.string(),
+  contact_points: list(z.string()),
+  failing: z
+    .strictObject({ for_seconds: seconds.exactOptional(), why: z.string() })
+    .exactOptional()
+    .describe('Present while it fails. Without for_seconds: it has never succeeded.'),
+});
+
+const cluster = z.strictObject({
+  scope: z.string().nullable(),
+  system_identifier: z.string().nullable(),
+  timeline: z.number().nullable().describe('The highest on which a member was ever confirmed as primary.'),
+  first_round_complete: z.boolean().describe('True after the first round of probes is complete.'),
+  drained: list(member).describe('By the operator, currently unknown members included. Lost when this process ends.'),
+  scheduled_switchover: z
+    .strictObject({ in_seconds: seconds, from: member })
+    .nullable()
+    .describe('From the newest member list.'),
+  refused_primaries: list(refusedPrimary)
+    .exactOptional()
+    .describe('Members that claim to be primary and are refused, while no other primary is known. Absent: none.'),
+  accepted_primary: acceptedPrimary
+    .exactOptional()
+    .describe('The last refused primary that was accepted. Absent if there was none.'),
+  contact_sources: list(contactSource)
+    .exactOptional()
+    .describe('Names and directories that contact points come from, with their last result. Absent: none.'),
+});
+
+const standing = z.strictObject({
+  standing: z.enum(['open', 'keep', 'leave']),
+  cause: z
+    .string()
+    .exactOptional()
+    .describe('For leave: a key of on_leave, or not_primary for a member that has never been primary.'),
+  why: z.string().describe('The sentence that clients read, too.'),
+  weight: z.number().describe('Relative share of new sessions, from its tag. 1 without one.'),
+  zone: z.string().nullable().describe('From its tag. Null: none, or the pool has no zone_tag.'),
+  far: z.boolean().describe('It is in another zone than this Pointsman.'),
+});
+
+const memberStatus = z.strictObject({
+  name: member,
+  api: z.string(),
+  postgres: z.string().nullable(),
+  origin: z.enum(['configured', 'discovered']),
+  role: z.string().nullable().describe('From its newest answer.'),
+  state: z.string().nullable(),
+  timeline: z.number().nullable(),
+  lag_bytes: z
+    .number()
+    .nullable()
+    .describe("Our own estimate: the primary's position minus the replayed one. Null for the primary, or unknown."),
+  paused: z.boolean(),
+  cluster_unlocked: z.boolean(),
+  failsafe: z.boolean(),
+  pending_restart: z.boolean(),
+  last_answer_age_seconds: seconds.nullable(),
+  failing: z
+    .strictObject({ for_seconds: seconds, outcome: z.string() })
+    .exactOptional()
+    .describe('Present if its newest probe failed.'),
+  drained: z.strictObject({ for_seconds: seconds }).exactOptional().describe('Present while drained by the operator.'),
+  pools: byName(standing),
+});
+
+const refusedMember = z.strictObject({
+  name: member,
+  reason: z.enum(REFUSAL_REASONS),
+  why: z.string().describe('One sentence. Names the setting that would allow the member, if there is one.'),
+});
+
+const target = z.strictObject({
+  name: member,
+  address: z.string(),
+  weight: z.number().exactOptional().describe('Relative share of new sessions, from its tag. Absent: 1.'),
+  far: z.literal(true).exactOptional().describe('Present if it is in another zone.'),
+});
+
+const degradation = { max_sessions: count, for_seconds: seconds.exactOptional() };
+
+const route = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('open'),
+    members: list(target),
+    fallback: z
+      .strictObject({ pool: poolName, ...degradation })
+      .nullable()
+      .describe('The pool that the members are borrowed from; null: own members.'),
+    lagging: z
+      .strictObject(degradation)
+      .exactOptional()
+      .describe('Present while every member is over the lag limit and these are used.'),
+  }),
+  z.strictObject({ kind: z.literal('hold'), cause: z.string() }),
+  z.strictObject({ kind: z.literal('closed') }),
+]);
+
+const sessions = z.strictObject({
+  by_state: z.strictObject({ startup: count, holding: count, dialing: count, relaying: count, closing: count }),
+  by_member: byName(count),
+  by_fallback: count,
+  slow_start: byName(z.number())
+    .exactOptional()
+    .describe('Members in slow start, with the current fraction of their weight.'),
+  longest_wait_seconds: seconds
+    .exactOptional()
+    .describe('Of the clients in state holding: the longest wait so far. Absent: none waits.'),
+  accepted: count.describe('Since the start.'),
+  closed: count.describe('Since the start.'),
+  to_backend_bytes: count,
+  to_client_bytes: count,
+});
+
+export const poolStatus = z.strictObject({
+  name: poolName,
+  check: z.string(),
+  exclusive: z.boolean(),
+  route,
+  why: z.string().describe('The sentence of the log.'),
+  sessions: sessions.nullable(),
+});
+
+const worker = z.strictObject({
+  worker: count.describe('Its number; a replacement keeps it.'),
+  pid: z.number().nullable().describe('Null while the worker is being replaced.'),
+  ready: z.boolean().describe('It accepts clients.'),
+  uptime_seconds: seconds.nullable(),
+  restarts: count,
+  sessions: count,
+  cpu_seconds: seconds,
+  resident_memory_bytes: count,
+});
+
+const limits = z.strictObject({
+  max_sessions: count.describe('Over all workers: client.max_sessions, or fewer for lack of file descriptors.'),
+  max_sessions_per_address: count.nullable().describe('Null: no limit of its own.'),
+  max_handshakes: count.nullable().describe('Null: no limit of its own.'),
+  max_waiting_clients: count,
+  client_wait_seconds: seconds.describe('The longest wait of one client: hold.client_timeout.'),
+  outage_seconds: seconds.describe('A pool without a route for so long refuses its clients: hold.outage_timeout.'),
+  max_connects_per_second: count.describe('Of waiting clients, when a route opens.'),
+});
+
+const configuration = z.strictObject({
+  source: z.string().describe('The file, or environment.'),
+  hash: z.string().describe('Of the values in effect, secrets left out. Equal configurations have equal hashes.'),
+  loaded_at: time.describe('At the start, or by the last reload that succeeded.'),
+});
+
+const openFiles = z.strictObject({
+  limit: count,
+  in_use: count,
+  most_sessions: count.describe('Over all workers: client.max_sessions, or fewer if the limit requires it.'),
+});
+
+export const statusDocument = z.strictObject({
+  version: z.string(),
+  time: time.describe('Of this answer.'),
+  started_at: time,
+  uptime_seconds: seconds,
+  ready: z.boolean(),
+  not_ready_because: z.string().exactOptional().describe('Absent when ready.'),
+  config: configuration,
+  cluster,
+  members: list(memberStatus),
+  refused_members: list(refusedMember).describe(
+    'Members of the newest /cluster document that are not used, and contact points that cannot be used.',
+  ),
+  pools: list(poolStatus),
+  limits,
+  open_files: openFiles.exactOptional().describe('Of this process; absent where the system does not report it.'),
+  workers: list(worker).exactOptional().describe('Absent if one process does everything.'),
+  recent_events: list(recentEvent).describe('The last 20. GET /events has more.'),
+});
+
+/** The part of the status that is about one pool. */
+export const poolDocument = z.strictObject({
+  time,
+  pool: poolStatus,
+  members: list(
+    z.strictObject({
+      name: member,
+      role: z.string().nullable(),
+      lag_bytes: z.number().nullable(),
+      ...standing.shape,
+    }),
+  ),
+  refused_members: list(refusedMember),
+});
+
+export type StatusDocument = z.infer<typeof statusDocument>;
+export type MemberStatusDocument = z.infer<typeof memberStatus>;
+export type PoolStatusDocument = z.infer<typeof poolStatus>;
+export type PoolDocument = z.infer<typeof poolDocument>;
+export type StandingDocument = z.infer<typeof standing>;
+export type RouteDocument = z.infer<typeof route>;
+export type TargetDocument = z.infer<typeof target>;
+export type SessionsDocument = z.infer<typeof sessions>;
+export type WorkerDocument = z.infer<typeof worker>;
+export type ContactSourceDocument = z.infer<typeof contactSource>;
+export type RefusedPrimaryDocument = z.infer<typeof refusedPrimary>;
+export type AcceptedPrimaryDocument = z.infer<typeof acceptedPrimary>;

@@ -1,0 +1,83 @@
+// The part of the status document about one member.
+import { describeStanding, exclusionCause } from '../core/describe.ts';
+import { primaryPositions, recentLags } from '../core/lag.ts';
+import type { RoutingTable } from '../core/routing-table.ts';
+import type { MemberRecord, Position, Snapshot } from '../core/snapshot.ts';
+import type { Standing } from '../core/standing.ts';
+import { weightAndZoneOf } from '../core/weights-and-zones.ts';
+import type { Instant } from '../model/instant.ts';
+import { addressText } from '../model/member.ts';
+import type { PoolPolicy } from '../model/policy.ts';
+import type { MemberStatusDocument, StandingDocument } from './schema/status.ts';
+import { seconds } from './status-units.ts';
+
+export interface MembersInputs {
+  readonly snapshot: Snapshot;
+  readonly table: RoutingTable;
+  readonly pools: readonly PoolPolicy[];
+  /** Our own. */
+  readonly zone: string | undefined;
+  readonly now: Instant;
+}
+
+export function memberStatuses(inputs: MembersInputs): readonly MemberStatusDocument[] {
+  const primary = primaryPositions(inputs.snapshot);
+  return [...inputs.snapshot.members.values()].map((record) => memberStatus(record, primary, inputs));
+}
+
+function memberStatus(
+  record: MemberRecord,
+  primary: readonly Position[],
+  { snapshot, table, pools, zone, now }: MembersInputs,
+): MemberStatusDocument {
+  const { member, status, answeredAt, failure } = record;
+  const drainedAt = snapshot.drained.get(member.name);
+  const standings = pools.flatMap((pool) => {
+    const standing = table.pools.get(pool.name)?.standings.get(member.name);
+    if (standing === undefined) return [];
+    return [[pool.name, { ...standingDocument(standing, now), ...shareOf(pool, zone, record) }] as const];
+  });
+  return {
+    name: member.name,
+    api: member.api.url,
+    postgres: member.postgres === undefined ? null : addressText(member.postgres),
+    origin: member.origin,
+    role: status?.role ?? null,
+    state: status?.state ?? null,
+    timeline: status?.timeline ?? null,
+    lag_bytes: recentLags(primary, record, 1)[0] ?? null,
+    paused: status?.pause ?? false,
+    cluster_unlocked: status?.clusterUnlocked ?? false,
+    failsafe: status?.failsafe ?? false,
+    pending_restart: status?.pendingRestart ?? false,
+    last_answer_age_seconds: answeredAt === undefined ? null : seconds(now - answeredAt),
+    ...(failure === undefined ? {} : { failing: failing(failure, now) }),
+    ...(drainedAt === undefined ? {} : { drained: { for_seconds: seconds(now - drainedAt) } }),
+    pools: Object.fromEntries(standings),
+  };
+}
+
+function failing(
+  { since, outcome }: NonNullable<MemberRecord['failure']>,
+  now: Instant,
+): NonNullable<MemberStatusDocument['failing']> {
+  const text = outcome.kind === 'failed' ? outcome.detail : outcome.kind;
+  return { for_seconds: seconds(now - since), outcome: text };
+}
+
+type Share = Pick<StandingDocument, 'weight' | 'zone' | 'far'>;
+
+function shareOf(pool: PoolPolicy, ownZone: string | undefined, { status }: MemberRecord): Share {
+  const { weight = 1, isFar = false } = weightAndZoneOf(pool, ownZone, status);
+  const zone = pool.zoneTag === undefined ? undefined : status?.tags?.get(pool.zoneTag);
+  return { weight, zone: zone ?? null, far: isFar };
+}
+
+function standingDocument(standing: Standing, now: Instant): Omit<StandingDocument, keyof Share> {
+  const cause = exclusionCause(standing);
+  return {
+    standing: standing.kind,
+    ...(cause === undefined ? {} : { cause }),
+    why: describeStanding(standing, now),
+  };
+}

@@ -1,0 +1,82 @@
+// The part of the status document about one pool.
+import { describeRoute } from '../core/describe.ts';
+import type { Route, RoutingTable, Target } from '../core/routing-table.ts';
+import type { Instant } from '../model/instant.ts';
+import { addressText } from '../model/member.ts';
+import type { PoolPolicy } from '../model/policy.ts';
+import type { PoolCounts } from '../reports/counts.ts';
+import type {
+  PoolDocument,
+  PoolStatusDocument,
+  RouteDocument,
+  SessionsDocument,
+  StatusDocument,
+  TargetDocument,
+} from './schema/status.ts';
+import { seconds } from './status-units.ts';
+
+/** Undefined: there is no such pool. */
+export function poolPart({ time, pools, members, ...status }: StatusDocument, name: string): PoolDocument | undefined {
+  const pool = pools.find((one) => one.name === name);
+  if (pool === undefined) return undefined;
+  const own = members.flatMap((member) => {
+    const standing = member.pools[name];
+    if (standing === undefined) return [];
+    return [{ name: member.name, role: member.role, lag_bytes: member.lag_bytes, ...standing }];
+  });
+  return { time, pool, members: own, refused_members: status.refused_members };
+}
+
+export function poolStatus(
+  pool: PoolPolicy,
+  table: RoutingTable,
+  counts: PoolCounts | undefined,
+  now: Instant,
+): PoolStatusDocument {
+  const route = table.pools.get(pool.name)?.route ?? { kind: 'closed' };
+  const since = counts?.degradedSince;
+  return {
+    name: pool.name,
+    check: pool.check.text,
+    exclusive: pool.exclusive,
+    route: routeDocument(route, since === undefined ? {} : { for_seconds: seconds(now - since) }),
+    why: describeRoute(route),
+    sessions: counts === undefined ? null : sessionsDocument(counts, now),
+  };
+}
+
+function routeDocument(route: Route, age: { readonly for_seconds?: number }): RouteDocument {
+  switch (route.kind) {
+    case 'open': {
+      const { targets, fallback, lagging } = route;
+      const members = targets.map(targetDocument);
+      const lent = fallback === undefined ? null : { pool: fallback.pool, max_sessions: fallback.maxSessions, ...age };
+      const late = lagging === undefined ? {} : { lagging: { max_sessions: lagging.maxSessions, ...age } };
+      return { kind: 'open', members, fallback: lent, ...late };
+    }
+    case 'hold':
+      return { kind: 'hold', cause: route.cause };
+    case 'closed':
+      return { kind: 'closed' };
+  }
+}
+
+function targetDocument({ member, address, weight, isFar }: Target): TargetDocument {
+  const part = weight === undefined ? {} : { weight };
+  return { name: member, address: addressText(address), ...part, ...(isFar ? { far: isFar } : {}) };
+}
+
+function sessionsDocument(counts: PoolCounts, now: Instant): SessionsDocument {
+  const { ramping = new Map(), heldSince } = counts;
+  return {
+    by_state: counts.states,
+    by_member: Object.fromEntries(counts.members),
+    by_fallback: counts.fallbackSessions,
+    ...(ramping.size === 0 ? {} : { slow_start: Object.fromEntries(ramping) }),
+    ...(heldSince === undefined ? {} : { longest_wait_seconds: seconds(now - heldSince) }),
+    accepted: counts.accepted,
+    closed: counts.closed,
+    to_backend_bytes: counts.toBackendBytes,
+    to_client_bytes: counts.toClientBytes,
+  };
+}

@@ -1,0 +1,69 @@
+// The parts of the status document about members in their pools.
+import { describe, expect, test } from 'vitest';
+import { poolPart } from '../../../src/admin/status-of-pools.ts';
+import { buildStatus } from '../../../src/admin/status.ts';
+import { decideRoutes } from '../../../src/core/decide-routes.ts';
+import {
+  aList,
+  aPolicy,
+  aPool,
+  aSnapshot,
+  aWritePool,
+  isPrimary,
+  isReplica,
+  MB,
+} from '../../support/values/builders.ts';
+import { STATUS_BASICS } from '../../support/values/status-basics.ts';
+
+const policy = aPolicy();
+const NOW = 4000;
+
+describe('lag, weights, zones and waiting clients', () => {
+  const tags = new Map([
+    ['zone', 'eu-2'],
+    ['weight', '3'],
+  ]);
+  const read = aPool({ weightTag: 'weight', zoneTag: 'zone' });
+  const pools = [aWritePool(), read];
+  const lagging = [
+    aList(0, 'pg-1', 'pg-2'),
+    isPrimary('pg-1', 3000, { location: 100 * MB }),
+    isReplica('pg-2', 3500, { replayed: 60 * MB, tags }, read.check.text),
+  ];
+  const table = decideRoutes({ ...policy, pools, zone: 'eu-1' }, aSnapshot({ ...policy, pools }, ...lagging), NOW);
+  const idle = { startup: 0, dialing: 0, relaying: 0, closing: 0 };
+  const none = { fallbackSessions: 0, accepted: 0, closed: 0, toBackendBytes: 0, toClientBytes: 0 };
+  const counts = new Map([
+    ['write', { states: { ...idle, holding: 1 }, members: new Map(), ...none, heldSince: 1500 }],
+  ]);
+  const status = buildStatus({
+    ...STATUS_BASICS,
+    now: NOW,
+    pools,
+    zone: 'eu-1',
+    table,
+    snapshot: aSnapshot({ ...policy, pools }, ...lagging),
+    counts,
+  });
+
+  test('an excluded member has them too', () => {
+    const [primary, replica] = status.members;
+    expect([primary?.lag_bytes, replica?.lag_bytes]).toEqual([null, 40 * MB]);
+    expect(replica?.pools['read']).toMatchObject({ standing: 'leave', weight: 3, zone: 'eu-2', far: true });
+    expect(replica?.pools['write']).toMatchObject({ weight: 1, zone: null, far: false });
+  });
+
+  test('how long the oldest waiting client of a pool waits', () => {
+    expect(status.pools[0]?.sessions).toMatchObject({ by_state: { holding: 1 }, longest_wait_seconds: 2.5 });
+  });
+
+  test('the part about one pool', () => {
+    expect(poolPart(status, 'none')).toBeUndefined();
+    const part = poolPart(status, 'read');
+    expect(part?.pool).toBe(status.pools[1]);
+    expect(part?.members.map(({ name, standing, lag_bytes: lag }) => [name, standing, lag])).toEqual([
+      ['pg-1', 'leave', null],
+      ['pg-2', 'leave', 40 * MB],
+    ]);
+  });
+});
