@@ -1,7 +1,8 @@
 // Gives the admin server what it shows and operates on.
 import { MOST_SESSIONS, sessionsDocument } from '../admin/endpoints/sessions.ts';
 import type { SessionsDocument } from '../admin/endpoints/sessions.ts';
-import { createExclusion } from '../admin/exclusion.ts';
+import type { SwitchoversOptions } from '../admin/endpoints/switchover.ts';
+import type { Exclusion } from '../admin/exclusion.ts';
 import type { RecentEvents } from '../admin/recent-events.ts';
 import { createAdmin } from '../admin/server.ts';
 import type { Admin } from '../admin/server.ts';
@@ -43,6 +44,8 @@ export interface AdminParts {
   readonly metrics: Metrics;
   readonly openFiles: (config: Config) => OpenFilesStatus | undefined;
   readonly isStopping: () => boolean;
+  readonly exclusion: Exclusion;
+  readonly switchovers: SwitchoversOptions['switchovers'];
   readonly load: OperationsOptions['load'];
   readonly reload: OperationsOptions['reload'];
 }
@@ -62,7 +65,8 @@ export function createAdminOf(parts: AdminParts): { readonly admin: Admin; reado
     metrics: () => proxy.gather().then(() => metrics.text()),
     metricsContentType: metrics.contentType,
     token,
-    exclusion: createExclusion(),
+    exclusion: parts.exclusion,
+    switchovers: parts.switchovers,
     events: parts.events,
     cluster: () => running.access.control(),
     sessions: {

@@ -2,6 +2,9 @@
 // this file, and it decides nothing about routing.
 import type { Admin } from '../admin/server.ts';
 import type { OpenFilesStatus } from '../admin/status.ts';
+import { createExclusion } from '../admin/exclusion.ts';
+import { createLongOperations } from './long-operations.ts';
+import type { AppOperations } from './long-operations.ts';
 import { createAdminOf } from './admin.ts';
 import { RecentEvents } from '../admin/recent-events.ts';
 import { createClusterAccess } from './cluster-access.ts';
@@ -26,7 +29,7 @@ import type { Proxy } from '../proxy/proxy.ts';
 import { descriptorBudget } from '../proxy/accept/descriptor-limit.ts';
 import type { OpenFiles, DescriptorBudget } from '../proxy/accept/descriptor-limit.ts';
 import { reload } from './reload.ts';
-import type { Reloaded, RunningParts } from './reload.ts';
+import type { ReloadParts, Reloaded, RunningParts } from './reload.ts';
 import type { Log } from '../telemetry/log.ts';
 import { tapped } from '../telemetry/tapped-log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
@@ -89,7 +92,8 @@ export function createApp(options: AppOptions): App {
     createClusterAccess(cluster, { clock, tell, onHint: () => monitor.hint() });
   const running: RunningParts = { config, access: connect(config.cluster), loadedAt: Date.now() };
   const files = openFilesOf(options);
-  let isStopping = false;
+  const life: Life = { isStopping: false };
+  const isStopping = (): boolean => life.isStopping;
   const firstRound = Promise.withResolvers<void>();
 
   const metrics = createMetrics({
@@ -109,6 +113,7 @@ export function createApp(options: AppOptions): App {
     random: Math.random,
     onTable: (actions) => {
       proxy.tableChanged(actions);
+      operations.tableChanged();
       if (monitor.table().complete) firstRound.resolve();
     },
     onStall: (...stall) => proxy.stalled(...stall),
@@ -118,11 +123,23 @@ export function createApp(options: AppOptions): App {
     config,
     monitor,
     inherited,
-    onEvent: recorder.onProxyEvent,
+    onEvent: (event) => {
+      operations.take(event);
+      recorder.onProxyEvent(event);
+    },
     clock,
     descriptors: files.descriptors,
   });
 
+  const exclusion = createExclusion();
+  const operations = createLongOperations({
+    clock,
+    running,
+    monitor: () => monitor,
+    proxy: () => proxy,
+    exclusion,
+    onEvent: recorder.onOperation,
+  });
   const { admin, console } = createAdminOf({
     version: options.version,
     source: options.source ?? 'environment',
@@ -135,15 +152,46 @@ export function createApp(options: AppOptions): App {
     proxy,
     metrics,
     openFiles: files.now,
-    isStopping: () => isStopping,
+    isStopping,
+    exclusion,
+    switchovers: operations.admin,
     load,
     reload: (loaded) => app.reload(loaded),
   });
 
-  const grace = createGrace(clock);
+  const onListeners = (changes: ListenerChanges): void => tellListeners(log, changes);
+  const parts = { running, isStopping, connect, proxy, monitor, metrics, recorder, log, onListeners, clock };
+  const app: App = lifeOf({
+    ...parts,
+    life,
+    admin,
+    console,
+    operations,
+    firstRound: firstRound.promise,
+    descriptors: files.descriptors,
+  });
+  return app;
+}
+
+interface Life {
+  isStopping: boolean;
+}
+
+interface LifeParts extends ReloadParts, Control {
+  readonly life: Life;
+  readonly operations: AppOperations;
+  readonly firstRound: Promise<void>;
+  readonly clock: Clock;
+}
+
+/** From the start to the end, with the reloads in between. */
+function lifeOf(parts: LifeParts): App {
+  const { running, life, admin, console, operations, firstRound, proxy, monitor, recorder, log } = parts;
+  const grace = createGrace(parts.clock);
   const stop = async (): Promise<void> => {
-    isStopping = true;
+    life.isStopping = true;
     grace.end();
+    await operations.stop();
     await proxy.close();
     monitor.stop();
     running.access.close();
@@ -152,28 +200,31 @@ export function createApp(options: AppOptions): App {
     recorder.stop();
   };
   const start = async (): Promise<Started> => {
-    const started = await listenAll(config, { admin, console, descriptors: files.descriptors }, proxy, log);
+    const started = await listenAll(running.config, parts, proxy, log);
     if (started.kind === 'failed') await stop();
     else monitor.start();
     return started;
   };
-  const onListeners = (changes: ListenerChanges): void => tellListeners(log, changes);
-  const parts = { running, isStopping: () => isStopping, connect, proxy, monitor, metrics, recorder, log, onListeners };
   const inTurn = takingTurns();
-  const app: App = {
+  return {
     log,
     start: () => inTurn(start),
-    complete: () => firstRound.promise,
-    reload: (loaded) => inTurn(() => reload(parts, loaded)),
+    complete: () => firstRound,
+    reload: (loaded) =>
+      inTurn(async () => {
+        const reloaded = await reload(parts, loaded);
+        if (reloaded.kind === 'reloaded' && reloaded.changed.length > 0) operations.reloaded();
+        return reloaded;
+      }),
     async drain() {
-      isStopping = true;
+      life.isStopping = true;
+      await operations.stop();
       const closed = await emptied(proxy, running.config.shutdown, grace);
       await stop();
       return closed;
     },
     stop,
   };
-  return app;
 }
 
 /** Differs from that of the run before. */

@@ -180,6 +180,49 @@ export type WorkerEvent =
       readonly replacedInMs: number | undefined;
     };
 
+/**
+ * `refused`: nothing was changed. `failed`: the primary did not change. `unknown`: the request was sent, and the result
+ * was not seen in time. `cancelled`: by the operator, a reload or the shutdown.
+ */
+export const OPERATION_OUTCOMES = ['done', 'refused', 'failed', 'cancelled', 'unknown'] as const;
+export type OperationOutcome = (typeof OPERATION_OUTCOMES)[number];
+
+/** About an operation that takes a while. `operation`: its id. */
+export type OperationEvent =
+  | {
+      readonly kind: 'operation_started';
+      readonly operation: string;
+      readonly what: 'switchover';
+      /** Undefined: the cluster chooses the next primary. */
+      readonly to: MemberName | undefined;
+    }
+  /** A phase begins. `before`: the phase that ended. */
+  | {
+      readonly kind: 'operation_phase';
+      readonly operation: string;
+      readonly what: 'switchover';
+      readonly phase: string;
+      readonly before?: string;
+      readonly beforeMs?: number;
+    }
+  | {
+      readonly kind: 'operation_ended';
+      readonly operation: string;
+      readonly what: 'switchover';
+      readonly outcome: OperationOutcome;
+      readonly why: string;
+      readonly durationMs: number;
+      /** In which it was decided. */
+      readonly phase: string;
+      readonly from: MemberName | undefined;
+      /** The primary at the end. */
+      readonly primary: MemberName | undefined;
+      /** Clients that waited; sessions that ended between two transactions, and that were cut. */
+      readonly held: number;
+      readonly ended: number;
+      readonly cut: number;
+    };
+
 /** A reason to probe sooner than after a whole interval. */
 export type Trigger =
   /** A backend ended its connection first, also right after the startup packet: the server may be stopping. */

@@ -4,7 +4,9 @@
 import { Counter, Gauge, Histogram } from './prometheus.ts';
 import type { Registry } from 'prom-client';
 import { CLOSE_REASONS } from '../model/close-reason.ts';
-import type { CancelKeyKnowledge, MonitorEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../reports/events.ts';
+import type { CancelKeyKnowledge } from '../reports/events.ts';
+import type { Event } from './log-lines.ts';
+import { countOperations } from './operation-metrics.ts';
 import type { Instant } from '../model/instant.ts';
 import { REFUSAL_REASONS } from '../model/member.ts';
 import type { MemberName, MemberRefusal } from '../model/member.ts';
@@ -12,8 +14,6 @@ import type { PoolName } from '../model/policy.ts';
 import { REFUSAL_KINDS } from '../core/snapshot.ts';
 import type { Acceptance } from '../core/snapshot.ts';
 import { NETWORK_BUCKETS, createTimedOutcomes } from './timed-outcomes.ts';
-
-type Event = ProxyEvent | WorkerEvent | MonitorEvent | ReloadEvent;
 
 const CANCEL_KEYS: readonly CancelKeyKnowledge[] = ['known', 'unknown'];
 const HOLD_OUTCOMES = ['released', 'timeout', 'gave_up', 'refused'];
@@ -43,9 +43,9 @@ export function createEventMetrics({ registry, now }: EventMetricsOptions): Even
   const [pool, { probes, dials }] = [poolMetrics(registers), contactMetrics(registers)];
   const [cluster, members] = [clusterMetrics(registers), retaining(probes, dials)];
   const discoveries = discoveryRecord(cluster, now);
-  const reloads = reloadMetrics(registers);
+  const [reloads, countOperation] = [reloadMetrics(registers), countOperations(registers)];
   for (const [outcome, counter] of cluster.initial) counter.inc({ outcome }, 0);
-  const count = counting({ pool, probes, dials, cluster, members, discoveries, reloads });
+  const count = counting({ pool, probes, dials, cluster, members, discoveries, reloads, countOperation });
   return { count, learn: learning(pool), retain: members.retain, discoveredAt: discoveries.lastFoundAt };
 }
 
@@ -55,10 +55,11 @@ interface Counted extends ReturnType<typeof contactMetrics> {
   readonly members: Retaining;
   readonly discoveries: ReturnType<typeof discoveryRecord>;
   readonly reloads: ReturnType<typeof reloadMetrics>;
+  readonly countOperation: ReturnType<typeof countOperations>;
 }
 
 function counting(counted: Counted): EventMetrics['count'] {
-  const { pool, probes, dials, cluster, members, discoveries, reloads } = counted;
+  const { pool, probes, dials, cluster, members, discoveries, reloads, countOperation } = counted;
   return (event) => {
     switch (event.kind) {
       case 'session_closed':
@@ -94,6 +95,8 @@ function counting(counted: Counted): EventMetrics['count'] {
       case 'config_reloaded':
       case 'config_reload_failed':
         return reloads.record(event.kind === 'config_reloaded');
+      case 'operation_ended':
+        return countOperation(event);
       // Counted elsewhere: in the proxy's counts, with another event, or read at the scrape.
       case 'client_accepted':
       case 'worker_started':
@@ -108,6 +111,8 @@ function counting(counted: Counted): EventMetrics['count'] {
       case 'member_resumed':
       case 'standby_report_stale':
       case 'standing_changed':
+      case 'operation_started':
+      case 'operation_phase':
         return undefined;
     }
   };

@@ -3,7 +3,7 @@
 import { CLOSE_REASONS } from '../model/close-reason.ts';
 import type { CloseReason } from '../model/close-reason.ts';
 import { describeRoute, durationText, exclusionCause, standingText } from '../core/describe.ts';
-import type { MonitorEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../reports/events.ts';
+import type { MonitorEvent, OperationEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../reports/events.ts';
 import type { MemberRefusal } from '../model/member.ts';
 import { AGREEMENT_MS } from '../core/refused-primary.ts';
 import type { WhyCode } from '../core/why.ts';
@@ -16,7 +16,7 @@ export interface LogLine {
   readonly text: () => string;
 }
 
-export type Event = ProxyEvent | WorkerEvent | MonitorEvent | ReloadEvent;
+export type Event = ProxyEvent | WorkerEvent | MonitorEvent | ReloadEvent | OperationEvent;
 export type EventKind = Event['kind'];
 type Events = { readonly [Kind in EventKind]: Extract<Event, { kind: Kind }> };
 type Lines = { readonly [Kind in EventKind]: (event: Events[Kind], isNews: boolean) => LogLine };
@@ -58,6 +58,10 @@ const LINES: Lines = {
   urgent_probing: ({ on, triggers }) =>
     line('info', () => (on ? `urgent probing started: ${triggers.join(', ')}` : 'urgent probing ended')),
   config_reloaded: reloadLine,
+  operation_started: ({ operation, what, to }) =>
+    line('info', () => `${what} ${operation}: requested${to === undefined ? '' : `, to ${to}`}`),
+  operation_phase: (event) => line('info', () => phaseText(event)),
+  operation_ended: (event) => operationEndLine(event),
   config_reload_failed: ({ problems }) =>
     line('error', () => `configuration reload failed, nothing changed: ${problems.join('; ')}`),
 };
@@ -118,6 +122,20 @@ function reloadLine({ changed, needsRestart }: Events['config_reloaded']): LogLi
   const text = (): string => `configuration reloaded: ${changed.length === 0 ? 'no changes' : changed.join(', ')}`;
   if (needsRestart.length === 0) return { level: 'info', text };
   return line('warn', () => `${text()}; needs a restart: ${needsRestart.join(', ')}`);
+}
+
+function phaseText({ what, operation, phase, before, beforeMs = 0 }: Events['operation_phase']): string {
+  const done = before === undefined ? '' : ` (${before} took ${durationText(beforeMs)})`;
+  return `${what} ${operation}: ${phase}${done}`;
+}
+
+function operationEndLine({ what, operation, outcome, why, ...event }: Events['operation_ended']): LogLine {
+  const { durationMs, held, ended, cut } = event;
+  const text = (): string => {
+    const sessions = `${held} clients held, ${ended} sessions ended, ${cut} cut`;
+    return `${what} ${operation}: ${outcome} after ${durationText(durationMs)}: ${why}; ${sessions}`;
+  };
+  return { level: outcome === 'done' ? 'info' : outcome === 'unknown' ? 'error' : 'warn', text };
 }
 
 function dialLine(event: Events['dial_finished']): LogLine {

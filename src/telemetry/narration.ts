@@ -2,10 +2,8 @@
 import { CLOSE_REASONS } from '../model/close-reason.ts';
 import type { CloseReason } from '../model/close-reason.ts';
 import { durationText } from '../core/describe.ts';
-import type { MonitorEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../reports/events.ts';
 import { logLine } from './log-lines.ts';
-
-type Event = ProxyEvent | WorkerEvent | MonitorEvent | ReloadEvent;
+import type { Event } from './log-lines.ts';
 
 export interface NarrationOptions {
   readonly write: (line: string) => void;
@@ -57,6 +55,9 @@ export function createNarration(options: NarrationOptions): (event: Event) => vo
       case 'worker_ended':
       case 'certificate_loaded':
       case 'certificate_refused':
+      case 'operation_started':
+      case 'operation_phase':
+      case 'operation_ended':
         return writeAsLogged(event);
       case 'relay_chosen':
       case 'client_accepted':

@@ -1,6 +1,6 @@
 // The listener of all events: each becomes a log line and a metric. Never throws into its caller.
 import type { Clock } from '../model/instant.ts';
-import type { MonitorEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../reports/events.ts';
+import type { MonitorEvent, OperationEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../reports/events.ts';
 import { onOneLine } from '../model/printable.ts';
 import { logFields } from './log-fields.ts';
 import { logLine, repeatText } from './log-lines.ts';
@@ -21,6 +21,7 @@ export interface Recorder {
   readonly onProxyEvent: (event: ProxyEvent | WorkerEvent) => void;
   readonly onMonitorEvent: (event: MonitorEvent) => void;
   readonly onReload: (event: ReloadEvent) => void;
+  readonly onOperation: (event: OperationEvent) => void;
   /** Writes the counts of repeated lines. */
   readonly stop: () => void;
 }
@@ -50,5 +51,11 @@ export function createRecorder({ log, clock, count, narrate }: RecorderOptions):
       log.error({ event: 'record_failed', of: event.kind, err: error }, 'cannot record an event');
     }
   };
-  return { onProxyEvent: record, onMonitorEvent: record, onReload: record, stop: () => repeats.stop() };
+  return {
+    onProxyEvent: record,
+    onMonitorEvent: record,
+    onReload: record,
+    onOperation: record,
+    stop: () => repeats.stop(),
+  };
 }

@@ -13,9 +13,18 @@ import { probes } from './probes.ts';
 import type { ProbesOptions } from './probes.ts';
 import { sessions } from './sessions.ts';
 import type { SessionsOptions } from './sessions.ts';
+import { switchover } from './switchover.ts';
+import type { SwitchoversOptions } from './switchover.ts';
 
 export interface EndpointsOptions
-  extends ProbesOptions, DocumentsOptions, EventsOptions, ClusterOptions, SessionsOptions, OperationsOptions {}
+  extends
+    ProbesOptions,
+    DocumentsOptions,
+    EventsOptions,
+    ClusterOptions,
+    SessionsOptions,
+    OperationsOptions,
+    SwitchoversOptions {}
 
 export function endpointsOf(options: EndpointsOptions): readonly Endpoint[] {
   return [
@@ -25,5 +34,6 @@ export function endpointsOf(options: EndpointsOptions): readonly Endpoint[] {
     ...cluster(options),
     ...operationsOnItself(options),
     ...sessions(options),
+    ...switchover(options),
   ];
 }

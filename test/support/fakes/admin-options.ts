@@ -28,6 +28,13 @@ export function adminOptions(own: Partial<AdminOptions> = {}): AdminOptions {
       members: () => [],
       now: () => 0,
     },
+    switchovers: {
+      plan: () => Promise.reject(new Error('this test has no plan')),
+      start: () => Promise.resolve({ kind: 'busy' }),
+      list: () => [],
+      find: () => undefined,
+      cancel: () => ({ kind: 'unknown' }),
+    },
     operations: {
       refresh: () => done,
       reload: () => Promise.resolve(done),

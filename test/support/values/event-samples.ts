@@ -26,6 +26,19 @@ const closed = {
   toClientBytes: 2,
   ...login,
 } as const;
+const operation = {
+  kind: 'operation_ended',
+  operation: 'k3x9',
+  what: 'switchover',
+  why: 'pg-2 is the primary',
+  durationMs: 9000,
+  phase: 'confirm',
+  from: 'pg-1',
+  primary: 'pg-2',
+  held: 12,
+  ended: 100,
+  cut: 1,
+} as const;
 const dial = { kind: 'dial_finished', pool: 'write', session: 7, member: 'pg-1', durationMs: 3 } as const;
 const discovery = { kind: 'discovery_finished', source: 'http://pg1:8008', members: 3, durationMs: 5 } as const;
 const probe = { kind: 'probe_finished', member: 'pg-1', check: '/primary', durationMs: 2 } as const;
@@ -76,6 +89,20 @@ export const EVENT_SAMPLES: EventSamples = {
   worker_ended: {
     meaning: 'A worker process ended; `sessions` closed with it. No `replaced_in_ms`: it is not replaced.',
     samples: [{ kind: 'worker_ended', worker: 1, pid: 50, why: 'killed by SIGKILL', sessions: 3, replacedInMs: 100 }],
+  },
+  operation_started: {
+    meaning: 'An operation that takes a while was requested.',
+    samples: [{ kind: 'operation_started', operation: 'k3x9', what: 'switchover', to: 'pg-2' }],
+  },
+  operation_phase: {
+    meaning: 'A phase of the operation begins; `before` is the phase that ended.',
+    samples: [
+      { kind: 'operation_phase', operation: 'k3x9', what: 'switchover', phase: 'hold', before: 'check', beforeMs: 9 },
+    ],
+  },
+  operation_ended: {
+    meaning: 'The operation ended. `outcome`: `done`, `refused`, `failed`, `cancelled` or `unknown`.',
+    samples: (['done', 'failed', 'unknown'] as const).map((outcome) => ({ ...operation, outcome })),
   },
   certificate_loaded: {
     meaning: 'Clients get this TLS certificate from now on.',

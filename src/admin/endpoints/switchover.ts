@@ -1,0 +1,94 @@
+// The switchover that holds clients: its plan, its start, and the operations that run or ran.
+import { z } from 'zod';
+import type { Cancelling, LongOperations, Starting } from '../../cluster/long-operations.ts';
+import type { SwitchoverRequest } from '../../cluster/switchover/plan.ts';
+import { failure, json } from '../answer.ts';
+import type { Answer } from '../answer.ts';
+import { get, post } from '../endpoint.ts';
+import type { Endpoint } from '../endpoint.ts';
+
+export interface SwitchoversOptions {
+  readonly switchovers: Pick<LongOperations, 'plan' | 'list' | 'find'> & {
+    readonly start: (request: SwitchoverRequest) => Promise<Starting>;
+    readonly cancel: (id: string) => Cancelling;
+  };
+}
+
+const TO = z.string().min(1).optional().describe('The next primary. Default: the cluster chooses.');
+const TRANSACTION_MS = { default: 10_000, most: 3_600_000 };
+const TRANSACTION = 'How long running transactions may take before they are cut. Milliseconds.';
+
+const QUERY = z.strictObject({
+  to: TO,
+  transaction_timeout_ms: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(TRANSACTION_MS.most)
+    .default(TRANSACTION_MS.default)
+    .describe(TRANSACTION),
+});
+const BODY = z.strictObject({
+  to: TO,
+  transaction_timeout_ms: z
+    .number()
+    .int()
+    .min(0)
+    .max(TRANSACTION_MS.most)
+    .default(TRANSACTION_MS.default)
+    .describe(TRANSACTION),
+});
+
+export function switchover({ switchovers }: SwitchoversOptions): readonly Endpoint[] {
+  return [
+    get({
+      path: '/switchover',
+      query: QUERY,
+      answer: async ({ query }) => json(200, await switchovers.plan(requested(query))),
+    }),
+    get({ path: '/operations', answer: () => json(200, { operations: switchovers.list() }) }),
+    get({
+      path: '/operations/ID',
+      answer({ parameters }) {
+        const operation = switchovers.find(parameters.id);
+        return operation === undefined ? unknown(parameters.id) : json(200, operation);
+      },
+    }),
+    post({
+      path: '/switchover',
+      body: BODY,
+      answer: async ({ body }) => started(await switchovers.start(requested(body))),
+    }),
+    post({
+      path: '/operations/ID/cancel',
+      answer: ({ parameters }) => cancelled(parameters.id, switchovers.cancel(parameters.id)),
+    }),
+  ];
+}
+
+function requested({ to, transaction_timeout_ms }: z.output<typeof BODY>): SwitchoverRequest {
+  return { to, transactionMs: transaction_timeout_ms };
+}
+
+function started(starting: Starting): Answer {
+  if (starting.kind === 'started') return json(202, starting.operation);
+  const { operation } = starting;
+  if (operation === undefined) return failure(409, 'another operation runs: try again when it has ended');
+  const error = `another operation runs: ${operation.kind} ${operation.id}, phase ${operation.phase}`;
+  return json(409, { error, operation });
+}
+
+function cancelled(id: string, cancelling: Cancelling): Answer {
+  switch (cancelling.kind) {
+    case 'cancelled':
+      return json(202, cancelling.operation);
+    case 'ended':
+      return json(409, { error: `operation ${id} has ended`, operation: cancelling.operation });
+    case 'unknown':
+      return unknown(id);
+  }
+}
+
+function unknown(id: string): Answer {
+  return failure(404, `unknown operation ${id}: GET /operations lists the last ones`);
+}

@@ -1,0 +1,80 @@
+// Connects the operations that take a while with the parts that they need. Loaded with the first of them: a proxy that
+// only routes does not need them.
+import type { LongOperationsOptions, LongOperations } from '../cluster/long-operations.ts';
+import type { SwitchoverSite } from '../cluster/switchover/procedure.ts';
+import type { SwitchoversOptions } from '../admin/endpoints/switchover.ts';
+import type { Exclusion } from '../admin/exclusion.ts';
+import type { Clock } from '../model/instant.ts';
+import type { Monitor } from '../monitor/monitor.ts';
+import type { Proxy } from '../proxy/proxy.ts';
+import type { RunningParts } from './reload.ts';
+
+export interface LongOperationsParts {
+  readonly clock: Clock;
+  readonly running: RunningParts;
+  readonly monitor: () => Monitor;
+  readonly proxy: () => Proxy;
+  readonly exclusion: Exclusion;
+  readonly onEvent: LongOperationsOptions['onEvent'];
+}
+
+export interface AppOperations extends Pick<LongOperations, 'tableChanged' | 'take' | 'reloaded' | 'stop'> {
+  readonly admin: SwitchoversOptions['switchovers'];
+}
+
+export function createLongOperations(parts: LongOperationsParts): AppOperations {
+  let opened: LongOperations | undefined;
+  let isStopped = false;
+  const open = async (): Promise<LongOperations> => {
+    const { LongOperations: Opened } = await import('../cluster/long-operations.ts');
+    opened ??= new Opened(optionsOf(parts));
+    return opened;
+  };
+  return {
+    tableChanged: () => opened?.tableChanged(),
+    take: (event) => opened?.take(event),
+    reloaded: () => opened?.reloaded(),
+    stop: async () => {
+      isStopped = true;
+      await opened?.stop();
+    },
+    admin: {
+      plan: async (request) => await (await open()).plan(request),
+      start: async (request) => {
+        const operations = await open();
+        return isStopped ? { kind: 'busy' } : operations.start(request);
+      },
+      list: () => opened?.list() ?? [],
+      find: (id) => opened?.find(id),
+      cancel: (id) => opened?.cancel(id, 'the operator') ?? { kind: 'unknown' },
+    },
+  };
+}
+
+function optionsOf({ clock, running, monitor, proxy, exclusion, onEvent }: LongOperationsParts): LongOperationsOptions {
+  const control: SwitchoverSite['control'] = {
+    report: async () => await (await running.access.control()).report(),
+    config: async () => await (await running.access.control()).config(),
+    perform: async (operation) => await (await running.access.control()).perform(operation),
+  };
+  return {
+    site: {
+      clock,
+      wallClock: () => Date.now(),
+      control,
+      known: () => ({ policy: running.config, table: monitor().table(), snapshot: monitor().snapshot() }),
+      handOver: (handover) => monitor().handOver(handover),
+      sessions: async (member) => {
+        await proxy().gather();
+        const pools = [...proxy().counts().values()];
+        return {
+          onMember: pools.reduce((sum, { members }) => sum + (members.get(member) ?? 0), 0),
+          connecting: pools.reduce((sum, { states }) => sum + states.dialing, 0),
+        };
+      },
+    },
+    random: Math.random,
+    onEvent,
+    enter: (what) => exclusion.enter(what),
+  };
+}

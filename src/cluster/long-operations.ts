@@ -1,0 +1,145 @@
+// The operations that take a while: one at a time. The last ones are kept for later questions, in memory only.
+import type { OperationEvent, ProxyEvent, WorkerEvent } from '../reports/events.ts';
+import type { OperationDocument } from './switchover/document.ts';
+import { Switchover } from './switchover/procedure.ts';
+import type { SwitchoverSite } from './switchover/procedure.ts';
+import { planSwitchover } from './switchover/plan.ts';
+import type { PlanDocument, SwitchoverRequest } from './switchover/plan.ts';
+
+export interface LongOperationsOptions {
+  readonly site: Omit<SwitchoverSite, 'onPhase'>;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly onEvent: (event: OperationEvent) => void;
+  /** The result ends the exclusion of other operations. Undefined: another one runs. */
+  readonly enter: (what: string) => (() => void) | undefined;
+}
+
+export type Starting =
+  | { readonly kind: 'started'; readonly operation: OperationDocument }
+  /** `operation`: absent when the other one is a single request. */
+  | { readonly kind: 'busy'; readonly operation?: OperationDocument };
+
+export type Cancelling =
+  | { readonly kind: 'cancelled' | 'ended'; readonly operation: OperationDocument }
+  | { readonly kind: 'unknown' };
+
+const MOST_KEPT = 20;
+
+export class LongOperations {
+  readonly #options: LongOperationsOptions;
+  /** Oldest first. The running one is the last. */
+  readonly #kept = new Map<string, Switchover>();
+  #running: { readonly id: string; readonly switchover: Switchover; readonly ended: Promise<void> } | undefined;
+
+  constructor(options: LongOperationsOptions) {
+    this.#options = options;
+  }
+
+  /** Reads the cluster, and changes nothing. */
+  async plan(request: SwitchoverRequest): Promise<PlanDocument & { readonly sessions_on_primary: number | null }> {
+    const { control, known, sessions } = this.#options.site;
+    const [report, config] = await Promise.all([control.report(), control.config()]);
+    const plan = planSwitchover(request, known(), { report, config });
+    return { ...plan, sessions_on_primary: plan.from === null ? null : (await sessions(plan.from)).onMember };
+  }
+
+  start(request: SwitchoverRequest): Starting {
+    const { site, random, onEvent, enter } = this.#options;
+    const leave = enter('switchover');
+    if (leave === undefined) {
+      const operation = this.#running?.switchover.document();
+      return operation === undefined ? { kind: 'busy' } : { kind: 'busy', operation };
+    }
+    const id = newId(random);
+    onEvent({ kind: 'operation_started', operation: id, what: 'switchover', to: request.to });
+    const switchover = new Switchover(id, request, {
+      ...site,
+      onPhase: (phase, before) =>
+        onEvent({
+          kind: 'operation_phase',
+          operation: id,
+          what: 'switchover',
+          phase,
+          ...(before === undefined ? {} : { before: before.phase, beforeMs: before.duration_ms ?? 0 }),
+        }),
+    });
+    this.#keep(id, switchover);
+    this.#running = { id, switchover, ended: this.#run(switchover, leave) };
+    return { kind: 'started', operation: switchover.document() };
+  }
+
+  /** Newest first. */
+  list(): readonly OperationDocument[] {
+    return [...this.#kept.values()].toReversed().map((operation) => operation.document());
+  }
+
+  find(id: string): OperationDocument | undefined {
+    return this.#kept.get(id)?.document();
+  }
+
+  /** The clients are released when this returns. `by`: `the operator`. */
+  cancel(id: string, by: string): Cancelling {
+    const known = this.#kept.get(id);
+    if (known === undefined) return { kind: 'unknown' };
+    if (this.#running?.id !== id) return { kind: 'ended', operation: known.document() };
+    known.cancel(by);
+    return { kind: 'cancelled', operation: known.document() };
+  }
+
+  /** A new configuration applies: what was checked against the old one does not begin. A sent request goes on. */
+  reloaded(): void {
+    const switchover = this.#running?.switchover;
+    if (switchover?.isRequested() === false) switchover.cancel('a reload of the configuration');
+  }
+
+  /** The program ends. Resolves when nothing runs. */
+  async stop(): Promise<void> {
+    this.#running?.switchover.abandon('the shutdown of Pointsman');
+    await this.#running?.ended;
+  }
+
+  /** The routing table has changed. */
+  tableChanged(): void {
+    this.#running?.switchover.tableChanged();
+  }
+
+  take(event: ProxyEvent | WorkerEvent): void {
+    this.#running?.switchover.take(event);
+  }
+
+  async #run(switchover: Switchover, leave: () => void): Promise<void> {
+    await switchover.run();
+    this.#running = undefined;
+    leave();
+    this.#tellEnd(switchover.document());
+  }
+
+  #keep(id: string, switchover: Switchover): void {
+    this.#kept.set(id, switchover);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > MOST_KEPT && oldest !== undefined) this.#kept.delete(oldest);
+  }
+
+  #tellEnd({ id, outcome, why, duration_ms, phase, sessions, from, primary, phases }: OperationDocument): void {
+    this.#options.onEvent({
+      kind: 'operation_ended',
+      operation: id,
+      what: 'switchover',
+      outcome: outcome ?? 'failed',
+      why: why ?? '',
+      durationMs: duration_ms,
+      phase: phases.at(-2)?.phase ?? phase,
+      from: from ?? undefined,
+      primary: primary ?? undefined,
+      held: sessions.held,
+      ended: sessions.ended,
+      cut: sessions.cut,
+    });
+  }
+}
+
+/** Not a number: an id from before a restart must not name another operation. */
+function newId(random: () => number): string {
+  return random().toString(36).slice(2, 10).padEnd(8, '0');
+}

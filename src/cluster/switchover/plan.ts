@@ -1,0 +1,207 @@
+// The plan of a switchover that holds clients: the primary, the members that may follow it, and every reason not to
+// begin. Patroni checks much of this too, but only after clients wait already. Pure.
+import { durationText } from '../../core/describe.ts';
+import { isDead } from '../../core/snapshot.ts';
+import type { Snapshot } from '../../core/snapshot.ts';
+import { openRoute } from '../../core/routing-table.ts';
+import type { RoutingTable } from '../../core/routing-table.ts';
+import { sizeText } from '../../model/check.ts';
+import type { MemberName } from '../../model/member.ts';
+import type { HoldPolicy, PoolPolicy, RoutingPolicy } from '../../model/policy.ts';
+import type { ClusterConfiguration, ClusterReport, MemberReport, Reading } from '../control.ts';
+
+export interface SwitchoverRequest {
+  /** Undefined: the cluster chooses. */
+  readonly to: MemberName | undefined;
+  /** How long running transactions may take. Milliseconds. */
+  readonly transactionMs: number;
+}
+
+/** The knowledge of this Pointsman. */
+export interface OwnKnowledge {
+  readonly policy: Omit<RoutingPolicy, 'hold'> & { readonly hold: HoldPolicy };
+  readonly table: RoutingTable;
+  readonly snapshot: Snapshot;
+}
+
+/** The reports of the members. */
+export interface ClusterKnowledge {
+  readonly report: Reading<ClusterReport>;
+  readonly config: Reading<ClusterConfiguration>;
+}
+
+export interface CandidateDocument {
+  readonly name: MemberName;
+  readonly role: string;
+  readonly state: string | null;
+  readonly timeline: number | null;
+  readonly lag_bytes: number | null;
+  readonly eligible: boolean;
+  /** Why it cannot follow the primary. */
+  readonly why: string | null;
+}
+
+export interface PlanDocument {
+  readonly from: MemberName | null;
+  /** Null: the cluster chooses. */
+  readonly to: MemberName | null;
+  readonly candidates: readonly CandidateDocument[];
+  readonly transaction_timeout_ms: number;
+  /** New clients wait no longer than this because of the switchover. */
+  readonly longest_hold_ms: number;
+  /** One sentence each. Empty: the switchover can begin. */
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** From the request to the proof of the next primary: Patroni needs about 6 s, this leaves room. Milliseconds. */
+export const SWITCH_MS = 10_000;
+/** The hold ends this long before the first clients would time out: they connect again meanwhile. Milliseconds. */
+const RELEASE_MS = 2_000;
+/** The hold never lasts longer than this beyond the time for transactions. Milliseconds. */
+const MOST_SWITCH_MS = 60_000;
+
+/** Patroni's default of `maximum_lag_on_failover`. Bytes. */
+const DEFAULT_MAX_LAG = 1024 * 1024;
+
+/** `running`: Patroni before 3.0.4 does not tell whether a replica streams. */
+const STREAMING: readonly (string | null)[] = ['streaming', 'running'];
+const SYNCHRONOUS = ['sync_standby', 'quorum_standby'];
+
+export function planSwitchover(
+  request: SwitchoverRequest,
+  own: OwnKnowledge,
+  { report, config }: ClusterKnowledge,
+): PlanDocument {
+  const from = openPrimary(own);
+  const { hold } = own.policy;
+  const rules = rulesOf(config);
+  const cluster = report.kind === 'read' ? report.value : undefined;
+  const candidates = cluster === undefined ? [] : candidatesOf(cluster, own.snapshot, rules);
+  const longestMs = Math.max(0, Math.min(hold.clientTimeoutMs - RELEASE_MS, request.transactionMs + MOST_SWITCH_MS));
+  return {
+    from: from ?? null,
+    to: request.to ?? null,
+    candidates,
+    transaction_timeout_ms: request.transactionMs,
+    longest_hold_ms: longestMs,
+    problems: [
+      ...(from === undefined ? ['no primary is proven now: a switchover needs one that takes clients'] : []),
+      ...(report.kind === 'unreadable' ? [`the cluster cannot be read: ${report.why}`] : []),
+      ...(cluster === undefined ? [] : clusterProblems(cluster, from, request)),
+      ...(cluster === undefined ? [] : candidateProblems(candidates, cluster, request)),
+      ...timeProblems(request, hold),
+    ],
+    warnings: config.kind === 'read' ? [] : [`the configuration of the cluster is unknown: ${config.why}`],
+  };
+}
+
+/** The member that serves every exclusive pool now. */
+export function openPrimary({ policy, table }: Pick<OwnKnowledge, 'policy' | 'table'>): MemberName | undefined {
+  const names = primaryPools(policy).map(({ name }) => openRoute(table, name)?.targets[0].member);
+  const [first] = names;
+  return names.every((name) => name === first) ? first : undefined;
+}
+
+export function primaryPools({ pools }: Pick<RoutingPolicy, 'pools'>): readonly PoolPolicy[] {
+  return pools.filter(({ exclusive, check }) => exclusive && (check.family === 'primary' || check.family === 'leader'));
+}
+
+function clusterProblems(
+  { leader, paused, scheduled_switchover: scheduled }: ClusterReport,
+  from: MemberName | undefined,
+  { to }: SwitchoverRequest,
+): readonly string[] {
+  return [
+    ...(from === undefined || leader === from
+      ? []
+      : [`the members name ${leader ?? 'no member'} as the leader, but clients go to ${from}`]),
+    ...(scheduled === null ? [] : [`a switchover is scheduled for ${scheduled.at}: cancel it first`]),
+    ...(paused && to === undefined
+      ? ['the cluster is paused: name the next primary, or resume the cluster first']
+      : []),
+  ];
+}
+
+function candidateProblems(
+  candidates: readonly CandidateDocument[],
+  { leader }: ClusterReport,
+  { to }: SwitchoverRequest,
+): readonly string[] {
+  if (to === undefined) {
+    if (candidates.some(({ eligible }) => eligible)) return [];
+    const each = candidates.map(({ name, why }) => `${name} (${why ?? ''})`).join(', ');
+    return [`no member can follow the primary: ${each === '' ? 'there is no other member' : each}`];
+  }
+  if (to === leader) return [`${to} is the primary already`];
+  const known = candidates.find(({ name }) => name === to);
+  if (known === undefined) {
+    return [`unknown member ${to}: the other members are ${candidates.map(({ name }) => name).join(', ') || '(none)'}`];
+  }
+  return known.eligible ? [] : [`${to} cannot follow the primary: ${known.why ?? ''}`];
+}
+
+/** Clients that waited first must not time out because of the switchover. */
+function timeProblems({ transactionMs }: SwitchoverRequest, { clientTimeoutMs }: HoldPolicy): readonly string[] {
+  const neededMs = transactionMs + SWITCH_MS;
+  if (neededMs <= clientTimeoutMs) return [];
+  const roomMs = clientTimeoutMs - SWITCH_MS;
+  const [limit, needed] = [durationText(clientTimeoutMs), durationText(neededMs)];
+  const remedy =
+    roomMs > 0
+      ? `use --transaction-timeout ${Math.floor(roomMs / 1000)}s, or raise hold.client_timeout`
+      : `raise hold.client_timeout above ${durationText(SWITCH_MS)}`;
+  return [`clients wait for ${limit} at most (hold.client_timeout), and the switchover can take ${needed}: ${remedy}`];
+}
+
+interface Rules {
+  readonly maxLagBytes: number;
+  readonly isSynchronous: boolean;
+}
+
+function rulesOf(config: Reading<ClusterConfiguration>): Rules {
+  const { maximum_lag_on_failover: lag, synchronous_mode: mode } = config.kind === 'read' ? config.value : {};
+  const maxLagBytes = typeof lag === 'number' || typeof lag === 'string' ? Number(lag) : DEFAULT_MAX_LAG;
+  return {
+    maxLagBytes: Number.isFinite(maxLagBytes) ? maxLagBytes : DEFAULT_MAX_LAG,
+    isSynchronous: mode === true || mode === 'on' || mode === 'true' || mode === 'quorum',
+  };
+}
+
+function candidatesOf(cluster: ClusterReport, snapshot: Snapshot, rules: Rules): readonly CandidateDocument[] {
+  const leader = cluster.members.find(({ name }) => name === cluster.leader);
+  return cluster.members
+    .filter((member) => member !== leader)
+    .map((member) => {
+      const why = whyNotEligible(member, leader, rules) ?? whyNotServed(member.name, snapshot);
+      const { name, role, state, timeline, lag_bytes } = member;
+      return { name, role, state, timeline, lag_bytes, eligible: why === undefined, why: why ?? null };
+    });
+}
+
+function whyNotEligible(
+  { role, state, tags, timeline, lag_bytes: lag }: MemberReport,
+  leader: MemberReport | undefined,
+  { maxLagBytes, isSynchronous }: Rules,
+): string | undefined {
+  if (!STREAMING.includes(state)) return `its state is ${state ?? 'unknown'}, not streaming`;
+  if (tags['nofailover'] === 'true') return 'it is tagged nofailover';
+  if (tags['failover_priority'] === '0') return 'its failover_priority is 0';
+  if (isSynchronous && !SYNCHRONOUS.includes(role)) return 'synchronous mode is on, and it is not synchronous';
+  const leaderTimeline = leader?.timeline ?? null;
+  if (timeline !== null && leaderTimeline !== null && timeline !== leaderTimeline) {
+    return `it is on timeline ${timeline}, the primary is on ${leaderTimeline}`;
+  }
+  if (lag === null) return 'its lag is unknown';
+  if (lag > maxLagBytes) return `its lag is ${sizeText(lag)}, the limit is ${sizeText(maxLagBytes)}`;
+  return undefined;
+}
+
+/** The next primary has to take clients from here. */
+function whyNotServed(name: MemberName, { members, drained }: Snapshot): string | undefined {
+  if (drained.has(name)) return 'it is drained here: resume it first';
+  const record = members.get(name);
+  if (record === undefined) return 'this Pointsman does not use it: see refused_members in /status';
+  if (record.member.postgres === undefined) return 'the address of its PostgreSQL is unknown';
+  return isDead(record) ? 'its API and its PostgreSQL refuse connections' : undefined;
+}

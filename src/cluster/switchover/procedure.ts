@@ -1,0 +1,353 @@
+// A switchover that holds clients, from the check to the release. New clients of the primary wait from `hold` on, its
+// sessions end in `drain`, and only then the cluster is asked to switch. Whatever happens, the hold ends with the
+// procedure: the clients go where the evidence leads. A time limit in the snapshot ends it even without the procedure.
+import { durationText } from '../../core/describe.ts';
+import { isDead } from '../../core/snapshot.ts';
+import type { Handover } from '../../core/snapshot.ts';
+import type { Clock, Instant } from '../../model/instant.ts';
+import type { MemberName } from '../../model/member.ts';
+import type { OperationOutcome, ProxyEvent, WorkerEvent } from '../../reports/events.ts';
+import type { ClusterControl, ClusterReport, OperationResult } from '../control.ts';
+import type { OperationDocument, Phase, PhaseDocument } from './document.ts';
+import { cameBack, nextPrimary, whyNotPrimary } from './evidence.ts';
+import { News } from './news.ts';
+import { openPrimary, planSwitchover } from './plan.ts';
+import type { OwnKnowledge, PlanDocument, SwitchoverRequest } from './plan.ts';
+import { SessionTally } from './session-tally.ts';
+
+/** The parts of the program that a switchover needs. */
+export interface SwitchoverSite {
+  readonly clock: Clock;
+  /** Epoch milliseconds, for the document only. */
+  readonly wallClock: () => number;
+  readonly control: Pick<ClusterControl, 'report' | 'config' | 'perform'>;
+  readonly known: () => OwnKnowledge;
+  /** Synchronous. Undefined: the handover is over. */
+  readonly handOver: (handover: Handover | undefined) => void;
+  /** Sessions on the member in all processes, and clients that connect to a server now. Never rejects. */
+  readonly sessions: (member: MemberName) => Promise<{ readonly onMember: number; readonly connecting: number }>;
+  readonly onPhase: (phase: Phase, before: PhaseDocument | undefined) => void;
+}
+
+/** Limits of the phases. Milliseconds. */
+const CHECK_MS = 15_000;
+/** Sessions that connect to the primary when the hold begins arrive, or wait, within this time. */
+const HOLD_MS = 500;
+/** After the end of the time for transactions: workers report with a delay. */
+const DRAIN_SLACK_MS = 500;
+const REPORT_MS = 5_000;
+/** How often the number of sessions is read. */
+const POLL_MS = 25;
+
+interface End {
+  readonly outcome: OperationOutcome;
+  readonly why: string;
+}
+
+export class Switchover {
+  readonly #id: string;
+  readonly #request: SwitchoverRequest;
+  readonly #site: SwitchoverSite;
+  readonly #news: News;
+  readonly #startedAt: Instant;
+  readonly #startedWall: number;
+  readonly #phases: { readonly phase: Phase; readonly at: Instant; endedAt: Instant | undefined }[] = [];
+  #from: MemberName | undefined;
+  #tally: SessionTally | undefined;
+  #heldAt: Instant | undefined;
+  #releasedAt: Instant | undefined;
+  #requestedAt: Instant | undefined;
+  #steppedDownAt: Instant | undefined;
+  #provenAt: Instant | undefined;
+  #cancelledBy: string | undefined;
+  #isAbandoned = false;
+  #end: End | undefined;
+  #endedAt: Instant | undefined;
+  #cluster: ClusterReport | undefined;
+
+  constructor(id: string, request: SwitchoverRequest, site: SwitchoverSite) {
+    this.#id = id;
+    this.#request = request;
+    this.#site = site;
+    this.#news = new News(site.clock);
+    this.#startedAt = site.clock.now();
+    this.#startedWall = site.wallClock();
+    this.#enter('check');
+  }
+
+  /** Resolves at the end. Never rejects. Call once. */
+  async run(): Promise<void> {
+    const end = await this.#perform().catch((error: unknown): End => ({
+      outcome: 'failed',
+      why: `unexpected error: ${String(error)}`,
+    }));
+    this.#release();
+    this.#enter('release');
+    this.#end = end;
+    const report = await this.#news.settled(this.#site.control.report(), REPORT_MS, () => this.#isAbandoned);
+    if (report?.kind === 'read') this.#cluster = report.value;
+    this.#endedAt = this.#site.clock.now();
+    this.#leave();
+  }
+
+  /** Ends the hold synchronously. `by`: for the document. */
+  cancel(by: string): void {
+    if (this.#end !== undefined || this.#cancelledBy !== undefined) return;
+    this.#cancelledBy = by;
+    this.#release();
+    this.#news.tell();
+  }
+
+  /** The program ends: cancels, and does not wait for the report of the cluster. */
+  abandon(by: string): void {
+    this.#isAbandoned = true;
+    this.cancel(by);
+    this.#news.tell();
+  }
+
+  /** The routing table has changed. */
+  tableChanged(): void {
+    this.#notice();
+    this.#news.tell();
+  }
+
+  take(event: ProxyEvent | WorkerEvent): void {
+    this.#tally?.take(event);
+  }
+
+  phase(): Phase {
+    return this.#phases.at(-1)?.phase ?? 'check';
+  }
+
+  /** The request to switch was sent: it cannot be taken back. */
+  isRequested(): boolean {
+    return this.#requestedAt !== undefined;
+  }
+
+  document(): OperationDocument {
+    const { clock, known } = this.#site;
+    const hasEnded = this.#endedAt !== undefined;
+    const until = this.#endedAt ?? clock.now();
+    const span = (from: Instant | undefined, to: Instant | undefined): number | null =>
+      from === undefined ? null : Math.round((to ?? until) - from);
+    return {
+      id: this.#id,
+      kind: 'switchover',
+      state: hasEnded ? 'ended' : 'running',
+      outcome: hasEnded ? (this.#end?.outcome ?? null) : null,
+      why: hasEnded ? (this.#end?.why ?? null) : null,
+      started_at: this.#wallAt(this.#startedAt),
+      duration_ms: Math.round(until - this.#startedAt),
+      phase: this.phase(),
+      phases: this.#phases.map((phase) => this.#phaseDocument(phase)),
+      from: this.#from ?? null,
+      to: this.#request.to ?? null,
+      transaction_timeout_ms: this.#request.transactionMs,
+      sessions: this.#tally?.document() ?? new SessionTally('').document(),
+      held_ms: span(this.#heldAt, this.#releasedAt),
+      switch_ms: this.#provenAt === undefined ? null : span(this.#requestedAt, this.#provenAt),
+      without_primary_ms: this.#provenAt === undefined ? null : span(this.#steppedDownAt, this.#provenAt),
+      primary: openPrimary(known()) ?? null,
+      cluster: this.#cluster ?? null,
+    };
+  }
+
+  async #perform(): Promise<End> {
+    const plan = await this.#check();
+    if (this.#cancelledBy !== undefined) return this.#cancelled();
+    if (plan === undefined)
+      return { outcome: 'refused', why: `the cluster did not answer within ${durationText(CHECK_MS)}` };
+    const [problem] = plan.problems;
+    if (problem !== undefined || plan.from === null) return { outcome: 'refused', why: plan.problems.join('; ') };
+    this.#from = plan.from;
+    return (
+      (await this.#hold(plan.from, plan.longest_hold_ms)) ??
+      (await this.#drain(plan.from, plan.longest_hold_ms)) ??
+      (await this.#switch(plan.from, plan.longest_hold_ms))
+    );
+  }
+
+  async #check(): Promise<PlanDocument | undefined> {
+    const { control, known } = this.#site;
+    const reading = Promise.all([control.report(), control.config()]);
+    const read = await this.#news.settled(reading, CHECK_MS, () => this.#cancelledBy !== undefined);
+    return read && planSwitchover(this.#request, known(), { report: read[0], config: read[1] });
+  }
+
+  async #hold(from: MemberName, mostMs: number): Promise<End | undefined> {
+    this.#enter('hold');
+    this.#tally = new SessionTally(from);
+    this.#heldAt = this.#site.clock.now();
+    this.#handOver({ member: from, phase: 'hold', mostMs });
+    return this.#whileSessions(from, HOLD_MS, ({ connecting }) => connecting === 0);
+  }
+
+  async #drain(from: MemberName, mostMs: number): Promise<End | undefined> {
+    this.#enter('drain');
+    const { onMember } = await this.#site.sessions(from);
+    const early = this.#whyEarly(from);
+    if (early !== undefined) return early;
+    this.#tally?.drainBegins(onMember);
+    this.#handOver({ member: from, phase: 'drain', mostMs });
+    return this.#whileSessions(from, this.#request.transactionMs + DRAIN_SLACK_MS, (sessions) => {
+      this.#tally?.left(sessions.onMember);
+      return sessions.onMember === 0;
+    });
+  }
+
+  async #switch(from: MemberName, mostMs: number): Promise<End> {
+    this.#enter('switch');
+    const { clock, control } = this.#site;
+    const { to } = this.#request;
+    const requestedAt = clock.now();
+    this.#requestedAt = requestedAt;
+    let answer: OperationResult | undefined;
+    const asked = control.perform({ kind: 'switchover', leader: from, ...(to === undefined ? {} : { candidate: to }) });
+    void asked.then(
+      (result) => this.#answered((answer = result)),
+      (error: unknown) =>
+        this.#answered((answer = { kind: 'no_answer', text: String(error), may_have_happened: true })),
+    );
+    const limitMs = (this.#heldAt ?? requestedAt) + mostMs - requestedAt;
+    const end = await this.#news.when(limitMs, () => this.#switched(from, requestedAt, answer));
+    return end ?? this.#unproven(from, answer, limitMs);
+  }
+
+  #answered(answer: OperationResult): void {
+    if (!isRefusal(answer)) this.#confirm();
+    this.#news.tell();
+  }
+
+  /** The old primary has stepped down, or the cluster says so. */
+  #confirm(): void {
+    if (this.phase() === 'switch') this.#enter('confirm');
+  }
+
+  /** Undefined: not known yet. The table counts, whatever the answer was. */
+  #switched(from: MemberName, requestedAt: Instant, answer: OperationResult | undefined): End | undefined {
+    const { known } = this.#site;
+    const { to } = this.#request;
+    const next = nextPrimary(known(), from);
+    if (next !== undefined) {
+      const other = to === undefined || to === next ? '' : ` instead of ${to}`;
+      return { outcome: 'done', why: `${next} is the primary${other}` };
+    }
+    if (this.#cancelledBy !== undefined) return this.#cancelled();
+    if (answer !== undefined && isRefusal(answer)) return { outcome: 'failed', why: answer.text };
+    if (cameBack(known(), from, requestedAt)) {
+      return { outcome: 'failed', why: `${from} stepped down and is the primary again` };
+    }
+    return undefined;
+  }
+
+  #unproven(from: MemberName, answer: OperationResult | undefined, limitMs: number): End {
+    const told = answer === undefined ? 'the request has no answer yet' : answer.text;
+    const limit = durationText(Math.max(0, limitMs));
+    return { outcome: 'unknown', why: `no primary other than ${from} was proven within ${limit}: ${told}` };
+  }
+
+  /** Undefined: `isOver`, or the time is. */
+  async #whileSessions(
+    from: MemberName,
+    limitMs: number,
+    isOver: (sessions: Awaited<ReturnType<SwitchoverSite['sessions']>>) => boolean,
+  ): Promise<End | undefined> {
+    const { clock, sessions } = this.#site;
+    const endsAt = clock.now() + limitMs;
+    for (;;) {
+      const now = await sessions(from);
+      const early = this.#whyEarly(from);
+      if (early !== undefined) return early;
+      if (isOver(now) || clock.now() >= endsAt) return undefined;
+      await this.#news.next(Math.min(POLL_MS, endsAt - clock.now()));
+    }
+  }
+
+  /** Before the request: something happened that makes it pointless. */
+  #whyEarly(from: MemberName): End | undefined {
+    if (this.#cancelledBy !== undefined) return this.#cancelled();
+    const own = this.#site.known();
+    const next = nextPrimary(own, from);
+    if (next !== undefined) return { outcome: 'failed', why: `${next} became the primary before the request was sent` };
+    const lost = whyNotPrimary(own, from);
+    if (lost !== undefined) return { outcome: 'failed', why: `${lost}; no request was sent` };
+    const { to } = this.#request;
+    const candidate = to === undefined ? undefined : own.snapshot.members.get(to);
+    if (to !== undefined && (candidate === undefined || isDead(candidate))) {
+      return { outcome: 'failed', why: `${to} went down; no request was sent` };
+    }
+    return undefined;
+  }
+
+  #cancelled(): End {
+    const sent = this.isRequested() ? '; the request was sent, and the cluster may still switch' : '';
+    return { outcome: 'cancelled', why: `cancelled by ${this.#cancelledBy ?? 'the operator'}${sent}` };
+  }
+
+  #handOver({ member, phase, mostMs }: Pick<Handover, 'member' | 'phase' | 'mostMs'>): void {
+    const since = this.#heldAt ?? this.#site.clock.now();
+    this.#site.handOver({ member, phase, since, mostMs, transactionMs: this.#request.transactionMs });
+  }
+
+  #release(): void {
+    if (this.#heldAt === undefined || this.#releasedAt !== undefined) return;
+    this.#releasedAt = this.#site.clock.now();
+    this.#site.handOver(undefined);
+  }
+
+  /** Held clients are released by the table itself. */
+  #notice(): void {
+    const [from, { clock }] = [this.#from, this.#site];
+    if (from === undefined || this.#requestedAt === undefined || this.#provenAt !== undefined) return;
+    const own = this.#site.known();
+    if (this.#steppedDownAt === undefined && whyNotPrimary(own, from) !== undefined) {
+      this.#steppedDownAt = clock.now();
+      this.#confirm();
+    }
+    if (nextPrimary(own, from) !== undefined) this.#provenAt = clock.now();
+  }
+
+  #enter(phase: Phase): void {
+    this.#leave();
+    const last = this.#phases.at(-1);
+    this.#phases.push({ phase, at: this.#site.clock.now(), endedAt: undefined });
+    this.#site.onPhase(phase, last && this.#phaseDocument(last));
+  }
+
+  #leave(): void {
+    const last = this.#phases.at(-1);
+    if (last !== undefined) last.endedAt ??= this.#site.clock.now();
+  }
+
+  #phaseDocument({ phase, at, endedAt }: { phase: Phase; at: Instant; endedAt: Instant | undefined }): PhaseDocument {
+    return {
+      phase,
+      started_at: this.#wallAt(at),
+      duration_ms: endedAt === undefined ? null : Math.round(endedAt - at),
+    };
+  }
+
+  #wallAt(at: Instant): string {
+    return new Date(this.#startedWall + (at - this.#startedAt)).toISOString();
+  }
+}
+
+/** The cluster did not take the request, so the primary stays. */
+function isRefusal(answer: OperationResult): boolean {
+  switch (answer.kind) {
+    case 'done':
+    case 'scheduled':
+      return false;
+    case 'no_answer':
+      return !answer.may_have_happened;
+    case 'failed':
+      // Patroni: "Switchover status unknown" when it stopped waiting for the result.
+      return !/unknown/i.test(answer.reason);
+    case 'refused':
+    case 'invalid':
+    case 'precondition':
+    case 'unauthorized':
+    case 'unexpected':
+      return true;
+  }
+}

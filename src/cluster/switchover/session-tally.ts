@@ -1,0 +1,73 @@
+// Counts the sessions that a switchover touches, from the events of the proxy.
+import type { MemberName } from '../../model/member.ts';
+import type { ProxyEvent, WorkerEvent } from '../../reports/events.ts';
+import type { SessionsDocument } from './document.ts';
+
+export class SessionTally {
+  readonly #member: MemberName;
+  #isDraining = false;
+  #atStart = 0;
+  /** Left on the member, connecting or relaying. */
+  #left = 0;
+  #held = 0;
+  #waiting = 0;
+  #longestWaitMs = 0;
+  #notServed = 0;
+  #cut = 0;
+  #lost = 0;
+  /** Ended by their clients during the drain. */
+  #closed = 0;
+
+  constructor(member: MemberName) {
+    this.#member = member;
+  }
+
+  take(event: ProxyEvent | WorkerEvent): void {
+    if (event.kind === 'hold_started') {
+      this.#held += 1;
+      this.#waiting += 1;
+    } else if (event.kind === 'hold_ended') {
+      this.#waiting = Math.max(0, this.#waiting - 1);
+      this.#longestWaitMs = Math.max(this.#longestWaitMs, event.waitedMs);
+      if (event.outcome === 'timeout' || event.outcome === 'refused') this.#notServed += 1;
+    } else if (event.kind === 'session_closed' && event.member === this.#member && this.#isDraining) {
+      this.#takeEnd(event.reason);
+    }
+  }
+
+  /** `sessions`: on the member now. */
+  drainBegins(sessions: number): void {
+    this.#isDraining = true;
+    this.#atStart = sessions;
+    this.#left = sessions;
+  }
+
+  left(sessions: number): void {
+    this.#left = Math.min(this.#left, sessions);
+  }
+
+  /**
+   * The event of a session comes only when its client has read the message. So the sessions that were ended are the
+   * ones that are gone from the member for no other reason.
+   */
+  document(): SessionsDocument {
+    const gone = this.#atStart - this.#left;
+    return {
+      at_start: this.#atStart,
+      held: this.#held,
+      waiting: this.#waiting,
+      longest_wait_ms: Math.round(this.#longestWaitMs),
+      not_served: this.#notServed,
+      ended: Math.max(0, gone - this.#cut - this.#lost - this.#closed),
+      cut: this.#cut,
+      lost: this.#lost,
+    };
+  }
+
+  #takeEnd(reason: Extract<ProxyEvent, { kind: 'session_closed' }>['reason']): void {
+    if (reason === 'evicted_switchover') return;
+    if (reason === 'evicted_switchover_timeout') this.#cut += 1;
+    else if (reason === 'client_closed' || reason === 'client_reset' || reason === 'client_gave_up') this.#closed += 1;
+    else this.#lost += 1;
+  }
+}

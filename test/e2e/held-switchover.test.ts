@@ -1,0 +1,135 @@
+// The switchover that holds clients, under load: no connect fails, and no transaction that ends within its time is
+// cut.
+import { Client } from 'pg';
+import { z } from 'zod';
+import { expect, it } from 'vitest';
+import { CREATE_WRITES, startConnectLoad, WRITE_ROW } from '../support/applications/connect-load.ts';
+import { WorkingSession } from '../support/applications/working-session.ts';
+import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
+import type { Lab } from '../support/clusters/describe-on-clusters.ts';
+import { until } from '../support/waiting/until.ts';
+
+const TOKEN = '0123456789abcdef-operator';
+
+const operationDocument = z.looseObject({
+  id: z.string(),
+  state: z.enum(['running', 'ended']),
+  phase: z.string(),
+  outcome: z.string().nullable(),
+  why: z.string().nullable(),
+  primary: z.string().nullable(),
+  phases: z.array(z.looseObject({ phase: z.string(), duration_ms: z.number().nullable() })),
+});
+type Operation = z.output<typeof operationDocument>;
+
+describeOnEveryCluster('a switchover that holds clients, with 1 process', (on) => scenarios(on, 1));
+describeOnEveryCluster('a switchover that holds clients, with 2 workers', (on) => scenarios(on, 2));
+
+function scenarios(on: Lab, workers: number): void {
+  const lab = on.clusterWithPointsman({
+    sql: CREATE_WRITES,
+    pointsman: { workers, admin: { address: '127.0.0.1:0', token: TOKEN } },
+  });
+
+  it('fails no connect and cuts no short transaction', async () => {
+    const { cluster, pointsman } = lab;
+    await pointsman.waitUntilReady();
+    await cluster.waitUntilHealthy();
+    const port = await pointsman.port('write');
+    const old = await cluster.leader();
+    const load = startConnectLoad({ host: '127.0.0.1', port, ...cluster.app, sql: WRITE_ROW, perSecond: 10 });
+    const sessions = Array.from({ length: 8 }, (_, index) => new WorkingSession(port, cluster.app, index / 8));
+    await until('the load', () => load.attempts.length > 10 && sessions.every(({ server }) => server !== undefined));
+
+    const ended = await finished(await started({}));
+    expect(ended).toMatchObject({ outcome: 'done', sessions: { cut: 0, lost: 0, not_served: 0 } });
+    expect(ended.phases.map(({ phase }) => phase)).toEqual(['check', 'hold', 'drain', 'switch', 'confirm', 'release']);
+    const next = await cluster.leader();
+    expect(next.name).not.toBe(old.name);
+    expect(ended.primary).toBe(next.name);
+    await until('sessions on the next primary', () => sessions.every(({ server }) => server?.endsWith(`${next.port}`)));
+
+    const attempts = await load.stop();
+    await Promise.all(sessions.map((session) => session.stop()));
+    expect(attempts.flatMap(({ connectError }) => connectError ?? [])).toEqual([]);
+    const ends = sessions.flatMap((session) => session.ends);
+    expect(ends.filter(({ inTransaction }) => inTransaction)).toEqual([]);
+    expect(ends.length).toBeGreaterThanOrEqual(sessions.length);
+    expect(sessions.flatMap(({ failedConnects }) => failedConnects)).toEqual([]);
+  });
+
+  it('does not begin with a candidate that cannot follow', async () => {
+    const { cluster } = lab;
+    await cluster.waitUntilHealthy();
+    const { name } = await cluster.leader();
+    const ended = await finished(await started({ to: name }));
+    expect(ended).toMatchObject({ outcome: 'refused', why: `${name} is the primary already` });
+    expect(ended.phases.map(({ phase }) => phase)).toEqual(['check', 'release']);
+  });
+
+  it('G22: cancelled in drain, it releases everybody, and the open transaction goes on', async () => {
+    const { cluster, pointsman } = lab;
+    await cluster.waitUntilHealthy();
+    const { name } = await cluster.leader();
+    const port = await pointsman.port('write');
+    const busy = await connect(port);
+    await busy.query('begin');
+    await busy.query(WRITE_ROW);
+    const { id } = await started({ transaction_timeout_ms: 15_000 });
+    await reached(id, 'drain');
+    const waiting = connect(port);
+    await until('a held client', async () => (await operation(id))['sessions'] !== undefined && (await held()) === 1);
+    expect(await request('POST', '/switchover', {})).toMatchObject({ status: 409, body: { operation: { id } } });
+
+    expect(await request('POST', `/operations/${id}/cancel`, {})).toMatchObject({ status: 202 });
+    const client = await waiting;
+    await client.query('select 1');
+    const ended = await finished({ id });
+    expect(ended).toMatchObject({ outcome: 'cancelled', primary: name, cluster: { leader: name } });
+    await busy.query('commit');
+    for (const one of [client, busy]) await one.end();
+  });
+
+  async function held(): Promise<number | undefined> {
+    return lab.pointsman.metric('pointsman_holds{pool="write"}');
+  }
+
+  async function started(body: object): Promise<Pick<Operation, 'id'>> {
+    const answer = await request('POST', '/switchover', body);
+    expect(answer).toMatchObject({ status: 202 });
+    return operationDocument.parse(answer.body);
+  }
+
+  async function operation(id: string): Promise<Operation> {
+    return operationDocument.parse((await request('GET', `/operations/${id}`)).body);
+  }
+
+  async function reached(id: string, phase: string): Promise<void> {
+    await until(`phase ${phase}`, async () => (await operation(id)).phase === phase);
+  }
+
+  async function finished({ id }: Pick<Operation, 'id'>): Promise<Operation> {
+    return lab.pointsman.waitFor('the end of the switchover', async () => {
+      const known = await operation(id);
+      return known.state === 'ended' ? known : undefined;
+    });
+  }
+
+  async function request(method: string, path: string, body?: object): Promise<{ status: number; body: unknown }> {
+    const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+    const url = `http://127.0.0.1:${await lab.pointsman.port('admin')}${path}`;
+    const response = await fetch(url, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, body: await response.json() };
+  }
+
+  async function connect(port: number): Promise<Client> {
+    const client = new Client({ host: '127.0.0.1', port, ...lab.cluster.app });
+    client.on('error', () => undefined);
+    await client.connect();
+    return client;
+  }
+}

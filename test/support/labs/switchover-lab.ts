@@ -1,0 +1,175 @@
+// A switchover on a cluster that the test plays: three members whose answers the core judges, sessions that are only
+// numbers, and a control whose replies the test gives. Time is driven by hand.
+import { LongOperations } from '../../../src/cluster/long-operations.ts';
+import type { ClusterOperation, ClusterReport, OperationResult, Reading } from '../../../src/cluster/control.ts';
+import type { OperationDocument } from '../../../src/cluster/switchover/document.ts';
+import { decideRoutes } from '../../../src/core/decide-routes.ts';
+import { observe } from '../../../src/core/observe.ts';
+import type { RoutingTable } from '../../../src/core/routing-table.ts';
+import type { Handover, Snapshot } from '../../../src/core/snapshot.ts';
+import type { Observation } from '../../../src/model/observation.ts';
+import type { HoldPolicy } from '../../../src/model/policy.ts';
+import type { OperationEvent, ProxyEvent } from '../../../src/reports/events.ts';
+import { aList, aPolicy, aSnapshot, answered, isPrimary, isReplica } from '../values/builders.ts';
+import { ManualClock } from '../waiting/manual-clock.ts';
+
+const POLICY = aPolicy();
+const MEMBERS = ['pg-1', 'pg-2', 'pg-3'];
+const PROBE_MS = 100;
+
+export const STREAMING = { state: 'streaming', timeline: 1, lag_bytes: 0 } as const;
+
+export function aReport(changes: Partial<ClusterReport> = {}): ClusterReport {
+  const member = { api: null, postgres: null, tags: {}, pending_restart: false };
+  return {
+    scope: 'lab',
+    paused: false,
+    leader: 'pg-1',
+    members: [
+      { ...member, name: 'pg-1', role: 'leader', state: 'running', timeline: 1, lag_bytes: null },
+      { ...member, name: 'pg-2', role: 'replica', ...STREAMING },
+      { ...member, name: 'pg-3', role: 'replica', ...STREAMING },
+    ],
+    scheduled_switchover: null,
+    refused_members: [],
+    ...changes,
+  };
+}
+
+/** A reply that the test gives when it wants to. */
+export interface Reply<T> {
+  readonly give: (value: T) => void;
+  readonly fail: (error: Error) => void;
+}
+
+export class SwitchoverLab {
+  readonly clock = new ManualClock();
+  readonly events: OperationEvent[] = [];
+  readonly handovers: (Handover | undefined)[] = [];
+  readonly asked: ClusterOperation[] = [];
+  readonly operations: LongOperations;
+  hold: HoldPolicy = { clientTimeoutMs: 30_000, maxSessions: 100, outageTimeoutMs: 60_000, maxConnectsPerSecond: 200 };
+  report: () => Promise<Reading<ClusterReport>> = () => Promise.resolve({ kind: 'read', value: aReport() });
+  config: Readonly<Record<string, unknown>> = {};
+  /** On the primary. */
+  sessions = 0;
+  connecting = 0;
+  primary: string | undefined = 'pg-1';
+  timeline = 1;
+  /** Members that answer nothing. */
+  readonly silent = new Set<string>();
+  isBusy = false;
+  #snapshot: Snapshot;
+  readonly #answer = Promise.withResolvers<OperationResult>();
+
+  constructor() {
+    this.#snapshot = aSnapshot(POLICY, aList(0, ...MEMBERS));
+    this.operations = new LongOperations({
+      site: {
+        clock: this.clock,
+        wallClock: () => Date.UTC(2026, 0, 1),
+        control: {
+          report: () => this.report(),
+          config: () => Promise.resolve({ kind: 'read', value: this.config }),
+          perform: (operation) => {
+            this.asked.push(operation);
+            return this.#answer.promise;
+          },
+        },
+        known: () => ({
+          policy: { ...POLICY, hold: { ...POLICY.hold, ...this.hold } },
+          table: this.table(),
+          snapshot: this.#snapshot,
+        }),
+        handOver: (handover) => {
+          this.handovers.push(handover);
+          this.#snapshot = { ...this.#snapshot, handover };
+          this.operations.tableChanged();
+        },
+        sessions: () => Promise.resolve({ onMember: this.sessions, connecting: this.connecting }),
+      },
+      random: () => 0.5,
+      onEvent: (event) => this.events.push(event),
+      enter: () => (this.isBusy ? undefined : () => {}),
+    });
+    this.#probe();
+  }
+
+  /** The answer to the request to switch. */
+  readonly answer: Reply<OperationResult> = {
+    give: (value) => this.#answer.resolve(value),
+    fail: (error) => this.#answer.reject(error),
+  };
+
+  table(): RoutingTable {
+    return decideRoutes(POLICY, this.#snapshot, this.clock.now());
+  }
+
+  take(observation: Observation): void {
+    this.#snapshot = observe(POLICY, this.#snapshot, observation);
+    this.operations.tableChanged();
+  }
+
+  tell(event: ProxyEvent): void {
+    this.operations.take(event);
+  }
+
+  /** Begins, and returns the id. */
+  start(request: { readonly to?: string; readonly transactionMs?: number } = {}): string {
+    const starting = this.operations.start({ to: request.to, transactionMs: request.transactionMs ?? 3000 });
+    if (starting.kind !== 'started') throw new Error('another operation runs');
+    return starting.operation.id;
+  }
+
+  document(): OperationDocument {
+    const [newest] = this.operations.list();
+    if (newest === undefined) throw new Error('nothing was started');
+    return newest;
+  }
+
+  phases(): readonly string[] {
+    return this.document().phases.map(({ phase }) => phase);
+  }
+
+  /** Advances until the phase begins. */
+  async reach(phase: string): Promise<void> {
+    for (let step = 0; step < 1000 && this.document().phase !== phase; step += 1) await this.clock.advance(10);
+    if (this.document().phase !== phase) throw new Error(`phase ${phase} was not reached: ${this.phases().join(' ')}`);
+  }
+
+  /** Advances until the operation has ended. */
+  async end(): Promise<OperationDocument> {
+    for (let step = 0; step < 1000 && this.document().state !== 'ended'; step += 1) await this.clock.advance(100);
+    return this.document();
+  }
+
+  /** The clients of the primary wait because of the operation. */
+  isHolding(): boolean {
+    return this.#snapshot.handover !== undefined;
+  }
+
+  /** The old primary steps down. */
+  stepDown(): void {
+    this.primary = undefined;
+  }
+
+  promote(name: string): void {
+    this.primary = name;
+    this.timeline += 1;
+  }
+
+  #probe(): void {
+    for (const name of MEMBERS) {
+      if (this.silent.has(name)) continue;
+      const now = this.clock.now();
+      const body = { timeline: this.timeline };
+      this.take(
+        name === this.primary
+          ? isPrimary(name, now, body)
+          : answered({ member: name, at: now, status: 503, body: { ...body, role: 'replica', state: 'running' } }),
+      );
+      this.take(isReplica(name, now, { ...body, role: name === this.primary ? 'primary' : 'replica' }));
+    }
+    this.clock.schedule(PROBE_MS, () => this.#probe());
+  }
+}

@@ -1,0 +1,172 @@
+// The plan of a switchover: every reason not to begin, before any client waits.
+import { describe, expect, test } from 'vitest';
+import type { ClusterReport, MemberReport } from '../../../../src/cluster/control.ts';
+import { planSwitchover } from '../../../../src/cluster/switchover/plan.ts';
+import type { PlanDocument } from '../../../../src/cluster/switchover/plan.ts';
+import { decideRoutes } from '../../../../src/core/decide-routes.ts';
+import type { Snapshot } from '../../../../src/core/snapshot.ts';
+import { withDrained } from '../../../../src/core/snapshot.ts';
+import type { Observation } from '../../../../src/model/observation.ts';
+import { aReport } from '../../../support/labs/switchover-lab.ts';
+import { aList, aPolicy, aSnapshot, isPrimary, isReplica, MB, refused } from '../../../support/values/builders.ts';
+
+const POLICY = aPolicy();
+const ROUND = [aList(0, 'pg-1', 'pg-2', 'pg-3'), isPrimary('pg-1', 0), isReplica('pg-2', 0), isReplica('pg-3', 0)];
+
+interface Given {
+  readonly to?: string;
+  readonly transactionMs?: number;
+  readonly clientTimeoutMs?: number;
+  readonly report?: Partial<ClusterReport>;
+  readonly config?: Readonly<Record<string, unknown>>;
+  readonly news?: readonly Observation[];
+  readonly adapt?: (snapshot: Snapshot) => Snapshot;
+}
+
+function planned({ to, transactionMs = 10_000, clientTimeoutMs = 30_000, ...given }: Given = {}): PlanDocument {
+  const { report, config = {}, news = [], adapt = (same: Snapshot) => same } = given;
+  const snapshot = adapt(aSnapshot(POLICY, ...ROUND, ...news));
+  const hold = { clientTimeoutMs, maxSessions: 100, outageTimeoutMs: 60_000, maxConnectsPerSecond: 200 };
+  return planSwitchover(
+    { to, transactionMs },
+    { policy: { ...POLICY, hold }, table: decideRoutes(POLICY, snapshot, 500), snapshot },
+    { report: { kind: 'read', value: aReport(report) }, config: { kind: 'read', value: config } },
+  );
+}
+
+/** The report with one member changed. */
+function withMember(name: string, changes: Partial<MemberReport>): Partial<ClusterReport> {
+  const { members } = aReport();
+  return { members: members.map((member) => (member.name === name ? { ...member, ...changes } : member)) };
+}
+
+test('a healthy cluster has a plan without problems', () => {
+  expect(planned()).toMatchObject({ from: 'pg-1', to: null, longest_hold_ms: 28_000, problems: [], warnings: [] });
+  expect(planned({ to: 'pg-2' })).toMatchObject({ to: 'pg-2', problems: [] });
+  expect(planned().candidates.map(({ name, eligible }) => [name, eligible])).toEqual([
+    ['pg-2', true],
+    ['pg-3', true],
+  ]);
+});
+
+describe('a candidate that cannot follow the primary', () => {
+  test.each<[string, Given, string]>([
+    ['is not streaming', { report: withMember('pg-2', { state: 'starting' }) }, 'its state is starting, not streaming'],
+    ['has no state', { report: withMember('pg-2', { state: null }) }, 'its state is unknown, not streaming'],
+    ['is tagged', { report: withMember('pg-2', { tags: { nofailover: 'true' } }) }, 'it is tagged nofailover'],
+    [
+      'has no priority',
+      { report: withMember('pg-2', { tags: { failover_priority: '0' } }) },
+      'its failover_priority is 0',
+    ],
+    [
+      'is on another timeline',
+      { report: withMember('pg-2', { timeline: 7 }) },
+      'it is on timeline 7, the primary is on 1',
+    ],
+    ['has an unknown lag', { report: withMember('pg-2', { lag_bytes: null }) }, 'its lag is unknown'],
+    ['lags', { report: withMember('pg-2', { lag_bytes: 2 * MB }) }, 'its lag is 2 MB, the limit is 1 MB'],
+    [
+      'lags beyond the configured limit',
+      { report: withMember('pg-2', { lag_bytes: 2048 }), config: { maximum_lag_on_failover: 1024 } },
+      'its lag is 2 kB, the limit is 1 kB',
+    ],
+    [
+      'is not synchronous',
+      { report: withMember('pg-3', { role: 'sync_standby' }), config: { synchronous_mode: true } },
+      'synchronous mode is on, and it is not synchronous',
+    ],
+    ['is drained', { adapt: (snapshot) => withDrained(snapshot, 'pg-2', 1) }, 'it is drained here: resume it first'],
+    ['is dead', { news: [refused({ member: 'pg-2', at: 100 })] }, 'its API and its PostgreSQL refuse connections'],
+    [
+      'is not used here',
+      {
+        adapt: (snapshot) => ({
+          ...snapshot,
+          members: new Map([...snapshot.members].filter(([name]) => name !== 'pg-2')),
+        }),
+      },
+      'this Pointsman does not use it: see refused_members in /status',
+    ],
+  ])('it %s', (_, given, why) => {
+    expect(planned({ ...given, to: 'pg-2' }).problems).toEqual([`pg-2 cannot follow the primary: ${why}`]);
+    expect(planned({ ...given, to: 'pg-3' }).problems).toEqual([]);
+    expect(planned(given).problems).toEqual([]);
+  });
+
+  test('with synchronous mode a synchronous standby can follow, in both of its forms', () => {
+    for (const role of ['sync_standby', 'quorum_standby']) {
+      const report = withMember('pg-2', { role });
+      expect(planned({ to: 'pg-2', report, config: { synchronous_mode: 'quorum' } }).problems).toEqual([]);
+    }
+  });
+
+  test('when no member can, each one has its reason', () => {
+    const { members } = aReport();
+    const tags = { nofailover: 'true' };
+    expect(planned({ report: { members: members.map((member) => ({ ...member, tags })) } }).problems).toEqual([
+      'no member can follow the primary: pg-2 (it is tagged nofailover), pg-3 (it is tagged nofailover)',
+    ]);
+    expect(planned({ report: { members: members.slice(0, 1) } }).problems).toEqual([
+      'no member can follow the primary: there is no other member',
+    ]);
+  });
+});
+
+describe('other reasons not to begin', () => {
+  test.each<[string, Given, string]>([
+    ['an unknown member', { to: 'pg-9' }, 'unknown member pg-9: the other members are pg-2, pg-3'],
+    ['the primary itself', { to: 'pg-1' }, 'pg-1 is the primary already'],
+    [
+      'no primary',
+      { news: [isReplica('pg-1', 400), refused({ member: 'pg-1', at: 450 })] },
+      'no primary is proven now: a switchover needs one that takes clients',
+    ],
+    [
+      'another leader',
+      { report: { leader: 'pg-2' }, to: 'pg-3' },
+      'the members name pg-2 as the leader, but clients go to pg-1',
+    ],
+    [
+      'a schedule',
+      { report: { scheduled_switchover: { at: '2026-12-01T00:00:00+00:00', from: 'pg-1', to: null } } },
+      'a switchover is scheduled for 2026-12-01T00:00:00+00:00: cancel it first',
+    ],
+    [
+      'a pause without a candidate',
+      { report: { paused: true } },
+      'the cluster is paused: name the next primary, or resume the cluster first',
+    ],
+    [
+      'a hold that is too short',
+      { clientTimeoutMs: 15_000 },
+      'clients wait for 15 s at most (hold.client_timeout), and the switchover can take 20 s: ' +
+        'use --transaction-timeout 5s, or raise hold.client_timeout',
+    ],
+    [
+      'no hold at all',
+      { clientTimeoutMs: 0 },
+      'clients wait for 0 ms at most (hold.client_timeout), and the switchover can take 20 s: ' +
+        'raise hold.client_timeout above 10 s',
+    ],
+  ])('%s', (_, given, problem) => {
+    expect(planned(given).problems).toEqual([problem]);
+  });
+
+  test('a paused cluster switches to a named member', () => {
+    expect(planned({ to: 'pg-2', report: { paused: true } }).problems).toEqual([]);
+  });
+
+  test('a cluster that cannot be read', () => {
+    const snapshot = aSnapshot(POLICY, ...ROUND);
+    const hold = { clientTimeoutMs: 30_000, maxSessions: 1, outageTimeoutMs: 60_000, maxConnectsPerSecond: 1 };
+    const unreadable = { kind: 'unreadable', why: 'timeout' } as const;
+    const plan = planSwitchover(
+      { to: undefined, transactionMs: 0 },
+      { policy: { ...POLICY, hold }, table: decideRoutes(POLICY, snapshot, 500), snapshot },
+      { report: unreadable, config: unreadable },
+    );
+    expect(plan.problems).toEqual(['the cluster cannot be read: timeout']);
+    expect(plan.warnings).toEqual(['the configuration of the cluster is unknown: timeout']);
+  });
+});

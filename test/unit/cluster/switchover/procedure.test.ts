@@ -1,0 +1,336 @@
+// The switchover that holds clients, phase by phase: it succeeds, fails, is cancelled, runs out of time or loses its
+// answer. After each of these no client is held.
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { OperationResult } from '../../../../src/cluster/control.ts';
+import { openIn } from '../../../support/values/builders.ts';
+import { refused } from '../../../support/values/builders.ts';
+import { SwitchoverLab } from '../../../support/labs/switchover-lab.ts';
+
+let lab: SwitchoverLab;
+
+beforeEach(() => {
+  lab = new SwitchoverLab();
+});
+
+const DONE: OperationResult = { kind: 'done', text: 'Done.', reason: 'Successfully switched over to "pg-2"' };
+const REJECTED: OperationResult = { kind: 'precondition', status: 412, text: 'Not possible now.', reason: 'no' };
+const LOST: OperationResult = { kind: 'no_answer', text: 'pg-1 did not answer.', may_have_happened: true };
+const NOT_SENT: OperationResult = { kind: 'no_answer', text: 'No request was sent.', may_have_happened: false };
+
+async function toSwitch(): Promise<void> {
+  lab.start();
+  await lab.reach('switch');
+}
+
+function expectReleased(): void {
+  expect(lab.isHolding()).toBe(false);
+  expect(lab.handovers.at(-1)).toBeUndefined();
+}
+
+describe('a switchover that succeeds', () => {
+  test('goes through every phase, and ends the hold', async () => {
+    lab.sessions = 3;
+    const id = lab.start({ to: 'pg-2' });
+    await lab.reach('drain');
+    expect(openIn(lab.table(), 'write')).toEqual([]);
+    await lab.clock.advance(500);
+    lab.sessions = 0;
+    await lab.reach('switch');
+    expect(lab.asked).toEqual([{ kind: 'switchover', leader: 'pg-1', candidate: 'pg-2' }]);
+    await lab.clock.advance(1000);
+    lab.stepDown();
+    await lab.reach('confirm');
+    await lab.clock.advance(2000);
+    lab.promote('pg-2');
+    lab.answer.give(DONE);
+    expect(await lab.end()).toMatchObject({
+      id,
+      outcome: 'done',
+      why: 'pg-2 is the primary',
+      from: 'pg-1',
+      primary: 'pg-2',
+      sessions: { at_start: 3, ended: 3, cut: 0, lost: 0 },
+      cluster: { leader: 'pg-1' },
+    });
+    expect(lab.phases()).toEqual(['check', 'hold', 'drain', 'switch', 'confirm', 'release']);
+    expect(lab.document().without_primary_ms).toBeGreaterThanOrEqual(2000);
+    expect(lab.document().without_primary_ms).toBeLessThanOrEqual(2200);
+    expect(lab.handovers.map((handover) => handover?.phase)).toEqual(['hold', 'drain', undefined]);
+    expectReleased();
+  });
+
+  test('needs no answer: the proof of the next primary counts', async () => {
+    await toSwitch();
+    lab.promote('pg-3');
+    expect(await lab.end()).toMatchObject({ outcome: 'done', why: 'pg-3 is the primary' });
+  });
+
+  test('tells when another member than the wanted one took over', async () => {
+    lab.start({ to: 'pg-2' });
+    await lab.reach('switch');
+    lab.promote('pg-3');
+    expect(await lab.end()).toMatchObject({ outcome: 'done', why: 'pg-3 is the primary instead of pg-2' });
+  });
+
+  test('waits for sessions that connect when the hold begins, but not for long', async () => {
+    lab.connecting = 1;
+    lab.start();
+    await lab.reach('hold');
+    await lab.clock.advance(300);
+    expect(lab.document().phase).toBe('hold');
+    await lab.clock.advance(300);
+    expect(lab.document().phase).not.toBe('hold');
+  });
+
+  test('counts held clients, cut sessions, and sessions that end otherwise', async () => {
+    lab.sessions = 5;
+    lab.start();
+    await lab.reach('drain');
+    const closed = {
+      kind: 'session_closed',
+      pool: 'write',
+      session: 1,
+      client: 'c',
+      detail: undefined,
+      durationMs: 1,
+      toBackendBytes: 0,
+      toClientBytes: 0,
+    } as const;
+    lab.tell({ kind: 'hold_started', pool: 'write', session: 9, cause: 'switchover' });
+    lab.tell({ kind: 'hold_started', pool: 'write', session: 10, cause: 'switchover' });
+    lab.tell({ ...closed, member: 'pg-1', reason: 'client_closed' });
+    lab.tell({ ...closed, member: 'pg-1', reason: 'evicted_switchover_timeout' });
+    lab.tell({ ...closed, member: 'pg-1', reason: 'evicted_switchover' });
+    lab.tell({ ...closed, member: 'pg-2', reason: 'backend_closed' });
+    lab.tell({ ...closed, member: 'pg-1', reason: 'backend_closed' });
+    lab.tell({ kind: 'hold_ended', pool: 'write', session: 9, outcome: 'released', waitedMs: 70 });
+    lab.sessions = 0;
+    await lab.reach('switch');
+    expect(lab.document().sessions).toEqual({
+      at_start: 5,
+      held: 2,
+      waiting: 1,
+      longest_wait_ms: 70,
+      not_served: 0,
+      ended: 2,
+      cut: 1,
+      lost: 1,
+    });
+  });
+
+  test('goes on to switch when a session is left after the time for transactions', async () => {
+    lab.sessions = 1;
+    lab.start({ transactionMs: 2000 });
+    await lab.reach('drain');
+    await lab.clock.advance(1900);
+    expect(lab.document().phase).toBe('drain');
+    await lab.clock.advance(800);
+    expect(lab.document().phase).toBe('switch');
+  });
+});
+
+describe('a switchover that is refused', () => {
+  test('holds nobody', async () => {
+    lab.start({ to: 'pg-9' });
+    const { outcome, why, phases } = await lab.end();
+    expect([outcome, why]).toEqual(['refused', 'unknown member pg-9: the other members are pg-2, pg-3']);
+    expect(phases.map(({ phase }) => phase)).toEqual(['check', 'release']);
+    expect(lab.handovers).toEqual([]);
+  });
+
+  test('the cluster does not answer', async () => {
+    lab.report = () => new Promise(() => {});
+    lab.start();
+    await lab.clock.advance(15_000);
+    expect(await lab.end()).toMatchObject({ outcome: 'refused', why: 'the cluster did not answer within 15 s' });
+  });
+});
+
+describe('G22: nobody stays held after a switchover that fails', () => {
+  test.each([
+    ['is rejected', REJECTED, 'Not possible now.'],
+    ['could not be sent', NOT_SENT, 'No request was sent.'],
+    ['is forbidden', { ...REJECTED, kind: 'unauthorized', text: 'No.' } as const, 'No.'],
+    ['failed', { ...REJECTED, kind: 'failed', text: 'Failed.', reason: 'Switchover failed' } as const, 'Failed.'],
+  ])('the request %s: released at once', async (_, answer, why) => {
+    await toSwitch();
+    lab.answer.give(answer);
+    await lab.clock.advance(0);
+    expectReleased();
+    expect(await lab.end()).toMatchObject({ outcome: 'failed', why });
+  });
+
+  test.each([
+    ['no answer came', undefined],
+    ['the answer was lost', LOST],
+    ['the cluster does not know', { ...REJECTED, kind: 'failed', reason: 'Switchover status unknown' } as const],
+    ['the cluster reports success', DONE],
+  ])('%s, and no primary: held for no longer than the limit', async (_, answer) => {
+    await toSwitch();
+    if (answer !== undefined) lab.answer.give(answer);
+    await lab.clock.advance(25_000);
+    expect(lab.isHolding()).toBe(true);
+    await lab.clock.advance(3_000);
+    expectReleased();
+    expect(await lab.end()).toMatchObject({ outcome: 'unknown' });
+  });
+
+  test('the answer was lost, and the switch happens: released with the proof', async () => {
+    await toSwitch();
+    lab.answer.give(LOST);
+    await lab.clock.advance(3_000);
+    lab.promote('pg-2');
+    await lab.clock.advance(200);
+    expectReleased();
+    expect(await lab.end()).toMatchObject({ outcome: 'done' });
+  });
+
+  test('the request breaks off without an answer', async () => {
+    await toSwitch();
+    lab.answer.fail(new Error('socket hang up'));
+    lab.promote('pg-2');
+    expect(await lab.end()).toMatchObject({ outcome: 'done' });
+  });
+
+  test('the primary steps down and comes back', async () => {
+    await toSwitch();
+    lab.stepDown();
+    await lab.clock.advance(1_000);
+    lab.promote('pg-1');
+    await lab.clock.advance(200);
+    expectReleased();
+    expect(await lab.end()).toMatchObject({ outcome: 'failed', why: 'pg-1 stepped down and is the primary again' });
+  });
+
+  test('another member takes over before the request', async () => {
+    lab.sessions = 1;
+    lab.start();
+    await lab.reach('drain');
+    lab.promote('pg-3');
+    await lab.clock.advance(200);
+    expectReleased();
+    expect(await lab.end()).toMatchObject({
+      outcome: 'failed',
+      why: 'pg-3 became the primary before the request was sent',
+    });
+    expect(lab.asked).toEqual([]);
+  });
+
+  test.each(['hold', 'drain'])('the primary dies in %s', async (phase) => {
+    lab.sessions = 1;
+    lab.connecting = 1;
+    lab.start();
+    await lab.reach(phase);
+    lab.silent.add('pg-1');
+    lab.take(refused({ member: 'pg-1', at: lab.clock.now() }));
+    await lab.clock.advance(100);
+    expectReleased();
+    const why = 'the API and PostgreSQL of pg-1 refuse connections; no request was sent';
+    expect(await lab.end()).toMatchObject({ outcome: 'failed', why });
+    expect(lab.asked).toEqual([]);
+  });
+
+  test('the candidate dies in drain', async () => {
+    lab.sessions = 1;
+    lab.start({ to: 'pg-2' });
+    await lab.reach('drain');
+    lab.silent.add('pg-2');
+    lab.take(refused({ member: 'pg-2', at: lab.clock.now() }));
+    await lab.clock.advance(100);
+    expectReleased();
+    expect(await lab.end()).toMatchObject({ outcome: 'failed', why: 'pg-2 went down; no request was sent' });
+  });
+
+  test('the primary dies in switch: served again with the first proven primary', async () => {
+    await toSwitch();
+    lab.silent.add('pg-1');
+    lab.take(refused({ member: 'pg-1', at: lab.clock.now() }));
+    await lab.clock.advance(5_000);
+    lab.promote('pg-3');
+    await lab.clock.advance(200);
+    expectReleased();
+    expect(await lab.end()).toMatchObject({ outcome: 'done', primary: 'pg-3' });
+  });
+});
+
+describe('G22: a cancel ends the hold synchronously', () => {
+  test.each(['check', 'hold', 'drain', 'switch', 'confirm'])('in %s', async (phase) => {
+    lab.sessions = 1;
+    lab.connecting = 1;
+    if (phase === 'check') lab.report = () => new Promise(() => {});
+    const id = lab.start({ transactionMs: 1000 });
+    if (phase === 'confirm') {
+      await lab.reach('switch');
+      lab.stepDown();
+    }
+    await lab.reach(phase);
+    expect(lab.operations.cancel(id, 'the operator')).toMatchObject({ kind: 'cancelled' });
+    expect(lab.isHolding()).toBe(false);
+    const wasAsked = phase === 'switch' || phase === 'confirm';
+    const sent = wasAsked ? '; the request was sent, and the cluster may still switch' : '';
+    const { outcome, why } = await lab.end();
+    expect([outcome, why]).toEqual(['cancelled', `cancelled by the operator${sent}`]);
+    expect(lab.asked.length).toBe(wasAsked ? 1 : 0);
+    expect(lab.operations.cancel(id, 'the operator')).toMatchObject({ kind: 'ended' });
+  });
+
+  test('the shutdown does not wait for the report of the cluster', async () => {
+    lab.sessions = 1;
+    lab.start();
+    await lab.reach('drain');
+    lab.report = () => new Promise(() => {});
+    const stopped = lab.operations.stop();
+    expect(lab.isHolding()).toBe(false);
+    await lab.clock.advance(100);
+    await stopped;
+    expect(lab.document()).toMatchObject({ outcome: 'cancelled', why: 'cancelled by the shutdown of Pointsman' });
+  });
+
+  test('a reload cancels until the request is sent', async () => {
+    lab.sessions = 1;
+    lab.start();
+    await lab.reach('drain');
+    lab.operations.reloaded();
+    expect(await lab.end()).toMatchObject({ outcome: 'cancelled', why: 'cancelled by a reload of the configuration' });
+    lab.sessions = 0;
+    await toSwitch();
+    lab.operations.reloaded();
+    lab.promote('pg-2');
+    expect(await lab.end()).toMatchObject({ outcome: 'done' });
+  });
+});
+
+describe('operations', () => {
+  test('run one at a time', async () => {
+    lab.isBusy = true;
+    expect(lab.operations.start({ to: undefined, transactionMs: 0 })).toEqual({ kind: 'busy' });
+    lab.isBusy = false;
+    const id = lab.start();
+    lab.isBusy = true;
+    const busy = lab.operations.start({ to: undefined, transactionMs: 0 });
+    expect(busy).toMatchObject({ kind: 'busy', operation: { id, state: 'running', outcome: null } });
+    await lab.reach('switch');
+  });
+
+  test('are told as events', async () => {
+    await toSwitch();
+    lab.promote('pg-2');
+    await lab.end();
+    expect(lab.events.map((event) => (event.kind === 'operation_phase' ? event.phase : event.kind))).toEqual([
+      'operation_started',
+      'check',
+      'hold',
+      'drain',
+      'switch',
+      'confirm',
+      'release',
+      'operation_ended',
+    ]);
+    expect(lab.events.at(-1)).toMatchObject({ outcome: 'done', phase: 'confirm', from: 'pg-1', primary: 'pg-2' });
+  });
+
+  test('an unknown id', () => {
+    expect(lab.operations.find('x')).toBeUndefined();
+    expect(lab.operations.cancel('x', 'the operator')).toEqual({ kind: 'unknown' });
+  });
+});
