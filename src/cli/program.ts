@@ -15,6 +15,7 @@ import { run } from './run.ts';
 import { describeSandbox } from './sandbox.ts';
 import { describeSessions } from './sessions/commands.ts';
 import { describeStatus } from './status/commands.ts';
+import { describeSwitchover } from './switchover/commands.ts';
 
 const EXAMPLES = `
 Examples:
@@ -99,6 +100,7 @@ function describe(io: CliIo, { runApp, checkSeeds, sandbox, version }: CliParts,
     );
   describeSessions(remote, io, end);
   describeOperations(remote, io, end);
+  describeSwitchover(remote, io, end);
   describeSandbox(program, io, sandbox, end);
   describeHelp(program, io, version);
   return program;

@@ -4,7 +4,7 @@ import type { OperationDocument } from './switchover/document.ts';
 import { Switchover } from './switchover/procedure.ts';
 import type { SwitchoverSite } from './switchover/procedure.ts';
 import { planSwitchover } from './switchover/plan.ts';
-import type { PlanDocument, SwitchoverRequest } from './switchover/plan.ts';
+import type { PlanOfPrimary, SwitchoverRequest } from './switchover/plan.ts';
 
 export interface LongOperationsOptions {
   readonly site: Omit<SwitchoverSite, 'onPhase'>;
@@ -37,7 +37,7 @@ export class LongOperations {
   }
 
   /** Reads the cluster, and changes nothing. */
-  async plan(request: SwitchoverRequest): Promise<PlanDocument & { readonly sessions_on_primary: number | null }> {
+  async plan(request: SwitchoverRequest): Promise<PlanOfPrimary> {
     const { control, known, sessions } = this.#options.site;
     const [report, config] = await Promise.all([control.report(), control.config()]);
     const plan = planSwitchover(request, known(), { report, config });

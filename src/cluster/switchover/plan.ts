@@ -54,6 +54,11 @@ export interface PlanDocument {
   readonly warnings: readonly string[];
 }
 
+export interface PlanOfPrimary extends PlanDocument {
+  /** Connecting or connected, in all pools. Null: there is no primary. */
+  readonly sessions_on_primary: number | null;
+}
+
 /** From the request to the proof of the next primary: Patroni needs about 6 s, this leaves room. Milliseconds. */
 export const SWITCH_MS = 10_000;
 /** The hold ends this long before the first clients would time out: they connect again meanwhile. Milliseconds. */

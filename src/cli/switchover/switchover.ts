@@ -1,0 +1,164 @@
+// `pointsman switchover`: shows the plan, asks, starts the operation in the running Pointsman and follows it to its
+// end. Ctrl-C cancels the operation, and the command waits for its end.
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { busyDocument, operationDocument, planDocument } from '../../cluster/switchover/schemas.ts';
+import { parseDuration } from '../../config/schema/duration.ts';
+import { EXIT } from '../io.ts';
+import type { CliIo } from '../io.ts';
+import { request, tryRequest } from '../request.ts';
+import { findRunning, tokenFor } from '../running.ts';
+import type { Running, RunningOptions } from '../running.ts';
+import { paintFor } from '../terminal/colour.ts';
+import { confirm } from '../terminal/confirm.ts';
+import { widthFor } from '../terminal/table.ts';
+import { clusterText, endText, phaseText, planText } from './text.ts';
+import type { Look, Operation, Plan } from './text.ts';
+
+export interface SwitchoverOptions extends RunningOptions {
+  readonly to?: string | undefined;
+  readonly transactionTimeout: string;
+  readonly yes?: boolean | undefined;
+  readonly dryRun?: boolean | undefined;
+  readonly json?: boolean | undefined;
+}
+
+interface Asked {
+  readonly to?: string;
+  readonly transaction_timeout_ms: number;
+}
+
+const POLL_MS = 150;
+/** The plan reads the cluster. */
+const PLAN_MS = 20_000;
+/** Without an answer for this long, the Pointsman is gone. Milliseconds. */
+const GONE_MS = 3_000;
+
+export async function switchover(options: SwitchoverOptions, io: CliIo): Promise<number> {
+  const duration = parseDuration(options.transactionTimeout);
+  if (duration.kind === 'invalid') return failed(io, `--transaction-timeout: ${duration.message}`, EXIT.usage);
+  const running = findRunning(options, io);
+  if (typeof running === 'number') return running;
+  const asked: Asked = {
+    ...(options.to === undefined ? {} : { to: options.to }),
+    transaction_timeout_ms: duration.ms,
+  };
+  const plan = await readPlan(running, asked, io);
+  if (plan === undefined) return EXIT.failure;
+  const look: Look = { paint: paintFor(io), width: widthFor(io) };
+  if (options.json !== true) io.stdout(planText(plan, look));
+  else if (options.dryRun === true) io.stdout(`${JSON.stringify(plan, null, 2)}\n`);
+  for (const warning of plan.warnings) io.stderr(`pointsman: warning: ${warning}\n`);
+  for (const problem of plan.problems) io.stderr(`pointsman: ${problem}\n`);
+  if (plan.problems.length > 0) return EXIT.failure;
+  if (options.dryRun === true) return EXIT.ok;
+  const token = await tokenFor(running, io);
+  if (token === undefined) return EXIT.usage;
+  const question = `Switch over from ${plan.from ?? ''}${plan.to === null ? '' : ` to ${plan.to}`}?`;
+  const confirmed = await confirm({ question, yes: options.yes }, io);
+  if (confirmed !== 'confirmed') return confirmed;
+  const started = await start(running, token, asked, io);
+  if (started === undefined) return EXIT.failure;
+  if (options.json !== true) io.stdout('\n');
+  const ended = await follow(started, { running, token, isQuiet: options.json === true, io });
+  if (ended === undefined) return EXIT.failure;
+  if (options.json === true) io.stdout(`${JSON.stringify(ended, null, 2)}\n`);
+  else {
+    io.stdout(endText(ended, look.paint));
+    if (ended.outcome !== 'done') io.stdout(clusterText(ended, look));
+  }
+  return ended.outcome === 'done' ? EXIT.ok : EXIT.failure;
+}
+
+async function readPlan(running: Running, { to, ...more }: Asked, io: CliIo): Promise<Plan | undefined> {
+  const query = new URLSearchParams({ transaction_timeout_ms: String(more.transaction_timeout_ms) });
+  if (to !== undefined) query.set('to', to);
+  const answer = await request(
+    running,
+    { method: 'GET', path: `/switchover?${query.toString()}`, deadlineMs: PLAN_MS },
+    io,
+  );
+  return answer === undefined ? undefined : understood(planDocument, answer, 200, io);
+}
+
+async function start(running: Running, token: string, body: Asked, io: CliIo): Promise<Operation | undefined> {
+  const answer = await request(running, { method: 'POST', path: '/switchover', token, body }, io);
+  return answer === undefined ? undefined : understood(operationDocument, answer, 202, io);
+}
+
+interface Following {
+  readonly running: Running;
+  readonly token: string;
+  readonly isQuiet: boolean;
+  readonly io: CliIo;
+}
+
+/** Prints each phase when it ends. Undefined: the Pointsman went away. */
+async function follow(first: Operation, { running, token, isQuiet, io }: Following): Promise<Operation | undefined> {
+  const path = `/operations/${first.id}`;
+  let interrupts = 0;
+  const ignore = io.onInterrupt?.(() => {
+    interrupts += 1;
+    if (interrupts > 1) return;
+    io.stderr('pointsman: cancelling: all clients are released\n');
+    void tryRequest(running, { method: 'POST', path: `${path}/cancel`, token });
+  });
+  try {
+    let known = first;
+    let shown = 0;
+    let answeredAt = Date.now();
+    for (;;) {
+      for (const phase of known.phases.slice(shown)) {
+        if (phase.duration_ms === null) break;
+        shown += 1;
+        if (!isQuiet) io.stdout(phaseText(phase, known));
+      }
+      if (known.state === 'ended') return known;
+      if (interrupts > 1) return gone(first, 'stopped by a second signal, before the operation had ended', io);
+      await delay(POLL_MS);
+      const answer = await tryRequest(running, { method: 'GET', path });
+      const read = answer.kind === 'answer' ? operationDocument.safeParse(answer.body) : undefined;
+      if (read?.success === true) {
+        known = read.data;
+        answeredAt = Date.now();
+      } else if (Date.now() - answeredAt > GONE_MS || answer.kind === 'answer') {
+        const why = answer.kind === 'failed' ? answer.why : `the Pointsman does not know operation ${first.id}`;
+        return gone(first, `the switchover cannot be followed any more: ${why}`, io);
+      }
+    }
+  } finally {
+    ignore?.();
+  }
+}
+
+function gone({ id }: Operation, why: string, io: CliIo): undefined {
+  io.stderr(
+    `pointsman: ${why}\n` +
+      `The cluster may have switched over. Look with \`pointsman cluster list\` (the members), and with\n` +
+      `\`pointsman status\` (this Pointsman); a Pointsman that still runs has it as GET /operations/${id}.\n`,
+  );
+}
+
+const failure = z.object({ error: z.string(), problems: z.array(z.string()).default([]) });
+
+/** Undefined: the reason is on stderr. */
+function understood<Schema extends z.ZodType>(
+  schema: Schema,
+  { status, body }: { readonly status: number; readonly body: unknown },
+  wanted: number,
+  io: CliIo,
+): z.output<Schema> | undefined {
+  const read = status === wanted ? schema.safeParse(body) : undefined;
+  if (read?.success === true) return read.data;
+  const refused = failure.safeParse(body).data;
+  failed(io, refused?.error ?? `unexpected answer with HTTP status ${status}`, EXIT.failure);
+  for (const problem of refused?.problems ?? []) io.stderr(`${problem}\n`);
+  const { operation } = busyDocument.safeParse(body).data ?? {};
+  if (operation !== undefined) io.stderr(`It began at ${operation.started_at}: GET /operations/${operation.id}\n`);
+  return undefined;
+}
+
+function failed(io: CliIo, why: string, code: number): number {
+  io.stderr(`pointsman: ${why}\n`);
+  return code;
+}

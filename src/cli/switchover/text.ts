@@ -1,0 +1,96 @@
+// The switchover in words: the plan, a line for each phase, and the end.
+import type { z } from 'zod';
+import type { operationDocument, planDocument } from '../../cluster/switchover/schemas.ts';
+import { durationText } from '../../core/describe.ts';
+import { sizeText } from '../../model/check.ts';
+import type { Paint } from '../terminal/colour.ts';
+import { tableText } from '../terminal/table.ts';
+
+export type Plan = z.output<typeof planDocument>;
+export type Operation = z.output<typeof operationDocument>;
+
+export interface Look {
+  readonly paint: Paint;
+  readonly width: number;
+}
+
+const COLUMNS = [
+  { title: 'CANDIDATE' },
+  { title: 'ROLE', optional: 2 },
+  { title: 'STATE' },
+  { title: 'LAG', align: 'right' },
+  { title: 'ELIGIBLE', wraps: true },
+] as const;
+
+export function planText(plan: Plan, { paint, width }: Look): string {
+  const { from, to, candidates, sessions_on_primary: sessions } = plan;
+  const rows = candidates.map(({ name, role, state, lag_bytes: lag, eligible, why }) => [
+    name,
+    role,
+    state ?? 'unknown',
+    lag === null ? 'unknown' : sizeText(lag),
+    eligible ? paint('good', 'yes') : paint('warn', `no: ${why ?? ''}`),
+  ]);
+  const transactions = durationText(plan.transaction_timeout_ms);
+  return [
+    `Switchover from ${from ?? 'no primary'} to ${to ?? 'the member that the cluster chooses'}\n\n`,
+    candidates.length === 0 ? '' : `${tableText(COLUMNS, rows, width)}\n`,
+    from === null || sessions === null
+      ? ''
+      : `${countOf(sessions, 'session')} on ${from} will end: between two transactions, or after ${transactions}.\n`,
+    `New clients of the primary will wait, for ${durationText(plan.longest_hold_ms)} at most.\n`,
+  ].join('');
+}
+
+/** Null: the phase runs. */
+export function phaseText({ phase, duration_ms: ms }: Operation['phases'][number], operation: Operation): string {
+  const { held, ended, cut } = operation.sessions;
+  const fact =
+    phase === 'drain'
+      ? `  ${countOf(ended, 'session')} ended, ${cut} cut`
+      : phase === 'release'
+        ? `  ${countOf(held, 'client')} held`
+        : '';
+  return `${phase.padEnd(8)} ${durationText(ms ?? 0).padStart(8)}${fact}\n`;
+}
+
+/** One line about the whole. */
+export function endText({ outcome, why, sessions, ...operation }: Operation, paint: Paint): string {
+  const { held, longest_wait_ms: longest, not_served: refused, ended, cut, lost } = sessions;
+  const gap = operation.without_primary_ms;
+  const facts = [
+    `${countOf(held, 'client')} held${held === 0 ? '' : ` (the longest for ${durationText(longest)})`}`,
+    ...(refused === 0 ? [] : [`${refused} of them not served`]),
+    `${countOf(ended, 'session')} ended`,
+    `${cut} cut`,
+    ...(lost === 0 ? [] : [`${lost} lost`]),
+    ...(gap === null ? [] : [`no primary for ${durationText(gap)}`]),
+  ];
+  const style = outcome === 'done' ? 'good' : 'bad';
+  return `${paint(style, outcome ?? 'ended')}: ${why ?? ''}; ${facts.join(', ')}\n`;
+}
+
+/** The state of the cluster, for an operation that did not succeed. */
+export function clusterText({ primary, cluster }: Operation, { width }: Look): string {
+  const serving = primary === null ? 'No primary takes clients now.' : `${primary} takes clients of the primary now.`;
+  if (cluster === null) return `${serving} The cluster could not be read: look with \`pointsman status\`.\n`;
+  const columns = [
+    { title: 'MEMBER' },
+    { title: 'ROLE' },
+    { title: 'STATE' },
+    { title: 'TL', align: 'right' },
+    { title: 'LAG', align: 'right' },
+  ] as const;
+  const rows = cluster.members.map(({ name, role, state, timeline, lag_bytes: lag }) => [
+    name,
+    role,
+    state ?? 'unknown',
+    String(timeline ?? ''),
+    lag === null ? '' : sizeText(lag),
+  ]);
+  return `${serving}\n\n${tableText(columns, rows, width)}`;
+}
+
+function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,269 @@
+// `pointsman switchover` against an admin server on a real socket: the plan, the question, each phase as it ends, the
+// end, Ctrl-C, and a Pointsman that goes away.
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createAdmin } from '../../../src/admin/server.ts';
+import type { Cancelling, Starting } from '../../../src/cluster/long-operations.ts';
+import type { OperationDocument, Phase } from '../../../src/cluster/switchover/document.ts';
+import type { PlanOfPrimary, SwitchoverRequest } from '../../../src/cluster/switchover/plan.ts';
+import type { CliIo } from '../../../src/cli/io.ts';
+import { runCli } from '../../../src/cli/program.ts';
+import { adminOptions } from '../../support/fakes/admin-options.ts';
+import { cliParts } from '../../support/fakes/cli-parts.ts';
+import { aReport, STREAMING } from '../../support/labs/switchover-lab.ts';
+import { until } from '../../support/waiting/until.ts';
+
+const TOKEN = '0123456789abcdef-operator';
+
+const candidate = { role: 'replica', ...STREAMING, why: null };
+const PLAN: PlanOfPrimary = {
+  from: 'pg-1',
+  to: null,
+  candidates: [
+    { name: 'pg-2', ...candidate, eligible: true },
+    { name: 'pg-3', ...candidate, lag_bytes: null, eligible: false, why: 'its lag is unknown' },
+  ],
+  transaction_timeout_ms: 10_000,
+  longest_hold_ms: 28_000,
+  problems: [],
+  warnings: [],
+  sessions_on_primary: 100,
+};
+
+function anOperation(phases: readonly Phase[], changes: Partial<OperationDocument> = {}): OperationDocument {
+  const hasEnded = changes.outcome !== undefined;
+  return {
+    id: 'k3x9',
+    kind: 'switchover',
+    state: hasEnded ? 'ended' : 'running',
+    outcome: null,
+    why: null,
+    started_at: '2026-01-01T00:00:00.000Z',
+    duration_ms: 4000,
+    phase: phases.at(-1) ?? 'check',
+    phases: phases.map((phase, index) => ({
+      phase,
+      started_at: '2026-01-01T00:00:00.000Z',
+      duration_ms: hasEnded || index < phases.length - 1 ? 10 * (index + 1) : null,
+    })),
+    from: 'pg-1',
+    to: null,
+    transaction_timeout_ms: 10_000,
+    sessions: {
+      at_start: 100,
+      held: 12,
+      waiting: 0,
+      longest_wait_ms: 5800,
+      not_served: 0,
+      ended: 99,
+      cut: 1,
+      lost: 0,
+    },
+    held_ms: 6000,
+    switch_ms: 5000,
+    without_primary_ms: 2500,
+    primary: 'pg-2',
+    cluster: aReport({ leader: 'pg-2' }),
+    ...changes,
+  };
+}
+
+const DONE = anOperation(['check', 'hold', 'drain', 'switch', 'confirm', 'release'], {
+  outcome: 'done',
+  why: 'pg-2 is the primary',
+});
+
+let plan: PlanOfPrimary;
+let starting: Starting;
+let operation: OperationDocument | undefined;
+let requests: SwitchoverRequest[];
+let cancelled: string[];
+let admin: ReturnType<typeof createAdmin>;
+let address = '';
+
+beforeEach(async () => {
+  plan = PLAN;
+  operation = DONE;
+  starting = { kind: 'started', operation: anOperation(['check']) };
+  [requests, cancelled] = [[], []];
+  const cancel = (id: string): Cancelling => {
+    cancelled.push(id);
+    operation = anOperation(['check', 'hold', 'release'], { outcome: 'cancelled', why: 'cancelled by the operator' });
+    return { kind: 'cancelled', operation };
+  };
+  const switchovers = {
+    plan: (request: SwitchoverRequest) => (requests.push(request), Promise.resolve(plan)),
+    start: (request: SwitchoverRequest) => (requests.push(request), Promise.resolve(starting)),
+    list: () => [],
+    find: () => operation,
+    cancel,
+  };
+  admin = createAdmin(adminOptions({ switchovers, token: () => Promise.resolve({ kind: 'token', value: TOKEN }) }));
+  const listening = await admin.listen();
+  if (listening.kind === 'failed') throw new Error(listening.detail);
+  address = `127.0.0.1:${listening.address.port}`;
+});
+afterEach(() => admin.close());
+
+interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+function cli(argv: readonly string[], more: Partial<CliIo> = {}, watch?: (out: string) => void): Promise<Ran> {
+  let [out, err] = ['', ''];
+  const io: CliIo = {
+    env: { POINTSMAN_ADMIN_TOKEN: TOKEN },
+    stdout(text) {
+      out += text;
+      watch?.(out);
+    },
+    stderr: (text) => void (err += text),
+    ...more,
+  };
+  return runCli(['switchover', ...argv, '--admin', address], io, cliParts()).then((code) => ({ code, out, err }));
+}
+
+test('the plan, each phase with its duration, and one line at the end', async () => {
+  const { code, out, err } = await cli(['--yes']);
+  expect([code, err]).toEqual([0, '']);
+  expect(out).toBe(
+    [
+      'Switchover from pg-1 to the member that the cluster chooses',
+      '',
+      'CANDIDATE  ROLE     STATE          LAG  ELIGIBLE',
+      'pg-2       replica  streaming      0 B  yes',
+      'pg-3       replica  streaming  unknown  no: its lag is unknown',
+      '',
+      '100 sessions on pg-1 will end: between two transactions, or after 10 s.',
+      'New clients of the primary will wait, for 28 s at most.',
+      '',
+      'check       10 ms',
+      'hold        20 ms',
+      'drain       30 ms  99 sessions ended, 1 cut',
+      'switch      40 ms',
+      'confirm     50 ms',
+      'release     60 ms  12 clients held',
+      'done: pg-2 is the primary; 12 clients held (the longest for 5.8 s), 99 sessions ended, 1 cut, ' +
+        'no primary for 2.5 s',
+      '',
+    ].join('\n'),
+  );
+});
+
+test('the options reach the operation', async () => {
+  await cli(['--yes', '--to', 'pg-2', '--transaction-timeout', '2500ms']);
+  const asked = { to: 'pg-2', transactionMs: 2500 };
+  expect(requests).toEqual([asked, asked]);
+});
+
+describe('before the operation', () => {
+  test('--dry-run shows the plan, also as JSON, and needs no token', async () => {
+    const { code, out } = await cli(['--dry-run'], { env: {} });
+    expect([code, out.includes('Switchover from pg-1')]).toEqual([0, true]);
+    const { out: json } = await cli(['--dry-run', '--json'], { env: {} });
+    expect(JSON.parse(json)).toEqual(PLAN);
+    expect(requests.length).toBe(2);
+  });
+
+  test('each problem is told, and nothing begins', async () => {
+    plan = { ...PLAN, problems: ['one thing', 'another thing'] };
+    const { code, err } = await cli(['--yes']);
+    expect([code, err]).toEqual([1, 'pointsman: one thing\npointsman: another thing\n']);
+    expect(requests.length).toBe(1);
+  });
+
+  test('it asks on a terminal, and takes no for an answer', async () => {
+    const questions: string[] = [];
+    const readLine = (question: string) => (questions.push(question), Promise.resolve('n'));
+    expect(await cli([], { readLine })).toMatchObject({ code: 1 });
+    expect(questions).toEqual(['Switch over from pg-1? [y/N] ']);
+    expect(requests.length).toBe(1);
+  });
+
+  test('without a terminal it needs --yes; a wrong duration and a missing token are wrong usage', async () => {
+    expect(await cli([])).toMatchObject({ code: 2, err: expect.stringContaining('use --yes') });
+    const wrong = await cli(['--transaction-timeout', '10']);
+    expect([wrong.code, wrong.err]).toEqual([
+      2,
+      'pointsman: --transaction-timeout: 10 has no unit: write 10s or 10ms\n',
+    ]);
+    expect(await cli(['--yes'], { env: {} })).toMatchObject({ code: 2, err: expect.stringContaining('admin token') });
+  });
+
+  test('another operation runs', async () => {
+    starting = { kind: 'busy', operation: anOperation(['check', 'hold', 'drain']) };
+    const { code, err } = await cli(['--yes']);
+    expect(code).toBe(1);
+    expect(err).toBe(
+      'pointsman: another operation runs: switchover k3x9, phase drain\n' +
+        'It began at 2026-01-01T00:00:00.000Z: GET /operations/k3x9\n',
+    );
+  });
+});
+
+test('--json prints the final document alone', async () => {
+  const { code, out } = await cli(['--yes', '--json']);
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toEqual(DONE);
+});
+
+test('a failure shows the state of the cluster', async () => {
+  operation = anOperation(['check', 'release'], { outcome: 'failed', why: 'no', primary: 'pg-1', cluster: aReport() });
+  const { code, out } = await cli(['--yes']);
+  expect(code).toBe(1);
+  expect(out).toContain('failed: no; 12 clients held');
+  expect(out).toContain(
+    'pg-1 takes clients of the primary now.\n\nMEMBER  ROLE     STATE      TL  LAG\npg-1    leader',
+  );
+  operation = anOperation(['check', 'release'], { outcome: 'failed', why: 'no', primary: null, cluster: null });
+  const unread = await cli(['--yes']);
+  expect(unread.out).toContain('No primary takes clients now. The cluster could not be read');
+});
+
+describe('Ctrl-C', () => {
+  let interrupt: () => void;
+  const onInterrupt = (listener: () => void) => ((interrupt = listener), () => {});
+
+  test('cancels the operation, and the end is shown', async () => {
+    operation = anOperation(['check', 'hold']);
+    const { code, out, err } = await cli(['--yes'], { onInterrupt }, (text) => {
+      if (text.includes('check  ') && cancelled.length === 0) interrupt();
+    });
+    expect(code).toBe(1);
+    expect(cancelled).toEqual(['k3x9']);
+    expect(err).toBe('pointsman: cancelling: all clients are released\n');
+    expect(out).toContain('cancelled: cancelled by the operator');
+  });
+
+  test('twice does not wait for the end', async () => {
+    operation = anOperation(['check', 'hold']);
+    const running = cli(['--yes'], { onInterrupt });
+    await until('the start', () => requests.length === 2);
+    const still = anOperation(['check', 'hold']);
+    await until('the listener', () => {
+      interrupt();
+      operation = still;
+      return cancelled.length > 0;
+    });
+    interrupt();
+    operation = still;
+    expect(await running).toMatchObject({ code: 1, err: expect.stringContaining('stopped by a second signal') });
+  });
+});
+
+test('a Pointsman that does not know the operation any more', async () => {
+  operation = undefined;
+  const { code, err } = await cli(['--yes']);
+  expect(code).toBe(1);
+  expect(err).toContain('the switchover cannot be followed any more: the Pointsman does not know operation k3x9');
+  expect(err).toContain('pointsman status');
+});
+
+test('a Pointsman that goes away', async () => {
+  operation = anOperation(['check', 'hold']);
+  const running = cli(['--yes'], {}, (out) => {
+    if (out.includes('check  ')) void admin.close();
+  });
+  expect(await running).toMatchObject({ code: 1, err: expect.stringContaining('The cluster may have switched over') });
+});
