@@ -29,6 +29,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
 ]);
 
 const DRAIN = 'pointsman drain MEMBER keeps sessions away from a member';
+const KILL = 'pointsman kill SESSION ends one session; SHOW SESSIONS has the ids';
 const COMMANDS: ReadonlyMap<string, string> = new Map([
   ['RELOAD', 'pointsman reload reads the configuration again'],
   ['PAUSE', `${DRAIN}; pointsman resume MEMBER ends it`],
@@ -38,8 +39,8 @@ const COMMANDS: ReadonlyMap<string, string> = new Map([
   ['WAIT_CLOSE', DRAIN],
   ['RESUME', 'pointsman resume MEMBER ends a drain'],
   ['ENABLE', 'pointsman resume MEMBER ends a drain'],
-  ['KILL', DRAIN],
-  ['KILL_CLIENT', DRAIN],
+  ['KILL', KILL],
+  ['KILL_CLIENT', KILL],
   ['SHUTDOWN', 'SIGTERM ends the process after a drain (systemctl stop pointsman)'],
 ]);
 

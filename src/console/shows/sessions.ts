@@ -106,7 +106,9 @@ export function showServers(document: SessionsDocument, { members }: StatusDocum
 function noticeOf(document: SessionsDocument): Pick<Table, 'notice'> {
   const { total, left_out: leftOut, silent_workers: silent } = document;
   const parts = [
-    ...(leftOut === 0 ? [] : [`${leftOut} of ${total} sessions are left out, the newest ones`]),
+    ...(leftOut === 0
+      ? []
+      : [`${leftOut} of ${total} sessions are left out, the newest ones: pointsman sessions has filters`]),
     ...(silent.length === 0 ? [] : [`workers that do not answer, with sessions of their own: ${silent.join(', ')}`]),
   ];
   return parts.length === 0 ? {} : { notice: parts.join('; ') };

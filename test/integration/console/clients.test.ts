@@ -1,5 +1,9 @@
 // The console as real clients see it: psql, node-postgres, both psycopgs, and beside a real PgBouncer.
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import type { FieldDef, QueryArrayResult } from 'pg';
@@ -80,7 +84,20 @@ describe('node-postgres', () => {
     } finally {
       await client.end();
     }
-    expect(notices).toEqual(Array.from({ length: 2 }, () => '7 of 9 sessions are left out, the newest ones'));
+    expect(notices).toEqual(Array.from({ length: 2 }, () => expect.stringContaining('7 of 9 sessions are left out')));
+  });
+
+  test('a source that fails is an error of that statement alone', async () => {
+    const sources = aConsoleSources({ status: () => Promise.reject(new Error('no status now')) });
+    const client = await connected(await startConsole({ sources }));
+    try {
+      await expect(client.query('show pools')).rejects.toMatchObject({ code: 'XX000', message: 'no status now' });
+      const prepared = client.query({ name: 'p', text: 'show pools' });
+      await expect(prepared).rejects.toMatchObject({ code: 'XX000' });
+      expect((await client.query('show version')).rows).toHaveLength(1);
+    } finally {
+      await client.end();
+    }
   });
 
   test('without a token nobody reads who the clients are', async () => {
@@ -175,6 +192,43 @@ function itUnlessPython(module: string, how: string): void {
 function shapeOf(fields: readonly FieldDef[]): readonly string[] {
   return fields.map(({ name, dataTypeID }) => `${name} ${dataTypeID}`);
 }
+
+const JDBC = '/usr/share/java/postgresql.jar';
+const JAVA = `import java.sql.*;
+public class Ask {
+  public static void main(String[] args) throws Exception {
+    for (String mode : new String[] {"extended", "simple"}) {
+      try (Connection c = DriverManager.getConnection(args[0] + "&preferQueryMode=" + mode)) {
+        c.setAutoCommit(false);
+        for (int i = 0; i < 7; i++) {
+          ResultSet rows = c.prepareStatement("SHOW POOLS").executeQuery();
+          rows.next();
+          System.out.print(rows.getString("database") + rows.getInt("cl_active") + " ");
+        }
+        c.commit();
+      }
+    }
+  }
+}
+`;
+
+itUnless(
+  existsSync(JDBC) ? undefined : 'pgjdbc: apt-get install libpostgresql-jdbc-java',
+  'pgjdbc',
+  async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'pointsman-test-'));
+    try {
+      await writeFile(join(directory, 'Ask.java'), JAVA);
+      const { port } = await startConsole();
+      const url = `jdbc:postgresql://127.0.0.1:${port}/pointsman?user=x&password=${TOKEN}`;
+      const { stdout } = await execute('java', ['-cp', JDBC, join(directory, 'Ask.java'), url]);
+      expect(stdout).toBe('write4 '.repeat(14));
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  },
+  60_000,
+);
 
 describe('beside PgBouncer', () => {
   for (const name of [

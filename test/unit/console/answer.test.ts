@@ -1,4 +1,5 @@
 // The answer to each statement.
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { answerTo } from '../../../src/console/answer.ts';
 import type { Answer } from '../../../src/console/answer.ts';
@@ -6,6 +7,8 @@ import { parametersOf } from '../../../src/console/parameters.ts';
 import { SHOWS } from '../../../src/console/shows/shows.ts';
 import { statementsOf } from '../../../src/console/statements.ts';
 import { aConsoleSources } from '../../support/values/console.ts';
+
+const PAGE = readFileSync(new URL('../../../deploy/console.md', import.meta.url), 'utf8');
 
 function answer(query: string, hasToken = true): Answer {
   const [statement] = statementsOf(query);
@@ -77,8 +80,8 @@ describe('the console only reads', () => {
     ['WAIT_CLOSE', 'pointsman drain'],
     ['RESUME', 'pointsman resume'],
     ['ENABLE write', 'pointsman resume'],
-    ['KILL write', 'pointsman'],
-    ['KILL_CLIENT 1', 'pointsman'],
+    ['KILL write', 'pointsman kill'],
+    ['KILL_CLIENT 1', 'pointsman kill'],
     ['SHUTDOWN', 'SIGTERM'],
     ["SET pool_mode = 'x'", 'pointsman reload'],
   ])('%s: the hint names %s', (query, hint) => {
@@ -86,6 +89,9 @@ describe('the console only reads', () => {
     expect(sqlState).toBe('25006');
     expect(message).toContain('only reads');
     expect(said).toContain(hint);
+    // The page is held to commands that exist (unit/documents.test.ts).
+    const commands = said?.match(/pointsman [a-z]+/g) ?? [];
+    for (const command of commands) expect(PAGE).toContain(`\`${command}`);
   });
 
   test.each([
