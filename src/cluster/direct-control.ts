@@ -17,10 +17,11 @@ import type {
   PlannedRequest,
   Reading,
 } from './control.ts';
-import { resultOf } from './operation-words.ts';
+import { notSent, resultOf } from './operation-words.ts';
+import type { Unreached } from './operation-words.ts';
 import { wrongOrder } from './restart-order.ts';
 import { clusterTargets, targetsOf } from './targets.ts';
-import type { FoundCluster, Target, Targets } from './targets.ts';
+import type { FoundCluster, Targets } from './targets.ts';
 import { whyInvalid } from './valid-operation.ts';
 
 export interface DirectControlOptions {
@@ -83,13 +84,17 @@ export class DirectControl implements ClusterControl {
   readonly perform = async (operation: ClusterOperation): Promise<OperationResult> => {
     const found = await this.#targetsOf(operation);
     if (found.kind === 'none') return { kind: 'refused', text: found.why };
-    const [first, ...others] = found.targets;
-    let { result, isOver } = await this.#send(first, operation);
-    for (const target of others) {
-      if (isOver) break;
-      ({ result, isOver } = await this.#send(target, operation));
+    const { write, hasCredentials } = this.#options;
+    const unreached: Unreached[] = [];
+    for (const { api, name } of found.targets) {
+      const answer = await write(api, requestOf(operation));
+      // Another API is asked only while it is certain that none has the request.
+      if (answer.kind === 'answered' || answer.isSent) {
+        return resultOf({ operation, by: name, answer, hasCredentials });
+      }
+      unreached.push({ name, why: answer.why });
     }
-    return result;
+    return notSent(operation, unreached);
   };
 
   /** None where a rule forbids the operation. */
@@ -107,17 +112,6 @@ export class DirectControl implements ClusterControl {
 
   async #reportOf(found: Extract<FoundCluster, { kind: 'found' }>): Promise<ClusterReport> {
     return reportOf({ ...found, restarts: await this.#ownReports(found.members) });
-  }
-
-  /** `isOver`: this API has the request. Another one is asked only while it is certain that none has it. */
-  async #send(
-    { api, name }: Target,
-    operation: ClusterOperation,
-  ): Promise<{ readonly result: OperationResult; readonly isOver: boolean }> {
-    const { write, hasCredentials } = this.#options;
-    const answer = await write(api, requestOf(operation));
-    const isOver = answer.kind === 'answered' || answer.isSent;
-    return { result: resultOf({ operation, by: name, answer, hasCredentials }), isOver };
   }
 
   /** From the first API that has a usable answer. */

@@ -39,6 +39,7 @@ function at(time: string | undefined): string {
   return time === undefined ? '' : ` at ${time}`;
 }
 
+/** `answer`: the API has the request. */
 interface Answered {
   readonly operation: ClusterOperation;
   /** The member that was asked: its name, or the URL of its API. */
@@ -51,7 +52,10 @@ const CHANGES_CONFIG: readonly ClusterOperation['kind'][] = ['patch_config', 're
 
 export function resultOf(answered: Answered): OperationResult {
   const { operation, by, answer } = answered;
-  if (answer.kind === 'no_answer') return noAnswer(operation, by, answer);
+  if (answer.kind === 'no_answer') {
+    const text = `${by} has the request for ${nounOf(operation)} and did not answer: ${answer.why}. ${LOOK_FIRST}.`;
+    return { kind: 'no_answer', text, may_have_happened: true };
+  }
   const { status, document } = answer;
   const isConfig = CHANGES_CONFIG.includes(operation.kind);
   if ((status === 200 || status === 202) && isConfig && document === undefined) {
@@ -72,8 +76,13 @@ export function resultOf(answered: Answered): OperationResult {
     };
   }
   const { kind, text } = refusal(answered, status);
-  return { kind, status, text: `${text}.${own(by, answer.reason)}`, reason: answer.reason };
+  const end = UNDECIDED.test(answer.reason) ? `. ${LOOK_FIRST}.` : '';
+  return { kind, status, text: `${text}.${own(by, answer.reason)}${end}`, reason: answer.reason };
 }
+
+/** Patroni's word when it stops waiting for the end of a switchover (P: api.py, poll_failover_result). */
+const UNDECIDED = /\bstatus unknown\b/i;
+const LOOK_FIRST = 'It may be under way: look at the cluster before you send it again';
 
 /** The member copies the data after its answer. */
 function isStart({ kind }: ClusterOperation): boolean {
@@ -118,15 +127,15 @@ function own(by: string, reason: string): string {
   return reason === '' ? '' : ` ${by} answered: ${reason}`;
 }
 
-function noAnswer(
-  operation: ClusterOperation,
-  by: string,
-  { why, isSent }: Extract<WriteAnswer, { kind: 'no_answer' }>,
-): OperationResult {
-  const noun = nounOf(operation);
-  const text = isSent
-    ? `${by} did not answer: ${why}. It has the request for ${noun}, so that may be under way: look at the cluster \
-before you send it again.`
-    : `${by} could not be asked for ${noun}: ${why}. No request was sent.`;
-  return { kind: 'no_answer', text, may_have_happened: isSent };
+/** An API that could not be asked. */
+export interface Unreached {
+  readonly name: string;
+  /** One clause. */
+  readonly why: string;
+}
+
+export function notSent(operation: ClusterOperation, unreached: readonly Unreached[]): OperationResult {
+  const names = unreached.map(({ name, why }) => `${name} (${why})`).join(', ');
+  const text = `The request for ${nounOf(operation)} was not sent: no connection to ${names}.`;
+  return { kind: 'no_answer', text, may_have_happened: false };
 }

@@ -1,7 +1,7 @@
 // The sentence for each status of the management API.
 import { describe, expect, test } from 'vitest';
 import type { ClusterOperation } from '../../../src/cluster/control.ts';
-import { resultOf } from '../../../src/cluster/operation-words.ts';
+import { notSent, resultOf } from '../../../src/cluster/operation-words.ts';
 
 const SWITCHOVER: ClusterOperation = { kind: 'switchover', leader: 'pg-1', candidate: 'pg-2' };
 const NOUN = 'the switchover from pg-1 to pg-2';
@@ -41,32 +41,39 @@ test('without a reason of the member the sentence ends', () => {
   expect(answered(412).text).toBe(`Not possible now: ${NOUN} (status 412).`);
 });
 
+test('a switchover that Patroni stopped waiting for may be under way', () => {
+  const { text } = answered(503, 'Switchover status unknown');
+  expect(text).toMatch(/^Failed: .* Switchover status unknown\. It may be under way: look at the cluster/);
+});
+
 test('credentials that are configured were not accepted', () => {
   const answer = { kind: 'answered', status: 401, reason: '', document: undefined } as const;
   const { text } = resultOf({ operation: SWITCHOVER, by: 'pg-1', answer, hasCredentials: true });
   expect(text).toContain('did not accept the credentials of cluster.api.auth');
 });
 
-const noAnswer = (isSent: boolean) =>
-  resultOf({
-    operation: SWITCHOVER,
-    by: 'pg-1',
-    answer: { kind: 'no_answer', why: 'connection refused', isSent },
-    hasCredentials: false,
-  });
-
 describe('no answer', () => {
-  test('to a request that was not sent', () => {
-    expect(noAnswer(false)).toEqual({
+  test('to a request that may be under way', () => {
+    const answer = { kind: 'no_answer', why: 'no whole answer within 150000 ms', isSent: true } as const;
+    expect(resultOf({ operation: SWITCHOVER, by: 'pg-1', answer, hasCredentials: false })).toEqual({
       kind: 'no_answer',
-      text: `pg-1 could not be asked for ${NOUN}: connection refused. No request was sent.`,
-      may_have_happened: false,
+      text: `pg-1 has the request for ${NOUN} and did not answer: no whole answer within 150000 ms. It may be under \
+way: look at the cluster before you send it again.`,
+      may_have_happened: true,
     });
   });
 
-  test('to a request that may be under way', () => {
-    expect(noAnswer(true)).toMatchObject({ may_have_happened: true });
-    expect(noAnswer(true).text).toContain('may be under way: look at the cluster before you send it again');
+  test('because the request was not sent', () => {
+    const unreached = [
+      { name: 'pg-1', why: 'connection refused' },
+      { name: 'pg-2', why: 'no connection within 3000 ms' },
+    ];
+    expect(notSent(SWITCHOVER, unreached)).toEqual({
+      kind: 'no_answer',
+      text: `The request for ${NOUN} was not sent: no connection to pg-1 (connection refused), pg-2 (no connection \
+within 3000 ms).`,
+      may_have_happened: false,
+    });
   });
 });
 
