@@ -22,6 +22,8 @@ command -v prlimit >/dev/null && command -v unshare >/dev/null || missing+=(util
 command -v kubectl >/dev/null || missing+=(kubernetes-client)
 command -v helm >/dev/null || GO111MODULE=off GOPATH=/usr/share/gocode go list github.com/Masterminds/sprig github.com/ghodss/yaml \
   github.com/xeipuuv/gojsonschema >/dev/null 2>&1 || missing+=(golang-go golang-github-masterminds-sprig-dev golang-github-ghodss-yaml-dev golang-github-xeipuuv-gojsonschema-dev)
+# The shells that completion is tested in, beside bash.
+for shell in zsh fish; do command -v "$shell" >/dev/null || missing+=("$shell"); done
 command -v promtool >/dev/null || missing+=(prometheus)
 # The drivers of test/e2e/drivers, beside those of npm.
 for module in psycopg asyncpg; do /usr/bin/python3 -c "import $module" 2>/dev/null || missing+=("python3-$module"); done

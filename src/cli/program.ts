@@ -2,6 +2,7 @@
 // or configuration).
 import { Command, CommanderError, Option } from 'commander';
 import { LOG_FORMATS, LOG_LEVELS } from '../config/schema/log-options.ts';
+import { describeCompletion } from './completion/commands.ts';
 import { describeConfiguration } from './configuration-commands.ts';
 import type { ConfigOptions } from './configuration.ts';
 import type { ExplainOptions } from './explain.ts';
@@ -102,6 +103,7 @@ function describe(io: CliIo, { runApp, checkSeeds, sandbox, version }: CliParts,
   describeOperations(remote, io, end);
   describeSwitchover(remote, io, end);
   describeSandbox(program, io, sandbox, end);
+  describeCompletion(program, io, end);
   describeHelp(program, io, version);
   return program;
 }

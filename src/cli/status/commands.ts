@@ -40,10 +40,7 @@ export function describeStatus(
     .option('--event <names>', 'only these events, separated by commas')
     .addOption(new Option('--level <level>', 'only events of this level and above').choices(['info', 'warn', 'error']))
     .option('--json', 'print JSON; with --follow one document a line')
-    .addHelpText(
-      'after',
-      examples('pointsman events --limit 20', 'pointsman events --follow --pool write --level warn'),
-    )
+    .addHelpText('after', examples('pointsman events --limit 20', 'pointsman events --follow --pool write'))
     .action(async (options: EventsOptions) => end(await (await import('../events/events.ts')).events(options, io)));
   remote('wait', 'Wait until pools can serve, also for the start of Pointsman itself')
     .option('--pool <name>', 'this pool; may be repeated (default: every pool)', collected)

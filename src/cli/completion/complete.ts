@@ -1,0 +1,42 @@
+// One completion: the candidates as the scripts read them.
+import type { Command } from 'commander';
+import type { CliIo } from '../io.ts';
+import { tryRequest } from '../request.ts';
+import { findRunning } from '../running.ts';
+import { statusDocument } from '../status/document.ts';
+import type { Status } from '../status/document.ts';
+import { candidatesFor, joined } from './candidates.ts';
+
+/** Somebody waits at the prompt. */
+const DEADLINE_MS = 700;
+
+/** A candidate a line, with its description behind a tab; `:files` for a path. */
+export async function complete(program: Command, words: readonly string[], io: CliIo): Promise<string> {
+  const read = (): Promise<Status | undefined> => readQuietly(words, io);
+  const candidates = await candidatesFor(program, words, {
+    pools: async () => (await read())?.pools.map(({ name }) => name) ?? [],
+    members: async () => (await read())?.members.map(({ name }) => name) ?? [],
+  });
+  if (candidates === 'files') return ':files\n';
+  return candidates.map(({ value, description }) => `${value}\t${description}\n`).join('');
+}
+
+/** Of the Pointsman that the command would talk to. */
+async function readQuietly(words: readonly string[], io: CliIo): Promise<Status | undefined> {
+  const whole = joined(words);
+  const options = { config: valueOf(whole, ['-c', '--config']), admin: valueOf(whole, ['--admin']) };
+  const running = findRunning(options, { ...io, stderr: () => {} });
+  if (typeof running === 'number') return undefined;
+  const answer = await tryRequest(running, { method: 'GET', path: '/status', deadlineMs: DEADLINE_MS });
+  return answer.kind === 'failed' ? undefined : statusDocument.safeParse(answer.body).data;
+}
+
+function valueOf(words: readonly string[], flags: readonly string[]): string | undefined {
+  for (const flag of flags) {
+    const at = words.lastIndexOf(flag);
+    if (at !== -1) return words[at + 1];
+    const assigned = words.find((word) => word.startsWith(`${flag}=`));
+    if (assigned !== undefined) return assigned.slice(flag.length + 1);
+  }
+  return undefined;
+}
