@@ -103,6 +103,13 @@ function addServers(proxy: HaproxyProxy, line: number, { draft, at, apiPort }: S
     if (api.kind === 'api') draft.seed(api.url, `${at(server.line)} ${server.name}`);
     else draft.note(`server ${server.name} is not used as a seed: ${api.why}`, at(server.line));
   }
+  const other = proxy.servers.find(({ address }) => /:\d+$/.test(address) && !address.endsWith(':5432'));
+  if (other !== undefined) {
+    const text =
+      'the servers have another port than 5432: Pointsman connects to the port of PostgreSQL that each member ' +
+      'reports. For a pooler on the hosts of the members set cluster.members[].postgres';
+    draft.note(text, at(other.line));
+  }
   if (missing.length > 0) {
     draft.note(
       `the check has no port, so port ${apiPort} is assumed for the API (--api-port)`,

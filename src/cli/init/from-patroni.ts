@@ -21,7 +21,10 @@ export function fromPatroni({ text, name, apiPort }: PatroniSource): ReadSource 
   const yaml = readYaml(text);
   if (yaml.kind === 'invalid') {
     return unusable(
-      ...yaml.faults.map(({ at, message }) => `${[name, at?.line, at?.column].filter(Boolean).join(':')}: ${message}`),
+      ...yaml.faults.map(({ at, message }) => {
+        const place = [name, at?.line, at?.column].filter((part) => part !== undefined).join(':');
+        return `${place}: ${at === undefined ? 'it is no configuration of Patroni in YAML' : message}`;
+      }),
     );
   }
   const { tree } = yaml;

@@ -5,7 +5,7 @@ import type { CliIo } from '../io.ts';
 import type { CheckSeeds } from '../live-check.ts';
 import { showLive } from '../live-report.ts';
 import { completeDraft } from './complete-draft.ts';
-import type { Draft, DraftSetting } from './draft.ts';
+import type { Draft, DraftSetting, Note } from './draft.ts';
 import { readSources } from './read-sources.ts';
 import type { SourceKind } from './read-sources.ts';
 import { writeDraft } from './write-draft.ts';
@@ -47,14 +47,14 @@ export async function init(options: InitOptions, io: CliIo, checkSeeds: CheckSee
   const { draft } = read.result;
   const settings = [...draft.settings, ...authority(options.ca)];
   const head = heading(read.name, output);
+  // The configuration alone goes to standard output.
+  const report: CliIo = output === undefined ? { ...io, stdout: io.stderr } : io;
+  report.stdout(sourceText(read.name, draft));
   const completed = offline ? undefined : await completeDraft(settings, head, checkSeeds);
   const written = completed?.written ?? writeDraft(settings, head);
   if (written.kind === 'invalid') {
     return fail(EXIT.usage, `${read.name} gives no valid configuration:`, ...written.problems);
   }
-  // The configuration alone goes to standard output.
-  const report: CliIo = output === undefined ? { ...io, stdout: io.stderr } : io;
-  report.stdout(sourceText(read.name, draft));
   for (const problem of written.problems) io.stderr(`${problem}\n`);
   const live = completed?.report === undefined ? EXIT.ok : showLive(completed.report, report);
   const code = written.problems.length > 0 ? EXIT.failure : live;
@@ -94,14 +94,25 @@ function heading(name: string, output: string | undefined): string {
 
 /** The notes in the order of the source. */
 function sourceText(name: string, { notes }: Draft): string {
-  const lines = notes.map(({ place, text }) => `  ${place === undefined ? '' : `${place}: `}${text}\n`);
+  const lineOf = ({ place }: Note): number => Number(/:(\d+)$/.exec(place ?? '')?.[1] ?? 0);
+  const lines = notes
+    .toSorted((a, b) => lineOf(a) - lineOf(b))
+    .flatMap(({ place, text }) => hanging(`${place === undefined ? '' : `${place}: `}${text}`));
   return `from ${name}\n${lines.join('')}`;
 }
 
+/** Further lines begin two columns later than the first. */
+function hanging(text: string): readonly string[] {
+  return wrapped(text, '    ').map((line, i) => `${i === 0 ? line.slice(2) : line}\n`);
+}
+
 function lastWords(code: number, { next }: Draft, { output, offline = false }: InitOptions): string {
-  const file = output ?? 'FILE';
-  const result = code === EXIT.ok ? 'checked live' : 'the check failed';
-  const checked = offline && code === EXIT.ok ? 'not checked (--offline)' : result;
-  const written = output === undefined ? '' : `${output} is written, ${checked}. Run it: pointsman run -c ${file}\n`;
-  return `${next.map((line) => `${line}\n`).join('')}${written}`;
+  const lines = [...next];
+  if (output !== undefined && code !== EXIT.ok) {
+    lines.push(`${output} is written, the check failed. Check it again: pointsman check --live -c ${output}`);
+  } else if (output !== undefined) {
+    const checked = offline ? 'not checked (--offline)' : 'checked live';
+    lines.push(`${output} is written, ${checked}. Run it: pointsman run -c ${output}`);
+  }
+  return lines.map((line) => `${line}\n`).join('');
 }

@@ -96,7 +96,9 @@ function portOf(text: string, usual: number): string {
 function kindOf(text: string): 'haproxy' | 'patroni' | undefined {
   if (/^[ \t]*(?:global|defaults|listen[ \t]+\S+|frontend[ \t]+\S+|backend[ \t]+\S+)[ \t]*(?:#.*)?\r?$/m.test(text))
     return 'haproxy';
-  if (/^(?:scope|restapi|bootstrap|postgresql|etcd3?|consul|zookeeper|raft|kubernetes)[ \t]*:/m.test(text))
+  if (
+    /^(?:scope|restapi|bootstrap|postgresql|etcd3?|consul|zookeeper|raft|kubernetes)[ \t]*:(?:[ \t]|\r?$)/m.test(text)
+  )
     return 'patroni';
   return undefined;
 }

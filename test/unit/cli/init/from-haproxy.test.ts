@@ -165,6 +165,14 @@ test('the old form of a listener, and variables', () => {
   expect(problemsOf(text).join('\n')).toContain('h.cfg:3: the environment variable PG1 is not set here');
 });
 
+test('servers on another port may be poolers, which is said', () => {
+  const { notes } = convert(PRIMARY.replace('5432', '6432'));
+  expect(notes.join('\n')).toContain(
+    'h.cfg:4: the servers have another port than 5432: Pointsman connects to the port',
+  );
+  expect(convert(PRIMARY).notes.join('\n')).not.toContain('another port');
+});
+
 test('a check without a port: the port of the API is assumed', () => {
   const { yaml, notes } = convert(PRIMARY.replace(' port 8008', ''));
   expect(yaml).toContain('http://10.0.0.11:8008');

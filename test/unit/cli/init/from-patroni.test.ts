@@ -100,7 +100,7 @@ test.each([
   ['scope: a\n', 'patroni.yml: there is no section restapi'],
   ['restapi: {}\n', 'patroni.yml:1: restapi.connect_address: it is missing'],
   ['restapi: { connect_address: "a b:1" }\n', 'patroni.yml:1: restapi.connect_address: a b:1 is not host:port'],
-  ['- a\n- b\n', 'patroni.yml: expected a map'],
+  ['- a\n- b\n', 'patroni.yml: it is no configuration of Patroni in YAML'],
 ])('broken: %j', (text, problem) => {
   expect(problemsOf(text)).toContain(problem);
 });
