@@ -92,9 +92,12 @@ function heading(name: string, output: string | undefined): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
+function lineOf({ place }: Note): number {
+  return Number(/:(\d+)$/.exec(place ?? '')?.[1] ?? 0);
+}
+
 /** The notes in the order of the source. */
 function sourceText(name: string, { notes }: Draft): string {
-  const lineOf = ({ place }: Note): number => Number(/:(\d+)$/.exec(place ?? '')?.[1] ?? 0);
   const lines = notes
     .toSorted((a, b) => lineOf(a) - lineOf(b))
     .flatMap(({ place, text }) => hanging(`${place === undefined ? '' : `${place}: `}${text}`));
