@@ -13,8 +13,9 @@ interface Room {
   readonly isPure?: true;
 }
 
+const CLI_LIBRARIES = 'commander cli-table3 diff eventsource-parser yaml';
 /** Each belongs to the rooms that name it, and to `app`. */
-const LIBRARIES = ['undici', 'pino', 'pino-pretty', 'prom-client', 'yaml', 'commander', 'cli-table3', 'eventsource-parser'];
+const LIBRARIES = `undici pino pino-pretty prom-client ${CLI_LIBRARIES}`.split(' ');
 
 const ROOMS: Record<string, Room> = {
   model: { may: [], isPure: true },
@@ -33,7 +34,7 @@ const ROOMS: Record<string, Room> = {
   admin: { may: ['model', 'core', 'reports', 'cluster', 'config'], only: ['config', 'closest'] },
   console: { may: ['model', 'core', 'reports', 'wire', 'admin'] },
   systemd: { may: ['model', 'core', 'reports'] },
-  cli: { may: ['model', 'core', 'reports', 'config', 'telemetry', 'cluster'], libraries: ['commander', 'cli-table3', 'eventsource-parser'] },
+  cli: { may: 'model core reports config telemetry cluster'.split(' '), libraries: CLI_LIBRARIES.split(' ') },
   sandbox: { may: ['patroni'], libraries: LIBRARIES },
 };
 

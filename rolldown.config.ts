@@ -52,7 +52,7 @@ export default defineConfig({
   },
   platform: 'node',
   // Optional, or too much of what nobody but the sandbox needs.
-  external: ['pg', 'undici', 'cli-table3', 'eventsource-parser'],
+  external: ['pg', 'undici', 'cli-table3', 'diff', 'eventsource-parser'],
   plugins: [libraries, types],
   output: {
     dir: 'dist',

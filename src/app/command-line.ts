@@ -1,5 +1,7 @@
 // The command line: gives the commands what they need of the process and of the other rooms.
+import { setTimeout } from 'node:timers/promises';
 import { checkSeeds } from './check-seeds.ts';
+import { createClusterAccess } from './cluster-access.ts';
 import type { CliIo, SandboxParts } from '../cli/io.ts';
 import type { Clock } from '../model/instant.ts';
 import { runCli } from '../cli/program.ts';
@@ -24,6 +26,11 @@ export async function commandLine(process: NodeJS.Process): Promise<never> {
     runApp: createRunApp(process, clock),
     checkSeeds: (config) => checkSeeds(config, clock),
     sandbox: sandboxParts(process, clock),
+    cluster: {
+      openCluster: (cluster) => createClusterAccess(cluster, { clock, tell: () => {}, onHint: () => {} }).control(),
+      now: () => new Date(),
+      sleep: async (ms) => setTimeout(ms),
+    },
     version,
   };
   const code = await runCli(process.argv.slice(2), io, parts);

@@ -2,6 +2,8 @@
 // or configuration).
 import { Command, CommanderError, Option } from 'commander';
 import { LOG_FORMATS, LOG_LEVELS } from '../config/schema/log-options.ts';
+import { describeCluster } from './cluster/commands.ts';
+import type { ClusterParts } from './cluster/context.ts';
 import { describeCompletion } from './completion/commands.ts';
 import { describeConfiguration } from './configuration-commands.ts';
 import type { ConfigOptions } from './configuration.ts';
@@ -27,6 +29,7 @@ Examples:
   pointsman sessions --pool write
   pointsman drain pg-2 --wait
   pointsman accept timeline
+  pointsman cluster list --seed http://10.0.0.11:8008
   pointsman sandbox
 
 The configuration comes from -c FILE, else from the file in POINTSMAN_CONFIG, else from the environment alone.
@@ -37,6 +40,7 @@ export interface CliParts {
   readonly runApp: RunApp;
   readonly checkSeeds: CheckSeeds;
   readonly sandbox: SandboxParts;
+  readonly cluster: ClusterParts;
   /** The program's version, without a leading v. */
   readonly version: string;
 }
@@ -57,7 +61,8 @@ export async function runCli(argv: readonly string[], io: CliIo, parts: CliParts
   }
 }
 
-function describe(io: CliIo, { runApp, checkSeeds, sandbox, version }: CliParts, end: (code: number) => void): Command {
+function describe(io: CliIo, parts: CliParts, end: (code: number) => void): Command {
+  const { runApp, checkSeeds, sandbox, version } = parts;
   const program = new Command('pointsman')
     .description(
       'A TCP proxy for PostgreSQL clusters run by Patroni: it routes writes to the primary and reads to replicas.',
@@ -102,6 +107,7 @@ function describe(io: CliIo, { runApp, checkSeeds, sandbox, version }: CliParts,
   describeSessions(remote, io, end);
   describeOperations(remote, io, end);
   describeSwitchover(remote, io, end);
+  describeCluster(program, io, parts.cluster, end);
   describeSandbox(program, io, sandbox, end);
   describeCompletion(program, io, end);
   describeHelp(program, io, version);

@@ -22,10 +22,14 @@ const TOKEN = '0123456789abcdef-operator';
 /** Examples that a healthy cluster refuses, with the words of the refusal. */
 const REFUSED: Readonly<Record<string, RegExp>> = {
   'pointsman accept': /nothing to accept: no primary is refused/,
+  'pointsman cluster cancel switchover': /nothing to cancel: no switchover is scheduled/,
   'pointsman accept timeline': /nothing to accept: no primary is refused for its timeline/,
   'pointsman kill 17': /no session 17: it has ended, or never existed/,
   'pointsman kill 17 18 --dry-run': /no session 18: it has ended, or never existed/,
 };
+
+/** The dynamic configuration, with the timings and the connections of the sandbox. */
+const DYNAMIC = 'ttl: 5\nloop_wait: 1\nretry_timeout: 2\npostgresql: { parameters: { max_connections: 200 } }\n';
 
 /** These go on until Ctrl-C. */
 const ENDLESS = /^pointsman (?:run|top)\b|--follow\b|--watch\b/;
@@ -89,6 +93,7 @@ describeOnSandbox('each example', (on) => {
     admin = `127.0.0.1:${await lab.pointsman.port('admin')}`;
     const config = configFor(lab.cluster, { admin: { address: admin, token: TOKEN } });
     await writeFile(join(directory, 'pointsman.yaml'), stringify(config));
+    await writeFile(join(directory, 'dynamic.yaml'), DYNAMIC);
   });
   afterAll(() => rm(directory, { recursive: true, force: true }));
 

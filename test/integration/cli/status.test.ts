@@ -6,6 +6,7 @@ import type { StatusDocument } from '../../../src/admin/schema/status.ts';
 import { runCli } from '../../../src/cli/program.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
+import { cliParts } from '../../support/fakes/cli-parts.ts';
 import { aList, aPolicy, aSnapshot, isPrimary, isReplica, silent } from '../../support/values/builders.ts';
 import { STATUS_BASICS } from '../../support/values/status-basics.ts';
 
@@ -42,14 +43,10 @@ beforeEach(async () => {
 });
 afterEach(() => admin.close());
 
-const never = (): Promise<never> => Promise.reject(new Error('not asked'));
-
 async function cli(argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
   let [out, err] = ['', ''];
   const io = { env, stdout: (text: string) => void (out += text), stderr: (text: string) => void (err += text) };
-  const sandbox = { verbs: [], run: never, ask: never, sql: never };
-  const parts = { runApp: never, checkSeeds: never, sandbox, version: '0' };
-  const code = await runCli([...argv, '--admin', address], io, parts);
+  const code = await runCli([...argv, '--admin', address], io, cliParts());
   return { code, out, err };
 }
 

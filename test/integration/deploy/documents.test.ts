@@ -14,6 +14,7 @@ import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { VERBS } from '../../../src/sandbox/console/verb-list.ts';
 import manifest from '../../../package.json' with { type: 'json' };
 import { cliParts } from '../../support/fakes/cli-parts.ts';
+import { fakeCluster } from '../../support/fakes/fake-cluster.ts';
 import { commandLines, commandsIn, pointsmanArguments } from '../../support/documents/commands.ts';
 import type { CommandLine } from '../../support/documents/commands.ts';
 import { documents, inlineCode } from '../../support/documents/markdown.ts';
@@ -123,7 +124,12 @@ describe("Pointsman's commands", () => {
     ask: () => Promise.resolve({ ok: true, text: '' }),
     sql: () => Promise.resolve({ ok: true, text: '' }),
   };
-  const parts = cliParts({ runApp: () => Promise.resolve(EXIT.ok), checkSeeds, sandbox });
+  const cluster = {
+    openCluster: () => Promise.resolve(fakeCluster()),
+    now: () => new Date(),
+    sleep: () => Promise.resolve(),
+  };
+  const parts = cliParts({ runApp: () => Promise.resolve(EXIT.ok), checkSeeds, sandbox, cluster });
   const ours = [...LINES, ...INLINE].flatMap((line) => {
     const given = pointsmanArguments(line.words);
     return given === undefined ? [] : [{ name: where(line), line, given }];
@@ -155,12 +161,14 @@ describe("Pointsman's commands", () => {
     );
     let err = '';
     const io: CliIo = {
-      env: { POINTSMAN_CONFIG: 'pointsman.yaml', ...line.env },
+      env: { POINTSMAN_CONFIG: 'pointsman.yaml', EDITOR: 'true', ...line.env },
       stdout: () => {},
       stderr: (text) => void (err += text),
       readFile: (file) =>
         SOURCES[file] ?? `cluster: { seeds: [http://pg-1:8008] }\nadmin: { address: ${address}, token: ${TOKEN} }\n`,
       writeFile: () => {},
+      // Every question is declined.
+      readLine: () => Promise.resolve(undefined),
     };
     const code = await runCli(argv, io, parts);
     expect(`${code === EXIT.usage ? 'wrong usage' : 'understood'} ${code === EXIT.usage ? err : ''}`).toBe(

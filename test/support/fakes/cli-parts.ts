@@ -8,6 +8,7 @@ export function cliParts(given: Partial<CliParts> = {}): CliParts {
     runApp: unexpected,
     checkSeeds: unexpected,
     sandbox: { verbs: [], run: unexpected, ask: unexpected, sql: unexpected },
+    cluster: { openCluster: unexpected, now: () => new Date(), sleep: unexpected },
     version: '0',
     ...given,
   };

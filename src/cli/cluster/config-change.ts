@@ -1,0 +1,135 @@
+// `pointsman cluster config set` and `replace`: change the dynamic configuration. Every change of it uses this
+// file: the difference, its consequences, and the check that no other party changed the configuration meanwhile.
+import { readFileSync } from 'node:fs';
+import { patched } from '../../cluster/configuration.ts';
+import type { ClusterConfiguration, ClusterOperation, ClusterReport } from '../../cluster/control.ts';
+import { EXIT } from '../io.ts';
+import type { CliIo } from '../io.ts';
+import { paintFor } from '../terminal/colour.ts';
+import { isSame, parseAssignments, patchBetween, unknownKeys, withTextParameters } from './config-changes.ts';
+import { differenceText, parseConfig } from './config-text.ts';
+import { restartsText } from './config-restarts.ts';
+import { fail, openContext, readReport, wrong } from './context.ts';
+import type { ChangeOptions, ClusterParts, Context } from './context.ts';
+import { json } from './json.ts';
+import { perform } from './operate.ts';
+
+export async function configSet(
+  given: readonly string[],
+  options: ChangeOptions,
+  io: CliIo,
+  parts: ClusterParts,
+): Promise<number> {
+  const parsed = parseAssignments(given);
+  if (parsed.kind === 'invalid') {
+    io.stderr(parsed.problems.map((problem) => `pointsman: ${problem}\n`).join(''));
+    return EXIT.usage;
+  }
+  const base = await openConfig(options, io, parts);
+  if (typeof base === 'number') return base;
+  const changes = withTextParameters(parsed.changes);
+  const after = patched(base.config, changes);
+  const operation = { kind: 'patch_config', changes } as const;
+  return (await change({ ...base, after, operation })).code;
+}
+
+export async function configReplace(
+  file: string,
+  options: ChangeOptions,
+  io: CliIo,
+  parts: ClusterParts,
+): Promise<number> {
+  const text = readText(file, io);
+  if (text === undefined) return EXIT.usage;
+  const parsed = parseConfig(text);
+  if (parsed.kind === 'invalid') {
+    io.stderr(parsed.problems.map((problem) => `pointsman: ${file}:${problem}\n`).join(''));
+    return EXIT.usage;
+  }
+  const base = await openConfig(options, io, parts);
+  if (typeof base === 'number') return base;
+  const after = withTextParameters(patched({}, parsed.config));
+  const operation = { kind: 'replace_config', config: after } as const;
+  return (await change({ ...base, after, operation })).code;
+}
+
+/** Undefined if it cannot be read; the reason is then on stderr. */
+function readText(file: string, io: CliIo): string | undefined {
+  try {
+    const read = io.readFile ?? ((name: string) => readFileSync(name === '-' ? 0 : name, 'utf8'));
+    return read(file);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const why = { ENOENT: 'there is no such file', EACCES: 'permission denied', EISDIR: 'it is a directory' }[code];
+    wrong(io, `${file} cannot be read: ${why ?? (error instanceof Error ? error.message : String(error))}`);
+    return undefined;
+  }
+}
+
+export interface Base {
+  readonly context: Context<ChangeOptions>;
+  readonly report: ClusterReport;
+  /** Before the change. */
+  readonly config: ClusterConfiguration;
+}
+
+/** A number is the exit code; the reason is then on stderr. */
+export async function openConfig(options: ChangeOptions, io: CliIo, parts: ClusterParts): Promise<Base | number> {
+  const context = await openContext(options, io, parts);
+  if (typeof context === 'number') return context;
+  const report = await readReport(context);
+  if (report === undefined) return EXIT.failure;
+  const config = await context.control.config();
+  return config.kind === 'read' ? { context, report, config: config.value } : fail(io, config.why);
+}
+
+export interface Change extends Base {
+  readonly after: ClusterConfiguration;
+  readonly operation: Extract<ClusterOperation, { kind: 'patch_config' | 'replace_config' }>;
+}
+
+/** `isApplied`: the change was sent and accepted. */
+export async function change(wanted: Change): Promise<{ readonly code: number; readonly isApplied: boolean }> {
+  const { context, report, config: before, after, operation } = wanted;
+  const { io, options, control } = context;
+  const paint = paintFor(io);
+  if (isSame(before, after)) {
+    io.stdout(
+      options.json === true ? json({ results: [], not_done: [] }) : 'no change: the configuration is so already\n',
+    );
+    return { code: EXIT.ok, isApplied: false };
+  }
+  const restarts = restartsText(before, after, report);
+  const difference = differenceText(before, after, paint);
+  const removed = Object.keys(before).filter((key) => !Object.hasOwn(after, key));
+  const isWhole = operation.kind === 'replace_config';
+  const performed = await perform(
+    {
+      plan: `Change the configuration of ${report.scope ?? 'the cluster'}\n\n${difference}\n${restarts}`,
+      warnings: [
+        ...unknownKeys(before, patchBetween(before, after)),
+        ...(isWhole && removed.length > 0 ? [`the file does not have ${removed.join(', ')}: that is removed`] : []),
+      ],
+      question: isWhole ? 'Replace the whole configuration?' : 'Apply this change?',
+      steps: [{ operation, title: 'the change of the configuration' }],
+      verify: async () => {
+        const now = await control.config();
+        if (now.kind === 'unreadable') return now.why;
+        return isSame(now.value, before) ? undefined : conflictText(before, now.value, paint);
+      },
+    },
+    context,
+  );
+  if (performed.kind === 'ended') return { code: performed.code, isApplied: false };
+  if (options.json !== true && options.yes === true) io.stdout(restarts);
+  return { code: EXIT.ok, isApplied: true };
+}
+
+export function conflictText(
+  before: ClusterConfiguration,
+  now: ClusterConfiguration,
+  paint: ReturnType<typeof paintFor>,
+): string {
+  const difference = differenceText(before, now, paint);
+  return `the configuration was changed by another party meanwhile, so nothing was sent. Their change:\n${difference}`;
+}

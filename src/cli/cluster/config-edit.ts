@@ -1,0 +1,90 @@
+// `pointsman cluster config edit`: the dynamic configuration in the operator's editor. The edited file is kept whenever
+// its content was not applied.
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { CliIo } from '../io.ts';
+import { change, openConfig } from './config-change.ts';
+import type { Base } from './config-change.ts';
+import { patchBetween, withTextParameters } from './config-changes.ts';
+import { parseConfig, yamlText } from './config-text.ts';
+import { fail, wrong } from './context.ts';
+import type { ChangeOptions, ClusterParts } from './context.ts';
+import { patched } from '../../cluster/configuration.ts';
+import type { ClusterConfiguration } from '../../cluster/control.ts';
+
+const DEFAULT_EDITOR = 'vi';
+
+export async function configEdit(options: ChangeOptions, io: CliIo, parts: ClusterParts): Promise<number> {
+  const editor = io.env['VISUAL'] || io.env['EDITOR'] || (io.readLine === undefined ? undefined : DEFAULT_EDITOR);
+  if (editor === undefined) return wrong(io, 'this is no terminal: set EDITOR or VISUAL, or use `config set`');
+  const base = await openConfig(options, io, parts);
+  if (typeof base === 'number') return base;
+  const directory = await mkdtemp(join(tmpdir(), 'pointsman-config-'));
+  const file = join(directory, 'configuration.yaml');
+  await writeFile(file, headed(base), { mode: 0o600 });
+  const { code, isKept } = await editAndApply(editor, file, base);
+  if (isKept) io.stderr(`the edited configuration is kept in ${file}\n`);
+  else await rm(directory, { recursive: true });
+  return code;
+}
+
+function headed({ report, context, config }: Base): string {
+  const where = `${report.scope ?? 'the cluster'}, read from ${context.control.source}`;
+  const how = 'Save and close to see the difference. Without a change nothing happens.';
+  return `# Dynamic configuration of ${where}.\n# ${how}\n${yamlText(config)}`;
+}
+
+interface Edited {
+  readonly code: number;
+  /** The file has something that was not applied. */
+  readonly isKept: boolean;
+}
+
+async function editAndApply(editor: string, file: string, base: Base): Promise<Edited> {
+  const { context, config: before } = base;
+  const edited = await edit(editor, file, context.io);
+  if (edited.kind === 'ended') return edited;
+  const changes = withTextParameters(patchBetween(before, patched({}, edited.config)));
+  const isChanged = Object.keys(changes).length > 0;
+  const { code, isApplied } = await change({
+    ...base,
+    after: patched(before, changes),
+    operation: { kind: 'patch_config', changes },
+  });
+  return { code, isKept: isChanged && !isApplied };
+}
+
+type EditorOutcome =
+  | { readonly kind: 'edited'; readonly config: ClusterConfiguration }
+  | ({ readonly kind: 'ended' } & Edited);
+
+/** On a terminal a file that cannot be read is edited again, if the operator likes. */
+async function edit(editor: string, file: string, io: CliIo): Promise<EditorOutcome> {
+  for (;;) {
+    const failure = await runEditor(editor, file, io);
+    if (failure !== undefined) {
+      return { kind: 'ended', code: fail(io, `${failure}: nothing was changed`), isKept: true };
+    }
+    const parsed = parseConfig(await readFile(file, 'utf8'));
+    if (parsed.kind === 'config') return { kind: 'edited', config: parsed.config };
+    io.stderr(parsed.problems.map((problem) => `pointsman: the edited configuration: ${problem}\n`).join(''));
+    const answer = (await io.readLine?.('Edit it again? [Y/n] '))?.trim();
+    if (answer === undefined || /^no?$/i.test(answer)) {
+      return { kind: 'ended', code: fail(io, 'nothing was changed'), isKept: true };
+    }
+  }
+}
+
+/** The variable may have options: `code --wait`. Undefined: the editor ended well. */
+function runEditor(editor: string, file: string, { env }: CliIo): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const child = spawn('sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit', env });
+    child.on('error', (error) => resolve(`the editor ${editor} cannot be started (${error.message})`));
+    child.on('exit', (code, signal) => {
+      if (code === 0) resolve(undefined);
+      else resolve(`the editor ${editor} ended with ${signal ?? `exit code ${code}`}`);
+    });
+  });
+}

@@ -1,0 +1,51 @@
+// `pointsman cluster failover`: makes a member the leader without the old leader's help. Writes can be lost.
+import { EXIT } from '../io.ts';
+import type { CliIo } from '../io.ts';
+import type { MemberName } from '../../model/member.ts';
+import { widthFor } from '../terminal/table.ts';
+import { candidatesTable, factsText, judgeCandidate, sessionsText } from './candidates.ts';
+import { fail, openContext, readReport, wrong } from './context.ts';
+import type { ChangeOptions, ClusterParts } from './context.ts';
+import { chooseMember, isLeader, isRunning, lagText } from './members.ts';
+import { operate } from './operate.ts';
+
+export interface FailoverOptions extends ChangeOptions {
+  readonly to: MemberName;
+}
+
+export async function failover(options: FailoverOptions, io: CliIo, parts: ClusterParts): Promise<number> {
+  const context = await openContext(options, io, parts);
+  if (typeof context === 'number') return context;
+  const report = await readReport(context);
+  if (report === undefined) return EXIT.failure;
+  const choice = chooseMember(options.to, report);
+  if (choice.kind === 'unknown') return wrong(io, choice.why);
+  const { member } = choice;
+  const { name } = member;
+  if (isLeader(member)) return fail(io, `${name} is the leader already`);
+  const { refusal, warnings } = judgeCandidate(member, report);
+  if (refusal !== undefined) return fail(io, refusal);
+  const leader = report.members.find(isLeader);
+  const facts = factsText([
+    ['cluster', `${report.scope ?? '(no name)'}, by ${context.control.source}`],
+    ['leader', leader?.name ?? 'none'],
+    ['to', `${name}, lag ${lagText(member)}`],
+    ['sessions', leader && sessionsText(leader.name, await context.sessions())],
+  ]);
+  const isHealthy = leader !== undefined && isRunning(leader);
+  return operate(
+    {
+      plan:
+        `Failover by Patroni\n${facts}\n${candidatesTable(report, name, widthFor(context.io))}\n` +
+        `Writes that ${name} has not received are lost.\n`,
+      warnings: [
+        ...warnings,
+        ...(isHealthy ? [`${leader.name} is a running leader: a switchover loses no write, a failover may`] : []),
+      ],
+      question: `Fail over to ${name}?`,
+      name,
+      steps: [{ operation: { kind: 'failover', candidate: name }, title: `failover to ${name}` }],
+    },
+    context,
+  );
+}

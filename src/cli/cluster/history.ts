@@ -1,0 +1,49 @@
+// `pointsman cluster history`: every change of timeline that the cluster remembers.
+import type { HistoryEntry } from '../../cluster/control.ts';
+import { EXIT } from '../io.ts';
+import type { CliIo } from '../io.ts';
+import { tableText, widthFor } from '../terminal/table.ts';
+import { fail, openContext } from './context.ts';
+import type { ClusterOptions, ClusterParts } from './context.ts';
+import { json } from './json.ts';
+import { localTime } from './times.ts';
+
+export async function history(options: ClusterOptions, io: CliIo, parts: ClusterParts): Promise<number> {
+  const context = await openContext(options, io, parts);
+  if (typeof context === 'number') return context;
+  const read = await context.control.history();
+  if (read.kind === 'unreadable') return fail(io, read.why);
+  if (options.json === true) io.stdout(json({ history: read.value }));
+  else io.stdout(historyText(read.value, widthFor(io)));
+  return EXIT.ok;
+}
+
+function historyText(entries: readonly HistoryEntry[], width: number): string {
+  if (entries.length === 0) return 'no change of timeline yet\n';
+  const rows = entries.map(({ timeline, lsn, reason, at, new_leader: leader }) => [
+    String(timeline),
+    lsnText(lsn),
+    at === null ? '-' : timeOf(at),
+    leader ?? '-',
+    reason,
+  ]);
+  const columns = [
+    { title: 'TL', align: 'right' },
+    { title: 'ENDED AT' },
+    { title: 'NEXT BEGAN' },
+    { title: 'NEW LEADER' },
+    { title: 'REASON', wraps: true },
+  ] as const;
+  return tableText(columns, rows, width);
+}
+
+/** As PostgreSQL writes a position in the WAL (pg_lsn). */
+function lsnText(bytes: number): string {
+  const low = bytes % 2 ** 32;
+  return [(bytes - low) / 2 ** 32, low].map((half) => half.toString(16).toUpperCase()).join('/');
+}
+
+function timeOf(at: string): string {
+  const date = new Date(at);
+  return Number.isNaN(date.getTime()) ? at : localTime(date);
+}

@@ -1,0 +1,7 @@
+// The document that `--json` prints. It has a version, as those of the admin API.
+
+const API_VERSION = 1;
+
+export function json(document: Readonly<Record<string, unknown>>): string {
+  return `${JSON.stringify({ api_version: API_VERSION, ...document }, null, 2)}\n`;
+}

@@ -1,0 +1,62 @@
+// `pointsman cluster reinit`: deletes the data of a replica and copies it anew.
+import { EXIT } from '../io.ts';
+import type { CliIo } from '../io.ts';
+import type { MemberName } from '../../model/member.ts';
+import { factsText, sessionsText } from './candidates.ts';
+import { fail, openContext, readReport, wrong } from './context.ts';
+import type { ChangeOptions, ClusterParts } from './context.ts';
+import { chooseMember, isLeader, lagText, stateText } from './members.ts';
+import { operate } from './operate.ts';
+
+export interface ReinitOptions extends ChangeOptions {
+  readonly force?: boolean | undefined;
+  readonly fromLeader?: boolean | undefined;
+}
+
+export async function reinit(
+  target: MemberName,
+  options: ReinitOptions,
+  io: CliIo,
+  parts: ClusterParts,
+): Promise<number> {
+  const context = await openContext(options, io, parts);
+  if (typeof context === 'number') return context;
+  const report = await readReport(context);
+  if (report === undefined) return EXIT.failure;
+  const choice = chooseMember(target, report);
+  if (choice.kind === 'unknown') return wrong(io, choice.why);
+  const { member } = choice;
+  const { name } = member;
+  if (isLeader(member)) return fail(io, `${name} is the leader: only a replica can be reinitialized`);
+  const { force, fromLeader } = options;
+  if (report.leader === null) return fail(io, `the cluster has no leader: the data of ${name} is kept`);
+  const facts = factsText([
+    ['cluster', `${report.scope ?? '(no name)'}, by ${context.control.source}`],
+    ['member', `${name}, ${stateText(member)}, lag ${lagText(member)}`],
+    [
+      'copied from',
+      fromLeader === true ? `the leader, ${report.leader}` : 'wherever create_replica_methods has it from',
+    ],
+    ['sessions', sessionsText(name, await context.sessions())],
+  ]);
+  return operate(
+    {
+      plan: `Reinitialize ${name}\n${facts}\nThe data directory of ${name} is deleted and copied anew.\n`,
+      warnings: [],
+      question: `Delete the data of ${name}?`,
+      name,
+      steps: [
+        {
+          operation: {
+            kind: 'reinitialize',
+            member: name,
+            ...(force === true ? { force } : {}),
+            ...(fromLeader === true ? { from_leader: true } : {}),
+          },
+          title: `reinitialize ${name}`,
+        },
+      ],
+    },
+    context,
+  );
+}

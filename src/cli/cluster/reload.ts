@@ -1,0 +1,36 @@
+// `pointsman cluster reload`: members read their local configuration files again.
+import { EXIT } from '../io.ts';
+import type { CliIo } from '../io.ts';
+import type { MemberName } from '../../model/member.ts';
+import { fail, openContext, readReport, wrong } from './context.ts';
+import type { ChangeOptions, ClusterParts } from './context.ts';
+import { chooseMember } from './members.ts';
+import { operate } from './operate.ts';
+
+/** Without a target: every member. */
+export async function reload(
+  target: MemberName | undefined,
+  options: ChangeOptions,
+  io: CliIo,
+  parts: ClusterParts,
+): Promise<number> {
+  const context = await openContext(options, io, parts);
+  if (typeof context === 'number') return context;
+  const report = await readReport(context);
+  if (report === undefined) return EXIT.failure;
+  const choice = target === undefined ? undefined : chooseMember(target, report);
+  if (choice?.kind === 'unknown') return wrong(io, choice.why);
+  const names = (choice === undefined ? report.members : [choice.member]).map(({ name }) => name);
+  if (names.length === 0) return fail(io, 'the cluster has no members');
+  return operate(
+    {
+      plan:
+        `Reload the local configuration file of ${names.join(', ')}\n` +
+        'PostgreSQL does not restart: parameters that need a restart stay pending.\n',
+      warnings: [],
+      question: `Reload ${names.join(', ')}?`,
+      steps: names.map((member) => ({ operation: { kind: 'reload', member }, title: `reload of ${member}` })),
+    },
+    context,
+  );
+}

@@ -1,0 +1,171 @@
+// `pointsman cluster config show | set | replace`: what is sent, what is shown, and what is lost: nothing.
+import { describe, expect, test } from 'vitest';
+import { clusterCli } from '../../../support/fakes/cluster-cli.ts';
+import { fakeCluster } from '../../../support/fakes/fake-cluster.ts';
+
+describe('config show', () => {
+  test('YAML', async () => {
+    const { code, out } = await clusterCli(['config', 'show'], fakeCluster());
+    expect(out).toBe(
+      'ttl: 30\nloop_wait: 10\npostgresql:\n  parameters:\n    max_connections: "100"\n    work_mem: 4MB\n',
+    );
+    expect(code).toBe(0);
+  });
+
+  test('--json', async () => {
+    const cluster = fakeCluster();
+    const { out } = await clusterCli(['config', 'show', '--json'], cluster);
+    expect(JSON.parse(out)).toEqual({ api_version: 1, config: cluster.config_ });
+  });
+});
+
+describe('config set', () => {
+  test('shows the difference, asks, and sends what changes', async () => {
+    const cluster = fakeCluster();
+    const argv = ['config', 'set', 'ttl=20', 'postgresql.parameters.work_mem=8MB', 'loop_wait='];
+    const { code, out, asked } = await clusterCli(argv, cluster, { answers: ['y'] });
+    expect(out).toContain(
+      [
+        'Change the configuration of lab',
+        '',
+        '  -ttl: 30',
+        '  -loop_wait: 10',
+        '  +ttl: 20',
+        '   postgresql:',
+        '     parameters:',
+        '       max_connections: "100"',
+        '  -    work_mem: 4MB',
+        '  +    work_mem: 8MB',
+        '',
+      ].join('\n'),
+    );
+    expect(asked).toEqual(['Apply this change? [y/N] ']);
+    expect(cluster.performed).toEqual([
+      {
+        kind: 'patch_config',
+        changes: { ttl: 20, postgresql: { parameters: { work_mem: '8MB' } }, loop_wait: null },
+      },
+    ]);
+    expect(code).toBe(0);
+  });
+
+  test('a parameter of PostgreSQL is sent as a text', async () => {
+    const cluster = fakeCluster();
+    await clusterCli(['config', 'set', 'postgresql.parameters.max_wal_size=1024', '--yes'], cluster);
+    expect(cluster.performed).toEqual([
+      { kind: 'patch_config', changes: { postgresql: { parameters: { max_wal_size: '1024' } } } },
+    ]);
+  });
+
+  test('no change: nothing is sent', async () => {
+    const cluster = fakeCluster();
+    const { code, out } = await clusterCli(['config', 'set', 'ttl=30', '--yes'], cluster);
+    expect([code, out, cluster.performed]).toEqual([0, 'no change: the configuration is so already\n', []]);
+  });
+
+  test('a wrong argument: every problem, exit code 2, and the cluster is not contacted', async () => {
+    const cluster = fakeCluster();
+    const { code, err, seeds } = await clusterCli(['config', 'set', 'ttl', 'a..b=1'], cluster);
+    expect(err).toBe(
+      'pointsman: ttl has no "=": write ttl=VALUE, or ttl= to remove it\n' +
+        'pointsman: a..b=1: the key has an empty part\n',
+    );
+    expect([code, seeds]).toEqual([2, []]);
+  });
+
+  test('a key that Patroni does not know: a warning', async () => {
+    const { err } = await clusterCli(['config', 'set', 'loop_wate=5', '--yes'], fakeCluster());
+    expect(err).toBe('warning: Patroni knows no key loop_wate and would ignore it: did you mean loop_wait?\n');
+  });
+
+  test('another party changed the configuration meanwhile: nothing is sent, and their change is shown', async () => {
+    const cluster = fakeCluster();
+    const read = cluster.config;
+    let reads = 0;
+    Object.assign(cluster, {
+      config: () => {
+        reads += 1;
+        if (reads === 2) cluster.config_ = { ...cluster.config_, ttl: 40 };
+        return read();
+      },
+    });
+    const { code, err } = await clusterCli(['config', 'set', 'loop_wait=5', '--yes'], cluster);
+    expect(err).toContain('the configuration was changed by another party meanwhile, so nothing was sent.');
+    expect(err).toContain('  -ttl: 30\n  +ttl: 40\n');
+    expect([code, cluster.performed]).toEqual([1, []]);
+  });
+
+  test('a parameter that needs a restart: which members, in which order', async () => {
+    const argv = ['config', 'set', 'postgresql.parameters.max_connections=200', 'postgresql.parameters.my.own=1'];
+    const text = [
+      'max_connections: in effect after a restart of every member, in this order:',
+      '  1. pg-2, pg-3',
+      '     The standbys first: max_connections is raised, and a standby must not be',
+      '     below the primary.',
+      '  2. pg-1',
+      '     Then the primary.',
+      'Restart them in this order with: pointsman cluster restart --pending',
+      'my.own: may need a restart; `pointsman cluster list` shows where one is pending',
+      '',
+    ].join('\n');
+    const asked = await clusterCli(argv, fakeCluster(), { answers: ['n'] });
+    expect(asked.out).toContain(text);
+    const scripted = await clusterCli([...argv, '--yes'], fakeCluster());
+    expect(scripted.out).toBe(`Done: patch_config.\n${text}`);
+  });
+
+  test('--dry-run: the request, and nothing is sent', async () => {
+    const cluster = fakeCluster();
+    const { code, out } = await clusterCli(['config', 'set', 'ttl=20', '--dry-run'], cluster);
+    expect(out).toContain('{"changes":{"ttl":20}}');
+    expect([code, cluster.performed]).toEqual([0, []]);
+  });
+});
+
+describe('config replace', () => {
+  const whole = 'ttl: 20\npostgresql: { parameters: { max_connections: 100, work_mem: 4MB } }\n';
+
+  test('sends the whole file, and names what it removes', async () => {
+    const cluster = fakeCluster();
+    const { code, err, asked } = await clusterCli(['config', 'replace', 'd.yaml'], cluster, {
+      files: { 'd.yaml': whole },
+      answers: ['y'],
+    });
+    expect(err).toBe('warning: the file does not have loop_wait: that is removed\n');
+    expect(asked).toEqual(['Replace the whole configuration? [y/N] ']);
+    expect(cluster.performed).toEqual([
+      {
+        kind: 'replace_config',
+        config: { ttl: 20, postgresql: { parameters: { max_connections: '100', work_mem: '4MB' } } },
+      },
+    ]);
+    expect(code).toBe(0);
+  });
+
+  test('JSON is YAML', async () => {
+    const cluster = fakeCluster();
+    const files = { 'd.json': '{"ttl": 20}' };
+    await clusterCli(['config', 'replace', 'd.json', '--yes'], cluster, { files });
+    expect(cluster.performed).toEqual([{ kind: 'replace_config', config: { ttl: 20 } }]);
+  });
+
+  test.each([
+    ['', 'd.yaml:it is empty'],
+    ['# nothing\n', 'd.yaml:it is empty'],
+    ['- ttl\n', 'd.yaml:it is no map'],
+    ['ttl: 20\n\tx: 1\n', 'd.yaml:2:1: Tabs are not allowed'],
+    ['ttl: 20\nttl: 30\n', 'd.yaml:2:1: Map keys must be unique'],
+    ['a: { b: 12345678901234567890 }\n', 'd.yaml:a.b: put the number in quotes, as a text'],
+  ])('%j is refused: exit code 2', async (text, problem) => {
+    const cluster = fakeCluster();
+    const { code, err } = await clusterCli(['config', 'replace', 'd.yaml', '--yes'], cluster, {
+      files: { 'd.yaml': text },
+    });
+    expect([code, err, cluster.performed]).toEqual([2, expect.stringContaining(problem), []]);
+  });
+
+  test('a file that is not there', async () => {
+    const { code, err } = await clusterCli(['config', 'replace', 'gone.yaml', '--yes'], fakeCluster());
+    expect([code, err]).toEqual([2, 'pointsman: gone.yaml cannot be read: there is no such file\n']);
+  });
+});
