@@ -1,11 +1,14 @@
 // `pointsman accept` without an argument: shows each refused primary, the reason, and how the refusal ends. Read-only.
 import { z } from 'zod';
 import { durationText } from '../core/describe.ts';
+import { shown } from '../model/printable.ts';
 import { EXIT } from './io.ts';
 import type { CliIo } from './io.ts';
 import { request } from './request.ts';
 import { findRunning } from './running.ts';
 import type { RunningOptions } from './running.ts';
+import { paintFor } from './terminal/colour.ts';
+import { tableText, widthFor } from './terminal/table.ts';
 
 const refusedPrimary = z.object({
   member: z.string(),
@@ -27,11 +30,17 @@ export async function showRefused(options: RunningOptions, io: CliIo): Promise<n
     io.stderr(`pointsman: ${why}\n`);
     return EXIT.failure;
   }
-  io.stdout(refused.map(refusedText).join(''));
+  io.stdout(refused.map((one) => refusedText(one, io)).join(''));
   return EXIT.ok;
 }
 
-function refusedText({ member, why, for_seconds: seconds, ends_by: ends }: z.infer<typeof refusedPrimary>): string {
-  const lines = ends.map((end) => `  ends with ${end}\n`);
-  return `${member} ${why} (for ${durationText(seconds * 1000)})\n${lines.join('')}`;
+function refusedText(
+  { member, why, for_seconds: seconds, ends_by: ends }: z.infer<typeof refusedPrimary>,
+  io: CliIo,
+): string {
+  const rows = [
+    [paintFor(io)('bad', shown(member)), `${why} (for ${durationText(seconds * 1000)})`],
+    ...ends.map((end) => ['', `ends with ${end}`]),
+  ];
+  return tableText([{ title: '' }, { title: '', wraps: true }], rows, widthFor(io));
 }

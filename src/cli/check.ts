@@ -14,6 +14,8 @@ import type { CliIo } from './io.ts';
 import { problemsIn, warningsIn } from './live-check.ts';
 import type { CheckSeeds } from './live-check.ts';
 import { liveDocument, showLive } from './live-report.ts';
+import { paintFor } from './terminal/colour.ts';
+import { tableText, widthFor } from './terminal/table.ts';
 
 export interface CheckOptions extends ConfigOptions {
   /** Also reads the member list from each seed, and probes the members. */
@@ -34,7 +36,7 @@ export async function check(options: CheckOptions, io: CliIo, checkSeeds: CheckS
   const { file = 'environment', config, warnings } = loaded;
   const tell = options.quiet === true ? () => {} : io.stdout;
   if (warnings.length > 0) io.stderr(`${formatProblems(warnings).replaceAll(/^/gm, 'warning: ')}\n`);
-  tell(`${file}: ok\n${summary(config)}`);
+  tell(`${file}: ${paintFor(io)('good', 'ok')}\n${summary(config, widthFor(io))}`);
   if (options.live !== true) return EXIT.ok;
   return showLive(await checkSeeds(config), { ...io, stdout: tell });
 }
@@ -66,7 +68,7 @@ function problemDocument({ origin, path, message }: Problem): object {
   return { origin, path, message };
 }
 
-function summary(config: Config): string {
+function summary(config: Config, width: number): string {
   const { cluster } = config;
   const from = [
     ...cluster.seeds.map((seed) => seed.url),
@@ -82,8 +84,8 @@ function summary(config: Config): string {
     ...(config.workers === 1 ? [] : [['workers', workersText(config.workers)] as const]),
     ['admin', adminText(config.admin)],
   ];
-  const width = Math.max(...rows.map(([label]) => label.length));
-  return rows.map(([label, text]) => `  ${label.padEnd(width)}  ${text}\n`).join('');
+  const cells = rows.map(([label, text]) => [`  ${label}`, text]);
+  return tableText([{ title: '' }, { title: '', wraps: true }], cells, width);
 }
 
 function tlsText({ client, pools }: Config): string {

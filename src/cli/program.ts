@@ -75,8 +75,8 @@ function describe(io: CliIo, parts: CliParts, end: (code: number) => void): Comm
     .configureOutput({
       writeOut: io.stdout,
       writeErr: io.stderr,
-      getOutHelpWidth: () => 100,
-      getErrHelpWidth: () => 100,
+      getOutHelpWidth: () => Math.min(100, io.screen?.size().columns ?? 80),
+      getErrHelpWidth: () => Math.min(100, io.screen?.size().columns ?? 80),
     })
     .exitOverride();
   const configured = (name: string, description: string): Command =>

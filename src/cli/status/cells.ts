@@ -1,7 +1,7 @@
 // The words and signs of a member's place in a pool, of a route, and of ages. A colour only repeats them. Pure.
 import { durationText } from '../../core/describe.ts';
 import type { Paint, Style } from '../terminal/colour.ts';
-import type { StatusMember, StatusPool } from './document.ts';
+import type { Status, StatusMember, StatusPool } from './document.ts';
 
 export interface Place {
   /** One column wide. */
@@ -44,9 +44,15 @@ export function ageText(seconds: number): string {
   return seconds < 10 ? `${seconds.toFixed(1)} s` : durationText(Math.round(seconds) * 1000);
 }
 
-/** `1 client`, `3 clients` */
-export function clientsText(clients: number): string {
-  return clients === 1 ? '1 client' : `${clients} clients`;
+/** `3 clients waiting, longest 2.1 s, refused after 30 s` */
+export function waitingText(pool: StatusPool, { limits }: Pick<Status, 'limits'>): string {
+  const clients = waitingIn(pool);
+  const longest = pool.sessions?.longest_wait_seconds;
+  return [
+    `${clients === 1 ? '1 client' : `${clients} clients`} waiting`,
+    ...(longest === undefined ? [] : [`longest ${ageText(longest)}`]),
+    ...(limits === undefined ? [] : [`refused after ${durationText(limits.client_wait_seconds * 1000)}`]),
+  ].join(', ');
 }
 
 /** Clients of this pool that wait for a member. */

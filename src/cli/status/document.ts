@@ -39,6 +39,7 @@ const route = z.discriminatedUnion('kind', [
 const sessions = z.looseObject({
   by_state: z.record(z.string(), z.number()),
   by_member: z.record(z.string(), z.number()),
+  longest_wait_seconds: z.number().optional(),
   accepted: z.number(),
   closed: z.number(),
   to_backend_bytes: z.number(),
@@ -67,6 +68,7 @@ export const statusDocument = z.looseObject({
   members: z.array(member),
   refused_members: z.array(z.looseObject({ name: z.string(), why: z.string() })).default([]),
   pools: z.array(pool),
+  limits: z.looseObject({ client_wait_seconds: z.number() }).optional(),
 });
 
 export type Status = z.infer<typeof statusDocument>;

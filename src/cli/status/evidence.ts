@@ -4,29 +4,25 @@ import { standingText } from '../../core/describe.ts';
 import { shown } from '../../model/printable.ts';
 import type { Paint, Style } from '../terminal/colour.ts';
 import { tableText } from '../terminal/table.ts';
-import { clientsText, placeIn, waitingIn } from './cells.ts';
+import { placeIn, waitingIn, waitingText } from './cells.ts';
 import type { Status, StatusPool } from './document.ts';
 import type { ScreenOptions } from './screen.ts';
 
 const ROW = [{ title: '' }, { title: '' }, { title: '', wraps: true }] as const;
 
-export function evidenceText({ pools, members }: Status, options: Pick<ScreenOptions, 'paint' | 'width'>): string {
-  return pools.map((pool) => poolText(pool, members, options)).join('\n');
+export function evidenceText(status: Status, options: Pick<ScreenOptions, 'paint' | 'width'>): string {
+  return status.pools.map((pool) => poolText(pool, status, options)).join('\n');
 }
 
-function poolText(
-  pool: StatusPool,
-  members: Status['members'],
-  { paint, width }: Pick<ScreenOptions, 'paint' | 'width'>,
-): string {
-  const rows = members.flatMap((member) => {
+function poolText(pool: StatusPool, status: Status, { paint, width }: Pick<ScreenOptions, 'paint' | 'width'>): string {
+  const rows = status.members.flatMap((member) => {
     const own = member.pools[pool.name];
     const style = placeIn(pool, member)?.style ?? 'faint';
     return own === undefined
       ? []
       : [[`  ${shown(member.name)}`, paint(style, standingText(own.standing, own.cause)), own.why]];
   });
-  const waiting = waitingIn(pool) === 0 ? '' : paint('warn', `; ${clientsText(waitingIn(pool))} waiting`);
+  const waiting = waitingIn(pool) === 0 ? '' : paint('warn', `; ${waitingText(pool, status)}`);
   const heading = `${paint('strong', `pool ${pool.name}`)} (${pool.check}): ${routePainted(pool, paint)}${waiting}\n`;
   return `${heading}${rows.length === 0 ? '  no known members\n' : tableText(ROW, rows, width)}`;
 }

@@ -6,18 +6,22 @@ import { shown } from '../../model/printable.ts';
 import type { Paint } from '../terminal/colour.ts';
 import { tableText } from '../terminal/table.ts';
 import type { Column } from '../terminal/table.ts';
-import { ageText, clientsText, LEGEND, placeIn, routeText, sessionsIn, waitingIn } from './cells.ts';
+import { ageText, LEGEND, placeIn, routeText, sessionsIn, waitingIn, waitingText } from './cells.ts';
 import type { Status, StatusMember, StatusPool } from './document.ts';
+import { operationText } from './operations.ts';
+import type { OperationStatus } from './operations.ts';
 
 export interface ScreenOptions {
   readonly paint: Paint;
   readonly width: number;
   /** Where the status comes from: `127.0.0.1:8432`. */
   readonly from: string;
+  /** That run now. */
+  readonly operations?: readonly OperationStatus[];
 }
 
 export function statusScreen(status: Status, options: ScreenOptions): string {
-  return [heading(status, options), membersText(status, options), poolsText(status.pools, options)]
+  return [heading(status, options), membersText(status, options), poolsText(status, options)]
     .concat(noticesText(status, options))
     .filter((part) => part !== '')
     .join('\n');
@@ -115,7 +119,7 @@ function placeText(pool: StatusPool, member: StatusMember, paint: Paint, isLong:
   return place === undefined ? '' : paint(place.style, isLong ? `${place.sign} ${place.word}` : place.sign);
 }
 
-function poolsText(pools: readonly StatusPool[], { paint, width }: ScreenOptions): string {
+function poolsText(status: Status, { paint, width }: ScreenOptions): string {
   const table = tableText(
     [
       { title: 'POOL' },
@@ -123,7 +127,7 @@ function poolsText(pools: readonly StatusPool[], { paint, width }: ScreenOptions
       { title: 'SESSIONS', align: 'right' },
       { title: 'WAITING', align: 'right' },
     ],
-    pools.map((pool) => [
+    status.pools.map((pool) => [
       shown(pool.name),
       routeText(pool, paint),
       `${sessionsIn(pool)}`,
@@ -131,21 +135,17 @@ function poolsText(pools: readonly StatusPool[], { paint, width }: ScreenOptions
     ]),
     width,
   );
-  return `${table}${waitingLines(pools, { paint })}`;
+  return `${table}${waitingLines(status, { paint })}`;
 }
 
 /** A line for each pool with waiting clients; empty if none waits. */
-export function waitingLines(pools: readonly StatusPool[], { paint }: Pick<ScreenOptions, 'paint'>): string {
-  const waiting = pools.filter((pool) => waitingIn(pool) > 0);
-  return waiting.map((pool) => `${paint('warn', waitingText(pool))}\n`).join('');
-}
-
-function waitingText(pool: StatusPool): string {
-  return `${shown(pool.name)}: ${clientsText(waitingIn(pool))} waiting`;
+export function waitingLines(status: Status, { paint }: Pick<ScreenOptions, 'paint'>): string {
+  const waiting = status.pools.filter((pool) => waitingIn(pool) > 0);
+  return waiting.map((pool) => `${paint('warn', `${shown(pool.name)}: ${waitingText(pool, status)}`)}\n`).join('');
 }
 
 /** The notices of things that need attention. Empty: there are none. */
-export function noticesText(status: Status, { paint, width }: ScreenOptions): string {
+export function noticesText(status: Status, { paint, width, operations = [] }: ScreenOptions): string {
   const { cluster, not_ready_because: notReady } = status;
   const { scheduled_switchover: switchover } = cluster;
   const rows = [
@@ -156,6 +156,7 @@ export function noticesText(status: Status, { paint, width }: ScreenOptions): st
     ]),
     ...status.refused_members.map(({ name, why }) => [paint('bad', 'not used'), `${shown(name)}: ${why}`]),
     ...cluster.drained.map((name) => [paint('warn', 'drained'), drainedText(name, status)]),
+    ...operations.map((operation) => [paint('warn', shown(operation.kind)), operationText(operation)]),
     ...(switchover === null
       ? []
       : [['switchover', `from ${shown(switchover.from)}, scheduled in ${ageText(switchover.in_seconds)}`]]),

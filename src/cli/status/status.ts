@@ -7,6 +7,7 @@ import { widthFor } from '../terminal/table.ts';
 import { readStatus } from './document.ts';
 import type { StatusOptions } from './document.ts';
 import { evidenceText } from './evidence.ts';
+import { runningOperations } from './operations.ts';
 import { statusScreen } from './screen.ts';
 
 export interface StatusCommandOptions extends StatusOptions {
@@ -21,7 +22,8 @@ export async function status(options: StatusCommandOptions, io: CliIo): Promise<
   if (typeof found === 'number') return found;
   if (options.json === true) io.stdout(`${JSON.stringify(found.status, null, 2)}\n`);
   else {
-    const screen = { paint: paintFor(io), width: widthFor(io), from: addressText(found.running.address) };
+    const operations = await runningOperations(found.running);
+    const screen = { paint: paintFor(io), width: widthFor(io), from: addressText(found.running.address), operations };
     io.stdout(statusScreen(found.status, screen));
     if (options.why === true) io.stdout(`\n${evidenceText(found.status, screen)}`);
   }

@@ -59,7 +59,7 @@ export function topScreen(
     membersText(status, options),
     tableText(COLUMNS, status.pools.map(rowOf), width),
     tableText([{ title: '' }, { title: '', wraps: true }], routes, width),
-    `${waitingLines(status.pools, options)}${noticesText(status, options)}`,
+    `${waitingLines(status, options)}${noticesText(status, options)}`,
   ];
   const above = parts.filter((part) => part !== '').join('\n');
   const room = rows === undefined ? undefined : rows - linesIn(above) - 2 - linesIn(footer);

@@ -11,6 +11,7 @@ import { tryRequest } from '../request.ts';
 import type { Running } from '../running.ts';
 import { ofPool, readStatus, statusDocument } from '../status/document.ts';
 import type { StatusOptions } from '../status/document.ts';
+import { runningOperations } from '../status/operations.ts';
 import { paintFor } from '../terminal/colour.ts';
 import { openLiveScreen } from '../terminal/live-screen.ts';
 import { widthFor } from '../terminal/table.ts';
@@ -75,10 +76,11 @@ async function drawUntil(first: Look, drawing: Drawing): Promise<void> {
   const { running, options, io, live, count, intervalMs, signal } = drawing;
   const paint = paintFor(io);
   let events = await readEvents(running, options.pool);
+  let operations = await runningOperations(running);
   const draw = (before: Look | undefined, now: Look, footer: string): void => {
     const from = addressText(running.address);
     const rows = io.screen?.size().rows;
-    live.draw(topScreen(before, now, events, { paint, width: widthFor(io), from, rows, footer }));
+    live.draw(topScreen(before, now, events, { paint, width: widthFor(io), from, rows, footer, operations }));
   };
   const keys = io.onKey === undefined ? '' : `${paint('faint', KEYS)}\n`;
   // Rates need two looks. A person sees the first one at once.
@@ -94,6 +96,7 @@ async function drawUntil(first: Look, drawing: Drawing): Promise<void> {
       continue;
     }
     events = await readEvents(running, options.pool);
+    operations = await runningOperations(running);
     draw(before, now, keys);
     before = now;
   }

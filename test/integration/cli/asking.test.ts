@@ -285,7 +285,7 @@ describe('operations', () => {
     expect(shown).toEqual({
       code: 0,
       err: '',
-      out: `pg-1 ${WHY} (for 40 s)\n  ends with A\n  ends with B\n`,
+      out: `pg-1  ${WHY} (for 40 s)\n      ends with A\n      ends with B\n`,
     });
     expect((await cli(['explain', '--admin', address])).out).toContain(`refused: pg-1 ${WHY} (see pointsman accept)\n`);
     expect(asked).toEqual([]);

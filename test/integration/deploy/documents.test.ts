@@ -82,6 +82,13 @@ const SOURCES: Readonly<Record<string, string>> = {
   '/etc/patroni/patroni.yml': readFileSync('deploy/compose/member/patroni.yml', 'utf8'),
 };
 
+/** These go on until Ctrl-C. */
+const GOES_ON = /^top\b|--follow\b|--watch\b/;
+const endAtOnce = (listener: () => void): (() => void) => {
+  queueMicrotask(listener);
+  return () => {};
+};
+
 describe("Pointsman's commands", () => {
   const TOKEN = '0123456789abcdef-operator';
   const POLICY = aPolicy();
@@ -167,8 +174,12 @@ describe("Pointsman's commands", () => {
       readFile: (file) =>
         SOURCES[file] ?? `cluster: { seeds: [http://pg-1:8008] }\nadmin: { address: ${address}, token: ${TOKEN} }\n`,
       writeFile: () => {},
+<<<<<<< HEAD
       // Every question is declined.
       readLine: () => Promise.resolve(undefined),
+=======
+      ...(GOES_ON.test(argv.join(' ')) && { onInterrupt: endAtOnce }),
+>>>>>>> bd2d69d (status: lag, the longest wait and running operations; check and accept fit 80 columns; README has the picture, held by a test)
     };
     const code = await runCli(argv, io, parts);
     expect(`${code === EXIT.usage ? 'wrong usage' : 'understood'} ${code === EXIT.usage ? err : ''}`).toBe(

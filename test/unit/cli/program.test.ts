@@ -88,13 +88,15 @@ describe('check', () => {
     const { code, out, err } = await cli(['check', '-c', 'good.yaml']);
     expect(out.split('\n')).toEqual([
       'good.yaml: ok',
-      '  cluster     batman, from http://pg1:8008, http://pg2:8008 (members from /cluster)',
+      '  cluster     batman, from http://pg1:8008, http://pg2:8008 (members from',
+      '              /cluster)',
       '  pool write  /primary, one member',
-      '  pool read   /replica?lag=16MB, least_sessions, fallback to pool write (up to 100 sessions)',
+      '  pool read   /replica?lag=16MB, least_sessions, fallback to pool write (up to',
+      '              100 sessions)',
       '  listener    127.0.0.1:6432 -> write',
       '  listener    127.0.0.1:6433 -> read',
-      '  client TLS  passthrough: TLS clients get the pool of their listener; ' +
-        'app@POOL and pointsman.pool need a connection without TLS',
+      '  client TLS  passthrough: TLS clients get the pool of their listener; app@POOL',
+      '              and pointsman.pool need a connection without TLS',
       '  admin       http://127.0.0.1:8432, no operations (no token)',
       '',
     ]);

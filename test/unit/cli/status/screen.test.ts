@@ -1,4 +1,5 @@
 // The screen of `pointsman status`: what it shows of a document, and that it fits the terminal.
+import { readFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { statusDocument } from '../../../../src/cli/status/document.ts';
@@ -80,6 +81,26 @@ read   ● open on pg-1, pg-3        41        0
   });
 });
 
+test('the picture of README is this screen', () => {
+  const README = new URL('../../../../README.md', import.meta.url);
+  const why = 'API port 8009 is not allowed: add 8009 to cluster.allow.ports';
+  const lagging = { pools: { write: leaves('not_primary'), read: leaves('lagging') }, lag_bytes: 33_764_147 };
+  const picture = screen(
+    aStatus(
+      {
+        members: [PRIMARY, aMember('pg-1', { lag_bytes: 0 }), aMember('pg-3', lagging)],
+        pools: [
+          aPool('write', ['pg-2'], { sessions: counts({ 'pg-2': 12 }) }),
+          aPool('read', ['pg-1'], { sessions: counts({ 'pg-1': 40 }) }),
+        ],
+        refused_members: [{ name: 'pg-4', why }],
+      },
+      { scope: 'batman' },
+    ),
+  );
+  expect(readFileSync(README, 'utf8')).toContain(`\n$ pointsman status\n${picture}\`\`\`\n`);
+});
+
 describe('what is wrong', () => {
   test.each([
     [
@@ -144,6 +165,29 @@ not used         pg-4: API port 8009 is not allowed: API port 8009 is not
 drained          pg-1 for 3.3 min (pointsman resume pg-1)
 drained          pg-9, not a member now (pointsman resume pg-9)
 switchover       from pg-2, scheduled in 90 min
+`,
+    );
+  });
+
+  test('waiting clients: the longest wait, and when they are refused', () => {
+    const hold = { route: { kind: 'hold', cause: 'no_member' }, why: 'no eligible member, clients wait' };
+    const waiting = { ...counts({}, 1), longest_wait_seconds: 2.12 };
+    const pools = [aPool('write', [], { ...hold, sessions: waiting })];
+    expect(screen(aStatus({ pools, limits: { client_wait_seconds: 30 } }))).toContain(
+      '\nwrite: 1 client waiting, longest 2.1 s, refused after 30 s\n',
+    );
+  });
+
+  test('an operation that runs', () => {
+    const operation = { id: 'op-1', kind: 'switchover', state: 'running', phase: 'drain', duration_ms: 3200 };
+    const operations = [
+      { ...operation, from: 'pg-2', to: 'pg-1' },
+      { ...operation, from: null, to: null },
+    ];
+    const text = statusScreen(aStatus(), { paint: PLAIN, width: 80, from: 'x:1', operations });
+    expect(text.slice(text.indexOf('switchover'))).toBe(
+      `switchover  from pg-2 to pg-1, phase drain, for 3.2 s (op-1)
+switchover  phase drain, for 3.2 s (op-1)
 `,
     );
   });
