@@ -163,6 +163,7 @@ describe("Pointsman's commands", () => {
         ? address
         : word
             .replace(/^MEMBER$/, 'pg-2')
+            .replace(/^SESSION$/, '1')
             .replace(/^SOURCE$/, 'http://pg-1:8008')
             .replace(/^COMMAND$/, 'run'),
     );
@@ -174,12 +175,9 @@ describe("Pointsman's commands", () => {
       readFile: (file) =>
         SOURCES[file] ?? `cluster: { seeds: [http://pg-1:8008] }\nadmin: { address: ${address}, token: ${TOKEN} }\n`,
       writeFile: () => {},
-<<<<<<< HEAD
       // Every question is declined.
       readLine: () => Promise.resolve(undefined),
-=======
       ...(GOES_ON.test(argv.join(' ')) && { onInterrupt: endAtOnce }),
->>>>>>> bd2d69d (status: lag, the longest wait and running operations; check and accept fit 80 columns; README has the picture, held by a test)
     };
     const code = await runCli(argv, io, parts);
     expect(`${code === EXIT.usage ? 'wrong usage' : 'understood'} ${code === EXIT.usage ? err : ''}`).toBe(
