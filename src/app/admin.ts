@@ -1,6 +1,6 @@
 // Gives the admin server what it shows and operates on.
 import { MOST_SESSIONS, sessionsDocument } from '../admin/endpoints/sessions.ts';
-import type { SessionsDocument } from '../admin/endpoints/sessions.ts';
+import type { SessionsDocument } from '../admin/schema/sessions.ts';
 import type { SwitchoversOptions } from '../admin/endpoints/switchover.ts';
 import type { Exclusion } from '../admin/exclusion.ts';
 import type { RecentEvents } from '../admin/recent-events.ts';

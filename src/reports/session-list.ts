@@ -81,7 +81,7 @@ export type KillResult =
       readonly statement: StatementEnd;
     }
   | { readonly kind: 'unknown' }
-  /** The session may still live. */
+  /** It has the request, and did not answer in time: the session may still live. */
   | { readonly kind: 'silent_worker'; readonly worker: number };
 
 /** The part that a filter reads. */

@@ -10,6 +10,7 @@ import { failure, json } from '../answer.ts';
 import type { Answer } from '../answer.ts';
 import { get, post } from '../endpoint.ts';
 import type { Endpoint } from '../endpoint.ts';
+import type { KilledSessionDocument, SessionDocument, SessionsDocument } from '../schema/sessions.ts';
 
 export interface SessionsOptions {
   readonly sessions: {
@@ -21,42 +22,6 @@ export interface SessionsOptions {
     readonly members: () => readonly MemberName[];
     readonly now: () => Instant;
   };
-}
-
-/** Ages are seconds. Null: unknown, or there is none. */
-export interface SessionDocument {
-  readonly id: number;
-  readonly pool: PoolName;
-  readonly member: MemberName | null;
-  /** host:port */
-  readonly client: string;
-  readonly listener: string;
-  readonly user: string | null;
-  readonly database: string | null;
-  readonly application: string | null;
-  readonly state: SessionEntry['state'];
-  readonly activity: NonNullable<SessionEntry['activity']> | null;
-  readonly tls: NonNullable<SessionEntry['tls']> | null;
-  /** The stream between client and server is encrypted: names and activity are unknown. */
-  readonly opaque: boolean;
-  /** Since its accept. */
-  readonly age_seconds: number;
-  readonly state_seconds: number;
-  /** Of its wait for a route, from the first to the start of the relay. */
-  readonly held_seconds: number | null;
-  readonly to_backend_bytes: number;
-  readonly to_client_bytes: number;
-}
-
-export interface SessionsDocument {
-  /** All that match. */
-  readonly total: number;
-  /** That match and are not in `sessions`, because of the limit. */
-  readonly left_out: number;
-  /** Workers that did not answer in time: their sessions are neither listed nor counted. */
-  readonly silent_workers: readonly number[];
-  /** The oldest first. */
-  readonly sessions: readonly SessionDocument[];
 }
 
 const LIMIT = 100;
@@ -170,10 +135,10 @@ function killed(id: string, result: KillResult, now: Instant): Answer {
         client_told: result.isClientTold,
         statement: result.statement,
         note: STATEMENTS[result.statement],
-      });
+      } satisfies KilledSessionDocument);
     case 'unknown':
       return failure(404, `no session ${id}: it has ended, or never existed`);
     case 'silent_worker':
-      return failure(503, `worker ${result.worker} does not answer: session ${id} may still live`);
+      return failure(503, `worker ${result.worker} does not answer: session ${id} ends as soon as it does`);
   }
 }

@@ -1,6 +1,6 @@
 // SHOW SESSIONS, and the same sessions with PgBouncer's columns: CLIENTS (each client) and SERVERS (the connection of
 // each to its member).
-import type { SessionDocument, SessionsDocument } from '../../admin/endpoints/sessions.ts';
+import type { SessionDocument, SessionsDocument } from '../../admin/schema/sessions.ts';
 import type { StatusDocument } from '../../admin/schema/status.ts';
 import { int4, int8, numeric, tableOf, text } from '../table.ts';
 import type { ColumnOf, Table } from '../table.ts';

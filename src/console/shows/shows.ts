@@ -1,5 +1,5 @@
 // Every SHOW by its name: its columns, which are known in advance, and how its rows are read.
-import type { SessionsDocument } from '../../admin/endpoints/sessions.ts';
+import type { SessionsDocument } from '../../admin/schema/sessions.ts';
 import type { StatusDocument } from '../../admin/schema/status.ts';
 import type { Column } from '../../wire/server-messages.ts';
 import { tableOf, text } from '../table.ts';

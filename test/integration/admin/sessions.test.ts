@@ -1,5 +1,7 @@
 // The sessions on the admin port: the list with its filters, and the end of one. Both need the token.
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { z } from 'zod';
+import { killedSession, sessionList } from '../../../src/admin/schema/sessions.ts';
 import { createAdmin } from '../../../src/admin/server.ts';
 import type { Admin } from '../../../src/admin/server.ts';
 import type { KillResult, SessionList, SessionQuery } from '../../../src/reports/session-list.ts';
@@ -79,6 +81,10 @@ async function ask(path: string, method = 'GET', token = TOKEN): Promise<{ statu
   return { status: response.status, body: await response.json() };
 }
 
+async function documentOf(path: string, method?: string): Promise<Readonly<Record<string, unknown>>> {
+  return z.record(z.string(), z.unknown()).parse((await ask(path, method)).body);
+}
+
 test('the list: every field, with ages in seconds', async () => {
   const { status, body } = await ask('/sessions');
   expect([status, body]).toEqual([
@@ -100,6 +106,13 @@ test('unknown facts are null, and a session with encryption end to end is opaque
       { member: null, user: null, database: null, application: null, activity: null, held_seconds: null, opaque: true },
     ],
   });
+});
+
+test('the answers have the shape that the schema describes', async () => {
+  const { api_version: _, ...listed } = await documentOf('/sessions');
+  expect(sessionList.parse(listed)).toEqual(listed);
+  const { api_version: __, ...answer } = await documentOf('/sessions/7/kill', 'POST');
+  expect(killedSession.parse(answer)).toEqual(answer);
 });
 
 test('the filters', async () => {
@@ -165,7 +178,7 @@ test('a kill: the session as it was, and what becomes of its client and its stat
 
 test.each<[KillResult, number, string]>([
   [{ kind: 'unknown' }, 404, 'no session 7: it has ended, or never existed'],
-  [{ kind: 'silent_worker', worker: 2 }, 503, 'worker 2 does not answer: session 7 may still live'],
+  [{ kind: 'silent_worker', worker: 2 }, 503, 'worker 2 does not answer: session 7 ends as soon as it does'],
 ])('a kill that ended none: %j', async (given, status, error) => {
   result = given;
   expect(await ask('/sessions/7/kill', 'POST')).toEqual({ status, body: { api_version: 1, error } });

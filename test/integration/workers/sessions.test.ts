@@ -63,7 +63,7 @@ test('a worker that stands still is named, in a list and when one of its session
   const ofSecond = sessions.find(({ id }) => Math.floor(id / 1e11) === 2);
   freeze(second);
   const partial = await listed();
-  const error = `worker 2 does not answer: session ${ofSecond?.id} may still live`;
+  const error = `worker 2 does not answer: session ${ofSecond?.id} ends as soon as it does`;
   expect(await ask(`/sessions/${ofSecond?.id}/kill`, 'POST')).toMatchObject({ status: 503, body: { error } });
   process.kill(second, 'SIGCONT');
   expect(partial).toMatchObject({ total: ones.length, silent_workers: [2] });

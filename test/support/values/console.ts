@@ -1,5 +1,5 @@
 // The sources of a console, for tests: a pool with clients in every state, and a pool without a route.
-import type { SessionsDocument } from '../../../src/admin/endpoints/sessions.ts';
+import type { SessionsDocument } from '../../../src/admin/schema/sessions.ts';
 import { STATUS_FIELDS } from './status-basics.ts';
 import type { StatusDocument } from '../../../src/admin/schema/status.ts';
 import type { ConsoleSources } from '../../../src/console/shows/shows.ts';

@@ -1,0 +1,50 @@
+// The answers of GET /sessions and of POST /sessions/ID/kill. Ages are seconds. Null: unknown, or there is none.
+import { z } from 'zod';
+import { SESSION_STATES } from '../../reports/session-state.ts';
+import { count, list, seconds } from './common.ts';
+
+export const session = z.strictObject({
+  id: count.describe('As in the log.'),
+  pool: z.string(),
+  member: z.string().nullable(),
+  client: z.string().describe('host:port'),
+  listener: z.string().describe('The address at which the client was accepted.'),
+  user: z.string().nullable(),
+  database: z.string().nullable(),
+  application: z.string().nullable(),
+  state: z.enum(SESSION_STATES),
+  activity: z
+    .enum(['starting', 'busy', 'idle', 'in_transaction', 'in_failed_transaction'])
+    .nullable()
+    .describe('Of a relayed session that can be read. busy: a request has no complete answer.'),
+  tls: z
+    .enum(['none', 'terminate', 'passthrough'])
+    .nullable()
+    .describe('passthrough: the encryption is between client and server.'),
+  opaque: z.boolean().describe('The stream is encrypted end to end: names and activity are unknown.'),
+  age_seconds: seconds.describe('Since its accept.'),
+  state_seconds: seconds.describe('In this state.'),
+  held_seconds: seconds.nullable().describe('From its first wait for a route to the start of its relay.'),
+  to_backend_bytes: count,
+  to_client_bytes: count,
+});
+
+export const sessionList = z.strictObject({
+  total: count.describe('All that match.'),
+  left_out: count.describe('The ones that match and are not listed, because of the limit.'),
+  silent_workers: list(count).describe('Workers that did not answer in time: their sessions are missing.'),
+  sessions: list(session).describe('The oldest first.'),
+});
+
+export const killedSession = z.strictObject({
+  killed: session.describe('As it was before.'),
+  client_told: z.boolean().describe('An error with the reason is on its way to the client. Else it was reset.'),
+  statement: z
+    .enum(['none', 'cancel_sent', 'not_cancelled'])
+    .describe('not_cancelled: the server ends a running statement when it notices that the client is gone.'),
+  note: z.string().describe('The same in words.'),
+});
+
+export type SessionDocument = z.infer<typeof session>;
+export type SessionsDocument = z.infer<typeof sessionList>;
+export type KilledSessionDocument = z.infer<typeof killedSession>;
