@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { haproxyConfig, SHIPPED } from '../bench/failover/haproxy-config.ts';
 import { findHaproxy } from '../bench/failover/haproxy.ts';
 import type { ClusterUnderTest } from '../support/clusters/cluster-under-test.ts';
-import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
+import { describeOnEveryCluster, describeOnSandbox } from '../support/clusters/describe-on-clusters.ts';
 import { PatroniCluster } from '../support/patroni/cluster.ts';
 import { patroniYml } from '../support/patroni/patroni-config.ts';
 import { findFreePorts } from '../support/patroni/ports.ts';
@@ -161,4 +161,34 @@ describeOnEveryCluster('init', (on) => {
     );
     return file;
   }
+});
+
+describeOnSandbox('init for more members than seeds', (on) => {
+  const lab = on.clusterWithPointsman({ cluster: { members: 5 } });
+
+  it('the ports of the others are allowed by name, and nothing else', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'pointsman-init-'));
+    const file = join(directory, 'pointsman.yaml');
+    const [first] = lab.cluster.members();
+    const made = await pointsman('init', '--from', first?.api ?? '', '-o', file);
+    const checked = await pointsman('check', '--live', '-c', file);
+    const text = await readFile(file, 'utf8');
+    await rm(directory, { recursive: true });
+    expect(made.code, `${made.out}${made.err}`).toBe(0);
+    expect(checked.code, `${checked.out}${checked.err}`).toBe(0);
+    const others = lab.cluster.members().filter(({ api }) => !text.includes(api));
+    expect(others).toHaveLength(2);
+    const ports = others.flatMap(({ name, api, port }) => [
+      `      - ${new URL(api).port} # ${name}\n`,
+      `      - ${port} # ${name}\n`,
+    ]);
+    expect(
+      text
+        .slice(text.indexOf('    ports:\n'))
+        .split('\n')
+        .filter((line) => line.startsWith('      - ')),
+    ).toHaveLength(4);
+    for (const line of ports) expect(text).toContain(line);
+    expect(text).not.toContain('networks');
+  });
 });

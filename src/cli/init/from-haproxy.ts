@@ -3,7 +3,7 @@ import { DraftBuilder, unusable } from './draft.ts';
 import type { ReadSource } from './draft.ts';
 import { apiOf, checkOf, hasCheckPort, otherExpectations } from './haproxy-check.ts';
 import { noteTheRest } from './haproxy-leftovers.ts';
-import { listenersOf } from './haproxy-listeners.ts';
+import { backendOf, listenersOf } from './haproxy-listeners.ts';
 import { lastLine, proxiesOf } from './haproxy-proxies.ts';
 import type { HaproxyProxy } from './haproxy-proxies.ts';
 import { readHaproxyText } from './haproxy-text.ts';
@@ -56,11 +56,13 @@ export function fromHaproxy({ text, name, env, apiPort }: HaproxySource): ReadSo
     draft.set(['listeners', i], { address, pool }, at(line));
   }
   for (const one of found) addPool(one, draft, at);
-  addLimits(found, read, draft, at);
+  const accepting = proxies.filter((proxy) => proxy.kind !== 'backend' && pools.has(backendOf(proxy) ?? ''));
+  addLimits({ found, accepting, read, draft, at });
+  const converted = new Set([...accepting, ...found.map(({ proxy }) => proxy)]);
   noteTheRest(
     read,
     proxies,
-    found.map(({ proxy }) => proxy),
+    proxies.filter((proxy) => converted.has(proxy)),
     draft,
     at,
   );
@@ -138,7 +140,10 @@ function addTls(read: HaproxyText, found: readonly Found[], draft: DraftBuilder,
     (options.get('verify') === undefined && lastLine(global?.lines ?? [], 'ssl-server-verify', 'none') !== undefined);
   if (isUnverified) {
     draft.set(['cluster', 'api', 'tls', 'insecure'], true, `${at(line)} verify none`);
-    draft.note('verify none: anybody who answers at a member’s address could redirect the writes. Set a CA', at(line));
+    draft.note(
+      'verify none: a stranger that answers at the address of a member could redirect the writes. Set a CA',
+      at(line),
+    );
   }
 }
 
@@ -174,25 +179,37 @@ function timeOf(text: string | undefined): number | undefined {
   return digits === undefined ? undefined : Math.ceil(Number(digits) * (UNIT_MS[unit === '' ? 'ms' : unit] ?? 1));
 }
 
-function addLimits(found: readonly Found[], read: HaproxyText, draft: DraftBuilder, at: At): void {
+/** 0 unless every part is a limit. */
+function sumOf(limits: readonly number[]): number {
+  return limits.every((limit) => limit > 0) ? limits.reduce((sum, limit) => sum + limit, 0) : 0;
+}
+
+interface Limits {
+  readonly found: readonly Found[];
+  /** The proxies that accept the clients of the pools. */
+  readonly accepting: readonly HaproxyProxy[];
+  readonly read: HaproxyText;
+  readonly draft: DraftBuilder;
+  readonly at: At;
+}
+
+/** The limit on clients: that of the servers, else that of the listeners, else the one for everything. */
+function addLimits({ found, accepting, read, draft, at }: Limits): void {
   const sums = found.map(({ proxy: { servers } }) => {
     const limits = servers.map(({ options }) => Number(options.get('maxconn')));
-    const [first = 0] = limits;
-    const isSame = limits.every((limit) => limit === first);
-    const sum = limits.every((limit) => limit > 0) ? limits.reduce((all, limit) => all + limit, 0) : 0;
-    return {
-      sum,
-      line: servers[0]?.line ?? 0,
-      text: `${limits.length} servers${isSame ? ` with maxconn ${first}` : ''}`,
-    };
+    const isSame = limits.every((limit) => limit === limits[0]);
+    const text = `${limits.length} servers${isSame ? ` with maxconn ${limits[0]}` : ''}`;
+    return { sum: sumOf(limits), line: servers[0]?.line ?? 0, text };
   });
   const [most] = sums.toSorted((a, b) => b.sum - a.sum);
+  const own = accepting.map(({ lines }) => lastLine(lines, 'maxconn'));
   const global = lastLine(read.sections.find(({ kind }) => kind === 'global')?.lines ?? [], 'maxconn');
-  const limit = Number(global?.words[1]);
+  const limits = own.every((line) => line !== undefined) ? own : [global];
+  const limit = sumOf(limits.map((line) => Number(line?.words[1])));
   if (most !== undefined && most.sum > 0) {
     draft.set(['client', 'max_sessions'], most.sum, `${at(most.line)} ${most.text}`);
-  } else if (global !== undefined && limit > 0) {
-    draft.set(['client', 'max_sessions'], limit, `${at(global.line)} maxconn`);
+  } else if (limit > 0) {
+    draft.set(['client', 'max_sessions'], limit, `${at(limits[0]?.line ?? 0)} maxconn`);
   }
   const connect = lastLine(found[0]?.proxy.lines ?? [], 'timeout', 'connect');
   const ms = timeOf(connect?.words[2]);

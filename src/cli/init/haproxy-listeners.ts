@@ -18,8 +18,13 @@ export function listenersOf(
 ): readonly HaproxyListener[] {
   const found = new Map<string, HaproxyListener>();
   for (const proxy of proxies.filter(({ kind }) => kind !== 'backend')) {
-    const pool = pools.get(targetOf(proxy, pools, draft, at) ?? '');
+    const backend = backendOf(proxy);
+    const pool = pools.get(backend ?? '');
     if (pool === undefined) continue;
+    for (const { line, words } of linesWith(proxy.lines, 'use_backend')) {
+      if (words[1] === backend) continue;
+      draft.note(`use_backend ${words[1]}: a rule has no counterpart, each pool has a listener of its own`, at(line));
+    }
     for (const { line, words } of linesWith(proxy.lines, 'bind')) {
       const [, addresses = '', ...options] = words;
       for (const written of addresses.split(',').filter((one) => one !== '')) {
@@ -33,22 +38,10 @@ export function listenersOf(
   return [...found.values()];
 }
 
-/** The backend of a frontend; a listen section is its own. */
-function targetOf(
-  { kind, name, lines }: HaproxyProxy,
-  pools: ReadonlyMap<string, string>,
-  draft: DraftBuilder,
-  at: (line: number) => string,
-): string | undefined {
-  if (kind === 'listen' && pools.has(name)) return name;
-  const rules = linesWith(lines, 'use_backend');
-  const usual = lastLine(lines, 'default_backend')?.words[1] ?? rules.at(-1)?.words[1];
-  for (const { line, words } of rules) {
-    if (words[1] !== usual && pools.has(words[1] ?? '')) {
-      draft.note(`use_backend ${words[1]}: a rule has no counterpart, each pool has a listener of its own`, at(line));
-    }
-  }
-  return usual;
+/** The backend of a frontend; a listen section with servers is its own. */
+export function backendOf({ kind, name, lines, servers }: HaproxyProxy): string | undefined {
+  if (kind === 'listen' && servers.length > 0) return name;
+  return lastLine(lines, 'default_backend')?.words[1] ?? lastLine(lines, 'use_backend')?.words[1];
 }
 
 function noteOptions(options: readonly string[], draft: DraftBuilder, place: string): void {

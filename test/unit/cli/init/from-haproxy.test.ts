@@ -129,7 +129,7 @@ backend be_read
 test('verify none is carried over, with a warning', () => {
   const { yaml, notes } = convert(PRIMARY.replace('check port 8008', 'check check-ssl verify none port 8008'));
   expect(yaml).toContain('      insecure: true # h.cfg:4 verify none\n');
-  expect(notes.join('\n')).toContain('h.cfg:4: verify none: anybody');
+  expect(notes.join('\n')).toContain('h.cfg:4: verify none: a stranger');
 });
 
 test('server-template and resolvers: the name is a seed', () => {
