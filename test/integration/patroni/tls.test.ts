@@ -9,6 +9,8 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { send } from '../../../src/patroni/http.ts';
 import { tlsFromFiles } from '../../../src/patroni/tls-files.ts';
+import { requestOf } from '../../../src/patroni/write-requests.ts';
+import { createWrite } from '../../../src/patroni/write.ts';
 import { FakeMember } from '../../support/fakes/fake-member.ts';
 import { close, listen } from '../../support/fakes/listen.ts';
 
@@ -70,6 +72,16 @@ test.each([
 
 test('insecure verifies nothing', async () => {
   expect(await send({ ...at('pg-b.test'), tls: tlsFromFiles({ insecure: true }) })).toMatchObject({ kind: 'answered' });
+});
+
+test('a write request with the authority and a client certificate', async () => {
+  await close(server);
+  await serve({ requestCert: true });
+  const tls = tlsFromFiles({ ca: file('ca.pem'), cert: file('server.pem'), key: file('server.key') });
+  const answer = await createWrite({ tls })(at('pg-a.test').api, requestOf({ kind: 'reload' }));
+  expect(answer).toMatchObject({ kind: 'answered', status: 200 });
+  const untrusted = await createWrite({})(at('pg-a.test').api, requestOf({ kind: 'reload' }));
+  expect(untrusted).toMatchObject({ kind: 'no_answer', isSent: false, why: expect.stringContaining('TLS failed') });
 });
 
 test('a client certificate, if the API requires one', async () => {
