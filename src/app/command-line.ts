@@ -42,13 +42,15 @@ export async function commandLine(process: NodeJS.Process): Promise<never> {
 const loadSandbox = () => import('../sandbox/run.ts');
 
 function sandboxParts(process: NodeJS.Process, clock: Clock): SandboxParts {
-  const command = import.meta.url.endsWith('.ts') ? 'npm run -s sandbox --' : 'pointsman sandbox';
+  const isSource = import.meta.url.endsWith('.ts');
+  const command = isSource ? 'npm run -s sandbox --' : 'pointsman sandbox';
+  const program = isSource ? 'npm run -s pointsman --' : 'pointsman';
   return {
     verbs: VERBS,
     run: async (request) => {
       const { runSandbox } = await loadSandbox();
       const terminal = terminalOf(process);
-      return runSandbox({ request, terminal, clock, version, nodeVersion: process.version, command });
+      return runSandbox({ request, terminal, clock, version, nodeVersion: process.version, command, program });
     },
     ask: async (...order) => (await loadSandbox()).askSandbox(...order),
     sql: async (...statement) => (await loadSandbox()).sandboxSql(...statement),

@@ -71,10 +71,10 @@ function describe(io: CliIo, parts: CliParts, end: (code: number) => void): Comm
     .helpOption('-h, --help', 'print this help')
     .helpCommand(false)
     .addHelpText('after', EXAMPLES)
-    .showHelpAfterError('Run `pointsman --help` for usage.')
     .configureOutput({
       writeOut: io.stdout,
       writeErr: io.stderr,
+      outputError: (text, write) => write(text.replace(/^error: /, 'pointsman: ')),
       getOutHelpWidth: () => Math.min(100, io.screen?.size().columns ?? 80),
       getErrHelpWidth: () => Math.min(100, io.screen?.size().columns ?? 80),
     })
@@ -111,7 +111,14 @@ function describe(io: CliIo, parts: CliParts, end: (code: number) => void): Comm
   describeSandbox(program, io, sandbox, end);
   describeCompletion(program, io, end);
   describeHelp(program, io, version);
+  nameHelp(program, 'pointsman');
   return program;
+}
+
+/** After a wrong usage each command names its own help. */
+function nameHelp(command: Command, path: string): void {
+  command.showHelpAfterError(`Run \`${path} --help\` for usage.`);
+  for (const child of command.commands) nameHelp(child, `${path} ${child.name()}`);
 }
 
 /** The commands about the program itself. */

@@ -32,7 +32,7 @@ const DRAIN = 'pointsman drain MEMBER keeps sessions away from a member';
 const KILL = 'pointsman kill SESSION ends one session; SHOW SESSIONS has the ids';
 const COMMANDS: ReadonlyMap<string, string> = new Map([
   ['RELOAD', 'pointsman reload reads the configuration again'],
-  ['PAUSE', `${DRAIN}; pointsman resume MEMBER ends it`],
+  ['PAUSE', `pointsman switchover moves the primary while clients wait; ${DRAIN}`],
   ['SUSPEND', `${DRAIN}; pointsman resume MEMBER ends it`],
   ['DISABLE', `${DRAIN}; pointsman resume MEMBER ends it`],
   ['RECONNECT', `${DRAIN}, and its sessions reconnect elsewhere`],

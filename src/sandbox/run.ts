@@ -40,6 +40,8 @@ export interface RunSandboxOptions {
   readonly clock: Clock;
   /** The command that calls this program from a second terminal: `pointsman sandbox`. */
   readonly command: string;
+  /** The command that calls the whole program: `pointsman`. */
+  readonly program: string;
 }
 
 /** The application's table: every row names the member that wrote it. */
@@ -128,6 +130,7 @@ async function startAll(
     tookMs: performance.now() - startedAt,
     admin: request.admin,
     command: options.command,
+    program: options.program,
     hasPsql: hasPsql(),
   };
   return { sandbox, ...urls, banner: banner(facts) };

@@ -1,5 +1,6 @@
 // The text that a person reads when the sandbox is up: addresses, and commands to copy. Pure.
 import type { SandboxMember } from '../sandbox.ts';
+import { ADMIN_TOKEN } from './pointsman-config.ts';
 
 export interface BannerFacts {
   readonly members: readonly SandboxMember[];
@@ -13,6 +14,8 @@ export interface BannerFacts {
   readonly admin: string;
   /** The command that calls this program from a second terminal: `pointsman sandbox`. */
   readonly command: string;
+  /** The command that calls the whole program: `pointsman`. */
+  readonly program: string;
   /** With psql the banner shows psql commands, without it commands of this program. */
   readonly hasPsql: boolean;
 }
@@ -22,7 +25,7 @@ export const READ_STATEMENT =
   "select count(*) as visits, max(id) as latest, current_setting('cluster_name') as read_from from visits";
 
 export function banner(facts: BannerFacts): string {
-  const { members, leader, postgresVersion, tookMs, admin, command } = facts;
+  const { members, leader, postgresVersion, tookMs, admin, command, program } = facts;
   const widths = [Math.max(...members.map(({ name }) => name.length)), 21];
   const rows = members.map(({ name, host, port, api }) =>
     ['', name.padEnd(widths[0] ?? 0), `${host}:${port}`.padEnd(widths[1] ?? 0), api, name === leader ? ' primary' : '']
@@ -40,6 +43,7 @@ export function banner(facts: BannerFacts): string {
     `  Read     ${statement(facts, 'read', READ_STATEMENT)}`,
     `  Status   curl -s http://${admin}/status`,
     `  Metrics  curl -s http://${admin}/metrics`,
+    `  Operate  POINTSMAN_ADMIN_TOKEN=${ADMIN_TOKEN} ${program} switchover --admin ${admin}     # or drain, sessions …`,
     `  Break    ${command} kill primary     # or crash, freeze, lag, switchover, heal: --help says more`,
     '',
   ].join('\n');

@@ -2,6 +2,9 @@
 import { stringify } from 'yaml';
 import type { SandboxMember } from '../sandbox.ts';
 
+/** Known to everybody, as the passwords are: what listens is on loopback. */
+export const ADMIN_TOKEN = 'sandbox-operator';
+
 export interface Addresses {
   /** Each host:port. */
   readonly write: string;
@@ -21,6 +24,6 @@ export function pointsmanConfig(scope: string, members: readonly SandboxMember[]
       { address: addresses.write, pool: 'write' },
       { address: addresses.read, pool: 'read' },
     ],
-    admin: { address: addresses.admin },
+    admin: { address: addresses.admin, token: ADMIN_TOKEN },
   });
 }

@@ -330,7 +330,7 @@ describe('operations', () => {
 
   test('a member must be named', async () => {
     const { code, err } = await cli(['drain']);
-    expect(err).toContain("missing required argument 'member'");
+    expect(err).toBe("pointsman: missing required argument 'member'\nRun `pointsman drain --help` for usage.\n");
     expect(code).toBe(2);
   });
 });

@@ -72,7 +72,7 @@ describe('SHOW of something else', () => {
 describe('the console only reads', () => {
   test.each([
     ['RELOAD', 'pointsman reload'],
-    ['PAUSE', 'pointsman drain'],
+    ['PAUSE', 'pointsman switchover'],
     ['pause db', 'pointsman drain'],
     ['SUSPEND', 'pointsman drain'],
     ['DISABLE write', 'pointsman drain'],

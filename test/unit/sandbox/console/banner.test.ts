@@ -14,6 +14,7 @@ const FACTS: BannerFacts = {
   read: 'postgresql://app:app@127.0.0.1:6433/app',
   admin: '127.0.0.1:8432',
   command: 'pointsman sandbox',
+  program: 'pointsman',
   hasPsql: true,
 };
 
@@ -25,6 +26,7 @@ test('lists the servers and their addresses, and warns that it is not for data',
   expect(text).toMatch(/pg-2 +127\.0\.0\.1:21002 +http:\/\/127\.0\.0\.1:22002 +primary$/m);
   expect(text).toContain('curl -s http://127.0.0.1:8432/status');
   expect(text).toContain('pointsman sandbox kill primary');
+  expect(text).toContain('POINTSMAN_ADMIN_TOKEN=sandbox-operator pointsman switchover --admin 127.0.0.1:8432');
 });
 
 test('commands for psql if it exists, else for this program', () => {
