@@ -56,7 +56,11 @@ export function describeSessions(
   remote('drain', 'Take a member out of all pools until it is resumed or Pointsman restarts')
     .argument('<member>', 'name of the member')
     .option('--wait', 'wait until no session is left on it')
-    .option('--timeout <duration>', 'with --wait: give up after this time; the member stays drained', duration)
+    .addOption(
+      new Option('--timeout <duration>', 'wait so long at most; the member stays drained')
+        .argParser(duration)
+        .implies({ wait: true }),
+    )
     .option('--yes', 'do not ask')
     .option('--dry-run', 'only show the effect')
     .addHelpText('after', DRAIN_HELP)

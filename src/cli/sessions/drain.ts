@@ -7,6 +7,7 @@ import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { operate, operateOn } from '../operate.ts';
 import { poolsText } from '../pools-text.ts';
+import { tokenFor } from '../running.ts';
 import type { Running, RunningOptions } from '../running.ts';
 import { sessionsIn } from '../status/cells.ts';
 import { readStatus, statusFrom } from '../status/document.ts';
@@ -41,6 +42,7 @@ export async function drain(member: string, options: DrainOptions, io: CliIo): P
     io.stdout(warning === undefined ? '' : `${warning}\n`);
     return plan(status, member, `no new session would go to ${member}; ${remainText(status, member)}`, io);
   }
+  if ((await tokenFor(running, io)) === undefined) return EXIT.usage;
   if (warning !== undefined) {
     const confirmed = await confirm({ question: `${warning}. Drain it?`, yes: options.yes }, io);
     if (confirmed !== 'confirmed') return confirmed;
@@ -131,7 +133,7 @@ async function follow(
       return failed(`interrupted: ${member} stays drained, ${remain(left)}; undo it with: pointsman resume ${member}`);
     }
     const status = await statusFrom(running, io);
-    if (typeof status === 'number') return status;
+    if (typeof status === 'number') return failed(`${member} stays drained unless Pointsman has ended`);
     if (!status.cluster.drained.includes(member)) return failed(`${member} is not drained any more`);
     left = sessionsOn(member, status);
     if (left === 0) {

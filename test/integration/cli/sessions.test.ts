@@ -12,6 +12,7 @@ import type { KillResult, SessionEntry, SessionQuery } from '../../../src/report
 import { isWanted } from '../../../src/reports/session-list.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
 import { cliParts } from '../../support/fakes/cli-parts.ts';
+import { answering, terminal } from '../../support/fakes/terminal.ts';
 import { aList, aPolicy, aSnapshot, isPrimary, isReplica } from '../../support/values/builders.ts';
 import { STATUS_BASICS } from '../../support/values/status-basics.ts';
 import { aSessionEntry } from '../../support/values/sessions.ts';
@@ -138,13 +139,6 @@ async function cli(argv: readonly string[], given: Partial<CliIo> = {}): Promise
   return { code: await runCli(argv, io, cliParts()), out, err };
 }
 
-const terminal = (columns: number): Pick<CliIo, 'screen'> => ({ screen: { size: () => ({ columns, rows: 24 }) } });
-const answering = (answer: string, questions: string[] = []): Pick<CliIo, 'readLine'> => ({
-  readLine(question) {
-    questions.push(question);
-    return Promise.resolve(answer);
-  },
-});
 const nothing = (): void => {};
 const lines = (text: string): readonly string[] => text.trimEnd().split('\n');
 
@@ -299,10 +293,29 @@ describe('drain', () => {
 
   test('--timeout: sessions remain, the member stays drained, exit code 1', async () => {
     counts['pg-2'].splice(0, 1, 2);
-    const { code, err } = await cli(['drain', 'pg-2', '--wait', '--timeout', '1ms']);
+    const { code, err } = await cli(['drain', 'pg-2', '--timeout', '1ms']);
     expect(code).toBe(1);
     expect(lines(err).at(-1)).toBe('pointsman: 2 sessions remain on pg-2 after 1 ms; it stays drained');
     expect(done).toEqual(['drain pg-2']);
+  });
+
+  test('the primary without a token: no question, exit code 2', async () => {
+    const questions: string[] = [];
+    const { code, err } = await cli(['drain', 'pg-1'], {
+      ...answering('y', questions),
+      env: { POINTSMAN_ADMIN_ADDRESS: address },
+    });
+    expect([code, questions, done]).toEqual([2, [], []]);
+    expect(err).toContain('this command needs the admin token');
+  });
+
+  test('no answer while it waits: the member stays drained, unless Pointsman has ended', async () => {
+    counts['pg-2'].splice(0, 1, 2);
+    onStatus = () => {
+      if (done.length > 0) throw new Error('broken');
+    };
+    const { code, err } = await cli(['drain', 'pg-2', '--wait']);
+    expect([code, lines(err).at(-1)]).toEqual([1, 'pointsman: pg-2 stays drained unless Pointsman has ended']);
   });
 
   test('Ctrl-C: the member stays drained, and the way to undo it', async () => {
