@@ -1,31 +1,17 @@
 // `pointsman cluster …` as a process of its own on a real cluster, in both dialects: by seeds alone, by a file, and
 // through a running Pointsman.
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeOnSandbox } from '../support/clusters/describe-on-clusters.ts';
 import { replicasOf } from '../support/clusters/pool-members.ts';
+import { done, runCluster } from '../support/processes/cluster-command.ts';
+import type { Ran } from '../support/processes/cluster-command.ts';
 import { configFor } from '../support/processes/pointsman-config.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const TOKEN = '0123456789abcdef-operator';
-
-interface Ran {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-async function done(ran: Promise<Ran>): Promise<string> {
-  const { code, out, err } = await ran;
-  expect(code, `${out}${err}`).toBe(0);
-  return out;
-}
 
 describeOnSandbox('the commands of a cluster', (on) => {
   for (const dialect of ['manager', 'patroni'] as const) {
@@ -41,16 +27,8 @@ describeOnSandbox('the commands of a cluster', (on) => {
       });
       afterAll(() => rm(directory, { recursive: true, force: true }));
 
-      async function run(argv: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> {
-        const { PATH, NODE_COMPILE_CACHE } = process.env;
-        const options = { cwd: directory, env: { PATH, NODE_COMPILE_CACHE, TZ: 'Europe/Berlin', ...env } };
-        const child = promisify(execFile)(process.execPath, [MAIN, 'cluster', ...argv], options);
-        child.child.stdin?.end();
-        return child.then(
-          ({ stdout, stderr }) => ({ code: 0, out: stdout, err: stderr }),
-          ({ code, stdout, stderr }) => ({ code, out: stdout, err: stderr }),
-        );
-      }
+      const run = (argv: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> =>
+        runCluster(argv, { cwd: directory, env });
 
       const bySeeds = (...argv: readonly string[]): Promise<Ran> =>
         run([...argv, ...lab.cluster.members().flatMap(({ api }) => ['--seed', api])]);
@@ -83,6 +61,21 @@ describeOnSandbox('the commands of a cluster', (on) => {
         const { code, err } = await byFile('pause');
         expect([code, err]).toEqual([2, expect.stringContaining('use --yes')]);
         expect((await listed()).paused).toBe(false);
+      });
+
+      it('on a terminal it asks, with colour; another answer than the name of the member changes nothing', async () => {
+        const { name: leader } = await lab.cluster.leader();
+        const [{ name }] = await replicasOf(lab.cluster);
+        const argv = ['failover', '--to', name, '-c', 'p.yaml'];
+        const declined = await runCluster(argv, { cwd: directory, typed: 'y\n' });
+        expect(declined.code).toBe(1);
+        expect(declined.out).toContain(`Fail over to ${name}? Type ${name} to confirm:`);
+        expect(declined.out).toContain('not confirmed, so nothing was changed');
+        expect((await lab.cluster.leader()).name).toBe(leader);
+        const list = await runCluster(['list', '-c', 'p.yaml'], { cwd: directory, typed: '' });
+        expect(list.out).toContain('\u001B[');
+        const reloaded = await runCluster(['reload', name, '-c', 'p.yaml'], { cwd: directory, typed: 'y\n' });
+        expect([reloaded.code, reloaded.out]).toEqual([0, expect.stringContaining(`the reload of ${name}`)]);
       });
 
       it('pause and resume', async () => {
@@ -138,7 +131,7 @@ describeOnSandbox('the commands of a cluster', (on) => {
 
       it('restart of a member that does not meet the conditions', async () => {
         const [replica] = await replicasOf(lab.cluster);
-        const text = await done(bySeeds('restart', replica.name, '--pg-version', '9.6', '--yes'));
+        const text = await done(bySeeds('restart', replica.name, '--pg-version', '9.6.24', '--yes'));
         expect(text).toBe(`${replica.name} does not meet the conditions, so it did not restart\n`);
       });
 

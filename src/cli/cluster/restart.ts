@@ -51,6 +51,9 @@ export async function restart(
   return propose(chosen, wanted, report, context);
 }
 
+/** As Patroni takes it: `18.4`, and `9.6.24` before version 10 (P: postgresql/misc.py, postgres_version_to_int). */
+const PG_VERSION = /^(?:[1-9]\d\.\d{1,2}|\d\.\d{1,2}\.\d{1,2})$/;
+
 /** A text: what is wrong. */
 function readOptions(target: MemberName | undefined, options: RestartOptions, now: Date): Wanted | string {
   const { role, pending, pgVersion, timeout, at } = options;
@@ -58,7 +61,7 @@ function readOptions(target: MemberName | undefined, options: RestartOptions, no
   if (target === undefined && role === undefined && pending !== true) {
     return 'name a member, or choose several with --role primary|replica|any or --pending';
   }
-  if (pgVersion !== undefined && !/^\d{1,3}(?:\.\d{1,2}){0,2}$/.test(pgVersion)) {
+  if (pgVersion !== undefined && !PG_VERSION.test(pgVersion)) {
     return `--pg-version ${pgVersion} is not a version of PostgreSQL: write 18.4`;
   }
   const timeoutSeconds = timeout === undefined ? undefined : seconds(timeout);
@@ -136,7 +139,11 @@ async function propose(
   return operate(
     {
       plan: `Restart PostgreSQL\n${facts}\n${tableText(columns, rows, widthFor(io))}${reasonsText(reasons)}\n`,
-      warnings: [...(objection === undefined ? [] : [objection]), ...warningsOf(members, wanted, context)],
+      warnings: [
+        ...(objection === undefined ? [] : [objection]),
+        ...unknownOrder(members, report),
+        ...warningsOf(members, wanted, context),
+      ],
       question: wanted.at === undefined ? `Restart ${names}?` : `Schedule the restart of ${names}?`,
       steps: members.map((member) => stepOf(member, wanted, context)),
       ...(wanted.at === undefined ? {} : { note: timeText(wanted.at, now()) }),
@@ -160,6 +167,19 @@ function conditionText({ pending, pgVersion }: RestartOptions): string | undefin
     ...(pgVersion === undefined ? [] : [`PostgreSQL is older than ${pgVersion}`]),
   ];
   return conditions.length === 0 ? undefined : conditions.join(', and ');
+}
+
+/** Patroni before 3.3 reports no values, so that nothing can be refused. */
+function unknownOrder(members: readonly MemberReport[], { members: all }: ClusterReport): readonly string[] {
+  const leader = members.find(isLeader);
+  const behind = all.filter((one) => one.pending_restart && !isLeader(one) && !members.includes(one));
+  const isUnknown = leader?.pending_restart === true && leader.pending_restart_reason === undefined;
+  if (!isUnknown || behind.length === 0) return [];
+  const names = behind.map(({ name }) => name).join(', ');
+  return [
+    `${names} must restart before ${leader.name} if max_connections or its kind was raised; ` +
+      'this version of Patroni does not report what changed',
+  ];
 }
 
 function warningsOf(

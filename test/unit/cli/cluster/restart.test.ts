@@ -69,6 +69,8 @@ describe('which members', () => {
     [[], 'name a member, or choose several with --role primary|replica|any or --pending'],
     [['pg-2', '--role', 'any'], 'name either the member pg-2 or --role any'],
     [['pg-2', '--pg-version', 'new'], '--pg-version new is not a version of PostgreSQL: write 18.4'],
+    [['pg-2', '--pg-version', '18'], '--pg-version 18 is not a version of PostgreSQL: write 18.4'],
+    [['pg-2', '--pg-version', '9.6'], '--pg-version 9.6 is not a version of PostgreSQL: write 18.4'],
     [['pg-2', '--timeout', '0'], '--timeout 0 is not a duration: write 60, 90s or 2min'],
     [['pg-2', '--timeout', 'long'], '--timeout long is not a duration'],
     [['pg-2', '--at', 'later'], '--at later is not a time'],
@@ -133,6 +135,16 @@ describe('the order that parameters need', () => {
   test('the primary after the standbys', async () => {
     const cluster = restarts(pending(raised, 'pg-1'));
     expect((await clusterCli(['restart', 'pg-1', '--yes'], cluster)).code).toBe(0);
+  });
+
+  test('a Patroni that reports no values: a warning', async () => {
+    const cluster = fakeCluster();
+    const flagged = { pending_restart: true };
+    cluster.report_ = aReport([aLeader('pg-1', flagged), aMember('pg-2', flagged), aMember('pg-3')]);
+    const { err } = await clusterCli(['restart', 'pg-1', '--yes'], cluster);
+    expect(err).toContain('warning: pg-2 must restart before pg-1 if max_connections or its kind was raised');
+    const all = await clusterCli(['restart', '--pending', '--dry-run'], cluster);
+    expect(all.err).not.toContain('must restart before');
   });
 
   test('--any-order: it is done', async () => {
