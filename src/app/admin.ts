@@ -56,6 +56,7 @@ export function createAdminOf(parts: AdminParts): { readonly admin: Admin; reado
   const status = (): Promise<StatusDocument> => statusOf(parts, readiness);
   const token = (): Promise<Token> => readAdminToken(running.config.admin);
   const admin = createAdmin({
+    version: parts.version,
     address: running.config.admin.address,
     allowedHosts: () => running.config.admin.allowedHosts,
     status,

@@ -3,6 +3,8 @@
 import type { Endpoint } from '../endpoint.ts';
 import { cluster } from './cluster.ts';
 import type { ClusterOptions } from './cluster.ts';
+import { description } from './description.ts';
+import type { DescriptionOptions } from './description.ts';
 import { documents } from './documents.ts';
 import type { DocumentsOptions } from './documents.ts';
 import { events } from './events.ts';
@@ -19,6 +21,7 @@ import type { SwitchoversOptions } from './switchover.ts';
 export interface EndpointsOptions
   extends
     ProbesOptions,
+    DescriptionOptions,
     DocumentsOptions,
     EventsOptions,
     ClusterOptions,
@@ -27,7 +30,7 @@ export interface EndpointsOptions
     SwitchoversOptions {}
 
 export function endpointsOf(options: EndpointsOptions): readonly Endpoint[] {
-  return [
+  const endpoints: readonly Endpoint[] = [
     ...probes(options),
     ...documents(options),
     ...events(options),
@@ -35,5 +38,7 @@ export function endpointsOf(options: EndpointsOptions): readonly Endpoint[] {
     ...operationsOnItself(options),
     ...sessions(options),
     ...switchover(options),
+    ...description(options, () => endpoints),
   ];
+  return endpoints;
 }

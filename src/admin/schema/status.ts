@@ -171,7 +171,7 @@ const limits = z.strictObject({
   max_connects_per_second: count.describe('Of waiting clients, when a route opens.'),
 });
 
-const configuration = z.strictObject({
+export const configurationStatus = z.strictObject({
   source: z.string().describe('The file, or environment.'),
   hash: z.string().describe('Of the values in effect, secrets left out. Equal configurations have equal hashes.'),
   loaded_at: time.describe('At the start, or by the last reload that succeeded.'),
@@ -190,7 +190,7 @@ export const statusDocument = z.strictObject({
   uptime_seconds: seconds,
   ready: z.boolean(),
   not_ready_because: z.string().exactOptional().describe('Absent when ready.'),
-  config: configuration,
+  config: configurationStatus,
   cluster,
   members: list(memberStatus),
   refused_members: list(refusedMember).describe(

@@ -1,0 +1,150 @@
+// The summary of each endpoint, and the schemas of its answers. A test fails when a row of the table has no entry here.
+import type { z } from 'zod';
+import {
+  clusterConfiguration,
+  clusterHistory,
+  clusterReport,
+  operationResult,
+  plannedRequest,
+} from '../../cluster/documents.ts';
+import { configurationDocument } from '../schema/configuration.ts';
+import { eventList } from '../schema/events.ts';
+import { accepted, drained, failure, poolNotReady, poolReady, refreshed, reloaded } from '../schema/operations.ts';
+import { killedSession, sessionList } from '../schema/sessions.ts';
+import { poolDocument, statusDocument } from '../schema/status.ts';
+import { operationDocument, operationList, planDocument } from '../schema/switchover.ts';
+
+/** By name; an answer has one of them, or one of several. */
+export const SCHEMAS = {
+  Failure: failure,
+  PoolReady: poolReady,
+  PoolNotReady: poolNotReady,
+  Status: statusDocument,
+  Pool: poolDocument,
+  Configuration: configurationDocument,
+  Events: eventList,
+  ClusterReport: clusterReport,
+  ClusterHistory: clusterHistory,
+  ClusterConfiguration: clusterConfiguration,
+  PlannedRequest: plannedRequest,
+  OperationResult: operationResult,
+  SwitchoverPlan: planDocument,
+  Operation: operationDocument,
+  Operations: operationList,
+  Refreshed: refreshed,
+  Reloaded: reloaded,
+  Drained: drained,
+  Accepted: accepted,
+  Sessions: sessionList,
+  Killed: killedSession,
+} satisfies Readonly<Record<string, z.ZodType>>;
+
+export type SchemaName = keyof typeof SCHEMAS;
+
+export interface Described {
+  readonly summary: string;
+  /** By status. A list: one of these. A media type: the answer is no JSON. Refusals that paths share are left out. */
+  readonly answers: Readonly<Record<number, readonly SchemaName[] | `text/${string}`>>;
+}
+
+const READY: Described['answers'] = { 200: ['PoolReady'], 503: ['PoolNotReady', 'Failure'] };
+const RESULT: Described['answers'] = {
+  200: ['OperationResult', 'PlannedRequest'],
+  202: ['OperationResult'],
+  ...Object.fromEntries([400, 409, 412, 502, 503, 504].map((status) => [status, ['OperationResult', 'Failure']])),
+};
+
+function operation(summary: string): Described {
+  return { summary, answers: RESULT };
+}
+
+/** By method and path. */
+export const DESCRIBED: Readonly<Record<string, Described>> = {
+  'GET /livez': { summary: 'The process answers.', answers: { 200: 'text/plain' } },
+  'GET /readyz': {
+    summary: 'The first round of probes is complete, and Pointsman does not stop.',
+    answers: { 200: 'text/plain', 503: ['Failure'] },
+  },
+  'GET /primary': { summary: 'The first exclusive pool can serve now.', answers: READY },
+  'GET /replica': { summary: 'The first pool that is not exclusive can serve now.', answers: READY },
+  'GET /pools/NAME/ready': { summary: 'This pool can serve now.', answers: { ...READY, 404: ['Failure'] } },
+  'GET /metrics': { summary: 'Prometheus metrics.', answers: { 200: 'text/plain' } },
+  'GET /status': { summary: 'Members, pools and sessions, with the reason for each.', answers: { 200: ['Status'] } },
+  'GET /pools/NAME': {
+    summary: 'The part of the status about one pool.',
+    answers: { 200: ['Pool'], 404: ['Failure'] },
+  },
+  'GET /config': {
+    summary: 'The configuration in effect, without secrets: each value with its origin.',
+    answers: { 200: ['Configuration'] },
+  },
+  'GET /openapi.json': { summary: 'This description, as OpenAPI 3.1.', answers: { 200: [] } },
+  'GET /events': {
+    summary:
+      'Recent events, then new ones, as server-sent events; as a list with Accept: application/json or format=json.',
+    answers: { 200: ['Events'], 503: ['Failure'] },
+  },
+  'GET /cluster': {
+    summary: 'The cluster as the management API reports it now.',
+    answers: { 200: ['ClusterReport'], 503: ['Failure'] },
+  },
+  'GET /cluster/history': {
+    summary: 'The timelines of the cluster.',
+    answers: { 200: ['ClusterHistory'], 503: ['Failure'] },
+  },
+  'GET /cluster/config': {
+    summary: 'The dynamic configuration of the cluster.',
+    answers: { 200: ['ClusterConfiguration'], 503: ['Failure'] },
+  },
+  'POST /cluster/switchover': operation('Switch over, now or at a time. Pointsman does not hold clients for it.'),
+  'POST /cluster/cancel-switchover': operation('Cancel the scheduled switchover.'),
+  'POST /cluster/failover': operation('Promote this member, also without a primary.'),
+  'POST /cluster/restart': operation('Restart PostgreSQL of one member, now or at a time, under conditions.'),
+  'POST /cluster/cancel-restart': operation('Cancel the scheduled restart of one member.'),
+  'POST /cluster/reload': operation('Reload the configuration of one member.'),
+  'POST /cluster/reinitialize': operation('Make the data of one replica anew from the primary.'),
+  'POST /cluster/patch-config': operation('Change the dynamic configuration.'),
+  'POST /cluster/replace-config': operation('Replace the dynamic configuration.'),
+  'POST /cluster/pause': operation('Stop automatic failover.'),
+  'POST /cluster/resume': operation('Allow automatic failover again.'),
+  'GET /switchover': {
+    summary: 'The plan of a switchover that holds clients. Nothing happens.',
+    answers: { 200: ['SwitchoverPlan'] },
+  },
+  'POST /switchover': {
+    summary: 'Start a switchover that holds clients. GET /operations/ID tells its progress.',
+    answers: { 202: ['Operation'], 409: ['Failure'] },
+  },
+  'GET /operations': { summary: 'The last operations, with the running one.', answers: { 200: ['Operations'] } },
+  'GET /operations/ID': { summary: 'One operation.', answers: { 200: ['Operation'], 404: ['Failure'] } },
+  'POST /operations/ID/cancel': {
+    summary: 'Cancel a running operation: its clients are released at once.',
+    answers: { 202: ['Operation'], 404: ['Failure'], 409: ['Failure'] },
+  },
+  'POST /refresh': { summary: 'Probe all members now.', answers: { 200: ['Refreshed'] } },
+  'POST /reload': {
+    summary: 'Reload the configuration, as SIGHUP does.',
+    answers: { 200: ['Reloaded'], 409: ['Failure'] },
+  },
+  'POST /members/NAME/drain': {
+    summary: 'Take a member out of all pools until it is resumed or Pointsman restarts.',
+    answers: { 200: ['Drained'], 404: ['Failure'] },
+  },
+  'POST /members/NAME/resume': { summary: 'Undo a drain.', answers: { 200: ['Drained'], 404: ['Failure'] } },
+  'POST /accept/timeline': {
+    summary: 'Accept the primary that is refused for its timeline.',
+    answers: { 200: ['Accepted'], 409: ['Failure'] },
+  },
+  'POST /accept/cluster-identity': {
+    summary: 'Accept the primary that is refused for its system identifier.',
+    answers: { 200: ['Accepted'], 409: ['Failure'] },
+  },
+  'GET /sessions': {
+    summary: 'The live sessions, the oldest first.',
+    answers: { 200: ['Sessions'], 404: ['Failure'] },
+  },
+  'POST /sessions/ID/kill': {
+    summary: 'End one session; a statement that it runs is cancelled.',
+    answers: { 200: ['Killed'], 404: ['Failure'], 503: ['Failure'] },
+  },
+};

@@ -1,0 +1,72 @@
+// The answers about the switchover that holds clients.
+import { z } from 'zod';
+import { clusterReport } from '../../cluster/documents.ts';
+import { PHASES } from '../../cluster/switchover/document.ts';
+import type { OperationDocument } from '../../cluster/switchover/document.ts';
+import type { PlanOfPrimary } from '../../cluster/switchover/plan.ts';
+import { OPERATION_OUTCOMES } from '../../reports/events.ts';
+import { count, list, time } from './common.ts';
+
+const member = z.string();
+const milliseconds = z.number().min(0);
+
+export const planDocument = z.strictObject({
+  from: member.nullable(),
+  to: member.nullable().describe('Null: the cluster chooses.'),
+  candidates: list(
+    z.strictObject({
+      name: member,
+      role: z.string(),
+      state: z.string().nullable(),
+      timeline: z.number().nullable(),
+      lag_bytes: z.number().nullable(),
+      eligible: z.boolean(),
+      why: z.string().nullable().describe('The reason against it.'),
+    }),
+  ),
+  transaction_timeout_ms: milliseconds,
+  longest_hold_ms: milliseconds.describe('New clients wait no longer than this because of the switchover.'),
+  problems: list(z.string()).describe('One sentence each. Empty: the switchover can begin.'),
+  warnings: list(z.string()),
+  sessions_on_primary: count.nullable().describe('Connecting or connected, in all pools. Null: there is no primary.'),
+}) satisfies z.ZodType<PlanOfPrimary>;
+
+export const operationDocument = z.strictObject({
+  id: z.string(),
+  kind: z.literal('switchover'),
+  state: z.enum(['running', 'ended']),
+  outcome: z.enum(OPERATION_OUTCOMES).nullable(),
+  why: z.string().nullable().describe('One sentence about the outcome.'),
+  started_at: time,
+  duration_ms: milliseconds,
+  phase: z.enum(PHASES).describe('The last one that began.'),
+  phases: list(
+    z.strictObject({
+      phase: z.enum(PHASES),
+      started_at: time,
+      duration_ms: milliseconds.nullable().describe('Null while it runs.'),
+    }),
+  ),
+  from: member.nullable(),
+  to: member.nullable().describe('The requested member. Null: the cluster chooses.'),
+  transaction_timeout_ms: milliseconds,
+  sessions: z.strictObject({
+    at_start: count.describe('On the primary when the drain began, in all pools.'),
+    held: count.describe('Clients that waited.'),
+    waiting: count.describe('Clients that wait now.'),
+    longest_wait_ms: milliseconds,
+    not_served: count.describe('Held clients that were refused before there was a primary.'),
+    ended: count.describe('Between two transactions.'),
+    cut: count.describe('In a transaction at the end of the time for it, or with TLS that cannot be read.'),
+    lost: count.describe('Ended by the server, or by other rules, after the drain began.'),
+  }),
+  held_ms: milliseconds.nullable().describe('How long new clients waited because of the operation.'),
+  switch_ms: milliseconds.nullable().describe('From the request to the proof of the next primary.'),
+  without_primary_ms: milliseconds
+    .nullable()
+    .describe('From the first answer with which the old primary stepped down to the proof of the next one.'),
+  primary: member.nullable().describe('The member that takes new clients of the primary now.'),
+  cluster: clusterReport.nullable().describe('As the members report it after the end. Null: not known.'),
+}) satisfies z.ZodType<OperationDocument>;
+
+export const operationList = z.strictObject({ operations: list(operationDocument).describe('The newest first.') });
