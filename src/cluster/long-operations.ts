@@ -78,7 +78,7 @@ export class LongOperations {
     return this.#kept.get(id)?.document();
   }
 
-  /** The clients are released when this returns. `by`: `the operator`. */
+  /** See Switchover.cancel. `by`: `the operator`. */
   cancel(id: string, by: string): Cancelling {
     const known = this.#kept.get(id);
     if (known === undefined) return { kind: 'unknown' };

@@ -57,10 +57,8 @@ export async function switchover(options: SwitchoverOptions, io: CliIo): Promise
   const question = `Switch over from ${plan.from ?? ''}${plan.to === null ? '' : ` to ${plan.to}`}?`;
   const confirmed = await confirm({ question, yes: options.yes }, io);
   if (confirmed !== 'confirmed') return confirmed;
-  const started = await start(running, token, asked, io);
-  if (started === undefined) return EXIT.failure;
-  if (options.json !== true) io.stdout('\n');
-  const ended = await follow(started, { running, token, isQuiet: options.json === true, io });
+  const isQuiet = options.json === true;
+  const ended = await perform(asked, { running, token, isQuiet, io });
   if (ended === undefined) return EXIT.failure;
   if (options.json === true) io.stdout(`${JSON.stringify(ended, null, 2)}\n`);
   else {
@@ -93,41 +91,98 @@ interface Following {
   readonly io: CliIo;
 }
 
-/** Prints each phase when it ends. Undefined: the Pointsman went away. */
-async function follow(first: Operation, { running, token, isQuiet, io }: Following): Promise<Operation | undefined> {
-  const path = `/operations/${first.id}`;
-  let interrupts = 0;
-  const ignore = io.onInterrupt?.(() => {
-    interrupts += 1;
-    if (interrupts > 1) return;
-    io.stderr('pointsman: cancelling: all clients are released\n');
-    void tryRequest(running, { method: 'POST', path: `${path}/cancel`, token });
-  });
+/** The operator's signals, from before the request on: no operation runs on without its command. */
+class Cancellation {
+  readonly #following: Following;
+  #operation: Operation | undefined;
+  #signals = 0;
+
+  constructor(following: Following) {
+    this.#following = following;
+  }
+
+  /** The newest document of the operation. */
+  follow(operation: Operation): void {
+    const isFirst = this.#operation === undefined;
+    this.#operation = operation;
+    if (isFirst && this.#signals > 0) this.#cancel(operation);
+  }
+
+  signal(): void {
+    this.#signals += 1;
+    if (this.#operation !== undefined && !this.isImpatient()) this.#cancel(this.#operation);
+  }
+
+  /** The first signal cancels. After the request to switch the second one releases the clients. */
+  isImpatient(): boolean {
+    return this.#signals > (this.#isRequested() ? 2 : 1);
+  }
+
+  #isRequested(): boolean {
+    return REQUESTED.includes(this.#operation?.phase ?? '');
+  }
+
+  #cancel({ id }: Operation): void {
+    const { running, token, io } = this.#following;
+    io.stderr(`pointsman: ${this.#words()}\n`);
+    void tryRequest(running, { method: 'POST', path: `/operations/${id}/cancel`, token });
+  }
+
+  #words(): string {
+    if (!this.#isRequested()) return 'cancelling: all clients are released';
+    return this.#signals > 1
+      ? 'releasing all clients now'
+      : 'the cluster has the request, which cannot be taken back: clients wait until a primary is proven.\n' +
+          'Ctrl-C again releases them now.';
+  }
+}
+
+const REQUESTED = ['switch', 'confirm'];
+
+/** Starts the operation and follows it to its end. Undefined: it did not start, or the Pointsman went away. */
+async function perform(asked: Asked, following: Following): Promise<Operation | undefined> {
+  const { running, token, isQuiet, io } = following;
+  const cancellation = new Cancellation(following);
+  const ignore = io.onInterrupt?.(() => cancellation.signal());
   try {
-    let known = first;
-    let shown = 0;
-    let answeredAt = Date.now();
-    for (;;) {
-      for (const phase of known.phases.slice(shown)) {
-        if (phase.duration_ms === null) break;
-        shown += 1;
-        if (!isQuiet) io.stdout(phaseText(phase, known));
-      }
-      if (known.state === 'ended') return known;
-      if (interrupts > 1) return gone(first, 'stopped by a second signal, before the operation had ended', io);
-      await delay(POLL_MS);
-      const answer = await tryRequest(running, { method: 'GET', path });
-      const read = answer.kind === 'answer' ? operationDocument.safeParse(answer.body) : undefined;
-      if (read?.success === true) {
-        known = read.data;
-        answeredAt = Date.now();
-      } else if (Date.now() - answeredAt > GONE_MS || answer.kind === 'answer') {
-        const why = answer.kind === 'failed' ? answer.why : `the Pointsman does not know operation ${first.id}`;
-        return gone(first, `the switchover cannot be followed any more: ${why}`, io);
-      }
-    }
+    const started = await start(running, token, asked, io);
+    if (started === undefined) return undefined;
+    if (!isQuiet) io.stdout('\n');
+    return await follow(started, cancellation, following);
   } finally {
     ignore?.();
+  }
+}
+
+/** Prints each phase when it ends. Undefined: the Pointsman went away. */
+async function follow(
+  first: Operation,
+  cancellation: Cancellation,
+  { running, isQuiet, io }: Following,
+): Promise<Operation | undefined> {
+  const path = `/operations/${first.id}`;
+  let known = first;
+  let shown = 0;
+  let answeredAt = Date.now();
+  for (;;) {
+    cancellation.follow(known);
+    for (const phase of known.phases.slice(shown)) {
+      if (phase.duration_ms === null) break;
+      shown += 1;
+      if (!isQuiet) io.stdout(phaseText(phase, known));
+    }
+    if (known.state === 'ended') return known;
+    if (cancellation.isImpatient()) return gone(first, 'stopped by another signal, before the operation had ended', io);
+    await delay(POLL_MS);
+    const answer = await tryRequest(running, { method: 'GET', path });
+    const read = answer.kind === 'answer' ? operationDocument.safeParse(answer.body) : undefined;
+    if (read?.success === true) {
+      known = read.data;
+      answeredAt = Date.now();
+    } else if (Date.now() - answeredAt > GONE_MS || answer.kind === 'answer') {
+      const why = answer.kind === 'failed' ? answer.why : `the Pointsman does not know operation ${first.id}`;
+      return gone(first, `the switchover cannot be followed any more: ${why}`, io);
+    }
   }
 }
 

@@ -90,11 +90,15 @@ export class Switchover {
     this.#leave();
   }
 
-  /** Ends the hold synchronously. `by`: for the document. */
+  /**
+   * Ends the hold synchronously. The request to switch cannot be taken back, and clients that are released behind it
+   * meet a primary that stops: then only a second call ends the hold. `by`: for the document.
+   */
   cancel(by: string): void {
-    if (this.#end !== undefined || this.#cancelledBy !== undefined) return;
-    this.#cancelledBy = by;
-    this.#release();
+    if (this.#end !== undefined) return;
+    const isRepeated = this.#cancelledBy !== undefined;
+    this.#cancelledBy ??= by;
+    if (!this.isRequested() || isRepeated || this.#isAbandoned) this.#release();
     this.#news.tell();
   }
 
@@ -232,7 +236,7 @@ export class Switchover {
       const other = to === undefined || to === next ? '' : ` instead of ${to}`;
       return { outcome: 'done', why: `${next} is the primary${other}` };
     }
-    if (this.#cancelledBy !== undefined) return this.#cancelled();
+    if (this.#cancelledBy !== undefined && this.#releasedAt !== undefined) return this.#cancelled();
     if (answer !== undefined && isRefusal(answer)) return { outcome: 'failed', why: answer.text };
     if (cameBack(known(), from, requestedAt)) {
       return { outcome: 'failed', why: `${from} stepped down and is the primary again` };

@@ -56,8 +56,11 @@ export interface RelayedSessionInputs {
   readonly onLanded: () => void;
 }
 
-/** How long a client that has just logged in may take to send its first statement before it is ended. Milliseconds. */
-const SETTLING_MS = 100;
+/**
+ * How long a client that has just logged in may take to send its first statement before it is ended: a round trip to a
+ * distant region, or the pause of a busy client. Milliseconds.
+ */
+const SETTLING_MS = 500;
 
 export class RelayedSession implements Taps {
   readonly #inputs: RelayedSessionInputs;

@@ -236,6 +236,32 @@ describe('Ctrl-C', () => {
     expect(out).toContain('cancelled: cancelled by the operator');
   });
 
+  test('while the request is under way cancels the operation too', async () => {
+    operation = anOperation(['check']);
+    const { code, err } = await cli(['--yes'], {
+      onInterrupt(listener) {
+        listener();
+        return () => {};
+      },
+    });
+    expect([code, cancelled, err]).toEqual([1, ['k3x9'], 'pointsman: cancelling: all clients are released\n']);
+  });
+
+  test('in phase switch tells that clients wait, and twice that they are released', async () => {
+    const switching = anOperation(['check', 'hold', 'drain', 'switch']);
+    operation = switching;
+    const running = cli(['--yes'], { onInterrupt }, (text) => {
+      if (text.includes('drain  ') && cancelled.length === 0) interrupt();
+    });
+    await until('the first', () => cancelled.length === 1);
+    operation = switching;
+    interrupt();
+    const { err } = await running;
+    expect(cancelled).toEqual(['k3x9', 'k3x9']);
+    expect(err).toContain('cannot be taken back: clients wait until a primary is proven.');
+    expect(err).toContain('releasing all clients now');
+  });
+
   test('twice does not wait for the end', async () => {
     operation = anOperation(['check', 'hold']);
     const running = cli(['--yes'], { onInterrupt });
@@ -248,7 +274,7 @@ describe('Ctrl-C', () => {
     });
     interrupt();
     operation = still;
-    expect(await running).toMatchObject({ code: 1, err: expect.stringContaining('stopped by a second signal') });
+    expect(await running).toMatchObject({ code: 1, err: expect.stringContaining('stopped by another signal') });
   });
 });
 

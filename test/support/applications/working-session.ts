@@ -22,9 +22,10 @@ export interface FailedConnect {
   readonly words: string;
 }
 
-/** Between two transactions, and roughly from one to the next: sessions are met in either. */
+/** Between two transactions: sessions are met in either. */
 const PAUSE_MS = 250;
-const PERIOD_MS = 400;
+/** A transaction, roughly. */
+const TRANSACTION_MS = 150;
 const STATEMENTS = ['select 1', 'select pg_sleep(0.1)'];
 
 export class WorkingSession {
@@ -32,6 +33,7 @@ export class WorkingSession {
   readonly failedConnects: FailedConnect[] = [];
   readonly #port: number;
   readonly #as: Credentials;
+  readonly #pauseMs: number;
   readonly #firstPauseMs: number;
   readonly #stopping = new AbortController();
   readonly #work: Promise<void>;
@@ -39,10 +41,11 @@ export class WorkingSession {
   server: string | undefined;
 
   /** `outOfStep`: wait before the first transaction as a share of the period, 0 to 1, to spread several sessions. */
-  constructor(port: number, as: Credentials, outOfStep: number) {
+  constructor(port: number, as: Credentials, outOfStep: number, pauseMs = PAUSE_MS) {
     this.#port = port;
     this.#as = as;
-    this.#firstPauseMs = outOfStep * PERIOD_MS;
+    this.#pauseMs = pauseMs;
+    this.#firstPauseMs = outOfStep * (pauseMs + TRANSACTION_MS);
     this.#work = this.#keepWorking();
   }
 
@@ -82,7 +85,7 @@ export class WorkingSession {
         for (const statement of STATEMENTS) await client.query(statement);
         await client.query('commit');
         inTransaction = false;
-        await delay(PAUSE_MS, undefined, { signal: either }).catch(() => undefined);
+        await delay(this.#pauseMs, undefined, { signal: either }).catch(() => undefined);
       }
       if (!this.#stopping.signal.aborted) this.#note(inTransaction, told);
     } catch (error) {

@@ -254,24 +254,39 @@ describe('G22: nobody stays held after a switchover that fails', () => {
 });
 
 describe('G22: a cancel ends the hold synchronously', () => {
-  test.each(['check', 'hold', 'drain', 'switch', 'confirm'])('in %s', async (phase) => {
-    lab.sessions = 1;
-    lab.connecting = 1;
-    if (phase === 'check') lab.report = () => new Promise(() => {});
-    const id = lab.start({ transactionMs: 1000 });
-    if (phase === 'confirm') {
-      await lab.reach('switch');
-      lab.stepDown();
-    }
-    await lab.reach(phase);
-    expect(lab.operations.cancel(id, 'the operator')).toMatchObject({ kind: 'cancelled' });
-    expect(lab.isHolding()).toBe(false);
-    const wasAsked = phase === 'switch' || phase === 'confirm';
-    const sent = wasAsked ? '; the request was sent, and the cluster may still switch' : '';
-    const { outcome, why } = await lab.end();
-    expect([outcome, why]).toEqual(['cancelled', `cancelled by the operator${sent}`]);
-    expect(lab.asked.length).toBe(wasAsked ? 1 : 0);
-    expect(lab.operations.cancel(id, 'the operator')).toMatchObject({ kind: 'ended' });
+  test.each(['check', 'hold', 'drain', 'switch', 'confirm'])(
+    'in %s, after the request the second one',
+    async (phase) => {
+      lab.sessions = 1;
+      lab.connecting = 1;
+      if (phase === 'check') lab.report = () => new Promise(() => {});
+      const id = lab.start({ transactionMs: 1000 });
+      if (phase === 'confirm') {
+        await lab.reach('switch');
+        lab.stepDown();
+      }
+      await lab.reach(phase);
+      expect(lab.operations.cancel(id, 'the operator')).toMatchObject({ kind: 'cancelled' });
+      const wasAsked = phase === 'switch' || phase === 'confirm';
+      expect(lab.isHolding()).toBe(wasAsked);
+      if (wasAsked) lab.operations.cancel(id, 'the operator');
+      expect(lab.isHolding()).toBe(false);
+      const sent = wasAsked ? '; the request was sent, and the cluster may still switch' : '';
+      const { outcome, why } = await lab.end();
+      expect([outcome, why]).toEqual(['cancelled', `cancelled by the operator${sent}`]);
+      expect(lab.asked.length).toBe(wasAsked ? 1 : 0);
+      expect(lab.operations.cancel(id, 'the operator')).toMatchObject({ kind: 'ended' });
+    },
+  );
+
+  test('after the request: clients wait for the proof of a primary', async () => {
+    await toSwitch();
+    const [{ id } = { id: '' }] = lab.operations.list();
+    lab.operations.cancel(id, 'the operator');
+    expect(lab.isHolding()).toBe(true);
+    lab.promote('pg-2');
+    expect(await lab.end()).toMatchObject({ outcome: 'done', primary: 'pg-2' });
+    expectReleased();
   });
 
   test('the shutdown does not wait for the report of the cluster', async () => {

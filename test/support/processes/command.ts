@@ -1,0 +1,38 @@
+// One command of the program as a process of its own, as an operator runs it. Ends with the test, by its own id.
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+
+export class Command {
+  readonly #child: ChildProcess;
+  /** Standard output and standard error, in their order. */
+  output = '';
+  readonly code: Promise<number | string>;
+
+  constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+    this.#child = spawn(process.execPath, ['src/main.ts', ...args], {
+      env: { ...withoutSettings(process.env), ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
+    }
+    this.code = new Promise((resolve) => {
+      this.#child.once('close', (code, signal) => resolve(code ?? signal ?? 'unknown'));
+    });
+  }
+
+  /** As Ctrl-C does. */
+  interrupt(): void {
+    this.#child.kill('SIGINT');
+  }
+
+  async stop(): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.code;
+  }
+}
+
+/** The runner has variables that the program would take for its settings. */
+function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('POINTSMAN_')));
+}
