@@ -10,6 +10,7 @@ import type { ConfigOptions } from './configuration.ts';
 import type { ExplainOptions } from './explain.ts';
 import type { HealthcheckOptions } from './healthcheck.ts';
 import { examples } from './examples.ts';
+import { helpWithin } from './help-text.ts';
 import { EXIT } from './io.ts';
 import type { CliIo, RunApp, SandboxParts } from './io.ts';
 import type { CheckSeeds } from './live-check.ts';
@@ -63,6 +64,7 @@ export async function runCli(argv: readonly string[], io: CliIo, parts: CliParts
 
 function describe(io: CliIo, parts: CliParts, end: (code: number) => void): Command {
   const { runApp, checkSeeds, sandbox, version } = parts;
+  const width = (): number => Math.min(100, io.screen?.size().columns ?? 80);
   const program = new Command('pointsman')
     .description(
       'A TCP proxy for PostgreSQL clusters run by Patroni: it routes writes to the primary and reads to replicas.',
@@ -72,11 +74,11 @@ function describe(io: CliIo, parts: CliParts, end: (code: number) => void): Comm
     .helpCommand(false)
     .addHelpText('after', EXAMPLES)
     .configureOutput({
-      writeOut: io.stdout,
+      writeOut: (text) => io.stdout(helpWithin(width(), text)),
       writeErr: io.stderr,
       outputError: (text, write) => write(text.replace(/^error: /, 'pointsman: ')),
-      getOutHelpWidth: () => Math.min(100, io.screen?.size().columns ?? 80),
-      getErrHelpWidth: () => Math.min(100, io.screen?.size().columns ?? 80),
+      getOutHelpWidth: width,
+      getErrHelpWidth: width,
     })
     .exitOverride();
   const configured = (name: string, description: string): Command =>

@@ -49,6 +49,9 @@ export async function events(options: EventsOptions, io: CliIo): Promise<number>
     );
     return answer.status === 400 ? EXIT.usage : EXIT.failure;
   }
+  const ending = new AbortController();
+  // Before the first line: Ctrl-C that answers it must end the command as any other.
+  const ignore = options.follow === true ? io.onInterrupt?.(() => ending.abort()) : undefined;
   const show = printer(options, io);
   if (options.follow !== true && options.json === true) io.stdout(`${JSON.stringify(answer.body, null, 2)}\n`);
   else list.events.forEach(show);
@@ -56,7 +59,8 @@ export async function events(options: EventsOptions, io: CliIo): Promise<number>
     if (list.events.length === 0 && options.json !== true) io.stderr('no such events\n');
     return EXIT.ok;
   }
-  await followFrom(list.last_id, { running, options, show, io });
+  await followFrom(list.last_id, { running, options, show, io, signal: ending.signal });
+  ignore?.();
   return EXIT.ok;
 }
 
@@ -78,12 +82,12 @@ interface Following {
   readonly options: EventsOptions;
   readonly show: (event: EventDocument) => void;
   readonly io: CliIo;
+  /** Ends it. */
+  readonly signal: AbortSignal;
 }
 
 /** Until Ctrl-C. After a break it continues behind the last event that was shown. */
-async function followFrom(after: string, { running, options, show, io }: Following): Promise<void> {
-  const ending = new AbortController();
-  const ignore = io.onInterrupt?.(() => ending.abort());
+async function followFrom(after: string, { running, options, show, io, signal }: Following): Promise<void> {
   const where = addressText(running.address);
   let lastId = after;
   let isBroken = false;
@@ -97,7 +101,6 @@ async function followFrom(after: string, { running, options, show, io }: Followi
     lastId = event.id;
     show(event);
   };
-  const { signal } = ending;
   const isOver = (): boolean => signal.aborted;
   while (!isOver()) {
     const path = pathOf(options, { format: 'stream', after: lastId });
@@ -106,5 +109,4 @@ async function followFrom(after: string, { running, options, show, io }: Followi
     isBroken = true;
     if (!isOver()) await delay(RECONNECT_MS, undefined, { signal }).catch(() => {});
   }
-  ignore?.();
 }

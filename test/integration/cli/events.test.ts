@@ -111,6 +111,25 @@ describe('--follow', () => {
     expect(seen.err).toBe('');
   });
 
+  test('Ctrl-C at the first line ends it, too', async () => {
+    add(recent, 'old');
+    const listeners: (() => void)[] = [];
+    const io = {
+      env: {},
+      stdout: () => {
+        expect(listeners).toHaveLength(1);
+        listeners.forEach((listener) => listener());
+      },
+      stderr: () => {},
+      onInterrupt: (listener: () => void) => {
+        listeners.push(listener);
+        return () => void listeners.splice(0);
+      },
+    };
+    expect(await runCli(['events', '--follow', '--admin', `127.0.0.1:${port}`], io, cliParts())).toBe(0);
+    expect(listeners).toEqual([]);
+  });
+
   test('--json: one document a line', async () => {
     add(recent, 'old');
     const { seen, code } = start(['--follow', '--json']);
