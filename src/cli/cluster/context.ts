@@ -1,5 +1,5 @@
 // The start of every command of `pointsman cluster`: the options, the cluster that they name, and its report.
-import type { ClusterControl, ClusterReport } from '../../cluster/control.ts';
+import type { ClusterControl, ClusterReport, Reading } from '../../cluster/control.ts';
 import type { ClusterConfig } from '../../model/cluster-config.ts';
 import { configFor, fileFor } from '../configuration.ts';
 import { EXIT } from '../io.ts';
@@ -57,8 +57,8 @@ export async function openContext<Options extends ClusterOptions>(
 
 /** Without a file, seeds or settings of the cluster, the Pointsman of this machine is asked. */
 function hasCluster({ config, seed }: ClusterOptions, io: CliIo): boolean {
-  const isInEnvironment = Object.keys(io.env).some((name) =>
-    /^POINTSMAN_CLUSTER_(?:SEEDS|MEMBERS|KUBERNETES)/.test(name),
+  const isInEnvironment = Object.entries(io.env).some(
+    ([name, value]) => /^POINTSMAN_CLUSTER_(?:SEEDS|MEMBERS|KUBERNETES)/.test(name) && Boolean(value),
   );
   return seed !== undefined || fileFor({ config }, io) !== undefined || isInEnvironment;
 }
@@ -81,7 +81,25 @@ function withSeeds(seeds: readonly string[], io: CliIo): CliIo {
 async function overAdmin(options: ClusterOptions, io: CliIo): Promise<ClusterControl | number> {
   const [{ findRunning }, { controlByAdmin }] = await Promise.all([import('../running.ts'), import('./by-admin.ts')]);
   const running = findRunning(options, io);
-  return typeof running === 'number' ? running : controlByAdmin(running);
+  if (typeof running === 'number') return running;
+  const control = controlByAdmin(running);
+  return options.admin === undefined ? withHint(control) : control;
+}
+
+const HINT = 'Or name the cluster: -c FILE, or --seed http://HOST:8008.';
+
+/** Nothing names a cluster: a Pointsman that does not answer may not be meant at all. */
+function withHint(control: ClusterControl): ClusterControl {
+  return {
+    ...control,
+    report: async () => hinted(await control.report()),
+    history: async () => hinted(await control.history()),
+    config: async () => hinted(await control.config()),
+  };
+}
+
+function hinted<T>(reading: Reading<T>): Reading<T> {
+  return reading.kind === 'read' ? reading : { ...reading, why: `${reading.why} ${HINT}` };
 }
 
 /** Undefined if the cluster cannot be read; the reason is then on stderr. */

@@ -188,6 +188,15 @@ describe('where the cluster is found', () => {
     expect([code, err]).toEqual([2, expect.stringContaining('pg1')]);
   });
 
+  test('nothing names a cluster: the Pointsman of this machine, and the other ways if it does not answer', async () => {
+    const env = { POINTSMAN_CLUSTER_SEEDS: '', POINTSMAN_ADMIN_ADDRESS: '127.0.0.1:1' };
+    for (const argv of [['list'], ['history'], ['config', 'show']]) {
+      const { code, err, seeds } = await clusterCli(argv, fakeCluster(), { env });
+      expect(err).toMatch(/no answer from 127\.0\.0\.1:1 .* Or name the cluster: -c FILE, or --seed http:/);
+      expect([code, seeds]).toEqual([1, []]);
+    }
+  });
+
   test('--admin and --seed exclude each other', async () => {
     const argv = ['list', '--admin', '127.0.0.1:1', '--seed', 'http://10.0.0.7:8008'];
     const { code, err } = await clusterCli(argv, fakeCluster());
