@@ -7,7 +7,7 @@ import type { Address } from '../model/member.ts';
 import type { ClientPolicy, HoldPolicy, PoolName, PoolPolicy } from '../model/policy.ts';
 import type { RefusedPrimary } from '../core/refused-primary.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
-import type { Acceptance, Snapshot } from '../core/snapshot.ts';
+import type { Acceptance, Handover, Snapshot } from '../core/snapshot.ts';
 import type {
   AcceptedPrimaryDocument,
   ContactSourceDocument,
@@ -85,6 +85,7 @@ export function buildStatus(inputs: StatusInputs): StatusDocument {
       first_round_complete: table.complete,
       drained: [...snapshot.drained.keys()],
       scheduled_switchover: scheduledSwitchover(snapshot, now),
+      ...(snapshot.handover === undefined ? {} : { handover: handover(snapshot.handover, now) }),
       ...(refused.length === 0 ? {} : { refused_primaries: refused.map((one) => refusedPrimary(one, now)) }),
       ...(snapshot.accepted === undefined ? {} : { accepted_primary: acceptedPrimary(snapshot.accepted, now) }),
       ...(sources.length === 0 ? {} : { contact_sources: sources.map((source) => contactSource(source, now)) }),
@@ -154,6 +155,13 @@ function refusedPrimary(refused: RefusedPrimary, now: Instant): RefusedPrimaryDo
 
 function acceptedPrimary({ member, kind, detail, by, at }: Acceptance, now: Instant): AcceptedPrimaryDocument {
   return { member, refused_for: kind, with: detail, by, seconds_ago: seconds(now - at) };
+}
+
+function handover(
+  { member, phase, since }: Handover,
+  now: Instant,
+): NonNullable<StatusDocument['cluster']['handover']> {
+  return { member, phase, for_seconds: seconds(now - since) };
 }
 
 /** Null for a switchover whose time has passed. */

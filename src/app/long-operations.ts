@@ -9,6 +9,9 @@ import type { Monitor } from '../monitor/monitor.ts';
 import type { Proxy } from '../proxy/proxy.ts';
 import type { RunningParts } from './reload.ts';
 
+/** Of the sessions that a plan looks at. */
+const MOST_LISTED = 10_000;
+
 export interface LongOperationsParts {
   readonly clock: Clock;
   readonly running: RunningParts;
@@ -72,6 +75,10 @@ function optionsOf({ clock, running, monitor, proxy, exclusion, onEvent }: LongO
           connecting: pools.reduce((sum, { states }) => sum + states.dialing, 0),
         };
       },
+    },
+    unreadable: async (member) => {
+      const { sessions } = await proxy().sessions({ member, state: 'relaying', limit: MOST_LISTED });
+      return sessions.filter(({ tls }) => tls === 'passthrough').length;
     },
     random: Math.random,
     onEvent,

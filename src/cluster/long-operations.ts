@@ -1,4 +1,5 @@
 // The operations that take a while: one at a time. The last ones are kept for later questions, in memory only.
+import type { MemberName } from '../model/member.ts';
 import type { OperationEvent, ProxyEvent, WorkerEvent } from '../reports/events.ts';
 import type { OperationDocument } from './switchover/document.ts';
 import { Switchover } from './switchover/procedure.ts';
@@ -8,6 +9,8 @@ import type { PlanOfPrimary, SwitchoverRequest } from './switchover/plan.ts';
 
 export interface LongOperationsOptions {
   readonly site: Omit<SwitchoverSite, 'onPhase'>;
+  /** The number of sessions on the member whose encryption hides when they are idle. */
+  readonly unreadable: (member: MemberName) => Promise<number>;
   /** In [0, 1). */
   readonly random: () => number;
   readonly onEvent: (event: OperationEvent) => void;
@@ -38,10 +41,20 @@ export class LongOperations {
 
   /** Reads the cluster, and changes nothing. */
   async plan(request: SwitchoverRequest): Promise<PlanOfPrimary> {
-    const { control, known, sessions } = this.#options.site;
-    const [report, config] = await Promise.all([control.report(), control.config()]);
-    const plan = planSwitchover(request, known(), { report, config });
-    return { ...plan, sessions_on_primary: plan.from === null ? null : (await sessions(plan.from)).onMember };
+    const { site, unreadable } = this.#options;
+    const [report, config] = await Promise.all([site.control.report(), site.control.config()]);
+    const plan = planSwitchover(request, site.known(), { report, config });
+    const { from, warnings } = plan;
+    if (from === null) return { ...plan, sessions_on_primary: null, unreadable_sessions_on_primary: null };
+    const { onMember } = await site.sessions(from);
+    const { maxSessions } = site.known().policy.hold;
+    const tooMany = `${onMember} sessions will end, and ${maxSessions} clients may wait (hold.max_sessions)`;
+    return {
+      ...plan,
+      warnings: onMember > maxSessions ? [...warnings, tooMany] : warnings,
+      sessions_on_primary: onMember,
+      unreadable_sessions_on_primary: await unreadable(from),
+    };
   }
 
   start(request: SwitchoverRequest): Starting {

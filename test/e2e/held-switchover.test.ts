@@ -1,5 +1,8 @@
 // The switchover that holds clients, under load: no connect fails, and no transaction that ends within its time is
 // cut.
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { z } from 'zod';
 import { expect, it } from 'vitest';
@@ -7,9 +10,22 @@ import { CREATE_WRITES, startConnectLoad, WRITE_ROW } from '../support/applicati
 import { WorkingSession } from '../support/applications/working-session.ts';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import type { Lab } from '../support/clusters/describe-on-clusters.ts';
+import { EXIT } from '../../src/cli/io.ts';
+import { configFor } from '../support/processes/pointsman-config.ts';
+import type { LogLine } from '../support/processes/pointsman-process.ts';
 import { until } from '../support/waiting/until.ts';
 
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const TOKEN = '0123456789abcdef-operator';
+const SETTINGS = { admin: { address: '127.0.0.1:0', token: TOKEN } };
+const PHASES = ['check', 'hold', 'drain', 'switch', 'confirm', 'release'];
+const SHUTDOWN = 'cancelled by the shutdown of Pointsman';
+
+interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
 
 const operationDocument = z.looseObject({
   id: z.string(),
@@ -28,7 +44,7 @@ describeOnEveryCluster('a switchover that holds clients, with 2 workers', (on) =
 function scenarios(on: Lab, workers: number): void {
   const lab = on.clusterWithPointsman({
     sql: CREATE_WRITES,
-    pointsman: { workers, admin: { address: '127.0.0.1:0', token: TOKEN } },
+    pointsman: { ...SETTINGS, workers },
   });
 
   it('fails no connect and cuts no short transaction', async () => {
@@ -41,9 +57,15 @@ function scenarios(on: Lab, workers: number): void {
     const sessions = Array.from({ length: 8 }, (_, index) => new WorkingSession(port, cluster.app, index / 8));
     await until('the load', () => load.attempts.length > 10 && sessions.every(({ server }) => server !== undefined));
 
-    const ended = await finished(await started({}));
+    const { code, out, err } = await command(['--yes']).ended;
+    expect(code, `${out}${err}`).toBe(EXIT.ok);
+    for (const phase of PHASES) expect(out).toMatch(new RegExp(`^${phase} +[0-9.]+ (ms|s)`, 'm'));
+    expect(out).toMatch(
+      /^done: pg-\d is the primary; \d+ clients? held .*, \d+ sessions? ended, 0 cut, no primary for /m,
+    );
+    const ended = await newest();
     expect(ended).toMatchObject({ outcome: 'done', sessions: { cut: 0, lost: 0, not_served: 0 } });
-    expect(ended.phases.map(({ phase }) => phase)).toEqual(['check', 'hold', 'drain', 'switch', 'confirm', 'release']);
+    expect(ended.phases.map(({ phase }) => phase)).toEqual(PHASES);
     const next = await cluster.leader();
     expect(next.name).not.toBe(old.name);
     expect(ended.primary).toBe(next.name);
@@ -90,6 +112,74 @@ function scenarios(on: Lab, workers: number): void {
     for (const one of [client, busy]) await one.end();
   });
 
+  it('G22: Ctrl-C in drain releases everybody, and shows the state of the cluster', async () => {
+    const { cluster, pointsman } = lab;
+    await cluster.waitUntilHealthy();
+    const { name } = await cluster.leader();
+    const busy = await connect(await pointsman.port('write'));
+    await busy.query('begin');
+    await busy.query(WRITE_ROW);
+    const { ended, interrupt } = command(['--yes', '--transaction-timeout', '15s']);
+    const { id } = await until('an operation in drain', async () => {
+      const known = await newest();
+      return known.state === 'running' && known.phase === 'drain' && known;
+    });
+    interrupt();
+    const { code, out, err } = await ended;
+    expect([code, err]).toEqual([EXIT.failure, 'pointsman: cancelling: all clients are released\n']);
+    expect(out).toContain(`cancelled: cancelled by the operator;`);
+    expect(out).toContain(`${name} takes clients of the primary now.`);
+    expect(await operation(id)).toMatchObject({ state: 'ended', outcome: 'cancelled' });
+    await busy.query('commit');
+    await busy.end();
+  });
+
+  it('G22: a reload in drain cancels it, and so does the end of Pointsman', async () => {
+    const { cluster, pointsman } = lab;
+    await cluster.waitUntilHealthy();
+    const port = await pointsman.port('write');
+    const busy = await connect(port);
+    await busy.query('begin');
+    await busy.query(WRITE_ROW);
+    const { id } = await started({ transaction_timeout_ms: 15_000 });
+    await reached(id, 'drain');
+    await pointsman.configure(configFor(cluster, { ...SETTINGS, workers, probe: { interval: '1200ms' } }));
+    pointsman.signal('SIGHUP');
+    expect(await finished({ id })).toMatchObject({ why: 'cancelled by a reload of the configuration' });
+
+    await reached((await started({ transaction_timeout_ms: 15_000 })).id, 'drain');
+    pointsman.signal('SIGTERM');
+    await until('the end in the log', () => pointsman.lines.filter(isEnd).at(-1)?.['why'] === SHUTDOWN);
+    await busy.query('commit');
+    expect(await pointsman.exited()).toBe(0);
+    await busy.end().catch(() => undefined);
+  });
+
+  async function newest(): Promise<Operation> {
+    const { body } = await request('GET', '/operations');
+    const [first] = z.object({ operations: z.array(operationDocument) }).parse(body).operations;
+    return first ?? expect.fail('there is no operation');
+  }
+
+  /** The command, as a process of its own. */
+  function command(args: readonly string[]): { readonly ended: Promise<Ended>; readonly interrupt: () => void } {
+    let child: ChildProcess | undefined;
+    const run = async (): Promise<Ended> => {
+      const admin = `127.0.0.1:${await lab.pointsman.port('admin')}`;
+      const { NODE_COMPILE_CACHE } = process.env;
+      const env = { NODE_COMPILE_CACHE, POINTSMAN_ADMIN_TOKEN: TOKEN };
+      const argv = [MAIN, 'switchover', '--admin', admin, ...args];
+      const running = spawn(process.execPath, argv, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+      child = running;
+      let [out, err] = ['', ''];
+      running.stdout.on('data', (chunk: Buffer) => void (out += chunk.toString()));
+      running.stderr.on('data', (chunk: Buffer) => void (err += chunk.toString()));
+      const code = await new Promise<number | null>((resolve) => void running.once('close', resolve));
+      return { code, out, err };
+    };
+    return { ended: run(), interrupt: () => child?.kill('SIGINT') };
+  }
+
   async function held(): Promise<number | undefined> {
     return lab.pointsman.metric('pointsman_holds{pool="write"}');
   }
@@ -132,4 +222,8 @@ function scenarios(on: Lab, workers: number): void {
     await client.connect();
     return client;
   }
+}
+
+function isEnd(line: LogLine): boolean {
+  return line['event'] === 'operation_ended';
 }

@@ -29,6 +29,9 @@ export const planDocument = z.strictObject({
   problems: list(z.string()).describe('One sentence each. Empty: the switchover can begin.'),
   warnings: list(z.string()),
   sessions_on_primary: count.nullable().describe('Connecting or connected, in all pools. Null: there is no primary.'),
+  unreadable_sessions_on_primary: count
+    .nullable()
+    .describe('Of these, sessions whose encryption is with the server. They are cut at the end of the time.'),
 }) satisfies z.ZodType<PlanOfPrimary>;
 
 export const operationDocument = z.strictObject({

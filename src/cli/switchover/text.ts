@@ -23,7 +23,7 @@ const COLUMNS = [
 ] as const;
 
 export function planText(plan: Plan, { paint, width }: Look): string {
-  const { from, to, candidates, sessions_on_primary: sessions } = plan;
+  const { from, to, candidates, sessions_on_primary: sessions, unreadable_sessions_on_primary: unreadable } = plan;
   const rows = candidates.map(({ name, role, state, lag_bytes: lag, eligible, why }) => [
     name,
     role,
@@ -38,6 +38,9 @@ export function planText(plan: Plan, { paint, width }: Look): string {
     from === null || sessions === null
       ? ''
       : `${countOf(sessions, 'session')} on ${from} will end: between two transactions, or after ${transactions}.\n`,
+    unreadable === null || unreadable === 0
+      ? ''
+      : `${unreadable} of them cannot be read (TLS with the server): they are cut after ${transactions}.\n`,
     `New clients of the primary will wait, for ${durationText(plan.longest_hold_ms)} at most.\n`,
   ].join('');
 }

@@ -57,6 +57,8 @@ export interface PlanDocument {
 export interface PlanOfPrimary extends PlanDocument {
   /** Connecting or connected, in all pools. Null: there is no primary. */
   readonly sessions_on_primary: number | null;
+  /** Of these, sessions whose encryption is with the server: they are cut at the end of the time for transactions. */
+  readonly unreadable_sessions_on_primary: number | null;
 }
 
 /** From the request to the proof of the next primary: Patroni needs about 6 s, this leaves room. Milliseconds. */
@@ -174,14 +176,21 @@ function rulesOf(config: Reading<ClusterConfiguration>): Rules {
 }
 
 function candidatesOf(cluster: ClusterReport, snapshot: Snapshot, rules: Rules): readonly CandidateDocument[] {
-  const leader = cluster.members.find(({ name }) => name === cluster.leader);
-  return cluster.members
+  const members = cluster.members.map((member) => ({ ...member, timeline: newestTimeline(member, snapshot) }));
+  const leader = members.find(({ name }) => name === cluster.leader);
+  return members
     .filter((member) => member !== leader)
     .map((member) => {
       const why = whyNotEligible(member, leader, rules) ?? whyNotServed(member.name, snapshot);
       const { name, role, state, timeline, lag_bytes } = member;
       return { name, role, state, timeline, lag_bytes, eligible: why === undefined, why: why ?? null };
     });
+}
+
+/** The document may be some seconds older than the member's own answer, and timelines only grow. */
+function newestTimeline({ name, timeline }: MemberReport, { members }: Snapshot): number | null {
+  const own = members.get(name)?.status?.timeline;
+  return own === undefined ? timeline : Math.max(own, timeline ?? own);
 }
 
 function whyNotEligible(

@@ -346,7 +346,7 @@ function isRefusal(answer: OperationResult): boolean {
       return !answer.may_have_happened;
     case 'failed':
       // Patroni: "Switchover status unknown" when it stopped waiting for the result.
-      return !/unknown/i.test(answer.reason);
+      return !/\bstatus unknown\b/i.test(answer.reason);
     case 'refused':
     case 'invalid':
     case 'precondition':

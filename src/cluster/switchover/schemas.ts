@@ -29,6 +29,10 @@ export const planDocument = z.object({
   problems: z.array(z.string()).describe('Empty: the switchover can begin.'),
   warnings: z.array(z.string()),
   sessions_on_primary: z.number().nullable(),
+  unreadable_sessions_on_primary: z
+    .number()
+    .nullable()
+    .describe('Their encryption is with the server: they are cut at the end of the time for transactions.'),
 }) satisfies z.ZodType<PlanOfPrimary>;
 
 export const operationDocument = z.object({

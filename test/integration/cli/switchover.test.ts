@@ -27,6 +27,7 @@ const PLAN: PlanOfPrimary = {
   problems: [],
   warnings: [],
   sessions_on_primary: 100,
+  unreadable_sessions_on_primary: 3,
 };
 
 function anOperation(phases: readonly Phase[], changes: Partial<OperationDocument> = {}): OperationDocument {
@@ -136,6 +137,7 @@ test('the plan, each phase with its duration, and one line at the end', async ()
       'pg-3       replica  streaming  unknown  no: its lag is unknown',
       '',
       '100 sessions on pg-1 will end: between two transactions, or after 10 s.',
+      '3 of them cannot be read (TLS with the server): they are cut after 10 s.',
       'New clients of the primary will wait, for 28 s at most.',
       '',
       'check       10 ms',

@@ -88,6 +88,7 @@ export class SwitchoverLab {
         },
         sessions: () => Promise.resolve({ onMember: this.sessions, connecting: this.connecting }),
       },
+      unreadable: () => Promise.resolve(2),
       random: () => 0.5,
       onEvent: (event) => this.events.push(event),
       enter: () => (this.isBusy ? undefined : () => {}),

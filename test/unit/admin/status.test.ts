@@ -130,6 +130,12 @@ describe('status', () => {
     expect(at({ at: NOW + 90_000, leader: 'pg-1' })).toEqual({ in_seconds: 90, from: 'pg-1' });
     expect(at({ at: NOW - 1, leader: 'pg-1' })).toBeNull();
     const snapshot = withDrained(withDrained(aSnapshot(policy, ...both), 'pg-2', 1000), 'pg-9', 1000);
+    const handover = { member: 'pg-1', phase: 'drain', since: NOW - 2000, mostMs: 9000, transactionMs: 1 } as const;
+    expect(statusOf(both, { snapshot: { ...snapshot, handover } }).cluster.handover).toEqual({
+      member: 'pg-1',
+      phase: 'drain',
+      for_seconds: 2,
+    });
     const { cluster, members } = statusOf(both, { snapshot, table: decideRoutes(policy, snapshot, NOW) });
     expect(cluster.drained).toEqual(['pg-2', 'pg-9']);
     expect(members.map(({ name, drained }) => [name, drained])).toEqual([

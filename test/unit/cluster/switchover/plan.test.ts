@@ -94,6 +94,16 @@ describe('a candidate that cannot follow the primary', () => {
     expect(planned(given).problems).toEqual([]);
   });
 
+  test('the newest of two timelines counts: the document may be older than the answer of the member', () => {
+    const { members } = aReport();
+    const known = members.map((member) => ({ ...member, timeline: member.name === 'pg-1' ? 2 : 1 }));
+    const news = [isPrimary('pg-1', 400, { timeline: 2 }), isReplica('pg-2', 400, { timeline: 2 })];
+    expect(planned({ to: 'pg-2', report: { members: known }, news }).problems).toEqual([]);
+    expect(planned({ to: 'pg-3', report: { members: known }, news }).problems).toEqual([
+      'pg-3 cannot follow the primary: it is on timeline 1, the primary is on 2',
+    ]);
+  });
+
   test('with synchronous mode a synchronous standby can follow, in both of its forms', () => {
     for (const role of ['sync_standby', 'quorum_standby']) {
       const report = withMember('pg-2', { role });

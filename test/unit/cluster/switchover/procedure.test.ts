@@ -314,38 +314,3 @@ describe('G22: a cancel ends the hold synchronously', () => {
     expect(await lab.end()).toMatchObject({ outcome: 'done' });
   });
 });
-
-describe('operations', () => {
-  test('run one at a time', async () => {
-    lab.isBusy = true;
-    expect(lab.operations.start({ to: undefined, transactionMs: 0 })).toEqual({ kind: 'busy' });
-    lab.isBusy = false;
-    const id = lab.start();
-    lab.isBusy = true;
-    const busy = lab.operations.start({ to: undefined, transactionMs: 0 });
-    expect(busy).toMatchObject({ kind: 'busy', operation: { id, state: 'running', outcome: null } });
-    await lab.reach('switch');
-  });
-
-  test('are told as events', async () => {
-    await toSwitch();
-    lab.promote('pg-2');
-    await lab.end();
-    expect(lab.events.map((event) => (event.kind === 'operation_phase' ? event.phase : event.kind))).toEqual([
-      'operation_started',
-      'check',
-      'hold',
-      'drain',
-      'switch',
-      'confirm',
-      'release',
-      'operation_ended',
-    ]);
-    expect(lab.events.at(-1)).toMatchObject({ outcome: 'done', phase: 'confirm', from: 'pg-1', primary: 'pg-2' });
-  });
-
-  test('an unknown id', () => {
-    expect(lab.operations.find('x')).toBeUndefined();
-    expect(lab.operations.cancel('x', 'the operator')).toEqual({ kind: 'unknown' });
-  });
-});

@@ -1,0 +1,61 @@
+// Operations that take a while: one at a time, told as events, and kept for later questions.
+import { beforeEach, expect, test } from 'vitest';
+import { SwitchoverLab } from '../../support/labs/switchover-lab.ts';
+
+let lab: SwitchoverLab;
+
+beforeEach(() => {
+  lab = new SwitchoverLab();
+});
+
+test('the plan has the sessions, and warns when not all of their clients can wait', async () => {
+  lab.sessions = 5;
+  const request = { to: undefined, transactionMs: 1000 };
+  expect(await lab.operations.plan(request)).toMatchObject({
+    from: 'pg-1',
+    sessions_on_primary: 5,
+    unreadable_sessions_on_primary: 2,
+    warnings: [],
+  });
+  lab.hold = { ...lab.hold, maxSessions: 4 };
+  const { warnings } = await lab.operations.plan(request);
+  expect(warnings).toEqual(['5 sessions will end, and 4 clients may wait (hold.max_sessions)']);
+  lab.stepDown();
+  await lab.clock.advance(100);
+  expect(await lab.operations.plan(request)).toMatchObject({ from: null, sessions_on_primary: null });
+  expect(lab.handovers).toEqual([]);
+});
+
+test('run one at a time', async () => {
+  lab.isBusy = true;
+  expect(lab.operations.start({ to: undefined, transactionMs: 0 })).toEqual({ kind: 'busy' });
+  lab.isBusy = false;
+  const id = lab.start();
+  lab.isBusy = true;
+  const busy = lab.operations.start({ to: undefined, transactionMs: 0 });
+  expect(busy).toMatchObject({ kind: 'busy', operation: { id, state: 'running', outcome: null } });
+  await lab.reach('switch');
+});
+
+test('are told as events', async () => {
+  lab.start();
+  await lab.reach('switch');
+  lab.promote('pg-2');
+  await lab.end();
+  expect(lab.events.map((event) => (event.kind === 'operation_phase' ? event.phase : event.kind))).toEqual([
+    'operation_started',
+    'check',
+    'hold',
+    'drain',
+    'switch',
+    'confirm',
+    'release',
+    'operation_ended',
+  ]);
+  expect(lab.events.at(-1)).toMatchObject({ outcome: 'done', phase: 'confirm', from: 'pg-1', primary: 'pg-2' });
+});
+
+test('an unknown id', () => {
+  expect(lab.operations.find('x')).toBeUndefined();
+  expect(lab.operations.cancel('x', 'the operator')).toEqual({ kind: 'unknown' });
+});
