@@ -30,6 +30,8 @@ export interface Call<Path extends string = string, Query = unknown, Body = unkn
   readonly query: Query;
   readonly body: Body;
   readonly headers: IncomingHttpHeaders;
+  /** The request has the token, also where none is needed. */
+  readonly isOperator: boolean;
 }
 
 interface Row<Path extends string, Query extends z.ZodObject, Body extends z.ZodObject> {
@@ -53,6 +55,7 @@ export interface RawCall {
   /** Parsed JSON. */
   readonly body: unknown;
   readonly headers: IncomingHttpHeaders;
+  readonly isOperator: boolean;
 }
 
 export interface Endpoint {

@@ -17,6 +17,10 @@ interface Numbered {
   readonly event: RecentEvent;
 }
 
+export function isOfSession(fields: RecentEvent['fields']): boolean {
+  return 'session' in fields;
+}
+
 export class RecentEvents {
   readonly #run: string;
   readonly #wallClock: () => number;
@@ -45,10 +49,9 @@ export class RecentEvents {
         Object.entries(rest).map(([key, value]) => [key, value instanceof Error ? value.message : value]),
       ),
     };
-    const isOfSession = 'session' in rest;
-    const buffer = isOfSession ? this.#ofSessions : this.#others;
+    const buffer = isOfSession(rest) ? this.#ofSessions : this.#others;
     buffer.push({ number: this.#last, event });
-    if (buffer.length > (isOfSession ? MOST_OF_SESSIONS : MOST_OTHERS)) {
+    if (buffer.length > (isOfSession(rest) ? MOST_OF_SESSIONS : MOST_OTHERS)) {
       this.#lastDropped = Math.max(this.#lastDropped, buffer.shift()?.number ?? 0);
     }
     for (const listener of this.#listeners) listener(event);
@@ -59,9 +62,9 @@ export class RecentEvents {
     return this.#idOf(this.#last);
   }
 
-  /** The newest, oldest first. */
+  /** The newest that are about no session, oldest first. */
   newest(count: number): readonly RecentEvent[] {
-    return this.after(undefined).events.slice(-count);
+    return this.#others.slice(-count).map(({ event }) => event);
   }
 
   /** Undefined: every event that there still is. */

@@ -102,12 +102,21 @@ async function answer(options: Dispatch, request: IncomingMessage): Promise<Repl
   const foreign = endpoint.access === 'probe' ? undefined : whyNotHere(headers, options.allowedHosts());
   if (foreign !== undefined) return failure(403, foreign);
   const { access } = endpoint;
+  const guard = access === 'operation' ? access : 'private';
+  const isSigned = headers.authorization !== undefined && access !== 'probe';
   const isGuarded = access === 'operation' || access === 'private';
-  const forbidden = isGuarded ? whyNotAllowed(await options.token(), access, headers) : undefined;
-  if (forbidden !== undefined) return forbidden;
+  const forbidden = isGuarded || isSigned ? whyNotAllowed(await options.token(), guard, headers) : undefined;
+  if (isGuarded && forbidden !== undefined) return forbidden;
+  const isOperator = (isGuarded || isSigned) && forbidden === undefined;
   const sent = endpoint.method === 'POST' ? await jsonBodyOf(request, endpoint) : { kind: 'read' as const, value: {} };
   if (sent.kind === 'rejected') return sent.answer;
-  const call = { parameters, query: Object.fromEntries(new URLSearchParams(query)), body: sent.value, headers };
+  const call = {
+    parameters,
+    query: Object.fromEntries(new URLSearchParams(query)),
+    body: sent.value,
+    headers,
+    isOperator,
+  };
   const prepared = endpoint.prepare(call);
   if (prepared.kind === 'invalid') {
     const [error = '', ...more] = prepared.problems;

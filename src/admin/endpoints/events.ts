@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { API_VERSION, json } from '../answer.ts';
 import { get } from '../endpoint.ts';
 import type { Endpoint } from '../endpoint.ts';
+import { isOfSession } from '../recent-events.ts';
 import type { RecentEvents } from '../recent-events.ts';
 import type { EventList, Gap, RecentEvent } from '../schema/events.ts';
 import type { StreamAnswer } from '../streams.ts';
@@ -24,14 +25,15 @@ const QUERY = z.strictObject({
   format: z.enum(['stream', 'json']).optional().describe('Default: by the header Accept, else stream.'),
 });
 
-type Query = z.output<typeof QUERY>;
+type Query = z.output<typeof QUERY> & { readonly isOperator: boolean };
 
 export function events({ events: recent }: EventsOptions): readonly Endpoint[] {
   return [
     get({
       path: '/events',
       query: QUERY,
-      answer({ query, headers }) {
+      answer({ query: asked, headers, isOperator }) {
+        const query = { ...asked, isOperator };
         const header = headers['last-event-id'];
         const after = (typeof header === 'string' ? header : undefined) ?? query.after;
         const accept = headers.accept ?? '';
@@ -84,7 +86,9 @@ function gapMessage(gap: Gap): string {
   return `event: gap\ndata: ${JSON.stringify({ api_version: API_VERSION, ...gap })}\n\n`;
 }
 
+/** Events of sessions name clients and users, as GET /sessions does: for callers with the token. */
 function isWanted({ event, level, fields }: RecentEvent, query: Query): boolean {
+  if (!query.isOperator && isOfSession(fields)) return false;
   if (LEVELS.indexOf(level) < LEVELS.indexOf(query.level)) return false;
   if (query.event !== undefined && !query.event.split(',').includes(event)) return false;
   if (query.pool !== undefined && fields['pool'] !== query.pool) return false;

@@ -204,7 +204,7 @@ export const statusDocument = z.strictObject({
   limits,
   open_files: openFiles.exactOptional().describe('Of this process; absent where the system does not report it.'),
   workers: list(worker).exactOptional().describe('Absent if one process does everything.'),
-  recent_events: list(recentEvent).describe('The last 20. GET /events has more.'),
+  recent_events: list(recentEvent).describe('The last 20, without those of sessions. GET /events has more.'),
 });
 
 /** The part of the status that is about one pool. */

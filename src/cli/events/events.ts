@@ -1,6 +1,7 @@
 // `pointsman events`: the recent events of a running Pointsman, and with --follow the new ones.
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
+import { readAdminToken } from '../../config/files/admin-token.ts';
 import { addressText } from '../../model/member.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
@@ -39,7 +40,11 @@ export async function events(options: EventsOptions, io: CliIo): Promise<number>
   }
   const running = findRunning(options, io);
   if (typeof running === 'number') return running;
-  const answer = await request(running, { method: 'GET', path: pathOf(options, { format: 'json', limit }) }, io);
+  const found = await readAdminToken(running.admin);
+  const token = found.kind === 'token' ? found.value : undefined;
+  const path = pathOf(options, { format: 'json', limit });
+  const signed = token === undefined ? {} : { token };
+  const answer = await request(running, { method: 'GET', path, ...signed }, io);
   if (answer === undefined) return EXIT.failure;
   const { data: list } = listDocument.safeParse(answer.body);
   if (list === undefined) {
@@ -59,7 +64,7 @@ export async function events(options: EventsOptions, io: CliIo): Promise<number>
     if (list.events.length === 0 && options.json !== true) io.stderr('no such events\n');
     return EXIT.ok;
   }
-  await followFrom(list.last_id, { running, options, show, io, signal: ending.signal });
+  await followFrom(list.last_id, { running, token, options, show, io, signal: ending.signal });
   ignore?.();
   return EXIT.ok;
 }
@@ -82,12 +87,13 @@ interface Following {
   readonly options: EventsOptions;
   readonly show: (event: EventDocument) => void;
   readonly io: CliIo;
+  readonly token: string | undefined;
   /** Ends it. */
   readonly signal: AbortSignal;
 }
 
 /** Until Ctrl-C. After a break it continues behind the last event that was shown. */
-async function followFrom(after: string, { running, options, show, io, signal }: Following): Promise<void> {
+async function followFrom(after: string, { running, token, options, show, io, signal }: Following): Promise<void> {
   const where = addressText(running.address);
   let lastId = after;
   let isBroken = false;
@@ -104,7 +110,7 @@ async function followFrom(after: string, { running, options, show, io, signal }:
   const isOver = (): boolean => signal.aborted;
   while (!isOver()) {
     const path = pathOf(options, { format: 'stream', after: lastId });
-    const why = await readStream(running, { path, onOpen, onMessage, signal });
+    const why = await readStream(running, { path, token, onOpen, onMessage, signal });
     if (!isOver() && !isBroken) io.stderr(`pointsman: the connection to ${where} is lost (${why}), trying again\n`);
     isBroken = true;
     if (!isOver()) await delay(RECONNECT_MS, undefined, { signal }).catch(() => {});

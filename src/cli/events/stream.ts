@@ -12,6 +12,8 @@ export interface StreamMessage {
 
 export interface StreamOptions {
   readonly path: string;
+  /** Without it there are no events of sessions. */
+  readonly token: string | undefined;
   readonly onOpen: () => void;
   readonly onMessage: (message: StreamMessage) => void;
   /** Ends the stream. */
@@ -23,9 +25,10 @@ const SILENT_MS = 40_000;
 
 /** Resolves with the reason when the connection has ended, or was never there. */
 export function readStream({ address, isTls }: Running, options: StreamOptions): Promise<string> {
-  const { path, onOpen, onMessage, signal } = options;
+  const { path, token, onOpen, onMessage, signal } = options;
   return new Promise((resolve) => {
-    const headers = { accept: 'text/event-stream' };
+    const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const headers = { accept: 'text/event-stream', ...authorization };
     const { host, port } = address;
     const sent = httpFor(isTls).request({ host, port, path, headers, agent: false, signal }, (response) => {
       if (response.statusCode === 200) {

@@ -8,6 +8,7 @@ import type { Admin } from '../../../src/admin/server.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
 import { until } from '../../support/waiting/until.ts';
 
+const TOKEN = '0123456789abcdef-secret';
 let events: RecentEvents;
 let admin: Admin;
 let port: number;
@@ -15,7 +16,7 @@ const sockets: Socket[] = [];
 
 beforeEach(async () => {
   events = new RecentEvents({ run: 'r1', wallClock: () => 0 });
-  admin = createAdmin(adminOptions({ events }));
+  admin = createAdmin(adminOptions({ events, token: () => Promise.resolve({ kind: 'token', value: TOKEN }) }));
   const listening = await admin.listen();
   if (listening.kind === 'failed') throw new Error(listening.detail);
   ({ port } = listening.address);
@@ -174,4 +175,20 @@ describe('the list', () => {
     expect(await list('?limit=x')).toMatchObject({ error: expect.stringContaining('query parameter limit') });
     expect(await list('?pol=write')).toMatchObject({ error: 'unknown query parameter pol: did you mean pool?' });
   });
+});
+
+test.each([
+  ['without the token', '', ['a']],
+  ['with a wrong token', `Authorization: Bearer ${TOKEN}x\r\n`, ['a']],
+  ['with the token', `Authorization: Bearer ${TOKEN}\r\n`, ['a', 'b']],
+])('events of sessions name clients: %s', async (_, header, wanted) => {
+  add('b', { session: 7 });
+  add('a');
+  const reader = read('', header);
+  await until('the recent ones', () => reader.messages().includes('a'));
+  expect(reader.messages().toSorted()).toEqual(wanted);
+  add('b', { session: 8 });
+  add('z');
+  await until('the last', () => reader.messages().includes('z'));
+  expect(reader.messages().filter((message) => message === 'b').length).toBe(2 * (wanted.length - 1));
 });

@@ -19,7 +19,7 @@ const list = get({
 const ROWS = [list, move];
 
 function prepared(endpoint: Endpoint, call: Partial<RawCall>): unknown {
-  const result = endpoint.prepare({ parameters: {}, query: {}, body: {}, headers: {}, ...call });
+  const result = endpoint.prepare({ parameters: {}, query: {}, body: {}, headers: {}, isOperator: true, ...call });
   return result.kind === 'invalid' ? result.problems : result.run();
 }
 
