@@ -2,6 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { checkSeeds } from './check-seeds.ts';
 import { createClusterAccess } from './cluster-access.ts';
+import { EXIT } from '../cli/io.ts';
 import type { CliIo, SandboxParts } from '../cli/io.ts';
 import type { Clock } from '../model/instant.ts';
 import { runCli } from '../cli/program.ts';
@@ -18,7 +19,7 @@ export async function commandLine(process: NodeJS.Process): Promise<never> {
   const clock = createSystemClock(process.hrtime);
   const io: CliIo = {
     env: process.env,
-    stdout: (text) => void process.stdout.write(text),
+    stdout: writerTo(process),
     stderr: (text) => void process.stderr.write(text),
     ...terminalIo(process),
   };
@@ -36,6 +37,22 @@ export async function commandLine(process: NodeJS.Process): Promise<never> {
   const code = await runCli(process.argv.slice(2), io, parts);
   // Unfinished work, such as a name lookup, must not keep the process alive.
   return process.exit(code);
+}
+
+/** A reader that goes away, such as `head`, ends the command without a word. The log of `run` has its own way. */
+function writerTo(process: NodeJS.Process): CliIo['stdout'] {
+  const { stdout } = process;
+  let isWatched = false;
+  return (text) => {
+    if (!isWatched) {
+      stdout.on('error', (error: NodeJS.ErrnoException) => {
+        if (error.code === 'EPIPE') process.exit(EXIT.ok);
+        throw error;
+      });
+    }
+    isWatched = true;
+    stdout.write(text);
+  };
 }
 
 /** On demand: a proxy that serves does not need it. */

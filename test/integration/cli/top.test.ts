@@ -101,6 +101,16 @@ describe('without a terminal', () => {
   });
 });
 
+test('the reader of the output goes away: exit code 0 without a word', async () => {
+  const args = [MAIN, 'top', '--interval', '100ms', '--admin', address];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  let err = '';
+  child.stderr.on('data', (chunk: Buffer) => void (err += chunk.toString()));
+  child.stdout.once('data', () => child.stdout.destroy());
+  const code = await new Promise((resolve) => void child.once('close', resolve));
+  expect([code, err]).toEqual([0, '']);
+});
+
 describe('on a terminal', () => {
   test.each(['q', '\u0003'])('%j ends it, and the terminal is as before', async (key) => {
     const { seen, listeners, code } = start(['--interval', '100ms'], true);
