@@ -5,7 +5,6 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { REFUSAL_KINDS } from '../core/snapshot.ts';
 import type { RefusalKind } from '../core/snapshot.ts';
-import { showRefused } from './accept.ts';
 import { examples } from './examples.ts';
 import type { CliIo } from './io.ts';
 import { operate } from './operate.ts';
@@ -39,7 +38,7 @@ export function describeOperations(
     .action(async (what: RefusalKind | undefined, options: RunningOptions) =>
       end(
         what === undefined
-          ? await showRefused(options, io)
+          ? await (await import('./accept.ts')).showRefused(options, io)
           : await operate(`/accept/${what}`, options, io, acceptedText),
       ),
     );
