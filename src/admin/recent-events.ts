@@ -36,16 +36,15 @@ export class RecentEvents {
     this.#wallClock = wallClock;
   }
 
-  /** Readers need no token, so an event does not tell the address and the login of a client. The log has them. */
   add({ level, fields, text }: { level: RecentEvent['level']; fields: RecentEvent['fields']; text: string }): void {
-    const { event: kind = 'log', client, user: _user, database: _database, ...rest } = fields;
+    const { event: kind = 'log', ...rest } = fields;
     this.#last += 1;
     const event: RecentEvent = {
       id: this.#idOf(this.#last),
       time: new Date(this.#wallClock()).toISOString(),
       event: String(kind),
       level,
-      message: typeof client === 'string' ? text.replaceAll(client, 'a client') : text,
+      message: text,
       fields: Object.fromEntries(
         Object.entries(rest).map(([key, value]) => [key, value instanceof Error ? value.message : value]),
       ),
