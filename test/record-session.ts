@@ -19,7 +19,8 @@ const COMMANDS = [
   READ,
   'npm run -s pointsman -- explain --admin 127.0.0.1:8432',
   'npm run -s sandbox -- heal',
-  'npm run -s sandbox -- switchover pg-1',
+  'npm run -s pointsman -- status --admin 127.0.0.1:8432',
+  'POINTSMAN_ADMIN_TOKEN=sandbox-operator npm run -s pointsman -- switchover --to pg-1 --yes --admin 127.0.0.1:8432',
   WRITE,
 ];
 
