@@ -314,7 +314,7 @@ async function listenAll(
 
 function tellListeners(log: Log, { added, removed }: ListenerChanges): void {
   const tell = (event: string, text: string, { pool, address }: BoundListener): void =>
-    log.info({ event, pool, address: addressText(address) }, text);
+    log.info({ event, pool, address: addressText(address) }, `${text} on ${addressText(address)} (${pool})`);
   for (const listener of added) tell('listening', 'listening', listener);
   for (const listener of removed) tell('not_listening', 'no longer listening', listener);
 }

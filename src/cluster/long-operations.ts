@@ -1,6 +1,7 @@
 // The operations that take a while: one at a time. The last ones are kept for later questions, in memory only.
 import type { MemberName } from '../model/member.ts';
 import type { OperationEvent, ProxyEvent, WorkerEvent } from '../reports/events.ts';
+import type { ClusterConfiguration, ClusterReport, Reading } from './control.ts';
 import type { OperationDocument } from './switchover/document.ts';
 import { Switchover } from './switchover/procedure.ts';
 import type { SwitchoverSite } from './switchover/procedure.ts';
@@ -33,6 +34,8 @@ export class LongOperations {
   readonly #options: LongOperationsOptions;
   /** Oldest first. The running one is the last. */
   readonly #kept = new Map<string, Switchover>();
+  /** Under way: callers at the same time share it, because members answer few requests at once. */
+  #reading: ReturnType<typeof readCluster> | undefined;
   #running: { readonly id: string; readonly switchover: Switchover; readonly ended: Promise<void> } | undefined;
 
   constructor(options: LongOperationsOptions) {
@@ -42,7 +45,8 @@ export class LongOperations {
   /** Reads the cluster, and changes nothing. */
   async plan(request: SwitchoverRequest): Promise<PlanOfPrimary> {
     const { site, unreadable } = this.#options;
-    const [report, config] = await Promise.all([site.control.report(), site.control.config()]);
+    this.#reading ??= readCluster(site.control).finally(() => (this.#reading = undefined));
+    const [report, config] = await this.#reading;
     const plan = planSwitchover(request, site.known(), { report, config });
     const { from, warnings } = plan;
     if (from === null) return { ...plan, sessions_on_primary: null, unreadable_sessions_on_primary: null };
@@ -155,4 +159,10 @@ export class LongOperations {
 /** Not a number: an id from before a restart must not name another operation. */
 function newId(random: () => number): string {
   return random().toString(36).slice(2, 10).padEnd(8, '0');
+}
+
+function readCluster(
+  control: SwitchoverSite['control'],
+): Promise<[Reading<ClusterReport>, Reading<ClusterConfiguration>]> {
+  return Promise.all([control.report(), control.config()]);
 }

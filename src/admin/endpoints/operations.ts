@@ -1,4 +1,5 @@
 // The operations on this Pointsman.
+import { shown } from '../../model/printable.ts';
 import type { MemberName } from '../../model/member.ts';
 import { REFUSAL_KINDS } from '../../core/snapshot.ts';
 import type { RefusalKind } from '../../core/snapshot.ts';
@@ -31,18 +32,18 @@ export function operationsOnItself({ operations }: OperationsOptions): readonly 
   return [
     post({ path: '/refresh', answer: () => told(operations.refresh()) }),
     post({ path: '/reload', answer: async () => told(await operations.reload()) }),
-    post({ path: '/members/NAME/drain', answer: ({ parameters }) => told(operations.drain(parameters.name)) }),
-    post({ path: '/members/NAME/resume', answer: ({ parameters }) => told(operations.resume(parameters.name)) }),
+    post({ path: '/members/NAME/drain', answer: ({ parameters: { name } }) => told(operations.drain(name), name) }),
+    post({ path: '/members/NAME/resume', answer: ({ parameters: { name } }) => told(operations.resume(name), name) }),
     ...REFUSAL_KINDS.map((kind) => post({ path: `/accept/${kind}`, answer: () => told(operations.accept(kind)) })),
   ];
 }
 
-function told(outcome: Outcome): Answer {
+function told(outcome: Outcome, member = ''): Answer {
   switch (outcome.kind) {
     case 'done':
       return json(200, outcome.result);
     case 'unknown_member':
-      return failure(404, `unknown member: the members are ${outcome.known.join(', ') || '(none)'}`);
+      return failure(404, `unknown member ${shown(member)}: the members are ${outcome.known.join(', ') || '(none)'}`);
     case 'refused':
       return failure(409, outcome.why, { problems: outcome.problems });
   }

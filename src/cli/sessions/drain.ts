@@ -69,7 +69,8 @@ export async function resume(member: string, options: DrainOptions, io: CliIo): 
 function plan({ members, cluster }: Status, member: string, text: string, io: CliIo): number {
   const isKnown = members.some(({ name }) => name === member) || cluster.drained.includes(member);
   if (isKnown) io.stdout(`${text}\n`);
-  else io.stderr(`pointsman: unknown member: the members are ${members.map(({ name }) => name).join(', ')}\n`);
+  else
+    io.stderr(`pointsman: unknown member ${member}: the members are ${members.map(({ name }) => name).join(', ')}\n`);
   return isKnown ? EXIT.ok : EXIT.failure;
 }
 

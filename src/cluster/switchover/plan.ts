@@ -176,7 +176,11 @@ function rulesOf(config: Reading<ClusterConfiguration>): Rules {
 }
 
 function candidatesOf(cluster: ClusterReport, snapshot: Snapshot, rules: Rules): readonly CandidateDocument[] {
-  const members = cluster.members.map((member) => ({ ...member, timeline: newestTimeline(member, snapshot) }));
+  const members = cluster.members.map((member) => ({
+    ...member,
+    timeline: newestTimeline(member, snapshot),
+    tags: { ...member.tags, ...Object.fromEntries(snapshot.members.get(member.name)?.status?.tags ?? []) },
+  }));
   const leader = members.find(({ name }) => name === cluster.leader);
   return members
     .filter((member) => member !== leader)
@@ -187,7 +191,7 @@ function candidatesOf(cluster: ClusterReport, snapshot: Snapshot, rules: Rules):
     });
 }
 
-/** The document may be some seconds older than the member's own answer, and timelines only grow. */
+/** The document may be some seconds older than the member's own answer, for its tags as well. Timelines only grow. */
 function newestTimeline({ name, timeline }: MemberReport, { members }: Snapshot): number | null {
   const own = members.get(name)?.status?.timeline;
   return own === undefined ? timeline : Math.max(own, timeline ?? own);

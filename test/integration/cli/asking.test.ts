@@ -315,7 +315,7 @@ describe('operations', () => {
     expect([wrong.code, wrong.err]).toEqual([1, 'pointsman: wrong token\n']);
     const address = await serve(undefined, { kind: 'unknown_member', known: ['pg-1'] });
     const unknown = await cli(['drain', 'pg-9', '--admin', address], '', { POINTSMAN_ADMIN_TOKEN: TOKEN });
-    expect([unknown.code, unknown.err]).toEqual([1, 'pointsman: unknown member: the members are pg-1\n']);
+    expect([unknown.code, unknown.err]).toEqual([1, 'pointsman: unknown member pg-9: the members are pg-1\n']);
   });
 
   test('a failed reload: every problem', async () => {

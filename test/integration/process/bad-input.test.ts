@@ -18,7 +18,7 @@ const FREE = 'listeners: [{ address: "127.0.0.1:0", pool: write }]\nadmin: { add
 async function ends(config: string): Promise<{ code: number | string; said: string; hasListened: boolean }> {
   pointsman = await startPointsman(config);
   const code = await pointsman.exited();
-  const hasListened = pointsman.lines.some((line) => line['msg'] === 'listening');
+  const hasListened = pointsman.lines.some((line) => line['event'] === 'listening');
   return { code, said: pointsman.stderr.join(''), hasListened };
 }
 

@@ -24,7 +24,7 @@ let backend: FakeBackend;
 let clock: ManualClock;
 
 /** The time that a client has for its first statement after its login. */
-const SETTLING_MS = 100;
+const SETTLING_MS = 500;
 const GREETING = Buffer.concat([AUTHENTICATION_OK, readyForQuery('I')]);
 
 beforeEach(async () => {

@@ -12,7 +12,7 @@ import { waitUntil } from '../patroni/wait.ts';
 
 const FILE = 'pointsman.yaml';
 
-const listening = z.looseObject({ msg: z.literal('listening'), pool: z.string(), address: z.string() });
+const listening = z.looseObject({ event: z.literal('listening'), pool: z.string(), address: z.string() });
 
 const logLine = z
   .string()

@@ -26,6 +26,23 @@ test('the plan has the sessions, and warns when not all of their clients can wai
   expect(lab.handovers).toEqual([]);
 });
 
+test('plans that are asked for at the same time share one reading of the cluster', async () => {
+  const reading = Promise.withResolvers<Awaited<ReturnType<typeof lab.report>>>();
+  let readings = 0;
+  const { report } = lab;
+  lab.report = () => {
+    readings += 1;
+    return reading.promise;
+  };
+  const request = { to: undefined, transactionMs: 1000 };
+  const plans = [lab.operations.plan(request), lab.operations.plan({ ...request, to: 'pg-2' })];
+  reading.resolve(await report());
+  expect((await Promise.all(plans)).map(({ to }) => to)).toEqual([null, 'pg-2']);
+  expect(readings).toBe(1);
+  await lab.operations.plan(request);
+  expect(readings).toBe(2);
+});
+
 test('run one at a time', async () => {
   lab.isBusy = true;
   expect(lab.operations.start({ to: undefined, transactionMs: 0 })).toEqual({ kind: 'busy' });

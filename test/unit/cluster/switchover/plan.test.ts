@@ -104,6 +104,13 @@ describe('a candidate that cannot follow the primary', () => {
     ]);
   });
 
+  test('a tag counts that only the answer of the member has', () => {
+    const tags = new Map([['nofailover', 'true']]);
+    expect(planned({ to: 'pg-2', news: [isReplica('pg-2', 400, { tags })] }).problems).toEqual([
+      'pg-2 cannot follow the primary: it is tagged nofailover',
+    ]);
+  });
+
   test('with synchronous mode a synchronous standby can follow, in both of its forms', () => {
     for (const role of ['sync_standby', 'quorum_standby']) {
       const report = withMember('pg-2', { role });
