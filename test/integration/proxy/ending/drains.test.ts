@@ -46,7 +46,7 @@ function relaying(): number | undefined {
 /** A session whose client has had time for a first statement. */
 async function aSession(): Promise<GreetedSession> {
   const session = await GreetedSession.open(lab.address('read'), backend);
-  await clock.advance(100);
+  await clock.advance(500);
   return session;
 }
 
