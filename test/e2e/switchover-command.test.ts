@@ -20,6 +20,8 @@ const operations = z.looseObject({
   operations: z.array(z.looseObject({ id: z.string(), state: z.string(), phase: z.string() })),
 });
 
+const switchoverPlan = z.looseObject({ candidates: z.array(z.looseObject({ eligible: z.boolean() })) });
+
 describeOnEveryCluster('pointsman switchover', scenarios);
 
 function scenarios(on: Lab): void {
@@ -154,6 +156,12 @@ function scenarios(on: Lab): void {
   async function healthy(): Promise<void> {
     await lab.pointsman.waitUntilReady();
     await lab.cluster.waitUntilHealthy();
+    // The list of members is older than the members' own answers.
+    const isPlannable = async () => {
+      const { candidates } = switchoverPlan.parse(JSON.parse((await lab.pointsman.admin('/switchover')).text));
+      return candidates.length === 2 && candidates.every(({ eligible }) => eligible);
+    };
+    await lab.cluster.waitUntil('two eligible candidates', isPlannable, PATIENCE_MS);
     await served();
   }
 
