@@ -10,7 +10,7 @@ import type { Peer, Surroundings } from './peer.ts';
 import { flagsOf } from './pointsman-build.ts';
 import type { Build } from './pointsman-build.ts';
 
-const listening = z.object({ msg: z.literal('listening'), pool: z.string(), address: z.string() });
+const listening = z.object({ event: z.literal('listening'), pool: z.string(), address: z.string() });
 
 function configuration(api: string, backendPort: number, overrides: Variant['config']): Record<string, unknown> {
   const own: Record<string, unknown> = {

@@ -92,8 +92,9 @@ function definePromotion(contract: Contract): void {
           // Less than maximum_lag_on_failover, which would disqualify the replica without a comparison.
           await writeWal(on, old, 0.5);
           const position = await on.sql(old, "select pg_current_wal_lsn() - '0/0'");
-          const hasAll = async () =>
-            Number(await on.sql(ahead, "select pg_last_wal_receive_lsn() - '0/0'")) >= Number(position);
+          // Only what it streams counts: it may still have WAL of a timeline that ended.
+          const received = "select flushed_lsn - '0/0' from pg_stat_wal_receiver where status = 'streaming'";
+          const hasAll = async () => Number(await on.sql(ahead, received)) >= Number(position);
           await on.until(`${ahead.name} has received it`, hasAll);
           await on.target.kill(old.name);
           await on.until('a new primary', async () => (await on.leader()).name === ahead.name, 60_000);
