@@ -1,4 +1,4 @@
-// Sessions as a table. A narrow terminal shows who is where, and for how long; a wide one shows more.
+// Sessions as a table. A narrow terminal shows members, users and ages; a wide one shows more.
 import { durationText } from '../../core/describe.ts';
 import type { CliIo } from '../io.ts';
 import { paintFor } from '../terminal/colour.ts';
