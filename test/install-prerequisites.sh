@@ -25,6 +25,8 @@ command -v helm >/dev/null || GO111MODULE=off GOPATH=/usr/share/gocode go list g
 # The shells that completion is tested in, beside bash.
 for shell in zsh fish; do command -v "$shell" >/dev/null || missing+=("$shell"); done
 command -v promtool >/dev/null || missing+=(prometheus)
+# The browser of the status page's tests, and a font to show it in.
+command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || missing+=(chromium fonts-dejavu-core)
 # The drivers of test/e2e/drivers, beside those of npm.
 for module in psycopg asyncpg; do /usr/bin/python3 -c "import $module" 2>/dev/null || missing+=("python3-$module"); done
 /usr/bin/python3 -c 'import psycopg2' 2>/dev/null || missing+=(python3-psycopg2)
