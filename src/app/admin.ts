@@ -6,6 +6,7 @@ import type { Exclusion } from '../admin/exclusion.ts';
 import type { RecentEvents } from '../admin/recent-events.ts';
 import { createAdmin } from '../admin/server.ts';
 import type { Admin } from '../admin/server.ts';
+import type { Spans } from '../admin/spans.ts';
 import { buildStatus } from '../admin/status.ts';
 import type { Token } from '../admin/permission.ts';
 import type { ConfigurationStatus, OpenFilesStatus, Readiness } from '../admin/status.ts';
@@ -38,6 +39,7 @@ export interface AdminParts {
   readonly startedAt: Instant;
   readonly log: Log;
   readonly events: RecentEvents;
+  readonly spans: Spans;
   readonly running: RunningParts;
   readonly monitor: Monitor;
   readonly proxy: Proxy;
@@ -62,6 +64,7 @@ export function createAdminOf(parts: AdminParts): { readonly admin: Admin; reado
     status,
     readiness,
     pools: () => poolReadiness(parts, readiness()),
+    timeline: () => parts.spans.document(),
     configuration: () => configurationOf(running, parts.source),
     metrics: () => proxy.gather().then(() => metrics.text()),
     metricsContentType: metrics.contentType,

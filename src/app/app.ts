@@ -7,6 +7,8 @@ import { createLongOperations } from './long-operations.ts';
 import type { AppOperations } from './long-operations.ts';
 import { createAdminOf } from './admin.ts';
 import { RecentEvents } from '../admin/recent-events.ts';
+import { Spans } from '../admin/spans.ts';
+import type { SpanEvent } from '../admin/spans.ts';
 import { createClusterAccess } from './cluster-access.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import { readAdminToken } from '../config/files/admin-token.ts';
@@ -18,9 +20,9 @@ import type { MonitorEvent } from '../reports/events.ts';
 import { isAnswering } from '../core/snapshot.ts';
 import type { Clock } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
-import type { ShutdownPolicy } from '../model/policy.ts';
 import { Monitor } from '../monitor/monitor.ts';
 import type { Load } from './operations.ts';
+import { createGrace, emptied } from './emptying.ts';
 import { createForwarding, processCount } from './forwarding.ts';
 import { tooFewDescriptors } from './open-files.ts';
 import type { BoundListener, ListenerChanges } from '../proxy/accept/listeners.ts';
@@ -86,6 +88,7 @@ export function createApp(options: AppOptions): App {
   const { config, inherited, clock, load = () => ({ kind: 'no_file' }) } = options;
   const startedAt = clock.now();
   const events = new RecentEvents({ run: newRun(), wallClock: () => Date.now() });
+  const spans = new Spans({ now: () => clock.now(), wallClock: () => Date.now() });
   const log = tapped(options.log, (line) => events.add(line));
   const tell = (event: MonitorEvent): void => recorder.onMonitorEvent(event);
   const connect = (cluster: ClusterConfig): ClusterAccess =>
@@ -101,7 +104,11 @@ export function createApp(options: AppOptions): App {
     pools: config.pools.map((pool) => pool.name),
     source: metricsSource(clock, () => ({ monitor, proxy }), options.droppedLogLines),
   });
-  const recorder = createRecorder({ log, clock, count: metrics.count, narrate: options.narrate });
+  const narrate = (event: SpanEvent): void => {
+    spans.take(event);
+    options.narrate?.(event);
+  };
+  const recorder = createRecorder({ log, clock, count: metrics.count, narrate });
 
   const monitor: Monitor = new Monitor({
     policy: config,
@@ -147,6 +154,7 @@ export function createApp(options: AppOptions): App {
     startedAt,
     log,
     events,
+    spans,
     running,
     monitor,
     proxy,
@@ -269,21 +277,6 @@ function metricsSource(
   };
 }
 
-/** Since the start. */
-function closedSessions(proxy: Proxy): number {
-  return [...proxy.counts().values()].reduce((sum, { closed }) => sum + closed, 0);
-}
-
-/** Resolves with the number of sessions that closed meanwhile. */
-async function emptied(proxy: Proxy, policy: ShutdownPolicy, grace: Grace): Promise<number> {
-  const before = closedSessions(proxy);
-  await grace.wait(policy.graceMs);
-  await proxy.stopAccepting();
-  await proxy.emptied(policy.waitMs);
-  await proxy.drain(policy.drainTimeoutMs);
-  return closedSessions(proxy) - before;
-}
-
 interface Control {
   readonly admin: Admin;
   readonly console: ConsoleControl;
@@ -317,24 +310,6 @@ function tellListeners(log: Log, { added, removed }: ListenerChanges): void {
     log.info({ event, pool, address: addressText(address) }, `${text} on ${addressText(address)} (${pool})`);
   for (const listener of added) tell('listening', 'listening', listener);
   for (const listener of removed) tell('not_listening', 'no longer listening', listener);
-}
-
-/** A wait that `end` cuts short. */
-interface Grace {
-  readonly wait: (ms: number) => Promise<void>;
-  readonly end: () => void;
-}
-
-function createGrace(clock: Clock): Grace {
-  const ended = Promise.withResolvers<undefined>();
-  return {
-    wait: async (ms) => {
-      const cancel = clock.schedule(ms, () => ended.resolve(undefined));
-      await ended.promise;
-      cancel();
-    },
-    end: () => ended.resolve(undefined),
-  };
 }
 
 /** Runs what it is given one after the other. */

@@ -122,6 +122,11 @@ const HOLD_WORDS: Readonly<Record<HoldCause, string>> = {
   switchover: 'a switchover is due or running',
 };
 
+/** `no eligible member` */
+export function describeHold(cause: HoldCause): string {
+  return HOLD_WORDS[cause];
+}
+
 /** `open on pg-2, pg-3, fallback to pool write` */
 export function describeRoute(route: Route): string {
   switch (route.kind) {
@@ -131,7 +136,7 @@ export function describeRoute(route: Route): string {
       return `open on ${route.targets.map((target) => target.member).join(', ')}${lent}${late}`;
     }
     case 'hold':
-      return `${HOLD_WORDS[route.cause]}, clients wait`;
+      return `${describeHold(route.cause)}, clients wait`;
     case 'closed':
       return 'no eligible member, clients are refused';
   }

@@ -1,4 +1,4 @@
-// The documents about this Pointsman: metrics, status, one pool of it, and the configuration in effect.
+// The documents about this Pointsman: metrics, status, one pool of it, the last hour, and the configuration in effect.
 import { closest } from '../../config/closest.ts';
 import { failure, json } from '../answer.ts';
 import type { Answer } from '../answer.ts';
@@ -6,6 +6,7 @@ import { get } from '../endpoint.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { oneAtATime } from '../one-at-a-time.ts';
 import type { StatusDocument } from '../schema/status.ts';
+import type { TimelineDocument } from '../schema/timeline.ts';
 import { poolPart } from '../status-of-pools.ts';
 
 export interface DocumentsOptions {
@@ -13,6 +14,7 @@ export interface DocumentsOptions {
   readonly metrics: () => Promise<string>;
   /** Default: the Prometheus text format. */
   readonly metricsContentType?: string;
+  readonly timeline: () => TimelineDocument;
   /** The configuration in effect, without secrets. */
   readonly configuration: () => Promise<object>;
 }
@@ -28,6 +30,7 @@ export function documents(options: DocumentsOptions): readonly Endpoint[] {
     get({ path: '/metrics', answer: async () => ({ status: 200, type, body: await metrics() }) }),
     get({ path: '/status', answer: async () => json(200, await status()) }),
     get({ path: '/pools/NAME', answer: async ({ parameters }) => poolOf(await status(), parameters.name) }),
+    get({ path: '/timeline', answer: () => json(200, options.timeline()) }),
     get({ path: '/config', answer: async () => json(200, await configuration()) }),
   ];
 }

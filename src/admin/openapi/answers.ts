@@ -13,6 +13,7 @@ import { accepted, drained, failure, poolNotReady, poolReady, refreshed, reloade
 import { killedSession, sessionList } from '../schema/sessions.ts';
 import { poolDocument, statusDocument } from '../schema/status.ts';
 import { operationDocument, operationList, planDocument } from '../schema/switchover.ts';
+import { timelineDocument } from '../schema/timeline.ts';
 
 /** By name; an answer has one of them, or one of several. */
 export const SCHEMAS = {
@@ -21,6 +22,7 @@ export const SCHEMAS = {
   PoolNotReady: poolNotReady,
   Status: statusDocument,
   Pool: poolDocument,
+  Timeline: timelineDocument,
   Configuration: configurationDocument,
   Events: eventList,
   ClusterReport: clusterReport,
@@ -73,6 +75,10 @@ export const DESCRIBED: Readonly<Record<string, Described>> = {
   'GET /pools/NAME': {
     summary: 'The part of the status about one pool.',
     answers: { 200: ['Pool'], 404: ['Failure'] },
+  },
+  'GET /timeline': {
+    summary: 'The spans of the last hour: pools without a route, waiting clients, lag, drained members, switchovers.',
+    answers: { 200: ['Timeline'] },
   },
   'GET /config': {
     summary: 'The configuration in effect, without secrets: each value with its origin.',

@@ -17,6 +17,7 @@ export function adminOptions(own: Partial<AdminOptions> = {}): AdminOptions {
     metrics: () => Promise.resolve(''),
     readiness: () => ({ ready: true }),
     pools: () => [],
+    timeline: () => ({ from: '', to: '', spans: [] }),
     configuration: () => Promise.resolve({}),
     token: () => Promise.resolve({ kind: 'none' }),
     exclusion: createExclusion(),

@@ -1,0 +1,277 @@
+// The spans of the last hour, for GET /timeline: what lasted, made from the events. Bounded, and pure but for the
+// clocks that it is given.
+import { describeHold, durationText } from '../core/describe.ts';
+import type { HoldCause, Route } from '../core/routing-table.ts';
+import type { Instant } from '../model/instant.ts';
+import type { MonitorEvent, OperationEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../reports/events.ts';
+import type { SpanDocument, TimelineDocument } from './schema/timeline.ts';
+import { isoTime } from './status-units.ts';
+
+/** Any event; spans are made of those in KINDS. */
+export type SpanEvent = ProxyEvent | MonitorEvent | OperationEvent | ReloadEvent | WorkerEvent;
+type EventOf<Name extends SpanEvent['kind']> = Extract<SpanEvent, { kind: Name }>;
+type Kind = SpanDocument['kind'];
+type Severity = SpanDocument['severity'];
+
+const KINDS = [
+  'route_changed',
+  'hold_started',
+  'hold_ended',
+  'standing_changed',
+  'member_drained',
+  'member_resumed',
+  'operation_started',
+  'operation_ended',
+  'members_changed',
+  'config_reloaded',
+  'worker_ended',
+] as const satisfies readonly SpanEvent['kind'][];
+
+export interface SpansOptions {
+  readonly now: () => Instant;
+  /** Milliseconds since 1970. */
+  readonly wallClock: () => number;
+}
+
+interface Span {
+  readonly id: string;
+  readonly kind: Kind;
+  readonly pool: string | undefined;
+  readonly member: string | undefined;
+  readonly at: Instant;
+  /** Milliseconds since 1970. */
+  readonly from: number;
+  to?: number;
+  severity: Severity;
+  /** `ms`: how long the span has lasted; undefined while it goes on. */
+  text: (ms: number | undefined) => string;
+}
+
+/** The clients of one pool that wait together. */
+interface Waiting {
+  now: number;
+  released: number;
+  others: number;
+  longestMs: number;
+}
+
+const WINDOW_MS = 3_600_000;
+/** A flapping member makes many; the oldest then leave before their hour is over. */
+const MOST_SPANS = 500;
+const SEVERITIES: readonly Severity[] = ['info', 'warn', 'error'];
+
+export class Spans {
+  readonly #options: SpansOptions;
+  readonly #open = new Map<string, Span>();
+  readonly #closed: Span[] = [];
+  readonly #waiting = new Map<string, Waiting>();
+  #completeFrom: number;
+  #count = 0;
+
+  constructor(options: SpansOptions) {
+    this.#options = options;
+    this.#completeFrom = options.wallClock();
+  }
+
+  take(event: SpanEvent): void {
+    if (isOfSpans(event)) this.#take(event);
+  }
+
+  #take(event: EventOf<(typeof KINDS)[number]>): void {
+    switch (event.kind) {
+      case 'route_changed':
+        return this.#route(event);
+      case 'hold_started':
+        return this.#holdStarted(event.pool);
+      case 'hold_ended':
+        return this.#holdEnded(event);
+      case 'standing_changed':
+        return this.#standing(event);
+      case 'member_drained':
+        return this.#begin('drained', { member: event.member }, 'info', drainedText(event.member));
+      case 'member_resumed':
+        return this.#end('drained', { member: event.member });
+      case 'operation_started':
+        return this.#begin('handover', {}, 'info', () => `${event.what}${to(event.to)}: running`);
+      case 'operation_ended':
+        return this.#operationEnded(event);
+      case 'members_changed':
+        return this.#endAll('lag', ({ member }) => event.removed.some((name) => name === member));
+      case 'config_reloaded':
+        return this.#poolsGone(event.changed);
+      case 'worker_ended':
+        // The ends of its clients' holds never arrive.
+        this.#waiting.clear();
+        return this.#endAll('hold', () => true);
+    }
+  }
+
+  document(): TimelineDocument {
+    const to = this.#options.wallClock();
+    this.#forget(to);
+    const spans = [...this.#closed, ...this.#open.values()].toSorted((a, b) => a.from - b.from);
+    return {
+      from: isoTime(Math.max(to - WINDOW_MS, this.#completeFrom)),
+      to: isoTime(to),
+      spans: spans.map((span) => this.#documentOf(span)),
+    };
+  }
+
+  #route({ pool, to }: EventOf<'route_changed'>): void {
+    if (to.kind === 'open') return this.#end('no_route', { pool });
+    // Every start has a first moment without a route.
+    if (to.kind === 'hold' && to.cause === 'starting') return undefined;
+    this.#begin('no_route', { pool }, routeSeverity(to), noRouteText(pool, to));
+  }
+
+  #holdStarted(pool: string): void {
+    const waiting = this.#waiting.get(pool) ?? { now: 0, released: 0, others: 0, longestMs: 0 };
+    waiting.now += 1;
+    this.#waiting.set(pool, waiting);
+    this.#begin('hold', { pool }, 'info', waitingText(pool, waiting));
+  }
+
+  #holdEnded({ pool, outcome, waitedMs }: EventOf<'hold_ended'>): void {
+    const waiting = this.#waiting.get(pool);
+    if (waiting === undefined) return;
+    waiting.now -= 1;
+    waiting[outcome === 'released' ? 'released' : 'others'] += 1;
+    waiting.longestMs = Math.max(waiting.longestMs, waitedMs);
+    this.#begin('hold', { pool }, outcome === 'released' ? 'info' : 'warn', waitingText(pool, waiting));
+    if (waiting.now > 0) return;
+    this.#waiting.delete(pool);
+    this.#end('hold', { pool });
+  }
+
+  #standing({ pool, member, to, text }: EventOf<'standing_changed'>): void {
+    const isLagging = to.why.code === 'lagging' || to.why.code === 'least_lagging';
+    if (!isLagging) return this.#end('lag', { pool, member });
+    const lag = to.why.detail === undefined ? text : to.why.detail;
+    this.#begin(
+      'lag',
+      { pool, member },
+      'warn',
+      (ms) => `pool ${pool}: ${member} over its lag limit${lasted(ms)}: ${lag}`,
+    );
+  }
+
+  #operationEnded({ what, from, primary, outcome, why }: EventOf<'operation_ended'>): void {
+    const severity = outcome === 'done' ? 'info' : outcome === 'unknown' ? 'error' : 'warn';
+    const members = from === undefined || primary === undefined ? '' : ` ${from} -> ${primary}`;
+    this.#begin('handover', {}, severity, (ms) => `${what}${members}: ${outcome}${after(ms)}: ${why}`);
+    this.#end('handover', {});
+  }
+
+  #poolsGone(changed: readonly string[]): void {
+    const gone = changed.flatMap((change) => /^pools\.(\S+) removed$/.exec(change)?.[1] ?? []);
+    for (const pool of gone) this.#waiting.delete(pool);
+    for (const kind of ['no_route', 'hold', 'lag'] as const)
+      this.#endAll(kind, ({ pool }) => pool !== undefined && gone.includes(pool));
+  }
+
+  /** A span that is open already keeps its beginning, and gets the text and the graver severity. */
+  #begin(kind: Kind, about: About, severity: Severity, text: Span['text']): void {
+    const key = keyOf(kind, about);
+    const open = this.#open.get(key);
+    if (open !== undefined) {
+      open.text = text;
+      if (SEVERITIES.indexOf(severity) > SEVERITIES.indexOf(open.severity)) open.severity = severity;
+      return;
+    }
+    this.#count += 1;
+    const { now, wallClock } = this.#options;
+    const { pool, member } = about;
+    const id = `span-${this.#count}`;
+    this.#open.set(key, { id, kind, pool, member, at: now(), from: wallClock(), severity, text });
+  }
+
+  #end(kind: Kind, about: About): void {
+    const key = keyOf(kind, about);
+    const span = this.#open.get(key);
+    if (span === undefined) return;
+    this.#open.delete(key);
+    const ms = this.#options.now() - span.at;
+    span.to = span.from + ms;
+    this.#closed.push(span);
+    this.#forget(span.to);
+  }
+
+  #endAll(kind: Kind, isMeant: (span: Span) => boolean): void {
+    const meant = Array.from(this.#open.values()).filter((span) => span.kind === kind && isMeant(span));
+    for (const span of meant) this.#end(kind, span);
+  }
+
+  #forget(now: number): void {
+    const first = this.#closed.findIndex(({ to = now }) => to >= now - WINDOW_MS);
+    this.#closed.splice(0, first === -1 ? this.#closed.length : first);
+    for (const { to = now } of this.#closed.splice(0, Math.max(0, this.#closed.length - MOST_SPANS)))
+      this.#completeFrom = Math.max(this.#completeFrom, to);
+  }
+
+  #documentOf({ id, kind, pool, member, from, to, severity, text }: Span): SpanDocument {
+    return {
+      id,
+      kind,
+      from: isoTime(from),
+      to: to === undefined ? null : isoTime(to),
+      pool: pool ?? null,
+      member: member ?? null,
+      severity,
+      text: text(to === undefined ? undefined : to - from),
+      incident_id: null,
+    };
+  }
+}
+
+function isOfSpans(event: SpanEvent): event is EventOf<(typeof KINDS)[number]> {
+  return KINDS.some((kind) => kind === event.kind);
+}
+
+interface About {
+  readonly pool?: string | undefined;
+  readonly member?: string | undefined;
+}
+
+function keyOf(kind: Kind, { pool = '', member = '' }: About): string {
+  return `${kind} ${pool} ${member}`;
+}
+
+const PLANNED: readonly HoldCause[] = ['switchover', 'drained'];
+
+function routeSeverity(route: Exclude<Route, { kind: 'open' }>): Severity {
+  return route.kind === 'hold' && PLANNED.includes(route.cause) ? 'info' : 'error';
+}
+
+function noRouteText(pool: string, route: Exclude<Route, { kind: 'open' }>): Span['text'] {
+  const why = describeHold(route.kind === 'hold' ? route.cause : 'no_member');
+  return (ms) => `pool ${pool}: no route${lasted(ms)} (${why})`;
+}
+
+function drainedText(member: string): Span['text'] {
+  return (ms) => `${member}: drained by the operator${lasted(ms)}`;
+}
+
+function waitingText(pool: string, waiting: Waiting): Span['text'] {
+  return (ms) => {
+    const { now, released, others, longestMs } = waiting;
+    if (ms === undefined) return `pool ${pool}: ${clients(now)} waiting`;
+    const unserved = others === 0 ? '' : `, ${others} not served`;
+    return `pool ${pool}: ${clients(released + others)} waited, longest ${durationText(longestMs)}${unserved}`;
+  };
+}
+
+function clients(count: number): string {
+  return count === 1 ? '1 client' : `${count} clients`;
+}
+
+function lasted(ms: number | undefined): string {
+  return ms === undefined ? '' : ` for ${durationText(ms)}`;
+}
+
+function after(ms: number | undefined): string {
+  return ms === undefined ? '' : ` after ${durationText(ms)}`;
+}
+
+function to(member: string | undefined): string {
+  return member === undefined ? '' : ` to ${member}`;
+}
