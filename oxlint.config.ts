@@ -15,7 +15,7 @@ interface Room {
 
 const CLI_LIBRARIES = 'commander cli-table3 diff eventsource-parser yaml'.split(' ');
 /** Each belongs to the rooms that name it, and to `app`. */
-const LIBRARIES = ['undici', 'pino', 'pino-pretty', 'prom-client', ...CLI_LIBRARIES];
+const LIBRARIES = ['undici', 'pino', 'prom-client', ...CLI_LIBRARIES];
 
 const ROOMS: Record<string, Room> = {
   model: { may: [], isPure: true },
@@ -30,7 +30,7 @@ const ROOMS: Record<string, Room> = {
   proxy: { may: ['model', 'core', 'reports', 'wire'] },
   workers: { may: ['model', 'core', 'reports', 'monitor', 'proxy'], only: ['monitor', 'decider'] },
   config: { may: ['model'], libraries: ['yaml'] },
-  telemetry: { may: ['model', 'core', 'reports'], libraries: ['pino', 'pino-pretty', 'prom-client'] },
+  telemetry: { may: ['model', 'core', 'reports'], libraries: ['pino', 'prom-client'] },
   admin: { may: ['model', 'core', 'reports', 'cluster', 'config'], only: ['config', 'closest'] },
   console: { may: ['model', 'core', 'reports', 'wire', 'admin'] },
   systemd: { may: ['model', 'core', 'reports'] },

@@ -66,6 +66,8 @@ export type Started =
 export interface App {
   /** The log that was given. Its lines are recent events of GET /events, too. */
   readonly log: Log;
+  /** In effect: of the start, or of the last reload. */
+  config(): Config;
   /** Binds every address or none, then begins to watch the cluster. */
   start(): Promise<Started>;
   /** Resolves when the first complete round of probes has shown the cluster. */
@@ -216,6 +218,7 @@ function lifeOf(parts: LifeParts): App {
   const inTurn = takingTurns();
   return {
     log,
+    config: () => running.config,
     start: () => inTurn(start),
     complete: () => firstRound,
     reload: (loaded) =>

@@ -66,7 +66,7 @@ async function run(process: NodeJS.Process, clock: Clock, start: Parameters<RunA
     void app.complete().then(() => log.info({ event: 'ready' }, 'ready: the first round of probes is complete'));
     await asked.once;
     systemd.stopping();
-    logStopping(log, config.shutdown);
+    logStopping(log, app.config().shutdown);
     const since = clock.now();
     const closed = await Promise.race([app.drain(), asked.twice]);
     await app.stop();
@@ -87,9 +87,9 @@ function logStarting(log: Log, process: NodeJS.Process, { cluster }: Config, fil
 }
 
 function logStopping(log: Log, { graceMs, drainTimeoutMs }: Config['shutdown']): void {
-  const grace = `accepting for ${durationText(graceMs)}`;
-  const drain = `then draining for up to ${durationText(drainTimeoutMs)}`;
-  const text = `shutting down: not ready any more, ${grace}, ${drain} (a second signal stops at once)`;
+  const grace = graceMs === 0 ? '' : `accepting for ${durationText(graceMs)}, then `;
+  const drain = `draining for up to ${durationText(drainTimeoutMs)}`;
+  const text = `shutting down: not ready any more, ${grace}${drain} (a second signal stops at once)`;
   log.info({ event: 'stopping', grace_ms: graceMs, drain_timeout_ms: drainTimeoutMs }, text);
 }
 
@@ -105,7 +105,9 @@ function openLog({ stdout, stderr }: NodeJS.Process, options: Config['log']): Op
   const onFailing = ({ code, message }: NodeJS.ErrnoException): void => {
     stderr.write(`pointsman: cannot write the log: ${code ?? message}\n`);
   };
-  return createLog({ ...options, isTerminal: stdout.isTTY, onFailing });
+  // hasColors() knows NO_COLOR and what TERM can show.
+  const colour = stdout.isTTY && stdout.hasColors();
+  return createLog({ ...options, isTerminal: stdout.isTTY, colour, onFailing });
 }
 
 /** Reloads the configuration. The app logs the result. */

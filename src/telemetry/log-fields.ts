@@ -18,8 +18,9 @@ export function logFields(event: Event): Fields {
   if (event.kind === 'certificate_loaded') {
     return { file: event.file, expires_at: new Date(event.expiresAt).toISOString() };
   }
-  const { kind: _, ...fields } = event;
-  return snakeCase(fields);
+  const { kind, ...fields } = event;
+  const said: readonly string[] = SENTENCES[kind] ?? [];
+  return snakeCase(Object.fromEntries(Object.entries(fields).filter(([key]) => !said.includes(key))));
 }
 
 function routeFields(route: Route): Fields {
@@ -38,12 +39,15 @@ function standingFields(standing: Standing): Fields {
   return { cause: exclusionCause(standing), reason: code, detail };
 }
 
-/** The sentence is `msg` already. */
-const OMITTED: ReadonlySet<string> = new Set(['text']);
+/** Properties that are sentences: `msg` has them. */
+const SENTENCES: Partial<Record<Event['kind'], readonly string[]>> = {
+  primary_refused: ['text'],
+  session_closed: ['detail'],
+  config_reload_failed: ['problems'],
+};
 
 function snakeCase(fields: object): Fields {
-  const entries = Object.entries(fields).filter(([key]) => !OMITTED.has(key));
-  return Object.fromEntries(entries.map(([key, value]) => [snakeKey(key), plain(value)]));
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [snakeKey(key), plain(value)]));
 }
 
 /** `durationMs` becomes `duration_ms`, `isMerged` becomes `merged`. */

@@ -2,19 +2,12 @@
 // everything an operator reads after an incident. A new event gets its line in `LINES`.
 import { CLOSE_REASONS } from '../model/close-reason.ts';
 import type { CloseReason } from '../model/close-reason.ts';
-import { describeRoute, durationText, exclusionCause, standingText } from '../core/describe.ts';
+import { describeRoute, durationText } from '../core/describe.ts';
 import type { MonitorEvent, OperationEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../reports/events.ts';
 import type { MemberRefusal } from '../model/member.ts';
 import { AGREEMENT_MS } from '../core/refused-primary.ts';
-import type { WhyCode } from '../core/why.ts';
-
-export type LineLevel = 'error' | 'warn' | 'info' | 'debug' | 'trace';
-
-export interface LogLine {
-  readonly level: LineLevel;
-  /** Makes the sentence. Lazy, because most levels are off. */
-  readonly text: () => string;
-}
+import type { LineLevel, LogLine } from './line.ts';
+import { standingLine } from './standing-lines.ts';
 
 export type Event = ProxyEvent | WorkerEvent | MonitorEvent | ReloadEvent | OperationEvent;
 export type EventKind = Event['kind'];
@@ -202,26 +195,6 @@ function routeLine({ pool, from, to }: Events['route_changed']): LogLine {
   const isLoss = from?.kind === 'open' && to.kind !== 'open' && !isPlanned;
   const isDegraded = to.kind === 'open' && to.lagging !== undefined;
   return { level: isLoss || isDegraded ? 'warn' : 'info', text };
-}
-
-/** Codes that mean trouble; for other codes a person or the cluster manager made a decision. */
-const TROUBLE: readonly WhyCode[] = [
-  'no_answer',
-  'vanished',
-  'refused',
-  'other_cluster',
-  'not_running',
-  'two_primaries',
-  'superseded',
-];
-
-function standingLine({ pool, member, from, to, text }: Events['standing_changed']): LogLine {
-  const isTrouble = from?.kind === 'open' && TROUBLE.includes(to.why.code);
-  const isMove = from?.kind === 'open' || to.kind === 'open';
-  return {
-    level: isTrouble ? 'warn' : isMove ? 'info' : 'debug',
-    text: () => `pool ${pool}: ${member} is ${standingText(to.kind, exclusionCause(to))}: ${text}`,
-  };
 }
 
 /** A failing source is a warning even if it has worked before, because its last result becomes outdated. */

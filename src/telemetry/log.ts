@@ -1,10 +1,9 @@
 // The log: one JSON object per line, or a readable line on a terminal. Writing never blocks the event loop and never
 // ends the program: with a slow reader or a full disk, lines beyond a limit are dropped.
-import { createRequire } from 'node:module';
 import { pino } from 'pino';
 import type { DestinationStream, Level } from 'pino';
-import type * as PinoPretty from 'pino-pretty';
 import { LineWriter } from './line-writer.ts';
+import { terminalLine } from './terminal-line.ts';
 
 type Write = (fields: object, text?: string) => void;
 
@@ -19,6 +18,8 @@ export interface LogOptions {
   /** `auto`: pretty on a terminal, JSON elsewhere. */
   readonly format: 'auto' | 'json' | 'pretty';
   readonly isTerminal: boolean;
+  /** Of pretty lines. Default: on a terminal. */
+  readonly colour?: boolean;
   /** Default: standard output. */
   readonly destination?: DestinationStream;
   /** Called at most once, when the log cannot be written. */
@@ -36,7 +37,8 @@ export interface OpenLog {
 const STDOUT = 1;
 const MOST_BUFFERED_BYTES = 8 * 1024 * 1024;
 
-export function createLog({ level, format, isTerminal, destination, onFailing = () => {} }: LogOptions): OpenLog {
+export function createLog(chosen: LogOptions): OpenLog {
+  const { level, format, isTerminal, colour = isTerminal, destination, onFailing = () => {} } = chosen;
   const standard =
     destination === undefined
       ? new LineWriter({
@@ -55,7 +57,10 @@ export function createLog({ level, format, isTerminal, destination, onFailing = 
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  const log = pino(options, isPretty ? prettily(stream, isTerminal) : stream);
+  const pretty: DestinationStream = {
+    write: (line) => stream.write(terminalLine(line, { colour, details: log.isLevelEnabled('debug') })),
+  };
+  const log = pino(options, isPretty ? pretty : stream);
   const tell = (lines: number): void =>
     log.warn({ event: 'log_dropped', lines }, 'log lines were lost because the log could not be written');
   return {
@@ -63,17 +68,4 @@ export function createLog({ level, format, isTerminal, destination, onFailing = 
     flush: () => standard?.flush() ?? Promise.resolve(),
     dropped: () => standard?.dropped() ?? 0,
   };
-}
-
-/** Renders synchronously, unlike pino-pretty's own stream, so that flush() covers every line. */
-function prettily(stream: DestinationStream, isTerminal: boolean): DestinationStream {
-  // Loaded only for this format.
-  const { prettyFactory }: typeof PinoPretty = createRequire(import.meta.url)('pino-pretty');
-  const render = prettyFactory({
-    colorize: isTerminal,
-    translateTime: 'SYS:HH:MM:ss.l',
-    ignore: 'event',
-    singleLine: true,
-  });
-  return { write: (line) => stream.write(render(line)) };
 }

@@ -38,9 +38,6 @@ export function createNarration(options: NarrationOptions): (event: Event) => vo
       case 'session_closed':
         return endings.ended(event.member, event.reason);
       case 'standing_changed':
-        // The line about the route says so.
-        if (event.to.why.code === 'fallback') return;
-        return writeAsLogged(event);
       case 'route_changed':
       case 'members_changed':
       case 'primary_refused':

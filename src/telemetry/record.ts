@@ -2,9 +2,10 @@
 import type { Clock } from '../model/instant.ts';
 import type { MonitorEvent, OperationEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../reports/events.ts';
 import { onOneLine } from '../model/printable.ts';
+import type { LogLine } from './line.ts';
 import { logFields } from './log-fields.ts';
 import { logLine, repeatText } from './log-lines.ts';
-import type { Event, LogLine } from './log-lines.ts';
+import type { Event } from './log-lines.ts';
 import type { Log } from './log.ts';
 import { Repeats } from './repeats.ts';
 

@@ -14,6 +14,12 @@ function linesOf(options: Partial<LogOptions>, write: (log: ReturnType<typeof cr
   return lines;
 }
 
+function writeThree(log: ReturnType<typeof createLog>['log']): void {
+  log.info({ event: 'x', pool: 'write' }, 'hello');
+  log.warn({ event: 'x', pool: 'write' }, 'careful');
+  log.error({ event: 'x', err: new Error('broken') }, 'sorry');
+}
+
 describe('format', () => {
   test('JSON without a terminal: level by name, time as ISO 8601, no process or host', () => {
     const [line = ''] = linesOf({}, (log) => log.info({ event: 'x' }, 'hello'));
@@ -48,6 +54,14 @@ describe('format', () => {
     expect(lines.join('').trimEnd().split('\n').length).toBe(1);
   });
 
+  test('a person reads the time, the sentence, and the level where it matters; fields only at debug', () => {
+    const lines = linesOf({ format: 'pretty' }, writeThree).map((line) => line.replace(/^\d\d:\d\d:\d\d {2}/, ''));
+    expect(lines.slice(0, 2)).toEqual(['hello\n', 'WARN  careful\n']);
+    expect(lines[2]).toMatch(/^ERROR {2}sorry\n {2}Error: broken\n {6}at /);
+    const [detailed = ''] = linesOf({ format: 'pretty', level: 'debug' }, writeThree);
+    expect(detailed).toMatch(/^\d\d:\d\d:\d\d\.\d{3} {2}hello {2}\{"pool":"write"\}\n$/);
+  });
+
   test('colour only on a terminal', () => {
     const [plain = ''] = linesOf({ format: 'pretty', isTerminal: false }, (log) => log.info({}, 'hello'));
     const [coloured = ''] = linesOf({ format: 'pretty', isTerminal: true }, (log) => log.info({}, 'hello'));
@@ -65,6 +79,13 @@ const late = { ...open, lagging: { maxSessions: 9 } } as const;
 const lent = { kind: 'open', targets: [target], fallback: { pool: 'write', maxSessions: 9 } } as const;
 const hold = { kind: 'hold', cause: 'no_member' } as const;
 const isOpen = { kind: 'open', why: { code: 'positive' } } as const;
+const standing = { kind: 'standing_changed', pool: 'write', member: 'pg-1', text: 'why' } as const;
+const behind = {
+  kind: 'leave',
+  cause: 'lagging',
+  why: { code: 'other_timeline', detail: 'on 1, the primary is on 2' },
+} as const;
+const drained = { kind: 'leave', cause: 'operator', why: { code: 'drained' } } as const;
 const closed = {
   kind: 'session_closed',
   pool: 'write',
@@ -126,6 +147,25 @@ describe('lines', () => {
         text: 'role replica',
       },
       'info pool write: pg-1 is excluded (demoted): role replica',
+    ],
+    [
+      { ...standing, from: isOpen, to: { kind: 'open', why: { code: 'vouched', detail: 'pg-3 confirms' } } },
+      'warn pool write: pg-1: API does not answer, still the primary: pg-3 confirms',
+    ],
+    [
+      { ...standing, from: { kind: 'open', why: { code: 'vouched' } }, to: isOpen },
+      'info pool write: pg-1: API answers again: why',
+    ],
+    [
+      { ...standing, from: isOpen, to: behind },
+      "info pool write: pg-1 is catching up with the primary's timeline: on 1, the primary is on 2",
+    ],
+    [{ ...standing, from: behind, to: isOpen }, 'debug pool write: pg-1 is eligible: why'],
+    [{ ...standing, from: isOpen, to: drained }, 'debug pool write: pg-1 is excluded (operator): why'],
+    [{ ...standing, from: drained, to: isOpen }, 'debug pool write: pg-1 is eligible: why'],
+    [
+      { ...standing, from: isOpen, to: { kind: 'open', why: { code: 'fallback' } } },
+      'debug pool write: pg-1 is eligible: why',
     ],
     [
       { kind: 'route_changed', pool: 'write', from: open, to: { kind: 'hold', cause: 'switchover' } },

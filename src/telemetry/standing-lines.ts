@@ -1,0 +1,46 @@
+// The line about a member's new state in a pool: the news first, and each piece of news once. Pure.
+import { exclusionCause, standingText } from '../core/describe.ts';
+import type { WhyCode } from '../core/why.ts';
+import type { MonitorEvent } from '../reports/events.ts';
+import type { LogLine } from './line.ts';
+
+type StandingChange = Extract<MonitorEvent, { kind: 'standing_changed' }>;
+
+/** Codes that mean trouble; for other codes a person or the cluster manager made a decision. */
+const TROUBLE: readonly WhyCode[] = [
+  'no_answer',
+  'vanished',
+  'refused',
+  'other_cluster',
+  'not_running',
+  'two_primaries',
+  'superseded',
+];
+
+/** Another line has the news: that of the route, `member_drained` or `member_resumed`. */
+const TOLD_ELSEWHERE: readonly WhyCode[] = ['fallback', 'drained'];
+
+export function standingLine(event: StandingChange): LogLine {
+  return { level: levelOf(event), text: () => `pool ${event.pool}: ${sentence(event)}` };
+}
+
+function levelOf({ from, to }: StandingChange): LogLine['level'] {
+  if (from?.kind === 'open' && (TROUBLE.includes(to.why.code) || to.why.code === 'vouched')) return 'warn';
+  if (from?.kind !== 'open' && to.kind !== 'open') return 'debug';
+  return isToldElsewhere({ from, to }) ? 'debug' : 'info';
+}
+
+/** After a failover each replica reaches the new timeline within a second: the line of the route says so. */
+function isToldElsewhere({ from, to }: Pick<StandingChange, 'from' | 'to'>): boolean {
+  if (TOLD_ELSEWHERE.includes(to.why.code)) return true;
+  const isBack = from?.kind === 'leave' && to.why.code === 'positive';
+  return isBack && (from.why.code === 'other_timeline' || from.why.code === 'drained');
+}
+
+function sentence({ member, from, to, text }: StandingChange): string {
+  const { code, detail } = to.why;
+  if (code === 'vouched') return `${member}: API does not answer, still the primary: ${detail ?? text}`;
+  if (from?.why.code === 'vouched' && code === 'positive') return `${member}: API answers again: ${text}`;
+  if (code === 'other_timeline') return `${member} is catching up with the primary's timeline: ${detail ?? text}`;
+  return `${member} is ${standingText(to.kind, exclusionCause(to))}: ${text}`;
+}
