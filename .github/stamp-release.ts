@@ -11,7 +11,14 @@ const FILES = {
   manifest: 'package.json',
   chart: 'deploy/kubernetes/chart/Chart.yaml',
   values: 'deploy/kubernetes/chart/values.yaml',
+  alerts: 'deploy/kubernetes/chart/files/alerts.yaml',
+  kustomizedAlerts: 'deploy/kubernetes/kustomize/monitoring/prometheus-rule.yaml',
 } as const;
+
+/** The repository has no address of its own, so there the alerts name the path of the page alone. */
+const RUNBOOK = /(?<=runbook_url: )(?=deploy\/runbook\.md#)/g;
+
+const NAMES = ['manifest', 'chart', 'values', 'alerts', 'kustomizedAlerts'] as const;
 
 export type Manifests = Readonly<Record<keyof typeof FILES, string>>;
 
@@ -36,7 +43,9 @@ export function differences({ manifest, chart }: Manifests, version: string): re
     .map(([place, own]) => `the tag names version ${version}, ${place} is ${own}`);
 }
 
-export function stamp({ manifest, chart, values }: Manifests, { version, repository, image }: Release): Manifests {
+export function stamp(manifests: Manifests, { version, repository, image }: Release): Manifests {
+  const { manifest, chart, values, alerts, kustomizedAlerts } = manifests;
+  const page = `${repository}/blob/v${version}/`;
   const { private: _, ...kept } = JSON.parse(manifest);
   const published = {
     ...kept,
@@ -52,6 +61,8 @@ export function stamp({ manifest, chart, values }: Manifests, { version, reposit
     manifest: `${JSON.stringify(published, undefined, 2)}\n`,
     chart: chartDocument.toString({ lineWidth: 0 }),
     values: withImage(values, image),
+    alerts: alerts.replaceAll(RUNBOOK, page),
+    kustomizedAlerts: kustomizedAlerts.replaceAll(RUNBOOK, page),
   };
 }
 
@@ -63,11 +74,15 @@ function withImage(values: string, image: string): string {
   return `${values.slice(0, start)}${image}${values.slice(end)}`;
 }
 
-async function main(argument: string | undefined, env: Readonly<Record<string, string | undefined>>): Promise<void> {
-  const [manifest = '', chart = '', values = ''] = await Promise.all(
-    Object.values(FILES).map((file) => readFile(join(TOP, file), 'utf8')),
+async function readAll(): Promise<Manifests> {
+  const [manifest = '', chart = '', values = '', alerts = '', kustomizedAlerts = ''] = await Promise.all(
+    NAMES.map((name) => readFile(join(TOP, FILES[name]), 'utf8')),
   );
-  const manifests = { manifest, chart, values };
+  return { manifest, chart, values, alerts, kustomizedAlerts };
+}
+
+async function main(argument: string | undefined, env: Readonly<Record<string, string | undefined>>): Promise<void> {
+  const manifests = await readAll();
   const version = env['GITHUB_REF_NAME']?.replace(/^v/, '') ?? '';
   const faults = differences(manifests, version);
   if (faults.length > 0 || argument === undefined) {
@@ -76,11 +91,7 @@ async function main(argument: string | undefined, env: Readonly<Record<string, s
   if (argument === '--check') return;
   const repository = `${env['GITHUB_SERVER_URL']}/${env['GITHUB_REPOSITORY']}`;
   const stamped = stamp(manifests, { version, repository, image: argument });
-  await Promise.all([
-    writeFile(join(TOP, FILES.manifest), stamped.manifest),
-    writeFile(join(TOP, FILES.chart), stamped.chart),
-    writeFile(join(TOP, FILES.values), stamped.values),
-  ]);
+  await Promise.all(NAMES.map((name) => writeFile(join(TOP, FILES[name]), stamped[name])));
 }
 
 if (import.meta.main) await main(process.argv[2], process.env);

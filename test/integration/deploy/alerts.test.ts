@@ -1,32 +1,32 @@
-// The alerts use metrics that the program exposes, Prometheus's own tool accepts them, and the most important ones fire
-// when they should.
+// The alerts use metrics that the program exposes, Prometheus's own tool accepts them, each of them fires when it
+// should and is silent otherwise, and each has its heading in the runbook.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parse, stringify } from 'yaml';
-import { z } from 'zod';
+import { stringify } from 'yaml';
 import { CLOSE_REASONS } from '../../../src/model/close-reason.ts';
+import { ALERT_CASES, site } from '../../support/deploy/monitoring/alert-cases.ts';
+import type { AlertCase, Series, Site } from '../../support/deploy/monitoring/alert-cases.ts';
+import { ALERTS, KUSTOMIZED, kustomizedRules, readAlerts } from '../../support/deploy/monitoring/rules.ts';
+import { documents } from '../../support/documents/markdown.ts';
 import { startPointsman } from '../../support/processes/pointsman-process.ts';
 import { SERVER } from '../../support/values/tls-files.ts';
 import { describeUnless } from '../../support/runner/unless-missing.ts';
 
 const run = promisify(execFile);
-const FILE = new URL('../../../deploy/kubernetes/chart/files/alerts.yaml', import.meta.url).pathname;
-
-const alerts = z
-  .object({ groups: z.array(z.object({ rules: z.array(z.object({ alert: z.string(), expr: z.string() })) })) })
-  .parse(parse(await readFile(FILE, 'utf8')))
-  .groups.flatMap(({ rules }) => rules);
+const alerts = await readAlerts();
 
 /** The names of the metrics in an expression, each with the labels that the expression uses. */
 function wantedBy(expr: string): readonly { readonly metric: string; readonly labels: readonly string[] }[] {
-  return [...expr.matchAll(/\b((?:pointsman|nodejs)_\w+)(?:\{([^}]*)\})?/g)].map(([, metric = '', matchers = '']) => ({
-    metric,
-    labels: [...matchers.matchAll(/(\w+)=~?"/g)].map(([, label = '']) => label),
-  }));
+  return [...expr.matchAll(/\b((?:pointsman|nodejs|process)_\w+)(?:\{([^}]*)\})?/g)].map(
+    ([, metric = '', matchers = '']) => ({
+      metric,
+      labels: [...matchers.matchAll(/(\w+)!?=~?"/g)].map(([, label = '']) => label),
+    }),
+  );
 }
 
 test('every metric and label that an alert uses is exposed', async () => {
@@ -46,12 +46,11 @@ test('every metric and label that an alert uses is exposed', async () => {
       expect(wanted.length, alert).toBeGreaterThan(0);
       for (const { metric } of wanted) expect(declared, alert).toContain(metric);
     }
-    // Metrics that have samples before the first member must have the labels too. Prometheus itself adds job, namespace
-    // and pod.
+    // Metrics that have samples before the first member must have the labels too.
     for (const { metric, labels } of alerts.flatMap(({ expr }) => wantedBy(expr))) {
       const sample = text.split('\n').find((line) => line.startsWith(`${metric}{`));
       if (sample === undefined) continue;
-      for (const label of labels.filter((name) => name !== 'job')) expect(sample).toContain(`${label}="`);
+      for (const label of labels) expect(sample).toContain(`${label}="`);
     }
     const [, reasons = ''] = /reason=~"([^"]+)"/.exec(alerts.map(({ expr }) => expr).join('\n')) ?? [];
     for (const reason of reasons.split('|')) expect(Object.keys(CLOSE_REASONS)).toContain(reason);
@@ -60,28 +59,52 @@ test('every metric and label that an alert uses is exposed', async () => {
   }
 });
 
-/** One series for an hour, and the alerts that it must raise by then. */
-const FIRING: readonly (readonly [alert: string, series: string, labels: Readonly<Record<string, string>>])[] = [
-  ['PointsmanPoolClosed', 'pointsman_pool_route{pool="write",kind="open"}', { pool: 'write', kind: 'open' }],
-  ['PointsmanMemberSilent', 'pointsman_member_up{member="pg-3"}', { member: 'pg-3' }],
-  ['PointsmanNotReady', 'pointsman_first_round_complete', {}],
-  ['PointsmanReloadFailed', 'pointsman_config_last_reload_successful', {}],
-  ['PointsmanCertificateExpires', 'pointsman_tls_certificate_expiry_timestamp_seconds{file="a"}', { file: 'a' }],
-];
+test('each alert has a heading in the runbook and links to it, and each heading has an alert', () => {
+  const page = documents().find(({ file }) => file === 'deploy/runbook.md');
+  const headings = page?.prose.flatMap((line) => /^## (.*)$/.exec(line)?.slice(1) ?? []);
+  expect(headings).toEqual(alerts.map(({ alert }) => alert));
+  expect(alerts.map(({ annotations }) => annotations.runbook_url)).toEqual(
+    alerts.map(({ alert }) => `deploy/runbook.md#${alert.toLowerCase()}`),
+  );
+  for (const section of page?.text.split(/^## /m).slice(1) ?? []) {
+    for (const part of ['**Impact.**', '**Look at**', '**Do.**']) expect(section, section).toContain(part);
+  }
+});
 
-/** The report of one pod on the member that takes the writes of its cluster. */
-function standing(pod: string, member: string, scope = 'batman'): readonly unknown[] {
-  const target = `namespace="d",job="j",pod="${pod}",instance="${pod}:8432"`;
-  return [
-    { series: `pointsman_member_standing{${target},pool="write",standing="open",member="${member}"}`, values: '1x180' },
-    { series: `pointsman_cluster_info{${target},scope="${scope}"}`, values: '1x180' },
-  ];
-}
+test('the PrometheusRule of the kustomization is made of them, by npm run monitoring', async () => {
+  expect(await readFile(KUSTOMIZED, 'utf8')).toBe(await kustomizedRules());
+});
+
+test('every alert has a case below, and every case an alert', () => {
+  expect(Object.keys(ALERT_CASES)).toEqual(alerts.map(({ alert }) => alert));
+});
 
 const missing = await run('promtool', ['--version']).then(
   () => undefined,
   () => 'promtool (npm run prerequisites installs it, in the package prometheus)',
 );
+
+const [BATMAN, ROBIN] = [site('batman'), site('robin')];
+
+/** Every Pointsman tells its version and its cluster. */
+function withInfos(series: readonly Series[], sites: readonly Site[]): readonly Series[] {
+  const infos = sites.flatMap(({ scope, targets }) =>
+    targets.flatMap((target) => [
+      { series: `pointsman_cluster_info{${target},scope="${scope}"}`, values: '1x400' },
+      { series: `pointsman_build_info{${target},version="1",node_version="24"}`, values: '1x400' },
+    ]),
+  );
+  const own = new Set(series.map((one) => one.series));
+  return [...series, ...infos.filter((one) => !own.has(one.series))];
+}
+
+/** The series ALERTS of Prometheus for this alert while it fires. */
+function firing(name: string, { of, labels = {} }: AlertCase, { scope, targets }: Site): unknown {
+  const severity = alerts.find(({ alert }) => alert === name)?.labels.severity;
+  const own = Object.entries({ ...labels, alertname: name, alertstate: 'firing', severity });
+  const where = of === 'cluster' ? `namespace="d",job="j",scope="${scope}"` : targets[0];
+  return { labels: `ALERTS{${where},${own.map(([key, value]) => `${key}="${value}"`).join(',')}}`, value: 1 };
+}
 
 describeUnless(missing, 'with promtool', () => {
   let directory: string;
@@ -90,42 +113,35 @@ describeUnless(missing, 'with promtool', () => {
   });
   afterAll(() => rm(directory, { recursive: true }));
 
-  async function firing(name: string, series: readonly unknown[], expected: unknown): Promise<string> {
+  test('Prometheus accepts them', async () => {
+    await run('promtool', ['check', 'rules', '--lint-fatal', ALERTS]);
+  });
+
+  test.each(Object.entries(ALERT_CASES))('%s fires for its cluster alone, and not before', async (name, one) => {
+    const { sick, healthy, firesAt, isSilentAt } = one;
+    const expr = `ALERTS{alertname="${name}",alertstate="firing"}`;
+    const at = (minutes: number, ...sites: readonly Site[]) => ({
+      expr,
+      eval_time: `${minutes}m`,
+      exp_samples: sites.map((each) => firing(name, one, each)),
+    });
+    const isAlsoSilent = isSilentAt === undefined ? [] : [at(isSilentAt)];
+    const group = (series: readonly Series[], ...questions: readonly unknown[]) => ({
+      interval: '1m',
+      input_series: withInfos(series, [BATMAN, ROBIN]),
+      promql_expr_test: questions,
+    });
+    const tests = [
+      group([...sick(BATMAN), ...healthy(ROBIN)], at(firesAt, BATMAN), ...isAlsoSilent),
+      group([...sick(BATMAN), ...sick(ROBIN)], at(firesAt, BATMAN, ROBIN)),
+      group([...healthy(BATMAN), ...healthy(ROBIN)], at(firesAt)),
+    ];
     const file = join(directory, `${name}.yaml`);
-    const alert_rule_test = [{ eval_time: '3h', alertname: name, exp_alerts: expected }];
-    const tests = [{ interval: '1m', input_series: series, alert_rule_test }];
-    await writeFile(file, stringify({ rule_files: [FILE], evaluation_interval: '1m', tests }));
-    return run('promtool', ['test', 'rules', file]).then(
+    await writeFile(file, stringify({ rule_files: [ALERTS], evaluation_interval: '1m', tests }));
+    const said = await run('promtool', ['test', 'rules', file]).then(
       () => 'as expected',
       (error: unknown) => (error instanceof Error && 'stderr' in error ? String(error.stderr) : String(error)),
     );
-  }
-
-  test('Prometheus accepts them', async () => {
-    await run('promtool', ['check', 'rules', '--lint-fatal', FILE]);
-  });
-
-  test.each(FIRING)('%s fires, and is silent for a healthy value', async (name, series, labels) => {
-    const all = z.object({ groups: z.array(z.object({ rules: z.array(z.looseObject({ alert: z.string() })) })) });
-    const rules = all.parse(parse(await readFile(FILE, 'utf8'))).groups[0]?.rules;
-    const severity = z.looseObject({ labels: z.object({ severity: z.string() }) });
-    const rule = severity.parse(rules?.find(({ alert }) => alert === name));
-    const said = await firing(name, [{ series, values: '0x180' }], []);
-    // The tool compares annotations too; its output shows that the alert fired with these labels.
-    for (const part of Object.entries({ ...labels, ...rule.labels })) expect(said).toContain(`${part[0]}="${part[1]}"`);
-    expect(await firing(name, [{ series, values: '1x60 9999999999x120' }], [])).toBe('as expected');
-  });
-
-  test('PointsmanDisagreement fires when two pods of one job route writes to different members', async () => {
-    const name = 'PointsmanDisagreement';
-    expect(await firing(name, [...standing('a', 'pg-1'), ...standing('b', 'pg-1')], [])).toBe('as expected');
-    expect(await firing(name, [...standing('a', 'pg-1'), ...standing('b', 'pg-2')], [])).toContain('job="j"');
-  });
-
-  test('PointsmanDisagreement does not mix the clusters that one job scrapes', async () => {
-    const name = 'PointsmanDisagreement';
-    const two = [...standing('a', 'pg-1'), ...standing('b', 'pg-2', 'robin')];
-    expect(await firing(name, two, [])).toBe('as expected');
-    expect(await firing(name, [...two, ...standing('c', 'pg-9', 'robin')], [])).toContain('scope="robin"');
+    expect(said).toBe('as expected');
   });
 });

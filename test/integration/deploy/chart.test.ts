@@ -16,6 +16,7 @@ import { describeUnless } from '../../support/runner/unless-missing.ts';
 const sets = await valueSets();
 /** `library` renders no pod; the example of an application's chart renders it. */
 const setsWithPods = sets.filter((set) => set !== 'library-values.yaml');
+const MONITORED = { monitoring: { enabled: true } };
 let chart: ChartRenderer;
 let directory: string;
 let files = 0;
@@ -293,8 +294,14 @@ describeUnless(missingHelm, 'with helm or its stand-in', () => {
       [
         'an override of no alert',
         { monitoring: { enabled: true, alerts: { overrides: { PointsmanSlow: false } } } },
-        /PointsmanSlow: there is no such alert; there are PointsmanPoolClosed/,
+        /PointsmanSlow: there is no such alert; there are PointsmanAbsent, /,
       ],
+      [
+        'a threshold of an alert that has none',
+        { monitoring: { enabled: true, alerts: { overrides: { PointsmanPoolClosed: { threshold: 2 } } } } },
+        /PointsmanPoolClosed.threshold: this alert has no threshold/,
+      ],
+      ['a runbook without a scheme', { monitoring: { alerts: { runbookUrl: 'wiki/page' } } }, /runbookUrl/],
     ])('%s', async (_, values, reason) => {
       const outcome = await renderedWith(values);
       expect(outcome).toMatchObject({ kind: 'refused', why: expect.stringMatching(reason) });
@@ -304,24 +311,53 @@ describeUnless(missingHelm, 'with helm or its stand-in', () => {
   test('its alerts equal those of the kustomization', async () => {
     const file = new URL('../../../deploy/kubernetes/kustomize/monitoring/prometheus-rule.yaml', import.meta.url);
     const [kustomized] = parseManifests(await readFile(file, 'utf8'));
-    const rule = manifestOf(await rendered('library-values.yaml'), 'PrometheusRule');
+    const rule = manifestOf(manifestsOf(await renderedWith(MONITORED)), 'PrometheusRule');
     expect(rule['spec']).toEqual(kustomized?.['spec']);
   });
 
   test('alerts can be removed and changed one by one', async () => {
-    const [standard, changed] = await Promise.all(
-      ['library-values.yaml', 'monitoring-values.yaml'].map(async (set) => alertsOf(await rendered(set))),
-    );
-    expect(standard?.length).toBeGreaterThan(10);
+    const standard = alertsOf(manifestsOf(await renderedWith(MONITORED)));
+    const changed = alertsOf(await rendered('monitoring-values.yaml'));
+    const own: Readonly<Record<string, object>> = {
+      PointsmanFallback: { for: '1h', labels: { severity: 'info', team: 'data' } },
+      PointsmanOpenFilesNearLimit: { expr: expect.stringMatching(/^\(process_open_fds .* > 0\.9$/) },
+    };
     const expected = standard
-      ?.filter(({ alert }) => alert !== 'PointsmanLagging')
-      .map((one) => ({ ...one, labels: { ...one.labels, team: 'data' } }))
-      .map((one) =>
-        one.alert === 'PointsmanFallback' ? { ...one, for: '1h', labels: { ...one.labels, severity: 'info' } } : one,
-      );
+      .filter(({ alert }) => alert !== 'PointsmanLagging')
+      .map((one) => ({
+        ...one,
+        labels: { ...one.labels, team: 'data' },
+        annotations: {
+          ...one.annotations,
+          runbook_url: `https://wiki.example.org/pointsman#${one.alert.toLowerCase()}`,
+        },
+        ...own[one.alert],
+      }));
     expect(changed).toEqual(expected);
     const off = manifestsOf(await renderedWith({ monitoring: { enabled: true, alerts: { enabled: false } } }));
     expect(kindsOf(off)).not.toContain('PrometheusRule');
+  });
+
+  test('sidecars have no alert about their absence, unless it is asked for', async () => {
+    const names = async (alerts: object): Promise<readonly string[]> => {
+      const outcome = await renderedWith({ mode: 'library', monitoring: { enabled: true, alerts } });
+      return alertsOf(manifestsOf(outcome)).map(({ alert }) => alert);
+    };
+    expect(await names({})).not.toContain('PointsmanAbsent');
+    expect(await names({})).toContain('PointsmanDown');
+    expect(await names({ overrides: { PointsmanAbsent: {} } })).toContain('PointsmanAbsent');
+  });
+
+  test('every threshold can be set', async () => {
+    const withThreshold = alertsOf(manifestsOf(await renderedWith(MONITORED))).filter(({ expr }) =>
+      /[<>] [\d.]+$/.test(expr),
+    );
+    expect(withThreshold.length).toBeGreaterThan(8);
+    const overrides = Object.fromEntries(withThreshold.map(({ alert }) => [alert, { threshold: 4711 }]));
+    const changed = alertsOf(manifestsOf(await renderedWith({ monitoring: { enabled: true, alerts: { overrides } } })));
+    expect(changed.filter(({ expr }) => expr.endsWith(' 4711')).map(({ alert }) => alert)).toEqual(
+      withThreshold.map(({ alert }) => alert),
+    );
   });
 
   test('the commands in its README render', async () => {
@@ -372,7 +408,8 @@ function portsTo(policy: Manifest): readonly number[] {
 }
 
 function alertsOf(manifests: readonly Manifest[]) {
-  const rule = z.looseObject({ alert: z.string(), labels: z.record(z.string(), z.string()) });
+  const texts = z.record(z.string(), z.string());
+  const rule = z.looseObject({ alert: z.string(), expr: z.string(), labels: texts, annotations: texts });
   const spec = z.object({ groups: z.array(z.object({ rules: z.array(rule) })) });
   return spec.parse(manifestOf(manifests, 'PrometheusRule')['spec']).groups.flatMap(({ rules }) => rules);
 }

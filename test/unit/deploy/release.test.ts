@@ -12,6 +12,8 @@ const MANIFESTS = {
   manifest: read('package.json'),
   chart: read('deploy/kubernetes/chart/Chart.yaml'),
   values: read('deploy/kubernetes/chart/values.yaml'),
+  alerts: read('deploy/kubernetes/chart/files/alerts.yaml'),
+  kustomizedAlerts: read('deploy/kubernetes/kustomize/monitoring/prometheus-rule.yaml'),
 };
 const { version } = z.object({ version: z.string() }).parse(JSON.parse(MANIFESTS.manifest));
 const REPOSITORY = 'https://github.com/example/pointsman';
@@ -52,6 +54,14 @@ describe('the stamped manifests', () => {
   test('the values name the published image; every other line stays unchanged', () => {
     expect(added(MANIFESTS.values, stamped.values)).toEqual(['  repository: ghcr.io/example/pointsman']);
     expect(stamped.values.split('\n').length).toBe(MANIFESTS.values.split('\n').length);
+  });
+
+  test.each(['alerts', 'kustomizedAlerts'] as const)('%s: each links to the runbook of this version', (name) => {
+    const page = `${REPOSITORY}/blob/v${version}/deploy/runbook.md`;
+    const urls = [...stamped[name].matchAll(/runbook_url: (\S+)/g)].map(([, url]) => url);
+    expect(urls.length).toBeGreaterThan(20);
+    expect(urls.filter((url) => !url?.startsWith(`${page}#`))).toEqual([]);
+    expect(stamped[name].replaceAll(page, 'deploy/runbook.md')).toBe(MANIFESTS[name]);
   });
 });
 

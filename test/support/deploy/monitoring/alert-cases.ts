@@ -1,0 +1,199 @@
+// When each alert must fire: the series of a sick cluster and of a healthy one. The sick ones are complete, so that one
+// job with two clusters shows whether an alert mixes them.
+
+/** A cluster with two Pointsmen. Both clusters of a test are in one job. */
+export interface Site {
+  readonly scope: string;
+  /** The labels of the first Pointsman and of the second one, as Prometheus adds them. */
+  readonly targets: readonly [string, string];
+}
+
+export interface Series {
+  readonly series: string;
+  readonly values: string;
+}
+
+export interface AlertCase {
+  /** `cluster`: raised once for all Pointsmen of a cluster. `instance`: for each Pointsman, here the first. */
+  readonly of: 'cluster' | 'instance';
+  readonly sick: (site: Site) => readonly Series[];
+  readonly healthy: (site: Site) => readonly Series[];
+  /** Of the alert, beside those of the cluster or the instance. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Minutes after which it fires; a minute before the last of `for` it must not. */
+  readonly firesAt: number;
+  readonly isSilentAt?: number;
+}
+
+export function site(scope: string): Site {
+  const target = (pod: string): string => `namespace="d",job="j",pod="${pod}",instance="${pod}:8432"`;
+  return { scope, targets: [target(`${scope}-1`), target(`${scope}-2`)] };
+}
+
+const LONG = 'x400';
+
+/** A series of each Pointsman with these values. */
+function both({ targets }: Site, metric: string, labels: string, ...values: readonly [string, string]): Series[] {
+  return targets.map((target, index) => ({
+    series: `${metric}{${target}${labels === '' ? '' : `,${labels}`}}`,
+    values: values[index] ?? '',
+  }));
+}
+
+/** A gauge that is sick with one value at the first Pointsman (at both, for a cluster) and healthy with another. */
+function gauge(
+  of: AlertCase['of'],
+  metric: string,
+  labels: Readonly<Record<string, string>>,
+  [bad, good]: readonly [string, string],
+  [firesAt, isSilentAt]: readonly [number, number],
+): AlertCase {
+  const text = Object.entries(labels)
+    .map(([name, value]) => `${name}="${value}"`)
+    .join(',');
+  return {
+    of,
+    sick: (one) => both(one, metric, text, `${bad}${LONG}`, `${of === 'cluster' ? bad : good}${LONG}`),
+    healthy: (one) => both(one, metric, text, `${good}${LONG}`, `${good}${LONG}`),
+    firesAt,
+    isSilentAt,
+  };
+}
+
+function standing(one: Site, first: string, second: string): Series[] {
+  const of = (index: 0 | 1, member: string): Series => ({
+    series: `pointsman_member_standing{${one.targets[index]},pool="write",standing="open",member="${member}"}`,
+    values: `1${LONG}`,
+  });
+  return [of(0, first), of(1, second)];
+}
+
+function readers(one: Site, ...members: readonly string[]): Series[] {
+  return ['pg-2', 'pg-3'].flatMap((member) => {
+    const value = `${members.includes(member) ? 1 : 0}${LONG}`;
+    return both(one, 'pointsman_member_standing', `pool="read",standing="open",member="${member}"`, value, value);
+  });
+}
+
+const route = { pool: 'write' };
+
+export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
+  PointsmanAbsent: {
+    of: 'cluster',
+    sick: (one) => both(one, 'pointsman_cluster_info', `scope="${one.scope}"`, '1x30', '1x20'),
+    healthy: (one) => both(one, 'pointsman_cluster_info', `scope="${one.scope}"`, '1x30', `1${LONG}`),
+    firesAt: 41,
+    isSilentAt: 34,
+  },
+  PointsmanPoolClosed: {
+    ...gauge('cluster', 'pointsman_pool_route', { pool: 'write', kind: 'open' }, ['0', '1'], [1, 0]),
+    labels: route,
+  },
+  PointsmanDisagreement: {
+    of: 'cluster',
+    sick: (one) => standing(one, 'pg-1', 'pg-2'),
+    // The primaries of the two clusters have different names.
+    healthy: (one) => standing(one, `${one.scope}-1`, `${one.scope}-1`),
+    firesAt: 2,
+    isSilentAt: 1,
+  },
+  PointsmanPrimaryRefused: {
+    ...gauge('cluster', 'pointsman_primary_refused', { reason: 'timeline' }, ['1', '0'], [1, 0]),
+    labels: { reason: 'timeline' },
+  },
+  PointsmanDown: {
+    of: 'instance',
+    sick: (one) => both(one, 'up', '', `1x30 0${LONG}`, `1${LONG}`),
+    healthy: (one) => both(one, 'up', '', `1${LONG}`, `1${LONG}`),
+    firesAt: 36,
+    isSilentAt: 34,
+  },
+  PointsmanNotReady: gauge('instance', 'pointsman_first_round_complete', {}, ['0', '1'], [5, 4]),
+  PointsmanClientsRefused: {
+    ...gauge(
+      'cluster',
+      'pointsman_sessions_closed_total',
+      { pool: 'write', reason: 'hold_timeout' },
+      ['0+6', '7+0'],
+      [7, 5],
+    ),
+    labels: { ...route, reason: 'hold_timeout' },
+  },
+  PointsmanClientsWaiting: {
+    ...gauge('cluster', 'pointsman_holds', route, ['2', '0'], [1, 0]),
+    labels: route,
+  },
+  PointsmanMemberSilent: {
+    ...gauge('cluster', 'pointsman_member_up', { member: 'pg-3' }, ['0', '1'], [1, 0]),
+    labels: { member: 'pg-3' },
+  },
+  PointsmanMemberUnverified: {
+    ...gauge('cluster', 'pointsman_member_unverified', { member: 'pg-3' }, ['1', '0'], [5, 4]),
+    labels: { member: 'pg-3' },
+  },
+  PointsmanReplicasMissing: {
+    of: 'cluster',
+    // The third member has left the member list, as it does some time after its death.
+    sick: (one) => [...both(one, 'pointsman_members', '', `3x10 2${LONG}`, `3x10 2${LONG}`), ...readers(one, 'pg-2')],
+    healthy: (one) => [...both(one, 'pointsman_members', '', `3${LONG}`, `3${LONG}`), ...readers(one, 'pg-2', 'pg-3')],
+    firesAt: 16,
+    isSilentAt: 14,
+  },
+  PointsmanFallback: {
+    ...gauge('cluster', 'pointsman_pool_fallback_active', { pool: 'read' }, ['1', '0'], [15, 14]),
+    labels: { pool: 'read' },
+  },
+  PointsmanLagging: {
+    ...gauge('cluster', 'pointsman_pool_lagging_active', { pool: 'read' }, ['1', '0'], [15, 14]),
+    labels: { pool: 'read' },
+  },
+  PointsmanDrainForgotten: {
+    ...gauge('cluster', 'pointsman_member_drained', { member: 'pg-2' }, ['1', '0'], [240, 239]),
+    labels: { member: 'pg-2' },
+  },
+  PointsmanMembersRefused: {
+    ...gauge('cluster', 'pointsman_refused_members', { reason: 'address' }, ['2', '0'], [10, 9]),
+    labels: { reason: 'address' },
+  },
+  PointsmanMemberListOld: {
+    ...gauge('instance', 'pointsman_discovery_timestamp_seconds', { source: 'members' }, ['0', '0+60'], [11, 9]),
+    labels: { source: 'members' },
+  },
+  PointsmanUrgentProbing: gauge('instance', 'pointsman_urgent_probing', {}, ['1', '0'], [10, 9]),
+  PointsmanOpenFilesNearLimit: {
+    of: 'instance',
+    sick: (one) => [
+      ...both(one, 'process_open_fds', '', `900${LONG}`, `700${LONG}`),
+      ...both(one, 'process_max_fds', '', `1000${LONG}`, `1000${LONG}`),
+    ],
+    healthy: (one) => [
+      ...both(one, 'process_open_fds', '', `700${LONG}`, `700${LONG}`),
+      ...both(one, 'process_max_fds', '', `1000${LONG}`, `1000${LONG}`),
+    ],
+    firesAt: 5,
+    isSilentAt: 4,
+  },
+  PointsmanWorkerRestarts: gauge(
+    'instance',
+    'pointsman_worker_restarts_total',
+    { worker: '1' },
+    ['0x10 1', '1'],
+    [12, 10],
+  ),
+  PointsmanBusy: gauge('instance', 'nodejs_eventloop_lag_p99_seconds', {}, ['0.5', '0.1'], [10, 9]),
+  PointsmanReloadFailed: gauge('instance', 'pointsman_config_last_reload_successful', {}, ['0', '1'], [1, 0]),
+  PointsmanCertificateExpires: {
+    ...gauge(
+      'instance',
+      'pointsman_tls_certificate_expiry_timestamp_seconds',
+      { file: '/tls.crt' },
+      ['86400', '9999999999'],
+      [60, 59],
+    ),
+    labels: { file: '/tls.crt' },
+  },
+  PointsmanCertificateUnusable: {
+    ...gauge('instance', 'pointsman_tls_certificate_current', { file: '/tls.crt' }, ['0', '1'], [5, 4]),
+    labels: { file: '/tls.crt' },
+  },
+};
