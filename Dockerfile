@@ -37,6 +37,7 @@ RUN export NODE_COMPILE_CACHE=/app/compile-cache \
     && node --max-semi-space-size=2 --liftoff-only --expose-gc dist/main.js version \
     && node dist/main.js version && ! node dist/healthcheck-main.js
 USER root
+RUN mkdir /state
 RUN chown -R root:root compile-cache && chmod -R a+rX,go-w /app /etc/pointsman
 
 FROM ${RUNTIME_IMAGE}
@@ -53,6 +54,8 @@ LABEL org.opencontainers.image.title="Pointsman" \
 COPY --from=app /programs/ /usr/local/bin/
 COPY --from=app /etc/pointsman /etc/pointsman
 COPY --from=app /app /app
+# For incidents.directory: mount a volume here, which then belongs to the user below.
+COPY --from=app --chown=65532:65532 /state /var/lib/pointsman
 ENV POINTSMAN_CONFIG=/etc/pointsman/pointsman.yaml \
     NODE_COMPILE_CACHE=/app/compile-cache
 # A number, because Kubernetes cannot check runAsNonRoot for a name.

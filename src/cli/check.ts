@@ -1,6 +1,7 @@
 // `pointsman check`: validates a configuration and prints a summary. Reads only the file; with --live also each seed's
 // member list, and probes the members.
-import type { AdminConfig, Config } from '../config/config.ts';
+import type { AdminConfig, Config, IncidentsConfig } from '../config/config.ts';
+import { sizeText } from '../model/check.ts';
 import type { KubernetesConfig } from '../model/cluster-config.ts';
 import { formatProblems } from '../config/fault.ts';
 import type { Problem } from '../config/fault.ts';
@@ -82,6 +83,7 @@ function summary(config: Config, width: number): string {
     ...config.listeners.map(({ address, pool }) => ['listener', `${listenText(address)} -> ${pool}`] as const),
     ['client TLS', tlsText(config)],
     ...(config.workers === 1 ? [] : [['workers', workersText(config.workers)] as const]),
+    ...incidentsRow(config.incidents),
     ['admin', adminText(config.admin)],
   ];
   const cells = rows.map(([label, text]) => [`  ${label}`, text]);
@@ -107,6 +109,10 @@ function kubernetesText({ service, labels, namespace }: KubernetesConfig): strin
 function adminText({ address, token, tokenFile }: AdminConfig): string {
   const hasToken = token !== undefined || tokenFile !== undefined;
   return `http://${listenText(address)}, ${hasToken ? 'operations with a token' : 'no operations (no token)'}`;
+}
+
+function incidentsRow({ directory, maxBytes, keep }: IncidentsConfig): readonly (readonly [string, string])[] {
+  return directory === undefined ? [] : [['incidents', `${directory}, the last ${keep}, up to ${sizeText(maxBytes)}`]];
 }
 
 function poolText({ check, exclusive, balance, fallback }: PoolPolicy): string {

@@ -7,7 +7,7 @@ import { kubernetesConfig } from './schema/kubernetes.ts';
 import type { Origins } from './source/origins.ts';
 
 export function assemble(file: CompleteFile, origins: Origins): Config {
-  const { client, backend, hold, shutdown, admin } = file;
+  const { client, backend, hold, shutdown, admin, incidents } = file;
   return deepFreeze({
     cluster: clusterConfig(file.cluster),
     probe: probePolicy(file.probe),
@@ -44,6 +44,7 @@ export function assemble(file: CompleteFile, origins: Origins): Config {
       tokenFile: admin.token_file,
       console: admin.console.address,
     },
+    incidents: { directory: incidents.directory, maxBytes: incidents.max_size, keep: incidents.keep },
     log: file.log,
     file,
     origins,

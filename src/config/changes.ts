@@ -30,6 +30,7 @@ export function reconfigured(before: Config, after: Config): Reconfiguration {
     relay: running.relay,
     workers: running.workers,
     admin: { ...wanted.admin, address: running.admin.address, console: running.admin.console },
+    incidents: running.incidents,
     log: { ...wanted.log, format: running.log.format },
   };
   return {
@@ -51,6 +52,7 @@ function asBound(running: readonly Listener[], wanted: Listener): Listener {
 function originsBetween(before: Config, after: Config): Origins {
   const isKept = (path: string): boolean =>
     ['relay', 'workers', 'admin.address', 'admin.console.address', 'log.format'].includes(path) ||
+    path.startsWith('incidents.') ||
     (path.startsWith('cluster.') && before.cluster.scope !== after.cluster.scope);
   const shared = after.file.listeners.flatMap(
     ({ address }, i): readonly (readonly [string, WrittenAt | undefined])[] => {

@@ -27,6 +27,13 @@ export interface AdminConfig {
   readonly console: Address | undefined;
 }
 
+export interface IncidentsConfig {
+  /** Undefined: in memory only. */
+  readonly directory: string | undefined;
+  readonly maxBytes: number;
+  readonly keep: number;
+}
+
 export interface Config extends RoutingPolicy {
   readonly cluster: ClusterConfig;
   readonly listeners: readonly ListenerPolicy[];
@@ -38,6 +45,7 @@ export interface Config extends RoutingPolicy {
   readonly workers: number | 'auto';
   readonly shutdown: ShutdownPolicy;
   readonly admin: AdminConfig;
+  readonly incidents: IncidentsConfig;
   readonly log: { readonly level: LogLevel; readonly format: LogFormat };
   /** The same by the names of the file: what a reload compares (changes.ts). */
   readonly file: CompleteFile;

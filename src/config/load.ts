@@ -4,6 +4,7 @@ import { assemble } from './assemble.ts';
 import type { Config } from './config.ts';
 import type { Fault, Path, Problem } from './fault.ts';
 import { unusableAuthority } from './files/authority.ts';
+import { unusableDirectory } from './files/directory.ts';
 import { readKeyPairNow } from './files/key-pair.ts';
 import { unreadable, unreadableFile } from './files/unreadable.ts';
 import { checkRules } from './rules/rules.ts';
@@ -46,7 +47,8 @@ export function loadConfig(options: LoadOptions): Loaded {
   const written = withoutEmptySections(withoutExtensions(yaml.tree));
   const { tree, variables, problems: unknownVariables } = applyEnvironment(withDefaults(written), env);
   const { parsed, faults, leftOut } = parse(withApiServer(tree, env));
-  const means = { readKeyPair: readKeyPairNow, unusableAuthority, unreadableFile, now: Date.now() };
+  const files = { readKeyPair: readKeyPairNow, unusableAuthority, unreadableFile, unusableDirectory };
+  const means = { ...files, now: Date.now() };
   const broken = (parsed === undefined ? [] : checkRules(parsed, means)).filter(
     ({ paths }) => !paths.some((path) => leftOut.some((bad) => isWithin(bad, path))),
   );

@@ -6,6 +6,7 @@ import { alternatives, childShape, fileShape, isSecret } from './schema/shape.ts
 import type { Shape } from './schema/shape.ts';
 import { SHARED_ONLY } from './schema/defaults.ts';
 import type { CompleteFile, CompletePool } from './schema/defaults.ts';
+import { writtenSize } from './schema/values.ts';
 import { childOf, isTree } from './source/tree.ts';
 import type { Tree } from './source/tree.ts';
 
@@ -43,8 +44,8 @@ function treeOf(value: unknown): Tree {
 
 function written(value: unknown, shape: Shape): unknown {
   if (Array.isArray(value)) return value.map((item: unknown, i) => written(item, childShape(shape, i) ?? shape));
-  if (!isTree(value))
-    return typeof value === 'number' && value > 0 && isDuration(shape) ? formatDuration(value) : value;
+  if (typeof value === 'number') return numberOf(value, shape);
+  if (!isTree(value)) return value;
   const map = alternatives(shape).find((one) => one.kind === 'map');
   if (map === undefined) return textOf(value);
   const entries = Object.entries(value).flatMap(([key, child]) => {
@@ -54,8 +55,9 @@ function written(value: unknown, shape: Shape): unknown {
   return Object.fromEntries(entries);
 }
 
-function isDuration({ schema }: Shape): boolean {
-  return schema.written?.startsWith('duration') === true;
+function numberOf(value: number, { schema }: Shape): unknown {
+  if (schema.written === 'size') return writtenSize(value);
+  return value > 0 && schema.written?.startsWith('duration') === true ? formatDuration(value) : value;
 }
 
 /** Of a check, an API or a seed, or an address. */

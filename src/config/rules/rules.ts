@@ -16,6 +16,8 @@ export interface Means extends FileReaders {
   readonly now: number;
   /** The reason why a file cannot be read; undefined when it can. */
   readonly unreadableFile: (file: string) => string | undefined;
+  /** The reason why no file can be written in a directory; undefined when it can. */
+  readonly unusableDirectory: (directory: string) => string | undefined;
 }
 
 /** All faults, not only the first. */
@@ -32,6 +34,7 @@ export function checkRules(parsed: ParsedFile, { now, ...readers }: Means): read
     ...fallbackRules(parsed),
     ...listenerRules(parsed),
     ...adminRules(parsed),
+    ...incidentRules(parsed, readers.unusableDirectory),
     ...sharingRules(parsed),
   ];
 }
@@ -49,6 +52,15 @@ function adminRules({ admin: { token, token_file: file, console } }: ParsedFile)
     faults.push(warning(text, ['admin', 'console', 'address'], ['admin', 'token_file']));
   }
   return faults;
+}
+
+/** A warning: a proxy that cannot keep incidents must route all the same. */
+function incidentRules({ incidents }: ParsedFile, unusable: Means['unusableDirectory']): readonly Fault[] {
+  const { directory } = incidents;
+  const why = directory === undefined ? undefined : unusable(directory);
+  if (why === undefined) return [];
+  const text = `${directory} cannot be used: ${why}; incidents would be kept in memory only`;
+  return [warning(text, ['incidents', 'directory'])];
 }
 
 const NO_START =

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { LOG_FORMATS, LOG_LEVELS } from './log-options.ts';
 import { cluster } from './cluster.ts';
+import { incidents } from './incidents.ts';
 import { key } from './key.ts';
 import { pool } from './pool.ts';
 import { probe } from './probe.ts';
@@ -238,6 +239,10 @@ export const fileSchema = z.strictObject({
   admin: key(
     admin.prefault({}),
     'HTTP for operators: /livez, /readyz, /metrics, /status, and operations with a token.',
+  ),
+  incidents: key(
+    incidents.prefault({}),
+    'Where incidents are kept, and how many: the record of each outage, with its events and findings.',
   ),
   log: key(log.prefault({}), 'The log, on standard output.'),
 });

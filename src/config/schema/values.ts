@@ -1,6 +1,6 @@
 // Zod schemas of single values: durations, counts, addresses, checks. Their messages name the remedy.
 import { z } from 'zod';
-import { ENDPOINTS, parseCheck } from '../../model/check.ts';
+import { ENDPOINTS, parseCheck, parseSize } from '../../model/check.ts';
 import { isHost, parseAddress, parseApiUrl, parseListenAddress, parseNetwork, parseSeed } from './address.ts';
 import type { Parsed } from './address.ts';
 import { closest } from '../closest.ts';
@@ -178,6 +178,27 @@ function readDuration(value: string | number, leastMs: number, context: z.Refine
     parsed.kind === 'invalid' ? parsed.message : `${value} is too short: at least ${formatDuration(leastMs)}`;
   context.addIssue({ code: 'custom', message });
   return z.NEVER;
+}
+
+/** A size of at least `leastBytes`, as bytes. */
+export function size(leastBytes: number): z.ZodPipe<z.ZodString, z.ZodTransform<number, string>> {
+  const parse = (written: string): Parsed<number> => {
+    const bytes = parseSize(written);
+    if (bytes === undefined) {
+      const message = `${written} is not a size: a number with B, kB, MB, GB or TB (case matters), such as 16MB`;
+      return { kind: 'invalid', message };
+    }
+    if (bytes >= leastBytes) return { kind: 'ok', value: bytes };
+    return { kind: 'invalid', message: `${written} is too small: at least ${writtenSize(leastBytes)}` };
+  };
+  return text('a size such as 16MB', parse, { written: 'size', pattern: `^(?:${SIZE})$` });
+}
+
+/** In the largest unit that shows it exactly: `16MB`, `1536kB`. */
+export function writtenSize(bytes: number): string {
+  const units = ['TB', 'GB', 'MB', 'kB'];
+  const exact = units.find((unit) => bytes > 0 && bytes % (parseSize(`1${unit}`) ?? 1) === 0) ?? 'B';
+  return `${bytes / (parseSize(`1${exact}`) ?? 1)}${exact}`;
 }
 
 /** A whole number within the limits, both included, or `off`. */

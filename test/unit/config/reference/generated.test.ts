@@ -71,6 +71,7 @@ test('exactly the keys that a reload does not apply state this', () => {
     'workers: 2',
     'admin: { address: 127.0.0.1:1 }',
     'admin: { console: { address: 127.0.0.1:1 } }',
+    'incidents: { directory: /, max_size: 1MB, keep: 1 }',
     'log: { format: json }',
   ];
   const held = after.flatMap((text) => reconfigured(before, configOf(load(text, SEEDS))).needsRestart);
@@ -91,6 +92,7 @@ test.each([
     'hosts of both kinds',
     'listeners: [{ address: "*:1", pool: read }]\ncluster: { allow: { networks: ["fd00::/8"] } }',
   ],
+  ['sizes', 'incidents: { max_size: 1.5MB }'],
   ['members', 'cluster: { members: [{ name: a, api: http://a:1, postgres: "a:2" }] }'],
 ])('the printed configuration loads as the same configuration: %s', (_, text) => {
   const loaded = load(text, SEEDS);

@@ -1,6 +1,7 @@
 // Rules between several values; each problem gives its reason.
+import { tmpdir } from 'node:os';
 import { describe, expect, test } from 'vitest';
-import { load, problemsOf, warningsOf } from '../../../support/values/loading.ts';
+import { configOf, load, problemsOf, warningsOf } from '../../../support/values/loading.ts';
 
 describe('rules between values', () => {
   const cases: readonly (readonly [string, string])[] = [
@@ -109,4 +110,30 @@ test.each([
 ])('a console at %s with "%s" is warned of: %s, because other hosts need a token', (address, token, isWarned) => {
   const warnings = warningsOf(load(`admin: { ${token} console: { address: "${address}" } }`));
   expect(warnings.includes('other hosts cannot log in to the console without a token')).toBe(isWarned);
+});
+
+test.each([
+  ['/does/not/exist', 'there is no such directory'],
+  ['/etc/passwd', 'it is not a directory'],
+  ['/etc/passwd/incidents', 'a part of its path is not a directory'],
+])('a directory for incidents that cannot be used is a warning: %s', (directory, why) => {
+  const loaded = load(`incidents: { directory: ${directory} }`);
+  expect(configOf(loaded).incidents.directory).toBe(directory);
+  expect(warningsOf(loaded)).toBe(
+    `p.yaml:1:25: incidents.directory: ${directory} cannot be used: ${why}; incidents would be kept in memory only`,
+  );
+});
+
+test('a directory for incidents that can be used', () => {
+  expect(warningsOf(load(`incidents: { directory: ${tmpdir()} }`))).toBe('');
+});
+
+test.each([
+  ['max_size: 16M', '16M is not a size: a number with B, kB, MB, GB or TB (case matters), such as 16MB'],
+  ['max_size: 1kB', '1kB is too small: at least 1MB'],
+  ['max_size: 16', 'expected a size such as 16MB, not 16'],
+  ['keep: 0', 'expected a whole number from 1 to 10000, not 0'],
+  ['directory: ""', 'is empty: give it a value, or leave it out'],
+])('incidents: { %s } is a mistake', (text, expected) => {
+  expect(problemsOf(load(`incidents: { ${text} }`)).join('\n')).toContain(expected);
 });
