@@ -12,7 +12,7 @@ WORKDIR /build
 COPY package.json package-lock.json ./
 # No package needs its install script for this build.
 RUN npm ci --ignore-scripts --no-audit --no-fund
-COPY tsconfig.json rolldown.config.ts ./
+COPY tsconfig.json rolldown.config.ts rolldown.page.config.ts ./
 COPY src src
 RUN npm run --silent build > build.log && rm dist/*.map dist/index.d.ts
 

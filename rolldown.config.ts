@@ -1,9 +1,10 @@
 // How dist/ is made: each program and the libraries that a proxy loads as few files, which takes a third of the start's time and a good
 // part of its memory away. Everything is beside everything in dist/, so that programs find each other and the manifest as in src/.
 import { readFileSync } from 'node:fs';
-import { defineConfig } from 'rolldown';
+import { build, defineConfig } from 'rolldown';
 import type { Plugin } from 'rolldown';
 import { isolatedDeclarationSync } from 'rolldown/experimental';
+import page from './rolldown.page.config.ts';
 
 const ENTRANCE = 'src/index.ts';
 
@@ -41,6 +42,24 @@ const types: Plugin = {
   },
 };
 
+/** The status page beside the programs, wherever they are written to. */
+function statusPage(): Plugin {
+  let cwd: string;
+  return {
+    name: 'status-page',
+    buildStart(options) {
+      ({ cwd } = options);
+    },
+    async generateBundle() {
+      const { output } = await build({ ...page, cwd, write: false });
+      for (const file of output) {
+        const source = file.type === 'chunk' ? file.code : file.source;
+        this.emitFile({ type: 'asset', fileName: `page/${file.fileName}`, source });
+      }
+    },
+  };
+}
+
 export default defineConfig({
   input: {
     main: 'src/main.ts',
@@ -53,7 +72,7 @@ export default defineConfig({
   platform: 'node',
   // Optional, or too much of what nobody but the sandbox needs.
   external: ['pg', 'undici', 'cli-table3', 'diff', 'eventsource-parser'],
-  plugins: [libraries, types],
+  plugins: [libraries, types, statusPage()],
   output: {
     dir: 'dist',
     format: 'esm',

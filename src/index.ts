@@ -5,7 +5,7 @@ import { stringify } from 'yaml';
 import { createApp as compose } from './app/app.ts';
 import { loadConfig } from './config/load.ts';
 import { formatProblems } from './config/fault.ts';
-import { version } from './app/package-version.ts';
+import { version } from './app/package.ts';
 import { createSystemClock } from './app/system-clock.ts';
 import { createLog } from './telemetry/log.ts';
 

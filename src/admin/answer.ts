@@ -6,16 +6,20 @@ export const API_VERSION = 1;
 export interface Answer {
   readonly status: number;
   readonly type: string;
-  readonly body: string;
+  readonly body: string | Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export function text(status: number, body: string): Answer {
+interface TextAnswer extends Answer {
+  readonly body: string;
+}
+
+export function text(status: number, body: string): TextAnswer {
   return { status, type: 'text/plain; charset=utf-8', body };
 }
 
 /** `document`: an object; `api_version` is added. */
-export function json(status: number, document: object): Answer {
+export function json(status: number, document: object): TextAnswer {
   const body = JSON.stringify({ api_version: API_VERSION, ...document }, null, 2);
   return { status, type: 'application/json', body: `${body}\n` };
 }
@@ -25,6 +29,6 @@ export function failure(
   status: number,
   error: string,
   { headers = {}, problems }: { headers?: Answer['headers']; problems?: readonly string[] | undefined } = {},
-): Answer {
+): TextAnswer {
   return { ...json(status, { error, ...(problems === undefined ? {} : { problems }) }), headers };
 }

@@ -14,6 +14,8 @@ import { endpointsOf } from './endpoints/endpoints.ts';
 import type { EndpointsOptions } from './endpoints/endpoints.ts';
 import type { Exclusion } from './exclusion.ts';
 import { jsonBodyOf } from './json-body.ts';
+import { isForPage, pageEndpoints } from './endpoints/page.ts';
+import type { PageOptions } from './endpoints/page.ts';
 import { listen } from './listen.ts';
 import type { Listening } from './listen.ts';
 import { whyNotAllowed } from './permission.ts';
@@ -22,7 +24,7 @@ import { find } from './router.ts';
 import { createStreams } from './streams.ts';
 import type { Streams } from './streams.ts';
 
-export interface AdminOptions extends EndpointsOptions {
+export interface AdminOptions extends EndpointsOptions, PageOptions {
   readonly address: Address;
   /** admin.allowed_hosts: public host names that are accepted. Read at every request. */
   readonly allowedHosts: () => readonly string[];
@@ -47,7 +49,12 @@ const HEAD_MS = 2000;
 const DEADLINE_MS = 5000;
 
 export function createAdmin(options: AdminOptions): Admin {
-  const dispatch: Dispatch = { ...options, endpoints: endpointsOf(options), streams: createStreams() };
+  const dispatch: Dispatch = {
+    ...options,
+    endpoints: endpointsOf(options),
+    page: pageEndpoints(options),
+    streams: createStreams(),
+  };
   const server = http.createServer(
     {
       maxHeaderSize: MOST_HEADER_BYTES,
@@ -71,6 +78,7 @@ export function createAdmin(options: AdminOptions): Admin {
 
 interface Dispatch extends AdminOptions {
   readonly endpoints: readonly Endpoint[];
+  readonly page: readonly Endpoint[];
   readonly streams: Streams;
 }
 
@@ -84,7 +92,7 @@ async function respond(options: Dispatch, request: IncomingMessage, response: Se
   const { status, type, body, headers = {} } = plain;
   response.writeHead(status, {
     'content-type': type,
-    'content-length': Buffer.byteLength(body),
+    ...(status === 304 ? {} : { 'content-length': Buffer.byteLength(body) }),
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
     connection: 'close',
@@ -96,7 +104,7 @@ async function respond(options: Dispatch, request: IncomingMessage, response: Se
 async function answer(options: Dispatch, request: IncomingMessage): Promise<Reply> {
   const { method = '', url = '/', headers } = request;
   const [path = '/', query = ''] = url.split('?', 2);
-  const found = find(options.endpoints, method, path);
+  const found = find(isForPage(path, headers) ? options.page : options.endpoints, method, path);
   if (found.kind === 'missing') return found.answer;
   const { endpoint, parameters } = found;
   const foreign = endpoint.access === 'probe' ? undefined : whyNotHere(headers, options.allowedHosts());

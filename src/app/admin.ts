@@ -25,6 +25,7 @@ import type { Proxy } from '../proxy/proxy.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { createOperations } from './operations.ts';
+import { pageDirectory } from './package.ts';
 import type { OperationsOptions } from './operations.ts';
 import type { RunningParts } from './reload.ts';
 
@@ -59,6 +60,7 @@ export function createAdminOf(parts: AdminParts): { readonly admin: Admin; reado
   const token = (): Promise<Token> => readAdminToken(running.config.admin);
   const admin = createAdmin({
     version: parts.version,
+    pageDirectory,
     address: running.config.admin.address,
     allowedHosts: () => running.config.admin.allowedHosts,
     status,

@@ -7,7 +7,7 @@ import type { CliIo, SandboxParts } from '../cli/io.ts';
 import type { Clock } from '../model/instant.ts';
 import { runCli } from '../cli/program.ts';
 import type { CliParts } from '../cli/program.ts';
-import { version } from './package-version.ts';
+import { version } from './package.ts';
 import { createRunApp } from './run.ts';
 import { VERBS } from '../sandbox/console/verb-list.ts';
 import type { Terminal } from '../sandbox/run.ts';

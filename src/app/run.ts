@@ -8,7 +8,7 @@ import { formatProblems } from '../config/fault.ts';
 import { durationText } from '../core/describe.ts';
 import type { Clock } from '../model/instant.ts';
 import { readOpenFiles } from './open-files.ts';
-import { version } from './package-version.ts';
+import { version } from './package.ts';
 import { createSystemd } from '../systemd/notify.ts';
 import type { Systemd } from '../systemd/notify.ts';
 import { passedSockets } from '../systemd/sockets.ts';

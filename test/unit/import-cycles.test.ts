@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 const KNOWN: readonly string[] = [];
 
 const SRC = new URL('../../src/', import.meta.url).pathname;
-const FILES = globSync('**/*.ts', { cwd: SRC });
+const FILES = globSync('**/*.{ts,tsx}', { cwd: SRC });
 const IMPORTS = new Map(FILES.map((file) => [file, importsOf(file)]));
 
 function importsOf(file: string): readonly string[] {

@@ -62,7 +62,7 @@ function findings(file: string): readonly string[] {
   });
 }
 
-const FILES = globSync(['*.md', '{src,test,config,deploy,.github}/**/*.{ts,md,yaml}'], { cwd: TOP }).filter(
+const FILES = globSync(['*.md', '{src,test,config,deploy,.github}/**/*.{ts,tsx,css,md,yaml}'], { cwd: TOP }).filter(
   (file) => !file.includes('node_modules') && !file.includes('fixtures') && file !== 'test/unit/language.test.ts',
 );
 

@@ -22,6 +22,7 @@ const ENV = { ...process.env, PATH: `${dirname(process.execPath)}:${BIN}:${proce
 const POINTSMAN = ['--no-install', 'pointsman'];
 const LONG_MS = 180_000;
 
+const listenerOf = z.object({ address: z.string() });
 const packed = z.tuple([z.object({ filename: z.string(), files: z.array(z.object({ path: z.string() })) })]);
 
 function whatIsMissing(): string | undefined {
@@ -96,7 +97,11 @@ describeUnless(whatIsMissing(), 'the npm package', () => {
     const tops = new Set(files.map((file) => file.split('/')[0]));
     expect(tops).toEqual(new Set(['LICENSE', 'README.md', 'config', 'deploy', 'dist', 'package.json']));
     expect(files).toEqual(expect.arrayContaining(['dist/main.js', 'dist/index.js', 'dist/index.d.ts']));
-    expect(files.filter((file) => file.startsWith('dist/') && !/\.(?:js|d\.ts|js\.map)$/.test(file))).toEqual([]);
+    const page = files.filter((file) => file.startsWith('dist/page/')).map((file) => file.replace(/-[\w-]{8}\./, '.'));
+    const made = ['index.html', 'page.css', 'page.js'].map((file) => `dist/page/${file}`);
+    expect(page.toSorted()).toEqual(made.flatMap((file) => [file, `${file}.gz`]));
+    const programs = files.filter((file) => file.startsWith('dist/') && !file.startsWith('dist/page/'));
+    expect(programs.filter((file) => !/\.(?:js|d\.ts|js\.map)$/.test(file))).toEqual([]);
   });
 
   test('npx pointsman: the version, and the faults of a configuration', async () => {
@@ -134,7 +139,11 @@ describeUnless(whatIsMissing(), 'the npm package', () => {
     try {
       // After the start the program handles signals itself.
       await until('a decision', () => said.some((line) => line.includes('"route_changed"')), 30_000);
-      expect(said.filter((line) => line.includes('"listening"'))).toHaveLength(2);
+      const listening = said.filter((line) => line.includes('"listening"'));
+      expect(listening).toHaveLength(2);
+      const { address } = listenerOf.parse(JSON.parse(listening.find((line) => line.includes('"admin"')) ?? '{}'));
+      const page = await fetch(`http://${address}/`, { headers: { accept: 'text/html' } });
+      expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('page/page-')]);
     } finally {
       process.kill(-pid, 'SIGTERM');
       await ended;

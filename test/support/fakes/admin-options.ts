@@ -9,6 +9,7 @@ const done: Outcome = { kind: 'done', result: {} };
 export function adminOptions(own: Partial<AdminOptions> = {}): AdminOptions {
   return {
     version: '0',
+    pageDirectory: '/nowhere',
     address: { host: '127.0.0.1', port: 0 },
     allowedHosts: () => [],
     status: () => {
