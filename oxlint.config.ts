@@ -24,6 +24,7 @@ const ROOMS: Record<string, Room> = {
   core: { may: ['model'], isPure: true },
   reports: { may: ['model', 'core'], isPure: true },
   wire: { may: [], isPure: true },
+  incidents: { may: ['model', 'core', 'reports'] },
   patroni: { may: ['model'], libraries: ['undici'] },
   kubernetes: { may: ['model'], libraries: ['undici'] },
   cluster: { may: ['model', 'core', 'reports', 'patroni'] },
@@ -33,11 +34,11 @@ const ROOMS: Record<string, Room> = {
   workers: { may: ['model', 'core', 'reports', 'monitor', 'proxy'], only: ['monitor', 'decider'] },
   config: { may: ['model'], libraries: ['yaml'] },
   telemetry: { may: ['model', 'core', 'reports'], libraries: ['pino', 'prom-client'] },
-  admin: { may: ['model', 'core', 'reports', 'cluster', 'config'], only: ['config', 'closest'] },
+  admin: { may: ['model', 'core', 'reports', 'incidents', 'cluster', 'config'], only: ['config', 'closest'] },
   console: { may: ['model', 'core', 'reports', 'wire', 'admin'] },
   page: { may: ['admin'], only: ['admin', 'schema/*'], isTypesOnly: true, libraries: ['preact', 'uplot'] },
   systemd: { may: ['model', 'core', 'reports'] },
-  cli: { may: 'model core reports config telemetry cluster'.split(' '), libraries: CLI_LIBRARIES },
+  cli: { may: 'model core reports incidents config telemetry cluster'.split(' '), libraries: CLI_LIBRARIES },
   sandbox: { may: ['patroni'], libraries: LIBRARIES },
 };
 

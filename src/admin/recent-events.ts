@@ -1,6 +1,7 @@
 // The recent events, for GET /events: as many as fit, oldest first, with an id that a reader can continue from. Pure
 // but for the clock that it is given.
 
+import type { EventIds } from '../reports/event-ids.ts';
 import type { Gap, RecentEvent } from './schema/events.ts';
 
 export interface EventsAfter {
@@ -12,6 +13,11 @@ export interface EventsAfter {
 const MOST_OF_SESSIONS = 256;
 const MOST_OTHERS = 768;
 
+export interface NewEvent extends Pick<RecentEvent, 'level' | 'fields'> {
+  readonly text: string;
+  readonly number: number;
+}
+
 interface Numbered {
   readonly number: number;
   readonly event: RecentEvent;
@@ -22,25 +28,23 @@ export function isOfSession(fields: RecentEvent['fields']): boolean {
 }
 
 export class RecentEvents {
-  readonly #run: string;
+  readonly #ids: EventIds;
   readonly #wallClock: () => number;
   readonly #ofSessions: Numbered[] = [];
   readonly #others: Numbered[] = [];
   readonly #listeners = new Set<(event: RecentEvent) => void>();
-  #last = 0;
   /** The highest number that no longer is in a buffer. */
   #lastDropped = 0;
 
-  constructor({ run, wallClock }: { readonly run: string; readonly wallClock: () => number }) {
-    this.#run = run;
+  constructor({ ids, wallClock }: { readonly ids: EventIds; readonly wallClock: () => number }) {
+    this.#ids = ids;
     this.#wallClock = wallClock;
   }
 
-  add({ level, fields, text }: { level: RecentEvent['level']; fields: RecentEvent['fields']; text: string }): void {
-    const { event: kind = 'log', ...rest } = fields;
-    this.#last += 1;
+  add({ level, fields, text, number }: NewEvent): void {
+    const { event: kind = 'log', event_id: _, ...rest } = fields;
     const event: RecentEvent = {
-      id: this.#idOf(this.#last),
+      id: this.#ids.idOf(number),
       time: new Date(this.#wallClock()).toISOString(),
       event: String(kind),
       level,
@@ -50,7 +54,7 @@ export class RecentEvents {
       ),
     };
     const buffer = isOfSession(rest) ? this.#ofSessions : this.#others;
-    buffer.push({ number: this.#last, event });
+    buffer.push({ number, event });
     if (buffer.length > (isOfSession(rest) ? MOST_OF_SESSIONS : MOST_OTHERS)) {
       this.#lastDropped = Math.max(this.#lastDropped, buffer.shift()?.number ?? 0);
     }
@@ -59,7 +63,7 @@ export class RecentEvents {
 
   /** The id of the newest event: an event that comes later is after it. */
   lastId(): string {
-    return this.#idOf(this.#last);
+    return this.#ids.idOf(this.#ids.last());
   }
 
   /** The newest that are about no session, oldest first. */
@@ -73,7 +77,7 @@ export class RecentEvents {
     const events = (after: number): RecentEvent[] =>
       kept.filter(({ number }) => number > after).map(({ event }) => event);
     if (id === undefined) return { events: events(0), gap: undefined };
-    const number = this.#numberOf(id);
+    const number = this.#ids.numberOf(id);
     if (number === undefined) return { events: events(0), gap: OTHER_RUN };
     return {
       events: events(number),
@@ -85,15 +89,6 @@ export class RecentEvents {
   subscribe(listener: (event: RecentEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
-  }
-
-  #idOf(number: number): string {
-    return `${this.#run}-${number}`;
-  }
-
-  #numberOf(id: string): number | undefined {
-    const [, run, number] = /^(\w+)-(\d{1,15})$/.exec(id) ?? [];
-    return run === this.#run && Number(number) <= this.#last ? Number(number) : undefined;
   }
 }
 

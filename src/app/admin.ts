@@ -19,6 +19,7 @@ import type { Config } from '../config/config.ts';
 import type { ListedSetting } from '../config/reference/settings.ts';
 import { createConsoleOf } from './console.ts';
 import type { ConsoleControl } from './console.ts';
+import type { Incidents } from '../incidents/incidents.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { Monitor } from '../monitor/monitor.ts';
 import type { Proxy } from '../proxy/proxy.ts';
@@ -41,6 +42,7 @@ export interface AdminParts {
   readonly log: Log;
   readonly events: RecentEvents;
   readonly spans: Spans;
+  readonly incidents: Incidents;
   readonly running: RunningParts;
   readonly monitor: Monitor;
   readonly proxy: Proxy;

@@ -8,14 +8,15 @@ import type { AppOperations } from './long-operations.ts';
 import { createAdminOf } from './admin.ts';
 import { RecentEvents } from '../admin/recent-events.ts';
 import { Spans } from '../admin/spans.ts';
-import type { SpanEvent } from '../admin/spans.ts';
 import { createClusterAccess } from './cluster-access.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import { readAdminToken } from '../config/files/admin-token.ts';
 import type { Config } from '../config/config.ts';
 import type { ConsoleControl } from './console.ts';
 import type { ClusterConfig } from '../model/cluster-config.ts';
+import { createIncidentRecorder } from '../incidents/recorder.ts';
 import type { Loaded } from '../config/load.ts';
+import { EventIds } from '../reports/event-ids.ts';
 import type { MonitorEvent } from '../reports/events.ts';
 import { isAnswering } from '../core/snapshot.ts';
 import type { Clock } from '../model/instant.ts';
@@ -30,6 +31,7 @@ import type { InheritedSocket } from '../proxy/accept/listeners.ts';
 import type { Proxy } from '../proxy/proxy.ts';
 import { descriptorBudget } from '../proxy/accept/descriptor-limit.ts';
 import type { OpenFiles, DescriptorBudget } from '../proxy/accept/descriptor-limit.ts';
+import { takingTurns } from './taking-turns.ts';
 import { reload } from './reload.ts';
 import type { ReloadParts, Reloaded, RunningParts } from './reload.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -89,9 +91,10 @@ export interface App {
 export function createApp(options: AppOptions): App {
   const { config, inherited, clock, load = () => ({ kind: 'no_file' }) } = options;
   const startedAt = clock.now();
-  const events = new RecentEvents({ run: newRun(), wallClock: () => Date.now() });
+  const ids = new EventIds(newRun());
+  const events = new RecentEvents({ ids, wallClock: () => Date.now() });
   const spans = new Spans({ now: () => clock.now(), wallClock: () => Date.now() });
-  const log = tapped(options.log, (line) => events.add(line));
+  const log = tapped(options.log, ids, (line) => events.add(line));
   const tell = (event: MonitorEvent): void => recorder.onMonitorEvent(event);
   const connect = (cluster: ClusterConfig): ClusterAccess =>
     createClusterAccess(cluster, { clock, tell, onHint: () => monitor.hint() });
@@ -106,11 +109,12 @@ export function createApp(options: AppOptions): App {
     pools: config.pools.map((pool) => pool.name),
     source: metricsSource(clock, () => ({ monitor, proxy }), options.droppedLogLines),
   });
-  const narrate = (event: SpanEvent): void => {
+  const incidents = createIncidentRecorder();
+  const observe: RecorderOptions['observe'] = (event, number, at) => {
     spans.take(event);
-    options.narrate?.(event);
+    incidents.take(event, number, at);
   };
-  const recorder = createRecorder({ log, clock, count: metrics.count, narrate });
+  const recorder = createRecorder({ log, clock, ids, count: metrics.count, observe, narrate: options.narrate });
 
   const monitor: Monitor = new Monitor({
     policy: config,
@@ -132,9 +136,9 @@ export function createApp(options: AppOptions): App {
     config,
     monitor,
     inherited,
-    onEvent: (event) => {
+    onEvent: (event, at) => {
       operations.take(event);
-      recorder.onProxyEvent(event);
+      recorder.onProxyEvent(event, at);
     },
     clock,
     descriptors: files.descriptors,
@@ -157,6 +161,7 @@ export function createApp(options: AppOptions): App {
     log,
     events,
     spans,
+    incidents,
     running,
     monitor,
     proxy,
@@ -313,14 +318,4 @@ function tellListeners(log: Log, { added, removed }: ListenerChanges): void {
     log.info({ event, pool, address: addressText(address) }, `${text} on ${addressText(address)} (${pool})`);
   for (const listener of added) tell('listening', 'listening', listener);
   for (const listener of removed) tell('not_listening', 'no longer listening', listener);
-}
-
-/** Runs what it is given one after the other. */
-function takingTurns(): <T>(run: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (run) => {
-    const turn = last.then(run, run);
-    last = turn;
-    return turn;
-  };
 }

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { readKeyPair } from '../config/files/key-pair.ts';
 import type { Config } from '../config/config.ts';
 import type { ProxyEvent, WorkerEvent } from '../reports/events.ts';
-import type { Clock } from '../model/instant.ts';
+import type { Clock, Instant } from '../model/instant.ts';
 import type { Monitor } from '../monitor/monitor.ts';
 import type { InheritedSocket } from '../proxy/accept/listeners.ts';
 import { createProxy } from '../proxy/proxy.ts';
@@ -19,7 +19,7 @@ export interface ForwardingOptions {
   readonly monitor: Monitor;
   /** Listening sockets that this process was started with. */
   readonly inherited: readonly InheritedSocket[] | undefined;
-  readonly onEvent: (event: ProxyEvent | WorkerEvent) => void;
+  readonly onEvent: (event: ProxyEvent | WorkerEvent, at?: Instant) => void;
   readonly clock: Clock;
   /** The sessions for which this process has file descriptors. Undefined: enough. */
   readonly descriptors: DescriptorBudget | undefined;

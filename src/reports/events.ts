@@ -223,6 +223,9 @@ export type OperationEvent =
       readonly cut: number;
     };
 
+/** Any of them, as log, metrics and incidents get it. */
+export type ReportedEvent = ProxyEvent | WorkerEvent | MonitorEvent | ReloadEvent | OperationEvent;
+
 /** A reason to probe sooner than after a whole interval. */
 export type Trigger =
   /** A backend ended its connection first, also right after the startup packet: the server may be stopping. */

@@ -3,13 +3,13 @@
 import { CLOSE_REASONS } from '../model/close-reason.ts';
 import type { CloseReason } from '../model/close-reason.ts';
 import { describeRoute, durationText } from '../core/describe.ts';
-import type { MonitorEvent, OperationEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../reports/events.ts';
+import type { ReportedEvent } from '../reports/events.ts';
 import type { MemberRefusal } from '../model/member.ts';
 import { AGREEMENT_MS } from '../core/refused-primary.ts';
 import type { LineLevel, LogLine } from './line.ts';
 import { standingLine } from './standing-lines.ts';
 
-export type Event = ProxyEvent | WorkerEvent | MonitorEvent | ReloadEvent | OperationEvent;
+export type Event = ReportedEvent;
 export type EventKind = Event['kind'];
 type Events = { readonly [Kind in EventKind]: Extract<Event, { kind: Kind }> };
 type Lines = { readonly [Kind in EventKind]: (event: Events[Kind], isNews: boolean) => LogLine };

@@ -1,6 +1,7 @@
-// The listener of all events: each becomes a log line and a metric. Never throws into its caller.
-import type { Clock } from '../model/instant.ts';
+// The listener of all events: each takes its number and becomes a log line and a metric. Never throws into its caller.
+import type { Clock, Instant } from '../model/instant.ts';
 import type { MonitorEvent, OperationEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../reports/events.ts';
+import type { EventIds } from '../reports/event-ids.ts';
 import { onOneLine } from '../model/printable.ts';
 import type { LogLine } from './line.ts';
 import { logFields } from './log-fields.ts';
@@ -12,14 +13,18 @@ import { Repeats } from './repeats.ts';
 export interface RecorderOptions {
   readonly log: Log;
   readonly clock: Clock;
+  readonly ids: EventIds;
   /** Counts the event; see event-metrics.ts. */
   readonly count: (event: Event) => void;
+  /** Called with each event, its number, and when it happened. */
+  readonly observe?: ((event: Event, number: number, at: Instant) => void) | undefined;
   /** Called with each event, too. */
   readonly narrate?: ((event: Event) => void) | undefined;
 }
 
 export interface Recorder {
-  readonly onProxyEvent: (event: ProxyEvent | WorkerEvent) => void;
+  /** `at`: when it happened, if that was before this call. */
+  readonly onProxyEvent: (event: ProxyEvent | WorkerEvent, at?: Instant) => void;
   readonly onMonitorEvent: (event: MonitorEvent) => void;
   readonly onReload: (event: ReloadEvent) => void;
   readonly onOperation: (event: OperationEvent) => void;
@@ -27,10 +32,10 @@ export interface Recorder {
   readonly stop: () => void;
 }
 
-export function createRecorder({ log, clock, count, narrate }: RecorderOptions): Recorder {
+export function createRecorder({ log, clock, ids, count, observe, narrate }: RecorderOptions): Recorder {
   let wasDiscovered: boolean | undefined;
   const repeats = new Repeats(clock);
-  const write = (event: Event, { level, text }: LogLine): void => {
+  const write = (event: Event, number: number, { level, text }: LogLine): void => {
     if (!log.isLevelEnabled(level)) return;
     const { kind } = event;
     // At debug level every line is wanted.
@@ -38,15 +43,17 @@ export function createRecorder({ log, clock, count, narrate }: RecorderOptions):
     const report = (repeated: number): void =>
       log[level]({ event: 'repeated', of: kind, ...repeat?.fields, count: repeated }, repeat?.text(repeated));
     if (repeat === undefined || repeats.isFirst({ key: repeat.key, report }))
-      log[level]({ event: kind, ...logFields(event) }, onOneLine(text()));
+      log[level]({ event: kind, event_id: ids.idOf(number), ...logFields(event) }, onOneLine(text()));
   };
-  const record = (event: Event): void => {
+  const record = (event: Event, at = clock.now()): void => {
+    const number = ids.next();
     try {
       count(event);
       const isDiscovered = event.kind === 'discovery_finished' ? event.detail === undefined : wasDiscovered;
       const line = logLine(event, isDiscovered !== wasDiscovered);
       wasDiscovered = isDiscovered;
-      write(event, line);
+      write(event, number, line);
+      observe?.(event, number, at);
       narrate?.(event);
     } catch (error) {
       log.error({ event: 'record_failed', of: event.kind, err: error }, 'cannot record an event');

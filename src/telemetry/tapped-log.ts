@@ -1,4 +1,6 @@
-// The log, with a listener for its lines of level info and above, whatever level is written.
+// The log, with a listener for its lines of level info and above, whatever level is written. Each of these lines has
+// the number of its event; a line without an event takes a number here.
+import type { EventIds } from '../reports/event-ids.ts';
 import type { Log } from './log.ts';
 
 export interface TappedLine {
@@ -6,15 +8,22 @@ export interface TappedLine {
   /** With `event`. */
   readonly fields: Readonly<Record<string, unknown>>;
   readonly text: string;
+  /** Of its event. */
+  readonly number: number;
 }
 
 /** `onLine` must not throw. */
-export function tapped(log: Log, onLine: (line: TappedLine) => void): Log {
+export function tapped(log: Log, ids: EventIds, onLine: (line: TappedLine) => void): Log {
   const write =
     (level: TappedLine['level']) =>
     (fields: object, text = ''): void => {
-      onLine({ level, fields: Object.fromEntries(Object.entries(fields)), text });
-      log[level](fields, text);
+      const own: Readonly<Record<string, unknown>> = Object.fromEntries(Object.entries(fields));
+      const known = typeof own['event_id'] === 'string' ? ids.numberOf(own['event_id']) : undefined;
+      const number = known ?? ids.next();
+      const { event, event_id: _, ...rest } = own;
+      const line = { ...(event === undefined ? {} : { event }), event_id: ids.idOf(number), ...rest };
+      onLine({ level, fields: line, text, number });
+      log[level](line, text);
     };
   return {
     get level() {

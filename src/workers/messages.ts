@@ -62,12 +62,18 @@ export type ToWorkerReply =
   | { readonly kind: 'key_pair'; readonly id: number; readonly reading: KeyPairReading }
   | { readonly kind: 'cancel_passed'; readonly id: number; readonly outcome: CancelOutcome };
 
+/** With the time when it happened, because a report comes later. */
+export interface TimedEvent {
+  readonly event: ProxyEvent;
+  readonly at: Instant;
+}
+
 /**
  * A worker's current numbers, and its events since the last report. One message, so that counts and events always
  * agree.
  */
 export interface Report {
-  readonly events: readonly ProxyEvent[];
+  readonly events: readonly TimedEvent[];
   readonly counts: ReadonlyMap<PoolName, PoolCounts>;
   /** Has only the addresses whose number changed. */
   readonly tally: Tally;

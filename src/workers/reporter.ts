@@ -2,7 +2,7 @@
 // at least once a second as a sign of life. Owns its timers.
 import type { ProxyEvent } from '../reports/events.ts';
 import type { Clock } from '../model/instant.ts';
-import type { Report } from './messages.ts';
+import type { Report, TimedEvent } from './messages.ts';
 
 export interface ReporterOptions {
   readonly clock: Clock;
@@ -23,7 +23,7 @@ const MOST_EVENTS = 500;
 
 export class Reporter {
   readonly #options: ReporterOptions;
-  #events: ProxyEvent[] = [];
+  #events: TimedEvent[] = [];
   #isDue = false;
   #cancelReport: () => void = () => {};
   #cancelBeat: () => void = () => {};
@@ -34,7 +34,7 @@ export class Reporter {
   }
 
   happened(event: ProxyEvent): void {
-    this.#events.push(event);
+    this.#events.push({ event, at: this.#options.clock.now() });
     if (this.#events.length === MOST_EVENTS) this.#reportIn(0);
     else this.changed();
   }

@@ -20,7 +20,7 @@ export class WorkerStats {
   update(worker: number, { counts, tally, events }: Report, now: Instant): void {
     this.#totals.update(worker, counts);
     this.#limits.update(worker, tally);
-    for (const event of events) this.#live.record(worker, event, now);
+    for (const { event } of events) this.#live.record(worker, event, now);
   }
 
   /** The worker is gone. Returns how each of its sessions ended. */

@@ -36,7 +36,8 @@ export interface SupervisorOptions {
   /** Undefined: the evidence is fresh. */
   readonly freshen: (pool: PoolName, since?: Instant) => Promise<void> | undefined;
   readonly onTrigger: (trigger: Trigger) => void;
-  readonly onEvent: (event: ProxyEvent | WorkerEvent) => void;
+  /** `at`: when it happened, if a worker reported it. */
+  readonly onEvent: (event: ProxyEvent | WorkerEvent, at?: Instant) => void;
   /** Never rejects. */
   readonly readKeyPair: (files: KeyPairFiles) => Promise<KeyPairReading>;
   readonly clock: Clock;
@@ -266,8 +267,8 @@ class Supervisor implements Proxy {
     this.#limitsChanged();
     // All workers have the same certificate, so only one of them reports it.
     const isFirst = slot === this.#slots.find((one) => one.worker !== undefined);
-    for (const event of report.events) {
-      if (isFirst || !event.kind.startsWith('certificate_')) this.#options.onEvent(event);
+    for (const { event, at } of report.events) {
+      if (isFirst || !event.kind.startsWith('certificate_')) this.#options.onEvent(event, at);
     }
   }
 

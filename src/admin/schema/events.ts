@@ -4,7 +4,11 @@ import { anything, list, time } from './common.ts';
 
 /** One line of the log, level info and above. */
 export const recentEvent = z.strictObject({
-  id: z.string().describe('RUN-NUMBER. The number increases by one; RUN changes when Pointsman starts again.'),
+  id: z
+    .string()
+    .describe(
+      'RUN-NUMBER, the event_id of the log. Numbers increase, with gaps; RUN changes when Pointsman starts again.',
+    ),
   time,
   event: z.string().describe('Its name in the log.'),
   level: z.enum(['info', 'warn', 'error']),

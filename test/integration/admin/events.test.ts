@@ -7,15 +7,18 @@ import { createAdmin } from '../../../src/admin/server.ts';
 import type { Admin } from '../../../src/admin/server.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
 import { until } from '../../support/waiting/until.ts';
+import { EventIds } from '../../../src/reports/event-ids.ts';
 
 const TOKEN = '0123456789abcdef-secret';
 let events: RecentEvents;
+let ids: EventIds;
 let admin: Admin;
 let port: number;
 const sockets: Socket[] = [];
 
 beforeEach(async () => {
-  events = new RecentEvents({ run: 'r1', wallClock: () => 0 });
+  ids = new EventIds('r1');
+  events = new RecentEvents({ ids, wallClock: () => 0 });
   admin = createAdmin(adminOptions({ events, token: () => Promise.resolve({ kind: 'token', value: TOKEN }) }));
   const listening = await admin.listen();
   if (listening.kind === 'failed') throw new Error(listening.detail);
@@ -28,7 +31,7 @@ afterEach(async () => {
 });
 
 function add(text: string, fields: Readonly<Record<string, unknown>> = {}, level: 'info' | 'warn' = 'info'): void {
-  events.add({ level, fields: { event: 'x', ...fields }, text });
+  events.add({ level, fields: { event: 'x', ...fields }, text, number: ids.next() });
 }
 
 interface Reader {

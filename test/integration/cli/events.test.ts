@@ -5,11 +5,16 @@ import { createAdmin } from '../../../src/admin/server.ts';
 import { runCli } from '../../../src/cli/program.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
 import { cliParts } from '../../support/fakes/cli-parts.ts';
+import { EventIds } from '../../../src/reports/event-ids.ts';
 
 const NOON = new Date(2026, 10, 22, 12, 0, 5).getTime();
-const newEvents = (run: string): RecentEvents => new RecentEvents({ run, wallClock: () => NOON });
+let ids: EventIds;
+const newEvents = (run: string): RecentEvents => {
+  ids = new EventIds(run);
+  return new RecentEvents({ ids, wallClock: () => NOON });
+};
 const add = (recent: RecentEvents, text: string, level: 'info' | 'warn' | 'error' = 'info', fields = {}): void =>
-  recent.add({ level, fields: { event: 'route_changed', ...fields }, text });
+  recent.add({ level, fields: { event: 'route_changed', ...fields }, text, number: ids.next() });
 
 let recent: RecentEvents;
 let admin: ReturnType<typeof createAdmin>;

@@ -3,6 +3,7 @@ import { RecentEvents } from '../../../src/admin/recent-events.ts';
 import { createExclusion } from '../../../src/admin/exclusion.ts';
 import type { Outcome } from '../../../src/admin/endpoints/operations.ts';
 import type { AdminOptions } from '../../../src/admin/server.ts';
+import { EventIds } from '../../../src/reports/event-ids.ts';
 
 const done: Outcome = { kind: 'done', result: {} };
 
@@ -22,7 +23,7 @@ export function adminOptions(own: Partial<AdminOptions> = {}): AdminOptions {
     configuration: () => Promise.resolve({}),
     token: () => Promise.resolve({ kind: 'none' }),
     exclusion: createExclusion(),
-    events: new RecentEvents({ run: 'r1', wallClock: () => 0 }),
+    events: new RecentEvents({ ids: new EventIds('r1'), wallClock: () => 0 }),
     cluster: () => Promise.reject(new Error('this test has no cluster')),
     sessions: {
       list: () => Promise.resolve({ sessions: [], total: 0, silentWorkers: [] }),

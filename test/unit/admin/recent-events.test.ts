@@ -1,11 +1,18 @@
 // The buffer of recent events: its ids, its limit and what a reader misses.
-import { expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { RecentEvents } from '../../../src/admin/recent-events.ts';
+import { EventIds } from '../../../src/reports/event-ids.ts';
+
+let ids = new EventIds('r1');
+beforeEach(() => {
+  ids = new EventIds('r1');
+});
 
 function filled(count: number, fields: Readonly<Record<string, unknown>> = {}): RecentEvents {
-  const events = new RecentEvents({ run: 'r1', wallClock: () => 0 });
+  ids = new EventIds('r1');
+  const events = new RecentEvents({ ids, wallClock: () => 0 });
   for (let number = 1; number <= count; number += 1) {
-    events.add({ level: 'info', fields: { event: 'ready', ...fields }, text: `number ${number}` });
+    events.add({ level: 'info', fields: { event: 'ready', ...fields }, text: `number ${number}`, number: ids.next() });
   }
   return events;
 }
@@ -14,8 +21,13 @@ const messages = (events: RecentEvents, after?: string): string[] =>
   events.after(after).events.map(({ message }) => message);
 
 test('an event has an id of its run, its time, and the fields of its line', () => {
-  const events = new RecentEvents({ run: 'r1', wallClock: () => 0 });
-  events.add({ level: 'warn', fields: { event: 'x', pool: 'write', err: new Error('broken') }, text: 'hello' });
+  const events = new RecentEvents({ ids, wallClock: () => 0 });
+  events.add({
+    level: 'warn',
+    fields: { event: 'x', pool: 'write', err: new Error('broken') },
+    text: 'hello',
+    number: ids.next(),
+  });
   expect(events.after(undefined)).toEqual({
     events: [
       {
@@ -47,9 +59,14 @@ test('old events are dropped; a reader whose next event was dropped learns of th
 test('events of many sessions do not push out the others', () => {
   const events = filled(1);
   for (let session = 1; session <= 5000; session += 1) {
-    events.add({ level: 'info', fields: { event: 'session_closed', session }, text: `session ${session}` });
+    events.add({
+      level: 'info',
+      fields: { event: 'session_closed', session },
+      text: `session ${session}`,
+      number: ids.next(),
+    });
   }
-  events.add({ level: 'info', fields: { event: 'ready' }, text: 'last' });
+  events.add({ level: 'info', fields: { event: 'ready' }, text: 'last', number: ids.next() });
   const kept = messages(events);
   expect([kept[0], kept.at(-1), kept.length]).toEqual(['number 1', 'last', 258]);
 });
@@ -65,8 +82,8 @@ test('a listener gets every new event until it ends', () => {
   const events = filled(1);
   const got: string[] = [];
   const end = events.subscribe(({ id }) => got.push(id));
-  events.add({ level: 'info', fields: {}, text: '' });
+  events.add({ level: 'info', fields: {}, text: '', number: ids.next() });
   end();
-  events.add({ level: 'info', fields: {}, text: '' });
+  events.add({ level: 'info', fields: {}, text: '', number: ids.next() });
   expect(got).toEqual(['r1-2']);
 });

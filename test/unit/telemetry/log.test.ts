@@ -3,18 +3,22 @@ import { describe, expect, test } from 'vitest';
 import type { MonitorEvent, ProxyEvent } from '../../../src/reports/events.ts';
 import { logLine } from '../../../src/telemetry/log-lines.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
-import type { LogOptions } from '../../../src/telemetry/log.ts';
+import type { Log, LogOptions } from '../../../src/telemetry/log.ts';
 import { createRecorder } from '../../../src/telemetry/record.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';
+import { EventIds } from '../../../src/reports/event-ids.ts';
 
-function linesOf(options: Partial<LogOptions>, write: (log: ReturnType<typeof createLog>['log']) => void): string[] {
+const recorderOf = (log: Log, count = (): void => {}) =>
+  createRecorder({ log, clock: new ManualClock(), ids: new EventIds('r1'), count });
+
+function linesOf(options: Partial<LogOptions>, write: (log: Log) => void): string[] {
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };
   write(createLog({ level: 'info', format: 'auto', isTerminal: false, destination, ...options }).log);
   return lines;
 }
 
-function writeThree(log: ReturnType<typeof createLog>['log']): void {
+function writeThree(log: Log): void {
   log.info({ event: 'x', pool: 'write' }, 'hello');
   log.warn({ event: 'x', pool: 'write' }, 'careful');
   log.error({ event: 'x', err: new Error('broken') }, 'sorry');
@@ -41,7 +45,7 @@ describe('format', () => {
 
   test('one event is one line, whatever its text contains', () => {
     const lines = linesOf({ format: 'pretty', level: 'trace' }, (log) =>
-      createRecorder({ log, clock: new ManualClock(), count: () => {} }).onMonitorEvent({
+      recorderOf(log).onMonitorEvent({
         kind: 'probe_finished',
         member: 'pg-1',
         check: '/primary',
@@ -286,7 +290,7 @@ const failToCount = (): never => {
 describe('recorder', () => {
   test('discovery is logged only when it begins to fail, and when it works again', () => {
     const lines = linesOf({}, (log) => {
-      const { onMonitorEvent } = createRecorder({ log, clock: new ManualClock(), count: () => {} });
+      const { onMonitorEvent } = recorderOf(log);
       for (const detail of [undefined, undefined, 'nobody answers', 'nobody answers', undefined]) {
         onMonitorEvent(discovered(detail));
         onMonitorEvent({ kind: 'urgent_probing', on: false, triggers: [] });
@@ -302,7 +306,7 @@ describe('recorder', () => {
 
   test('the fields of the event are there for a search', () => {
     const [line = ''] = linesOf({}, (log) => {
-      createRecorder({ log, clock: new ManualClock(), count: () => {} }).onProxyEvent({
+      recorderOf(log).onProxyEvent({
         ...closed,
         reason: 'evicted_dead',
       });
@@ -311,6 +315,7 @@ describe('recorder', () => {
     expect(fields).toEqual({
       level: 'info',
       event: 'session_closed',
+      event_id: 'r1-1',
       pool: 'write',
       session: 7,
       member: 'pg-1',
@@ -324,7 +329,7 @@ describe('recorder', () => {
 
   test('a metric that throws does not reach the proxy', () => {
     const lines = linesOf({}, (log) => {
-      createRecorder({ log, clock: new ManualClock(), count: failToCount }).onProxyEvent(closed);
+      recorderOf(log, failToCount).onProxyEvent(closed);
     });
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 'error', event: 'record_failed', of: 'session_closed' });
   });

@@ -53,6 +53,7 @@ test('deploy/log-events.md lists every event with its levels, fields and meaning
   const page = `# Log events
 
 Each line of the JSON log has \`level\`, \`time\` (ISO 8601), \`event\` and \`msg\` (the sentence).
+\`event_id\` (RUN-NUMBER) is the id of the event in \`GET /events\` and in incidents; its numbers increase, with gaps.
 The other fields depend on the event. A field without a value is absent.
 Durations end in \`_ms\`, sizes in \`_bytes\`. \`session\` is the number of the client connection.
 

@@ -5,6 +5,7 @@ import { createLog } from '../../../src/telemetry/log.ts';
 import type { LogOptions } from '../../../src/telemetry/log.ts';
 import { createRecorder } from '../../../src/telemetry/record.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';
+import { EventIds } from '../../../src/reports/event-ids.ts';
 
 function start(level: LogOptions['level'] = 'info') {
   const lines: Record<string, unknown>[] = [];
@@ -12,7 +13,7 @@ function start(level: LogOptions['level'] = 'info') {
   const { log } = createLog({ level, format: 'json', isTerminal: false, destination });
   const clock = new ManualClock();
   const counted: string[] = [];
-  const recorder = createRecorder({ log, clock, count: ({ kind }) => counted.push(kind) });
+  const recorder = createRecorder({ log, clock, ids: new EventIds('r1'), count: ({ kind }) => counted.push(kind) });
   return { lines, clock, recorder, counted, told: () => lines.map(({ msg }) => msg) };
 }
 

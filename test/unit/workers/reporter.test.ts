@@ -22,11 +22,11 @@ function aReporter() {
     read: () => now,
     send: (report) => sent.push({ at: clock.now() - start, report }),
   });
-  return { clock, reporter, sent };
+  return { clock, start, reporter, sent };
 }
 
-test('many changes are one report, 20 ms after the first; its events keep their order', async () => {
-  const { clock, reporter, sent } = aReporter();
+test('many changes are one report, 20 ms after the first; its events keep their order and times', async () => {
+  const { clock, start, reporter, sent } = aReporter();
   reporter.happened(event);
   await clock.advance(19);
   reporter.changed();
@@ -34,7 +34,10 @@ test('many changes are one report, 20 ms after the first; its events keep their 
   expect(sent).toEqual([]);
   await clock.advance(500);
   expect(sent.map(({ at }) => at)).toEqual([20]);
-  expect(sent[0]?.report.events.map((one) => 'pool' in one && one.pool)).toEqual(['read', 'write']);
+  expect(sent[0]?.report.events.map(({ event, at }) => ['pool' in event && event.pool, at - start])).toEqual([
+    ['read', 0],
+    ['write', 19],
+  ]);
 });
 
 test('a sign of life each second, also without changes; no report after stop()', async () => {

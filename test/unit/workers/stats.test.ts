@@ -98,7 +98,7 @@ test.each<[string, ProxyEvent[], object]>([
   ['one that is served', [accepted, dialed, opened], { pool: 'read', member: 'pg-2', user: 'app' }],
 ])('the session of a dead worker ends with one event: %s', (_, events, expected) => {
   const stats = new WorkerStats();
-  for (const event of events) stats.update(1, aReport({}, { events: [event] }), 1000);
+  for (const event of events) stats.update(1, aReport({}, { events: [{ event, at: 0 }] }), 1000);
   expect(stats.remove(1, 'worker 1 (pid 5): killed by SIGKILL', 3500)).toEqual([
     {
       kind: 'session_closed',
@@ -116,7 +116,7 @@ test.each<[string, ProxyEvent[], object]>([
 
 test('a session that ended before does not end again', () => {
   const stats = new WorkerStats();
-  stats.update(1, aReport({}, { events: [accepted, dialed, opened, closed] }), 0);
+  stats.update(1, aReport({}, { events: [accepted, dialed, opened, closed].map((event) => ({ event, at: 0 })) }), 0);
   expect(stats.remove(1, 'died', 0)).toEqual([]);
 });
 

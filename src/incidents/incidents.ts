@@ -1,0 +1,35 @@
+// The view that the composition and the surfaces have of this room.
+import type { IncidentDocument, IncidentKind, Plan } from './schema.ts';
+
+/** One row of a list of incidents. */
+export interface IncidentEntry {
+  readonly id: string;
+  readonly state: IncidentDocument['state'];
+  readonly openedAt: string;
+  readonly settledAt: string | null;
+  readonly kinds: readonly IncidentKind[];
+  readonly planned: Plan;
+  /** Without a route for pools of the primary, all interruptions together. Null: none, or not over yet. */
+  readonly noWriteRouteSeconds: number | null;
+  readonly summary: string;
+}
+
+export type IncidentChange = 'opened' | 'reopened' | 'settled';
+
+export interface Incidents {
+  /** Newest first. */
+  list(): readonly IncidentEntry[];
+  /** Undefined: no incident has this id, or its file cannot be read. Never rejects. */
+  get(id: string, options: ShowOptions): Promise<IncidentDocument | undefined>;
+  /** At most 64 kB for a ticket. Undefined as for get(). Never rejects. */
+  text(id: string, options: ShowOptions): Promise<string | undefined>;
+  /** Of the incident that is open, or has settled and may open again. */
+  currentId(): string | undefined;
+  /** Calls `listener` with each change of state. Returns a function that ends it. */
+  subscribe(listener: (change: IncidentChange, document: IncidentDocument) => void): () => void;
+}
+
+export interface ShowOptions {
+  /** Shows client addresses, users and databases. Default: names such as `client-1` stand for them. */
+  readonly isUnredacted?: boolean;
+}

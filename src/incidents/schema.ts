@@ -1,0 +1,297 @@
+// The document of one incident, version 1. The running program imports its types alone: zod is loaded for a file that
+// is read again, and by the tests that write deploy/incident.schema.json and deploy/incidents.md.
+import { z } from 'zod';
+
+export const SCHEMA_VERSION = 1;
+
+export const INCIDENT_KINDS = [
+  'primary_lost',
+  'primary_changed',
+  'two_primaries',
+  'read_pool_empty',
+  'sessions_evicted',
+  'all_members_silent',
+] as const;
+export type IncidentKind = (typeof INCIDENT_KINDS)[number];
+
+const time = z.iso.datetime().describe('ISO 8601, UTC, with milliseconds.');
+const seconds = z.number().min(0);
+const count = z.int().min(0);
+const member = z.string();
+const pool = z.string();
+
+function list<Item extends z.ZodType>(item: Item): z.ZodReadonly<z.ZodArray<Item>> {
+  return z.array(item).readonly();
+}
+
+const eventId = z.string().describe('RUN-NUMBER, as in the log (event_id) and in GET /events.');
+const eventIds = list(eventId).describe('The events that the finding rests on. Each one is in `events`.');
+const text = z.string().describe('One or two sentences.');
+
+export const incidentEvent = z.strictObject({
+  id: eventId,
+  time: time.describe('When it happened. For a probe: when its answer came, or when it failed.'),
+  event: z.string().describe('Its name in the log: deploy/log-events.md.'),
+  message: z.string().describe('The sentence of the log.'),
+  fields: z.record(z.string(), z.unknown()).describe('The fields of the log line.'),
+  repeated: z
+    .strictObject({
+      count: count.describe('All of them, the first one included.'),
+      last_id: eventId,
+      last_time: time,
+      last_message: z.string(),
+    })
+    .exactOptional()
+    .describe('Present when equal events followed: one entry has them all. `fields` are those of the first.'),
+});
+
+const memberPicture = z.strictObject({
+  name: member,
+  role: z.string().nullable().describe('From its newest answer.'),
+  state: z.string().nullable(),
+  timeline: z.number().nullable(),
+  answer_age_seconds: seconds.nullable().describe('Age of its newest answer. Null: it has never answered.'),
+  failing: z.string().nullable().describe('Why its newest probe has no answer. Null: it answered.'),
+  lag_bytes: z.number().nullable().describe('Behind the primary, by our own estimate. Null: unknown, or the primary.'),
+  standings: z.record(z.string(), z.string()).describe('By pool: open, keep or leave.'),
+  sessions: z.record(z.string(), count).describe('By pool: sessions on it.'),
+});
+
+export const incidentSnapshot = z.strictObject({
+  when: z.enum(['before', 'during', 'after']),
+  time,
+  after_event: eventId.nullable().describe('The newest event before it. Null: there was none.'),
+  timeline: z.number().nullable().describe('The highest on which a member was confirmed as primary.'),
+  pools: list(
+    z.strictObject({
+      name: pool,
+      exclusive: z.boolean().describe('For the primary: at most one member takes its sessions.'),
+      route: z.enum(['open', 'hold', 'closed']),
+      cause: z.string().nullable().describe('Of a hold.'),
+      members: list(member).describe('They take new sessions.'),
+      fallback: pool.nullable().describe('The pool whose members serve it. Null: its own members.'),
+      sessions: count,
+      waiting: count.describe('Clients that wait for a route.'),
+    }),
+  ),
+  members: list(memberPicture),
+});
+
+const interruption = count.min(1).describe('The number of the interruption in this incident, from 1.');
+
+const noRoute = z
+  .strictObject({
+    finding: z.literal('no_route'),
+    interruption,
+    pool,
+    write: z.boolean().describe('True for a pool of the primary.'),
+    from: time.describe('Since then the pool had no route for new sessions.'),
+    to: time.nullable().describe('Since then it had one again. Null: not yet.'),
+    seconds: seconds.nullable().describe('From `from` to `to`, by the monotonic clock.'),
+    cause: z.string().describe('Of the hold; closed: clients were refused.'),
+    event_ids: eventIds,
+    text,
+  })
+  .describe('The time in which a pool had no route, as this Pointsman saw it.');
+
+const noService = z
+  .strictObject({
+    finding: z.literal('no_service'),
+    interruption,
+    pool,
+    from: time.describe('The first sign: a session that broke, a failed connect, or the loss of the route.'),
+    to: time.nullable().describe('The first session on a member after it. Null: not yet.'),
+    seconds: seconds.nullable(),
+    event_ids: eventIds,
+    text,
+  })
+  .describe('The time in which clients of a pool of the primary got no session, as far as their traffic shows.');
+
+const oldPrimary = z
+  .strictObject({
+    finding: z.literal('old_primary'),
+    interruption,
+    member,
+    last_positive: time.nullable().describe('Its last yes to the check of the pool. Null: not recorded.'),
+    first_negative: time.nullable().describe('Its first other answer, or failed probe, after that.'),
+    outcome: z.string().nullable().describe('Of the first negative: no, refused, timeout, …'),
+    event_ids: eventIds,
+    text,
+  })
+  .describe('The last positive and the first negative answer of the old primary.');
+
+const decision = z
+  .strictObject({
+    finding: z.literal('decision'),
+    interruption,
+    pool,
+    member,
+    time,
+    reason: z.string().describe('The code of the log field `reason`.'),
+    event_ids: eventIds,
+    text,
+  })
+  .describe('The decision that took new sessions away from the old primary.');
+
+const nextPrimary = z
+  .strictObject({
+    finding: z.literal('next_primary'),
+    interruption,
+    pool,
+    member,
+    time: time.describe('Since then it takes new sessions.'),
+    same: z.boolean().describe('It is the old primary.'),
+    event_ids: eventIds,
+    text,
+  })
+  .describe('The next primary was proven.');
+
+const firstClient = z
+  .strictObject({
+    finding: z.literal('first_client'),
+    interruption,
+    pool,
+    member,
+    time: time.describe('When its session began on the member.'),
+    event_ids: eventIds,
+    text,
+  })
+  .describe('The first client that was served after the interruption.');
+
+const timelines = z
+  .strictObject({
+    finding: z.literal('timelines'),
+    before: z.number().nullable(),
+    after: z.number().nullable(),
+    event_ids: eventIds,
+    text,
+  })
+  .describe('The timeline of the primary before and after. Both come from the snapshots.');
+
+const sessionsCut = z
+  .strictObject({
+    finding: z.literal('sessions_cut'),
+    total: count,
+    groups: list(
+      z.strictObject({
+        pool,
+        member,
+        reason: z.string().describe('A close reason: the label of metrics and log.'),
+        count,
+        first: time,
+        last: time,
+        event_ids: eventIds,
+      }),
+    ),
+    event_ids: eventIds,
+    text,
+  })
+  .describe('Sessions that did not end by their clients.');
+
+const holds = z
+  .strictObject({
+    finding: z.literal('holds'),
+    pool,
+    count: count.describe('Clients that waited, and whose wait ended.'),
+    released: count.describe('They got a session.'),
+    refused: count.describe('They got an error: the time limit, or a definite no.'),
+    gave_up: count,
+    p50_seconds: seconds,
+    p90_seconds: seconds,
+    p99_seconds: seconds,
+    longest_seconds: seconds,
+    event_ids: eventIds,
+    text,
+  })
+  .describe('Clients that waited for a route. Percentiles are exact to 2 %; the longest is exact.');
+
+const refusals = z
+  .strictObject({
+    finding: z.literal('clients_refused'),
+    total: count,
+    groups: list(z.strictObject({ pool, reason: z.string(), count, event_ids: eventIds })),
+    event_ids: eventIds,
+    text,
+  })
+  .describe('Clients that never reached a member.');
+
+export const PLANS = ['planned', 'unplanned', 'unknown'] as const;
+export type Plan = (typeof PLANS)[number];
+
+const plan = z
+  .strictObject({
+    finding: z.literal('plan'),
+    interruption: interruption.nullable().describe('Null: the incident interrupted no pool of the primary.'),
+    planned: z.enum(PLANS),
+    by: z
+      .enum(['pointsman_switchover', 'scheduled_switchover', 'operator_drain', 'cluster_manager'])
+      .nullable()
+      .describe('cluster_manager: concluded from the reports of the members. Null: not planned, or unknown.'),
+    event_ids: eventIds,
+    text: text.describe('The reason, also for unknown.'),
+  })
+  .describe('Whether somebody wanted the change.');
+
+export const finding = z.discriminatedUnion('finding', [
+  noRoute,
+  noService,
+  oldPrimary,
+  decision,
+  nextPrimary,
+  firstClient,
+  timelines,
+  sessionsCut,
+  holds,
+  refusals,
+  plan,
+]);
+
+export const MISSING = [
+  'before_start',
+  'events_dropped',
+  'process_ended',
+  'worker_died',
+  'logins_hidden',
+  'evidence_gap',
+  'other_clients',
+] as const;
+
+const missing = z.strictObject({
+  what: z.enum(MISSING),
+  why: text,
+  count: count.exactOptional().describe('Of dropped events, or of sessions.'),
+});
+
+export const incidentDocument = z.strictObject({
+  schema_version: z.literal(SCHEMA_VERSION),
+  id: z.string().describe('The day of its beginning (UTC), and a number: 2026-11-22-1.'),
+  state: z.enum(['open', 'settled']).describe('A settled incident opens again when trouble returns within a minute.'),
+  opened_at: time,
+  settled_at: time.nullable().describe('Null while it is open.'),
+  reopened_at: list(time).describe('When trouble returned after it had settled. The newest 20.'),
+  continues: z.string().nullable().describe('The incident that it follows: that one lasted for an hour.'),
+  continued_by: z.string().nullable(),
+  interrupted: z.boolean().describe('Pointsman ended while it was open: the end of the incident is not recorded.'),
+  cluster: z.strictObject({ scope: z.string().nullable(), system_identifier: z.string().nullable() }),
+  kinds: list(z.enum(INCIDENT_KINDS)).describe('What happened, in the order of the first occurrences.'),
+  planned: z
+    .enum(PLANS)
+    .describe('planned: all its interruptions were. unplanned: one was not. Else unknown. See the finding `plan`.'),
+  summary: z.string().describe('One sentence.'),
+  recorder: z.strictObject({
+    version: z.string().describe('Of Pointsman.'),
+    run: z.string().describe('The first part of its event ids.'),
+    started_at: time,
+    workers: count,
+  }),
+  redaction: z.strictObject({
+    redacted: z.boolean().describe('True: names stand for client addresses, users and databases.'),
+    note: text,
+  }),
+  snapshots: list(incidentSnapshot),
+  events: list(incidentEvent).describe('In the order of their ids.'),
+  findings: list(finding).describe('Computed from `events` and `snapshots` alone.'),
+  missing: list(missing).describe('What the incident does not show, and why.'),
+});
+
+export type IncidentDocument = z.infer<typeof incidentDocument>;
