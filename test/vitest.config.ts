@@ -61,6 +61,7 @@ function e2e(name: string, project: E2eProject): TestProjectConfiguration {
       name,
       include: [...include],
       env: { ...ENV, POINTSMAN_TEST_CLUSTERS: clusters },
+      globalSetup: resolve(import.meta.dirname, 'support/page/build-for-tests.ts'),
       maxWorkers: isMeasured ? 1 : 2,
       sequence: { groupOrder },
       testTimeout: 120_000,

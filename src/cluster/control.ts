@@ -3,7 +3,7 @@
 // Documents have the JSON names of the admin API and of `--json`.
 import type { MemberName } from '../model/member.ts';
 import type { ParameterChange } from '../patroni/restart-state.ts';
-import type { RestartConditions } from '../patroni/write-requests.ts';
+import type { RestartConditions } from '../patroni/restart-conditions.ts';
 
 /** One member as /cluster and its own status report it. Null: unknown, or not reported by this version. */
 export interface MemberReport {

@@ -1,20 +1,9 @@
 // The write operations of the management API as requests: method, path, body, and how long the answer may take.
 import type { MemberName } from '../model/member.ts';
 import type { Method } from './http.ts';
+import type { RestartConditions } from './restart-conditions.ts';
 
 export type JsonFields = Readonly<Record<string, unknown>>;
-
-/** Conditions of POST /restart. A member that does not meet them does not restart. */
-export interface RestartConditions {
-  readonly restart_pending?: true;
-  readonly role?: 'primary' | 'replica' | 'standby_leader';
-  /** Restart only below this version: `15.4`. */
-  readonly postgres_version?: string;
-  /** As PostgreSQL writes durations: seconds, or `30s`. */
-  readonly timeout?: number | string;
-  /** ISO 8601 with offset. */
-  readonly schedule?: string;
-}
 
 export type WriteOperation =
   | {

@@ -33,3 +33,6 @@ export const accepted = z.strictObject({
 
 export const poolReady = z.strictObject({ pool: z.string(), ready: z.literal(true) });
 export const poolNotReady = z.strictObject({ pool: z.string(), ready: z.literal(false), error: z.string() });
+
+export type RefreshedDocument = z.infer<typeof refreshed>;
+export type DrainedDocument = z.infer<typeof drained>;

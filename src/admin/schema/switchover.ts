@@ -73,3 +73,6 @@ export const operationDocument = z.strictObject({
 }) satisfies z.ZodType<OperationDocument>;
 
 export const operationList = z.strictObject({ operations: list(operationDocument).describe('The newest first.') });
+
+export type { OperationDocument, PlanOfPrimary };
+export type OperationListDocument = z.infer<typeof operationList>;

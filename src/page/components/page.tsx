@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { usePageState } from '../state/use-store.ts';
 import { Header } from './header.tsx';
 import { Members } from './members.tsx';
+import { Operate } from '../operate/operate.tsx';
 
 export function Page(): JSX.Element {
   const { status, connection } = usePageState();
@@ -16,7 +17,9 @@ export function Page(): JSX.Element {
           <div class="page-column">
             <Members status={status} />
           </div>
-          <div class="page-column" />
+          <div class="page-column">
+            <Operate />
+          </div>
         </main>
       )}
     </>

@@ -1,0 +1,95 @@
+// The form at the end of each dialog: it asks for the token if there is none, sends the request at its confirmation,
+// and shows the reason when Pointsman refuses.
+import type { ComponentChildren, JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { CloseButton } from './dialog.tsx';
+import { post } from './requests.ts';
+import type { Answer } from './requests.ts';
+
+/** The admin token, kept in memory alone: a reload of the page forgets it. */
+export interface TokenKeeper {
+  readonly token: string | undefined;
+  readonly keep: (token: string | undefined) => void;
+}
+
+interface ConfirmationProps<Body> {
+  readonly keeper: TokenKeeper;
+  readonly path: string;
+  readonly body?: object;
+  /** The label of the button. */
+  readonly action: string;
+  /** The confirmation is possible. */
+  readonly isPossible: boolean;
+  readonly isDangerous?: boolean;
+  readonly onDone: (body: Body) => void;
+  /** The consequences. */
+  readonly children: ComponentChildren;
+}
+
+export function Confirmation<Body>(props: ConfirmationProps<Body>): JSX.Element {
+  const { keeper, path, body = {}, action, isPossible, isDangerous = false, onDone, children } = props;
+  const [typed, setTyped] = useState('');
+  const [isSending, setSending] = useState(false);
+  const [answer, setAnswer] = useState<Answer<Body>>();
+
+  async function confirm(event: Event): Promise<void> {
+    event.preventDefault();
+    const token = keeper.token ?? typed;
+    if (isSending || !isPossible) return;
+    setSending(true);
+    const given = await post<Body>(path, body, token);
+    setSending(false);
+    setAnswer(given);
+    keeper.keep(given.kind === 'unauthorized' ? undefined : token);
+    if (given.kind === 'done') onDone(given.body);
+  }
+
+  return (
+    <form class="confirmation" onSubmit={(event) => void confirm(event)}>
+      {children}
+      {keeper.token === undefined && (
+        <label class="confirmation-token">
+          Admin token
+          <input
+            type="password"
+            autocomplete="off"
+            required
+            value={typed}
+            onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+          />
+        </label>
+      )}
+      <Refusal answer={answer} />
+      <div class="buttons">
+        <CloseButton label="Close" />
+        <button
+          class={`button ${isDangerous ? 'button-danger' : 'button-primary'}`}
+          disabled={!isPossible || isSending}
+        >
+          {isSending ? 'Sending …' : action}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** Always there, so that a screen reader speaks its text when it comes. */
+export function Refusal({ answer }: { readonly answer: Answer<unknown> | undefined }): JSX.Element {
+  return (
+    <div class="refusal" role="alert">
+      {answer?.kind === 'unauthorized' && `${answer.why}. Type the admin token again.`}
+      {answer?.kind === 'refused' && answer.why}
+      {answer?.kind === 'refused' && answer.problems.length > 0 && <Sentences of={answer.problems} />}
+    </div>
+  );
+}
+
+export function Sentences({ of }: { readonly of: readonly string[] }): JSX.Element {
+  return (
+    <ul class="sentences">
+      {of.map((sentence) => (
+        <li key={sentence}>{sentence}</li>
+      ))}
+    </ul>
+  );
+}

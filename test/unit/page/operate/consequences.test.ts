@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest';
+import type { PoolStatusDocument } from '../../../../src/admin/schema/status.ts';
+import type { PlanOfPrimary } from '../../../../src/admin/schema/switchover.ts';
+import {
+  drainConsequences,
+  primaryOf,
+  resumeConsequences,
+  switchoverConsequences,
+} from '../../../../src/page/operate/consequences.ts';
+import { STATUS_FIELDS } from '../../../support/values/status-basics.ts';
+
+const STAYS = (name: string) =>
+  `${name} stays out until it is resumed or this Pointsman restarts. Other Pointsmen still use it.`;
+
+const SESSIONS = {
+  by_state: { startup: 0, holding: 0, dialing: 0, relaying: 0, closing: 0 },
+  by_fallback: 0,
+  accepted: 0,
+  closed: 0,
+  to_backend_bytes: 0,
+  to_client_bytes: 0,
+};
+
+function pool(
+  name: string,
+  members: readonly string[],
+  by_member: Readonly<Record<string, number>>,
+): PoolStatusDocument {
+  return {
+    name,
+    check: '/check',
+    exclusive: name === 'write',
+    why: '',
+    route: {
+      kind: 'open',
+      members: members.map((member) => ({ name: member, address: '127.0.0.1:5432' })),
+      fallback: null,
+    },
+    sessions: { ...SESSIONS, by_member },
+  };
+}
+
+const status = (write: number) => ({
+  ...STATUS_FIELDS,
+  pools: [pool('write', ['pg-1'], { 'pg-1': write }), pool('read', ['pg-2', 'pg-3'], { 'pg-2': 1, 'pg-3': 2 })],
+});
+
+const PLAN: PlanOfPrimary = {
+  from: 'pg-1',
+  to: 'pg-2',
+  candidates: [],
+  transaction_timeout_ms: 10_000,
+  longest_hold_ms: 28_000,
+  problems: [],
+  warnings: [],
+  sessions_on_primary: 12,
+  unreadable_sessions_on_primary: 0,
+};
+
+test('the primary is the open member of the exclusive pool', () => {
+  expect(primaryOf(status(0))).toBe('pg-1');
+  expect(primaryOf({ ...status(0), pools: [] })).toBeUndefined();
+});
+
+describe('a drain', () => {
+  test.each([
+    [0, 'new clients'],
+    [1, '1 client'],
+    [12, '12 clients'],
+  ])('of the primary with %i sessions says that they will wait', (sessions, clients) => {
+    const [first, second] = drainConsequences('pg-1', status(sessions));
+    expect(first).toBe(`pg-1 is the primary: ${clients} will wait in pool write, each for 30 s at most.`);
+    expect(second).toBe(STAYS('pg-1'));
+  });
+
+  test('of a replica names the members that take its sessions', () => {
+    const moved = '2 sessions of pool read will end between two transactions. New sessions go to pg-2.';
+    expect(drainConsequences('pg-3', status(0))).toEqual([moved, STAYS('pg-3')]);
+  });
+
+  test('of the last member of a pool says that there is no other', () => {
+    const alone = { ...status(0), pools: [pool('read', ['pg-2'], { 'pg-2': 1 })] };
+    expect(drainConsequences('pg-2', alone)[0]).toBe(
+      '1 session of pool read will end between two transactions. No other member serves this pool now.',
+    );
+  });
+
+  test('of a member that serves nothing says so', () => {
+    expect(drainConsequences('pg-4', status(0))[0]).toBe('pg-4 serves no pool now. It will stay out of all pools.');
+  });
+});
+
+test('a resume names the pools', () => {
+  expect(resumeConsequences('pg-2', status(0))).toEqual([
+    'pg-2 takes sessions again, in each of the pools write, read where it is eligible.',
+  ]);
+});
+
+describe('a switchover', () => {
+  test('says how many clients wait, how long, and for which member', () => {
+    expect(switchoverConsequences(PLAN, status(12))).toEqual([
+      'pg-1 is the primary: 12 clients will wait.',
+      'Sessions on it end between two transactions, or after 10 s.',
+      'New clients of pool write wait for 28 s at most.',
+      'pg-2 becomes the primary.',
+    ]);
+  });
+
+  test('names the sessions that will be cut, and the choice of the cluster', () => {
+    const plan = { ...PLAN, to: null, unreadable_sessions_on_primary: 1 };
+    const sentences = switchoverConsequences(plan, status(12));
+    expect(sentences).toContain('1 session cannot be read (TLS with the server) and will be cut after 10 s.');
+    expect(sentences.at(-1)).toBe('The cluster chooses the next primary.');
+  });
+});
