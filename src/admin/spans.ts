@@ -31,6 +31,8 @@ export interface SpansOptions {
   readonly now: () => Instant;
   /** Milliseconds since 1970. */
   readonly wallClock: () => number;
+  /** The incident of a time. Milliseconds since 1970; `to` undefined: it goes on. */
+  readonly incidentAt: (from: number, to: number | undefined) => string | undefined;
 }
 
 interface Span {
@@ -58,6 +60,8 @@ interface Waiting {
 const WINDOW_MS = 3_600_000;
 /** A flapping member makes many; the oldest then leave before their hour is over. */
 const MOST_SPANS = 500;
+/** Lag and drained members last long, and an incident meanwhile need not be about them. */
+const OF_INCIDENTS: readonly Kind[] = ['no_route', 'hold', 'handover'];
 const SEVERITIES: readonly Severity[] = ['info', 'warn', 'error'];
 
 export class Spans {
@@ -67,14 +71,19 @@ export class Spans {
   readonly #waiting = new Map<string, Waiting>();
   #completeFrom: number;
   #count = 0;
+  /** When the event that is being taken happened. */
+  #at: Instant = 0;
 
   constructor(options: SpansOptions) {
     this.#options = options;
     this.#completeFrom = options.wallClock();
   }
 
-  take(event: SpanEvent): void {
-    if (isOfSpans(event)) this.#take(event);
+  /** `at`: when it happened, which may be before this call. */
+  take(event: SpanEvent, at: Instant): void {
+    if (!isOfSpans(event)) return;
+    this.#at = at;
+    this.#take(event);
   }
 
   #take(event: EventOf<(typeof KINDS)[number]>): void {
@@ -182,7 +191,8 @@ export class Spans {
     const { now, wallClock } = this.#options;
     const { pool, member } = about;
     const id = `span-${this.#count}`;
-    this.#open.set(key, { id, kind, pool, member, at: now(), from: wallClock(), severity, text });
+    const from = wallClock() - (now() - this.#at);
+    this.#open.set(key, { id, kind, pool, member, at: this.#at, from, severity, text });
   }
 
   #end(kind: Kind, about: About): void {
@@ -190,8 +200,7 @@ export class Spans {
     const span = this.#open.get(key);
     if (span === undefined) return;
     this.#open.delete(key);
-    const ms = this.#options.now() - span.at;
-    span.to = span.from + ms;
+    span.to = span.from + Math.max(0, this.#at - span.at);
     this.#closed.push(span);
     this.#forget(span.to);
   }
@@ -218,7 +227,7 @@ export class Spans {
       member: member ?? null,
       severity,
       text: text(to === undefined ? undefined : to - from),
-      incident_id: null,
+      incident_id: OF_INCIDENTS.includes(kind) ? (this.#options.incidentAt(from, to) ?? null) : null,
     };
   }
 }

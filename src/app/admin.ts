@@ -69,6 +69,7 @@ export function createAdminOf(parts: AdminParts): { readonly admin: Admin; reado
     readiness,
     pools: () => poolReadiness(parts, readiness()),
     timeline: () => parts.spans.document(),
+    incidents: parts.incidents,
     configuration: () => configurationOf(running, parts.source),
     metrics: () => proxy.gather().then(() => metrics.text()),
     metricsContentType: metrics.contentType,

@@ -14,6 +14,7 @@ import { readAdminToken } from '../config/files/admin-token.ts';
 import type { Config } from '../config/config.ts';
 import type { ConsoleControl } from './console.ts';
 import type { ClusterConfig } from '../model/cluster-config.ts';
+import { incidentAt } from '../incidents/incident-at.ts';
 import { createIncidentRecorder } from '../incidents/recorder.ts';
 import type { Loaded } from '../config/load.ts';
 import { EventIds } from '../reports/event-ids.ts';
@@ -93,7 +94,11 @@ export function createApp(options: AppOptions): App {
   const startedAt = clock.now();
   const ids = new EventIds(newRun());
   const events = new RecentEvents({ ids, wallClock: () => Date.now() });
-  const spans = new Spans({ now: () => clock.now(), wallClock: () => Date.now() });
+  const spans = new Spans({
+    now: () => clock.now(),
+    wallClock: () => Date.now(),
+    incidentAt: (...time) => incidentAt(incidents.list(), ...time),
+  });
   const log = tapped(options.log, ids, (line) => events.add(line));
   const tell = (event: MonitorEvent): void => recorder.onMonitorEvent(event);
   const connect = (cluster: ClusterConfig): ClusterAccess =>
@@ -111,8 +116,8 @@ export function createApp(options: AppOptions): App {
   });
   const incidents = createIncidentRecorder();
   const observe: RecorderOptions['observe'] = (event, number, at) => {
-    spans.take(event);
     incidents.take(event, number, at);
+    spans.take(event, at);
   };
   const recorder = createRecorder({ log, clock, ids, count: metrics.count, observe, narrate: options.narrate });
 

@@ -9,6 +9,8 @@ import { documents } from './documents.ts';
 import type { DocumentsOptions } from './documents.ts';
 import { events } from './events.ts';
 import type { EventsOptions } from './events.ts';
+import { incidents } from './incidents.ts';
+import type { IncidentsOptions } from './incidents.ts';
 import { operationsOnItself } from './operations.ts';
 import type { OperationsOptions } from './operations.ts';
 import { probes } from './probes.ts';
@@ -24,6 +26,7 @@ export interface EndpointsOptions
     DescriptionOptions,
     DocumentsOptions,
     EventsOptions,
+    IncidentsOptions,
     ClusterOptions,
     SessionsOptions,
     OperationsOptions,
@@ -34,6 +37,7 @@ export function endpointsOf(options: EndpointsOptions): readonly Endpoint[] {
     ...probes(options),
     ...documents(options),
     ...events(options),
+    ...incidents(options),
     ...cluster(options),
     ...operationsOnItself(options),
     ...sessions(options),

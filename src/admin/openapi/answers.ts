@@ -9,6 +9,8 @@ import {
 } from '../../cluster/documents.ts';
 import { configurationDocument } from '../schema/configuration.ts';
 import { eventList } from '../schema/events.ts';
+import { incidentDocument } from '../../incidents/schema.ts';
+import { incidentList } from '../schema/incidents.ts';
 import { accepted, drained, failure, poolNotReady, poolReady, refreshed, reloaded } from '../schema/operations.ts';
 import { killedSession, sessionList } from '../schema/sessions.ts';
 import { poolDocument, statusDocument } from '../schema/status.ts';
@@ -24,6 +26,8 @@ export const SCHEMAS = {
   Pool: poolDocument,
   Timeline: timelineDocument,
   Configuration: configurationDocument,
+  Incidents: incidentList,
+  Incident: incidentDocument,
   Events: eventList,
   ClusterReport: clusterReport,
   ClusterHistory: clusterHistory,
@@ -79,6 +83,12 @@ export const DESCRIBED: Readonly<Record<string, Described>> = {
   'GET /timeline': {
     summary: 'The spans of the last hour: pools without a route, waiting clients, lag, drained members, switchovers.',
     answers: { 200: ['Timeline'] },
+  },
+  'GET /incidents': { summary: 'The incidents that are kept, the newest first.', answers: { 200: ['Incidents'] } },
+  'GET /incidents/ID': {
+    summary:
+      'One incident (ID `latest`: the newest): its document, or with format=text a text of at most 64 kB for a ticket.',
+    answers: { 200: ['Incident'], 401: ['Failure'], 404: ['Failure'] },
   },
   'GET /config': {
     summary: 'The configuration in effect, without secrets: each value with its origin.',

@@ -20,6 +20,12 @@ export function adminOptions(own: Partial<AdminOptions> = {}): AdminOptions {
     readiness: () => ({ ready: true }),
     pools: () => [],
     timeline: () => ({ from: '', to: '', spans: [] }),
+    incidents: {
+      list: () => [],
+      get: () => Promise.resolve(undefined),
+      text: () => Promise.resolve(undefined),
+      currentId: () => undefined,
+    },
     configuration: () => Promise.resolve({}),
     token: () => Promise.resolve({ kind: 'none' }),
     exclusion: createExclusion(),

@@ -11,10 +11,14 @@ const HOUR = 3_600_000;
 /** Spans with a clock that the test moves. */
 function started() {
   let ms = 0;
-  const spans = new Spans({ now: () => 5000 + ms, wallClock: () => START + ms });
+  const spans = new Spans({
+    now: () => 5000 + ms,
+    wallClock: () => START + ms,
+    incidentAt: (from) => (from === START + 10_000 ? '2026-11-22-1' : undefined),
+  });
   const at = (second: number, ...events: readonly SpanEvent[]): void => {
     ms = second * 1000;
-    events.forEach((event) => spans.take(event));
+    events.forEach((event) => spans.take(event, 5000 + ms));
   };
   const shown = () => timelineDocument.parse(spans.document()).spans;
   return { spans, at, shown };
@@ -69,9 +73,16 @@ test('a pool without a route: one span from the loss to the return', () => {
       member: null,
       severity: 'error',
       text: 'pool write: no route for 3.9 s (no eligible member)',
-      incident_id: null,
+      incident_id: '2026-11-22-1',
     },
   ]);
+});
+
+test('an event that is reported late counts from when it happened', () => {
+  const { at, spans, shown } = started();
+  at(20);
+  spans.take(route(LOST), 5000 + 19_500);
+  expect(shown()).toMatchObject([{ from: '2026-11-22T14:00:19.500Z' }]);
 });
 
 test('the hold of a switchover is planned; if the primary is lost meanwhile, it is grave', () => {
