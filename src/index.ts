@@ -55,9 +55,9 @@ export function createApp({ config: written, onLog = () => {} }: Options): Creat
   if (loaded.kind === 'invalid') return { kind: 'invalid', problems: formatProblems(loaded.problems).split('\n') };
   const { config, warnings } = loaded;
   const destination = { write: (line: string): void => onLog(JSON.parse(line)) };
-  const { log } = createLog({ level: config.log.level, format: 'json', isTerminal: false, destination });
+  const { log, access } = createLog({ level: config.log.level, format: 'json', isTerminal: false, destination });
   const clock = createSystemClock(process.hrtime);
-  const inner = compose({ config, log, version, nodeVersion: process.version, clock });
+  const inner = compose({ config, log, access, version, nodeVersion: process.version, clock });
   const app: App = {
     start: async () => {
       const started = await inner.start();

@@ -35,7 +35,8 @@ import type { OpenFiles, DescriptorBudget } from '../proxy/accept/descriptor-lim
 import { takingTurns } from './taking-turns.ts';
 import { reload } from './reload.ts';
 import type { ReloadParts, Reloaded, RunningParts } from './reload.ts';
-import type { Log } from '../telemetry/log.ts';
+import { createAccessLog } from '../telemetry/access-log.ts';
+import type { Log, Write } from '../telemetry/log.ts';
 import { tapped } from '../telemetry/tapped-log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { createRecorder } from '../telemetry/record.ts';
@@ -45,6 +46,8 @@ import type { StatusSource } from '../telemetry/status-metrics.ts';
 export interface AppOptions {
   readonly config: Config;
   readonly log: Log;
+  /** Writes a line of the access log. Default: there is none. */
+  readonly access?: Write;
   /** The configuration file. Default: the environment. */
   readonly source?: string | undefined;
   readonly version: string;
@@ -119,7 +122,9 @@ export function createApp(options: AppOptions): App {
     incidents.take(event, number, at);
     spans.take(event, at);
   };
-  const recorder = createRecorder({ log, clock, ids, count: metrics.count, observe, narrate: options.narrate });
+  const access = createAccessLog({ mode: () => running.config.log.access, write: options.access ?? (() => {}) });
+  const { narrate } = options;
+  const recorder = createRecorder({ log, clock, ids, count: metrics.count, observe, access, narrate });
 
   const monitor: Monitor = new Monitor({
     policy: config,

@@ -9,6 +9,7 @@ import { durationText } from '../core/describe.ts';
 import type { Clock } from '../model/instant.ts';
 import { readOpenFiles } from './open-files.ts';
 import { version } from './package.ts';
+import { EVENTS_VERSION } from '../reports/events.ts';
 import { createSystemd } from '../systemd/notify.ts';
 import type { Systemd } from '../systemd/notify.ts';
 import { passedSockets } from '../systemd/sockets.ts';
@@ -26,13 +27,14 @@ export function createRunApp(process: NodeJS.Process, clock: Clock): RunApp {
 async function run(process: NodeJS.Process, clock: Clock, start: Parameters<RunApp>[0]): Promise<number> {
   const { config, warnings, file, reload } = start;
   const asked = listenForEnd(process);
-  const { log: own, flush, dropped } = openLog(process, config.log);
+  const { log: own, access, flush, dropped } = openLog(process, config.log);
   const inherited = passedSockets(process.env, process.pid);
   const dependencies = { load: reload, inherited, droppedLogLines: dropped, openFiles: readOpenFiles };
   const app = createApp({
     config,
     source: file,
     log: own,
+    access,
     version,
     nodeVersion: process.version,
     clock,
@@ -80,10 +82,11 @@ async function run(process: NodeJS.Process, clock: Clock, start: Parameters<RunA
 
 function logStarting(log: Log, process: NodeJS.Process, { cluster }: Config, file: string | undefined): void {
   const { pid, version: node } = process;
-  const fields = { version, node_version: node, config: file ?? 'environment', scope: cluster.scope };
+  const run = { version, events_version: EVENTS_VERSION, pid };
+  const fields = { node_version: node, config: file ?? 'environment', scope: cluster.scope };
   const name = cluster.scope === undefined ? '' : `, cluster ${cluster.scope}`;
   const text = `pointsman ${version} starting, node ${node}, config ${fields.config}${name}, pid ${pid}`;
-  log.info({ event: 'starting', ...fields, pid }, text);
+  log.info({ event: 'starting', ...run, ...fields }, text);
 }
 
 function logStopping(log: Log, { graceMs, drainTimeoutMs }: Config['shutdown']): void {

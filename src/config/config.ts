@@ -14,7 +14,7 @@ import type {
 } from '../model/policy.ts';
 import type { CompleteFile } from './schema/defaults.ts';
 import type { Origins } from './source/origins.ts';
-import type { LogFormat, LogLevel } from './schema/log-options.ts';
+import type { AccessLog, LogFormat, LogLevel } from './schema/log-options.ts';
 
 /** Operations need a token, from one of the two. It is read when it is needed (files/admin-token.ts). */
 export interface AdminConfig {
@@ -46,7 +46,7 @@ export interface Config extends RoutingPolicy {
   readonly shutdown: ShutdownPolicy;
   readonly admin: AdminConfig;
   readonly incidents: IncidentsConfig;
-  readonly log: { readonly level: LogLevel; readonly format: LogFormat };
+  readonly log: { readonly level: LogLevel; readonly format: LogFormat; readonly access: AccessLog };
   /** The same by the names of the file: what a reload compares (changes.ts). */
   readonly file: CompleteFile;
   /** Where the values of `file` were written. */

@@ -7,7 +7,7 @@ import type { Clock, Instant } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
-import type { SessionEntry } from '../reports/session-list.ts';
+import type { SessionEntry, SessionTls } from '../reports/session-list.ts';
 import type { Traffic } from './relay/directions.ts';
 import type { RelayedSession } from './relay/relayed-session.ts';
 import type { RegisteredSession } from './session-registry.ts';
@@ -32,6 +32,7 @@ export class SessionRecord {
   #stateSince: Instant;
   #names: ClientNames = NO_NAMES;
   #member: MemberName | undefined;
+  #tls: SessionTls | undefined;
   #heldSince: Instant | undefined;
   #ending: { readonly reason: CloseReason; readonly detail: string | undefined } | undefined;
 
@@ -107,8 +108,9 @@ export class SessionRecord {
     this.#member = member;
   }
 
-  opened(pool: PoolName, member: MemberName): void {
+  opened(pool: PoolName, member: MemberName, tls: SessionTls): void {
     this.reached(member);
+    this.#tls = tls;
     this.#inputs.onEvent({ kind: 'session_opened', ...this.#identity(pool), member });
   }
 
@@ -130,6 +132,14 @@ export class SessionRecord {
   }
 
   #identity(pool: PoolName) {
-    return { pool, session: this.#session, client: this.#client, ...this.#names.login };
+    const { login, application } = this.#names;
+    return {
+      pool,
+      session: this.#session,
+      client: this.#client,
+      ...login,
+      ...(application === undefined ? {} : { application }),
+      ...(this.#tls === undefined ? {} : { tls: this.#tls }),
+    };
   }
 }

@@ -281,7 +281,6 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
     if (startup.client().destroyed) this.end('client_gave_up');
     if (!this.#move('relay')) return void backend.destroy();
     this.#leave = this.#deps.maxAge.watch(this, this.#policy.maxSessionAgeMs);
-    this.#record.opened(this.#pool, target.member);
     this.#relayed = new RelayedSession({
       client: startup.client(),
       backend,
@@ -297,6 +296,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
       onLanded: () => this.end('landed_on_standby', `${target.member}: in_hot_standby is on`),
     });
     this.#connecting = undefined;
+    this.#record.opened(this.#pool, target.member, this.#relayed.tls());
     this.#relayed.start();
   }
 

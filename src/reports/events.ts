@@ -5,7 +5,14 @@ import type { MemberName, MemberRefusal } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { HoldCause, Route } from '../core/routing-table.ts';
 import type { Standing } from '../core/standing.ts';
+import type { SessionTls } from './session-list.ts';
 import type { Acceptance, RefusalKind } from '../core/snapshot.ts';
+
+/**
+ * Of the events and their fields in the log, in `GET /events` and in incidents. It increases when a field changes its
+ * meaning or goes; a new event or field does not change it.
+ */
+export const EVENTS_VERSION = 1;
 
 /** `outraced`: another member answered first. */
 export type DialOutcome = 'connected' | 'refused' | 'timeout' | 'failed' | 'outraced';
@@ -17,6 +24,13 @@ export interface Login {
   readonly user?: string;
   /** Without the name of a pool. */
   readonly database?: string;
+}
+
+/** Known of a client that has reached a member. */
+export interface ClientFacts extends Login {
+  /** Its application_name, likewise. */
+  readonly application?: string;
+  readonly tls?: SessionTls;
 }
 
 export type ProxyEvent =
@@ -48,7 +62,7 @@ export type ProxyEvent =
       readonly session: number;
       readonly member: MemberName;
       readonly client: string;
-    } & Login)
+    } & ClientFacts)
   | ({
       readonly kind: 'session_closed';
       readonly pool: PoolName;
@@ -61,7 +75,7 @@ export type ProxyEvent =
       readonly durationMs: number;
       readonly toBackendBytes: number;
       readonly toClientBytes: number;
-    } & Login)
+    } & ClientFacts)
   | {
       readonly kind: 'cancel_forwarded';
       /** The listener's pool. */

@@ -15,6 +15,10 @@ export function logFields(event: Event): Fields {
     const { pool, member, from, to } = event;
     return { pool, member, from: from?.kind, to: to.kind, ...standingFields(to) };
   }
+  if (event.kind === 'discovery_finished') {
+    const { kind: _, members, ...fields } = event;
+    return { ...snakeCase(fields), member_count: members };
+  }
   if (event.kind === 'certificate_loaded') {
     return { file: event.file, expires_at: new Date(event.expiresAt).toISOString() };
   }

@@ -5,7 +5,7 @@ import type { DestinationStream, Level } from 'pino';
 import { LineWriter } from './line-writer.ts';
 import { terminalLine } from './terminal-line.ts';
 
-type Write = (fields: object, text?: string) => void;
+export type Write = (fields: object, text?: string) => void;
 
 /** The part of a pino logger that is used. */
 export interface Log extends Readonly<Record<'error' | 'warn' | 'info' | 'debug' | 'trace', Write>> {
@@ -28,6 +28,8 @@ export interface LogOptions {
 
 export interface OpenLog {
   readonly log: Log;
+  /** Writes at level info, whatever the level of the log. */
+  readonly access: Write;
   /** Resolves when every line is written, or after a second. Never rejects. */
   readonly flush: () => Promise<void>;
   /** Lines that could not be written, since the start. */
@@ -61,10 +63,13 @@ export function createLog(chosen: LogOptions): OpenLog {
     write: (line) => stream.write(terminalLine(line, { colour, details: log.isLevelEnabled('debug') })),
   };
   const log = pino(options, isPretty ? pretty : stream);
+  // Not a child of `log`, which would take over a changed level.
+  const accessLog = pino({ ...options, level: 'info' }, isPretty ? pretty : stream);
   const tell = (lines: number): void =>
     log.warn({ event: 'log_dropped', lines }, 'log lines were lost because the log could not be written');
   return {
     log,
+    access: (fields, text) => accessLog.info(fields, text),
     flush: () => standard?.flush() ?? Promise.resolve(),
     dropped: () => standard?.dropped() ?? 0,
   };

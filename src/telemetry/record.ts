@@ -18,6 +18,8 @@ export interface RecorderOptions {
   readonly count: (event: Event) => void;
   /** Called with each event, its number, and when it happened. */
   readonly observe?: ((event: Event, number: number, at: Instant) => void) | undefined;
+  /** Called with each event; see access-log.ts. */
+  readonly access?: ((event: Event) => void) | undefined;
   /** Called with each event, too. */
   readonly narrate?: ((event: Event) => void) | undefined;
 }
@@ -32,7 +34,7 @@ export interface Recorder {
   readonly stop: () => void;
 }
 
-export function createRecorder({ log, clock, ids, count, observe, narrate }: RecorderOptions): Recorder {
+export function createRecorder({ log, clock, ids, count, observe, access, narrate }: RecorderOptions): Recorder {
   let wasDiscovered: boolean | undefined;
   const repeats = new Repeats(clock);
   const write = (event: Event, number: number, { level, text }: LogLine): void => {
@@ -54,6 +56,7 @@ export function createRecorder({ log, clock, ids, count, observe, narrate }: Rec
       wasDiscovered = isDiscovered;
       write(event, number, line);
       observe?.(event, number, at);
+      access?.(event);
       narrate?.(event);
     } catch (error) {
       log.error({ event: 'record_failed', of: event.kind, err: error }, 'cannot record an event');

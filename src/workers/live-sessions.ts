@@ -1,6 +1,6 @@
 // The live sessions of each worker, from the events that it reports. When a worker dies, this is the only record of its
 // sessions.
-import type { Login, ProxyEvent } from '../reports/events.ts';
+import type { ClientFacts, ProxyEvent } from '../reports/events.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
@@ -10,7 +10,7 @@ interface Live {
   readonly acceptedAt: Instant;
   pool: PoolName;
   member: MemberName | undefined;
-  login: Login;
+  facts: ClientFacts;
 }
 
 export class LiveSessions {
@@ -31,9 +31,9 @@ export class LiveSessions {
   remove(worker: number, detail: string, now: Instant): readonly ProxyEvent[] {
     const lives = [...(this.#byWorker.get(worker) ?? [])];
     this.#byWorker.delete(worker);
-    return lives.map(([session, { client, acceptedAt, pool, member, login }]) => ({
+    return lives.map(([session, { client, acceptedAt, pool, member, facts }]) => ({
       kind: 'session_closed',
-      ...login,
+      ...facts,
       pool,
       session,
       client,
@@ -53,11 +53,17 @@ export class LiveSessions {
     now: Instant,
   ): void {
     const sessions = this.#byWorker.get(worker) ?? new Map<number, Live>();
-    this.#byWorker.set(worker, sessions.set(session, { client, pool, member: undefined, login: {}, acceptedAt: now }));
+    this.#byWorker.set(worker, sessions.set(session, { client, pool, member: undefined, facts: {}, acceptedAt: now }));
   }
 }
 
-function opened(live: Live, { member, user, database }: Extract<ProxyEvent, { kind: 'session_opened' }>): void {
+function opened(live: Live, event: Extract<ProxyEvent, { kind: 'session_opened' }>): void {
+  const { member, user, database, application, tls } = event;
   live.member = member;
-  live.login = { ...(user === undefined ? {} : { user }), ...(database === undefined ? {} : { database }) };
+  live.facts = {
+    ...(user === undefined ? {} : { user }),
+    ...(database === undefined ? {} : { database }),
+    ...(application === undefined ? {} : { application }),
+    ...(tls === undefined ? {} : { tls }),
+  };
 }

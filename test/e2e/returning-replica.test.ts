@@ -40,7 +40,7 @@ describeOnEveryCluster('a replica that returns', (on) => {
       const ends = pointsman.lines.filter(({ event, reason }) => event === 'session_closed' && reason === 'too_old');
       return ends.length > 0 ? ends : undefined;
     });
-    expect(tooOld.every(({ detail }) => String(detail).includes('max_session_age is 5 s'))).toBe(true);
+    expect(tooOld.every(({ msg }) => String(msg).includes('max_session_age is 5 s'))).toBe(true);
     const { rows } = await busy.client.query('select 1 as one');
     expect(rows).toEqual([{ one: 1 }]);
     expect(busy.endedAtMs).toBeUndefined();

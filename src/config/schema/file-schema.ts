@@ -1,7 +1,7 @@
 // The shape of the file: every key, its description, its default and what it accepts. Unknown keys are errors. Defaults
 // that depend on other keys are in defaults.ts; what one value alone cannot decide is in rules/.
 import { z } from 'zod';
-import { LOG_FORMATS, LOG_LEVELS } from './log-options.ts';
+import { ACCESS_LOGS, LOG_FORMATS, LOG_LEVELS } from './log-options.ts';
 import { cluster } from './cluster.ts';
 import { incidents } from './incidents.ts';
 import { key } from './key.ts';
@@ -190,6 +190,13 @@ const log = z.strictObject({
   format: key(choice(LOG_FORMATS).default('auto'), '`auto`: `pretty` on a terminal, else `json`.', {
     needsRestart: true,
   }),
+  access: key(
+    choice(ACCESS_LOGS).default('off'),
+    `The access log, whatever \`level\` is. \`closed\`: a line when a client connection ends: user, database, client,
+    application, member, pool, TLS, duration, bytes and reason. \`all\`: also a line when it is connected to a member.
+    These lines are personal data in most countries; statements and passwords are never in the log.`,
+    { example: 'closed' },
+  ),
 });
 
 /** The file as a schema: input is what was written (after defaults.ts), output has milliseconds, bytes and checks. */

@@ -5,3 +5,6 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export const LOG_FORMATS = ['auto', 'json', 'pretty'] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
+
+export const ACCESS_LOGS = ['off', 'closed', 'all'] as const;
+export type AccessLog = (typeof ACCESS_LOGS)[number];

@@ -41,7 +41,7 @@ test('kill -9 of a worker: its sessions end, others live, a new worker starts, a
   });
   const ends = lab.said('session_closed');
   expect(ends.map(({ reason }) => reason)).toEqual(doomed.map(() => 'worker_died'));
-  expect(ends[0]?.['detail']).toBe(`worker 1 (pid ${first}): killed by SIGKILL`);
+  expect(ends[0]?.['msg']).toContain(`worker 1 (pid ${first}): killed by SIGKILL`);
   expect(ends[0]).toMatchObject({ user: 'app', database: 'shop', member: 'pg-1' });
   expect(lab.said('worker_ended')).toMatchObject([{ worker: 1, pid: first, sessions: doomed.length }]);
   expect(await lab.pointsman.metric('pointsman_clients_accepted_total{pool="write"}')).toBe(accepted);

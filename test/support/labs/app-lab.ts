@@ -108,10 +108,18 @@ export class AppLab {
     if (loaded.kind === 'invalid') throw new Error(formatProblems(loaded.problems));
     const lines: Line[] = [];
     const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
-    const { log } = createLog({ level: 'info', format: 'json', isTerminal: false, destination });
+    const { log, access } = createLog({ level: 'info', format: 'json', isTerminal: false, destination });
     const { config } = loaded;
     const app = (of: AppLab): App =>
-      createApp({ config, log, clock: systemClock, version: '0', nodeVersion: 'v0', load: () => load(of.file) });
+      createApp({
+        config,
+        log,
+        access,
+        clock: systemClock,
+        version: '0',
+        nodeVersion: 'v0',
+        load: () => load(of.file),
+      });
     const lab = new AppLab(app, lines, file);
     const started = await lab.app.start();
     if (started.kind === 'failed') throw new Error(started.why);

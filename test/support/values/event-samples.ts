@@ -14,7 +14,7 @@ const hold = { kind: 'hold', cause: 'no_member' } as const;
 const eligible = { kind: 'open', why: { code: 'positive' } } as const;
 const kept = { kind: 'keep', why: { code: 'no_answer', detail: 'no answer within 800 ms' } } as const;
 const client = { pool: 'write', session: 7, client: '10.1.1.1:5000' } as const;
-const login = { user: 'app', database: 'shop' } as const;
+const login = { user: 'app', database: 'shop', application: 'billing', tls: 'none' } as const;
 const closed = {
   kind: 'session_closed',
   ...client,
@@ -63,7 +63,8 @@ export const EVENT_SAMPLES: EventSamples = {
     samples: (['connected', 'refused', 'outraced'] as const).map((outcome) => ({ ...dial, outcome })),
   },
   session_opened: {
-    meaning: 'A session is connected to a member. `user` and `database` are absent where TLS hides them.',
+    meaning:
+      'A session is connected to a member. `user`, `database` and `application` are absent where TLS hides them.',
     samples: [{ kind: 'session_opened', ...client, member: 'pg-1', ...login }],
   },
   session_closed: {

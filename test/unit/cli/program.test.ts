@@ -254,7 +254,7 @@ describe('run', () => {
 
   test('--log-level and --log-format have precedence over the file', async () => {
     const { config } = await cli(['run', '-c', 'good.yaml', '--log-level', 'debug', '--log-format', 'json']);
-    expect(config?.log).toEqual({ level: 'debug', format: 'json' });
+    expect(config?.log).toEqual({ level: 'debug', format: 'json', access: 'off' });
   });
 
   test('a reload reads the file again, and the command line still has precedence', async () => {
@@ -270,7 +270,7 @@ describe('run', () => {
     expect(reloaded).toEqual([
       expect.objectContaining({
         kind: 'ok',
-        config: expect.objectContaining({ log: { level: 'debug', format: 'auto' } }),
+        config: expect.objectContaining({ log: { level: 'debug', format: 'auto', access: 'off' } }),
       }),
       expect.objectContaining({ kind: 'invalid' }),
     ]);

@@ -83,7 +83,7 @@ test('settings that need a restart are named and keep their value; the others ap
     'relay auto -> streams',
   ]);
   expect(config.admin).toEqual({ address: { host: '127.0.0.1', port: 8432 }, allowedHosts: [] });
-  expect(config.log).toEqual({ level: 'warn', format: 'auto' });
+  expect(config.log).toEqual({ level: 'warn', format: 'auto', access: 'off' });
 });
 
 test('a new sharing mode of a bound listener needs a restart', () => {

@@ -59,7 +59,7 @@ describe('defaults', () => {
     });
     expect(config.shutdown).toEqual({ graceMs: 5000, waitMs: 0, drainTimeoutMs: 30_000 });
     expect(config.admin).toEqual({ address: { host: '127.0.0.1', port: 8432 }, allowedHosts: [] });
-    expect(config.log).toEqual({ level: 'info', format: 'auto' });
+    expect(config.log).toEqual({ level: 'info', format: 'auto', access: 'off' });
   });
 
   test('the pools write and read exist without configuration', () => {

@@ -2,21 +2,33 @@
 // `vitest run --config test/vitest.config.ts test/unit/telemetry/reference.test.ts -u` writes them.
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { EVENTS_VERSION } from '../../../src/reports/events.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { logFields } from '../../../src/telemetry/log-fields.ts';
 import { logLine } from '../../../src/telemetry/log-lines.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { aList, aPolicy, aSnapshot, isPrimary, isReplica } from '../../support/values/builders.ts';
+import { EVENT_FIELDS } from '../../support/values/event-fields.ts';
 import { EVENT_SAMPLES } from '../../support/values/event-samples.ts';
 
 /** Lines without an event: level, fields and meaning. */
 const OTHER_LINES: Readonly<Record<string, readonly [levels: string, fields: string, meaning: string]>> = {
-  starting: ['info', '`version`, `node_version`, `config`, `scope`, `pid`', 'The first line of a run.'],
+  starting: [
+    'info',
+    '`version`, `events_version`, `pid`, `node_version`, `config`, `scope`',
+    'The first line of a run.',
+  ],
   ready: ['info', '', 'The first round of probes is complete.'],
   stopping: ['info', '`grace_ms`, `drain_timeout_ms`', 'A signal started the shutdown.'],
   stopped: ['info, warn', '`sessions`, `duration_ms`', 'The last line. warn: a second signal cut the drain short.'],
   listening: ['info', '`pool`, `address`', 'A listener is bound; `admin` is the admin endpoint.'],
   not_listening: ['info', '`pool`, `address`', 'A reload removed a listener.'],
+  access: [
+    'info',
+    '`action` (`opened`, `closed`), and the fields of `session_opened` or `session_closed`',
+    'The access log (`log.access`), whatever the level of the log.',
+  ],
   config_warning: ['warn', '', 'A warning about the configuration.'],
   config_not_reloaded: ['warn, error', '`err`', 'A reload without a configuration file, or an unexpected error.'],
   token_unusable: ['warn', '', 'The file of the admin token cannot be used; operations are disabled.'],
@@ -37,33 +49,137 @@ function code(names: readonly string[]): string {
   return names.map((name) => `\`${name}\``).join(', ');
 }
 
+interface DocumentedEvent {
+  readonly name: string;
+  readonly levels: readonly string[];
+  readonly fields: readonly string[];
+  readonly meaning: string;
+}
+
+const DOCUMENTED: readonly DocumentedEvent[] = Object.entries(EVENT_SAMPLES).map(([name, { meaning, samples }]) => {
+  const lines = samples.flatMap((sample) => [logLine(sample, true), logLine(sample, false)]);
+  const fields = samples.flatMap((sample) => Object.entries(logFields(sample)));
+  const present = fields.filter(([, value]) => value !== undefined).map(([field]) => field);
+  const levels = LEVELS.filter((level) => lines.some((line) => line.level === level));
+  return { name, levels, fields: [...new Set(present)], meaning };
+});
+
+/** The names in backquotes. */
+function namesIn(text: string): readonly string[] {
+  return [...text.matchAll(/`(\w+)`/g)].map(([, name = '']) => name);
+}
+
+/** Of the access log: one of two lines of sessions, with `action`. */
+const ACCESS_FIELDS = DOCUMENTED.filter(({ name }) => name.startsWith('session_')).flatMap(({ fields }) => fields);
+
+const ALL_EVENTS: readonly DocumentedEvent[] = [
+  ...DOCUMENTED,
+  ...Object.entries(OTHER_LINES).map(([name, [levels, fields, meaning]]) => ({
+    name,
+    levels: name === 'repeated' ? LEVELS.filter((level) => level !== 'trace') : levels.split(', '),
+    fields: name === 'access' ? ['action', ...new Set(ACCESS_FIELDS)] : namesIn(fields),
+    meaning,
+  })),
+].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+
 test('deploy/log-events.md lists every event with its levels, fields and meaning', async () => {
-  const events = Object.entries(EVENT_SAMPLES).map(([kind, { meaning, samples }]) => {
-    const lines = samples.flatMap((sample) => [logLine(sample, true), logLine(sample, false)]);
-    const fields = samples.flatMap((sample) => Object.entries(logFields(sample)));
-    const present = fields.filter(([, value]) => value !== undefined).map(([name]) => name);
-    return row(
-      code([kind]),
-      LEVELS.filter((level) => lines.some((line) => line.level === level)).join(', '),
-      code([...new Set(present)]),
-      meaning,
-    );
-  });
+  const events = DOCUMENTED.map(({ name, levels, fields, meaning }) =>
+    row(code([name]), levels.join(', '), code(fields), meaning),
+  );
   const others = Object.entries(OTHER_LINES).map(([name, cells]) => row(code([name]), ...cells));
+  const fields = Object.entries(EVENT_FIELDS).map(([name, { type, meaning }]) => row(code([name]), type, meaning));
   const page = `# Log events
+
+Version ${EVENTS_VERSION}. The log, [\`GET /events\`](operate.md#events) and incidents share these events and fields.
+The version increases when a field changes its meaning or goes. A new event or field does not change it.
+The first line of a run has it as \`events_version\`.
 
 Each line of the JSON log has \`level\`, \`time\` (ISO 8601), \`event\` and \`msg\` (the sentence).
 \`event_id\` (RUN-NUMBER) is the id of the event in \`GET /events\` and in incidents; its numbers increase, with gaps.
-The other fields depend on the event. A field without a value is absent.
-Durations end in \`_ms\`, sizes in \`_bytes\`. \`session\` is the number of the client connection.
+The other fields depend on the event. A field without a value is absent. No field repeats the sentence.
+\`/events\` calls the sentence \`message\`, and has the other fields in \`fields\`.
+[log-events.schema.json](log-events.schema.json) is a JSON schema of a line.
 
 This page is generated from the program and held in step with it by a test.
+
+## The access log
+
+\`log.access: closed\` writes a line (\`access\`) for each client connection when it ends, whatever \`log.level\` is.
+\`all\` also writes one when it is connected to a member. A reload switches it. It is off by default.
+These lines are no events: \`/events\` and incidents do not have them.
+
+User, client address and application are personal data in most countries: keep the lines as long as you need them.
+Where TLS goes through to the server (\`tls\`: \`passthrough\`), Pointsman cannot read user, database and application.
+No line has a password, a statement or a value from a query. Names are cut to 63 bytes and made printable.
+
+## Events
 
 | Event | Level | Fields | Meaning |
 | --- | --- | --- | --- |
 ${[...events, ...others].toSorted().join('\n')}
+
+## Fields
+
+| Field | Type | Meaning |
+| --- | --- | --- |
+${fields.toSorted().join('\n')}
 `;
   await expect(page).toMatchFileSnapshot('../../../deploy/log-events.md');
+});
+
+test('every field is documented once, with the type that it has in every event', () => {
+  const used = ALL_EVENTS.flatMap(({ fields }) => fields).filter((field) => !OPENING.includes(field));
+  expect([...new Set(used)].toSorted()).toEqual(Object.keys(EVENT_FIELDS).toSorted());
+  const values = Object.values(EVENT_SAMPLES).flatMap(({ samples }) =>
+    samples.flatMap((sample) => Object.entries(logFields(sample)).filter(([, value]) => value !== undefined)),
+  );
+  const wrong = values.filter(
+    ([name, value]) => typeOf(value) !== EVENT_FIELDS[name]?.type.replace('integer', 'number'),
+  );
+  expect(wrong).toEqual([]);
+});
+
+/** Values of `action`, not fields. */
+const OPENING = ['opened', 'closed', 'session_opened', 'session_closed'];
+
+function typeOf(value: unknown): string {
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+test('deploy/log-events.schema.json is the schema of a line, and the lines of all events keep to it', async () => {
+  const properties = Object.fromEntries(
+    Object.entries(EVENT_FIELDS).map(([name, { type, meaning }]) => [name, { type, description: meaning }]),
+  );
+  const schema = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'A line of the log of Pointsman',
+    description: `Version ${EVENTS_VERSION}. See log-events.md.`,
+    oneOf: ALL_EVENTS.map(({ name, levels, fields, meaning }) => ({
+      title: name,
+      description: meaning,
+      type: 'object',
+      required: ['level', 'time', 'event', 'msg'],
+      properties: {
+        level: { type: 'string', enum: levels },
+        time: { type: 'string', format: 'date-time' },
+        event: { const: name },
+        msg: { type: 'string' },
+        ...(name === 'access' ? {} : { event_id: { type: 'string', description: 'RUN-NUMBER, as in /events.' } }),
+        ...Object.fromEntries(fields.map((field) => [field, properties[field]])),
+      },
+    })),
+  };
+  await expect(`${JSON.stringify(schema, null, 2)}\n`).toMatchFileSnapshot('../../../deploy/log-events.schema.json');
+  const lines = Object.values(EVENT_SAMPLES).flatMap(({ samples }) =>
+    samples.map((sample) => {
+      const { level, text } = logLine(sample, true);
+      const written = { level, time: new Date(0).toISOString(), event: sample.kind, ...logFields(sample), msg: text() };
+      return JSON.stringify(written);
+    }),
+  );
+  const reader = z.fromJSONSchema(JSON.parse(JSON.stringify(schema)));
+  expect(lines.filter((line) => !reader.safeParse(JSON.parse(line)).success)).toEqual([]);
+  expect(reader.safeParse({ level: 'info', event: 'ready', msg: 'without a time' }).success).toBe(false);
 });
 
 test('the page lists the event of every log line', () => {
