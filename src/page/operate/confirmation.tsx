@@ -1,7 +1,7 @@
 // The form at the end of each dialog: it asks for the token if there is none, sends the request at its confirmation,
 // and shows the reason when Pointsman refuses.
 import type { ComponentChildren, JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { CloseButton } from './dialog.tsx';
 import { post } from './requests.ts';
 import type { Answer } from './requests.ts';
@@ -32,6 +32,11 @@ export function Confirmation<Body>(props: ConfirmationProps<Body>): JSX.Element 
   const [isSending, setSending] = useState(false);
   const [answer, setAnswer] = useState<Answer<Body>>();
 
+  const tokenField = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (answer?.kind === 'unauthorized') tokenField.current?.focus();
+  }, [answer]);
+
   async function confirm(event: Event): Promise<void> {
     event.preventDefault();
     const token = keeper.token ?? typed;
@@ -40,6 +45,7 @@ export function Confirmation<Body>(props: ConfirmationProps<Body>): JSX.Element 
     const given = await post<Body>(path, body, token);
     setSending(false);
     setAnswer(given);
+    if (given.kind === 'unauthorized') setTyped('');
     keeper.keep(given.kind === 'unauthorized' ? undefined : token);
     if (given.kind === 'done') onDone(given.body);
   }
@@ -51,6 +57,7 @@ export function Confirmation<Body>(props: ConfirmationProps<Body>): JSX.Element 
         <label class="confirmation-token">
           Admin token
           <input
+            ref={tokenField}
             type="password"
             autocomplete="off"
             required

@@ -20,14 +20,14 @@ export function drainConsequences(member: string, status: Known): readonly strin
       return `${member} is the primary: ${who} will wait in pool ${pool.name}, each for ${limit} at most.`;
     }
     const others = openMembers(pool).filter((name) => name !== member);
-    const moved = `${countOf(clients, 'session')} of pool ${pool.name} will end between two transactions`;
+    const ended = clients === 0 ? '' : `${countOf(clients, 'session')} will end between two transactions. `;
     return others.length === 0
-      ? `${moved}. No other member serves this pool now.`
-      : `${moved}. New sessions go to ${others.join(', ')}.`;
+      ? `Pool ${pool.name}: ${ended}No other member serves it now.`
+      : `Pool ${pool.name}: ${ended}New sessions go to ${others.join(', ')}.`;
   });
   return [
     ...(own.length === 0 ? [`${member} serves no pool now. It will stay out of all pools.`] : own),
-    `${member} stays out until it is resumed or this Pointsman restarts. Other Pointsmen still use it.`,
+    `${member} stays out until it is resumed or this Pointsman restarts. Every other Pointsman still uses it.`,
   ];
 }
 

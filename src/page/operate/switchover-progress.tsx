@@ -125,7 +125,7 @@ function sessionsText({ sessions }: OperationDocument): string {
 function endText({ outcome, why, primary, without_primary_ms: gap }: OperationDocument): string {
   const serving = primary === null ? 'No primary takes clients now.' : `${primary} takes clients of the primary now.`;
   const gapText = gap === null ? '' : ` The cluster had no primary for ${durationText(gap)}.`;
-  return `${outcome ?? 'ended'}: ${why ?? ''}. ${serving}${gapText}`;
+  return `${outcome ?? 'ended'}: ${why ?? ''}.${outcome === 'done' ? '' : ` ${serving}`}${gapText}`;
 }
 
 /** A request that the cluster has received cannot be taken back. */

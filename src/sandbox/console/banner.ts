@@ -41,6 +41,7 @@ export function banner(facts: BannerFacts): string {
     '',
     `  Write    ${statement(facts, 'write', WRITE_STATEMENT)}`,
     `  Read     ${statement(facts, 'read', READ_STATEMENT)}`,
+    `  Page     http://${admin}/     # its operations take the token ${ADMIN_TOKEN}`,
     `  Status   curl -s http://${admin}/status`,
     `  Metrics  curl -s http://${admin}/metrics`,
     `  Operate  POINTSMAN_ADMIN_TOKEN=${ADMIN_TOKEN} ${program} switchover --admin ${admin}     # or drain, sessions …`,

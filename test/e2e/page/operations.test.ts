@@ -98,7 +98,7 @@ describeInBrowser('the operations of the status page', () => {
     await page.locator('.phase[data-state="running"]').first().waitFor(TIMEOUT);
     await tab.screenshot('switchover-running');
     expect(await seriousFindings(page)).toEqual([]);
-    await page.getByText(`${next.name} takes clients of the primary now.`).waitFor({ timeout: 60_000 });
+    await page.getByText(`done: ${next.name} is the primary.`).waitFor({ timeout: 60_000 });
     const phases = await page.locator('.phase[data-state="over"]').allTextContents();
     expect(phases).toEqual(PHASES.map((phase) => expect.stringMatching(new RegExp(`^${phase}.*\\d m?s$`))));
     await tab.screenshot('switchover-over');

@@ -1,25 +1,33 @@
 // A sandbox with Pointsman before it, and its status page in tabs.
 import { afterEach, expect } from 'vitest';
+import type { ConfigOverrides } from '../processes/pointsman-config.ts';
 import { clusterWithPointsman } from '../clusters/cluster-with-pointsman.ts';
 import type { ClusterWithPointsman } from '../clusters/cluster-with-pointsman.ts';
 import { SandboxCluster } from '../clusters/sandbox-cluster.ts';
+import type { Page } from 'playwright-core';
 import { inBrowser } from './chromium.ts';
 import { openTab } from './tab.ts';
 import type { Tab, TabOptions } from './tab.ts';
 
 export const TOKEN = '0123456789abcdef-operator';
 
+/** Of the Pointsman whose page is shown. */
+export const SETTINGS: ConfigOverrides = { admin: { address: '127.0.0.1:0', token: TOKEN } };
+
+interface WhereTo {
+  /** Default: that of Pointsman's admin listener. */
+  readonly port?: number;
+}
+
 export interface PageLab extends ClusterWithPointsman<SandboxCluster> {
   /** The status page, live. Closed after the test, which fails when the tab has a fault. */
-  readonly open: (options?: TabOptions) => Promise<Tab>;
+  readonly open: (options?: TabOptions & WhereTo) => Promise<Tab>;
 }
 
 /** Call inside describe. */
 export function pageLab(): PageLab {
   const running = inBrowser();
-  const lab = clusterWithPointsman(() => SandboxCluster.start(), {
-    pointsman: { admin: { address: '127.0.0.1:0', token: TOKEN } },
-  });
+  const lab = clusterWithPointsman(() => SandboxCluster.start(), { pointsman: SETTINGS });
   const tabs: Tab[] = [];
   afterEach(async () => {
     const closed = tabs.splice(0);
@@ -33,12 +41,18 @@ export function pageLab(): PageLab {
     get pointsman() {
       return lab.pointsman;
     },
-    async open(options) {
+    async open({ port, ...options } = {}) {
       await lab.pointsman.waitUntilReady();
-      const tab = await openTab(running.browser, `http://127.0.0.1:${await lab.pointsman.port('admin')}/`, options);
+      const url = `http://127.0.0.1:${port ?? (await lab.pointsman.port('admin'))}/`;
+      const tab = await openTab(running.browser, url, options);
       tabs.push(tab);
-      await tab.page.waitForSelector('[data-connection="live"]', { timeout: 20_000 });
+      await connection(tab.page, 'live');
       return tab;
     },
   };
+}
+
+/** Resolves when the page says so. */
+export async function connection(page: Page, state: 'live' | 'lost'): Promise<void> {
+  await page.locator(`.header [data-connection="${state}"]`).waitFor({ timeout: 30_000 });
 }

@@ -10,7 +10,7 @@ import {
 import { STATUS_FIELDS } from '../../../support/values/status-basics.ts';
 
 const STAYS = (name: string) =>
-  `${name} stays out until it is resumed or this Pointsman restarts. Other Pointsmen still use it.`;
+  `${name} stays out until it is resumed or this Pointsman restarts. Every other Pointsman still uses it.`;
 
 const SESSIONS = {
   by_state: { startup: 0, holding: 0, dialing: 0, relaying: 0, closing: 0 },
@@ -74,14 +74,14 @@ describe('a drain', () => {
   });
 
   test('of a replica names the members that take its sessions', () => {
-    const moved = '2 sessions of pool read will end between two transactions. New sessions go to pg-2.';
+    const moved = 'Pool read: 2 sessions will end between two transactions. New sessions go to pg-2.';
     expect(drainConsequences('pg-3', status(0))).toEqual([moved, STAYS('pg-3')]);
   });
 
   test('of the last member of a pool says that there is no other', () => {
     const alone = { ...status(0), pools: [pool('read', ['pg-2'], { 'pg-2': 1 })] };
     expect(drainConsequences('pg-2', alone)[0]).toBe(
-      '1 session of pool read will end between two transactions. No other member serves this pool now.',
+      'Pool read: 1 session will end between two transactions. No other member serves it now.',
     );
   });
 

@@ -24,6 +24,7 @@ test('lists the servers and their addresses, and warns that it is not for data',
   expect(text).toContain('not for data');
   expect(text).toMatch(/pg-1 +127\.0\.0\.1:21001 +http:\/\/127\.0\.0\.1:22001$/m);
   expect(text).toMatch(/pg-2 +127\.0\.0\.1:21002 +http:\/\/127\.0\.0\.1:22002 +primary$/m);
+  expect(text).toContain('http://127.0.0.1:8432/     # its operations take the token sandbox-operator');
   expect(text).toContain('curl -s http://127.0.0.1:8432/status');
   expect(text).toContain('pointsman sandbox kill primary');
   expect(text).toContain('POINTSMAN_ADMIN_TOKEN=sandbox-operator pointsman switchover --admin 127.0.0.1:8432');

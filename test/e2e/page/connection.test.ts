@@ -1,0 +1,72 @@
+// The status page and its connection: it says when it has lost Pointsman, and is correct afterwards, whatever happened
+// meanwhile.
+import type { Page } from 'playwright-core';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { describeInBrowser } from '../../support/browser/chromium.ts';
+import { connection, pageLab, SETTINGS } from '../../support/browser/page-lab.ts';
+import { configFor } from '../../support/processes/pointsman-config.ts';
+import { startPointsman } from '../../support/processes/pointsman-process.ts';
+import type { PointsmanProcess } from '../../support/processes/pointsman-process.ts';
+import { startProxyOnTheWay } from '../../support/sockets/proxy-on-the-way.ts';
+import type { ProxyOnTheWay } from '../../support/sockets/proxy-on-the-way.ts';
+
+/** A lost connection shows in the console. */
+const PROVOKED = { provoked: /net::ERR_/ };
+
+describeInBrowser('the connection of the status page', () => {
+  const lab = pageLab();
+  const others: PointsmanProcess[] = [];
+  let way: ProxyOnTheWay;
+  beforeEach(async () => {
+    await lab.cluster.waitUntilHealthy();
+    way = await startProxyOnTheWay(await lab.pointsman.port('admin'));
+  });
+  afterEach(async () => {
+    await way.stop();
+    for (const one of others.splice(0)) await one.stop();
+  });
+
+  it.each(['cut', 'silent'] as const)('a proxy on the way is %s: the page says so and catches up', async (mode) => {
+    const tab = await lab.open({ ...PROVOKED, port: way.port });
+    way.set(mode);
+    await connection(tab.page, 'lost');
+    await lab.cluster.switchover();
+    const timeline = await timelineOf(lab.pointsman);
+    await tab.screenshot(`connection-${mode}`);
+    way.set('cut');
+    way.set('passing');
+    await connection(tab.page, 'live');
+    await shows(tab.page, `timeline ${timeline}`);
+  });
+
+  it('Pointsman stops and another one starts: the page says so, and shows the state of the new one', async () => {
+    const { cluster } = lab;
+    const first = await startPointsman(configFor(cluster, SETTINGS));
+    others.push(first);
+    await first.waitUntilReady();
+    way.leadTo(await first.port('admin'));
+    const { page } = await lab.open({ ...PROVOKED, port: way.port });
+    await first.stop();
+    await connection(page, 'lost');
+    await cluster.switchover();
+    const second = await startPointsman(configFor(cluster, SETTINGS));
+    others.push(second);
+    await second.waitUntilReady();
+    way.leadTo(await second.port('admin'));
+    await connection(page, 'live');
+    await shows(page, `timeline ${await timelineOf(second)}`);
+  });
+
+  /** Once it has seen the end of the switchover. */
+  async function timelineOf(pointsman: PointsmanProcess): Promise<number> {
+    const { timeline } = (await lab.cluster.clusterDocument())?.members.find(({ role }) => role === 'leader') ?? {};
+    return pointsman.waitFor(`timeline ${timeline}`, async () => {
+      const { cluster } = JSON.parse((await pointsman.admin('/status')).text);
+      return cluster.timeline === timeline && timeline;
+    });
+  }
+});
+
+async function shows(page: Page, text: string): Promise<void> {
+  await page.locator('.header', { hasText: text }).waitFor({ timeout: 30_000 });
+}
