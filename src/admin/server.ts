@@ -36,6 +36,8 @@ export interface AdminOptions extends EndpointsOptions, PageOptions {
 
 export interface Admin {
   readonly listen: () => Promise<Listening>;
+  /** Open streams of GET /events. */
+  readonly eventStreams: () => number;
   /** Ends streams cleanly and open connections too. Idempotent. */
   readonly close: () => Promise<void>;
 }
@@ -72,6 +74,7 @@ export function createAdmin(options: AdminOptions): Admin {
   server.on('clientError', refuse);
   return {
     listen: () => listen(server, options.address, 'admin.address'),
+    eventStreams: dispatch.streams.size,
     close: () => close(server, dispatch.streams),
   };
 }

@@ -17,11 +17,13 @@ export interface StreamAnswer {
 export interface Streams {
   /** Undefined: it streams; else the answer instead. */
   readonly begin: (answer: StreamAnswer, response: ServerResponse) => Answer | undefined;
+  /** Open streams. */
+  readonly size: () => number;
   /** Ends every stream cleanly. */
   readonly end: () => void;
 }
 
-const MOST_STREAMS = 16;
+export const MOST_STREAMS = 16;
 const MOST_BUFFERED_BYTES = 256 * 1024;
 /** Proxies on the way close connections that are silent for a minute. */
 const HEARTBEAT_MS = 15_000;
@@ -66,6 +68,7 @@ export function createStreams(): Streams {
       });
       return undefined;
     },
+    size: () => open.size,
     end: () => open.forEach((end) => end()),
   };
 }

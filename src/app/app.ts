@@ -19,7 +19,6 @@ import { createIncidentRecorder } from '../incidents/recorder.ts';
 import type { Loaded } from '../config/load.ts';
 import { EventIds } from '../reports/event-ids.ts';
 import type { MonitorEvent } from '../reports/events.ts';
-import { isAnswering } from '../core/snapshot.ts';
 import type { Clock } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
 import { Monitor } from '../monitor/monitor.ts';
@@ -39,9 +38,9 @@ import { createAccessLog } from '../telemetry/access-log.ts';
 import type { Log, Write } from '../telemetry/log.ts';
 import { tapped } from '../telemetry/tapped-log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
+import { metricsSource } from './metrics-source.ts';
 import { createRecorder } from '../telemetry/record.ts';
 import type { RecorderOptions } from '../telemetry/record.ts';
-import type { StatusSource } from '../telemetry/status-metrics.ts';
 
 export interface AppOptions {
   readonly config: Config;
@@ -115,7 +114,7 @@ export function createApp(options: AppOptions): App {
   const metrics = createMetrics({
     ...options,
     pools: config.pools.map((pool) => pool.name),
-    source: metricsSource(clock, () => ({ monitor, proxy }), options.droppedLogLines),
+    source: metricsSource(options, { running, openFiles: files.now, parts: () => ({ monitor, proxy, admin }) }),
   });
   const incidents = createIncidentRecorder();
   const observe: RecorderOptions['observe'] = (event, number, at) => {
@@ -136,6 +135,7 @@ export function createApp(options: AppOptions): App {
     random: Math.random,
     onTable: (actions) => {
       proxy.tableChanged(actions);
+      metrics.decided();
       operations.tableChanged();
       if (monitor.table().complete) firstRound.resolve();
     },
@@ -268,31 +268,6 @@ function openFilesOf({ openFiles = () => undefined }: AppOptions) {
     return { ...files, mostSessions: Math.min(config.client.maxSessions, descriptors.sessions * processCount(config)) };
   };
   return { descriptors, now };
-}
-
-/** `of`: what there is at the scrape. */
-function metricsSource(
-  clock: Clock,
-  of: () => { readonly monitor: Monitor; readonly proxy: Proxy },
-  droppedLogLines: AppOptions['droppedLogLines'],
-): StatusSource {
-  return {
-    now: () => clock.now(),
-    wallClock: () => Date.now(),
-    routingTable: () => of().monitor.table(),
-    counts: () => of().proxy.counts(),
-    refusals: () =>
-      of()
-        .monitor.refusedPrimaries()
-        .map(({ kind }) => kind),
-    isDrained: (member) => of().monitor.snapshot().drained.has(member),
-    certificate: () => of().proxy.certificate(),
-    workers: () => of().proxy.workers(),
-    droppedLogLines,
-    lastAnswerAt: (member) => of().monitor.snapshot().members.get(member)?.answeredAt,
-    isUp: (member) => isAnswering(of().monitor.snapshot().members.get(member)),
-    scope: () => of().monitor.snapshot().scope,
-  };
 }
 
 interface Control {

@@ -53,7 +53,7 @@ export function createOperations({ monitor, load, reload, log }: OperationsOptio
 }
 
 function whyNot(kind: RefusalKind, refused: readonly RefusedPrimary[]): string {
-  if (refused.length === 0) return `nothing to accept: no primary is refused for its ${kind.replace('-', ' ')}`;
+  if (refused.length === 0) return `nothing to accept: no primary is refused for its ${kind.replace('_', ' ')}`;
   const names = refused.map(({ member, shown }) => `${member} (${shown})`).join(', ');
   return `more than one member claims to be primary: ${names}; accept works only with one`;
 }

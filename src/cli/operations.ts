@@ -4,7 +4,6 @@ import { Argument } from 'commander';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { REFUSAL_KINDS } from '../core/snapshot.ts';
-import type { RefusalKind } from '../core/snapshot.ts';
 import { examples } from './examples.ts';
 import type { CliIo } from './io.ts';
 import { operate } from './operate.ts';
@@ -32,10 +31,12 @@ export function describeOperations(
     .addHelpText('after', examples('pointsman reload -c /etc/pointsman/pointsman.yaml'))
     .action(async (options: RunningOptions) => end(await operate('/reload', options, io, reloadedText)));
   remote('accept', 'Accept a refused primary; without an argument, show which primaries are refused')
-    .addArgument(new Argument('[what]', 'reason of the refusal').choices(REFUSAL_KINDS))
+    .addArgument(
+      new Argument('[what]', 'reason of the refusal').choices(REFUSAL_KINDS.map((kind) => kind.replace('_', '-'))),
+    )
     .addHelpText('after', ACCEPT_HELP)
     .addHelpText('after', examples('pointsman accept', 'pointsman accept timeline'))
-    .action(async (what: RefusalKind | undefined, options: RunningOptions) =>
+    .action(async (what: string | undefined, options: RunningOptions) =>
       end(
         what === undefined
           ? await (await import('./accept.ts')).showRefused(options, io)

@@ -86,7 +86,7 @@ function claimOf(snapshot: Snapshot, record: MemberRecord): PrimaryClaim | undef
   const { selfReport: report, mismatch } = record;
   const { highestTimeline: highest } = snapshot;
   if (report === undefined) return undefined;
-  if (mismatch !== undefined) return { record, report, kind: 'cluster-identity' };
+  if (mismatch !== undefined) return { record, report, kind: 'cluster_identity' };
   const isBelow = highest !== undefined && report.timeline !== undefined && report.timeline < highest;
   return isBelow ? { record, report, kind: 'timeline' } : undefined;
 }
@@ -114,7 +114,7 @@ function agreementOn(probe: ProbePolicy, snapshot: Snapshot, claim: PrimaryClaim
   const { record, report, kind } = claim;
   const leader = record.member.name;
   const parts: Agreement[] = [ofDocuments(probe, snapshot, leader, now), { missing: [], since: report.since }];
-  if (kind === 'cluster-identity' && report.systemIdentifier === undefined) {
+  if (kind === 'cluster_identity' && report.systemIdentifier === undefined) {
     parts.push({ missing: [`${leader} does not report its identity`], since: now });
   }
   const witnesses = witnessesOf(snapshot, kind);
@@ -174,7 +174,7 @@ function agrees(
   report: SelfReport,
 ): boolean {
   if (report.isPrimary) return false;
-  if (kind === 'cluster-identity') return report.systemIdentifier === wanted.systemIdentifier;
+  if (kind === 'cluster_identity') return report.systemIdentifier === wanted.systemIdentifier;
   const isOurs = pinned === undefined || report.systemIdentifier === undefined || report.systemIdentifier === pinned;
   return isOurs && report.timeline === wanted.timeline;
 }

@@ -122,7 +122,7 @@ export interface NamedLeader {
 }
 
 /** Why a primary is refused. */
-export const REFUSAL_KINDS = ['timeline', 'cluster-identity'] as const;
+export const REFUSAL_KINDS = ['timeline', 'cluster_identity'] as const;
 export type RefusalKind = (typeof REFUSAL_KINDS)[number];
 
 export interface Acceptance {

@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net';
 import type { Action } from '../core/actions.ts';
 import type { Instant } from '../model/instant.ts';
-import type { PoolCounts, WorkerStatus } from '../reports/counts.ts';
+import type { ClientCounts, PoolCounts, WorkerStatus } from '../reports/counts.ts';
 import type { PoolName, RoutingPolicy } from '../model/policy.ts';
 import type { KillResult, SessionList, SessionQuery } from '../reports/session-list.ts';
 import type { Tally } from '../reports/tally.ts';
@@ -31,6 +31,7 @@ import { MaxAge } from './ending/max-age.ts';
 import { ParkedBackends } from './connect/parked-backends.ts';
 import { SharedNames } from './startup/client-names.ts';
 import { ClientStartup } from './startup/client-startup.ts';
+import { StartupCounts } from './startup/startup-counts.ts';
 import { BufferedBytes } from './startup/startup-reader.ts';
 import { StallGate } from './relay/stall-gate.ts';
 import { TlsIdentity } from './startup/tls-certificate.ts';
@@ -85,6 +86,7 @@ export interface Proxy {
   sessions(query: SessionQuery): Promise<SessionList>;
   /** Ends the session with that id. Settles within a short time limit, never rejects. */
   kill(session: number): Promise<KillResult>;
+  clients(): ClientCounts;
   /** Plain data, copied. */
   counts(): ReadonlyMap<PoolName, PoolCounts>;
   /** Undefined if TLS is between clients and members. */
@@ -132,6 +134,7 @@ class RunningProxy implements LocalProxy {
   readonly #policy: PolicyInForce;
   readonly #relayPipes: RelayPipes;
   readonly #stallGate: StallGate;
+  readonly #startups = new StartupCounts();
   #isStopping = false;
   #lastId: number;
 
@@ -271,6 +274,10 @@ class RunningProxy implements LocalProxy {
     this.#cancels.passOnKnown(packet, pool, onDone);
   }
 
+  clients(): ClientCounts {
+    return { handshakes: this.#admission.handshakes(), ...this.#startups.counts() };
+  }
+
   counts(): ReadonlyMap<PoolName, PoolCounts> {
     return new Map([...this.#registry.counts()].map(([name, counts]) => [name, this.#withHistory(name, counts)]));
   }
@@ -306,6 +313,7 @@ class RunningProxy implements LocalProxy {
           timeoutMs: this.#policy.current().client.startupTimeoutMs,
           tls: this.#identity.own(),
           buffered,
+          counts: this.#startups,
           handler,
         }),
       holdQueue: this.#holdQueue,

@@ -60,11 +60,14 @@ interface PoolSessions {
   fallbackSessions: number;
   laggingSessions: number;
   accepted: number;
+  started: number;
 }
 
 export class SessionRegistry {
   readonly #pools = new Map<PoolName, PoolSessions>();
   readonly #sessions = new Set<RegisteredSession>();
+  /** Their pool may still change. */
+  readonly #unsettled = new Set<RegisteredSession>();
   readonly #peers: Peers;
   #onEmpty: () => void = () => {};
 
@@ -82,6 +85,7 @@ export class SessionRegistry {
   /** A new session, in state `startup`. */
   add(session: RegisteredSession): void {
     this.#sessions.add(session);
+    this.#unsettled.add(session);
     const sessions = this.#pool(session.pool);
     sessions.accepted += 1;
     sessions.states.startup += 1;
@@ -93,6 +97,7 @@ export class SessionRegistry {
     const { states } = this.#pool(session.pool);
     states[from] -= 1;
     states[to] += 1;
+    if (to === 'relaying' || to === 'closed') this.settled(session);
     this.#peers.onChange();
     if (to !== 'closed' || from === 'closed') return;
     this.#sessions.delete(session);
@@ -103,6 +108,11 @@ export class SessionRegistry {
   transfer(session: RegisteredSession, state: SessionState, to: PoolName): void {
     this.#pool(session.pool).states[state] -= 1;
     this.#pool(to).states[state] += 1;
+  }
+
+  /** The session's pool will not change any more. Called at least once for each session. */
+  settled(session: RegisteredSession): void {
+    if (this.#unsettled.delete(session)) this.#pool(session.pool).started += 1;
   }
 
   /** `before`: its assignment until now. */
@@ -230,6 +240,7 @@ function noSessions(): PoolSessions {
     fallbackSessions: 0,
     laggingSessions: 0,
     accepted: 0,
+    started: 0,
   };
 }
 
@@ -241,7 +252,9 @@ function sizesOf(byMember: PoolSessions['byMember']): ReadonlyMap<MemberName, nu
   return new Map([...byMember].map(([member, sessions]) => [member, sessions.size]));
 }
 
-function countsOf({ states, byMember, traffic, fallbackSessions, accepted }: PoolSessions): PoolCounts {
+function countsOf({ states, byMember, traffic, ...counts }: PoolSessions): PoolCounts {
   const { closed, ...live } = states;
-  return { states: live, members: sizesOf(byMember), fallbackSessions, accepted, closed, ...traffic };
+  const { fallbackSessions, laggingSessions, accepted, started } = counts;
+  const members = sizesOf(byMember);
+  return { states: live, members, fallbackSessions, laggingSessions, accepted, started, closed, ...traffic };
 }

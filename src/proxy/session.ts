@@ -190,6 +190,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
     if (chosen.kind === 'unknown') return this.end('unknown_pool', chosen.detail);
     this.#deps.registry.transfer(this, this.#state, chosen.pool);
     this.#pool = chosen.pool;
+    if (parameters !== undefined) this.#deps.registry.settled(this);
     this.#route();
   }
 

@@ -34,6 +34,12 @@ export function isTls(socket: Socket): boolean {
   return carriers.has(socket);
 }
 
+/** `TLSv1.3`; undefined if Pointsman does not answer the client's TLS. */
+export function tlsVersion(socket: Socket): string | undefined {
+  if (!isTls(socket) || !('getProtocol' in socket) || typeof socket.getProtocol !== 'function') return undefined;
+  return String(socket.getProtocol());
+}
+
 /**
  * Closes a connection at once with a reset: bytes that the kernel has not sent yet are dropped. libuv cannot reset
  * while a FIN is being sent, and would leak the handle, so an ordinary close has to do then. A TLS socket is reset

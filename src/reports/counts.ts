@@ -20,6 +20,63 @@ export interface WorkerStatus {
   readonly residentBytes: number;
 }
 
+/** The first packet of a client. */
+export const FIRST_PACKETS = [
+  'startup',
+  'ssl_request',
+  'gssenc_request',
+  'tls',
+  'cancel_request',
+  'http',
+  'invalid',
+] as const;
+export type FirstPacket = (typeof FIRST_PACKETS)[number];
+
+/** How a session began. `passthrough`: the member answers TLS, so the startup message cannot be read. */
+export interface Startup {
+  readonly encryption: 'plain' | 'terminated' | 'passthrough';
+  readonly tlsVersion: '1.2' | '1.3' | 'none' | 'unknown';
+  /** Of PostgreSQL's protocol. */
+  readonly protocol: '3.0' | '3.2' | 'other' | 'unknown';
+}
+
+const PROTOCOLS = ['3.0', '3.2', 'other'] as const;
+
+/** Every startup that is possible. */
+export const STARTUPS: readonly Startup[] = [
+  ...PROTOCOLS.map((protocol) => ({ encryption: 'plain', tlsVersion: 'none', protocol }) as const),
+  ...(['1.2', '1.3'] as const).flatMap((tlsVersion) =>
+    PROTOCOLS.map((protocol) => ({ encryption: 'terminated', tlsVersion, protocol }) as const),
+  ),
+  { encryption: 'passthrough', tlsVersion: 'unknown', protocol: 'unknown' },
+];
+
+/** Clients of all pools. Totals are since the start. */
+export interface ClientCounts {
+  /** Clients without a complete startup message, now. */
+  readonly handshakes: number;
+  /** In the order of FIRST_PACKETS. */
+  readonly firstPackets: readonly number[];
+  /** In the order of STARTUPS. */
+  readonly startups: readonly number[];
+}
+
+export const NO_CLIENTS: ClientCounts = {
+  handshakes: 0,
+  firstPackets: FIRST_PACKETS.map(() => 0),
+  startups: STARTUPS.map(() => 0),
+};
+
+export function sumOfClients(all: readonly ClientCounts[]): ClientCounts {
+  const sum = (list: (one: ClientCounts) => readonly number[]): readonly number[] =>
+    list(NO_CLIENTS).map((_, index) => all.reduce((total, one) => total + (list(one)[index] ?? 0), 0));
+  return {
+    handshakes: all.reduce((total, { handshakes }) => total + handshakes, 0),
+    firstPackets: sum(({ firstPackets }) => firstPackets),
+    startups: sum(({ startups }) => startups),
+  };
+}
+
 export interface PoolCounts {
   /** Live sessions by state. */
   readonly states: Readonly<Record<Exclude<SessionState, 'closed'>, number>>;
@@ -27,6 +84,8 @@ export interface PoolCounts {
   readonly members: ReadonlyMap<MemberName, number>;
   /** Of these, the ones that began while the pool was served by its fallback. */
   readonly fallbackSessions: number;
+  /** Of these, the ones that began while every member of the pool lagged. */
+  readonly laggingSessions: number;
   /** Slow start: the share of their weight that members have now. Absent: the whole. */
   readonly ramping?: ReadonlyMap<MemberName, number>;
   /** Since when the fallback, or lagging members, serve the pool. Absent: they do not. */
@@ -35,6 +94,11 @@ export interface PoolCounts {
   readonly heldSince?: Instant | undefined;
   /** Connections since the start, counted at the pool of their listener. */
   readonly accepted: number;
+  /**
+   * Counted at the pool that they asked for, when it is certain: with the startup message, or at the end before it.
+   * started = closed + live sessions whose pool is certain.
+   */
+  readonly started: number;
   /** Counted at the pool that they asked for. Over all pools: accepted = closed + the sum of `states`. */
   readonly closed: number;
   /** Bytes relayed since the start. */

@@ -8,8 +8,7 @@ import type { CancelKeyKnowledge } from '../reports/events.ts';
 import type { Event } from './log-lines.ts';
 import { countOperations } from './operation-metrics.ts';
 import type { Instant } from '../model/instant.ts';
-import { REFUSAL_REASONS } from '../model/member.ts';
-import type { MemberName, MemberRefusal } from '../model/member.ts';
+import type { MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
 import { REFUSAL_KINDS } from '../core/snapshot.ts';
 import type { Acceptance } from '../core/snapshot.ts';
@@ -82,8 +81,6 @@ function counting(counted: Counted): EventMetrics['count'] {
         return dials.record(event.member, event.outcome, event.durationMs);
       case 'discovery_finished':
         return discoveries.record(event.detail === undefined, event.durationMs);
-      case 'members_refused':
-        return countRefused(cluster.refused, event.refused);
       case 'members_changed':
         return members.changed(event);
       case 'primary_accepted':
@@ -106,6 +103,7 @@ function counting(counted: Counted): EventMetrics['count'] {
       case 'hold_started':
       case 'session_opened':
       case 'contact_source_changed':
+      case 'members_refused':
       case 'primary_refused':
       case 'member_drained':
       case 'member_resumed':
@@ -116,13 +114,6 @@ function counting(counted: Counted): EventMetrics['count'] {
         return undefined;
     }
   };
-}
-
-/** Sets every reason, so that each series exists from the start. */
-function countRefused(gauge: Gauge<'reason'>, refused: readonly MemberRefusal[]): void {
-  for (const reason of REFUSAL_REASONS) {
-    gauge.set({ reason }, refused.filter((one) => one.reason === reason).length);
-  }
 }
 
 function discoveryRecord({ discoveries, discoverySeconds }: ReturnType<typeof clusterMetrics>, now: () => Instant) {
@@ -181,7 +172,7 @@ function poolMetrics(registers: Registers) {
       registers,
     }),
     holdSeconds: new Histogram({
-      name: 'pointsman_hold_wait_seconds',
+      name: 'pointsman_hold_duration_seconds',
       help: 'Time that clients waited for an eligible member, whatever the outcome.',
       labelNames,
       buckets: HOLD_BUCKETS,
@@ -200,7 +191,7 @@ function poolMetrics(registers: Registers) {
       registers,
     }),
     routeChanges: new Counter({
-      name: 'pointsman_route_changes_total',
+      name: 'pointsman_pool_route_changes_total',
       help: 'Changes of the route of a pool: other members, hold, or closed.',
       labelNames,
       registers,
@@ -279,13 +270,6 @@ function clusterMetrics(registers: Registers) {
     labelNames: ['outcome'] as const,
     registers,
   });
-  const refused = new Gauge({
-    name: 'pointsman_refused_members',
-    help: 'Members of the member list that are not used, by reason. /status names them.',
-    labelNames: ['reason'] as const,
-    registers,
-  });
-  countRefused(refused, []);
   return {
     discoveries,
     refreshes,
@@ -300,7 +284,6 @@ function clusterMetrics(registers: Registers) {
       buckets: [...NETWORK_BUCKETS, 10],
       registers,
     }),
-    refused,
     accepted: acceptances(registers),
     relayDirect: new Gauge({
       name: 'pointsman_relay_direct',

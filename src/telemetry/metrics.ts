@@ -8,6 +8,8 @@ import { HARDLY_EVER_MS, registerEventLoopLag } from './event-loop-lag.ts';
 import { createStatusMetrics, unixSeconds } from './status-metrics.ts';
 import type { StatusSource } from './status-metrics.ts';
 
+const SUMS_OF_PROM_CLIENT = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
+
 export interface MetricsOptions {
   readonly version: string;
   /** `v24.12.0` */
@@ -20,6 +22,8 @@ export interface MetricsOptions {
 export interface Metrics {
   readonly count: EventMetrics['count'];
   readonly learn: EventMetrics['learn'];
+  /** To be called with each decision. */
+  readonly decided: () => void;
   readonly contentType: string;
   /** The current exposition. */
   readonly text: () => Promise<string>;
@@ -29,7 +33,7 @@ export function createMetrics({ version, nodeVersion, pools, source }: MetricsOp
   const registry = new Registry();
   const events = createEventMetrics({ registry, now: source.now });
   events.learn(pools);
-  const refresh = createStatusMetrics(registry, source);
+  const status = createStatusMetrics(registry, source);
   new Gauge({
     name: 'pointsman_build_info',
     help: 'Always 1. The labels name the version and the Node version.',
@@ -37,22 +41,24 @@ export function createMetrics({ version, nodeVersion, pools, source }: MetricsOp
     registers: [registry],
   }).set({ version, node_version: nodeVersion }, 1);
   const lastDiscovery = new Gauge({
-    name: 'pointsman_discovery_timestamp_seconds',
+    name: 'pointsman_discovery_last_success_timestamp_seconds',
     help: 'Last successful read of the member list (Unix time); absent before the first.',
-    // Without a label the series would exist, with 0, before the first read.
-    labelNames: ['source'] as const,
     registers: [registry],
   });
+  lastDiscovery.remove();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: HARDLY_EVER_MS });
   registerEventLoopLag(registry);
+  // Gauges must not end in _total, and each is only the sum of its series by type.
+  for (const name of SUMS_OF_PROM_CLIENT) registry.removeSingleMetric(name);
   return {
     count: events.count,
     learn: events.learn,
+    decided: status.decided,
     contentType: registry.contentType,
     text: () => {
-      events.retain(refresh());
+      events.retain(status.refresh());
       const at = events.discoveredAt();
-      if (at !== undefined) lastDiscovery.set({ source: 'cluster' }, unixSeconds(source, at));
+      if (at !== undefined) lastDiscovery.set(unixSeconds(source, at));
       return registry.metrics();
     },
   };

@@ -1,6 +1,6 @@
 // The messages between the main process and its workers: plain data on an ordered channel. Both ends are the same
 // program, which `build` in the first message proves, so nothing is parsed.
-import type { PoolCounts } from '../reports/counts.ts';
+import type { ClientCounts, PoolCounts } from '../reports/counts.ts';
 import type { ProxyEvent, Trigger } from '../reports/events.ts';
 import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
 import type { Instant } from '../model/instant.ts';
@@ -75,6 +75,7 @@ export interface TimedEvent {
 export interface Report {
   readonly events: readonly TimedEvent[];
   readonly counts: ReadonlyMap<PoolName, PoolCounts>;
+  readonly clients: ClientCounts;
   /** Has only the addresses whose number changed. */
   readonly tally: Tally;
   readonly certificate: CertificateStatus | undefined;

@@ -1,6 +1,7 @@
 // The reports of all workers, kept by worker: counts, shared limits and live sessions. One report is
 // recorded synchronously, so that these three always agree, also when a worker dies.
-import type { PoolCounts } from '../reports/counts.ts';
+import { NO_CLIENTS, sumOfClients } from '../reports/counts.ts';
+import type { ClientCounts, PoolCounts } from '../reports/counts.ts';
 import type { ProxyEvent } from '../reports/events.ts';
 import type { Instant } from '../model/instant.ts';
 import type { PoolName } from '../model/policy.ts';
@@ -16,9 +17,13 @@ export class WorkerStats {
   readonly #limits = new SharedLimits();
   readonly #totals = new PoolTotals();
   readonly #live = new LiveSessions();
+  readonly #clients = new Map<number, ClientCounts>();
+  /** Of workers that ended. */
+  #pastClients = NO_CLIENTS;
 
-  update(worker: number, { counts, tally, events }: Report, now: Instant): void {
+  update(worker: number, { counts, clients, tally, events }: Report, now: Instant): void {
     this.#totals.update(worker, counts);
+    this.#clients.set(worker, clients);
     this.#limits.update(worker, tally);
     for (const { event } of events) this.#live.record(worker, event, now);
   }
@@ -26,12 +31,19 @@ export class WorkerStats {
   /** The worker is gone. Returns how each of its sessions ended. */
   remove(worker: number, detail: string, now: Instant): readonly ProxyEvent[] {
     this.#totals.remove(worker);
+    const last = this.#clients.get(worker) ?? NO_CLIENTS;
+    this.#clients.delete(worker);
+    this.#pastClients = sumOfClients([this.#pastClients, { ...last, handshakes: 0 }]);
     this.#limits.remove(worker);
     return this.#live.remove(worker, detail, now);
   }
 
   counts(): Counts {
     return this.#totals.sum();
+  }
+
+  clients(): ClientCounts {
+    return sumOfClients([this.#pastClients, ...this.#clients.values()]);
   }
 
   sessionsOf(worker: number): number {
@@ -87,12 +99,15 @@ function liveIn(states: PoolCounts['states']): number {
 }
 
 function afterTheEnd({ states, accepted, closed, toBackendBytes, toClientBytes }: PoolCounts): PoolCounts {
+  const ended = closed + liveIn(states);
   return {
     states: NO_STATES,
     members: new Map(),
     fallbackSessions: 0,
+    laggingSessions: 0,
     accepted,
-    closed: closed + liveIn(states),
+    started: ended,
+    closed: ended,
     toBackendBytes,
     toClientBytes,
   };
@@ -125,10 +140,12 @@ function sumOfPool(pools: readonly PoolCounts[]): PoolCounts {
     },
     members: sumOfMaps(pools.map(({ members }) => members)),
     fallbackSessions: total(({ fallbackSessions }) => fallbackSessions),
+    laggingSessions: total(({ laggingSessions }) => laggingSessions),
     ...(ramping.size === 0 ? {} : { ramping }),
     ...(since.length === 0 ? {} : { degradedSince: Math.min(...since) }),
     ...(held.length === 0 ? {} : { heldSince: Math.min(...held) }),
     accepted: total(({ accepted }) => accepted),
+    started: total(({ started }) => started),
     closed: total(({ closed }) => closed),
     toBackendBytes: total(({ toBackendBytes }) => toBackendBytes),
     toClientBytes: total(({ toClientBytes }) => toClientBytes),

@@ -1,7 +1,7 @@
 // Runs several worker processes on the same ports and presents them as one proxy. The main process monitors the cluster
 // and sends each new snapshot to the workers; each worker decides by itself. A worker that dies loses its own sessions
 // and is replaced. Never decides about members, never touches a client.
-import type { PoolCounts, WorkerStatus } from '../reports/counts.ts';
+import type { ClientCounts, PoolCounts, WorkerStatus } from '../reports/counts.ts';
 import type { ProxyEvent, Trigger, WorkerEvent } from '../reports/events.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
@@ -172,6 +172,10 @@ class Supervisor implements Proxy {
 
   kill(session: number): Promise<KillResult> {
     return killSession(this.#numbered(), session, this.#options.clock);
+  }
+
+  clients(): ClientCounts {
+    return this.#stats.clients();
   }
 
   counts(): ReadonlyMap<PoolName, PoolCounts> {

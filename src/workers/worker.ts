@@ -61,6 +61,7 @@ export class Worker {
       clock,
       read: () => ({
         counts: this.#proxy.counts(),
+        clients: this.#proxy.clients(),
         tally: this.#proxy.tally(),
         certificate: this.#proxy.certificate(),
         usage: usage(),

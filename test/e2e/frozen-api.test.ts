@@ -23,7 +23,7 @@ describeOnEveryCluster('a frozen management API', (on) => {
       const { text } = await lab.pointsman.admin('/status');
       return text.includes('API not responding');
     });
-    expect(await lab.pointsman.metric(`pointsman_member_unverified{member="${old.name}"}`)).toBe(1);
+    expect(await lab.pointsman.metric(`pointsman_member_vouched{member="${old.name}"}`)).toBe(1);
     const opened = await HeldSession.open(port, lab.cluster.app);
     expect(opened.server).toBe(serverName(old));
 
@@ -57,7 +57,7 @@ describeOnEveryCluster('every management API frozen at once', (on) => {
     const port = await pointsman.port('write');
     const live = await HeldSession.open(port, cluster.app);
     for (const { name } of cluster.members()) await cluster.freezeManager(name);
-    const isHeld = async () => (await pointsman.metric('pointsman_pool_route{pool="write",kind="hold"}')) === 1;
+    const isHeld = async () => (await pointsman.metric('pointsman_pool_route{pool="write",route="hold"}')) === 1;
     await pointsman.waitFor('no route for writes', isHeld);
     await expect(HeldSession.open(port, cluster.app)).rejects.toMatchObject({ code: '57P03' });
     const { rows } = await live.client.query('select pg_is_in_recovery() as follows');

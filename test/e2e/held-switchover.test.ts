@@ -181,7 +181,7 @@ function scenarios(on: Lab, workers: number): void {
   }
 
   async function held(): Promise<number | undefined> {
-    return lab.pointsman.metric('pointsman_holds{pool="write"}');
+    return lab.pointsman.metric('pointsman_held_clients{pool="write"}');
   }
 
   async function started(body: object): Promise<Pick<Operation, 'id'>> {

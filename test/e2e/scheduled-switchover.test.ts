@@ -36,7 +36,7 @@ describeOnEveryCluster('a scheduled switchover', (on) => {
     const held = connect(port);
     await pointsman.waitFor(
       'the held client',
-      async () => (await pointsman.metric('pointsman_holds{pool="write"}')) === 1,
+      async () => (await pointsman.metric('pointsman_held_clients{pool="write"}')) === 1,
     );
     const { rows } = await live.query<{ server: string }>(`select ${SERVER_NAME} as server`);
     expect(rows[0]?.server, 'a live session stays').toBe(serverName(old));

@@ -91,7 +91,8 @@ describeOnEveryCluster('an outage of the store in failsafe mode', (on) => {
       await pointsman.waitFor('two failed reads', async () => (await failures()) >= failedBefore + 2, 60_000);
       const ages = await Promise.all(cluster.members().map(({ name }) => answerAge(name)));
       expect(Math.max(...ages)).toBeLessThan(EVIDENCE_SECONDS);
-      const discovered = (await pointsman.metric('pointsman_discovery_timestamp_seconds{source="cluster"}')) ?? 0;
+      const discovered =
+        (await pointsman.metric('pointsman_discovery_last_success_timestamp_seconds{source="cluster"}')) ?? 0;
       expect(Date.now() / 1000 - discovered).toBeGreaterThan(EVIDENCE_SECONDS);
       expect(await pointsman.metric('pointsman_members')).toBe(3);
       expect(routeChanges(pointsman), pointsman.explain()).toBe(routesBefore);

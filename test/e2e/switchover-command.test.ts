@@ -191,7 +191,9 @@ function scenarios(on: Lab): void {
   }
 
   async function isQuiet(): Promise<boolean> {
-    return (await running()) === undefined && (await lab.pointsman.metric('pointsman_holds{pool="write"}')) === 0;
+    return (
+      (await running()) === undefined && (await lab.pointsman.metric('pointsman_held_clients{pool="write"}')) === 0
+    );
   }
 
   async function aReplica() {

@@ -34,8 +34,15 @@ export function operationsOnItself({ operations }: OperationsOptions): readonly 
     post({ path: '/reload', answer: async () => told(await operations.reload()) }),
     post({ path: '/members/NAME/drain', answer: ({ parameters: { name } }) => told(operations.drain(name), name) }),
     post({ path: '/members/NAME/resume', answer: ({ parameters: { name } }) => told(operations.resume(name), name) }),
-    ...REFUSAL_KINDS.map((kind) => post({ path: `/accept/${kind}`, answer: () => told(operations.accept(kind)) })),
+    ...REFUSAL_KINDS.map((kind) =>
+      post({ path: `/accept/${hyphenated(kind)}`, answer: () => told(operations.accept(kind)) }),
+    ),
   ];
+}
+
+/** Words of a path are joined by hyphens. */
+function hyphenated(kind: RefusalKind): string {
+  return kind.replace('_', '-');
 }
 
 function told(outcome: Outcome, member = ''): Answer {

@@ -82,6 +82,11 @@ export class Admission {
     return { sessions: this.#taken.session, starting: this.#starting.size, byAddress };
   }
 
+  /** Clients without a complete startup message. */
+  handshakes(): number {
+    return this.#starting.size;
+  }
+
   /** `address`: of the client, without its port. */
   admit(address: string, client: AdmittedClient): Slot {
     let exceeded = this.#exceededFor(address);

@@ -14,6 +14,7 @@ import type { StartupParameters } from './startup-parameters.ts';
 import { StartupReader } from './startup-reader.ts';
 import type { StartupReaderListener, BufferedBytes } from './startup-reader.ts';
 import { shakeHands } from './tls-handshake.ts';
+import type { StartupCounts } from './startup-counts.ts';
 import type { OwnTls } from './tls-certificate.ts';
 
 export interface ClientStartupInputs {
@@ -23,6 +24,7 @@ export interface ClientStartupInputs {
   /** Undefined: TLS is between the client and its server. */
   readonly tls: OwnTls | undefined;
   readonly buffered: BufferedBytes;
+  readonly counts: StartupCounts;
   readonly handler: StartupHandler;
 }
 
@@ -120,6 +122,7 @@ export class ClientStartup implements StartupReaderListener {
   /** Everything the client has sent. The socket is the caller's, who must listen to it synchronously. */
   handOver(): StartupHandOver {
     const packet = this.#forwarded();
+    if (this.#packet?.kind === 'tls' || this.#isNegotiating()) this.#inputs.counts.passedThrough();
     const from = packet === undefined ? 0 : this.#length();
     // An empty view would keep a whole read alive.
     const bytes = this.#reader.length() === from ? NOTHING : this.#reader.bytes().subarray(from);
@@ -146,7 +149,9 @@ export class ClientStartup implements StartupReaderListener {
 
   onPacket(packet: Packet): void {
     this.#packet = packet;
-    const { tls, handler } = this.#inputs;
+    const { tls, handler, counts } = this.#inputs;
+    if (!this.#hasNegotiated) counts.firstPacket(packet.kind);
+    if (packet.kind === 'startup') counts.startup(packet, this.#client);
     if (this.#reader.isTooMuch()) return this.#tooMuch();
     switch (packet.kind) {
       case 'cancel_request':

@@ -6,6 +6,7 @@ import { AppLab, fileFor, startFakeServer, stopServers } from '../../support/lab
 import type { FakeServer } from '../../support/labs/app-lab.ts';
 import { echoSession } from '../../support/sockets/echo-session.ts';
 import { until } from '../../support/waiting/until.ts';
+import { withoutScope } from '../../support/values/samples.ts';
 
 const PROBE = { interval: '50ms', timeout: '1s', urgent: { interval: '20ms', for: '30s' } };
 const CHANGES = 8;
@@ -52,13 +53,13 @@ async function shown(): Promise<Picture> {
 }
 
 async function measured(): Promise<Picture> {
-  const lines = (await lab.ask('/metrics')).split('\n');
+  const lines = withoutScope(await lab.ask('/metrics')).split('\n');
   const holds = (name: string) => lines.some((line) => line === `${name} 1`);
   const open = ['pg-1', 'pg-2'].filter((member) =>
     holds(`pointsman_member_standing{pool="write",member="${member}",standing="open"}`),
   );
   const kind =
-    ['open', 'hold', 'closed'].find((one) => holds(`pointsman_pool_route{pool="write",kind="${one}"}`)) ?? '';
+    ['open', 'hold', 'closed'].find((one) => holds(`pointsman_pool_route{pool="write",route="${one}"}`)) ?? '';
   const sessions = lines.flatMap((line) => {
     const [, member, count] = /^pointsman_member_sessions\{pool="write",member="([^"]+)"\} (\d+)$/.exec(line) ?? [];
     return member === undefined ? [] : [[member, Number(count)] as const];

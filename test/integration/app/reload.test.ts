@@ -144,8 +144,8 @@ test('a new pool with a new check and a listener of its own works without touchi
   const report = await aSession(spare);
   expect(cluster.replica.postgres.open()).toBe(2);
   for (const client of [writer, reader, report]) await stillEchoes(client);
-  expect(await lab.metric('pointsman_clients_accepted_total{pool="reports"}')).toBe(1);
-  expect(await lab.metric('pointsman_pool_route{pool="reports",kind="open"}')).toBe(1);
+  expect(await lab.metric('pointsman_listener_accepted_total{pool="reports"}')).toBe(1);
+  expect(await lab.metric('pointsman_pool_route{pool="reports",route="open"}')).toBe(1);
   expect(lab.reasons()).toEqual([]);
 });
 
@@ -181,7 +181,7 @@ test('a removed pool: shared, its sessions drain; exclusive, they end; waiting c
   const [writer, report, admin] = [await aSession(writes), await aSession(spare), await aSession(other)];
   const waiting = await connectRaw(fourth);
   waiting.socket.write(aStartup());
-  await waitUntil('the hold', async () => (await lab.metric('pointsman_holds{pool="standby"}')) === 1, {
+  await waitUntil('the hold', async () => (await lab.metric('pointsman_held_clients{pool="standby"}')) === 1, {
     timeoutMs: 5000,
   });
   await lab.reload(file());
@@ -189,7 +189,7 @@ test('a removed pool: shared, its sessions drain; exclusive, they end; waiting c
   expect(waiting.received().toString()).toContain('(no_route)');
   await stillEchoes(report);
   await stillEchoes(writer);
-  expect(await lab.metric('pointsman_pool_route{pool="reports",kind="open"}')).toBeUndefined();
+  expect(await lab.metric('pointsman_pool_route{pool="reports",route="open"}')).toBeUndefined();
 });
 
 test('G15, scenario 39: an address in use: nothing changes, and no other new address stays bound', async () => {

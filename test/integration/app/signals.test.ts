@@ -90,7 +90,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     await until('the eviction', () => live.hasEnded || live.isClosed);
     const waiting = await connectRaw(await addressOf(process, 'write'));
     waiting.socket.write(aStartup());
-    await process.waitFor('the hold', async () => (await process.metric('pointsman_holds{pool="write"}')) === 1);
+    await process.waitFor('the hold', async () => (await process.metric('pointsman_held_clients{pool="write"}')) === 1);
     process.signal(signal);
     expect(await until('the error', () => errorFields(waiting.received()))).toMatchObject({ C: '57P03' });
     expect(await process.exited()).toBe(0);

@@ -90,7 +90,7 @@ test('scenario 9: on equal timelines new clients wait, live sessions stay, and t
   await stillEchoes(live);
   expect(waiting.received()).toHaveLength(0);
   expect([sessionsOn(first), sessionsOn(second)]).toEqual([1, 0]);
-  expect(await app.metric('pointsman_pool_route{pool="write",kind="hold"}')).toBe(1);
+  expect(await app.metric('pointsman_pool_route{pool="write",route="hold"}')).toBe(1);
   second.api.set({ role: 'replica', hasLock: false });
   await until('the session', () => isServed(waiting));
   expect([sessionsOn(first), sessionsOn(second)]).toEqual([2, 0]);
@@ -99,7 +99,7 @@ test('scenario 9: on equal timelines new clients wait, live sessions stay, and t
 
 test('scenario 14: three members flap: returning clients cause no storm of connects, and a metric counts', async () => {
   const { app } = await started({ role: 'primary' }, {}, {});
-  const changes = () => app.metric('pointsman_route_changes_total{pool="write"}');
+  const changes = () => app.metric('pointsman_pool_route_changes_total{pool="write"}');
   const over = new AbortController();
   const clients = Array.from({ length: 8 }, async () => {
     let sessions = 0;

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { CLOSE_REASONS } from '../../../src/model/close-reason.ts';
-import { ALERT_CASES, site } from '../../support/deploy/monitoring/alert-cases.ts';
+import { ALERT_CASES, site, withoutScope } from '../../support/deploy/monitoring/alert-cases.ts';
 import type { AlertCase, Series, Site } from '../../support/deploy/monitoring/alert-cases.ts';
 import { ALERTS, KUSTOMIZED, kustomizedRules, readAlerts } from '../../support/deploy/monitoring/rules.ts';
 import { documents } from '../../support/documents/markdown.ts';
@@ -32,7 +32,7 @@ function wantedBy(expr: string): readonly { readonly metric: string; readonly la
 test('every metric and label that an alert uses is exposed', async () => {
   const pointsman = await startPointsman({
     // No member answers there, so the process stays not ready. It declares every metric all the same.
-    cluster: { seeds: ['http://127.0.0.1:1'] },
+    cluster: { scope: 'demo', seeds: ['http://127.0.0.1:1'] },
     client: { tls: { mode: 'terminate', ...SERVER } },
     listeners: [{ address: '127.0.0.1:0', pool: 'write' }],
     admin: { address: '127.0.0.1:0' },
@@ -88,9 +88,9 @@ const [BATMAN, ROBIN] = [site('batman'), site('robin')];
 
 /** Every Pointsman tells its version and its cluster. */
 function withInfos(series: readonly Series[], sites: readonly Site[]): readonly Series[] {
-  const infos = sites.flatMap(({ scope, targets }) =>
+  const infos = sites.flatMap(({ targets }) =>
     targets.flatMap((target) => [
-      { series: `pointsman_cluster_info{${target},scope="${scope}"}`, values: '1x400' },
+      { series: `pointsman_cluster_info{${target},system_identifier="7"}`, values: '1x400' },
       { series: `pointsman_build_info{${target},version="1",node_version="24"}`, values: '1x400' },
     ]),
   );
@@ -99,7 +99,8 @@ function withInfos(series: readonly Series[], sites: readonly Site[]): readonly 
 }
 
 /** The series ALERTS of Prometheus for this alert while it fires. */
-function firing(name: string, { of, labels = {} }: AlertCase, { scope, targets }: Site): unknown {
+function firing(name: string, { of, labels = {} }: AlertCase, one: Site): unknown {
+  const { scope, targets } = of === 'target' ? withoutScope(one) : one;
   const severity = alerts.find(({ alert }) => alert === name)?.labels.severity;
   const own = Object.entries({ ...labels, alertname: name, alertstate: 'firing', severity });
   const where = of === 'cluster' ? `namespace="d",job="j",scope="${scope}"` : targets[0];

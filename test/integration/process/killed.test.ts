@@ -71,7 +71,10 @@ test(
     await pointsman.port('write');
     const early = await aClient();
     expect((await pointsman.admin('/readyz')).status).toBe(503);
-    await pointsman.waitFor('the hold', async () => (await pointsman.metric('pointsman_holds{pool="write"}')) === 1);
+    await pointsman.waitFor(
+      'the hold',
+      async () => (await pointsman.metric('pointsman_held_clients{pool="write"}')) === 1,
+    );
     expect(postgres.connections).toHaveLength(before);
     await pointsman.waitUntilReady();
     await until('the session', () => early.received().equals(aStartup()));

@@ -56,9 +56,9 @@ test.each([1, 2])(
     expect(told['msg']).toMatch(/pg-9 .*169\.254\.169\.254/);
     expect(told['msg']).not.toContain('pg-1');
 
-    expect(await pointsman.metric('pointsman_refused_members{reason="postgres_port"}')).toBe(1);
-    expect(await pointsman.metric('pointsman_refused_members{reason="forbidden_address"}')).toBe(1);
-    expect(await pointsman.metric('pointsman_refused_members{reason="api_port"}')).toBe(0);
+    expect(await pointsman.metric('pointsman_members_refused{reason="postgres_port"}')).toBe(1);
+    expect(await pointsman.metric('pointsman_members_refused{reason="forbidden_address"}')).toBe(1);
+    expect(await pointsman.metric('pointsman_members_refused{reason="api_port"}')).toBe(0);
 
     await pointsman.waitUntilReady();
     const status: unknown = JSON.parse((await pointsman.admin('/status')).text);

@@ -60,7 +60,7 @@ test.each([
     else servers.resetAll();
     clients.resetAll();
   }
-  const accepted = await lab.pointsman.metric('pointsman_clients_accepted_total{pool="write"}');
+  const accepted = await lab.pointsman.metric('pointsman_listener_accepted_total{pool="write"}');
   expect(accepted).toBeGreaterThan(SEEDS);
   const left = async (): Promise<boolean> => {
     for (const { connections } of backends) for (const { socket } of connections) socket.destroy();

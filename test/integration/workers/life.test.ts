@@ -30,7 +30,7 @@ test('kill -9 of a worker: its sessions end, others live, a new worker starts, a
   lab = await WorkersLab.start();
   const [doomed, others] = await lab.sessionsOnBoth('write');
   const [first = 0] = await lab.pids();
-  const accepted = await lab.pointsman.metric('pointsman_clients_accepted_total{pool="write"}');
+  const accepted = await lab.pointsman.metric('pointsman_listener_accepted_total{pool="write"}');
   expect(accepted).toBe(doomed.length + others.length);
   process.kill(first, 'SIGKILL');
   await lab.pointsman.waitFor('the end of its sessions', () => doomed.every(isOver));
@@ -44,7 +44,7 @@ test('kill -9 of a worker: its sessions end, others live, a new worker starts, a
   expect(ends[0]?.['msg']).toContain(`worker 1 (pid ${first}): killed by SIGKILL`);
   expect(ends[0]).toMatchObject({ user: 'app', database: 'shop', member: 'pg-1' });
   expect(lab.said('worker_ended')).toMatchObject([{ worker: 1, pid: first, sessions: doomed.length }]);
-  expect(await lab.pointsman.metric('pointsman_clients_accepted_total{pool="write"}')).toBe(accepted);
+  expect(await lab.pointsman.metric('pointsman_listener_accepted_total{pool="write"}')).toBe(accepted);
   expect(await lab.pointsman.metric('pointsman_sessions{pool="write",state="relaying"}')).toBe(others.length);
   expect(await lab.pointsman.metric('pointsman_sessions_closed_total{pool="write",reason="worker_died"}')).toBe(
     doomed.length,

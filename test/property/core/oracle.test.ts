@@ -35,7 +35,7 @@ describe('a second opinion from the whole list of observations', () => {
     const accepted = fc
       .sample(comebacks, { numRuns: 200, seed: 1 })
       .flatMap((world) => snapshotAfter(world).accepted ?? []);
-    for (const kind of ['timeline', 'cluster-identity']) {
+    for (const kind of ['timeline', 'cluster_identity']) {
       const share = accepted.filter((one) => one.kind === kind).length / 200;
       expect(share, `histories of both outcomes: ${kind}`).toBeGreaterThan(0.1);
       expect(share).toBeLessThan(0.45);

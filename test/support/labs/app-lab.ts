@@ -16,6 +16,7 @@ import { FakeMember } from '../fakes/fake-member.ts';
 import type { FakeMemberKnobs } from '../fakes/fake-member.ts';
 import { findFreePorts } from '../patroni/ports.ts';
 import { until } from '../waiting/until.ts';
+import { withoutScope } from '../values/samples.ts';
 
 export type ConfigFile = Readonly<Record<string, unknown>>;
 
@@ -156,7 +157,9 @@ export class AppLab {
   /** The sample's value; undefined when there is none. */
   async metric(sample: string): Promise<number | undefined> {
     const text = await this.ask('/metrics');
-    const line = text.split('\n').find((candidate) => candidate.startsWith(`${sample} `));
+    const line = withoutScope(text)
+      .split('\n')
+      .find((candidate) => candidate.startsWith(`${sample} `));
     return line === undefined ? undefined : Number(line.slice(sample.length + 1));
   }
 

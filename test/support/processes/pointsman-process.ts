@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline';
 import { stringify } from 'yaml';
 import { z } from 'zod';
 import { waitUntil } from '../patroni/wait.ts';
+import { withoutScope } from '../values/samples.ts';
 
 const FILE = 'pointsman.yaml';
 
@@ -81,10 +82,12 @@ export class PointsmanProcess {
     await this.waitFor('readiness', async () => (await this.admin('/readyz')).status === 200);
   }
 
-  /** The value of a metric's sample, by its exact name and labels as exposed; undefined when there is none. */
+  /** The value of a metric's sample, by its name and labels without the scope; undefined when there is none. */
   async metric(sample: string): Promise<number | undefined> {
     const { text } = await this.admin('/metrics');
-    const line = text.split('\n').find((candidate) => candidate.startsWith(`${sample} `));
+    const line = withoutScope(text)
+      .split('\n')
+      .find((candidate) => candidate.startsWith(`${sample} `));
     return line === undefined ? undefined : Number(line.slice(sample.length + 1));
   }
 

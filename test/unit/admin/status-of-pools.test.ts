@@ -32,7 +32,15 @@ describe('lag, weights, zones and waiting clients', () => {
   ];
   const table = decideRoutes({ ...policy, pools, zone: 'eu-1' }, aSnapshot({ ...policy, pools }, ...lagging), NOW);
   const idle = { startup: 0, dialing: 0, relaying: 0, closing: 0 };
-  const none = { fallbackSessions: 0, accepted: 0, closed: 0, toBackendBytes: 0, toClientBytes: 0 };
+  const none = {
+    fallbackSessions: 0,
+    laggingSessions: 0,
+    accepted: 0,
+    started: 0,
+    closed: 0,
+    toBackendBytes: 0,
+    toClientBytes: 0,
+  };
   const counts = new Map([
     ['write', { states: { ...idle, holding: 1 }, members: new Map(), ...none, heldSince: 1500 }],
   ]);

@@ -53,6 +53,8 @@ const COUNTS: PoolCounts = {
   states: { startup: 0, holding: 1, dialing: 0, relaying: 2, closing: 0 },
   members: new Map([['pg-1', 2]]),
   fallbackSessions: 0,
+  laggingSessions: 0,
+  started: 0,
   accepted: 9,
   closed: 6,
   toBackendBytes: 10,

@@ -232,7 +232,7 @@ describe('a primary with another system identifier under the same scope', () => 
       systemIdentifier: '78',
       highestTimeline: 1,
       accepted: {
-        kind: 'cluster-identity',
+        kind: 'cluster_identity',
         member: 'pg-1',
         detail: 'system identifier 78 instead of system identifier 77',
       },

@@ -65,7 +65,7 @@ it('gets sessions at once after an operator accepts it, and only a refused membe
   const lab = await takenBack('silent');
   expect(lab.monitor.accept('timeline')).toEqual({ kind: 'impossible', refused: [] });
   await lab.clock.advance(20_000);
-  expect(lab.monitor.accept('cluster-identity')).toEqual({ kind: 'impossible', refused: [] });
+  expect(lab.monitor.accept('cluster_identity')).toEqual({ kind: 'impossible', refused: [] });
   expect(lab.writeRoute()).toBe('hold');
   expect(lab.monitor.accept('timeline')).toMatchObject({ kind: 'accepted', acceptance: { by: 'operator' } });
   expect(lab.writeRoute()).toBe('pg-1');

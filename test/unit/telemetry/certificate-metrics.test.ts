@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import type { MetricsOptions } from '../../../src/telemetry/metrics.ts';
-import { aPolicy, aTable } from '../../support/values/builders.ts';
+import { withoutScope } from '../../support/values/samples.ts';
+import { aStatusSource } from '../../support/values/status-source.ts';
 
 test('the certificate for clients, while there is one', async () => {
   let certificate: ReturnType<MetricsOptions['source']['certificate']> = {
@@ -10,19 +11,12 @@ test('the certificate for clients, while there is one', async () => {
     expiresAt: 1_500,
     isCurrent: false,
   };
-  const source = {
-    now: () => 0,
-    wallClock: () => 0,
-    routingTable: () => aTable(aPolicy(), 0),
-    counts: () => new Map(),
-    lastAnswerAt: () => undefined,
-    isUp: () => true,
-    scope: () => 'lab',
-    isDrained: () => false,
-    certificate: () => certificate,
-  };
+  const source = aStatusSource({ certificate: () => certificate });
   const { text } = createMetrics({ version: '1', nodeVersion: 'v24', pools: ['write'], source });
-  const samples = async () => (await text()).split('\n').filter((line) => line.startsWith('pointsman_tls_'));
+  const samples = async () =>
+    withoutScope(await text())
+      .split('\n')
+      .filter((line) => line.startsWith('pointsman_tls_'));
   expect(await samples()).toEqual([
     'pointsman_tls_certificate_expiry_timestamp_seconds{file="/a.crt"} 1.5',
     'pointsman_tls_certificate_current{file="/a.crt"} 0',

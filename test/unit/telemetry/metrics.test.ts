@@ -2,44 +2,36 @@
 import { describe, expect, test } from 'vitest';
 import { CLOSE_REASONS } from '../../../src/model/close-reason.ts';
 import type { PoolCounts } from '../../../src/reports/counts.ts';
+import { withDrained } from '../../../src/core/snapshot.ts';
 import type { ProxyEvent } from '../../../src/reports/events.ts';
 import type { RoutingTable } from '../../../src/core/routing-table.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import type { Metrics } from '../../../src/telemetry/metrics.ts';
 import type { StatusSource } from '../../../src/telemetry/status-metrics.ts';
-import { aList, aPolicy, aTable, isPrimary, isReplica, silent } from '../../support/values/builders.ts';
+import { aList, aPolicy, isPrimary, isReplica, silent } from '../../support/values/builders.ts';
+import { withoutScope } from '../../support/values/samples.ts';
+import { NO_COUNTS, aStatusSource, decidedAt } from '../../support/values/status-source.ts';
 
 const policy = aPolicy();
-const table = aTable(policy, 2000, aList(0, 'pg-1', 'pg-2'), isPrimary('pg-1', 1000), isReplica('pg-2', 1500));
-const idle: PoolCounts = {
-  states: { startup: 0, holding: 0, dialing: 0, relaying: 0, closing: 0 },
-  members: new Map(),
-  fallbackSessions: 0,
-  accepted: 0,
-  closed: 0,
-  toBackendBytes: 0,
-  toClientBytes: 0,
-};
+const seen = [aList(0, 'pg-1', 'pg-2'), isPrimary('pg-1', 1000), isReplica('pg-2', 1500)];
 
 function metricsWith(source: Partial<StatusSource> = {}): Metrics {
-  const whole = {
-    now: () => 2000,
+  const decided = decidedAt(policy, 2000, ...seen);
+  const snapshot = withDrained(decided.snapshot(), 'pg-2', 500);
+  const whole = aStatusSource({
+    ...decided,
+    snapshot: () => snapshot,
     wallClock: () => 1_700_000_002_000,
-    routingTable: () => table,
-    counts: () => new Map(),
-    lastAnswerAt: () => 1500,
-    isUp: () => true,
-    scope: () => 'lab',
-    isDrained: (member: string) => member === 'pg-2',
-    certificate: () => undefined,
     ...source,
-  };
+  });
   return createMetrics({ version: '1.2.3', nodeVersion: 'v24.0.0', pools: ['write', 'read'], source: whole });
 }
 
 /** The samples with this prefix in their name, without help and type. */
 async function samples(metrics: Metrics, name: string): Promise<readonly string[]> {
-  return (await metrics.text()).split('\n').filter((line) => line.startsWith(name));
+  return withoutScope(await metrics.text())
+    .split('\n')
+    .filter((line) => line.startsWith(name));
 }
 
 function sessionClosed(overrides: Partial<Extract<ProxyEvent, { kind: 'session_closed' }>> = {}): ProxyEvent {
@@ -75,13 +67,14 @@ describe('at the scrape', () => {
       'pointsman_member_standing{pool="read",member="pg-2",standing="keep"} 0',
       'pointsman_member_standing{pool="read",member="pg-2",standing="leave"} 0',
     ]);
-    expect(await samples(metrics, 'pointsman_pool_')).toEqual([
-      'pointsman_pool_route{pool="write",kind="open"} 1',
-      'pointsman_pool_route{pool="write",kind="hold"} 0',
-      'pointsman_pool_route{pool="write",kind="closed"} 0',
-      'pointsman_pool_route{pool="read",kind="open"} 1',
-      'pointsman_pool_route{pool="read",kind="hold"} 0',
-      'pointsman_pool_route{pool="read",kind="closed"} 0',
+    const ofPools = await samples(metrics, 'pointsman_pool_');
+    expect(ofPools.filter((line) => /_(?:route|active|members)\{/.test(line))).toEqual([
+      'pointsman_pool_route{pool="write",route="open"} 1',
+      'pointsman_pool_route{pool="write",route="hold"} 0',
+      'pointsman_pool_route{pool="write",route="closed"} 0',
+      'pointsman_pool_route{pool="read",route="open"} 1',
+      'pointsman_pool_route{pool="read",route="hold"} 0',
+      'pointsman_pool_route{pool="read",route="closed"} 0',
       'pointsman_pool_fallback_active{pool="write"} 0',
       'pointsman_pool_fallback_active{pool="read"} 0',
       'pointsman_pool_lagging_active{pool="write"} 0',
@@ -90,20 +83,20 @@ describe('at the scrape', () => {
       'pointsman_pool_open_members{pool="read"} 1',
     ]);
     expect(await samples(metrics, 'pointsman_member_last_answer_timestamp_seconds')).toEqual([
-      'pointsman_member_last_answer_timestamp_seconds{member="pg-1"} 1700000001.5',
+      'pointsman_member_last_answer_timestamp_seconds{member="pg-1"} 1700000001',
       'pointsman_member_last_answer_timestamp_seconds{member="pg-2"} 1700000001.5',
     ]);
     expect(await samples(metrics, 'pointsman_member_drained')).toEqual([
       'pointsman_member_drained{member="pg-1"} 0',
       'pointsman_member_drained{member="pg-2"} 1',
+      'pointsman_member_drained_timestamp_seconds{member="pg-2"} 1700000000.5',
     ]);
-    expect(await samples(metrics, 'pointsman_members')).toEqual(['pointsman_members 2']);
+    expect(await samples(metrics, 'pointsman_members ')).toEqual(['pointsman_members 2']);
     expect(await samples(metrics, 'pointsman_first_round_complete')).toEqual(['pointsman_first_round_complete 1']);
   });
 
   test('a pool reports its fallback', async () => {
-    const alone = aTable(policy, 2000, aList(0, 'pg-1'), isPrimary('pg-1', 1000));
-    const metrics = metricsWith({ routingTable: () => alone });
+    const metrics = metricsWith(decidedAt(policy, 2000, aList(0, 'pg-1'), isPrimary('pg-1', 1000)));
     expect(await samples(metrics, 'pointsman_pool_fallback_active')).toContain(
       'pointsman_pool_fallback_active{pool="read"} 1',
     );
@@ -111,7 +104,7 @@ describe('at the scrape', () => {
 
   test('sessions, holds, accepted and bytes by count: totals never add up twice', async () => {
     const counts: PoolCounts = {
-      ...idle,
+      ...NO_COUNTS,
       states: { startup: 1, holding: 2, dialing: 3, relaying: 4, closing: 5 },
       members: new Map([['pg-1', 7]]),
       fallbackSessions: 6,
@@ -131,12 +124,12 @@ describe('at the scrape', () => {
     expect(await samples(metrics, 'pointsman_member_sessions')).toEqual([
       'pointsman_member_sessions{pool="write",member="pg-1"} 7',
     ]);
-    expect(await samples(metrics, 'pointsman_holds{')).toEqual(['pointsman_holds{pool="write"} 2']);
-    expect(await samples(metrics, 'pointsman_pool_fallback_sessions')).toEqual([
+    expect(await samples(metrics, 'pointsman_held_clients{')).toEqual(['pointsman_held_clients{pool="write"} 2']);
+    expect(await samples(metrics, 'pointsman_pool_fallback_sessions{')).toEqual([
       'pointsman_pool_fallback_sessions{pool="write"} 6',
     ]);
-    expect(await samples(metrics, 'pointsman_clients_accepted_total')).toEqual([
-      'pointsman_clients_accepted_total{pool="write"} 20',
+    expect(await samples(metrics, 'pointsman_listener_accepted_total')).toEqual([
+      'pointsman_listener_accepted_total{pool="write"} 20',
     ]);
     expect(await samples(metrics, 'pointsman_relayed_bytes_total')).toEqual([
       'pointsman_relayed_bytes_total{pool="write",direction="to_backend"} 100',
@@ -146,11 +139,12 @@ describe('at the scrape', () => {
 
   test('G21: the table is read once, so that all samples agree', async () => {
     let reads = 0;
+    const decided = decidedAt(policy, 2000, ...seen);
     const routingTable = (): RoutingTable => {
       reads += 1;
-      return table;
+      return decided.routingTable();
     };
-    await metricsWith({ routingTable }).text();
+    await metricsWith({ ...decided, routingTable }).text();
     expect(reads).toBe(1);
   });
 });
@@ -182,8 +176,8 @@ describe('by event', () => {
       'pointsman_holds_ended_total{pool="read",outcome="gave_up"} 1',
       'pointsman_holds_ended_total{pool="read",outcome="refused"} 0',
     ]);
-    expect(await samples(metrics, 'pointsman_hold_wait_seconds_sum{pool="read"}')).toEqual([
-      'pointsman_hold_wait_seconds_sum{pool="read"} 2.5',
+    expect(await samples(metrics, 'pointsman_hold_duration_seconds_sum{pool="read"}')).toEqual([
+      'pointsman_hold_duration_seconds_sum{pool="read"} 2.5',
     ]);
   });
 
@@ -251,12 +245,12 @@ describe('by event', () => {
     const discovered = (detail: string | undefined): void =>
       metrics.count({ kind: 'discovery_finished', source: 'a', detail, members: 1, durationMs: 20 });
     discovered('nobody answers');
-    expect(await samples(metrics, 'pointsman_discovery_timestamp_seconds')).toEqual([]);
+    expect(await samples(metrics, 'pointsman_discovery_last_success_timestamp_seconds')).toEqual([]);
     discovered(undefined);
     now = 4000;
     discovered('nobody answers');
-    expect(await samples(metrics, 'pointsman_discovery_timestamp_seconds')).toEqual([
-      'pointsman_discovery_timestamp_seconds{source="cluster"} 1700000001',
+    expect(await samples(metrics, 'pointsman_discovery_last_success_timestamp_seconds')).toEqual([
+      'pointsman_discovery_last_success_timestamp_seconds 1700000001',
     ]);
     expect(await samples(metrics, 'pointsman_discoveries_total')).toEqual([
       'pointsman_discoveries_total{outcome="found"} 1',
@@ -273,18 +267,18 @@ describe('by event', () => {
     [{ kind: 'listener_failed', pool: 'read', detail: 'x' }, 'pointsman_listener_failures_total{pool="read"} 1'],
     [
       { kind: 'route_changed', pool: 'read', from: undefined, to: { kind: 'closed' } },
-      'pointsman_route_changes_total{pool="read"} 1',
+      'pointsman_pool_route_changes_total{pool="read"} 1',
     ],
   ] as const)('%j', async (event, expected) => {
     const metrics = metricsWith();
     metrics.count(event);
-    expect(await metrics.text()).toContain(`${expected}\n`);
+    expect(withoutScope(await metrics.text())).toContain(`${expected}\n`);
   });
 });
 
 describe('the exposition', () => {
   test('the build of the program, and the state of the process', async () => {
-    const text = await metricsWith().text();
+    const text = withoutScope(await metricsWith().text());
     expect(text).toContain('pointsman_build_info{version="1.2.3",node_version="v24.0.0"} 1');
     expect(text).toContain('process_resident_memory_bytes');
     expect(text).toContain('nodejs_eventloop_lag_p99_seconds');
@@ -312,8 +306,7 @@ describe('the exposition', () => {
   });
 
   test('a silent member is still shown', async () => {
-    const quiet = aTable(policy, 2000, aList(0, 'pg-9'), silent({ member: 'pg-9', at: 1000 }));
-    const metrics = metricsWith({ routingTable: () => quiet });
+    const metrics = metricsWith(decidedAt(policy, 2000, aList(0, 'pg-9'), silent({ member: 'pg-9', at: 1000 })));
     expect(await samples(metrics, 'pointsman_member_standing{pool="write",member="pg-9"')).toHaveLength(3);
   });
 });

@@ -3,14 +3,17 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { withDrained } from '../../../src/core/snapshot.ts';
+import type { PoolCounts } from '../../../src/reports/counts.ts';
 import { EVENTS_VERSION } from '../../../src/reports/events.ts';
-import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import { logFields } from '../../../src/telemetry/log-fields.ts';
 import { logLine } from '../../../src/telemetry/log-lines.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
-import { aList, aPolicy, aSnapshot, isPrimary, isReplica } from '../../support/values/builders.ts';
+import { aList, aPolicy, isPrimary, isReplica } from '../../support/values/builders.ts';
 import { EVENT_FIELDS } from '../../support/values/event-fields.ts';
 import { EVENT_SAMPLES } from '../../support/values/event-samples.ts';
+import { withoutScope } from '../../support/values/samples.ts';
+import { NO_COUNTS, aStatusSource, decidedAt } from '../../support/values/status-source.ts';
 
 /** Lines without an event: level, fields and meaning. */
 const OTHER_LINES: Readonly<Record<string, readonly [levels: string, fields: string, meaning: string]>> = {
@@ -188,18 +191,18 @@ test('the page lists the event of every log line', () => {
   expect([...new Set(written.map(([, name = '']) => name))].toSorted()).toEqual(Object.keys(OTHER_LINES).toSorted());
 });
 
-const policy = aPolicy();
-const snapshot = aSnapshot(policy, aList(0, 'pg-1', 'pg-2'), isPrimary('pg-1', 0), isReplica('pg-2', 0));
-const table = decideRoutes(policy, snapshot, 0);
-const states = { startup: 0, holding: 0, dialing: 0, relaying: 0, closing: 0 };
-const counts = {
-  members: new Map([['pg-1', 1]]),
-  fallbackSessions: 0,
-  accepted: 1,
-  closed: 0,
-  toBackendBytes: 1,
-  toClientBytes: 1,
-};
+const base = aPolicy();
+const policy = { ...base, pools: base.pools.map((pool) => ({ ...pool, whenAllLagging: 'least_lagging' as const })) };
+const list = aList(0, 'pg-1', 'pg-2');
+const before = decidedAt(policy, 0, list, isPrimary('pg-1', 0), isReplica('pg-2', 0));
+const after = decidedAt(
+  policy,
+  1000,
+  { ...list, refused: [{ name: 'pg-9', reason: 'address', why: 'why' }] },
+  isPrimary('pg-2', 900, { timeline: 2 }),
+  isReplica('pg-1', 1000, { timeline: 2 }),
+);
+const counts: PoolCounts = { ...NO_COUNTS, members: new Map([['pg-1', 1]]) };
 const worker = {
   number: 1,
   pid: 50,
@@ -211,30 +214,30 @@ const worker = {
   residentBytes: 1,
 };
 
+/** After a change of the primary, so that every series exists. */
 async function exposition(): Promise<string> {
+  let now = before;
   const metrics = createMetrics({
     version: '1.2.3',
     nodeVersion: 'v24.12.0',
     pools: ['write', 'read'],
-    source: {
-      now: () => 0,
-      wallClock: () => 0,
-      routingTable: () => table,
-      counts: () => new Map([['write', { ...counts, states }]]),
-      lastAnswerAt: () => 0,
-      isUp: () => true,
-      scope: () => 'lab',
-      isDrained: () => false,
+    source: aStatusSource({
+      pools: () => policy.pools,
+      routingTable: () => now.routingTable(),
+      snapshot: () => withDrained(now.snapshot(), 'pg-1', 0),
+      counts: () => new Map([['write', counts]]),
+      limits: () => ({ sessions: 1, handshakes: 1, heldClients: 1, eventStreams: 1 }),
       certificate: () => ({ file: '/tls.crt', expiresAt: 0, isCurrent: true }),
       workers: () => [worker],
-      droppedLogLines: () => 0,
-    },
+    }),
   });
+  metrics.decided();
+  now = after;
   for (const { samples } of Object.values(EVENT_SAMPLES)) {
     for (const sample of samples) if (sample.kind !== 'members_changed') metrics.count(sample);
   }
   // The members of the samples are those of the table: their series stay.
-  return metrics.text();
+  return withoutScope(await metrics.text());
 }
 
 interface Family {
@@ -258,7 +261,7 @@ function familiesOf(text: string): readonly Family[] {
 }
 
 /** Labels whose values vary, or come from the user. */
-const OPEN_LABELS = ['pool', 'member', 'worker', 'scope', 'file', 'source', 'version', 'node_version'];
+const OPEN_LABELS = 'pool member worker file version node_version timeline system_identifier'.split(' ');
 
 const UNITS =
   '`GET /metrics` on the admin address, in the text format of Prometheus. ' +
@@ -266,23 +269,55 @@ const UNITS =
 const OUTCOMES =
   '`pool`, `member` and `worker` are the names in use. ' +
   '`outcome` of `pointsman_dials_total`: `connected`, `refused`,\n' +
-  '`timeout`, `failed` or `outraced`; of `pointsman_probes_total`: `yes`, `no`, `refused` or the kind of failure.';
+  '`timeout`, `failed` or `outraced`; of `pointsman_probes_total`: `yes`, `no`, `refused` or the kind of failure.\n' +
+  'Of `pointsman_member_info`, `role` is `primary`, `replica`, `standby_leader`, `demoted`, `promoted`,\n' +
+  "`uninitialized` or `unknown`, and `state` is Patroni's, such as `running`, `streaming` or `creating_replica`;\n" +
+  'a text that Patroni does not document is `other`.';
+const SCOPE = `## The cluster of a series
+
+Every series has the label \`scope\`, the name of the cluster, as Patroni's own metrics have it. So one Prometheus job
+can scrape the Pointsmen of many clusters: \`sum by (scope, pool) (pointsman_held_clients)\` needs no join, an alert
+names its cluster, and no aggregation mixes two. Group by \`scope\` wherever several Pointsmen are aggregated. Until
+the name is known (within the first second, unless \`cluster.scope\` gives it) the label is absent.
+
+Several Pointsmen of one cluster report the same facts, each as it sees them. Aggregate with \`max\` what they report of
+the cluster (\`max by (scope, member) (pointsman_member_replication_lag_bytes)\`), with \`sum\` what each of them has
+(sessions, clients, bytes).`;
+const NOTES = `- **Availability of a pool**: \`pointsman_pool_no_route_seconds_total\` is exact, also between two
+  scrapes, and contains the outage that is running. Its causes \`switchover\` and \`drained\` are planned.
+- **Open files**: \`process_open_fds\` beside \`process_max_fds\`, of the main process. \`pointsman_sessions_limit\`
+  is lower than \`client.max_sessions\` where open files allow fewer, in all workers together.
+- **Sessions by pool**: subtract \`pointsman_sessions_closed_total\` from \`pointsman_sessions_started_total\`.
+  \`pointsman_listener_accepted_total\` counts at the pool of the listener, which \`app@ro\` may leave.
+- **Who is primary**: \`pointsman_primary_info\` is the member that gets the writes; \`role\` of
+  \`pointsman_member_info\` is what each member reports of itself.`;
 
 test('deploy/metrics.md lists every metric with its type, labels and meaning', async () => {
   const families = familiesOf(await exposition()).filter(({ name }) => name.startsWith('pointsman_'));
   const rows = families.map(({ name, help, type, labels }) => row(code([name]), type, code([...labels.keys()]), help));
   const values = families.flatMap(({ name, labels }) =>
     [...labels]
-      .filter(([label]) => !OPEN_LABELS.includes(label) && !/^pointsman_(?:dials|probes)_total$/.test(name))
+      .filter(
+        ([label]) => !OPEN_LABELS.includes(label) && !/^pointsman_(?:dials_total|probes_total|member_info)$/.test(name),
+      )
       .map(([label, found]) => row(code([name]), code([label]), code([...found].toSorted()))),
   );
   const page = `# Metrics
 
 ${UNITS}
 Every series of a closed list exists from the start. Series of a member are removed when it leaves the cluster.
-\`process_*\` and \`nodejs_*\` are the metrics of the main process, under prom-client's names.
+\`process_*\` and \`nodejs_*\` are the metrics of the main process, under prom-client's names. Its gauges that end in
+\`_total\` are left out: \`promtool check metrics\` reports nothing.
 
 This page is generated from the program and held in step with it by a test.
+
+${SCOPE}
+
+## Reading them
+
+${NOTES}
+
+## All metrics
 
 | Metric | Type | Labels | Meaning |
 | --- | --- | --- | --- |

@@ -2,21 +2,13 @@
 import { expect, test } from 'vitest';
 import { logLine } from '../../../src/telemetry/log-lines.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
-import { aPolicy, aTable } from '../../support/values/builders.ts';
+import { withoutScope } from '../../support/values/samples.ts';
+import { aStatusSource } from '../../support/values/status-source.ts';
 
 function metrics() {
-  const source = {
-    now: () => 0,
-    wallClock: () => 0,
-    routingTable: () => aTable(aPolicy(), 0),
-    counts: () => new Map(),
-    lastAnswerAt: () => undefined,
-    isUp: () => true,
-    scope: () => 'lab',
-    isDrained: () => false,
-    certificate: () => undefined,
-  };
-  return createMetrics({ version: '1', nodeVersion: 'v24', pools: ['write'], source });
+  const source = aStatusSource();
+  const metrics = createMetrics({ version: '1', nodeVersion: 'v24', pools: ['write'], source });
+  return { ...metrics, text: async () => withoutScope(await metrics.text()) };
 }
 
 test.each([

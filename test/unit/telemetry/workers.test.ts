@@ -4,23 +4,15 @@ import type { WorkerStatus } from '../../../src/reports/counts.ts';
 import type { WorkerEvent } from '../../../src/reports/events.ts';
 import { logLine } from '../../../src/telemetry/log-lines.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
-import { aTableOf } from '../../support/values/tables.ts';
+import { withoutScope } from '../../support/values/samples.ts';
+import { aStatusSource } from '../../support/values/status-source.ts';
 
 async function samplesOf(workers: readonly WorkerStatus[]): Promise<readonly string[]> {
-  const source = {
-    now: () => 0,
-    wallClock: () => 0,
-    routingTable: () => aTableOf({}),
-    counts: () => new Map(),
-    lastAnswerAt: () => undefined,
-    isUp: () => true,
-    scope: () => 'lab',
-    isDrained: () => false,
-    certificate: () => undefined,
-    workers: () => workers,
-  };
+  const source = aStatusSource({ workers: () => workers });
   const metrics = createMetrics({ version: '1', nodeVersion: 'v1', pools: [], source });
-  return (await metrics.text()).split('\n').filter((line) => line.startsWith('pointsman_worker'));
+  return withoutScope(await metrics.text())
+    .split('\n')
+    .filter((line) => line.startsWith('pointsman_worker'));
 }
 
 test('metrics: the number of workers, and each by its slot', async () => {

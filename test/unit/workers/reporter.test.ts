@@ -1,3 +1,4 @@
+import { NO_CLIENTS } from '../../../src/reports/counts.ts';
 import { expect, test } from 'vitest';
 import type { ProxyEvent } from '../../../src/reports/events.ts';
 import { NO_TALLY } from '../../../src/reports/tally.ts';
@@ -12,6 +13,7 @@ function aReporter() {
   const sent: { readonly at: number; readonly report: Report }[] = [];
   const now = {
     counts: new Map(),
+    clients: NO_CLIENTS,
     tally: NO_TALLY,
     certificate: undefined,
     usage: { cpuSeconds: 0, residentBytes: 0 },

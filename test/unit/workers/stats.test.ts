@@ -1,5 +1,6 @@
 // The reports of the workers, and the counts that remain of a lost worker.
 import { expect, test } from 'vitest';
+import { NO_CLIENTS } from '../../../src/reports/counts.ts';
 import type { PoolCounts } from '../../../src/reports/counts.ts';
 import type { ProxyEvent } from '../../../src/reports/events.ts';
 import { NO_TALLY } from '../../../src/reports/tally.ts';
@@ -14,6 +15,8 @@ function aCount(changes: Partial<PoolCounts>): PoolCounts {
     states: STATES,
     members: new Map(),
     fallbackSessions: 0,
+    laggingSessions: 0,
+    started: 0,
     accepted: 0,
     closed: 0,
     toBackendBytes: 0,
@@ -25,7 +28,7 @@ function aCount(changes: Partial<PoolCounts>): PoolCounts {
 function aReport(pools: Record<string, Partial<PoolCounts>>, changes: Partial<Report> = {}): Report {
   const counts = new Map(Object.entries(pools).map(([pool, count]) => [pool, aCount(count)]));
   const usage = { cpuSeconds: 0, residentBytes: 0 };
-  return { events: [], counts, tally: NO_TALLY, certificate: undefined, usage, ...changes };
+  return { events: [], counts, clients: NO_CLIENTS, tally: NO_TALLY, certificate: undefined, usage, ...changes };
 }
 
 const relaying = (count: number): PoolCounts['states'] => ({ ...STATES, relaying: count });
@@ -60,12 +63,12 @@ test('a lost worker reverts no count: accepted = closed + live before and after'
   stats.update(2, aReport({ write: { states: relaying(1), accepted: 1 } }), 0);
   stats.remove(1, 'died', 0);
   expect(stats.counts().get('write')).toEqual(
-    aCount({ states: relaying(1), accepted: 6, closed: 5, toClientBytes: 10 }),
+    aCount({ states: relaying(1), accepted: 6, started: 5, closed: 5, toClientBytes: 10 }),
   );
   stats.remove(2, 'died', 0);
   stats.update(3, aReport({ write: { accepted: 1, states: relaying(1) } }), 0);
   expect(stats.counts().get('write')).toEqual(
-    aCount({ states: relaying(1), accepted: 7, closed: 6, toClientBytes: 10 }),
+    aCount({ states: relaying(1), accepted: 7, started: 6, closed: 6, toClientBytes: 10 }),
   );
 });
 

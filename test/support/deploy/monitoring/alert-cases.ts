@@ -4,7 +4,7 @@
 /** A cluster with two Pointsmen. Both clusters of a test are in one job. */
 export interface Site {
   readonly scope: string;
-  /** The labels of the first Pointsman and of the second one, as Prometheus adds them. */
+  /** The labels of every series of the first Pointsman and of the second one. */
   readonly targets: readonly [string, string];
 }
 
@@ -14,8 +14,11 @@ export interface Series {
 }
 
 export interface AlertCase {
-  /** `cluster`: raised once for all Pointsmen of a cluster. `instance`: for each Pointsman, here the first. */
-  readonly of: 'cluster' | 'instance';
+  /**
+   * `cluster`: raised once for all Pointsmen of a cluster. `instance`: for each Pointsman, here the first.
+   * `target`: the same by a series of Prometheus itself, without the cluster.
+   */
+  readonly of: 'cluster' | 'instance' | 'target';
   readonly sick: (site: Site) => readonly Series[];
   readonly healthy: (site: Site) => readonly Series[];
   /** Of the alert, beside those of the cluster or the instance. */
@@ -26,8 +29,13 @@ export interface AlertCase {
 }
 
 export function site(scope: string): Site {
-  const target = (pod: string): string => `namespace="d",job="j",pod="${pod}",instance="${pod}:8432"`;
+  const target = (pod: string): string => `namespace="d",job="j",pod="${pod}",instance="${pod}:8432",scope="${scope}"`;
   return { scope, targets: [target(`${scope}-1`), target(`${scope}-2`)] };
+}
+
+export function withoutScope({ scope, targets: [first, second] }: Site): Site {
+  const bare = (target: string): string => target.replace(`,scope="${scope}"`, '');
+  return { scope, targets: [bare(first), bare(second)] };
 }
 
 const LONG = 'x400';
@@ -80,13 +88,13 @@ const route = { pool: 'write' };
 export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
   PointsmanAbsent: {
     of: 'cluster',
-    sick: (one) => both(one, 'pointsman_cluster_info', `scope="${one.scope}"`, '1x30', '1x20'),
-    healthy: (one) => both(one, 'pointsman_cluster_info', `scope="${one.scope}"`, '1x30', `1${LONG}`),
+    sick: (one) => both(one, 'pointsman_cluster_info', 'system_identifier="7"', '1x30', '1x20'),
+    healthy: (one) => both(one, 'pointsman_cluster_info', 'system_identifier="7"', '1x30', `1${LONG}`),
     firesAt: 41,
     isSilentAt: 34,
   },
   PointsmanPoolClosed: {
-    ...gauge('cluster', 'pointsman_pool_route', { pool: 'write', kind: 'open' }, ['0', '1'], [1, 0]),
+    ...gauge('cluster', 'pointsman_pool_route', { pool: 'write', route: 'open' }, ['0', '1'], [1, 0]),
     labels: route,
   },
   PointsmanDisagreement: {
@@ -102,9 +110,9 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     labels: { reason: 'timeline' },
   },
   PointsmanDown: {
-    of: 'instance',
-    sick: (one) => both(one, 'up', '', `1x30 0${LONG}`, `1${LONG}`),
-    healthy: (one) => both(one, 'up', '', `1${LONG}`, `1${LONG}`),
+    of: 'target',
+    sick: (one) => both(withoutScope(one), 'up', '', `1x30 0${LONG}`, `1${LONG}`),
+    healthy: (one) => both(withoutScope(one), 'up', '', `1${LONG}`, `1${LONG}`),
     firesAt: 36,
     isSilentAt: 34,
   },
@@ -120,15 +128,15 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     labels: { ...route, reason: 'hold_timeout' },
   },
   PointsmanClientsWaiting: {
-    ...gauge('cluster', 'pointsman_holds', route, ['2', '0'], [1, 0]),
+    ...gauge('cluster', 'pointsman_held_clients', route, ['2', '0'], [1, 0]),
     labels: route,
   },
   PointsmanMemberSilent: {
     ...gauge('cluster', 'pointsman_member_up', { member: 'pg-3' }, ['0', '1'], [1, 0]),
     labels: { member: 'pg-3' },
   },
-  PointsmanMemberUnverified: {
-    ...gauge('cluster', 'pointsman_member_unverified', { member: 'pg-3' }, ['1', '0'], [5, 4]),
+  PointsmanMemberVouched: {
+    ...gauge('cluster', 'pointsman_member_vouched', { member: 'pg-3' }, ['1', '0'], [5, 4]),
     labels: { member: 'pg-3' },
   },
   PointsmanReplicasMissing: {
@@ -152,13 +160,16 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     labels: { member: 'pg-2' },
   },
   PointsmanMembersRefused: {
-    ...gauge('cluster', 'pointsman_refused_members', { reason: 'address' }, ['2', '0'], [10, 9]),
+    ...gauge('cluster', 'pointsman_members_refused', { reason: 'address' }, ['2', '0'], [10, 9]),
     labels: { reason: 'address' },
   },
-  PointsmanMemberListOld: {
-    ...gauge('instance', 'pointsman_discovery_timestamp_seconds', { source: 'members' }, ['0', '0+60'], [11, 9]),
-    labels: { source: 'members' },
-  },
+  PointsmanMemberListOld: gauge(
+    'instance',
+    'pointsman_discovery_last_success_timestamp_seconds',
+    {},
+    ['0', '0+60'],
+    [11, 9],
+  ),
   PointsmanUrgentProbing: gauge('instance', 'pointsman_urgent_probing', {}, ['1', '0'], [10, 9]),
   PointsmanOpenFilesNearLimit: {
     of: 'instance',

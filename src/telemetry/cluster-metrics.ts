@@ -1,0 +1,80 @@
+// The cluster and its primary, as this Pointsman sees them.
+import { REFUSAL_KINDS } from '../core/snapshot.ts';
+import type { RefusalKind, Snapshot } from '../core/snapshot.ts';
+import type { Instant } from '../model/instant.ts';
+import type { Families } from './families.ts';
+import { PRIMARY_CHANGES } from './primary-history.ts';
+import type { PrimaryHistory } from './primary-history.ts';
+
+export interface ClusterInputs {
+  readonly snapshot: Snapshot;
+  readonly isComplete: boolean;
+  readonly primary: PrimaryHistory;
+  readonly refusals: readonly RefusalKind[];
+  readonly unixSeconds: (at: Instant) => number;
+}
+
+/** Returns a function that updates the values. */
+export function createClusterMetrics(families: Families): (inputs: ClusterInputs) => void {
+  const cluster = families.gauge(
+    'pointsman_cluster_info',
+    'Always 1. The label is the system identifier of the cluster; it is empty while it is unknown.',
+    ['system_identifier'],
+  );
+  const complete = families.gauge(
+    'pointsman_first_round_complete',
+    '1 after the first round of probes is complete; nothing is routed before.',
+  );
+  const refused = families.gauge(
+    'pointsman_primary_refused',
+    '1 while a member that claims to be primary is refused and no other primary is known, by reason.',
+    ['reason'],
+  );
+  const setPrimary = createPrimaryMetrics(families);
+  return ({ snapshot, isComplete, refusals, ...inputs }) => {
+    cluster.reset();
+    cluster.set({ system_identifier: snapshot.systemIdentifier ?? '' }, 1);
+    complete.set(isComplete ? 1 : 0);
+    for (const reason of REFUSAL_KINDS) refused.set({ reason }, refusals.includes(reason) ? 1 : 0);
+    setPrimary(inputs);
+  };
+}
+
+function createPrimaryMetrics({
+  gauge,
+  counter,
+}: Families): (inputs: Pick<ClusterInputs, 'primary' | 'unixSeconds'>) => void {
+  const info = gauge('pointsman_primary_info', 'Always 1: the member that takes writes; absent while there is none.', [
+    'member',
+    'timeline',
+  ]);
+  const since = gauge(
+    'pointsman_primary_since_timestamp_seconds',
+    'Time since which the member that takes writes is the primary, as seen by this Pointsman (Unix time).',
+    ['member'],
+  );
+  const changes = counter(
+    'pointsman_primary_changes_total',
+    'Changes of the primary: switchover (the old primary handed over and still answers) or failover (every other).',
+    ['kind'],
+  );
+  const changedAt = gauge(
+    'pointsman_primary_last_change_timestamp_seconds',
+    'Time of the last change of the primary, by its kind (Unix time); absent before the first.',
+    ['kind'],
+  );
+  return ({ primary, unixSeconds }) => {
+    const current = primary.current();
+    for (const metric of [info, since, changes, changedAt]) metric.reset();
+    if (current !== undefined) {
+      const { member, timeline } = current;
+      info.set({ member, timeline: timeline === undefined ? 'unknown' : String(timeline) }, 1);
+      since.set({ member }, unixSeconds(current.since));
+    }
+    for (const kind of PRIMARY_CHANGES) {
+      const { count, lastAt } = primary.changes()[kind];
+      changes.inc({ kind }, count);
+      if (lastAt !== undefined) changedAt.set({ kind }, unixSeconds(lastAt));
+    }
+  };
+}
