@@ -14,6 +14,7 @@ import { helpWithin } from './help-text.ts';
 import { EXIT } from './io.ts';
 import type { CliIo, RunApp, SandboxParts } from './io.ts';
 import type { CheckSeeds } from './live-check.ts';
+import { describeIncidents } from './incidents/commands.ts';
 import { describeOperations } from './operations.ts';
 import { run } from './run.ts';
 import { describeSandbox } from './sandbox.ts';
@@ -106,6 +107,7 @@ function describe(io: CliIo, parts: CliParts, end: (code: number) => void): Comm
     .action(async (options: HealthcheckOptions) =>
       end(await (await import('./healthcheck.ts')).healthcheck(options, io)),
     );
+  describeIncidents(program, io, end);
   describeSessions(remote, io, end);
   describeOperations(remote, io, end);
   describeSwitchover(remote, io, end);

@@ -22,12 +22,15 @@ export interface AdminRequest {
   readonly token?: string;
   /** The JSON body of a POST. Default: an empty object. */
   readonly body?: unknown;
+  /** A successful answer is text. */
+  readonly isText?: boolean;
   /** Milliseconds. Default: five seconds. */
   readonly deadlineMs?: number;
 }
 
 export interface AdminAnswer {
   readonly status: number;
+  /** Parsed JSON, or a text that was asked for. */
   readonly body: unknown;
 }
 
@@ -50,7 +53,8 @@ export async function tryRequest(running: Running, sent: AdminRequest): Promise<
   const onSent = (): void => void (isSent = true);
   try {
     const { status, text } = await exchange(running, sent, onSent);
-    return { kind: 'answer', status, body: JSON.parse(text) };
+    const isText = sent.isText === true && status === 200;
+    return { kind: 'answer', status, body: isText ? text : JSON.parse(text) };
   } catch (error) {
     if (error instanceof SyntaxError)
       return { kind: 'failed', why: `${where} is not a Pointsman admin endpoint.`, isSent };

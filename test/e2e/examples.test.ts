@@ -24,6 +24,8 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   'pointsman accept': /nothing to accept: no primary is refused/,
   'pointsman cluster cancel switchover': /nothing to cancel: no switchover is scheduled/,
   'pointsman accept timeline': /nothing to accept: no primary is refused for its timeline/,
+  'pointsman incidents show latest': /there are no incidents/,
+  'pointsman incidents show 2026-11-22-1 --json': /unknown incident 2026-11-22-1: the incidents are \(none\)/,
   'pointsman kill 17': /no session 17: it has ended, or never existed/,
   'pointsman kill 17 18 --dry-run': /no session 18: it has ended, or never existed/,
 };

@@ -58,7 +58,7 @@ async function oneOf(
     return failure(401, error, { headers: { 'www-authenticate': 'Bearer' } });
   }
   const id = parameters.id === LATEST ? kept.list()[0]?.id : parameters.id;
-  if (id === undefined) return failure(404, 'no incident since the start of Pointsman');
+  if (id === undefined) return failure(404, 'there are no incidents');
   const isText = (query.format ?? formatFor(headers.accept)) === 'text';
   const found = isText ? await kept.text(id, { isUnredacted }) : await kept.get(id, { isUnredacted });
   if (found === undefined) return failure(404, unknownIncident(id, kept.list()));

@@ -5,6 +5,8 @@ import type { Command } from 'commander';
 export interface Names {
   readonly pools: () => Promise<readonly string[]>;
   readonly members: () => Promise<readonly string[]>;
+  /** Ids, and `latest`. */
+  readonly incidents: () => Promise<readonly string[]>;
 }
 
 export interface Candidate {
@@ -109,6 +111,7 @@ function commandsOf(command: Command): readonly Candidate[] {
 /** By the name of the argument or of the option's value. */
 async function namedBy(placeholder: string, names: Names): Promise<Candidates> {
   if (placeholder === 'file') return 'files';
+  if (placeholder === 'incident') return plain(await names.incidents());
   if (placeholder === 'pool') return plain(await names.pools());
   return placeholder === 'member' ? plain(await names.members()) : [];
 }

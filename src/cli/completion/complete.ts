@@ -1,5 +1,6 @@
 // One completion: the candidates as the scripts read them.
 import type { Command } from 'commander';
+import { z } from 'zod';
 import type { CliIo } from '../io.ts';
 import { tryRequest } from '../request.ts';
 import { findRunning } from '../running.ts';
@@ -7,28 +8,34 @@ import { statusDocument } from '../status/document.ts';
 import type { Status } from '../status/document.ts';
 import { candidatesFor, joined } from './candidates.ts';
 
+const incidentIds = z.looseObject({ incidents: z.array(z.looseObject({ id: z.string() })) });
+
 /** Somebody waits at the prompt. */
 const DEADLINE_MS = 700;
 
 /** A candidate a line, with its description behind a tab; `:files` for a path. */
 export async function complete(program: Command, words: readonly string[], io: CliIo): Promise<string> {
-  const read = (): Promise<Status | undefined> => readQuietly(words, io);
+  const read = async (): Promise<Status | undefined> =>
+    statusDocument.safeParse(await readQuietly(words, '/status', io)).data;
+  const incidents = async (): Promise<readonly string[]> =>
+    incidentIds.safeParse(await readQuietly(words, '/incidents', io)).data?.incidents.map(({ id }) => id) ?? [];
   const candidates = await candidatesFor(program, words, {
     pools: async () => (await read())?.pools.map(({ name }) => name) ?? [],
     members: async () => (await read())?.members.map(({ name }) => name) ?? [],
+    incidents: async () => ['latest', ...(await incidents())],
   });
   if (candidates === 'files') return ':files\n';
   return candidates.map(({ value, description }) => `${value}\t${description}\n`).join('');
 }
 
-/** Of the Pointsman that the command would talk to. */
-async function readQuietly(words: readonly string[], io: CliIo): Promise<Status | undefined> {
+/** A document of the Pointsman that the command would talk to; undefined if there is none. */
+async function readQuietly(words: readonly string[], path: string, io: CliIo): Promise<unknown> {
   const whole = joined(words);
   const options = { config: valueOf(whole, ['-c', '--config']), admin: valueOf(whole, ['--admin']) };
   const running = findRunning(options, { ...io, stderr: () => {} });
   if (typeof running === 'number') return undefined;
-  const answer = await tryRequest(running, { method: 'GET', path: '/status', deadlineMs: DEADLINE_MS });
-  return answer.kind === 'failed' ? undefined : statusDocument.safeParse(answer.body).data;
+  const answer = await tryRequest(running, { method: 'GET', path, deadlineMs: DEADLINE_MS });
+  return answer.kind === 'failed' ? undefined : answer.body;
 }
 
 function valueOf(words: readonly string[], flags: readonly string[]): string | undefined {

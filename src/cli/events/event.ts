@@ -26,7 +26,8 @@ export function eventText({ time, level, message }: EventDocument, paint: Paint,
 
 const two = (value: number): string => String(value).padStart(2, '0');
 
-function localTime(time: string): string {
+/** `11-22 14:03:59`; another text than a time stays as it is. */
+export function localTime(time: string): string {
   const at = new Date(time);
   if (Number.isNaN(at.getTime())) return onOneLine(time);
   const day = `${two(at.getMonth() + 1)}-${two(at.getDate())}`;

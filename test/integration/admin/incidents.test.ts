@@ -92,6 +92,6 @@ test('an unknown incident, and none at all', async () => {
     error: 'unknown incident 2026-01-01-1: the incidents are 2026-11-22-2, 2026-11-22-1',
   });
   entries = [];
-  expect(await documentOf(await ask('/latest'))).toEqual({ error: 'no incident since the start of Pointsman' });
+  expect(await documentOf(await ask('/latest'))).toEqual({ error: 'there are no incidents' });
   expect(await documentOf(await ask(''))).toEqual({ current_id: null, incidents: [] });
 });

@@ -27,6 +27,7 @@ const STATUS = {
   cluster: { scope: 'lab', timeline: 1, drained: [], scheduled_switchover: null },
   members: [member('pg-1'), member('pg-22')],
   pools: [pool('write'), pool('read')],
+  incidents: [{ id: '2026-11-22-1' }],
 };
 const server = createServer((_, response) => response.end(JSON.stringify(STATUS)));
 let address = '';
@@ -58,6 +59,7 @@ describe('the candidates', () => {
     ['the same as bash splits it', ['explain', '--pool', '=', 'r'], ['read']],
     ['an equals sign as bash splits it', ['explain', '--pool', '='], ['write', 'read']],
     ['members', ['drain', 'pg-2'], ['pg-22']],
+    ['incidents', ['incidents', 'show', ''], ['latest', '2026-11-22-1']],
     ['members behind an option with a value', ['drain', '--admin', 'x:1', ''], []],
     ['choices of an argument', ['accept', 't'], ['timeline']],
     ['choices of an option', ['run', '--log-level', 'w'], ['warn']],

@@ -1,0 +1,63 @@
+// The incidents of a running Pointsman, over its admin API.
+import { z } from 'zod';
+import { addressText } from '../../model/member.ts';
+import { EXIT } from '../io.ts';
+import type { CliIo } from '../io.ts';
+import { reportFailure } from '../operate.ts';
+import { request, tryRequest } from '../request.ts';
+import type { AdminAnswer } from '../request.ts';
+import { tokenFor } from '../running.ts';
+import type { Running } from '../running.ts';
+import type { Entry, ShowHow, Source } from './source.ts';
+
+const listDocument = z.looseObject({
+  incidents: z.array(
+    z.looseObject({
+      id: z.string(),
+      state: z.string(),
+      opened_at: z.string(),
+      settled_at: z.string().nullable(),
+      kinds: z.array(z.string()),
+      planned: z.string(),
+      no_write_route_seconds: z.number().nullable(),
+      summary: z.string(),
+    }),
+  ),
+});
+const one = z.looseObject({ api_version: z.number() });
+
+/** `silent`: there is no Pointsman, with the reason in words. A number is the exit code; the reason is on stderr. */
+export type Reached = Source | number | { readonly silent: string };
+
+export async function fromRunning(running: Running, io: CliIo): Promise<Reached> {
+  const answer = await tryRequest(running, { method: 'GET', path: '/incidents' });
+  if (answer.kind === 'failed') return { silent: answer.why };
+  if (answer.status !== 200) return reportFailure(answer, io);
+  const { data } = listDocument.safeParse(answer.body);
+  if (data === undefined) {
+    io.stderr(`pointsman: ${addressText(running.address)} has no list of incidents: another version\n`);
+    return EXIT.failure;
+  }
+  const entries: readonly Entry[] = data.incidents;
+  return { list: () => Promise.resolve(entries), show: (id, how) => show(running, id, how, io) };
+}
+
+async function show(running: Running, id: string, { isJson, isFull }: ShowHow, io: CliIo): Promise<string | number> {
+  const token = isFull ? await tokenFor(running, io) : undefined;
+  if (isFull && token === undefined) return EXIT.usage;
+  const query = new URLSearchParams({ format: isJson ? 'json' : 'text', ...(isFull ? { redact: 'off' } : {}) });
+  const path = `/incidents/${encodeURIComponent(id)}?${query.toString()}`;
+  const sent = { method: 'GET', path, isText: !isJson, ...(token === undefined ? {} : { token }) } as const;
+  const answer = await request(running, sent, io);
+  if (answer === undefined) return EXIT.failure;
+  return answer.status === 200 ? (textOf(answer) ?? reportFailure(answer, io)) : reportFailure(answer, io);
+}
+
+/** The document is that of deploy/incident.schema.json, so the version of the admin API is left out. */
+function textOf({ body }: AdminAnswer): string | undefined {
+  if (typeof body === 'string') return body;
+  const { data } = one.safeParse(body);
+  if (data === undefined) return undefined;
+  const { api_version: _, ...document } = data;
+  return JSON.stringify(document, null, 2);
+}

@@ -1,0 +1,54 @@
+// `pointsman incidents list` and `show`.
+import { durationText } from '../../core/describe.ts';
+import { localTime } from '../events/event.ts';
+import { EXIT } from '../io.ts';
+import type { CliIo } from '../io.ts';
+import { paintFor } from '../terminal/colour.ts';
+import { tableText, widthFor } from '../terminal/table.ts';
+import { sourceOf } from './find-source.ts';
+import type { Entry, IncidentsOptions } from './source.ts';
+
+export interface ShowOptions extends IncidentsOptions {
+  /** Without redaction. */
+  readonly full?: boolean | undefined;
+}
+
+export async function listIncidents(options: IncidentsOptions, io: CliIo): Promise<number> {
+  const source = await sourceOf(options, io);
+  if (typeof source === 'number') return source;
+  const found = await source.list();
+  if (typeof found === 'number') return found;
+  if (options.json === true) io.stdout(`${JSON.stringify({ incidents: found }, null, 2)}\n`);
+  else io.stdout(found.length === 0 ? 'no incidents\n' : listText(found, io));
+  return EXIT.ok;
+}
+
+export async function showIncident(id: string, options: ShowOptions, io: CliIo): Promise<number> {
+  const source = await sourceOf(options, io);
+  if (typeof source === 'number') return source;
+  const text = await source.show(id, { isJson: options.json === true, isFull: options.full === true });
+  if (typeof text === 'number') return text;
+  io.stdout(text.endsWith('\n') ? text : `${text}\n`);
+  return EXIT.ok;
+}
+
+function listText(entries: readonly Entry[], io: CliIo): string {
+  const paint = paintFor(io);
+  const rows = entries.map((entry) => [
+    entry.id,
+    entry.state === 'open' ? paint('bad', entry.state) : entry.state,
+    localTime(entry.opened_at),
+    entry.no_write_route_seconds === null ? '-' : durationText(entry.no_write_route_seconds * 1000),
+    entry.planned === 'planned' ? entry.planned : paint('warn', entry.planned),
+    entry.summary,
+  ]);
+  const columns = [
+    { title: 'ID' },
+    { title: 'STATE' },
+    { title: 'BEGAN' },
+    { title: 'NO WRITES', align: 'right' },
+    { title: 'PLANNED', optional: 1 },
+    { title: 'WHAT', wraps: true },
+  ] as const;
+  return tableText(columns, rows, widthFor(io));
+}

@@ -1,0 +1,111 @@
+// `pointsman incidents list` and `show` against an admin server over real sockets: the table, the text, the document,
+// and the exit codes.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createAdmin } from '../../../src/admin/server.ts';
+import { runCli } from '../../../src/cli/program.ts';
+import { incidentDocument } from '../../../src/incidents/schema.ts';
+import { adminOptions } from '../../support/fakes/admin-options.ts';
+import { cliParts } from '../../support/fakes/cli-parts.ts';
+import { anIncident, anIncidentEntry } from '../../support/values/incidents.ts';
+
+const TOKEN = '0123456789abcdef-operator';
+const ENTRIES = [
+  anIncidentEntry({
+    id: '2026-11-22-2',
+    state: 'open',
+    settledAt: null,
+    noWriteRouteSeconds: null,
+    planned: 'unknown',
+  }),
+  anIncidentEntry(),
+];
+let entries = ENTRIES;
+const admin = createAdmin(
+  adminOptions({
+    token: () => Promise.resolve({ kind: 'token', value: TOKEN }),
+    incidents: {
+      list: () => entries,
+      currentId: () => undefined,
+      get: (id, { isUnredacted = false }) =>
+        Promise.resolve(anIncident({ id, redaction: { redacted: !isUnredacted, note: 'a note' } })),
+      text: (id, { isUnredacted = false }) =>
+        Promise.resolve(
+          entries.some((entry) => entry.id === id)
+            ? `Incident ${id}${isUnredacted ? ' of 10.0.0.7' : ''}\n`
+            : undefined,
+        ),
+    },
+  }),
+);
+let address: string;
+
+beforeAll(async () => {
+  const listening = await admin.listen();
+  if (listening.kind === 'failed') throw new Error(listening.detail);
+  address = `127.0.0.1:${listening.address.port}`;
+});
+afterAll(() => admin.close());
+beforeEach(() => {
+  entries = ENTRIES;
+});
+
+async function cli(argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  let [out, err] = ['', ''];
+  const io = {
+    env: { POINTSMAN_ADMIN_ADDRESS: address, TZ: 'UTC', ...env },
+    stdout: (text: string) => void (out += text),
+    stderr: (text: string) => void (err += text),
+  };
+  const code = await runCli(['incidents', ...argv], io, cliParts());
+  return { code, out, err };
+}
+
+test('list: a table that fits 80 columns', async () => {
+  const { code, out } = await cli(['list']);
+  expect(code).toBe(0);
+  const lines = out.trimEnd().split('\n');
+  expect(lines[0]).toMatch(/^ID {12}STATE {4}BEGAN {11}NO WRITES {2}WHAT$/);
+  expect(lines[1]).toMatch(/^2026-11-22-2 {2}open {5}11-22 \d\d:\d\d:\d\d {10}- {2}pg-1 was lost; pg-2 is the$/);
+  expect(out).toMatch(/^2026-11-22-1 {2}settled {2}11-22 \d\d:\d\d:\d\d {6}3\.9 s {2}pg-1 was lost/m);
+  expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80);
+});
+
+test('list: a wide terminal also shows the plan; --json is the document', async () => {
+  expect((await cli(['list'], { COLUMNS: '140' })).out).toMatch(
+    /NO WRITES {2}PLANNED {4}WHAT\n.* unknown .*\n.* unplanned /,
+  );
+  const { incidents } = JSON.parse((await cli(['list', '--json'])).out);
+  expect(incidents).toMatchObject([{ id: '2026-11-22-2' }, { id: '2026-11-22-1', no_write_route_seconds: 3.9 }]);
+});
+
+test('list: none', async () => {
+  entries = [];
+  expect(await cli(['list'])).toEqual({ code: 0, out: 'no incidents\n', err: '' });
+});
+
+test('show: a text; --json prints the document of the published schema', async () => {
+  expect(await cli(['show', 'latest'])).toEqual({ code: 0, out: 'Incident 2026-11-22-2\n', err: '' });
+  const document = incidentDocument.parse(JSON.parse((await cli(['show', '2026-11-22-1', '--json'])).out));
+  expect(document.redaction.redacted).toBe(true);
+});
+
+test('show --full needs the token', async () => {
+  const { code, err } = await cli(['show', 'latest', '--full']);
+  expect([code, err]).toEqual([2, expect.stringContaining('this command needs the admin token')]);
+  const env = { POINTSMAN_ADMIN_TOKEN: TOKEN };
+  expect((await cli(['show', 'latest', '--full'], env)).out).toBe('Incident 2026-11-22-2 of 10.0.0.7\n');
+  const { redaction } = incidentDocument.parse(
+    JSON.parse((await cli(['show', 'latest', '--full', '--json'], env)).out),
+  );
+  expect(redaction.redacted).toBe(false);
+});
+
+test('show: an unknown incident, and no Pointsman', async () => {
+  expect(await cli(['show', '2026-01-01-1'])).toEqual({
+    code: 1,
+    out: '',
+    err: 'pointsman: unknown incident 2026-01-01-1: the incidents are 2026-11-22-2, 2026-11-22-1\n',
+  });
+  const { code, err } = await cli(['list', '--admin', '127.0.0.1:1']);
+  expect([code, err]).toEqual([1, expect.stringContaining('no answer from 127.0.0.1:1 (connection refused)')]);
+});
