@@ -24,6 +24,11 @@ export function json(status: number, document: object): TextAnswer {
   return { status, type: 'application/json', body: `${body}\n` };
 }
 
+/** As `json` of status 200, for long lists. */
+export function compactJson(document: object): Answer {
+  return { status: 200, type: 'application/json', body: JSON.stringify({ api_version: API_VERSION, ...document }) };
+}
+
 /** `problems`: one sentence each, if there is more than one thing to correct. */
 export function failure(
   status: number,

@@ -32,7 +32,7 @@ export function poolStatus(
   table: RoutingTable,
   counts: PoolCounts | undefined,
   now: Instant,
-): PoolStatusDocument {
+): Omit<PoolStatusDocument, 'route_since'> {
   const route = table.pools.get(pool.name)?.route ?? { kind: 'closed' };
   const since = counts?.degradedSince;
   return {

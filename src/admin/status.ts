@@ -1,5 +1,5 @@
 // Builds the status document from one routing table, its snapshot, and the counts of the same moment. Pure.
-import { describeRefusal, refusalEnds } from '../core/describe.ts';
+import { describeRefusal, durationText, refusalEnds } from '../core/describe.ts';
 import type { PoolCounts, WorkerStatus } from '../reports/counts.ts';
 import type { Instant } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
@@ -8,9 +8,11 @@ import type { ClientPolicy, HoldPolicy, PoolName, PoolPolicy } from '../model/po
 import type { RefusedPrimary } from '../core/refused-primary.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import type { Acceptance, Handover, Snapshot } from '../core/snapshot.ts';
+import type { Interruption, RouteHistory } from './route-history.ts';
 import type {
   AcceptedPrimaryDocument,
   ContactSourceDocument,
+  InterruptionDocument,
   RefusedPrimaryDocument,
   StatusDocument,
   WorkerDocument,
@@ -39,6 +41,9 @@ export interface StatusInputs {
   readonly table: RoutingTable;
   readonly snapshot: Snapshot;
   readonly counts: ReadonlyMap<PoolName, PoolCounts>;
+  readonly history: Pick<RouteHistory, 'since' | 'primary' | 'lastInterruption'>;
+  /** The incident of a time. Milliseconds since 1970; `to` undefined: it goes on. */
+  readonly incidentAt?: (from: number, to: number | undefined) => string | undefined;
   readonly refused?: readonly RefusedPrimary[];
   readonly sources?: readonly ContactSource[];
   /** Empty if this process serves clients itself. */
@@ -82,6 +87,8 @@ export function buildStatus(inputs: StatusInputs): StatusDocument {
       scope: snapshot.scope ?? null,
       system_identifier: snapshot.systemIdentifier ?? null,
       timeline: snapshot.highestTimeline ?? null,
+      primary: primaryOf(inputs),
+      last_interruption: lastInterruption(inputs),
       first_round_complete: table.complete,
       drained: [...snapshot.drained.keys()],
       scheduled_switchover: scheduledSwitchover(snapshot, now),
@@ -92,7 +99,10 @@ export function buildStatus(inputs: StatusInputs): StatusDocument {
     },
     members: memberStatuses({ snapshot, table, pools, zone, now }),
     refused_members: snapshot.refused.map(({ name, reason, why }) => ({ name, reason, why })),
-    pools: pools.map((pool) => poolStatus(pool, table, counts.get(pool.name), now)),
+    pools: pools.map((pool) => ({
+      ...poolStatus(pool, table, counts.get(pool.name), now),
+      route_since: isoTime(inputs.history.since(pool.name)?.wallClock ?? wallClock - (now - startedAt)),
+    })),
     limits: limits(inputs),
     ...(openFiles === undefined
       ? {}
@@ -102,6 +112,35 @@ export function buildStatus(inputs: StatusInputs): StatusDocument {
     ...(workers.length === 0 ? {} : { workers: workers.map((worker) => workerDocument(worker, now)) }),
     recent_events: recentEvents,
   };
+}
+
+function primaryOf({ history, snapshot }: StatusInputs): StatusDocument['cluster']['primary'] {
+  const primary = history.primary();
+  if (primary === undefined) return null;
+  const { member, since } = primary;
+  const timeline = snapshot.members.get(member)?.status?.timeline ?? null;
+  return { member, since: isoTime(since.wallClock), timeline };
+}
+
+function lastInterruption({ history, incidentAt, now }: StatusInputs): InterruptionDocument | null {
+  const last = history.lastInterruption();
+  if (last === undefined) return null;
+  const { pool, from, to } = last;
+  const lastedMs = (to?.at ?? now) - from.at;
+  return {
+    pool,
+    from: isoTime(from.wallClock),
+    to: to === undefined ? null : isoTime(to.wallClock),
+    seconds: seconds(lastedMs),
+    incident_id: incidentAt?.(from.wallClock, to?.wallClock) ?? null,
+    text: interruptionText(last, lastedMs),
+  };
+}
+
+function interruptionText({ pool, to, before, after }: Interruption, lastedMs: number): string {
+  const sentence = `pool ${pool} ${to === undefined ? 'has had' : 'had'} no route for ${durationText(lastedMs)}`;
+  if (to === undefined) return `${sentence}; ${before} served it before`;
+  return before === after ? `${sentence}; ${after} serves it again` : `${sentence}; ${before} before, ${after} after`;
 }
 
 function configuration({ source, hash, loadedAt }: ConfigurationStatus): StatusDocument['config'] {

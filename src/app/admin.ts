@@ -3,10 +3,10 @@ import { MOST_SESSIONS, sessionsDocument } from '../admin/endpoints/sessions.ts'
 import type { SessionsDocument } from '../admin/schema/sessions.ts';
 import type { SwitchoversOptions } from '../admin/endpoints/switchover.ts';
 import type { Exclusion } from '../admin/exclusion.ts';
+import { LiveStatus } from '../admin/live-status.ts';
 import type { RecentEvents } from '../admin/recent-events.ts';
 import { createAdmin } from '../admin/server.ts';
 import type { Admin } from '../admin/server.ts';
-import type { Spans } from '../admin/spans.ts';
 import { buildStatus } from '../admin/status.ts';
 import type { Token } from '../admin/permission.ts';
 import type { ConfigurationStatus, OpenFilesStatus, Readiness } from '../admin/status.ts';
@@ -28,6 +28,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { createOperations } from './operations.ts';
 import { pageDirectory } from './package.ts';
 import type { OperationsOptions } from './operations.ts';
+import type { Past } from './past.ts';
 import type { RunningParts } from './reload.ts';
 
 /** In /status. */
@@ -41,8 +42,8 @@ export interface AdminParts {
   readonly startedAt: Instant;
   readonly log: Log;
   readonly events: RecentEvents;
-  readonly spans: Spans;
   readonly incidents: Incidents;
+  readonly past: Past;
   readonly running: RunningParts;
   readonly monitor: Monitor;
   readonly proxy: Proxy;
@@ -55,10 +56,18 @@ export interface AdminParts {
   readonly reload: OperationsOptions['reload'];
 }
 
-export function createAdminOf(parts: AdminParts): { readonly admin: Admin; readonly console: ConsoleControl } {
+export interface AdminAndConsole {
+  readonly admin: Admin;
+  readonly console: ConsoleControl;
+  readonly liveStatus: LiveStatus;
+}
+
+export function createAdminOf(parts: AdminParts): AdminAndConsole {
   const { running, monitor, proxy, metrics, load, reload, log } = parts;
   const readiness = (): Readiness => readinessOf(parts.isStopping(), monitor.table().complete, proxy.trouble());
-  const status = (): Promise<StatusDocument> => statusOf(parts, readiness);
+  const status = (): Promise<StatusDocument> => proxy.gather().then(() => statusOf(parts, readiness()));
+  // Without a question to the workers: they report each change within milliseconds.
+  const liveStatus = new LiveStatus({ ...parts, read: () => statusOf(parts, readiness()) });
   const token = (): Promise<Token> => readAdminToken(running.config.admin);
   const admin = createAdmin({
     version: parts.version,
@@ -66,9 +75,11 @@ export function createAdminOf(parts: AdminParts): { readonly admin: Admin; reado
     address: running.config.admin.address,
     allowedHosts: () => running.config.admin.allowedHosts,
     status,
+    samples: () => parts.past.samples.document(parts.clock.now(), Date.now()),
+    liveStatus,
     readiness,
     pools: () => poolReadiness(parts, readiness()),
-    timeline: () => parts.spans.document(),
+    timeline: () => parts.past.spans.document(),
     incidents: parts.incidents,
     configuration: () => configurationOf(running, parts.source),
     metrics: () => proxy.gather().then(() => metrics.text()),
@@ -94,18 +105,17 @@ export function createAdminOf(parts: AdminParts): { readonly admin: Admin; reado
   const sessions = async (): Promise<SessionsDocument> =>
     sessionsDocument(await proxy.sessions({ limit: MOST_SESSIONS }), parts.clock.now());
   const sources = { version: parts.version, status, sessions, settings };
-  return { admin, console: createConsoleOf({ address: running.config.admin.console, sources, token }) };
+  return { admin, console: createConsoleOf({ address: running.config.admin.console, sources, token }), liveStatus };
 }
 
-async function statusOf(parts: AdminParts, readiness: () => Readiness): Promise<StatusDocument> {
+function statusOf(parts: AdminParts, readiness: Readiness): StatusDocument {
   const { version, startedAt, clock, running, monitor, proxy, openFiles } = parts;
-  await proxy.gather();
   return buildStatus({
     version,
     startedAt,
     now: clock.now(),
     wallClock: Date.now(),
-    readiness: readiness(),
+    readiness,
     pools: running.config.pools,
     zone: running.config.zone,
     client: running.config.client,
@@ -113,6 +123,8 @@ async function statusOf(parts: AdminParts, readiness: () => Readiness): Promise<
     config: configStatus(running, parts.source),
     table: monitor.table(),
     snapshot: monitor.snapshot(),
+    history: parts.past.routes,
+    incidentAt: parts.past.incidentAt,
     refused: monitor.refusedPrimaries(),
     counts: proxy.counts(),
     sources: running.access.sources(),

@@ -7,14 +7,12 @@ import { createLongOperations } from './long-operations.ts';
 import type { AppOperations } from './long-operations.ts';
 import { createAdminOf } from './admin.ts';
 import { RecentEvents } from '../admin/recent-events.ts';
-import { Spans } from '../admin/spans.ts';
 import { createClusterAccess } from './cluster-access.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import { readAdminToken } from '../config/files/admin-token.ts';
 import type { Config } from '../config/config.ts';
 import type { ConsoleControl } from './console.ts';
 import type { ClusterConfig } from '../model/cluster-config.ts';
-import { incidentAt } from '../incidents/incident-at.ts';
 import { createIncidentRecorder } from '../incidents/recorder.ts';
 import type { Loaded } from '../config/load.ts';
 import { EventIds } from '../reports/event-ids.ts';
@@ -32,6 +30,8 @@ import type { Proxy } from '../proxy/proxy.ts';
 import { descriptorBudget } from '../proxy/accept/descriptor-limit.ts';
 import type { OpenFiles, DescriptorBudget } from '../proxy/accept/descriptor-limit.ts';
 import { takingTurns } from './taking-turns.ts';
+import { createPast } from './past.ts';
+import type { Past } from './past.ts';
 import { reload } from './reload.ts';
 import type { ReloadParts, Reloaded, RunningParts } from './reload.ts';
 import { createAccessLog } from '../telemetry/access-log.ts';
@@ -96,11 +96,6 @@ export function createApp(options: AppOptions): App {
   const startedAt = clock.now();
   const ids = new EventIds(newRun());
   const events = new RecentEvents({ ids, wallClock: () => Date.now() });
-  const spans = new Spans({
-    now: () => clock.now(),
-    wallClock: () => Date.now(),
-    incidentAt: (...time) => incidentAt(incidents.list(), ...time),
-  });
   const log = tapped(options.log, ids, (line) => events.add(line));
   const tell = (event: MonitorEvent): void => recorder.onMonitorEvent(event);
   const connect = (cluster: ClusterConfig): ClusterAccess =>
@@ -119,7 +114,8 @@ export function createApp(options: AppOptions): App {
   const incidents = createIncidentRecorder();
   const observe: RecorderOptions['observe'] = (event, number, at) => {
     incidents.take(event, number, at);
-    spans.take(event, at);
+    past.take(event, at);
+    if (event.kind === 'standing_changed') liveStatus.changed();
   };
   const access = createAccessLog({ mode: () => running.config.log.access, write: options.access ?? (() => {}) });
   const { narrate } = options;
@@ -163,15 +159,16 @@ export function createApp(options: AppOptions): App {
     exclusion,
     onEvent: recorder.onOperation,
   });
-  const { admin, console } = createAdminOf({
+  const past = createPast({ clock, running, monitor, proxy, incidents });
+  const { admin, console, liveStatus } = createAdminOf({
     version: options.version,
     source: options.source ?? 'environment',
     clock,
     startedAt,
     log,
     events,
-    spans,
     incidents,
+    past,
     running,
     monitor,
     proxy,
@@ -192,6 +189,7 @@ export function createApp(options: AppOptions): App {
     admin,
     console,
     operations,
+    past,
     firstRound: firstRound.promise,
     descriptors: files.descriptors,
   });
@@ -205,18 +203,20 @@ interface Life {
 interface LifeParts extends ReloadParts, Control {
   readonly life: Life;
   readonly operations: AppOperations;
+  readonly past: Past;
   readonly firstRound: Promise<void>;
   readonly clock: Clock;
 }
 
 /** From the start to the end, with the reloads in between. */
 function lifeOf(parts: LifeParts): App {
-  const { running, life, admin, console, operations, firstRound, proxy, monitor, recorder, log } = parts;
+  const { running, life, admin, console, operations, past, firstRound, proxy, monitor, recorder, log } = parts;
   const grace = createGrace(parts.clock);
   const stop = async (): Promise<void> => {
     life.isStopping = true;
     grace.end();
     await operations.stop();
+    past.stop();
     await proxy.close();
     monitor.stop();
     running.access.close();
@@ -227,7 +227,10 @@ function lifeOf(parts: LifeParts): App {
   const start = async (): Promise<Started> => {
     const started = await listenAll(running.config, parts, proxy, log);
     if (started.kind === 'failed') await stop();
-    else monitor.start();
+    else {
+      monitor.start();
+      past.start();
+    }
     return started;
   };
   const inTurn = takingTurns();

@@ -1,16 +1,18 @@
 // The documents about this Pointsman: metrics, status, one pool of it, the last hour, and the configuration in effect.
 import { closest } from '../../config/closest.ts';
-import { failure, json } from '../answer.ts';
+import { compactJson, failure, json } from '../answer.ts';
 import type { Answer } from '../answer.ts';
 import { get } from '../endpoint.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { oneAtATime } from '../one-at-a-time.ts';
+import type { SamplesDocument } from '../schema/samples.ts';
 import type { StatusDocument } from '../schema/status.ts';
 import type { TimelineDocument } from '../schema/timeline.ts';
 import { poolPart } from '../status-of-pools.ts';
 
 export interface DocumentsOptions {
   readonly status: () => StatusDocument | Promise<StatusDocument>;
+  readonly samples: () => SamplesDocument;
   readonly metrics: () => Promise<string>;
   /** Default: the Prometheus text format. */
   readonly metricsContentType?: string;
@@ -29,6 +31,7 @@ export function documents(options: DocumentsOptions): readonly Endpoint[] {
   return [
     get({ path: '/metrics', answer: async () => ({ status: 200, type, body: await metrics() }) }),
     get({ path: '/status', answer: async () => json(200, await status()) }),
+    get({ path: '/samples', answer: () => compactJson(options.samples()) }),
     get({ path: '/pools/NAME', answer: async ({ parameters }) => poolOf(await status(), parameters.name) }),
     get({ path: '/timeline', answer: () => json(200, options.timeline()) }),
     get({ path: '/config', answer: async () => json(200, await configuration()) }),

@@ -1,8 +1,9 @@
 // The recent events, as a stream that continues by id, or as a list.
 import { z } from 'zod';
-import { API_VERSION, json } from '../answer.ts';
+import { API_VERSION, failure, json } from '../answer.ts';
 import { get } from '../endpoint.ts';
 import type { Endpoint } from '../endpoint.ts';
+import type { LiveStatus } from '../live-status.ts';
 import { isOfSession } from '../recent-events.ts';
 import type { RecentEvents } from '../recent-events.ts';
 import type { EventList, Gap, RecentEvent } from '../schema/events.ts';
@@ -10,6 +11,7 @@ import type { StreamAnswer } from '../streams.ts';
 
 export interface EventsOptions {
   readonly events: Pick<RecentEvents, 'after' | 'lastId' | 'subscribe'>;
+  readonly liveStatus: Pick<LiveStatus, 'follow'>;
 }
 
 const LEVELS = ['info', 'warn', 'error'] as const;
@@ -22,12 +24,13 @@ const QUERY = z.strictObject({
   member: z.string().optional().describe('Only events that name this member.'),
   event: z.string().optional().describe('Only these events, separated by commas: route_changed,members_changed'),
   level: z.enum(LEVELS).default('info').describe('Only events of this level and above.'),
+  status: z.literal('1').optional().describe('1: also the document of GET /status, at each change and each second.'),
   format: z.enum(['stream', 'json']).optional().describe('Default: by the header Accept, else stream.'),
 });
 
 type Query = z.output<typeof QUERY> & { readonly isOperator: boolean };
 
-export function events({ events: recent }: EventsOptions): readonly Endpoint[] {
+export function events({ events: recent, liveStatus }: EventsOptions): readonly Endpoint[] {
   return [
     get({
       path: '/events',
@@ -39,7 +42,10 @@ export function events({ events: recent }: EventsOptions): readonly Endpoint[] {
         const accept = headers.accept ?? '';
         const isList =
           (query.format ?? (accept.includes('json') && !accept.includes('event-stream') ? 'json' : '')) === 'json';
-        return isList ? json(200, list(recent, query, after)) : streamOf(recent, query, after);
+        if (isList && query.status !== undefined)
+          return failure(400, 'query parameter status: only for a stream; GET /status has the document alone');
+        if (isList) return json(200, list(recent, query, after));
+        return streamOf(recent, query, after, query.status === undefined ? undefined : liveStatus);
       },
     }),
   ];
@@ -59,16 +65,28 @@ function list(recent: EventsOptions['events'], query: Query, after: string | und
   };
 }
 
-function streamOf(recent: EventsOptions['events'], query: Query, after: string | undefined): StreamAnswer {
+/** `live`: its messages come after the events that they include. */
+function streamOf(
+  recent: EventsOptions['events'],
+  query: Query,
+  after: string | undefined,
+  live: EventsOptions['liveStatus'] | undefined,
+): StreamAnswer {
   return {
     stream({ write }) {
       const { events, gap } = recent.after(after);
       const wanted = events.filter((event) => isWanted(event, query));
-      if (gap !== undefined) write(gapMessage(gap));
-      for (const event of after === undefined ? newest(wanted, query.limit) : wanted) write(message(event));
-      return recent.subscribe((event) => {
+      const shown = after === undefined ? newest(wanted, query.limit) : wanted;
+      const endEvents = recent.subscribe((event) => {
         if (isWanted(event, query)) write(message(event));
       });
+      const following = live?.follow(write);
+      // In one piece: a reader that gets much at once is not slow.
+      write([gap === undefined ? '' : gapMessage(gap), ...shown.map(message), following?.first ?? ''].join(''));
+      return () => {
+        endEvents();
+        following?.end();
+      };
     },
   };
 }

@@ -13,6 +13,7 @@ import { incidentDocument } from '../../incidents/schema.ts';
 import { incidentList } from '../schema/incidents.ts';
 import { accepted, drained, failure, poolNotReady, poolReady, refreshed, reloaded } from '../schema/operations.ts';
 import { killedSession, sessionList } from '../schema/sessions.ts';
+import { samplesDocument } from '../schema/samples.ts';
 import { poolDocument, statusDocument } from '../schema/status.ts';
 import { operationDocument, operationList, planDocument } from '../schema/switchover.ts';
 import { timelineDocument } from '../schema/timeline.ts';
@@ -23,6 +24,7 @@ export const SCHEMAS = {
   PoolReady: poolReady,
   PoolNotReady: poolNotReady,
   Status: statusDocument,
+  Samples: samplesDocument,
   Pool: poolDocument,
   Timeline: timelineDocument,
   Configuration: configurationDocument,
@@ -76,6 +78,10 @@ export const DESCRIBED: Readonly<Record<string, Described>> = {
   'GET /pools/NAME/ready': { summary: 'This pool can serve now.', answers: { ...READY, 404: ['Failure'] } },
   'GET /metrics': { summary: 'Prometheus metrics.', answers: { 200: 'text/plain' } },
   'GET /status': { summary: 'Members, pools and sessions, with the reason for each.', answers: { 200: ['Status'] } },
+  'GET /samples': {
+    summary: 'Sessions, waiting clients and lag of the last hour, every 5 seconds.',
+    answers: { 200: ['Samples'] },
+  },
   'GET /pools/NAME': {
     summary: 'The part of the status about one pool.',
     answers: { 200: ['Pool'], 404: ['Failure'] },
@@ -97,8 +103,8 @@ export const DESCRIBED: Readonly<Record<string, Described>> = {
   'GET /openapi.json': { summary: 'This description, as OpenAPI 3.1.', answers: { 200: [] } },
   'GET /events': {
     summary:
-      'Recent events, then new ones, as server-sent events; as a list with Accept: application/json or format=json.',
-    answers: { 200: ['Events'], 503: ['Failure'] },
+      'Recent events, then new ones, as server-sent events, with status=1 the status as well; or a list (format=json).',
+    answers: { 200: ['Events'], 400: ['Failure'], 503: ['Failure'] },
   },
   'GET /cluster': {
     summary: 'The cluster as the management API reports it now.',

@@ -35,10 +35,26 @@ const contactSource = z.strictObject({
     .describe('Present while it fails. Without for_seconds: it has never succeeded.'),
 });
 
+const lastInterruption = z.strictObject({
+  pool: poolName,
+  from: time.describe('Of the decision that took the route away.'),
+  to: time.nullable().describe('Of the decision that gave it back. Null: it lasts.'),
+  seconds: seconds.describe('So far, if it lasts.'),
+  incident_id: z.string().nullable().describe('Null: no incident is known.'),
+  text: z.string().describe('One sentence.'),
+});
+
 const cluster = z.strictObject({
   scope: z.string().nullable(),
   system_identifier: z.string().nullable(),
   timeline: z.number().nullable().describe('The highest on which a member was ever confirmed as primary.'),
+  primary: z
+    .strictObject({ member, since: time, timeline: z.number().nullable() })
+    .nullable()
+    .describe('The member that serves every pool for writes, and since when. Null: none now.'),
+  last_interruption: lastInterruption
+    .nullable()
+    .describe('The newest time without a route for writes. Null: none since the start.'),
   first_round_complete: z.boolean().describe('True after the first round of probes is complete.'),
   drained: list(member).describe('By the operator, currently unknown members included. Lost when this process ends.'),
   handover: z
@@ -150,6 +166,7 @@ export const poolStatus = z.strictObject({
   check: z.string(),
   exclusive: z.boolean(),
   route,
+  route_since: time.describe('Of the decision that made this route, or of the start.'),
   why: z.string().describe('The sentence of the log.'),
   sessions: sessions.nullable(),
 });
@@ -232,5 +249,6 @@ export type TargetDocument = z.infer<typeof target>;
 export type SessionsDocument = z.infer<typeof sessions>;
 export type WorkerDocument = z.infer<typeof worker>;
 export type ContactSourceDocument = z.infer<typeof contactSource>;
+export type InterruptionDocument = z.infer<typeof lastInterruption>;
 export type RefusedPrimaryDocument = z.infer<typeof refusedPrimary>;
 export type AcceptedPrimaryDocument = z.infer<typeof acceptedPrimary>;

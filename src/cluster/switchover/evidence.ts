@@ -3,7 +3,7 @@ import { openRoute } from '../../core/routing-table.ts';
 import { isDead } from '../../core/snapshot.ts';
 import type { Instant } from '../../model/instant.ts';
 import type { MemberName } from '../../model/member.ts';
-import { primaryPools } from './plan.ts';
+import { primaryPools } from '../../core/primary-pools.ts';
 import type { OwnKnowledge } from './plan.ts';
 
 /** Another member that serves a pool of the primary. */

@@ -3,11 +3,11 @@
 import { durationText } from '../../core/describe.ts';
 import { isDead } from '../../core/snapshot.ts';
 import type { Snapshot } from '../../core/snapshot.ts';
-import { openRoute } from '../../core/routing-table.ts';
+import { openPrimary } from '../../core/primary-pools.ts';
 import type { RoutingTable } from '../../core/routing-table.ts';
 import { sizeText } from '../../model/check.ts';
 import type { MemberName } from '../../model/member.ts';
-import type { HoldPolicy, PoolPolicy, RoutingPolicy } from '../../model/policy.ts';
+import type { HoldPolicy, RoutingPolicy } from '../../model/policy.ts';
 import type { ClusterConfiguration, ClusterReport, MemberReport, Reading } from '../control.ts';
 
 export interface SwitchoverRequest {
@@ -101,17 +101,6 @@ export function planSwitchover(
     ],
     warnings: config.kind === 'read' ? [] : [`the configuration of the cluster is unknown: ${config.why}`],
   };
-}
-
-/** The member that serves every exclusive pool now. */
-export function openPrimary({ policy, table }: Pick<OwnKnowledge, 'policy' | 'table'>): MemberName | undefined {
-  const names = primaryPools(policy).map(({ name }) => openRoute(table, name)?.targets[0].member);
-  const [first] = names;
-  return names.every((name) => name === first) ? first : undefined;
-}
-
-export function primaryPools({ pools }: Pick<RoutingPolicy, 'pools'>): readonly PoolPolicy[] {
-  return pools.filter(({ exclusive, check }) => exclusive && (check.family === 'primary' || check.family === 'leader'));
 }
 
 function clusterProblems(

@@ -2,6 +2,7 @@
 // sessions end in `drain`, and only then the cluster is asked to switch. Whatever happens, the hold ends with the
 // procedure: the clients go where the evidence leads. A time limit in the snapshot ends it even without the procedure.
 import { durationText } from '../../core/describe.ts';
+import { openPrimary } from '../../core/primary-pools.ts';
 import { isDead } from '../../core/snapshot.ts';
 import type { Handover } from '../../core/snapshot.ts';
 import type { Clock, Instant } from '../../model/instant.ts';
@@ -11,7 +12,7 @@ import type { ClusterControl, ClusterReport, OperationResult } from '../control.
 import type { OperationDocument, Phase, PhaseDocument } from './document.ts';
 import { cameBack, nextPrimary, whyNotPrimary } from './evidence.ts';
 import { News } from './news.ts';
-import { openPrimary, planSwitchover } from './plan.ts';
+import { planSwitchover } from './plan.ts';
 import type { OwnKnowledge, PlanDocument, SwitchoverRequest } from './plan.ts';
 import { SessionTally } from './session-tally.ts';
 

@@ -2,16 +2,23 @@
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { LiveStatus } from '../../../src/admin/live-status.ts';
 import { RecentEvents } from '../../../src/admin/recent-events.ts';
 import { createAdmin } from '../../../src/admin/server.ts';
+import { buildStatus } from '../../../src/admin/status.ts';
+import { decideRoutes } from '../../../src/core/decide-routes.ts';
 import type { Admin } from '../../../src/admin/server.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
+import { aPolicy, aSnapshot } from '../../support/values/builders.ts';
+import { STATUS_BASICS } from '../../support/values/status-basics.ts';
+import { systemClock } from '../../support/waiting/system-clock.ts';
 import { until } from '../../support/waiting/until.ts';
 import { EventIds } from '../../../src/reports/event-ids.ts';
 
 const TOKEN = '0123456789abcdef-secret';
 let events: RecentEvents;
 let ids: EventIds;
+let liveStatus: LiveStatus;
 let admin: Admin;
 let port: number;
 const sockets: Socket[] = [];
@@ -19,7 +26,13 @@ const sockets: Socket[] = [];
 beforeEach(async () => {
   ids = new EventIds('r1');
   events = new RecentEvents({ ids, wallClock: () => 0 });
-  admin = createAdmin(adminOptions({ events, token: () => Promise.resolve({ kind: 'token', value: TOKEN }) }));
+  const policy = aPolicy();
+  const snapshot = aSnapshot(policy);
+  const inputs = { ...STATUS_BASICS, snapshot, pools: policy.pools, counts: new Map() };
+  const table = decideRoutes(policy, snapshot, 0);
+  liveStatus = new LiveStatus({ clock: systemClock, events, read: () => buildStatus({ ...inputs, now: 0, table }) });
+  const known = { kind: 'token', value: TOKEN } as const;
+  admin = createAdmin(adminOptions({ events, liveStatus, token: () => Promise.resolve(known) }));
   const listening = await admin.listen();
   if (listening.kind === 'failed') throw new Error(listening.detail);
   ({ port } = listening.address);
@@ -118,6 +131,7 @@ describe('the stream', () => {
     const late = read();
     await until('the refusal', () => late.text().includes('503'));
     expect(late.text()).toContain('16 event streams are open');
+    expect(admin.eventStreams()).toBe(16);
     expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).toBe(200);
     readers[0]?.socket.destroy();
     await until('room for another one', async () => {
@@ -154,6 +168,51 @@ describe('the stream', () => {
     expect(reader.messages()).toEqual(['last']);
     // The last chunk of a complete answer.
     expect(reader.text().endsWith('\r\n0\r\n\r\n')).toBe(true);
+  });
+});
+
+describe('with the status', () => {
+  test('it comes behind the events that were before, then in the turn of each event', async () => {
+    add('before');
+    const reader = read('?status=1');
+    await until('the first status', () => reader.text().includes('event: status'));
+    add('after');
+    await until('the next status', () => reader.text().includes('id: r1-2\nevent: status\n'));
+    const order = [...reader.text().matchAll(/^id: r1-(\d)\n(event: status|data)/gm)];
+    expect(order.slice(0, 4).map(([, id, kind]) => [id, kind])).toEqual([
+      ['1', 'data'],
+      ['1', 'event: status'],
+      ['2', 'data'],
+      ['2', 'event: status'],
+    ]);
+  });
+
+  test('it comes again without an event', async () => {
+    const reader = read('?status=1&limit=0');
+    await until('two of them', () => reader.text().split('event: status').length > 2);
+    expect(reader.messages()).toEqual([]);
+  });
+
+  test('readers without it get events alone', async () => {
+    const [other, reader] = [read(), read('?status=1')];
+    add('one');
+    await until('a status', () => reader.text().includes('id: r1-1\nevent: status'));
+    await until('the event', () => other.messages().includes('one'));
+    expect(other.text()).not.toContain('status');
+  });
+
+  test('events of an hour ago that come at once do not make a reader slow', async () => {
+    for (let number = 1; number <= 700; number += 1) add(`${number} ${'x'.repeat(2000)}`);
+    const reader = read('?status=1&after=r1-0');
+    await until('the status behind them', () => reader.text().includes('event: status'));
+    expect(reader.messages().length).toBe(700);
+  });
+
+  test.each([
+    ['?status=1&format=json', 'query parameter status: only for a stream; GET /status has the document alone'],
+    ['?status=yes', expect.stringContaining('query parameter status')],
+  ])('%s', async (query, error) => {
+    expect(await list(query)).toMatchObject({ error });
   });
 });
 

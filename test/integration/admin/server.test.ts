@@ -16,6 +16,8 @@ const status: StatusDocument = {
     scope: 'lab',
     system_identifier: null,
     timeline: null,
+    primary: null,
+    last_interruption: null,
     first_round_complete: true,
     drained: [],
     scheduled_switchover: null,

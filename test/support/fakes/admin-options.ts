@@ -16,6 +16,7 @@ export function adminOptions(own: Partial<AdminOptions> = {}): AdminOptions {
     status: () => {
       throw new Error('this test has no status');
     },
+    samples: () => ({ interval_seconds: 5, times: [], pools: {}, members: {} }),
     metrics: () => Promise.resolve(''),
     readiness: () => ({ ready: true }),
     pools: () => [],
@@ -30,6 +31,11 @@ export function adminOptions(own: Partial<AdminOptions> = {}): AdminOptions {
     token: () => Promise.resolve({ kind: 'none' }),
     exclusion: createExclusion(),
     events: new RecentEvents({ ids: new EventIds('r1'), wallClock: () => 0 }),
+    liveStatus: {
+      follow: () => {
+        throw new Error('this test has no status');
+      },
+    },
     cluster: () => Promise.reject(new Error('this test has no cluster')),
     sessions: {
       list: () => Promise.resolve({ sessions: [], total: 0, silentWorkers: [] }),

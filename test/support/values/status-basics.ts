@@ -1,8 +1,12 @@
 // The inputs and the fields of a status document that most tests are not about.
+import { RouteHistory } from '../../../src/admin/route-history.ts';
 import type { StatusDocument } from '../../../src/admin/schema/status.ts';
 import type { StatusInputs } from '../../../src/admin/status.ts';
 
-type Basics = Pick<StatusInputs, 'version' | 'startedAt' | 'wallClock' | 'readiness' | 'client' | 'hold' | 'config'>;
+type Basics = Pick<
+  StatusInputs,
+  'version' | 'startedAt' | 'wallClock' | 'readiness' | 'client' | 'hold' | 'config' | 'history'
+>;
 
 export const STATUS_BASICS: Basics = {
   version: '0',
@@ -17,6 +21,7 @@ export const STATUS_BASICS: Basics = {
   },
   hold: { clientTimeoutMs: 30_000, maxSessions: 1000, outageTimeoutMs: 60_000, maxConnectsPerSecond: 100 },
   config: { source: 'pointsman.yaml', hash: '0123456789abcdef', loadedAt: Date.UTC(2026, 0, 1) },
+  history: new RouteHistory(),
 };
 
 const TIME = '2026-01-01T00:00:00.000Z';

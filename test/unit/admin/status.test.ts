@@ -120,6 +120,8 @@ describe('status', () => {
         system_identifier: '71',
         timeline: 1,
         first_round_complete: true,
+        primary: null,
+        last_interruption: null,
         drained: [],
         scheduled_switchover: null,
       },

@@ -31,6 +31,7 @@ function pool(
     check: '/check',
     exclusive: name === 'write',
     why: '',
+    route_since: STATUS_FIELDS.time,
     route: {
       kind: 'open',
       members: members.map((member) => ({ name: member, address: '127.0.0.1:5432' })),

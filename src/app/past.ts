@@ -1,0 +1,104 @@
+// The past of this run, for /status, /timeline and /samples: history of routes, spans, and samples of the last hour.
+// Waiting clients are counted more often than a sample is taken, because most waits are short.
+import { RouteHistory } from '../admin/route-history.ts';
+import { SAMPLE_MS, Samples } from '../admin/samples.ts';
+import type { MemberSample, PoolSample } from '../admin/samples.ts';
+import { Spans } from '../admin/spans.ts';
+import type { SpansOptions } from '../admin/spans.ts';
+import { incidentAt } from '../incidents/incident-at.ts';
+import type { Incidents } from '../incidents/incidents.ts';
+import { primaryPositions, recentLags } from '../core/lag.ts';
+import type { Clock, Instant } from '../model/instant.ts';
+import type { PoolName } from '../model/policy.ts';
+import type { Monitor } from '../monitor/monitor.ts';
+import type { Proxy } from '../proxy/proxy.ts';
+import type { PoolCounts } from '../reports/counts.ts';
+import type { ReportedEvent } from '../reports/events.ts';
+import type { RunningParts } from './reload.ts';
+
+export interface PastParts {
+  readonly clock: Clock;
+  readonly running: Pick<RunningParts, 'config'>;
+  readonly monitor: Pick<Monitor, 'snapshot' | 'table'>;
+  readonly proxy: Pick<Proxy, 'counts'>;
+  readonly incidents: Pick<Incidents, 'list'>;
+}
+
+export interface Past {
+  readonly routes: RouteHistory;
+  readonly spans: Spans;
+  readonly samples: Samples;
+  readonly incidentAt: SpansOptions['incidentAt'];
+  /** Synchronously with the event. `at`: when it happened, which may be before. */
+  readonly take: (event: ReportedEvent, at: Instant) => void;
+  /** Begins to take samples. */
+  readonly start: () => void;
+  readonly stop: () => void;
+}
+
+const LOOK_MS = 1000;
+
+type Counts = ReadonlyMap<PoolName, PoolCounts>;
+
+export function createPast({ clock, running, monitor, proxy, incidents }: PastParts): Past {
+  const incidentOf: Past['incidentAt'] = (...time) => incidentAt(incidents.list(), ...time);
+  const routes = new RouteHistory();
+  const spans = new Spans({ now: () => clock.now(), wallClock: () => Date.now(), incidentAt: incidentOf });
+  const samples = new Samples();
+  let waiting = new Map<PoolName, number>();
+  let dueAt = -Infinity;
+  let cancel: (() => void) | undefined;
+  const look = (): void => {
+    const now = clock.now();
+    const counts = proxy.counts();
+    for (const [pool, { states }] of counts) waiting.set(pool, Math.max(waiting.get(pool) ?? 0, states.holding));
+    if (now >= dueAt) {
+      // Removed pools have counts, too.
+      const pools = running.config.pools.map(({ name }) => name);
+      samples.put({ at: now, pools: poolSamples(pools, counts, waiting), members: memberSamples(monitor, counts) });
+      waiting = new Map();
+      // The next look may come a little early.
+      dueAt = now + SAMPLE_MS - LOOK_MS / 2;
+    }
+    next();
+  };
+  const next = (): void => {
+    cancel = clock.schedule(LOOK_MS, look);
+  };
+  const take: Past['take'] = (event, at) => {
+    spans.take(event, at);
+    if (event.kind !== 'route_changed') return;
+    const now = { at: clock.now(), wallClock: Date.now() };
+    routes.take(event, { policy: running.config, table: monitor.table() }, now);
+  };
+  return { routes, spans, samples, incidentAt: incidentOf, take, start: next, stop: () => cancel?.() };
+}
+
+function poolSamples(
+  pools: readonly PoolName[],
+  counts: Counts,
+  waiting: ReadonlyMap<PoolName, number>,
+): ReadonlyMap<PoolName, PoolSample> {
+  return new Map(
+    pools.map((pool) => [
+      pool,
+      {
+        sessions: [...(counts.get(pool)?.members.values() ?? [])].reduce((sum, sessions) => sum + sessions, 0),
+        waiting: waiting.get(pool) ?? 0,
+      },
+    ]),
+  );
+}
+
+function memberSamples(monitor: PastParts['monitor'], counts: Counts): ReadonlyMap<string, MemberSample> {
+  const snapshot = monitor.snapshot();
+  const primary = primaryPositions(snapshot);
+  const sessions = (member: string): number =>
+    [...counts.values()].reduce((sum, { members }) => sum + (members.get(member) ?? 0), 0);
+  return new Map(
+    [...snapshot.members].map(([name, record]) => [
+      name,
+      { lagBytes: recentLags(primary, record, 1)[0], sessions: sessions(name) },
+    ]),
+  );
+}

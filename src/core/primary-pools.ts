@@ -1,0 +1,21 @@
+// Which pools take writes, and the member that serves them.
+import type { MemberName } from '../model/member.ts';
+import type { PoolPolicy, RoutingPolicy } from '../model/policy.ts';
+import { openRoute } from './routing-table.ts';
+import type { RoutingTable } from './routing-table.ts';
+
+export interface PoliciesAndTable {
+  readonly policy: Pick<RoutingPolicy, 'pools'>;
+  readonly table: RoutingTable;
+}
+
+/** The member that serves every exclusive pool now. */
+export function openPrimary({ policy, table }: PoliciesAndTable): MemberName | undefined {
+  const names = primaryPools(policy).map(({ name }) => openRoute(table, name)?.targets[0].member);
+  const [first] = names;
+  return names.every((name) => name === first) ? first : undefined;
+}
+
+export function primaryPools({ pools }: Pick<RoutingPolicy, 'pools'>): readonly PoolPolicy[] {
+  return pools.filter(({ exclusive, check }) => exclusive && (check.family === 'primary' || check.family === 'leader'));
+}
