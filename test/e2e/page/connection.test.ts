@@ -1,7 +1,7 @@
 // The status page and its connection: it says when it has lost Pointsman, and is correct afterwards, whatever happened
 // meanwhile.
 import type { Page } from 'playwright-core';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, it } from 'vitest';
 import { describeInBrowser } from '../../support/browser/chromium.ts';
 import { connection, pageLab, SETTINGS } from '../../support/browser/page-lab.ts';
 import { configFor } from '../../support/processes/pointsman-config.ts';

@@ -43,7 +43,8 @@ async function follow(query: string): Promise<readonly Message[]> {
   return messages;
 }
 
-function unversioned({ api_version: _, ...document }: Readonly<Record<string, unknown>>): object {
+function unversioned(answer: Readonly<Record<string, unknown>>): object {
+  const { api_version: _, ...document } = answer;
   return document;
 }
 
