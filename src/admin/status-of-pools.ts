@@ -3,7 +3,7 @@ import { describeRoute } from '../core/describe.ts';
 import type { Route, RoutingTable, Target } from '../core/routing-table.ts';
 import type { Instant } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
-import type { PoolPolicy } from '../model/policy.ts';
+import type { ListenerPolicy, PoolPolicy } from '../model/policy.ts';
 import type { PoolCounts } from '../reports/counts.ts';
 import type {
   PoolDocument,
@@ -32,11 +32,14 @@ export function poolStatus(
   table: RoutingTable,
   counts: PoolCounts | undefined,
   now: Instant,
+  listeners: readonly ListenerPolicy[],
 ): Omit<PoolStatusDocument, 'route_since'> {
+  const own = listeners.filter((listener) => listener.pool === pool.name);
   const route = table.pools.get(pool.name)?.route ?? { kind: 'closed' };
   const since = counts?.degradedSince;
   return {
     name: pool.name,
+    ...(own.length === 0 ? {} : { listeners: own.map(({ address }) => addressText(address)) }),
     check: pool.check.text,
     exclusive: pool.exclusive,
     route: routeDocument(route, since === undefined ? {} : { for_seconds: seconds(now - since) }),

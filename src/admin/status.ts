@@ -4,7 +4,7 @@ import type { PoolCounts, WorkerStatus } from '../reports/counts.ts';
 import type { Instant } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
 import type { Address } from '../model/member.ts';
-import type { ClientPolicy, HoldPolicy, PoolName, PoolPolicy } from '../model/policy.ts';
+import type { ClientPolicy, HoldPolicy, ListenerPolicy, PoolName, PoolPolicy } from '../model/policy.ts';
 import type { RefusedPrimary } from '../core/refused-primary.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import type { Acceptance, Handover, Snapshot } from '../core/snapshot.ts';
@@ -32,6 +32,7 @@ export interface StatusInputs {
   readonly wallClock: number;
   readonly readiness: Readiness;
   readonly pools: readonly PoolPolicy[];
+  readonly listeners?: readonly ListenerPolicy[];
   /** Our own. */
   readonly zone?: string | undefined;
   readonly client: ClientPolicy;
@@ -74,7 +75,7 @@ export interface ContactSource {
 
 export function buildStatus(inputs: StatusInputs): StatusDocument {
   const { version, startedAt, now, wallClock, readiness, pools, zone, snapshot, table, counts } = inputs;
-  const { refused = [], sources = [], workers = [], openFiles, recentEvents = [] } = inputs;
+  const { refused = [], listeners = [], sources = [], workers = [], openFiles, recentEvents = [] } = inputs;
   return {
     version,
     time: isoTime(wallClock),
@@ -100,7 +101,7 @@ export function buildStatus(inputs: StatusInputs): StatusDocument {
     members: memberStatuses({ snapshot, table, pools, zone, now }),
     refused_members: snapshot.refused.map(({ name, reason, why }) => ({ name, reason, why })),
     pools: pools.map((pool) => ({
-      ...poolStatus(pool, table, counts.get(pool.name), now),
+      ...poolStatus(pool, table, counts.get(pool.name), now, listeners),
       route_since: isoTime(inputs.history.since(pool.name)?.wallClock ?? wallClock - (now - startedAt)),
     })),
     limits: limits(inputs),

@@ -117,6 +117,7 @@ function statusOf(parts: AdminParts, readiness: Readiness): StatusDocument {
     wallClock: Date.now(),
     readiness,
     pools: running.config.pools,
+    listeners: running.config.listeners,
     zone: running.config.zone,
     client: running.config.client,
     hold: running.config.hold,

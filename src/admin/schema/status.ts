@@ -163,6 +163,9 @@ const sessions = z.strictObject({
 
 export const poolStatus = z.strictObject({
   name: poolName,
+  listeners: list(z.string())
+    .exactOptional()
+    .describe('The addresses whose clients come here, as configured. Absent: clients come by request alone.'),
   check: z.string(),
   exclusive: z.boolean(),
   route,

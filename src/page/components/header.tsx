@@ -1,21 +1,56 @@
 // The first answers of an incident: which member is primary, on which timeline, and whether this page is current.
 import type { JSX } from 'preact';
+import type { StatusDocument } from '../../admin/schema/status.ts';
 import { usePageState } from '../state/use-store.ts';
+import { primaryText } from '../view/headline.ts';
+import { Changing } from './changing.tsx';
+import { Age } from './ticking.tsx';
+
+const CONNECTION = { connecting: 'connecting', live: 'live', lost: 'connection lost' };
 
 export function Header(): JSX.Element {
   const { status, connection } = usePageState();
   return (
     <header class="header">
-      <h1 class="header-name">Pointsman</h1>
-      {status !== undefined && (
-        <p class="header-facts">
-          cluster <b>{status.cluster.scope ?? 'unknown'}</b> · timeline <b>{status.cluster.timeline ?? '–'}</b>
-        </p>
-      )}
-      <p class="header-state" role="status" data-connection={connection.kind}>
-        {connection.kind}
-        {status !== undefined && ` · ${status.version}`}
+      <h1>Pointsman</h1>
+      {status !== undefined && <Facts status={status} />}
+      <p class="header-state">
+        <span class={`header-dot header-${connection.kind}`} aria-hidden="true" />
+        <span role="status">{CONNECTION[connection.kind]}</span>
+        {status !== undefined && (
+          <>
+            <span>{status.version}</span>
+            <span>
+              up <Age seconds={status.uptime_seconds} />
+            </span>
+          </>
+        )}
       </p>
     </header>
+  );
+}
+
+function Facts({ status }: { readonly status: StatusDocument }): JSX.Element {
+  const { scope, timeline } = status.cluster;
+  const primary = primaryText(status);
+  return (
+    <dl class="header-facts">
+      <div>
+        <dt>cluster</dt>
+        <dd>{scope ?? 'unknown'}</dd>
+      </div>
+      <div>
+        <dt>primary</dt>
+        <dd class={primary === undefined ? 'header-none' : 'header-primary'}>
+          <Changing value={primary ?? 'none'} />
+        </dd>
+      </div>
+      <div>
+        <dt>timeline</dt>
+        <dd>
+          <Changing value={String(timeline ?? '–')} />
+        </dd>
+      </div>
+    </dl>
   );
 }

@@ -1,24 +1,38 @@
 // The regions of the page. A new component is one line here: in the main column, or beside it.
 import type { JSX } from 'preact';
-import { usePageState } from '../state/use-store.ts';
-import { Header } from './header.tsx';
-import { Members } from './members.tsx';
 import { Operate } from '../operate/operate.tsx';
+import { usePageState } from '../state/use-store.ts';
+import { Events } from './events.tsx';
+import { Header } from './header.tsx';
+import { Limits } from './limits.tsx';
+import { LostConnection } from './lost-connection.tsx';
+import { Members } from './members.tsx';
+import { Notices } from './notices.tsx';
+import { Routes } from './routes.tsx';
+import { Waiting } from './waiting.tsx';
 
 export function Page(): JSX.Element {
-  const { status, connection } = usePageState();
+  const { status, events, connection } = usePageState();
   return (
     <>
       <Header />
+      <LostConnection />
       {status === undefined ? (
-        <p class="page-empty">{connection.kind === 'lost' ? connection.why : 'Reading the status …'}</p>
+        <p class="page-empty">{connection.kind === 'lost' ? '' : 'Reading the status …'}</p>
       ) : (
-        <main class="page-columns" data-connection={connection.kind}>
-          <div class="page-column">
-            <Members status={status} />
-          </div>
-          <div class="page-column">
-            <Operate />
+        <main class={connection.kind === 'live' ? undefined : 'page-old'}>
+          <div class="page-columns">
+            <div class="page-column">
+              <Routes status={status} />
+              <Members status={status} />
+              <Events events={events} />
+            </div>
+            <div class="page-column">
+              <Notices status={status} />
+              <Waiting status={status} />
+              <Limits status={status} />
+              <Operate />
+            </div>
           </div>
         </main>
       )}

@@ -3,14 +3,16 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useId } from 'preact/hooks';
 
 interface PanelProps {
+  /** Gives it a place of its own in one column (page.css). */
+  readonly place?: 'attention' | 'routes' | 'waiting';
   readonly title: string;
   readonly children: ComponentChildren;
 }
 
-export function Panel({ title, children }: PanelProps): JSX.Element {
+export function Panel({ place, title, children }: PanelProps): JSX.Element {
   const id = useId();
   return (
-    <section class="panel" aria-labelledby={id}>
+    <section class={`panel panel-${place ?? 'other'}`} aria-labelledby={id}>
       <h2 class="panel-title" id={id}>
         {title}
       </h2>

@@ -1,0 +1,40 @@
+// The recent events, the newest first: the lines of the log.
+import type { JSX } from 'preact';
+import type { RecentEvent } from '../../admin/schema/events.ts';
+import { Panel } from './panel.tsx';
+import { Sign } from './sign.tsx';
+
+const MOST = 20;
+
+export function Events({ events }: { readonly events: readonly RecentEvent[] }): JSX.Element {
+  return (
+    <Panel title="Events">
+      {events.length === 0 ? (
+        <p class="quiet">None since the start.</p>
+      ) : (
+        <ol class="events" tabIndex={0} aria-label="Recent events, the newest first">
+          {events
+            .slice(-MOST)
+            .toReversed()
+            .map(({ id, time, level, message }) => (
+              <li key={id}>
+                <time dateTime={time} title={time}>
+                  {clock(time)}
+                </time>
+                {level === 'info' ? <span /> : <Sign kind={level === 'warn' ? 'warning' : 'bad'} />}
+                <span>
+                  {level !== 'info' && <span class="unseen">{level}: </span>}
+                  {message}
+                </span>
+              </li>
+            ))}
+        </ol>
+      )}
+    </Panel>
+  );
+}
+
+/** Of this browser's time zone. The title has UTC. */
+function clock(time: string): string {
+  return new Date(time).toLocaleTimeString('en-GB');
+}

@@ -1,0 +1,15 @@
+// Says that everything on screen is old.
+import type { JSX } from 'preact';
+import { usePageState } from '../state/use-store.ts';
+
+export function LostConnection(): JSX.Element | null {
+  const { status, connection } = usePageState();
+  if (connection.kind !== 'lost') return null;
+  const seen =
+    status === undefined ? '' : ` What you see is from ${new Date(status.time).toLocaleTimeString('en-GB')}.`;
+  return (
+    <p class="page-lost" role="alert">
+      No connection to Pointsman ({connection.why}).{seen} This page tries again by itself.
+    </p>
+  );
+}

@@ -1,0 +1,29 @@
+// All that needs attention, and for screen readers each change of the primary.
+import type { JSX } from 'preact';
+import type { StatusDocument } from '../../admin/schema/status.ts';
+import { announcement, noticesOf } from '../view/headline.ts';
+import { Panel } from './panel.tsx';
+import { Sign } from './sign.tsx';
+
+export function Notices({ status }: { readonly status: StatusDocument }): JSX.Element {
+  const notices = noticesOf(status);
+  return (
+    <Panel title="Attention" place="attention">
+      <p class="unseen" role="status">
+        {announcement(status)}
+      </p>
+      {notices.length === 0 ? (
+        <p class="notices quiet">Nothing needs attention.</p>
+      ) : (
+        <ul class="notices">
+          {notices.map(({ level, text }) => (
+            <li class={`notice notice-${level}`} key={text}>
+              <Sign kind={level === 'danger' ? 'bad' : 'warning'} />
+              {text}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+}

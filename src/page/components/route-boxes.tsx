@@ -1,0 +1,123 @@
+// The boxes of the picture: the listeners of a pool, the words at its points, a member. Boxes are buttons, so the
+// keyboard reaches each reason.
+import type { ComponentChildren, JSX } from 'preact';
+import type { StatusDocument } from '../../admin/schema/status.ts';
+import type { Box, PlacedPool } from '../view/layout.ts';
+import type { MemberNode, PoolNode } from '../view/routes.ts';
+import { countText, numberText, shortened, sizeText } from '../view/words.ts';
+import { Changing } from './changing.tsx';
+import { Sign } from './sign.tsx';
+import { Countdown } from './ticking.tsx';
+
+export interface Choice {
+  readonly kind: 'pool' | 'member';
+  readonly name: string;
+}
+
+interface Choosing {
+  readonly choice: Choice | undefined;
+  readonly choose: (choice: Choice) => void;
+}
+
+interface BoxButtonProps extends Choosing {
+  readonly of: Choice;
+  readonly box: Box;
+  readonly class: string;
+  readonly title: string;
+  readonly children: ComponentChildren;
+}
+
+function BoxButton({ of, box, choice, choose, children, title, ...props }: BoxButtonProps): JSX.Element {
+  const isChosen = choice?.kind === of.kind && choice.name === of.name;
+  return (
+    <button
+      type="button"
+      class={`routes-box ${props.class}`}
+      style={placed(box)}
+      title={title}
+      aria-pressed={isChosen}
+      onClick={() => choose(of)}
+    >
+      {children}
+    </button>
+  );
+}
+
+function placed({ x, y, width, height }: Box): Record<string, string> {
+  return { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` };
+}
+
+interface PoolBoxProps extends Choosing {
+  readonly pool: PoolNode;
+  readonly place: PlacedPool | undefined;
+}
+
+export function PoolBox({ pool, place, ...choosing }: PoolBoxProps): JSX.Element | null {
+  if (place === undefined) return null;
+  const ports = pool.listeners.map((address) => address.replace(/^.*(?=:\d+$)/, '')).join(' ');
+  const title = [pool.name, ...pool.listeners, pool.why].join('\n');
+  return (
+    <BoxButton of={{ kind: 'pool', name: pool.name }} box={place.box} class="routes-pool" title={title} {...choosing}>
+      <b>{shortened(pool.name, 18)}</b>
+      <span class="quiet">
+        {ports}
+        {ports === '' ? '' : ' · '}
+        <span class="number">{countText(pool.sessions, 'session')}</span>
+      </span>
+    </BoxButton>
+  );
+}
+
+interface PoolLabelProps {
+  readonly pool: PoolNode;
+  readonly place: PlacedPool | undefined;
+  readonly limits: StatusDocument['limits'];
+}
+
+/** The check; or without a route, how many clients wait, and how long the first one still may. */
+export function PoolLabel({ pool, place, limits }: PoolLabelProps): JSX.Element | null {
+  if (place === undefined) return null;
+  const { waiting, waitSeconds, route, check } = pool;
+  return (
+    <p class={`routes-label routes-label-${route}`} style={placed(place.label)} title={check}>
+      {route === 'open' && waiting === 0 && check}
+      {route === 'closed' && 'clients are refused'}
+      {route !== 'closed' && (waiting > 0 || route === 'hold') && (
+        <>
+          {numberText(waiting)} wait
+          {waitSeconds !== undefined && (
+            <>
+              {', '}
+              <Countdown seconds={limits.client_wait_seconds - waitSeconds} /> left
+            </>
+          )}
+        </>
+      )}
+    </p>
+  );
+}
+
+interface MemberBoxProps extends Choosing {
+  readonly member: MemberNode;
+  readonly place: Box | undefined;
+}
+
+export function MemberBox({ member, place, ...choosing }: MemberBoxProps): JSX.Element | null {
+  if (place === undefined) return null;
+  const { name, role, sign, isPrimary, lagBytes, sessions, leaving } = member;
+  const facts = [
+    countText(sessions, 'session'),
+    ...(leaving === 0 ? [] : [`${numberText(leaving)} leaving`]),
+    ...(lagBytes === null ? [] : [`lag ${sizeText(lagBytes)}`]),
+  ];
+  const kind = isPrimary ? 'routes-member routes-primary' : 'routes-member';
+  return (
+    <BoxButton of={{ kind: 'member', name }} box={place} class={kind} title={`${name}\n${role}`} {...choosing}>
+      <Sign kind={sign} />
+      <span class="routes-name">
+        <b>{shortened(name, 24)}</b> <span class={isPrimary ? 'good' : 'quiet'}>{<Changing value={role} />}</span>
+      </span>
+      <span class="routes-facts quiet number">{facts.join(' · ')}</span>
+    </BoxButton>
+  );
+}

@@ -1,0 +1,133 @@
+// The picture: listeners, the points of each pool, and members, joined by tracks. A click on a box says why.
+import type { JSX } from 'preact';
+import { useMemo, useRef, useState } from 'preact/hooks';
+import type { StatusDocument } from '../../admin/schema/status.ts';
+import { useWidth } from '../state/use-width.ts';
+import { layOut } from '../view/layout.ts';
+import { MOST_MEMBERS, routesOf } from '../view/routes.ts';
+import type { Routes as Model } from '../view/routes.ts';
+import { Panel } from './panel.tsx';
+import { MemberBox, PoolBox, PoolLabel } from './route-boxes.tsx';
+import type { Choice } from './route-boxes.tsx';
+import { Tracks } from './route-tracks.tsx';
+
+export function Routes({ status }: { readonly status: StatusDocument }): JSX.Element {
+  const [choice, setChoice] = useState<Choice>();
+  const routes = useMemo(() => routesOf(status), [status]);
+  const isTooMany = routes.members.length > MOST_MEMBERS;
+  const choose = (next: Choice): void =>
+    setChoice((now) => (now?.kind === next.kind && now.name === next.name ? undefined : next));
+  return (
+    <Panel title="Routes" place="routes">
+      {isTooMany ? <Summary routes={routes} /> : <Picture {...{ routes, status, choice, choose }} />}
+      <div class="routes-foot">
+        {isTooMany ? <p class="quiet">More than {MOST_MEMBERS} members: the table below has them.</p> : <Legend />}
+        <p class="routes-why" role="status">
+          {choice !== undefined && <Reason status={status} choice={choice} />}
+        </p>
+      </div>
+    </Panel>
+  );
+}
+
+interface PictureProps {
+  readonly routes: Model;
+  readonly status: StatusDocument;
+  readonly choice: Choice | undefined;
+  readonly choose: (choice: Choice) => void;
+}
+
+function Picture({ routes, status, choice, choose }: PictureProps): JSX.Element {
+  const ref = useRef<HTMLDivElement>(null);
+  const width = useWidth(ref);
+  const layout = width === 0 ? undefined : layOut(routes, width);
+  return (
+    <div
+      class={`routes${layout?.isUpright === true ? ' routes-upright' : ''}`}
+      ref={ref}
+      style={{ height: `${layout?.height ?? 300}px` }}
+    >
+      {layout !== undefined && (
+        <>
+          <Tracks routes={routes} layout={layout} choice={choice} />
+          {routes.pools.map((pool, index) => (
+            <PoolBox key={pool.name} pool={pool} place={layout.pools[index]} choice={choice} choose={choose} />
+          ))}
+          {routes.pools.map((pool, index) => (
+            <PoolLabel key={pool.name} pool={pool} place={layout.pools[index]} limits={status.limits} />
+          ))}
+          {routes.members.map((member) => (
+            <MemberBox
+              key={member.name}
+              member={member}
+              place={layout.members.get(member.name)}
+              choice={choice}
+              choose={choose}
+            />
+          ))}
+        </>
+      )}
+    </div>
+  );
+}
+
+/** Of a pool's members, in the summary. */
+const MOST_NAMED = 5;
+
+/** In place of the picture, where it would not fit. */
+function Summary({ routes }: { readonly routes: Model }): JSX.Element {
+  return (
+    <ul class="routes-summary">
+      {routes.pools.map(({ name, why, check, targets }) => (
+        <li key={name}>
+          <b>{name}</b> <span class="quiet">{check}</span> {targets > MOST_NAMED ? `open on ${targets} members` : why}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const LEGEND = [
+  ['solid', 'routed'],
+  ['dashed', 'leaving'],
+  ['dotted', 'possible'],
+] as const;
+
+function Legend(): JSX.Element {
+  return (
+    <ul class="routes-legend" aria-label="Kinds of tracks">
+      {LEGEND.map(([kind, word]) => (
+        <li key={kind}>
+          <svg width="30" height="8" aria-hidden="true">
+            <path class={`track track-${kind}`} d="M0 4H30" />
+          </svg>
+          {word}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The same sentence that explain, the log and the client's DETAIL use. */
+function Reason({ status, choice }: { readonly status: StatusDocument; readonly choice: Choice }): JSX.Element | null {
+  const { members, pools } = status;
+  if (choice.kind === 'pool') {
+    const pool = pools.find(({ name }) => name === choice.name);
+    return pool === undefined ? null : (
+      <span>
+        <b>{pool.name}</b> {pool.why}
+      </span>
+    );
+  }
+  const member = members.find(({ name }) => name === choice.name);
+  if (member === undefined) return null;
+  return (
+    <>
+      {pools.map(({ name }) => (
+        <span key={name}>
+          <b>{member.name}</b> in {name}: {member.pools[name]?.why ?? 'not in it'}
+        </span>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,33 @@
+// The clients that wait for a route, and the time until the first of them is refused.
+import type { JSX } from 'preact';
+import type { StatusDocument } from '../../admin/schema/status.ts';
+import { durationText, numberText } from '../view/words.ts';
+import { Panel } from './panel.tsx';
+import { Age, Countdown } from './ticking.tsx';
+
+export function Waiting({ status: { pools, limits } }: { readonly status: StatusDocument }): JSX.Element {
+  const waiting = pools.flatMap(({ name, sessions }) => {
+    const count = sessions?.by_state.holding ?? 0;
+    return count === 0 ? [] : [{ name, count, longest: sessions?.longest_wait_seconds ?? 0 }];
+  });
+  const total = waiting.reduce((sum, { count }) => sum + count, 0);
+  const longest = Math.max(0, ...waiting.map((one) => one.longest));
+  return (
+    <Panel title="Waiting clients" place="waiting">
+      <p class={`big number ${total > 0 ? 'bad' : ''}`}>{numberText(total)}</p>
+      <p class="quiet waiting-words">
+        {total === 0 ? (
+          `Each may wait ${durationText(limits.client_wait_seconds)} for a route.`
+        ) : (
+          <>
+            The first has waited <Age seconds={longest} />, and is refused in{' '}
+            <b>
+              <Countdown seconds={limits.client_wait_seconds - longest} />
+            </b>
+            . {waiting.map(({ name, count }) => `${name}: ${numberText(count)}`).join(', ')}.
+          </>
+        )}
+      </p>
+    </Panel>
+  );
+}

@@ -1,0 +1,107 @@
+// The content of the picture: which pool has which track to which member. Places are view/layout.ts.
+import type { MemberStatusDocument, PoolStatusDocument, StatusDocument } from '../../admin/schema/status.ts';
+import { isTarget, placeIn, signOf } from './standing.ts';
+import type { Sign } from './standing.ts';
+
+/**
+ * `solid`: sessions are routed there. `dashed`: live sessions are leaving. `dotted`: possible, not used now.
+ */
+export type TrackKind = 'solid' | 'dashed' | 'dotted';
+
+export interface Track {
+  readonly pool: string;
+  readonly member: string;
+  readonly kind: TrackKind;
+  readonly sessions: number;
+}
+
+export interface PoolNode {
+  readonly name: string;
+  readonly listeners: readonly string[];
+  readonly check: string;
+  readonly route: 'open' | 'hold' | 'closed';
+  /** Members that it routes to. */
+  readonly targets: number;
+  readonly why: string;
+  readonly sessions: number;
+  readonly waiting: number;
+  /** Of the client that has waited longest. Undefined: none waits. */
+  readonly waitSeconds: number | undefined;
+}
+
+export interface MemberNode {
+  readonly name: string;
+  readonly role: string;
+  readonly sign: Sign;
+  readonly isPrimary: boolean;
+  readonly lagBytes: number | null;
+  readonly sessions: number;
+  readonly leaving: number;
+}
+
+export interface Routes {
+  readonly pools: readonly PoolNode[];
+  readonly members: readonly MemberNode[];
+  readonly tracks: readonly Track[];
+}
+
+/** The picture of more members would say less than the table. */
+export const MOST_MEMBERS = 12;
+/** With more, the tracks to members of another role are left out. */
+const MANY_TRACKS = 12;
+
+export function routesOf({ pools, members }: StatusDocument): Routes {
+  const isCrowded = pools.length * members.length > MANY_TRACKS;
+  const tracks = pools.flatMap((pool) => members.flatMap((member) => trackOf(pool, member, isCrowded)));
+  return {
+    pools: pools.map(poolNode),
+    members: members.map((member) => memberNode(pools, member, tracks)),
+    tracks,
+  };
+}
+
+function trackOf(pool: PoolStatusDocument, member: MemberStatusDocument, isCrowded: boolean): readonly Track[] {
+  const standing = member.pools[pool.name];
+  const sessions = pool.sessions?.by_member[member.name] ?? 0;
+  const track = { pool: pool.name, member: member.name, sessions };
+  if (isTarget(pool, member.name)) return [{ ...track, kind: 'solid' }];
+  if (sessions > 0) return [{ ...track, kind: 'dashed' }];
+  if (standing === undefined) return [];
+  const isOfOtherRole = placeIn(pool, member).sign === 'idle' && standing.cause !== 'fallback_over';
+  return isCrowded && isOfOtherRole ? [] : [{ ...track, kind: 'dotted' }];
+}
+
+function poolNode({ name, check, route, why, sessions, listeners = [] }: PoolStatusDocument): PoolNode {
+  const { startup, holding, dialing, relaying, closing } = sessions?.by_state ?? NONE;
+  return {
+    name,
+    listeners,
+    check,
+    route: route.kind,
+    targets: route.kind === 'open' ? route.members.length : 0,
+    why,
+    sessions: startup + holding + dialing + relaying + closing,
+    waiting: holding,
+    waitSeconds: sessions?.longest_wait_seconds,
+  };
+}
+
+const NONE = { startup: 0, holding: 0, dialing: 0, relaying: 0, closing: 0 };
+
+function memberNode(
+  pools: readonly PoolStatusDocument[],
+  member: MemberStatusDocument,
+  tracks: readonly Track[],
+): MemberNode {
+  const own = tracks.filter((track) => track.member === member.name);
+  const sum = (some: readonly Track[]): number => some.reduce((total, { sessions }) => total + sessions, 0);
+  return {
+    name: member.name,
+    role: member.role?.replaceAll('_', ' ') ?? 'unknown role',
+    sign: signOf(pools, member),
+    isPrimary: pools.some((pool) => pool.exclusive && isTarget(pool, member.name)),
+    lagBytes: member.lag_bytes,
+    sessions: sum(own),
+    leaving: sum(own.filter(({ kind }) => kind === 'dashed')),
+  };
+}
