@@ -14,4 +14,4 @@ render(
   </StoreContext.Provider>,
   root,
 );
-void connect(store);
+connect(store);

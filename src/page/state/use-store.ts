@@ -1,7 +1,8 @@
 // The store for components. A component that uses it is drawn again at each change.
 import { createContext } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
-import type { PageState, Store } from './store.ts';
+import type { PageState } from './next-state.ts';
+import type { Store } from './store.ts';
 
 export const StoreContext = createContext<Store | undefined>(undefined);
 

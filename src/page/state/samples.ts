@@ -1,0 +1,66 @@
+// Samples of the last hour, continued in the page: a status that comes a whole interval after the newest sample becomes
+// the next one.
+import type { SamplesDocument } from '../../admin/schema/samples.ts';
+import type { StatusDocument } from '../../admin/schema/status.ts';
+
+type PoolSeries = SamplesDocument['pools'][string];
+type MemberSeries = SamplesDocument['members'][string];
+type Values = readonly (number | null)[];
+
+const KEPT_SECONDS = 3600;
+
+export function withSampleOf(samples: SamplesDocument, status: StatusDocument): SamplesDocument {
+  const newest = samples.times.at(-1) ?? -Infinity;
+  return secondsOf(status) >= newest + samples.interval_seconds ? withPoint(samples, status) : samples;
+}
+
+/** With the status as the last point, whatever the time since the one before. */
+export function withPoint(samples: SamplesDocument, status: StatusDocument): SamplesDocument {
+  const { interval_seconds, times } = samples;
+  const now = secondsOf(status);
+  // A clock that was put back would turn the time axis around.
+  if (now <= (times.at(-1) ?? -Infinity)) return samples;
+  const most = Math.floor(KEPT_SECONDS / interval_seconds);
+  const drop = Math.max(0, times.length + 1 - most);
+  const extended = (values: Values | undefined, value: number | null): Values =>
+    [...(values ?? times.map(() => null)), value].slice(drop);
+  const pools = Object.fromEntries(status.pools.map((pool) => [pool.name, pool.sessions]));
+  const members = Object.fromEntries(status.members.map((member) => [member.name, member]));
+  return {
+    interval_seconds,
+    times: [...times, now].slice(drop),
+    pools: mapped(samples.pools, Object.keys(pools), (series: PoolSeries | undefined, name) => ({
+      sessions: extended(series?.sessions, total(pools[name]?.by_member)),
+      waiting: extended(series?.waiting, pools[name]?.by_state.holding ?? null),
+    })),
+    members: mapped(samples.members, Object.keys(members), (series: MemberSeries | undefined, name) => ({
+      lag_bytes: extended(series?.lag_bytes, members[name]?.lag_bytes ?? null),
+      sessions: extended(series?.sessions, members[name] === undefined ? null : sessionsOn(name, status)),
+    })),
+  };
+}
+
+function secondsOf({ time }: StatusDocument): number {
+  return Date.parse(time) / 1000;
+}
+
+export function sessionsOn(member: string, { pools }: StatusDocument): number {
+  return pools.reduce((sum, { sessions }) => sum + (sessions?.by_member[member] ?? 0), 0);
+}
+
+function total(counts: Readonly<Record<string, number>> | undefined): number | null {
+  return counts === undefined ? null : Object.values(counts).reduce((sum, count) => sum + count, 0);
+}
+
+/** Names that are new come last. Names without any value left are dropped. */
+function mapped<Series extends Readonly<Record<string, Values>>>(
+  known: Readonly<Record<string, Series>>,
+  present: readonly string[],
+  next: (series: Series | undefined, name: string) => Series,
+): Readonly<Record<string, Series>> {
+  const names = [...new Set([...Object.keys(known), ...present])];
+  const all = names.map((name): [string, Series] => [name, next(known[name], name)]);
+  return Object.fromEntries(
+    all.filter(([, series]) => Object.values(series).some((values) => values.some((value) => value !== null))),
+  );
+}
