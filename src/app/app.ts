@@ -92,7 +92,7 @@ export interface App {
 }
 
 export function createApp(options: AppOptions): App {
-  const { config, inherited, clock, load = () => ({ kind: 'no_file' }) } = options;
+  const { config, inherited, clock, narrate, load = () => ({ kind: 'no_file' }) } = options;
   const startedAt = clock.now();
   const ids = new EventIds(newRun());
   const events = new RecentEvents({ ids, wallClock: () => Date.now() });
@@ -118,7 +118,6 @@ export function createApp(options: AppOptions): App {
     if (event.kind === 'standing_changed') liveStatus.changed();
   };
   const access = createAccessLog({ mode: () => running.config.log.access, write: options.access ?? (() => {}) });
-  const { narrate } = options;
   const recorder = createRecorder({ log, clock, ids, count: metrics.count, observe, access, narrate });
 
   const monitor: Monitor = new Monitor({

@@ -9,7 +9,7 @@ import { runCli } from '../cli/program.ts';
 import type { CliParts } from '../cli/program.ts';
 import { version } from './package.ts';
 import { createRunApp } from './run.ts';
-import { VERBS } from '../sandbox/console/verb-list.ts';
+import { TRAFFIC, VERBS } from '../sandbox/console/verb-list.ts';
 import type { Terminal } from '../sandbox/run.ts';
 import { createSystemClock } from './system-clock.ts';
 import { terminalIo } from './terminal-io.ts';
@@ -63,7 +63,7 @@ function sandboxParts(process: NodeJS.Process, clock: Clock): SandboxParts {
   const command = isSource ? 'npm run -s sandbox --' : 'pointsman sandbox';
   const program = isSource ? 'npm run -s pointsman --' : 'pointsman';
   return {
-    verbs: VERBS,
+    verbs: [...VERBS, TRAFFIC],
     run: async (request) => {
       const { runSandbox } = await loadSandbox();
       const terminal = terminalOf(process);
@@ -71,6 +71,7 @@ function sandboxParts(process: NodeJS.Process, clock: Clock): SandboxParts {
     },
     ask: async (...order) => (await loadSandbox()).askSandbox(...order),
     sql: async (...statement) => (await loadSandbox()).sandboxSql(...statement),
+    config: async (control) => (await loadSandbox()).sandboxConfig(control),
   };
 }
 
@@ -78,9 +79,15 @@ function terminalOf(process: NodeJS.Process): Terminal {
   const { stdin, stdout } = process;
   return {
     write: (text) => void stdout.write(text),
+    columns: () => stdout.columns || 80,
+    colour: stdout.isTTY && stdout.hasColors(),
     onKey: stdin.isTTY
       ? (listener) => {
-          stdin.setRawMode(true).on('data', (keys) => Array.from(keys.toString()).forEach(listener));
+          stdin.setRawMode(true).on('data', (data) => {
+            const keys = data.toString();
+            // A key such as an arrow is a sequence that begins with ESC.
+            if (!keys.startsWith('\u001b')) Array.from(keys).forEach(listener);
+          });
         }
       : undefined,
     onEnd: (listener) => void process.on('SIGTERM', listener).on('SIGINT', listener).on('SIGHUP', listener),

@@ -68,15 +68,21 @@ export type AskSandbox = (control: string, verb: string, target: string | undefi
 /** Runs one statement through the Pointsman of the sandbox at `control`. */
 export type SandboxSql = (control: string, pool: 'write' | 'read', statement: string) => Promise<SandboxAnswer>;
 
+/** A configuration for a second Pointsman before the cluster of the sandbox at `control`. */
+export type SandboxConfig = (control: string) => Promise<SandboxAnswer>;
+
 export interface SandboxParts {
   readonly verbs: readonly {
     readonly name: string;
+    /** True: it takes no member. */
+    readonly alone?: boolean;
     readonly target: 'primary' | 'replica' | undefined;
     readonly summary: string;
   }[];
   readonly run: RunSandbox;
   readonly ask: AskSandbox;
   readonly sql: SandboxSql;
+  readonly config: SandboxConfig;
 }
 
 export const EXIT = {

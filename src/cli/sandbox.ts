@@ -16,6 +16,8 @@ ${examples(
   'pointsman sandbox kill primary',
   'pointsman sandbox switchover',
   'pointsman sandbox heal',
+  'pointsman sandbox traffic',
+  'pointsman sandbox config > second.yaml',
   'pointsman sandbox sql "insert into visits default values returning *"',
 )}`;
 
@@ -50,7 +52,8 @@ export function describeSandbox(program: Command, io: CliIo, parts: SandboxParts
     .allowExcessArguments()
     .action(async (flags: RunFlags, command: Command) => {
       const [verb] = command.args;
-      if (verb !== undefined) command.error(unknownVerb(verb, [...parts.verbs.map(({ name }) => name), 'sql']));
+      if (verb !== undefined)
+        command.error(unknownVerb(verb, [...parts.verbs.map(({ name }) => name), 'sql', 'config']));
       end(await runSandbox(flags, io, parts));
     });
 
@@ -59,15 +62,24 @@ export function describeSandbox(program: Command, io: CliIo, parts: SandboxParts
     (ok ? io.stdout : io.stderr)(ok ? `${text}\n` : `pointsman: ${text}\n`);
     end(ok ? EXIT.ok : EXIT.failure);
   };
-  for (const { name, target, summary } of parts.verbs) {
+  for (const { name, target, alone = false, summary } of parts.verbs) {
     const command = sandbox
       .command(name)
       .description(target === undefined ? summary : `${summary} (default: ${target})`);
+    if (alone) command.allowExcessArguments(false);
+    else command.argument('[member]', target === undefined ? 'a member' : 'primary, replica or a member');
     command
-      .argument('[member]', target === undefined ? 'a member' : 'primary, replica or a member')
       .addHelpText('after', examples(['pointsman sandbox', name, target].filter(Boolean).join(' ')))
-      .action((member: string | undefined) => finish(parts.ask(controlOf(command), name, member)));
+      .action((member: unknown) =>
+        finish(parts.ask(controlOf(command), name, typeof member === 'string' ? member : undefined)),
+      );
   }
+  const config = sandbox
+    .command('config')
+    .description('Print a configuration for a second Pointsman before the cluster');
+  config
+    .addHelpText('after', examples('pointsman sandbox config > second.yaml'))
+    .action(() => finish(parts.config(controlOf(config))));
   const sql = sandbox.command('sql').description('Run a statement through Pointsman (psql is not needed)');
   sql
     .argument('<statement>', 'SQL')
@@ -80,7 +92,8 @@ export function describeSandbox(program: Command, io: CliIo, parts: SandboxParts
 
 function unknownVerb(verb: string, known: readonly string[]): string {
   const meant = closest(verb, known);
-  return `error: unknown command '${verb}'${meant === undefined ? '' : `\n(Did you mean ${meant}?)`}`;
+  const all = `Verbs: ${known.join(', ')}`;
+  return `error: unknown verb '${verb}'\n${meant === undefined ? '' : `(Did you mean ${meant}?)\n`}${all}`;
 }
 
 async function runSandbox(flags: RunFlags, io: CliIo, parts: SandboxParts): Promise<number> {

@@ -4,20 +4,24 @@ import { createApp } from '../app/app.ts';
 import type { Clock } from '../model/instant.ts';
 import type { App } from '../app/app.ts';
 import { EXIT } from '../cli/io.ts';
-import type { AskSandbox, SandboxRequest, SandboxSql } from '../cli/io.ts';
+import type { AskSandbox, SandboxConfig, SandboxRequest, SandboxSql } from '../cli/io.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Event } from '../telemetry/log-lines.ts';
-import { banner } from './console/banner.ts';
+import { WRITE_STATEMENT, banner } from './console/banner.ts';
 import { askToPerform, askEndpoints } from './console/control-client.ts';
 import { listenForControl } from './console/control-server.ts';
 import type { Controlled } from './console/control-server.ts';
 import { createActions } from './console/actions.ts';
 import { firstTaken } from './console/free-addresses.ts';
 import { keysText } from './console/keys.ts';
-import { pointsmanConfig } from './console/pointsman-config.ts';
+import { writeWithoutPointsman } from './console/plain-client.ts';
+import { pointsmanConfig, secondConfig } from './console/pointsman-config.ts';
 import { hasPsql } from './console/psql.ts';
+import { Screen } from './console/screen.ts';
 import { runStatement } from './console/statement.ts';
 import { tableText } from './console/table.ts';
+import { createTraffic } from './console/traffic.ts';
+import type { Traffic } from './console/traffic.ts';
 import type { Sandbox, SandboxOptions } from './sandbox.ts';
 import { eventText } from './console/event-text.ts';
 import { startSandbox } from './start-sandbox.ts';
@@ -26,6 +30,8 @@ import { createNarration } from '../telemetry/narration.ts';
 
 export interface Terminal {
   readonly write: (text: string) => void;
+  readonly colour: boolean;
+  readonly columns: () => number;
   /** Calls its argument with each key from now on; undefined without a terminal. */
   readonly onKey: ((listener: (key: string) => void) => void) | undefined;
   /** Calls its argument when the process is told to end. */
@@ -61,7 +67,8 @@ export async function runSandbox(options: RunSandboxOptions): Promise<number> {
   const { request, terminal } = options;
   const ending = Promise.withResolvers<undefined>();
   terminal.onEnd(() => ending.resolve(undefined));
-  const tell = (line: string): void => terminal.write(`${new Date().toTimeString().slice(0, 8)}  ${line}\n`);
+  const isTerminal = terminal.onKey !== undefined;
+  const screen = new Screen({ write: terminal.write, isTerminal, colour: terminal.colour, columns: terminal.columns });
   let controlled: Controlled | undefined;
   const closing: (() => Promise<void>)[] = [];
   try {
@@ -70,16 +77,19 @@ export async function runSandbox(options: RunSandboxOptions): Promise<number> {
     closing.push(control.close);
     const taken = await firstTaken([request.write, request.read, request.admin]);
     if (taken !== undefined) throw new Error(`${taken} is in use: ${ELSEWHERE}`);
-    const up = await startAll(options, tell, closing);
-    const actions = createActions({ ...up, tell, end: () => ending.resolve(undefined) });
-    controlled = { endpoints: { scope: up.sandbox.scope, write: up.write, read: up.read }, perform: actions.perform };
-    terminal.write(`${up.banner}\n`);
+    const up = await startAll(options, screen, closing);
+    const actions = createActions({ ...up, screen, end: () => ending.resolve(undefined) });
+    const { write, read, config } = up;
+    controlled = { endpoints: { scope: up.sandbox.scope, write, read, config }, perform: actions.perform };
+    screen.block(up.banner);
     if (terminal.onKey !== undefined) {
       terminal.onKey(actions.onKey);
-      terminal.write(`${keysText()}\n\n`);
+      screen.block(`${keysText()}\n`);
     }
     await ending.promise;
-    tell('ending');
+    if (up.traffic.isOn()) up.traffic.stop();
+    screen.status('');
+    screen.line('sandbox', 'ending');
     return EXIT.ok;
   } catch (error) {
     terminal.write(`pointsman: ${error instanceof Error ? error.message : String(error)}\n`);
@@ -95,27 +105,26 @@ interface Up {
   readonly write: string;
   readonly read: string;
   readonly banner: string;
+  readonly traffic: Traffic;
+  /** For a second Pointsman. */
+  readonly config: string;
 }
 
 /**
  * Starts the cluster, then Pointsman, then creates the table. On a failure `closing` has the open parts, to be closed
  * from the end.
  */
-async function startAll(
-  options: RunSandboxOptions,
-  tell: (line: string) => void,
-  closing: (() => Promise<void>)[],
-): Promise<Up> {
+async function startAll(options: RunSandboxOptions, screen: Screen, closing: (() => Promise<void>)[]): Promise<Up> {
   const { request } = options;
   const startedAt = performance.now();
   const sandbox = await startSandbox({
     members: request.members,
     dialect: request.dialect,
     postgres: placeOf(request.postgres),
-    onEvent: (event) => tell(eventText(event)),
+    onEvent: (event) => screen.line('cluster', eventText(event), event.kind === 'warning' ? 'warn' : undefined),
   });
   closing.push(() => sandbox.stop());
-  const app = await putBefore(sandbox, options, tell);
+  const app = await putBefore(sandbox, options, screen);
   closing.push(() => app.stop());
   const { user, password, database } = sandbox.app;
   const url = (address: string): string => `postgresql://${user}:${password}@${address}/${database}`;
@@ -133,17 +142,29 @@ async function startAll(
     program: options.program,
     hasPsql: hasPsql(),
   };
-  return { sandbox, ...urls, banner: banner(facts) };
+  const traffic = createTraffic({
+    ways: [
+      { name: 'Pointsman', write: async () => void (await runStatement(urls.write, WRITE_STATEMENT)) },
+      { name: 'libpq alone', write: () => writeWithoutPointsman(sandbox, WRITE_STATEMENT) },
+    ],
+    clock: options.clock,
+    onStatus: (text) => screen.status(text),
+  });
+  const config = secondConfig(sandbox.scope, sandbox.members, request);
+  return { sandbox, ...urls, banner: banner(facts), traffic, config };
 }
 
 /** Pointsman as anywhere else, but with its events on this terminal. Rejects when it cannot start. */
-async function putBefore(sandbox: Sandbox, options: RunSandboxOptions, tell: (line: string) => void): Promise<App> {
+async function putBefore(sandbox: Sandbox, options: RunSandboxOptions, screen: Screen): Promise<App> {
   const { request, terminal } = options;
   const text = pointsmanConfig(sandbox.scope, sandbox.members, request);
   const loaded = loadConfig({ file: 'pointsman.yaml', env: {}, readFile: () => text });
   if (loaded.kind === 'invalid') throw new Error(loaded.problems.map(({ message }) => message).join('; '));
   const opened = Promise.withResolvers<undefined>();
-  const tellEvent = createNarration({ write: tell, later: setImmediate });
+  const tellEvent = createNarration({
+    write: (text, level) => screen.line('pointsman', text, level),
+    later: setImmediate,
+  });
   const narrate = (event: Event): void => {
     if (event.kind === 'route_changed' && event.pool === 'write' && event.to.kind === 'open') opened.resolve(undefined);
     tellEvent(event);
@@ -176,6 +197,11 @@ function placeOf(postgres: string): NonNullable<SandboxOptions['postgres']> {
 export const askSandbox: AskSandbox = async (control, verb, target) => {
   const { kind, text } = await askToPerform(control, verb, target);
   return { ok: kind === 'done', text };
+};
+
+export const sandboxConfig: SandboxConfig = async (control) => {
+  const found = await askEndpoints(control);
+  return 'kind' in found ? { ok: false, text: found.text } : { ok: true, text: found.config.trimEnd() };
 };
 
 export const sandboxSql: SandboxSql = async (control, pool, statement) => {

@@ -2,11 +2,12 @@
 import { CLOSE_REASONS } from '../model/close-reason.ts';
 import type { CloseReason } from '../model/close-reason.ts';
 import { durationText } from '../core/describe.ts';
+import type { LineLevel } from './line.ts';
 import { logLine } from './log-lines.ts';
 import type { Event } from './log-lines.ts';
 
 export interface NarrationOptions {
-  readonly write: (line: string) => void;
+  readonly write: (line: string, level: LineLevel) => void;
   /** Runs `run` after the current events, so that sessions that close together share a line. */
   readonly later: (run: () => void) => void;
 }
@@ -27,7 +28,7 @@ export function createNarration(options: NarrationOptions): (event: Event) => vo
   const endings = createEndings(options);
   const writeAsLogged = (event: Event): void => {
     const { level, text } = logLine(event, true);
-    if (level !== 'debug' && level !== 'trace') options.write(text());
+    if (level !== 'debug' && level !== 'trace') options.write(text(), level);
   };
   return (event) => {
     switch (event.kind) {
@@ -88,7 +89,7 @@ function createHolds({ write }: NarrationOptions): Holds {
         return;
       }
       waiting.set(pool, { now: 1, served: 0, unserved: 0, longestMs: 0 });
-      write(`pool ${pool}: clients are waiting`);
+      write(`pool ${pool}: clients are waiting`, 'info');
     },
     ended(pool, isServed, waitedMs) {
       const known = waiting.get(pool);
@@ -99,7 +100,7 @@ function createHolds({ write }: NarrationOptions): Holds {
       known.longestMs = Math.max(known.longestMs, waitedMs);
       if (known.now > 0) return;
       waiting.delete(pool);
-      write(heldText(pool, known));
+      write(heldText(pool, known), 'info');
     },
   };
 }
@@ -112,7 +113,8 @@ interface Endings {
 function createEndings({ write, later }: NarrationOptions): Endings {
   const counts = new Map<string, number>();
   const writeAll = (): void => {
-    for (const [what, count] of counts) write(`${count === 1 ? '1 session' : `${count} sessions`} closed on ${what}`);
+    for (const [what, count] of counts)
+      write(`${count === 1 ? '1 session' : `${count} sessions`} closed on ${what}`, 'info');
     counts.clear();
   };
   return {

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, it, test } from 'vitest';
 import { EXIT } from '../../src/cli/io.ts';
 import type { SandboxParts } from '../../src/cli/io.ts';
 import { runCli } from '../../src/cli/program.ts';
-import { VERBS } from '../../src/sandbox/console/verb-list.ts';
+import { TRAFFIC, VERBS } from '../../src/sandbox/console/verb-list.ts';
 import { describeOnSandbox } from '../support/clusters/describe-on-clusters.ts';
 import { allHelp, callsIn } from '../support/documents/help.ts';
 import { cliParts } from '../support/fakes/cli-parts.ts';
@@ -48,10 +48,11 @@ const SECOND_PROXY = {
 
 const answer = { ok: true, text: '' };
 const sandbox: SandboxParts = {
-  verbs: VERBS,
+  verbs: [...VERBS, TRAFFIC],
   run: () => Promise.resolve(EXIT.ok),
   ask: () => Promise.resolve(answer),
   sql: () => Promise.resolve(answer),
+  config: () => Promise.resolve(answer),
 };
 const parts = cliParts({ runApp: () => Promise.resolve(EXIT.ok), sandbox });
 

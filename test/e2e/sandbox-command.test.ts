@@ -2,6 +2,8 @@
 // and Ctrl-C leaves nothing behind.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runStatement } from '../../src/sandbox/console/statement.ts';
+import { waitUntil } from '../support/patroni/wait.ts';
+import { checkConfig } from '../support/processes/pointsman-process.ts';
 import { SandboxProcess } from '../support/processes/sandbox-process.ts';
 
 const WRITE = 'insert into visits default values returning written_on';
@@ -61,6 +63,26 @@ describe('pointsman sandbox', () => {
     expect(await sandbox.second('lag', 'pg-2')).toMatchObject({ code: 0 });
     await sandbox.waitForOutput(/pool read: pg-2 .*lag too high/, 20_000);
     expect(await sandbox.second('heal', 'pg-2')).toMatchObject({ code: 0 });
+  });
+
+  it('steady traffic writes by both ways until the same command again', async () => {
+    expect(await sandbox.second('traffic')).toMatchObject({ code: 0, stdout: expect.stringContaining('20 writes a') });
+    const rows = async (): Promise<number> => {
+      const found = await runStatement(sandbox.write, 'select count(*)::int as count from visits');
+      return Number(found.rows[0]?.['count']);
+    };
+    const before = await rows();
+    await waitUntil('rows', async () => (await rows()) > before + 20, { timeoutMs: 30_000, explain: async () => '' });
+    const { stdout } = await sandbox.second('traffic');
+    expect(stdout).toMatch(/^writes: Pointsman [1-9]\d* ok, \d+ failed.* \| libpq alone [1-9]\d* ok, /);
+  });
+
+  it('prints the configuration of a second Pointsman, which check --live accepts', async () => {
+    const { code, stdout } = await sandbox.second('config');
+    expect(code).toBe(0);
+    const check = await checkConfig(stdout, '--live');
+    expect([await check.exited(), check.stderr.join('')]).toEqual([0, '']);
+    await check.stop();
   });
 
   it('a wrong command prints the reason', async () => {

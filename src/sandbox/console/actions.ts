@@ -1,7 +1,9 @@
 // Carries out a key or a command from the second terminal, and reports it in one line.
 import { READ_STATEMENT, WRITE_STATEMENT } from './banner.ts';
 import { actionOf, keysText } from './keys.ts';
+import type { Screen } from './screen.ts';
 import { runStatement } from './statement.ts';
+import type { Traffic } from './traffic.ts';
 import { isVerbName, VERBS } from './verb-list.ts';
 import { perform } from './verbs.ts';
 import type { VerbOutcome } from './verb-list.ts';
@@ -12,7 +14,10 @@ export interface ActionOptions {
   /** Connection URLs through Pointsman. */
   readonly write: string;
   readonly read: string;
-  readonly tell: (line: string) => void;
+  readonly screen: Screen;
+  readonly traffic: Traffic;
+  /** For a second Pointsman. */
+  readonly config: string;
   readonly end: () => void;
 }
 
@@ -22,9 +27,14 @@ export interface Actions {
 }
 
 export function createActions(options: ActionOptions): Actions {
-  const { sandbox, tell, end } = options;
+  const { sandbox, screen, traffic, config, end } = options;
+  const tell = (text: string): void => screen.line('sandbox', text);
 
   async function performAndTell(verb: string, target: string | undefined): Promise<VerbOutcome> {
+    if (verb === 'traffic') {
+      const text = switchTraffic();
+      return { kind: 'done', text };
+    }
     if (!isVerbName(verb)) {
       return { kind: 'refused', text: `unknown verb ${verb}: use one of ${VERBS.map(({ name }) => name).join(', ')}` };
     }
@@ -43,19 +53,35 @@ export function createActions(options: ActionOptions): Actions {
     }
   }
 
+  function switchTraffic(): string {
+    const isOn = !traffic.isOn();
+    if (isOn) traffic.start();
+    const text = isOn ? 'steady traffic: 20 writes a second by each way; the same again stops it' : traffic.stop();
+    if (!isOn) screen.status('');
+    tell(text);
+    return text;
+  }
+
   return {
     perform: performAndTell,
     onKey(key) {
       const action = actionOf(key);
-      if (action === undefined) return;
+      if (action === undefined) {
+        if (/^[a-z0-9]$/i.test(key)) tell(`the key ${key} has no meaning: ? shows the keys`);
+        return;
+      }
       switch (action.kind) {
         case 'verb':
           return void performAndTell(action.verb, action.target);
         case 'write':
         case 'read':
           return void run(action.kind);
+        case 'traffic':
+          return void switchTraffic();
+        case 'config':
+          return screen.block(`\n${config}`);
         case 'help':
-          return tell(keysText());
+          return screen.block(keysText());
         case 'end':
           return end();
       }

@@ -1,6 +1,7 @@
 // The text that a person reads when the sandbox is up: addresses, and commands to copy. Pure.
 import type { SandboxMember } from '../sandbox.ts';
 import { ADMIN_TOKEN } from './pointsman-config.ts';
+import { VERBS } from './verb-list.ts';
 
 export interface BannerFacts {
   readonly members: readonly SandboxMember[];
@@ -26,6 +27,7 @@ export const READ_STATEMENT =
 
 export function banner(facts: BannerFacts): string {
   const { members, leader, postgresVersion, tookMs, admin, command, program } = facts;
+  const others = VERBS.map(({ name }) => name).filter((name) => name !== 'kill');
   const widths = [Math.max(...members.map(({ name }) => name.length)), 21];
   const rows = members.map(({ name, host, port, api }) =>
     ['', name.padEnd(widths[0] ?? 0), `${host}:${port}`.padEnd(widths[1] ?? 0), api, name === leader ? ' primary' : '']
@@ -45,7 +47,9 @@ export function banner(facts: BannerFacts): string {
     `  Status   curl -s http://${admin}/status`,
     `  Metrics  curl -s http://${admin}/metrics`,
     `  Operate  POINTSMAN_ADMIN_TOKEN=${ADMIN_TOKEN} ${program} switchover --admin ${admin}     # or drain, sessions …`,
-    `  Break    ${command} kill primary     # or crash, freeze, lag, switchover, heal: --help says more`,
+    `  Break    ${command} kill primary     # or ${others.join(', ')}: --help says more`,
+    `  Traffic  ${command} traffic     # 20 writes a second, until the same again`,
+    `  Config   ${command} config > second.yaml     # for a second Pointsman, and for check --live`,
     '',
   ].join('\n');
 }

@@ -12,6 +12,8 @@ export const endpointsSchema = z.object({
   /** Connection URLs of the application's role through Pointsman. */
   write: z.string(),
   read: z.string(),
+  /** A configuration for a second Pointsman. */
+  config: z.string(),
 });
 
 export type Endpoints = z.infer<typeof endpointsSchema>;

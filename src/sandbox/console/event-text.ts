@@ -7,12 +7,12 @@ export function eventText(event: SandboxEvent): string {
       return event.text;
     case 'leader_changed': {
       const { leader, timeline } = event;
-      if (leader === undefined) return 'cluster: no member holds the leader lock';
-      return `cluster: ${leader} holds the leader lock${timeline === undefined ? '' : `, timeline ${timeline}`}`;
+      if (leader === undefined) return 'no member holds the leader lock';
+      return `${leader} holds the leader lock${timeline === undefined ? '' : `, timeline ${timeline}`}`;
     }
     case 'member_state':
-      return `cluster: ${event.member}: ${event.text}`;
+      return `${event.member}: ${event.text}`;
     case 'warning':
-      return `cluster: ${event.text}`;
+      return event.text;
   }
 }

@@ -3,7 +3,7 @@ import type { VerbName } from './verb-list.ts';
 
 export type Action =
   | { readonly kind: 'verb'; readonly verb: VerbName; readonly target?: 'primary' | 'replica' }
-  | { readonly kind: 'write' | 'read' | 'help' | 'end' };
+  | { readonly kind: 'write' | 'read' | 'traffic' | 'config' | 'help' | 'end' };
 
 interface Key {
   readonly key: string;
@@ -14,6 +14,7 @@ interface Key {
 const KEYS: readonly Key[] = [
   { key: 'w', action: { kind: 'write' }, text: 'write a row' },
   { key: 'r', action: { kind: 'read' }, text: 'read' },
+  { key: 't', action: { kind: 'traffic' }, text: 'steady traffic on or off' },
   { key: 'k', action: { kind: 'verb', verb: 'kill', target: 'primary' }, text: 'kill the primary' },
   { key: 'x', action: { kind: 'verb', verb: 'kill', target: 'replica' }, text: 'kill a replica' },
   { key: 'c', action: { kind: 'verb', verb: 'crash', target: 'primary' }, text: "crash the primary's PostgreSQL" },
@@ -21,6 +22,7 @@ const KEYS: readonly Key[] = [
   { key: 'l', action: { kind: 'verb', verb: 'lag', target: 'replica' }, text: 'make a replica lag' },
   { key: 's', action: { kind: 'verb', verb: 'switchover' }, text: 'switch over' },
   { key: 'h', action: { kind: 'verb', verb: 'heal' }, text: 'heal all' },
+  { key: 'p', action: { kind: 'config' }, text: 'print a configuration' },
   { key: '?', action: { kind: 'help' }, text: 'these keys' },
   { key: 'q', action: { kind: 'end' }, text: 'end' },
 ];

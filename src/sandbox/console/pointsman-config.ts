@@ -12,6 +12,21 @@ export interface Addresses {
   readonly admin: string;
 }
 
+/** For a second Pointsman before the same cluster, and for `check --live`: its ports are 10 higher. */
+export function secondConfig(scope: string, members: readonly SandboxMember[], addresses: Addresses): string {
+  const { write, read, admin } = addresses;
+  const others = { write: tenHigher(write), read: tenHigher(read), admin: tenHigher(admin) };
+  return [
+    '# The configuration of the Pointsman in the sandbox, with other ports: for a second one, and for check --live.',
+    `# pointsman check --live -c FILE; pointsman run -c FILE; psql postgresql://app:app@${others.write}/app`,
+    pointsmanConfig(scope, members, others),
+  ].join('\n');
+}
+
+function tenHigher(address: string): string {
+  return address.replace(/\d+$/, (port) => String(Number(port) + (Number(port) > 65_525 ? -10 : 10)));
+}
+
 export function pointsmanConfig(scope: string, members: readonly SandboxMember[], addresses: Addresses): string {
   return stringify({
     cluster: {

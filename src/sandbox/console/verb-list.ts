@@ -4,6 +4,8 @@ export interface Verb {
   readonly name: string;
   /** The default target. Undefined: the verb needs no target. */
   readonly target: 'primary' | 'replica' | undefined;
+  /** True: it takes no member. */
+  readonly alone?: boolean;
   /** One clause for the help. */
   readonly summary: string;
 }
@@ -26,6 +28,14 @@ export const VERBS = [
   },
   { name: 'heal', target: undefined, summary: 'undo every fault of MEMBER, or of all members' },
 ] as const satisfies readonly Verb[];
+
+/** Commands to a running sandbox that change no member. */
+export const TRAFFIC: Verb = {
+  name: 'traffic',
+  target: undefined,
+  alone: true,
+  summary: 'start or stop 20 writes a second, through Pointsman and beside it as libpq with several hosts writes',
+};
 
 export type VerbName = (typeof VERBS)[number]['name'];
 

@@ -11,7 +11,7 @@ import type { CheckSeeds } from '../../../src/cli/live-check.ts';
 import { EXIT } from '../../../src/cli/io.ts';
 import { runCli } from '../../../src/cli/program.ts';
 import { decideRoutes } from '../../../src/core/decide-routes.ts';
-import { VERBS } from '../../../src/sandbox/console/verb-list.ts';
+import { TRAFFIC, VERBS } from '../../../src/sandbox/console/verb-list.ts';
 import manifest from '../../../package.json' with { type: 'json' };
 import { cliParts } from '../../support/fakes/cli-parts.ts';
 import { fakeCluster } from '../../support/fakes/fake-cluster.ts';
@@ -126,10 +126,11 @@ describe("Pointsman's commands", () => {
   afterAll(() => admin.close());
 
   const sandbox: SandboxParts = {
-    verbs: VERBS,
+    verbs: [...VERBS, TRAFFIC],
     run: () => Promise.resolve(EXIT.ok),
     ask: () => Promise.resolve({ ok: true, text: '' }),
     sql: () => Promise.resolve({ ok: true, text: '' }),
+    config: () => Promise.resolve({ ok: true, text: '' }),
   };
   const cluster = {
     openCluster: () => Promise.resolve(fakeCluster()),

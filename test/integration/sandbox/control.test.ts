@@ -5,7 +5,7 @@ import { listenForControl } from '../../../src/sandbox/console/control-server.ts
 import type { Controlled } from '../../../src/sandbox/console/control-server.ts';
 import { findFreePorts } from '../../support/patroni/ports.ts';
 
-const WHEREABOUTS = { scope: 'sandbox', write: 'postgresql://w', read: 'postgresql://r' };
+const WHEREABOUTS = { scope: 'sandbox', write: 'postgresql://w', read: 'postgresql://r', config: 'cluster: {}' };
 const closing: (() => Promise<void>)[] = [];
 
 afterEach(async () => {

@@ -7,7 +7,7 @@ export function cliParts(given: Partial<CliParts> = {}): CliParts {
   return {
     runApp: unexpected,
     checkSeeds: unexpected,
-    sandbox: { verbs: [], run: unexpected, ask: unexpected, sql: unexpected },
+    sandbox: { verbs: [], run: unexpected, ask: unexpected, sql: unexpected, config: unexpected },
     cluster: { openCluster: unexpected, now: () => new Date(), sleep: unexpected },
     version: '0',
     ...given,

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { SandboxAnswer, SandboxParts } from '../../../src/cli/io.ts';
 import { runCli } from '../../../src/cli/program.ts';
-import { VERBS } from '../../../src/sandbox/console/verb-list.ts';
+import { TRAFFIC, VERBS } from '../../../src/sandbox/console/verb-list.ts';
 import { cliParts } from '../../support/fakes/cli-parts.ts';
 
 const ANSWER: SandboxAnswer = { ok: true, text: 'pg-1 is dead' };
@@ -11,10 +11,11 @@ async function cli(argv: readonly string[], answer = ANSWER) {
   const asked: unknown[] = [];
   let [out, err] = ['', ''];
   const sandbox: SandboxParts = {
-    verbs: VERBS,
+    verbs: [...VERBS, TRAFFIC],
     run: (request) => Promise.resolve(asked.push(request)).then(() => 0),
     ask: (...order) => Promise.resolve(asked.push(order)).then(() => answer),
     sql: (...statement) => Promise.resolve(asked.push(statement)).then(() => answer),
+    config: (control) => Promise.resolve(asked.push(['config', control])).then(() => answer),
   };
   const code = await runCli(
     argv,
@@ -95,6 +96,12 @@ describe('the second command', () => {
     ]);
   });
 
+  test('traffic takes no member; config asks for the configuration', async () => {
+    expect((await cli(['sandbox', 'traffic'])).asked).toEqual([['127.0.0.1:8433', 'traffic', undefined]]);
+    expect((await cli(['sandbox', 'traffic', 'pg-1'])).code).toBe(2);
+    expect((await cli(['sandbox', 'config'])).asked).toEqual([['config', '127.0.0.1:8433']]);
+  });
+
   test('a refusal goes to stderr with exit code 1', async () => {
     const answer = { ok: false, text: 'no replica is left that is well' };
     expect(await cli(['sandbox', 'kill', 'replica'], answer)).toMatchObject({
@@ -105,9 +112,9 @@ describe('the second command', () => {
   });
 
   test('an unknown verb is a usage error', async () => {
-    const { code, err, asked } = await cli(['sandbox', 'explode']);
+    const { code, err, asked } = await cli(['sandbox', 'kil']);
     expect({ code, asked }).toEqual({ code: 2, asked: [] });
-    expect(err).toContain('explode');
+    expect(err).toContain("unknown verb 'kil'\n(Did you mean kill?)\nVerbs: kill, crash,");
   });
 
   test('the help names every verb', async () => {

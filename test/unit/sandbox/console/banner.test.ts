@@ -27,6 +27,7 @@ test('lists the servers and their addresses, and warns that it is not for data',
   expect(text).toContain('http://127.0.0.1:8432/     # its operations take the token sandbox-operator');
   expect(text).toContain('curl -s http://127.0.0.1:8432/status');
   expect(text).toContain('pointsman sandbox kill primary');
+  expect(text).toContain('pointsman sandbox config > second.yaml');
   expect(text).toContain('POINTSMAN_ADMIN_TOKEN=sandbox-operator pointsman switchover --admin 127.0.0.1:8432');
 });
 
