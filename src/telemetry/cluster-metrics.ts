@@ -1,7 +1,6 @@
 // The cluster and its primary, as this Pointsman sees them.
 import { REFUSAL_KINDS } from '../core/snapshot.ts';
 import type { RefusalKind, Snapshot } from '../core/snapshot.ts';
-import type { Instant } from '../model/instant.ts';
 import type { Families } from './families.ts';
 import { PRIMARY_CHANGES } from './primary-history.ts';
 import type { PrimaryHistory } from './primary-history.ts';
@@ -11,7 +10,6 @@ export interface ClusterInputs {
   readonly isComplete: boolean;
   readonly primary: PrimaryHistory;
   readonly refusals: readonly RefusalKind[];
-  readonly unixSeconds: (at: Instant) => number;
 }
 
 /** Returns a function that updates the values. */
@@ -31,19 +29,16 @@ export function createClusterMetrics(families: Families): (inputs: ClusterInputs
     ['reason'],
   );
   const setPrimary = createPrimaryMetrics(families);
-  return ({ snapshot, isComplete, refusals, ...inputs }) => {
+  return ({ snapshot, isComplete, refusals, primary }) => {
     cluster.reset();
     cluster.set({ system_identifier: snapshot.systemIdentifier ?? '' }, 1);
     complete.set(isComplete ? 1 : 0);
     for (const reason of REFUSAL_KINDS) refused.set({ reason }, refusals.includes(reason) ? 1 : 0);
-    setPrimary(inputs);
+    setPrimary(primary);
   };
 }
 
-function createPrimaryMetrics({
-  gauge,
-  counter,
-}: Families): (inputs: Pick<ClusterInputs, 'primary' | 'unixSeconds'>) => void {
+function createPrimaryMetrics({ gauge, counter }: Families): (primary: PrimaryHistory) => void {
   const info = gauge('pointsman_primary_info', 'Always 1: the member that takes writes; absent while there is none.', [
     'member',
     'timeline',
@@ -63,18 +58,18 @@ function createPrimaryMetrics({
     'Time of the last change of the primary, by its kind (Unix time); absent before the first.',
     ['kind'],
   );
-  return ({ primary, unixSeconds }) => {
+  return (primary) => {
     const current = primary.current();
     for (const metric of [info, since, changes, changedAt]) metric.reset();
     if (current !== undefined) {
       const { member, timeline } = current;
       info.set({ member, timeline: timeline === undefined ? 'unknown' : String(timeline) }, 1);
-      since.set({ member }, unixSeconds(current.since));
+      since.set({ member }, current.since);
     }
     for (const kind of PRIMARY_CHANGES) {
       const { count, lastAt } = primary.changes()[kind];
       changes.inc({ kind }, count);
-      if (lastAt !== undefined) changedAt.set({ kind }, unixSeconds(lastAt));
+      if (lastAt !== undefined) changedAt.set({ kind }, lastAt);
     }
   };
 }

@@ -26,23 +26,21 @@ interface PoolTimes {
 
 export class NoRouteTimes {
   readonly #pools = new Map<PoolName, PoolTimes>();
-  #newSince: Instant;
+  readonly #startedAt: Instant;
 
-  /** Pools of the first table are without a route since then. */
+  /** Until the first decision no pool has a route. */
   constructor(startedAt: Instant) {
-    this.#newSince = startedAt;
+    this.#startedAt = startedAt;
   }
 
   /** To be called with each decision. */
   decided({ pools, decidedAt }: RoutingTable): void {
-    for (const [name, times] of this.#pools) change(times, causeOf(pools.get(name)?.route), decidedAt);
-    for (const [name, { route }] of pools) {
-      if (this.#pools.has(name)) continue;
-      const times: PoolTimes = { ended: { ...NONE }, cause: 'starting', since: this.#newSince };
-      this.#pools.set(name, times);
-      change(times, causeOf(route), decidedAt);
+    // A pool of a reload is new later.
+    const since = this.#pools.size === 0 ? this.#startedAt : decidedAt;
+    for (const name of pools.keys()) {
+      if (!this.#pools.has(name)) this.#pools.set(name, { ended: { ...NONE }, cause: 'starting', since });
     }
-    this.#newSince = decidedAt;
+    for (const [name, times] of this.#pools) change(times, causeOf(pools.get(name)?.route), decidedAt);
   }
 
   /** Since the start, the running interval included. Milliseconds. */

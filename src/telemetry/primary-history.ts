@@ -5,7 +5,6 @@ import { isAnswering, isDead } from '../core/snapshot.ts';
 import type { MemberRecord, Snapshot } from '../core/snapshot.ts';
 import { openRoute } from '../core/routing-table.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
-import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
 
@@ -16,13 +15,17 @@ export interface KnownPrimary {
   readonly member: MemberName;
   /** Undefined: it does not report one. */
   readonly timeline: number | undefined;
-  /** It has been the primary since then, as seen from here. A loss of its route without a change does not count. */
-  readonly since: Instant;
+  /**
+   * It has been the primary since then, as seen from here. A loss of its route without a change does not count. Unix
+   * time in seconds, fixed at the change: the same time must not differ between two scrapes.
+   */
+  readonly since: number;
 }
 
 export interface ChangeCount {
   readonly count: number;
-  readonly lastAt: Instant | undefined;
+  /** Unix time in seconds. */
+  readonly lastAt: number | undefined;
 }
 
 /** An old primary that is silent for this long did not hand over. Milliseconds. */
@@ -41,8 +44,8 @@ export class PrimaryHistory {
   #wasAsked = false;
   #wasLost = false;
 
-  /** To be called with each decision. `pool`: of primaries; undefined if there is none. */
-  decided(table: RoutingTable, snapshot: Snapshot, pool: PoolName | undefined): void {
+  /** To be called with each decision. `pool`: of primaries; undefined if there is none. `unixTime`: in seconds. */
+  decided(table: RoutingTable, snapshot: Snapshot, pool: PoolName | undefined, unixTime: number): void {
     const [target] = (pool === undefined ? undefined : openRoute(table, pool)?.targets) ?? [];
     this.#hasRoute = target !== undefined;
     if (target === undefined) return this.#watchLoss(table, snapshot, pool);
@@ -50,14 +53,14 @@ export class PrimaryHistory {
     const last = this.#last;
     if (last !== undefined && last.member !== target.member) {
       const kind = this.#kindOf(snapshot.members.get(last.member));
-      this.#changes[kind] = { count: this.#changes[kind].count + 1, lastAt: table.decidedAt };
+      this.#changes[kind] = { count: this.#changes[kind].count + 1, lastAt: unixTime };
     }
     this.#wasAsked = false;
     this.#wasLost = false;
     const isSame = last?.member === target.member && (last.timeline ?? timeline) === (timeline ?? last.timeline);
     this.#last = isSame
       ? { ...last, timeline: timeline ?? last.timeline }
-      : { member: target.member, timeline, since: table.decidedAt };
+      : { member: target.member, timeline, since: unixTime };
   }
 
   /** Undefined while no member may take writes. */

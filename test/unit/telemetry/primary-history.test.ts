@@ -1,0 +1,107 @@
+// The primary, its changes, and their kind.
+import { expect, test } from 'vitest';
+import { decideRoutes } from '../../../src/core/decide-routes.ts';
+import { observe } from '../../../src/core/observe.ts';
+import type { Snapshot } from '../../../src/core/snapshot.ts';
+import type { Observation } from '../../../src/model/observation.ts';
+import { PrimaryHistory } from '../../../src/telemetry/primary-history.ts';
+import {
+  aList,
+  aPolicy,
+  aSnapshot,
+  answered,
+  isPrimary,
+  isReplica,
+  refused,
+  silent,
+} from '../../support/values/builders.ts';
+
+const policy = aPolicy();
+
+/** A cluster of which the history hears after each answer. The clock shows the time of the last one. */
+function aLab() {
+  const history = new PrimaryHistory();
+  let snapshot = aSnapshot(policy, aList(0, 'pg-1', 'pg-2'));
+  let now = 0;
+  const decide = (): void => history.decided(decideRoutes(policy, snapshot, now), snapshot, 'write', now / 1000);
+  return {
+    history,
+    kinds: () => [history.changes().failover.count, history.changes().switchover.count],
+    hear: (...answers: readonly Observation[]): void => {
+      for (const answer of answers) {
+        snapshot = observe(policy, snapshot, answer);
+        now = Math.max(now, answer.startedAt);
+        decide();
+      }
+    },
+    change: (by: (snapshot: Snapshot) => Snapshot): void => {
+      snapshot = by(snapshot);
+      decide();
+    },
+  };
+}
+
+const start = [isPrimary('pg-1', 1000), isReplica('pg-2', 1000)];
+const next = (at: number) => isPrimary('pg-2', at, { timeline: 2 });
+const stopping = (at: number) => answered({ at, status: 503, body: { role: 'replica', state: 'stopping' } });
+const asReplica = (at: number) => answered({ at, status: 503, body: { role: 'replica', state: 'running' } });
+
+test('the first primary is no change; a pause of its route neither', () => {
+  const { history, hear, kinds } = aLab();
+  expect(history.current()).toBeUndefined();
+  hear(...start);
+  expect(history.current()).toEqual({ member: 'pg-1', timeline: 1, since: 1 });
+  hear(answered({ at: 2000, body: { role: 'primary', state: 'starting', timeline: 1 } }));
+  expect(history.current()).toBeUndefined();
+  hear(isPrimary('pg-1', 3000));
+  expect(history.current()).toEqual({ member: 'pg-1', timeline: 1, since: 1 });
+  expect(kinds()).toEqual([0, 0]);
+});
+
+test('a new timeline is a new reign of the same member, and no change', () => {
+  const { history, hear, kinds } = aLab();
+  hear(...start, isPrimary('pg-1', 4000, { timeline: 2 }));
+  expect(history.current()).toEqual({ member: 'pg-1', timeline: 2, since: 4 });
+  expect(kinds()).toEqual([0, 0]);
+});
+
+test.each<[string, readonly Observation[]]>([
+  ['its ports refuse', [refused({ at: 2000 })]],
+  ['it is back before the next primary is proven', [refused({ at: 2000 }), asReplica(3000)]],
+  ['it is silent', [silent({ at: 2000 }), silent({ at: 3000 }), silent({ at: 8000 })]],
+  ['its PostgreSQL crashed', [answered({ at: 2000, status: 503, body: { role: 'replica', state: 'crashed' } })]],
+])('failover: %s', (_, loss) => {
+  const { history, hear, kinds } = aLab();
+  hear(...start, ...loss, next(9000));
+  expect(kinds()).toEqual([1, 0]);
+  expect(history.changes().failover.lastAt).toBe(9);
+  expect(history.current()).toEqual({ member: 'pg-2', timeline: 2, since: 9 });
+});
+
+test.each<[string, readonly Observation[]]>([
+  ['it stops and answers', [stopping(2000)]],
+  ['it is a replica already', [stopping(2000), asReplica(2500)]],
+  ['one probe gets no answer meanwhile', [stopping(2000), silent({ at: 2200 }), asReplica(2500)]],
+])('switchover: %s', (_, loss) => {
+  const { history, hear, kinds } = aLab();
+  hear(...start, ...loss, next(3000));
+  expect(kinds()).toEqual([0, 1]);
+  expect(history.changes().switchover.lastAt).toBe(3);
+  expect(history.changes().failover.lastAt).toBeUndefined();
+});
+
+test('switchover: by an operator here, also if the old primary misses a probe at the end', () => {
+  const { hear, change, kinds } = aLab();
+  hear(...start);
+  const handover = { member: 'pg-1', phase: 'hold', since: 1000, mostMs: 60_000, transactionMs: 1000 } as const;
+  change((snapshot) => ({ ...snapshot, handover }));
+  hear(silent({ at: 2000, postgres: 'accepts' }), next(3000));
+  expect(kinds()).toEqual([0, 1]);
+});
+
+test('back and forth: each change counts once', () => {
+  const { hear, kinds } = aLab();
+  hear(...start, stopping(2000), next(3000));
+  hear(asReplica(3100), refused({ member: 'pg-2', at: 4000 }), isPrimary('pg-1', 5000, { timeline: 3 }));
+  expect(kinds()).toEqual([1, 1]);
+});
