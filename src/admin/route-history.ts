@@ -38,7 +38,9 @@ export interface RouteChange {
 
 export class RouteHistory {
   readonly #since = new Map<PoolName, Moment>();
+  /** The last one. */
   #primary: PrimarySince | undefined;
+  #hasPrimary = false;
   #interruption: Interruption | undefined;
 
   /** `known`: with the change. `now`: the decision is older by the difference to the instant of its table. */
@@ -47,8 +49,9 @@ export class RouteHistory {
     const moment = { at, wallClock: now.wallClock - (now.at - at) };
     this.#since.set(pool, moment);
     const primary = openPrimary(known);
-    if (primary !== this.#primary?.member)
-      this.#primary = primary === undefined ? undefined : { member: primary, since: moment };
+    this.#hasPrimary = primary !== undefined;
+    // The same member after a loss of its route has been the primary all the time.
+    if (primary !== undefined && primary !== this.#primary?.member) this.#primary = { member: primary, since: moment };
     if (!primaryPools(known.policy).some(({ name }) => name === pool)) return;
     const lasting = this.#interruption?.pool === pool && this.#interruption.to === undefined;
     if (to.kind === 'open') {
@@ -66,7 +69,7 @@ export class RouteHistory {
 
   /** Undefined: no member serves every pool for writes now. */
   primary(): PrimarySince | undefined {
-    return this.#primary;
+    return this.#hasPrimary ? this.#primary : undefined;
   }
 
   /** The newest one. Undefined: there was none since the start. */

@@ -3,10 +3,9 @@
 // Pure.
 import { isAnswering, isDead } from '../core/snapshot.ts';
 import type { MemberRecord, Snapshot } from '../core/snapshot.ts';
-import { openRoute } from '../core/routing-table.ts';
-import type { RoutingTable } from '../core/routing-table.ts';
+import { openPrimary, primaryPools } from '../core/primary-pools.ts';
+import type { PoliciesAndTable } from '../core/primary-pools.ts';
 import type { MemberName } from '../model/member.ts';
-import type { PoolName } from '../model/policy.ts';
 
 export const PRIMARY_CHANGES = ['failover', 'switchover'] as const;
 export type PrimaryChange = (typeof PRIMARY_CHANGES)[number];
@@ -44,23 +43,21 @@ export class PrimaryHistory {
   #wasAsked = false;
   #wasLost = false;
 
-  /** To be called with each decision. `pool`: of primaries; undefined if there is none. `unixTime`: in seconds. */
-  decided(table: RoutingTable, snapshot: Snapshot, pool: PoolName | undefined, unixTime: number): void {
-    const [target] = (pool === undefined ? undefined : openRoute(table, pool)?.targets) ?? [];
-    this.#hasRoute = target !== undefined;
-    if (target === undefined) return this.#watchLoss(table, snapshot, pool);
-    const timeline = snapshot.members.get(target.member)?.status?.timeline;
+  /** To be called with each decision. `unixTime`: of the decision, in seconds. */
+  decided(known: PoliciesAndTable, snapshot: Snapshot, unixTime: number): void {
+    const member = openPrimary(known);
+    this.#hasRoute = member !== undefined;
+    if (member === undefined) return this.#watchLoss(known, snapshot);
+    const timeline = snapshot.members.get(member)?.status?.timeline;
     const last = this.#last;
-    if (last !== undefined && last.member !== target.member) {
+    if (last !== undefined && last.member !== member) {
       const kind = this.#kindOf(snapshot.members.get(last.member));
       this.#changes[kind] = { count: this.#changes[kind].count + 1, lastAt: unixTime };
     }
     this.#wasAsked = false;
     this.#wasLost = false;
-    const isSame = last?.member === target.member && (last.timeline ?? timeline) === (timeline ?? last.timeline);
-    this.#last = isSame
-      ? { ...last, timeline: timeline ?? last.timeline }
-      : { member: target.member, timeline, since: unixTime };
+    const isSame = last?.member === member && (last.timeline ?? timeline) === (timeline ?? last.timeline);
+    this.#last = isSame ? { ...last, timeline: timeline ?? last.timeline } : { member, timeline, since: unixTime };
   }
 
   /** Undefined while no member may take writes. */
@@ -73,10 +70,10 @@ export class PrimaryHistory {
     return this.#changes;
   }
 
-  #watchLoss({ pools }: RoutingTable, { members }: Snapshot, pool: PoolName | undefined): void {
-    if (pool === undefined || this.#last === undefined) return;
-    const route = pools.get(pool)?.route;
-    if (route?.kind === 'hold' && route.cause === 'switchover') this.#wasAsked = true;
+  #watchLoss({ policy, table }: PoliciesAndTable, { members }: Snapshot): void {
+    if (this.#last === undefined) return;
+    const routes = primaryPools(policy).map(({ name }) => table.pools.get(name)?.route);
+    if (routes.some((route) => route?.kind === 'hold' && route.cause === 'switchover')) this.#wasAsked = true;
     const record = members.get(this.#last.member);
     if (record === undefined || isLost(record)) this.#wasLost = true;
   }

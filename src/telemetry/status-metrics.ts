@@ -75,8 +75,8 @@ export function createStatusMetrics(registry: Registry, source: StatusSource): S
   const decided = (): Decided => {
     const [table, snapshot] = [source.routingTable(), source.snapshot()];
     history.noRoute.decided(table);
-    const pool = source.pools().find(({ exclusive }) => exclusive)?.name;
-    history.primary.decided(table, snapshot, pool, unixSeconds(source, table.decidedAt));
+    const known = { policy: { pools: source.pools() }, table };
+    history.primary.decided(known, snapshot, unixSeconds(source, table.decidedAt));
     return { table, snapshot };
   };
   const refresh = (): ReadonlySet<MemberName> => {

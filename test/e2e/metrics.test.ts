@@ -16,6 +16,7 @@ import { SERVER } from '../support/values/tls-files.ts';
 
 const PAGE = new URL('../../deploy/metrics.md', import.meta.url);
 const TOKEN = 'metrics-test-token-0123456789abcdef';
+const STARTUPS = 'pointsman_client_startups_total';
 const LAG_MB = 8;
 /** Between a decision and its log line, on a machine with other work. Here it is some milliseconds. */
 const CLOCKS_S = 1;
@@ -109,7 +110,6 @@ function scenarios(lab: ClusterWithPointsman): void {
     const plain = await HeldSession.open(port, { ...cluster.app, database: `${cluster.app.database}@read` });
     const encrypted = new Client({ host: '127.0.0.1', port, ...cluster.app, ssl: { rejectUnauthorized: false } });
     await encrypted.connect();
-    const startup = (labels: string) => `pointsman_client_startups_total{${labels},protocol="3.0"}`;
     await pointsman.waitFor('both sessions', async () => {
       const now = await samplesOf(pointsman);
       const live = ['write', 'read'].map((pool) => now.get(`pointsman_sessions{pool="${pool}",state="relaying"}`));
@@ -119,8 +119,8 @@ function scenarios(lab: ClusterWithPointsman): void {
           sum(now, `pointsman_sessions_closed_total{pool="${pool}"`),
       );
       const begun = [
-        now.get(startup('encryption="plain",tls_version="none"')),
-        now.get(startup('encryption="terminated",tls_version="1.3"')),
+        now.get(`${STARTUPS}{encryption="plain",tls_version="none",protocol="3.0"}`),
+        now.get(`${STARTUPS}{encryption="terminated",tls_version="1.3",protocol="3.0"}`),
       ];
       return (
         JSON.stringify([live, left, begun]) ===

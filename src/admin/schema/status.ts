@@ -51,7 +51,9 @@ const cluster = z.strictObject({
   primary: z
     .strictObject({ member, since: time, timeline: z.number().nullable() })
     .nullable()
-    .describe('The member that serves every pool for writes, and since when. Null: none now.'),
+    .describe(
+      'The member that serves every pool for writes, and since when it is the primary, as seen here. Null: none now.',
+    ),
   last_interruption: lastInterruption
     .nullable()
     .describe('The newest time without a route for writes. Null: none since the start.'),

@@ -62,6 +62,16 @@ test('a failover is an interruption, from the decision that lost the route to th
   expect(decisions.history.lastInterruption()).toEqual({ ...lost, to: moment(6100), after: 'pg-2' });
 });
 
+test('the primary that gets its route back has been the primary since before', () => {
+  const decisions = new Decisions()
+    .decide(1000, isPrimary('pg-1', 900), isReplica('pg-2', 900))
+    .decide(2000, isReplica('pg-1', 1900), isReplica('pg-2', 1900));
+  expect(decisions.history.primary()).toBeUndefined();
+  decisions.decide(3000, isPrimary('pg-1', 2900), isReplica('pg-2', 2900));
+  expect(decisions.history.primary()).toEqual({ member: 'pg-1', since: moment(1000) });
+  expect(decisions.history.since('write')).toEqual(moment(3000));
+});
+
 test('a pool for reads that loses its members is no interruption of writes', () => {
   const first = aSnapshot(policy, LIST, isPrimary('pg-1', 900), isReplica('pg-2', 900));
   const decisions = new Decisions().decideOn(first, 1000);

@@ -23,7 +23,8 @@ function aLab() {
   const history = new PrimaryHistory();
   let snapshot = aSnapshot(policy, aList(0, 'pg-1', 'pg-2'));
   let now = 0;
-  const decide = (): void => history.decided(decideRoutes(policy, snapshot, now), snapshot, 'write', now / 1000);
+  const decide = (): void =>
+    history.decided({ policy, table: decideRoutes(policy, snapshot, now) }, snapshot, now / 1000);
   return {
     history,
     kinds: () => [history.changes().failover.count, history.changes().switchover.count],
