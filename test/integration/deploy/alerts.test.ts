@@ -11,6 +11,7 @@ import { CLOSE_REASONS } from '../../../src/model/close-reason.ts';
 import { ALERT_CASES, site, withoutScope } from '../../support/deploy/monitoring/alert-cases.ts';
 import type { AlertCase, Series, Site } from '../../support/deploy/monitoring/alert-cases.ts';
 import { ALERTS, KUSTOMIZED, kustomizedRules, readAlerts } from '../../support/deploy/monitoring/rules.ts';
+import { missingPromtool } from '../../support/deploy/monitoring/promtool.ts';
 import { documents } from '../../support/documents/markdown.ts';
 import { startPointsman } from '../../support/processes/pointsman-process.ts';
 import { SERVER } from '../../support/values/tls-files.ts';
@@ -79,11 +80,6 @@ test('every alert has a case below, and every case an alert', () => {
   expect(Object.keys(ALERT_CASES)).toEqual(alerts.map(({ alert }) => alert));
 });
 
-const missing = await run('promtool', ['--version']).then(
-  () => undefined,
-  () => 'promtool (npm run prerequisites installs it, in the package prometheus)',
-);
-
 const [BATMAN, ROBIN] = [site('batman'), site('robin')];
 
 /** Every Pointsman tells its version and its cluster. */
@@ -107,7 +103,7 @@ function firing(name: string, { of, labels = {} }: AlertCase, one: Site): unknow
   return { labels: `ALERTS{${where},${own.map(([key, value]) => `${key}="${value}"`).join(',')}}`, value: 1 };
 }
 
-describeUnless(missing, 'with promtool', () => {
+describeUnless(missingPromtool, 'with promtool', () => {
   let directory: string;
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'pointsman-alerts-'));
