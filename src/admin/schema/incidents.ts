@@ -1,6 +1,7 @@
 // The answer of GET /incidents. That of GET /incidents/ID is the document of incidents/schema.ts.
 import { z } from 'zod';
 import { INCIDENT_KINDS, PLANS } from '../../incidents/schema.ts';
+import type { IncidentDocument } from '../../incidents/schema.ts';
 import { list, seconds, time } from './common.ts';
 
 const entry = z.strictObject({
@@ -22,3 +23,4 @@ export const incidentList = z.strictObject({
 });
 
 export type IncidentListDocument = z.infer<typeof incidentList>;
+export type { IncidentDocument };

@@ -14,7 +14,7 @@ export function Header(): JSX.Element {
     <header class="header">
       <h1>Pointsman</h1>
       {status !== undefined && <Facts status={status} />}
-      <p class="header-state">
+      <p class="header-state" data-connection={connection.kind}>
         <span class={`header-dot header-${connection.kind}`} aria-hidden="true" />
         <span role="status">{CONNECTION[connection.kind]}</span>
         {status !== undefined && (

@@ -1,5 +1,9 @@
 // The regions of the page. A new component is one line here: in the main column, or beside it.
 import type { JSX } from 'preact';
+import { useRef } from 'preact/hooks';
+import { Incident } from '../incident/incident.tsx';
+import { IncidentList } from '../incident/incident-list.tsx';
+import { usePlace } from '../incident/use-place.ts';
 import { Operate } from '../operate/operate.tsx';
 import { usePageState } from '../state/use-store.ts';
 import { Events } from './events.tsx';
@@ -13,11 +17,16 @@ import { Waiting } from './waiting.tsx';
 
 export function Page(): JSX.Element {
   const { status, events, connection } = usePageState();
+  const place = usePlace();
+  const lastIncident = useRef<string>(undefined);
+  if (place !== undefined) lastIncident.current = place.incident;
   return (
     <>
       <Header />
       <LostConnection />
-      {status === undefined ? (
+      {place !== undefined ? (
+        <Incident place={place} />
+      ) : status === undefined ? (
         <p class="page-empty">{connection.kind === 'lost' ? '' : 'Reading the status …'}</p>
       ) : (
         <main class={connection.kind === 'live' ? undefined : 'page-old'}>
@@ -25,6 +34,7 @@ export function Page(): JSX.Element {
             <div class="page-column">
               <Routes status={status} />
               <Members status={status} />
+              <IncidentList returnedFrom={lastIncident.current} />
               <Events events={events} />
             </div>
             <div class="page-column">

@@ -1,0 +1,153 @@
+// One incident: its facts, findings, pictures of the cluster, events, and what is missing.
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { IncidentDocument } from '../../admin/schema/incidents.ts';
+import { Panel } from '../components/panel.tsx';
+import { get } from '../operate/requests.ts';
+import { Events } from './events.tsx';
+import { eventHref } from './place.ts';
+import type { Place } from './place.ts';
+import { Share } from './share.tsx';
+import { Snapshots } from './snapshots.tsx';
+import { dateText, findingTitle, interruptionsIn, stateText } from './words.ts';
+import type { Finding } from './words.ts';
+
+/** While it is open. */
+const REFRESH_MS = 2000;
+
+export function Incident({ place }: { readonly place: Place }): JSX.Element {
+  const { incident: id, event } = place;
+  const { document: incident, why } = useIncident(id);
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), [id]);
+  return (
+    <main class="incident">
+      <nav aria-label="Place">
+        <a href="#">← Status</a>
+      </nav>
+      <h2 class="incident-name" ref={heading} tabIndex={-1}>
+        Incident {id}
+      </h2>
+      {incident === undefined ? (
+        <p role="status">{why ?? 'Reading the incident …'}</p>
+      ) : (
+        <>
+          <Facts incident={incident} />
+          <Panel title="Findings">
+            <Findings incident={incident} />
+          </Panel>
+          {incident.missing.length > 0 && <Missing incident={incident} />}
+          <Snapshots snapshots={incident.snapshots} />
+          <Events events={incident.events} chosen={event} />
+        </>
+      )}
+    </main>
+  );
+}
+
+function Facts({ incident }: { readonly incident: IncidentDocument }): JSX.Element {
+  const { summary, opened_at: opened, planned, redaction, id } = incident;
+  return (
+    <section class="panel" aria-label="Summary">
+      <p class="incident-summary">{summary}</p>
+      <p class="incident-facts">
+        <time dateTime={opened}>{dateText(opened)}</time> · {stateText(incident)} · {planned}
+        {planned === 'unknown' && ' whether planned'}
+        {incident.interrupted && ' · Pointsman ended meanwhile'}
+      </p>
+      <p class="incident-facts">{redaction.note}</p>
+      <Share id={id} />
+    </section>
+  );
+}
+
+function Findings({ incident: { id, findings } }: { readonly incident: IncidentDocument }): JSX.Element {
+  const interruptions = interruptionsIn(findings);
+  if (findings.length === 0) return <p>None yet.</p>;
+  return (
+    <dl class="findings">
+      {findings.map((finding, index) => (
+        // Findings have no id; their order is that of the document.
+        <div class="finding" key={index}>
+          <dt>{findingTitle(finding, interruptions)}</dt>
+          <dd>
+            {finding.text}
+            <Evidence id={id} ids={finding.event_ids} title={findingTitle(finding, interruptions)} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** More than these fold away. */
+const SHOWN = 4;
+
+function Evidence({
+  id,
+  ids,
+  title,
+}: {
+  readonly id: string;
+  readonly ids: Finding['event_ids'];
+  readonly title: string;
+}): JSX.Element | null {
+  if (ids.length === 0) return null;
+  const link = (event: string): JSX.Element => (
+    <a key={event} href={eventHref(id, event)}>
+      {event}
+    </a>
+  );
+  return (
+    <span class="evidence" role="group" aria-label={`Events of: ${title}`}>
+      {ids.slice(0, SHOWN).map((event) => link(event))}
+      {ids.length > SHOWN && (
+        <details>
+          <summary>{ids.length - SHOWN} more</summary>
+          {ids.slice(SHOWN).map((event) => link(event))}
+        </details>
+      )}
+    </span>
+  );
+}
+
+function Missing({ incident: { missing } }: { readonly incident: IncidentDocument }): JSX.Element {
+  return (
+    <Panel title="What is missing">
+      <ul class="incident-missing">
+        {missing.map(({ what, why }) => (
+          <li key={what}>{why}</li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+function useIncident(id: string): {
+  readonly document: IncidentDocument | undefined;
+  readonly why: string | undefined;
+} {
+  const [answer, setAnswer] = useState<{
+    readonly of: string;
+    readonly document?: IncidentDocument;
+    readonly why?: string;
+  }>();
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let isGone = false;
+    const read = async (): Promise<void> => {
+      const given = await get<IncidentDocument>(`incidents/${encodeURIComponent(id)}`);
+      if (isGone) return;
+      setAnswer(
+        given.kind === 'done' ? { of: id, document: given.body } : (before) => ({ ...before, of: id, why: given.why }),
+      );
+      if (given.kind !== 'done' || given.body.state === 'open') timer = setTimeout(() => void read(), REFRESH_MS);
+    };
+    void read();
+    return () => {
+      isGone = true;
+      clearTimeout(timer);
+    };
+  }, [id]);
+  return answer?.of === id ? { document: answer.document, why: answer.why } : { document: undefined, why: undefined };
+}

@@ -1,0 +1,26 @@
+// The fragment of the page's address: #incident/ID shows an incident, #incident/ID/EVENT one event of it. Pure.
+
+export interface Place {
+  readonly incident: string;
+  /** The id of an event of the incident. */
+  readonly event: string | undefined;
+}
+
+export function incidentHref(id: string): string {
+  return `#incident/${encodeURIComponent(id)}`;
+}
+
+export function eventHref(id: string, event: string): string {
+  return `${incidentHref(id)}/${encodeURIComponent(event)}`;
+}
+
+/** Undefined: the fragment names no incident. */
+export function placeOf(fragment: string): Place | undefined {
+  const [, incident, event] = /^#incident\/([^/]+)(?:\/([^/]+))?$/.exec(fragment) ?? [];
+  if (incident === undefined) return undefined;
+  try {
+    return { incident: decodeURIComponent(incident), event: event && decodeURIComponent(event) };
+  } catch {
+    return undefined;
+  }
+}

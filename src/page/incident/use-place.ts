@@ -1,0 +1,14 @@
+// The place in the address, as a hook.
+import { useEffect, useState } from 'preact/hooks';
+import { placeOf } from './place.ts';
+import type { Place } from './place.ts';
+
+export function usePlace(): Place | undefined {
+  const [fragment, setFragment] = useState(location.hash);
+  useEffect(() => {
+    const onChange = (): void => setFragment(location.hash);
+    addEventListener('hashchange', onChange);
+    return () => removeEventListener('hashchange', onChange);
+  }, []);
+  return placeOf(fragment);
+}

@@ -1,0 +1,50 @@
+// Times, durations and titles of incidents. Pure.
+import type { IncidentDocument } from '../../admin/schema/incidents.ts';
+import { durationText } from '../operate/words.ts';
+
+export type Finding = IncidentDocument['findings'][number];
+
+const TITLES: Readonly<Record<Finding['finding'], string>> = {
+  no_route: 'No route',
+  no_service: 'No service',
+  old_primary: 'Old primary',
+  decision: 'Decision',
+  next_primary: 'Next primary',
+  first_client: 'First client served',
+  timelines: 'Timelines',
+  sessions_cut: 'Sessions cut',
+  holds: 'Clients that waited',
+  clients_refused: 'Clients refused',
+  plan: 'Planned or not',
+};
+
+/** Several interruptions of one incident are numbered. */
+export function findingTitle(finding: Finding, interruptions: number): string {
+  const title = TITLES[finding.finding];
+  const number = 'interruption' in finding ? finding.interruption : null;
+  return interruptions > 1 && number !== null ? `${title} (${number} of ${interruptions})` : title;
+}
+
+export function interruptionsIn(findings: readonly Finding[]): number {
+  return findings.reduce((most, one) => Math.max(most, ('interruption' in one && one.interruption) || 0), 0);
+}
+
+/** As the text of an incident has it: 2026-11-22 14:03:59 UTC */
+export function dateText(iso: string): string {
+  return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
+}
+
+/** In UTC: 14:03:59.123 */
+export function clockText(iso: string): string {
+  return iso.slice(11, 23);
+}
+
+export function lengthText(seconds: number | null): string {
+  return seconds === null ? '–' : durationText(seconds * 1000);
+}
+
+/** settled after 62 s, or open. */
+export function stateText({ state, opened_at: opened, settled_at: settled }: IncidentDocument): string {
+  if (settled === null) return state;
+  return `${state} after ${durationText(Date.parse(settled) - Date.parse(opened))}`;
+}
