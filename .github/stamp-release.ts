@@ -1,7 +1,9 @@
 // Prepares the manifests of a release, in the workflow's checkout only: nothing of this is committed.
 //   node .github/stamp-release.ts --check     fails unless the tag and the manifests name the same version
-//   node .github/stamp-release.ts NAMESPACE   also names the repository and the published image in them
+//   node .github/stamp-release.ts NAMESPACE   also names the repository and the published image in them, and lets
+//                                             alerts and dashboards link to its runbook
 // package.json stays private in the repository, so that `npm publish` works in this workflow alone.
+import { globSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isScalar, parseDocument } from 'yaml';
@@ -11,14 +13,14 @@ const FILES = {
   manifest: 'package.json',
   chart: 'deploy/kubernetes/chart/Chart.yaml',
   values: 'deploy/kubernetes/chart/values.yaml',
-  alerts: 'deploy/kubernetes/chart/files/alerts.yaml',
-  kustomizedAlerts: 'deploy/kubernetes/kustomize/monitoring/prometheus-rule.yaml',
 } as const;
 
-/** The repository has no address of its own, so there the alerts name the path of the page alone. */
-const RUNBOOK = /(?<=runbook_url: )(?=deploy\/runbook\.md#)/g;
-
-const NAMES = ['manifest', 'chart', 'values', 'alerts', 'kustomizedAlerts'] as const;
+/** Alerts and dashboards. The repository does not know its own address, so there they name the runbook by its path. */
+export const LINKED: readonly string[] = globSync(
+  ['deploy/kubernetes/**/{alerts,prometheus-rule}.yaml', 'deploy/**/dashboards/*.json'],
+  { cwd: TOP, exclude: (name) => String(name).endsWith('templates') },
+).toSorted();
+const RUNBOOK = 'deploy/runbook.md';
 
 export type Manifests = Readonly<Record<keyof typeof FILES, string>>;
 
@@ -43,9 +45,7 @@ export function differences({ manifest, chart }: Manifests, version: string): re
     .map(([place, own]) => `the tag names version ${version}, ${place} is ${own}`);
 }
 
-export function stamp(manifests: Manifests, { version, repository, image }: Release): Manifests {
-  const { manifest, chart, values, alerts, kustomizedAlerts } = manifests;
-  const page = `${repository}/blob/v${version}/`;
+export function stamp({ manifest, chart, values }: Manifests, { version, repository, image }: Release): Manifests {
   const { private: _, ...kept } = JSON.parse(manifest);
   const published = {
     ...kept,
@@ -61,9 +61,12 @@ export function stamp(manifests: Manifests, { version, repository, image }: Rele
     manifest: `${JSON.stringify(published, undefined, 2)}\n`,
     chart: chartDocument.toString({ lineWidth: 0 }),
     values: withImage(values, image),
-    alerts: alerts.replaceAll(RUNBOOK, page),
-    kustomizedAlerts: kustomizedAlerts.replaceAll(RUNBOOK, page),
   };
+}
+
+/** The text with the address of the runbook in this release. */
+export function withRunbook(text: string, { version, repository }: Release): string {
+  return text.replaceAll(new RegExp(`(?<="|runbook_url: )(?=${RUNBOOK})`, 'g'), `${repository}/blob/v${version}/`);
 }
 
 /** The values with another `image.repository`, and every other character as it was. */
@@ -74,15 +77,11 @@ function withImage(values: string, image: string): string {
   return `${values.slice(0, start)}${image}${values.slice(end)}`;
 }
 
-async function readAll(): Promise<Manifests> {
-  const [manifest = '', chart = '', values = '', alerts = '', kustomizedAlerts = ''] = await Promise.all(
-    NAMES.map((name) => readFile(join(TOP, FILES[name]), 'utf8')),
-  );
-  return { manifest, chart, values, alerts, kustomizedAlerts };
-}
-
 async function main(argument: string | undefined, env: Readonly<Record<string, string | undefined>>): Promise<void> {
-  const manifests = await readAll();
+  const [manifest = '', chart = '', values = ''] = await Promise.all(
+    Object.values(FILES).map((file) => readFile(join(TOP, file), 'utf8')),
+  );
+  const manifests = { manifest, chart, values };
   const version = env['GITHUB_REF_NAME']?.replace(/^v/, '') ?? '';
   const faults = differences(manifests, version);
   if (faults.length > 0 || argument === undefined) {
@@ -90,8 +89,17 @@ async function main(argument: string | undefined, env: Readonly<Record<string, s
   }
   if (argument === '--check') return;
   const repository = `${env['GITHUB_SERVER_URL']}/${env['GITHUB_REPOSITORY']}`;
-  const stamped = stamp(manifests, { version, repository, image: argument });
-  await Promise.all(NAMES.map((name) => writeFile(join(TOP, FILES[name]), stamped[name])));
+  const release = { version, repository, image: argument };
+  const stamped = stamp(manifests, release);
+  for (const file of LINKED) {
+    const path = join(TOP, file);
+    await writeFile(path, withRunbook(await readFile(path, 'utf8'), release));
+  }
+  await Promise.all([
+    writeFile(join(TOP, FILES.manifest), stamped.manifest),
+    writeFile(join(TOP, FILES.chart), stamped.chart),
+    writeFile(join(TOP, FILES.values), stamped.values),
+  ]);
 }
 
 if (import.meta.main) await main(process.argv[2], process.env);

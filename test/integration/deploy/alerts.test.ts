@@ -10,15 +10,22 @@ import { stringify } from 'yaml';
 import { CLOSE_REASONS } from '../../../src/model/close-reason.ts';
 import { ALERT_CASES, site, withoutScope } from '../../support/deploy/monitoring/alert-cases.ts';
 import type { AlertCase, Series, Site } from '../../support/deploy/monitoring/alert-cases.ts';
-import { ALERTS, KUSTOMIZED, kustomizedRules, readAlerts } from '../../support/deploy/monitoring/rules.ts';
 import { missingPromtool } from '../../support/deploy/monitoring/promtool.ts';
+import {
+  ALERTS,
+  KUSTOMIZED,
+  kustomizedRules,
+  readAlerts,
+  readRecordings,
+  RECORDINGS,
+} from '../../support/deploy/monitoring/rules.ts';
 import { documents } from '../../support/documents/markdown.ts';
 import { startPointsman } from '../../support/processes/pointsman-process.ts';
 import { SERVER } from '../../support/values/tls-files.ts';
 import { describeUnless } from '../../support/runner/unless-missing.ts';
 
 const run = promisify(execFile);
-const alerts = await readAlerts();
+const [alerts, recordings] = await Promise.all([readAlerts(), readRecordings()]);
 
 /** The names of the metrics in an expression, each with the labels that the expression uses. */
 function wantedBy(expr: string): readonly { readonly metric: string; readonly labels: readonly string[] }[] {
@@ -76,6 +83,10 @@ test('the PrometheusRule of the kustomization is made of them, by npm run monito
   expect(await readFile(KUSTOMIZED, 'utf8')).toBe(await kustomizedRules());
 });
 
+test('every recording rule has a case below, and every case a rule', () => {
+  expect(RECORDING_CASES.map(({ record }) => record)).toEqual(recordings.map(({ record }) => record));
+});
+
 test('every alert has a case below, and every case an alert', () => {
   expect(Object.keys(ALERT_CASES)).toEqual(alerts.map(({ alert }) => alert));
 });
@@ -103,6 +114,53 @@ function firing(name: string, { of, labels = {} }: AlertCase, one: Site): unknow
   return { labels: `ALERTS{${where},${own.map(([key, value]) => `${key}="${value}"`).join(',')}}`, value: 1 };
 }
 
+/** Of batman one Pointsman of two has no route half of the time, and its primary changed once; robin is well. */
+const RECORDED: readonly Series[] = [
+  ...[
+    [BATMAN.targets[0], '0+30x400'],
+    [BATMAN.targets[1], '0x400'],
+    [ROBIN.targets[0], '0x400'],
+    [ROBIN.targets[1], '0x400'],
+  ].map(([target, values = '']) => ({
+    series: `pointsman_pool_no_route_seconds_total{${target},pool="write",cause="no_member"}`,
+    values,
+  })),
+  // Both Pointsmen were started, which is no outage, and both count the same change.
+  ...BATMAN.targets.flatMap((target) => [
+    { series: `pointsman_pool_no_route_seconds_total{${target},pool="write",cause="starting"}`, values: '0+60x400' },
+    { series: `pointsman_primary_changes_total{${target},kind="failover"}`, values: '0x90 1x310' },
+  ]),
+];
+
+const AVAILABLE = 'scope_pool:pointsman_pool_available';
+const CHANGES = 'scope:pointsman_primary_changes';
+
+interface RecordingCase {
+  readonly record: string;
+  readonly atMinute: number;
+  /** Rounded to two digits; undefined where there is no series. */
+  readonly batman: number;
+  readonly robin?: number;
+}
+
+/** The first rates of a history have fewer samples, so 30 days show a little more than an hour. */
+const RECORDING_CASES: readonly RecordingCase[] = [
+  { record: `${AVAILABLE}:ratio5m`, atMinute: 92, batman: 0.75, robin: 1 },
+  { record: `${AVAILABLE}:ratio1h`, atMinute: 92, batman: 0.75, robin: 1 },
+  { record: `${AVAILABLE}:ratio30d`, atMinute: 92, batman: 0.76, robin: 1 },
+  { record: `${CHANGES}:increase5m`, atMinute: 92, batman: 1 },
+  { record: `${CHANGES}:increase1h`, atMinute: 92, batman: 1 },
+  { record: `${CHANGES}:increase30d`, atMinute: 120, batman: 1 },
+];
+
+function recorded({ record, atMinute, batman, robin }: RecordingCase): unknown {
+  const own = record.startsWith(AVAILABLE) ? 'pool="write"' : 'kind="failover"';
+  const sample = ({ scope }: Site, value: number | undefined): readonly object[] =>
+    value === undefined ? [] : [{ labels: `{namespace="d",job="j",scope="${scope}",${own}}`, value }];
+  const exp_samples = [...sample(BATMAN, batman), ...sample(ROBIN, robin)];
+  return { expr: `round(${record}, 0.01)`, eval_time: `${atMinute}m`, exp_samples };
+}
+
 describeUnless(missingPromtool, 'with promtool', () => {
   let directory: string;
   beforeAll(async () => {
@@ -111,7 +169,21 @@ describeUnless(missingPromtool, 'with promtool', () => {
   afterAll(() => rm(directory, { recursive: true }));
 
   test('Prometheus accepts them', async () => {
-    await run('promtool', ['check', 'rules', '--lint-fatal', ALERTS]);
+    await run('promtool', ['check', 'rules', '--lint-fatal', ALERTS, RECORDINGS]);
+  });
+
+  async function tested(name: string, rules: string, tests: readonly unknown[]): Promise<string> {
+    const file = join(directory, `${name}.yaml`);
+    await writeFile(file, stringify({ rule_files: [rules], evaluation_interval: '1m', tests }));
+    return run('promtool', ['test', 'rules', file]).then(
+      () => 'as expected',
+      (error: unknown) => (error instanceof Error && 'stderr' in error ? String(error.stderr) : String(error)),
+    );
+  }
+
+  test('recording rules: availability and changes of each cluster in one job', async () => {
+    const tests = [{ interval: '1m', input_series: RECORDED, promql_expr_test: RECORDING_CASES.map(recorded) }];
+    expect(await tested('recordings', RECORDINGS, tests)).toBe('as expected');
   });
 
   test.each(Object.entries(ALERT_CASES))('%s fires for its cluster alone, and not before', async (name, one) => {
@@ -133,12 +205,6 @@ describeUnless(missingPromtool, 'with promtool', () => {
       group([...sick(BATMAN), ...sick(ROBIN)], at(firesAt, BATMAN, ROBIN)),
       group([...healthy(BATMAN), ...healthy(ROBIN)], at(firesAt)),
     ];
-    const file = join(directory, `${name}.yaml`);
-    await writeFile(file, stringify({ rule_files: [ALERTS], evaluation_interval: '1m', tests }));
-    const said = await run('promtool', ['test', 'rules', file]).then(
-      () => 'as expected',
-      (error: unknown) => (error instanceof Error && 'stderr' in error ? String(error.stderr) : String(error)),
-    );
-    expect(said).toBe('as expected');
+    expect(await tested(name, ALERTS, tests)).toBe('as expected');
   });
 });

@@ -2,11 +2,12 @@
 // refuse.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Document, stringify } from 'yaml';
 import { z } from 'zod';
 import { holdManifests, loadedBy } from '../../support/deploy/hold-manifests.ts';
+import { dashboardFiles } from '../../support/deploy/monitoring/dashboards/all.ts';
 import { manifestOf, parseManifests, podSpecOf, pointsmanIn } from '../../support/deploy/manifests.ts';
 import type { Manifest } from '../../support/deploy/manifests.ts';
 import { CHART, createChartRenderer, missingHelm, RELEASE, valueSets } from '../../support/deploy/render-chart.ts';
@@ -82,7 +83,8 @@ describeUnless(missingHelm, 'with helm or its stand-in', () => {
     expect(kindsOf(await rendered('default-values.yaml'))).toEqual(standard.toSorted());
     expect(manifestOf(await rendered('default-values.yaml'), 'Deployment')).toMatchObject({ spec: { replicas: 2 } });
     const monitoring = await rendered('monitoring-values.yaml');
-    const all = [...standard, 'HorizontalPodAutoscaler', 'PrometheusRule', 'ServiceMonitor'];
+    const dashboards = ['ConfigMap', 'ConfigMap', 'ConfigMap'];
+    const all = [...standard, ...dashboards, 'HorizontalPodAutoscaler', 'PrometheusRule', 'ServiceMonitor'];
     expect(kindsOf(monitoring)).toEqual(all.toSorted());
     expect(manifestOf(monitoring, 'Deployment')).not.toHaveProperty('spec.replicas');
     expect(kindsOf(await rendered('load-balancer-values.yaml'))).not.toContain('Pod');
@@ -334,8 +336,23 @@ describeUnless(missingHelm, 'with helm or its stand-in', () => {
         ...own[one.alert],
       }));
     expect(changed).toEqual(expected);
-    const off = manifestsOf(await renderedWith({ monitoring: { enabled: true, alerts: { enabled: false } } }));
+    const none = { alerts: { enabled: false }, recordingRules: { enabled: false } };
+    const off = manifestsOf(await renderedWith({ monitoring: { enabled: true, ...none } }));
     expect(kindsOf(off)).not.toContain('PrometheusRule');
+  });
+
+  test('the dashboards, for the sidecar of Grafana, with the address of the runbook', async () => {
+    const manifests = await rendered('monitoring-values.yaml');
+    for (const [path, text] of dashboardFiles()) {
+      const name = basename(path, '.json');
+      const map = manifestOf(manifests, 'ConfigMap', `orders-pointsman-${name}`);
+      expect(map.metadata).toMatchObject({
+        labels: { grafana_dashboard: '1' },
+        annotations: { grafana_folder: 'PostgreSQL' },
+      });
+      const page = 'https://wiki.example.org/pointsman';
+      expect(map).toMatchObject({ data: { [`pointsman-${name}.json`]: text.replace('deploy/runbook.md', page) } });
+    }
   });
 
   test('sidecars have no alert about their absence, unless it is asked for', async () => {
@@ -407,9 +424,12 @@ function portsTo(policy: Manifest): readonly number[] {
   return spec.egress.flatMap(({ ports: some }) => some.map(({ port }) => port));
 }
 
+/** Recording rules have their own groups. */
 function alertsOf(manifests: readonly Manifest[]) {
   const texts = z.record(z.string(), z.string());
   const rule = z.looseObject({ alert: z.string(), expr: z.string(), labels: texts, annotations: texts });
-  const spec = z.object({ groups: z.array(z.object({ rules: z.array(rule) })) });
-  return spec.parse(manifestOf(manifests, 'PrometheusRule')['spec']).groups.flatMap(({ rules }) => rules);
+  const spec = z.object({ groups: z.array(z.object({ rules: z.array(z.unknown()) })) });
+  return spec
+    .parse(manifestOf(manifests, 'PrometheusRule')['spec'])
+    .groups.flatMap(({ rules }) => rules.flatMap((one) => rule.safeParse(one).data ?? []));
 }

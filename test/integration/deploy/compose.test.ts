@@ -2,11 +2,13 @@
 // programs that it starts. No engine is contacted.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { loadConfig } from '../../../src/config/load.ts';
+import { dashboardFiles } from '../../support/deploy/monitoring/dashboards/all.ts';
+import { ALERTS, RECORDINGS } from '../../support/deploy/monitoring/rules.ts';
 import { describeUnless } from '../../support/runner/unless-missing.ts';
 
 const DIRECTORY = new URL('../../../deploy/compose/', import.meta.url).pathname;
@@ -32,6 +34,14 @@ const service = z.looseObject({
   read_only: z.boolean().optional(),
   cap_drop: z.array(z.string()).optional(),
   stop_grace_period: z.string().optional(),
+  volumes: z
+    .array(
+      z.union([
+        z.string(),
+        z.looseObject({ source: z.string(), target: z.string(), read_only: z.boolean().optional() }),
+      ]),
+    )
+    .optional(),
 });
 const document = z.looseObject({ services: z.record(z.string(), service) });
 
@@ -47,9 +57,9 @@ function rendered(env: Readonly<Record<string, string>> = {}): z.output<typeof d
 }
 
 describeUnless(missing, 'the compose file', () => {
-  test('renders: three members, their store, Pointsman, and Prometheus on request', () => {
+  test('renders: three members, their store, Pointsman, and Prometheus with Grafana on request', () => {
     const { services } = rendered();
-    expect(Object.keys(services).toSorted()).toEqual(['etcd', ...MEMBERS, 'pointsman', 'prometheus']);
+    expect(Object.keys(services).toSorted()).toEqual(['etcd', 'grafana', ...MEMBERS, 'pointsman', 'prometheus']);
     for (const name of MEMBERS) {
       expect(services[name]?.environment).toMatchObject({
         PATRONI_NAME: name,
@@ -61,10 +71,10 @@ describeUnless(missing, 'the compose file', () => {
   });
 
   test('images follow the environment', () => {
-    const env = { POINTSMAN_IMAGE: 'a:1', MEMBER_IMAGE: 'b:2', PROMETHEUS_IMAGE: 'c:3' };
+    const env = { POINTSMAN_IMAGE: 'a:1', MEMBER_IMAGE: 'b:2', PROMETHEUS_IMAGE: 'c:3', GRAFANA_IMAGE: 'd:4' };
     const { services } = rendered(env);
-    const images = [services['pointsman'], services['pg-1'], services['etcd'], services['prometheus']];
-    expect(images.map((one) => one?.image)).toEqual(['a:1', 'b:2', 'b:2', 'c:3']);
+    const images = ['pointsman', 'pg-1', 'etcd', 'prometheus', 'grafana'].map((name) => services[name]?.image);
+    expect(images).toEqual(['a:1', 'b:2', 'b:2', 'c:3', 'd:4']);
   });
 
   test('Pointsman is confined, reachable from this host alone, and has time to stop', () => {
@@ -83,7 +93,49 @@ describeUnless(missing, 'the compose file', () => {
     expect(inside).toEqual([6432, 6433, 8432]);
   });
 
-  test('Prometheus scrapes the admin port', () => {
-    expect(readFileSync(join(DIRECTORY, 'prometheus.yaml'), 'utf8')).toContain("targets: ['pointsman:8432']");
+  test('Prometheus scrapes the admin port and has the rules, Grafana has Prometheus and the dashboards', () => {
+    const { rule_files, scrape_configs } = prometheusConfig.parse(read('prometheus.yaml'));
+    expect(scrape_configs[0]?.static_configs[0]?.targets).toEqual(['pointsman:8432']);
+    const { services } = rendered();
+    const rules = mountsOf(services['prometheus']).filter(({ inside }) => inside.startsWith(dirname(rule_files[0])));
+    expect(rules.map(({ outside }) => outside)).toEqual([ALERTS, RECORDINGS]);
+    const [datasources, provider, dashboards] = mountsOf(services['grafana']);
+    expect(read(join(datasources?.outside ?? '', 'prometheus.yaml'))).toMatchObject({
+      datasources: [{ type: 'prometheus', url: 'http://prometheus:9090' }],
+    });
+    expect(read(join(provider?.outside ?? '', 'provider.yaml'))).toMatchObject({
+      providers: [{ type: 'file', options: { path: dashboards?.inside } }],
+    });
+    const home = z.record(z.string(), z.string()).parse(services['grafana']?.environment);
+    const file = home['GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH']?.replace(
+      dashboards?.inside ?? '',
+      dashboards?.outside ?? '',
+    );
+    expect(dashboardFiles().map(([path]) => path)).toContain(file);
   });
 });
+
+const prometheusConfig = z.looseObject({
+  rule_files: z.tuple([z.string()]),
+  scrape_configs: z.array(z.looseObject({ static_configs: z.array(z.object({ targets: z.array(z.string()) })) })),
+});
+
+/** A file of the compose folder, or of a full path. */
+function read(file: string): unknown {
+  return parse(readFileSync(resolve(DIRECTORY, file), 'utf8'));
+}
+
+/** The mounts of a service, all of them read only. Old and new versions of compose write them differently. */
+function mountsOf(
+  one: z.output<typeof service> | undefined,
+): readonly { readonly outside: string; readonly inside: string }[] {
+  return (one?.volumes ?? []).map((mount) => {
+    if (typeof mount !== 'string') {
+      expect(mount.read_only).toBe(true);
+      return { outside: mount.source, inside: mount.target };
+    }
+    const [outside = '', inside = '', mode] = mount.split(':');
+    expect(mode).toBe('ro');
+    return { outside, inside };
+  });
+}

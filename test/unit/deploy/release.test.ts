@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { differences, stamp } from '../../../.github/stamp-release.ts';
+import { differences, LINKED, stamp, withRunbook } from '../../../.github/stamp-release.ts';
 
 const TOP = new URL('../../../', import.meta.url).pathname;
 const read = (file: string): string => readFileSync(join(TOP, file), 'utf8');
@@ -12,8 +12,6 @@ const MANIFESTS = {
   manifest: read('package.json'),
   chart: read('deploy/kubernetes/chart/Chart.yaml'),
   values: read('deploy/kubernetes/chart/values.yaml'),
-  alerts: read('deploy/kubernetes/chart/files/alerts.yaml'),
-  kustomizedAlerts: read('deploy/kubernetes/kustomize/monitoring/prometheus-rule.yaml'),
 };
 const { version } = z.object({ version: z.string() }).parse(JSON.parse(MANIFESTS.manifest));
 const REPOSITORY = 'https://github.com/example/pointsman';
@@ -56,12 +54,19 @@ describe('the stamped manifests', () => {
     expect(stamped.values.split('\n').length).toBe(MANIFESTS.values.split('\n').length);
   });
 
-  test.each(['alerts', 'kustomizedAlerts'] as const)('%s: each links to the runbook of this version', (name) => {
+  test('alerts and dashboards link to the runbook of this version', () => {
     const page = `${REPOSITORY}/blob/v${version}/deploy/runbook.md`;
-    const urls = [...stamped[name].matchAll(/runbook_url: (\S+)/g)].map(([, url]) => url);
-    expect(urls.length).toBeGreaterThan(20);
-    expect(urls.filter((url) => !url?.startsWith(`${page}#`))).toEqual([]);
-    expect(stamped[name].replaceAll(page, 'deploy/runbook.md')).toBe(MANIFESTS[name]);
+    expect(LINKED.length).toBe(8);
+    for (const file of LINKED) {
+      const [before, after] = [read(file), withRunbook(read(file), RELEASE)];
+      const links = (text: string): readonly string[] => text.match(/\S*deploy\/runbook\.md/g) ?? [];
+      expect(links(after).length, file).toBeGreaterThan(0);
+      expect(
+        links(after).filter((link) => !link.endsWith(page)),
+        file,
+      ).toEqual([]);
+      expect(after.replaceAll(page, 'deploy/runbook.md')).toBe(before);
+    }
   });
 });
 

@@ -68,12 +68,27 @@ function gauge(
   };
 }
 
-function standing(one: Site, first: string, second: string): Series[] {
+function primary(one: Site, first: string, second: string): Series[] {
   const of = (index: 0 | 1, member: string): Series => ({
-    series: `pointsman_member_standing{${one.targets[index]},pool="write",standing="open",member="${member}"}`,
+    series: `pointsman_primary_info{${one.targets[index]},member="${member}",timeline="1"}`,
     values: `1${LONG}`,
   });
   return [of(0, first), of(1, second)];
+}
+
+/** A value beside its limit, of which the first Pointsman uses 90 % when it is sick. */
+function limited(metric: string, limit: string): AlertCase {
+  const used = (one: Site, first: string): Series[] => [
+    ...both(one, metric, '', `${first}${LONG}`, `700${LONG}`),
+    ...both(one, limit, '', `1000${LONG}`, `1000${LONG}`),
+  ];
+  return {
+    of: 'instance',
+    sick: (one) => used(one, '900'),
+    healthy: (one) => used(one, '700'),
+    firesAt: 5,
+    isSilentAt: 4,
+  };
 }
 
 function readers(one: Site, ...members: readonly string[]): Series[] {
@@ -99,9 +114,9 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
   },
   PointsmanDisagreement: {
     of: 'cluster',
-    sick: (one) => standing(one, 'pg-1', 'pg-2'),
+    sick: (one) => primary(one, 'pg-1', 'pg-2'),
     // The primaries of the two clusters have different names.
-    healthy: (one) => standing(one, `${one.scope}-1`, `${one.scope}-1`),
+    healthy: (one) => primary(one, `${one.scope}-1`, `${one.scope}-1`),
     firesAt: 2,
     isSilentAt: 1,
   },
@@ -139,6 +154,13 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     ...gauge('cluster', 'pointsman_member_vouched', { member: 'pg-3' }, ['1', '0'], [5, 4]),
     labels: { member: 'pg-3' },
   },
+  PointsmanFailoversOften: gauge(
+    'cluster',
+    'pointsman_primary_changes_total',
+    { kind: 'failover' },
+    ['0x5 1x10 2', '0x5 1'],
+    [17, 10],
+  ),
   PointsmanReplicasMissing: {
     of: 'cluster',
     // The third member has left the member list, as it does some time after its death.
@@ -156,7 +178,13 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     labels: { pool: 'read' },
   },
   PointsmanDrainForgotten: {
-    ...gauge('cluster', 'pointsman_member_drained', { member: 'pg-2' }, ['1', '0'], [240, 239]),
+    ...gauge(
+      'cluster',
+      'pointsman_member_drained_timestamp_seconds',
+      { member: 'pg-2' },
+      ['0', '9999999999'],
+      [241, 239],
+    ),
     labels: { member: 'pg-2' },
   },
   PointsmanMembersRefused: {
@@ -171,19 +199,8 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     [11, 9],
   ),
   PointsmanUrgentProbing: gauge('instance', 'pointsman_urgent_probing', {}, ['1', '0'], [10, 9]),
-  PointsmanOpenFilesNearLimit: {
-    of: 'instance',
-    sick: (one) => [
-      ...both(one, 'process_open_fds', '', `900${LONG}`, `700${LONG}`),
-      ...both(one, 'process_max_fds', '', `1000${LONG}`, `1000${LONG}`),
-    ],
-    healthy: (one) => [
-      ...both(one, 'process_open_fds', '', `700${LONG}`, `700${LONG}`),
-      ...both(one, 'process_max_fds', '', `1000${LONG}`, `1000${LONG}`),
-    ],
-    firesAt: 5,
-    isSilentAt: 4,
-  },
+  PointsmanSessionsNearLimit: limited('pointsman_sessions', 'pointsman_sessions_limit'),
+  PointsmanOpenFilesNearLimit: limited('process_open_fds', 'process_max_fds'),
   PointsmanWorkerRestarts: gauge(
     'instance',
     'pointsman_worker_restarts_total',

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { CHART } from '../render-chart.ts';
 
 export const ALERTS = join(CHART, 'files/alerts.yaml');
+export const RECORDINGS = join(CHART, 'files/recording-rules.yaml');
 export const KUSTOMIZED = new URL(
   '../../../../deploy/kubernetes/kustomize/monitoring/prometheus-rule.yaml',
   import.meta.url,
@@ -19,22 +20,27 @@ const alert = z.strictObject({
   labels: z.strictObject({ severity: z.enum(['critical', 'warning']) }),
   annotations: z.strictObject({ summary: z.string(), description: z.string(), runbook_url: z.string() }),
 });
-const groups = <Rule extends z.ZodType>(rule: Rule) =>
-  z.object({ groups: z.array(z.object({ name: z.string(), rules: z.array(rule) })) });
+const recording = z.strictObject({ record: z.string(), expr: z.string() });
 
 export type Alert = z.infer<typeof alert>;
 
-export async function readAlerts(): Promise<readonly Alert[]> {
-  const text = await readFile(ALERTS, 'utf8');
-  return groups(alert)
-    .parse(parse(text))
-    .groups.flatMap(({ rules }) => rules);
+export function readAlerts(): Promise<readonly Alert[]> {
+  return rulesIn(ALERTS, alert);
+}
+
+export function readRecordings(): Promise<readonly z.infer<typeof recording>[]> {
+  return rulesIn(RECORDINGS, recording);
+}
+
+async function rulesIn<Rule extends z.ZodType>(file: string, rule: Rule): Promise<readonly z.infer<Rule>[]> {
+  const document = z.object({ groups: z.array(z.object({ rules: z.array(rule) })) });
+  return document.parse(parse(await readFile(file, 'utf8'))).groups.flatMap(({ rules }) => rules);
 }
 
 /** The PrometheusRule as it should be. */
 export async function kustomizedRules(): Promise<string> {
-  const text = await readFile(ALERTS, 'utf8');
-  return `# The alerts, from ../../chart/files by \`npm run monitoring\`.
+  const texts = await Promise.all([ALERTS, RECORDINGS].map((file) => readFile(file, 'utf8')));
+  return `# The alerts and recording rules, from ../../chart/files by \`npm run monitoring\`.
 apiVersion: monitoring.coreos.com/v1
 kind: PrometheusRule
 metadata:
@@ -42,7 +48,7 @@ metadata:
   labels: { app.kubernetes.io/name: pointsman }
 spec:
   groups:
-${groupsIn(text)}`;
+${texts.map(groupsIn).join('')}`;
 }
 
 /** The list under `groups:`, two columns further in. */
