@@ -15,7 +15,7 @@ const ENV = { NODE_COMPILE_CACHE: resolve(import.meta.dirname, '../node_modules/
 const WORKERS = Math.max(2, availableParallelism() - 1);
 
 /** These print how long a failover took, or compare processor time: nothing else runs beside them. */
-const MEASURED = named('frozen-api', 'host-death', 'restart-in-place', 'switchover');
+const MEASURED = named('frozen-api', 'host-death', 'page/failover', 'restart-in-place', 'switchover');
 
 /** These stop processes or flood them, and then judge by ages and deadlines: nothing else runs beside them. */
 const TIMED = [

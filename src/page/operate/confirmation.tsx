@@ -2,6 +2,7 @@
 // and shows the reason when Pointsman refuses.
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { usePageState } from '../state/use-store.ts';
 import { CloseButton } from './dialog.tsx';
 import { post } from './requests.ts';
 import type { Answer } from './requests.ts';
@@ -18,8 +19,10 @@ interface ConfirmationProps<Body> {
   readonly body?: object;
   /** The label of the button. */
   readonly action: string;
-  /** The confirmation is possible. */
+  /** Nothing speaks against it. */
   readonly isPossible: boolean;
+  /** False: it is possible while the status on screen is old. */
+  readonly needsStatus?: boolean;
   readonly isDangerous?: boolean;
   readonly onDone: (body: Body) => void;
   /** The consequences. */
@@ -27,7 +30,9 @@ interface ConfirmationProps<Body> {
 }
 
 export function Confirmation<Body>(props: ConfirmationProps<Body>): JSX.Element {
-  const { keeper, path, body = {}, action, isPossible, isDangerous = false, onDone, children } = props;
+  const { keeper, path, body = {}, action, isPossible, needsStatus = true, isDangerous = false } = props;
+  const isOld = usePageState().connection.kind !== 'live' && needsStatus;
+  const isDisabled = !isPossible || isOld;
   const [typed, setTyped] = useState('');
   const [isSending, setSending] = useState(false);
   const [answer, setAnswer] = useState<Answer<Body>>();
@@ -40,19 +45,19 @@ export function Confirmation<Body>(props: ConfirmationProps<Body>): JSX.Element 
   async function confirm(event: Event): Promise<void> {
     event.preventDefault();
     const token = keeper.token ?? typed;
-    if (isSending || !isPossible) return;
+    if (isSending || isDisabled) return;
     setSending(true);
     const given = await post<Body>(path, body, token);
     setSending(false);
     setAnswer(given);
     if (given.kind === 'unauthorized') setTyped('');
     keeper.keep(given.kind === 'unauthorized' ? undefined : token);
-    if (given.kind === 'done') onDone(given.body);
+    if (given.kind === 'done') props.onDone(given.body);
   }
 
   return (
     <form class="confirmation" onSubmit={(event) => void confirm(event)}>
-      {children}
+      {props.children}
       {keeper.token === undefined && (
         <label class="confirmation-token">
           Admin token
@@ -67,12 +72,10 @@ export function Confirmation<Body>(props: ConfirmationProps<Body>): JSX.Element 
         </label>
       )}
       <Refusal answer={answer} />
+      {isOld && <p class="refusal">The connection to Pointsman is lost: these facts are old.</p>}
       <div class="buttons">
         <CloseButton label="Close" />
-        <button
-          class={`button ${isDangerous ? 'button-danger' : 'button-primary'}`}
-          disabled={!isPossible || isSending}
-        >
+        <button class={`button ${isDangerous ? 'button-danger' : 'button-primary'}`} disabled={isDisabled || isSending}>
           {isSending ? 'Sending …' : action}
         </button>
       </div>

@@ -11,8 +11,6 @@ import { CloseButton, Dialog } from './dialog.tsx';
 export interface OperationProps {
   readonly status: StatusDocument;
   readonly keeper: TokenKeeper;
-  /** The status is current. */
-  readonly isLive: boolean;
   readonly onClose: () => void;
 }
 
@@ -64,7 +62,7 @@ export function ResumeDialog({ status, onClose, ...more }: OperationProps): JSX.
   );
 }
 
-interface MemberFormProps extends Pick<OperationProps, 'keeper' | 'isLive'> {
+interface MemberFormProps extends Pick<OperationProps, 'keeper'> {
   readonly names: readonly string[];
   readonly chosen: string;
   readonly onChoose: (name: string) => void;
@@ -74,14 +72,14 @@ interface MemberFormProps extends Pick<OperationProps, 'keeper' | 'isLive'> {
   readonly onDone: (body: DrainedDocument) => void;
 }
 
-function MemberForm({ names, chosen, onChoose, verb, consequences, isLive, ...more }: MemberFormProps): JSX.Element {
+function MemberForm({ names, chosen, onChoose, verb, consequences, ...more }: MemberFormProps): JSX.Element {
   const action = verb === 'drain' ? `Drain ${chosen}` : `Resume ${chosen}`;
   return (
     <Confirmation<DrainedDocument>
       {...more}
       path={`members/${encodeURIComponent(chosen)}/${verb}`}
       action={action}
-      isPossible={isLive && chosen !== ''}
+      isPossible={chosen !== ''}
     >
       <label>
         Member{' '}
@@ -96,18 +94,12 @@ function MemberForm({ names, chosen, onChoose, verb, consequences, isLive, ...mo
   );
 }
 
-export function RefreshDialog({ status, keeper, isLive, onClose }: OperationProps): JSX.Element {
+export function RefreshDialog({ status, keeper, onClose }: OperationProps): JSX.Element {
   const [done, setDone] = useState<RefreshedDocument>();
   return (
     <Dialog title="Probe all members now" onClose={onClose}>
       {done === undefined ? (
-        <Confirmation<RefreshedDocument>
-          keeper={keeper}
-          path="refresh"
-          action="Probe now"
-          isPossible={isLive}
-          onDone={setDone}
-        >
+        <Confirmation<RefreshedDocument> keeper={keeper} path="refresh" action="Probe now" isPossible onDone={setDone}>
           <Sentences of={refreshConsequences(status)} />
         </Confirmation>
       ) : (

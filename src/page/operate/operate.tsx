@@ -16,7 +16,7 @@ type Open =
   | { readonly kind: 'drain' | 'resume' | 'refresh' };
 
 export function Operate(): JSX.Element | null {
-  const { status, connection } = usePageState();
+  const { status } = usePageState();
   const [token, keep] = useState<string>();
   const [open, setOpen] = useState<Open>();
   if (status === undefined) return null;
@@ -24,7 +24,6 @@ export function Operate(): JSX.Element | null {
   const props = {
     status,
     keeper: { token, keep },
-    isLive: connection.kind === 'live',
     onClose: () => setOpen(undefined),
   };
   return (

@@ -18,12 +18,12 @@ interface SwitchoverDialogProps extends OperationProps {
   readonly running?: OperationDocument;
 }
 
-export function SwitchoverDialog({ running, status, keeper, isLive, onClose }: SwitchoverDialogProps): JSX.Element {
+export function SwitchoverDialog({ running, status, keeper, onClose }: SwitchoverDialogProps): JSX.Element {
   const [started, setStarted] = useState(running);
   return (
     <Dialog title="Switch over to another primary" onClose={onClose}>
       {started === undefined ? (
-        <SwitchoverForm status={status} keeper={keeper} isLive={isLive} onStarted={setStarted} />
+        <SwitchoverForm status={status} keeper={keeper} onStarted={setStarted} />
       ) : (
         <SwitchoverProgress started={started} keeper={keeper} />
       )}
@@ -31,11 +31,11 @@ export function SwitchoverDialog({ running, status, keeper, isLive, onClose }: S
   );
 }
 
-interface SwitchoverFormProps extends Pick<OperationProps, 'status' | 'keeper' | 'isLive'> {
+interface SwitchoverFormProps extends Pick<OperationProps, 'status' | 'keeper'> {
   readonly onStarted: (operation: OperationDocument) => void;
 }
 
-function SwitchoverForm({ status, keeper, isLive, onStarted }: SwitchoverFormProps): JSX.Element {
+function SwitchoverForm({ status, keeper, onStarted }: SwitchoverFormProps): JSX.Element {
   const [to, setTo] = useState('');
   const [seconds, setSeconds] = useState(TRANSACTION_SECONDS.default);
   const answer = usePlan(to, seconds);
@@ -47,7 +47,7 @@ function SwitchoverForm({ status, keeper, isLive, onStarted }: SwitchoverFormPro
       path="switchover"
       body={{ ...(to === '' ? {} : { to }), transaction_timeout_ms: seconds * 1000 }}
       action="Switch over"
-      isPossible={isLive && isOfChoice && plan.problems.length === 0}
+      isPossible={isOfChoice && plan.problems.length === 0}
       isDangerous
       onDone={onStarted}
     >

@@ -52,6 +52,7 @@ export function SwitchoverProgress({ started, keeper }: SwitchoverProgressProps)
           path={`operations/${encodeURIComponent(last.id)}/cancel`}
           action="Cancel the switchover"
           isPossible
+          needsStatus={false}
           isDangerous
           onDone={() => {}}
         >

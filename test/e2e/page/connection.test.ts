@@ -1,9 +1,8 @@
 // The status page and its connection: it says when it has lost Pointsman, and is correct afterwards, whatever happened
 // meanwhile.
-import type { Page } from 'playwright-core';
-import { afterEach, beforeEach, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { describeInBrowser } from '../../support/browser/chromium.ts';
-import { connection, pageLab, SETTINGS } from '../../support/browser/page-lab.ts';
+import { connection, headerShows, pageLab, SETTINGS } from '../../support/browser/page-lab.ts';
 import { configFor } from '../../support/processes/pointsman-config.ts';
 import { startPointsman } from '../../support/processes/pointsman-process.ts';
 import type { PointsmanProcess } from '../../support/processes/pointsman-process.ts';
@@ -36,7 +35,20 @@ describeInBrowser('the connection of the status page', () => {
     way.set('cut');
     way.set('passing');
     await connection(tab.page, 'live');
-    await shows(tab.page, `timeline ${timeline}`);
+    await headerShows(tab.page, 'timeline', String(timeline));
+  });
+
+  it('without a connection no operation can be confirmed', async () => {
+    const { page } = await lab.open({ ...PROVOKED, port: way.port });
+    await page.getByRole('button', { name: 'Probe now …' }).click();
+    const button = page.getByRole('dialog').getByRole('button', { name: 'Probe now' });
+    await expect.poll(() => button.isEnabled()).toBe(true);
+    way.set('cut');
+    await page.getByText('The connection to Pointsman is lost: these facts are old.').waitFor({ timeout: 30_000 });
+    expect(await button.isEnabled()).toBe(false);
+    way.set('passing');
+    await connection(page, 'live');
+    await expect.poll(() => button.isEnabled()).toBe(true);
   });
 
   it('Pointsman stops and another one starts: the page says so, and shows the state of the new one', async () => {
@@ -54,7 +66,7 @@ describeInBrowser('the connection of the status page', () => {
     await second.waitUntilReady();
     way.leadTo(await second.port('admin'));
     await connection(page, 'live');
-    await shows(page, `timeline ${await timelineOf(second)}`);
+    await headerShows(page, 'timeline', String(await timelineOf(second)));
   });
 
   /** Once it has seen the end of the switchover. */
@@ -66,7 +78,3 @@ describeInBrowser('the connection of the status page', () => {
     });
   }
 });
-
-async function shows(page: Page, text: string): Promise<void> {
-  await page.locator('.header', { hasText: text }).waitFor({ timeout: 30_000 });
-}

@@ -25,9 +25,9 @@ export interface PageLab extends ClusterWithPointsman<SandboxCluster> {
 }
 
 /** Call inside describe. */
-export function pageLab(): PageLab {
+export function pageLab(more: ConfigOverrides = {}): PageLab {
   const running = inBrowser();
-  const lab = clusterWithPointsman(() => SandboxCluster.start(), { pointsman: SETTINGS });
+  const lab = clusterWithPointsman(() => SandboxCluster.start(), { pointsman: { ...SETTINGS, ...more } });
   const tabs: Tab[] = [];
   afterEach(async () => {
     const closed = tabs.splice(0);
@@ -54,5 +54,22 @@ export function pageLab(): PageLab {
 
 /** Resolves when the page says so. */
 export async function connection(page: Page, state: 'live' | 'lost'): Promise<void> {
-  await page.locator(`.header [data-connection="${state}"]`).waitFor({ timeout: 30_000 });
+  const text = state === 'live' ? /^live$/ : /^connection lost$/;
+  await page.locator('.header').getByRole('status').filter({ hasText: text }).waitFor({ timeout: 30_000 });
+}
+
+/** The name and the value of a fact in the header, one behind the other. */
+export const FACT = '.header-facts > div';
+
+/** Resolves when the header has it: `primary`, `pg-2`. */
+export async function headerShows(page: Page, name: string, value: string): Promise<void> {
+  const fact = page.locator(FACT, { hasText: new RegExp(`^${name}\\s*${value}$`) });
+  await fact.waitFor({ timeout: 30_000 });
+}
+
+/** Resolves when the page has so many waiting clients, and says when the first of them is refused. */
+export async function showsWaiting(page: Page, clients: number): Promise<void> {
+  const panel = page.getByRole('region', { name: 'Waiting clients' });
+  await panel.getByText(new RegExp(`^${clients}$`)).waitFor({ timeout: 30_000 });
+  await panel.getByText(/is refused in/).waitFor({ timeout: 30_000 });
 }

@@ -7,6 +7,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 const ARTIFACTS = fileURLToPath(new URL('../../artifacts/page/', import.meta.url));
 
 const DESKTOP = { viewport: { width: 1280, height: 900 } };
+export const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 
 export interface TabOptions extends BrowserContextOptions {
   /** An error in the console that the test itself provokes. */
