@@ -23,7 +23,8 @@ const EXCLUDED: Readonly<Record<string, Place>> = {
 };
 
 /** Roles that are no fault in a pool of another kind. */
-const ROLES: readonly (string | null)[] = ['replica', 'primary', 'master', 'sync_standby', 'standby_leader'];
+const STANDBYS: readonly (string | null)[] = ['replica', 'sync_standby', 'standby_leader'];
+const ROLES: readonly (string | null)[] = ['primary', 'master', ...STANDBYS];
 
 export function placeIn(pool: PoolStatusDocument, member: MemberStatusDocument): Place {
   const standing = member.pools[pool.name];
@@ -43,7 +44,8 @@ export function placeIn(pool: PoolStatusDocument, member: MemberStatusDocument):
 }
 
 function excluded(member: MemberStatusDocument, { cause }: StandingDocument): Place {
-  if (cause === 'not_primary') {
+  // A former primary that has become a replica is one like the others.
+  if (cause === 'not_primary' || (cause === 'demoted' && STANDBYS.includes(member.role))) {
     if (member.failing !== undefined) return { sign: 'bad', word: 'no answer' };
     return ROLES.includes(member.role)
       ? { sign: 'idle', word: `is a ${String(member.role).replaceAll('_', ' ')}` }

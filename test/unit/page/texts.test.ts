@@ -56,6 +56,11 @@ function place(own: Partial<StandingDocument>, more = {}) {
 }
 
 describe('the place of a member', () => {
+  test('a former primary is demoted until it has become a replica', () => {
+    expect(place({ cause: 'demoted' }, { role: 'demoted' })).toEqual({ sign: 'warning', word: 'demoted' });
+    expect(place({ cause: 'demoted' }, { role: 'replica' })).toEqual({ sign: 'idle', word: 'is a replica' });
+  });
+
   test('by the route, then by standing and cause', () => {
     const member = memberOf('pg-1', ['read']);
     expect(placeIn(poolOf('read', { route: openOn('pg-1') }), member)).toEqual({ sign: 'routed', word: 'routed' });
