@@ -6,12 +6,7 @@ import { usePageState } from '../state/use-store.ts';
 import { CloseButton } from './dialog.tsx';
 import { post } from './requests.ts';
 import type { Answer } from './requests.ts';
-
-/** The admin token, kept in memory alone: a reload of the page forgets it. */
-export interface TokenKeeper {
-  readonly token: string | undefined;
-  readonly keep: (token: string | undefined) => void;
-}
+import type { TokenKeeper } from './token.ts';
 
 interface ConfirmationProps<Body> {
   readonly keeper: TokenKeeper;

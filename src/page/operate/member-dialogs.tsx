@@ -4,9 +4,9 @@ import { useState } from 'preact/hooks';
 import type { DrainedDocument, RefreshedDocument } from '../../admin/schema/operations.ts';
 import type { StatusDocument } from '../../admin/schema/status.ts';
 import { Confirmation, Sentences } from './confirmation.tsx';
-import type { TokenKeeper } from './confirmation.tsx';
 import { drainConsequences, primaryOf, refreshConsequences, resumeConsequences } from './consequences.ts';
 import { CloseButton, Dialog } from './dialog.tsx';
+import type { TokenKeeper } from './token.ts';
 
 export interface OperationProps {
   readonly status: StatusDocument;

@@ -5,11 +5,12 @@ import type { OperationDocument, OperationListDocument } from '../../admin/schem
 import { Panel } from '../components/panel.tsx';
 import { usePageState } from '../state/use-store.ts';
 import { Refusal } from './confirmation.tsx';
-import type { TokenKeeper } from './confirmation.tsx';
 import { DrainDialog, RefreshDialog, ResumeDialog } from './member-dialogs.tsx';
 import { get } from './requests.ts';
 import type { Answer } from './requests.ts';
 import { SwitchoverDialog } from './switchover-dialog.tsx';
+import { useToken } from './token.ts';
+import type { TokenKeeper } from './token.ts';
 
 type Open =
   | { readonly kind: 'switchover'; readonly running?: OperationDocument }
@@ -17,7 +18,7 @@ type Open =
 
 export function Operate(): JSX.Element | null {
   const { status } = usePageState();
-  const [token, keep] = useState<string>();
+  const { token, keep } = useToken();
   const [open, setOpen] = useState<Open>();
   if (status === undefined) return null;
   const { drained, handover } = status.cluster;

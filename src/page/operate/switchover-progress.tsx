@@ -4,10 +4,10 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { OperationDocument } from '../../admin/schema/switchover.ts';
 import { Confirmation, Refusal } from './confirmation.tsx';
-import type { TokenKeeper } from './confirmation.tsx';
 import { CloseButton } from './dialog.tsx';
 import { get } from './requests.ts';
 import type { Answer } from './requests.ts';
+import type { TokenKeeper } from './token.ts';
 import { countOf, durationText } from './words.ts';
 
 const PHASES = ['check', 'hold', 'drain', 'switch', 'confirm', 'release'] as const satisfies readonly Phase[];

@@ -1,5 +1,5 @@
-// The status page shows the kill of the primary, the hold with its waiting clients, and the new primary, each soon after
-// the decision. The figures are printed; a busy machine is no fault of the page, so the limit is wide.
+// The status page shows the kill of the primary, the hold with its waiting clients, and the new primary, each soon
+// after the decision. The figures are printed; a busy machine is no fault of the page, so the limit is wide.
 import { beforeEach, expect, it } from 'vitest';
 import { HeldSession } from '../../support/applications/held-session.ts';
 import { describeInBrowser } from '../../support/browser/chromium.ts';

@@ -21,7 +21,7 @@ describeInBrowser('the operations of the status page', () => {
   });
 
   it('asks for the token again when it is wrong, then drains and resumes', async () => {
-    const tab = await lab.open({ provoked: /401/ });
+    const tab = await lab.open({ provoked: /40[14]/ });
     const { page } = tab;
     const [replica] = await replicasOf(lab.cluster);
     await open(page, 'Drain …');
@@ -40,6 +40,9 @@ describeInBrowser('the operations of the status page', () => {
     expect(await drained()).toEqual([replica.name]);
     await close(page);
 
+    await page.evaluate("location.hash = '#incident/none'");
+    await page.getByRole('button', { name: 'Resume …' }).waitFor({ state: 'detached' });
+    await page.goBack();
     await open(page, 'Resume …');
     expect(await page.getByLabel('Admin token').count()).toBe(0);
     await confirm(page, `Resume ${replica.name}`);
