@@ -2,7 +2,8 @@
 import type { JSX } from 'preact';
 import type { StatusDocument } from '../../admin/schema/status.ts';
 import { usePageState } from '../state/use-store.ts';
-import { primaryText } from '../view/headline.ts';
+import { secondsAfter } from '../view/headline.ts';
+import { durationText } from '../view/words.ts';
 import { Changing } from './changing.tsx';
 import { Age } from './ticking.tsx';
 
@@ -31,26 +32,48 @@ export function Header(): JSX.Element {
 }
 
 function Facts({ status }: { readonly status: StatusDocument }): JSX.Element {
-  const { scope, timeline } = status.cluster;
-  const primary = primaryText(status);
+  const { scope, timeline, primary, last_interruption: interruption } = status.cluster;
   return (
     <dl class="header-facts">
       <div>
-        <dt>cluster</dt>
-        <dd>{scope ?? 'unknown'}</dd>
+        <dt>cluster</dt> <dd>{scope ?? 'unknown'}</dd>
       </div>
-      <div>
-        <dt>primary</dt>
-        <dd class={primary === undefined ? 'header-none' : 'header-primary'}>
-          <Changing value={primary ?? 'none'} />
+      <div title={primary === null ? undefined : `since ${primary.since}`}>
+        <dt>primary</dt>{' '}
+        <dd class={primary === null ? 'bad' : 'good'}>
+          <Changing value={primary?.member ?? 'none'} />
         </dd>
       </div>
       <div>
-        <dt>timeline</dt>
+        <dt>timeline</dt>{' '}
         <dd>
-          <Changing value={String(timeline ?? '–')} />
+          <Changing value={String(primary?.timeline ?? timeline ?? '–')} />
         </dd>
+      </div>
+      <div title={interruption?.text}>
+        <dt>last interruption</dt>{' '}
+        <dd>{interruption === null ? 'none' : <LastInterruption now={status.time} {...interruption} />}</dd>
       </div>
     </dl>
+  );
+}
+
+type Interruption = NonNullable<StatusDocument['cluster']['last_interruption']>;
+
+function LastInterruption({ now, to, seconds }: Interruption & { readonly now: string }): JSX.Element {
+  if (to === null) {
+    return (
+      <span class="bad">
+        now, for <Age seconds={seconds} />
+      </span>
+    );
+  }
+  return (
+    <>
+      {durationText(seconds)}{' '}
+      <span class="header-age">
+        <Age seconds={secondsAfter(to, now)} /> ago
+      </span>
+    </>
   );
 }

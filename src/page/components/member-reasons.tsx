@@ -2,6 +2,7 @@
 // and of the client's DETAIL.
 import type { JSX } from 'preact';
 import type { MemberStatusDocument, PoolStatusDocument } from '../../admin/schema/status.ts';
+import { reasonsOf } from '../view/routes.ts';
 import { Age } from './ticking.tsx';
 
 interface MemberReasonsProps {
@@ -13,10 +14,10 @@ export function MemberReasons({ member, pools }: MemberReasonsProps): JSX.Elemen
   const { api, postgres, origin, drained, failing } = member;
   return (
     <dl class="reasons">
-      {pools.map(({ name, check }) => (
-        <div key={name}>
-          <dt title={check}>{name}</dt>
-          <dd>{member.pools[name]?.why ?? 'not in this pool'}</dd>
+      {reasonsOf(pools, member).map(([pool, why]) => (
+        <div key={pool}>
+          <dt>{pool}</dt>
+          <dd>{why}</dd>
         </div>
       ))}
       {failing !== undefined && (

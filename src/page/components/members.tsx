@@ -163,13 +163,13 @@ function Row({ member, pools, isOpen, columns, toggle }: RowProps): JSX.Element 
         <td role="cell" data-title="Timeline" class="end number">
           {timeline ?? '–'}
         </td>
-        <td role="cell" data-title="Lag" class="end number">
+        <td role="cell" data-title="Lag" class="end number members-lag">
           {lag === null ? '–' : sizeText(lag)}
         </td>
         {pools.map((pool) => {
           const { sign, word } = placeIn(pool, member);
           return (
-            <td role="cell" key={pool.name} data-title={pool.name}>
+            <td role="cell" key={pool.name} data-title={pool.name} class="members-place">
               <button type="button" class="reason-button" title={member.pools[pool.name]?.why} onClick={toggle}>
                 <Sign kind={sign} /> <Changing value={word} />
               </button>
@@ -197,7 +197,10 @@ function Evidence({ member, pools }: Pick<RowProps, 'member' | 'pools'>): JSX.El
   if (failing !== undefined) {
     return (
       <span class="bad">
-        no answer for <Age seconds={failing.for_seconds} />
+        no answer
+        <span>
+          for <Age seconds={failing.for_seconds} />
+        </span>
       </span>
     );
   }
@@ -205,9 +208,9 @@ function Evidence({ member, pools }: Pick<RowProps, 'member' | 'pools'>): JSX.El
     <span class="quiet">
       {evidenceOf(pools, member)}
       {age !== null && (
-        <>
-          , <Age seconds={age} /> ago
-        </>
+        <span>
+          <Age seconds={age} /> ago
+        </span>
       )}
     </span>
   );

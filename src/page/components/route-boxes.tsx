@@ -104,7 +104,8 @@ interface MemberBoxProps extends Choosing {
 
 export function MemberBox({ member, place, ...choosing }: MemberBoxProps): JSX.Element | null {
   if (place === undefined) return null;
-  const { name, role, sign, isPrimary, lagBytes, sessions, leaving } = member;
+  const { name, role, sign, isPrimary, lagBytes, sessions, leaving, reasons } = member;
+  const title = [`${name}, ${role}`, ...reasons.map(([pool, why]) => `${pool}: ${why}`)].join('\n');
   const facts = [
     countText(sessions, 'session'),
     ...(leaving === 0 ? [] : [`${numberText(leaving)} leaving`]),
@@ -112,7 +113,7 @@ export function MemberBox({ member, place, ...choosing }: MemberBoxProps): JSX.E
   ];
   const kind = isPrimary ? 'routes-member routes-primary' : 'routes-member';
   return (
-    <BoxButton of={{ kind: 'member', name }} box={place} class={kind} title={`${name}\n${role}`} {...choosing}>
+    <BoxButton of={{ kind: 'member', name }} box={place} class={kind} title={title} {...choosing}>
       <Sign kind={sign} />
       <span class="routes-name">
         <b>{shortened(name, 24)}</b> <span class={isPrimary ? 'good' : 'quiet'}>{<Changing value={role} />}</span>

@@ -4,7 +4,7 @@ import { useMemo, useRef, useState } from 'preact/hooks';
 import type { StatusDocument } from '../../admin/schema/status.ts';
 import { useWidth } from '../state/use-width.ts';
 import { layOut } from '../view/layout.ts';
-import { MOST_MEMBERS, routesOf } from '../view/routes.ts';
+import { MOST_MEMBERS, reasonsOf, routesOf } from '../view/routes.ts';
 import type { Routes as Model } from '../view/routes.ts';
 import { Panel } from './panel.tsx';
 import { MemberBox, PoolBox, PoolLabel } from './route-boxes.tsx';
@@ -22,8 +22,12 @@ export function Routes({ status }: { readonly status: StatusDocument }): JSX.Ele
       {isTooMany ? <Summary routes={routes} /> : <Picture {...{ routes, status, choice, choose }} />}
       <div class="routes-foot">
         {isTooMany ? <p class="quiet">More than {MOST_MEMBERS} members: the table below has them.</p> : <Legend />}
-        <p class="routes-why" role="status">
-          {choice !== undefined && <Reason status={status} choice={choice} />}
+        <p class="routes-why">
+          {choice === undefined ? (
+            <span class="quiet">Choose a box to see the reason.</span>
+          ) : (
+            <Reason status={status} choice={choice} />
+          )}
         </p>
       </div>
     </Panel>
@@ -120,12 +124,11 @@ function Reason({ status, choice }: { readonly status: StatusDocument; readonly 
     );
   }
   const member = members.find(({ name }) => name === choice.name);
-  if (member === undefined) return null;
-  return (
+  return member === undefined ? null : (
     <>
-      {pools.map(({ name }) => (
-        <span key={name}>
-          <b>{member.name}</b> in {name}: {member.pools[name]?.why ?? 'not in it'}
+      {reasonsOf(pools, member).map(([pool, why]) => (
+        <span key={pool}>
+          <b>{member.name}</b> in {pool}: {why}
         </span>
       ))}
     </>

@@ -2,23 +2,23 @@
 import type { PoolStatusDocument, StatusDocument } from '../../admin/schema/status.ts';
 import { countText } from './words.ts';
 
-/** The members that exclusive pools route to. Undefined: there is none. */
-export function primaryText({ pools }: StatusDocument): string | undefined {
-  const names = pools.flatMap(({ exclusive, route }) =>
-    exclusive && route.kind === 'open' ? route.members.map(({ name }) => name) : [],
-  );
-  return names.length === 0 ? undefined : [...new Set(names)].join(', ');
+/** From one time to a later one, both ISO 8601. */
+export function secondsAfter(time: string, later: string): number {
+  return Math.max(0, Date.parse(later) - Date.parse(time)) / 1000;
 }
 
 /** For a screen reader, which says it when it changes: no number that moves by itself. */
 export function announcement(status: StatusDocument): string {
-  const primary = primaryText(status);
+  const { primary } = status.cluster;
   const routeless = status.pools.filter(({ route }) => route.kind !== 'open');
   return [
-    primary === undefined ? 'No member is primary.' : `${primary} is the primary.`,
+    primary === null ? 'No member is primary.' : `${primary.member} is the primary.`,
     ...routeless.map(({ name, why }) => `Pool ${name}: ${why}.`),
   ].join(' ');
 }
+
+/** In one sentence. */
+const MOST_NAMED = 5;
 
 export interface Notice {
   readonly level: 'warning' | 'danger';
@@ -38,7 +38,6 @@ export function noticesOf(status: StatusDocument): readonly Notice[] {
   const { cluster, members, pools, not_ready_because: unready } = status;
   const paused = members.filter((member) => member.paused);
   const unlocked = members.filter((member) => member.cluster_unlocked);
-  const restart = members.filter((member) => member.pending_restart);
   return [
     ...(unready === undefined ? [] : [danger(`Not ready: ${unready}.`)]),
     ...pools.filter(({ route }) => route.kind !== 'open').map(({ name, why }) => danger(`Pool ${name}: ${why}.`)),
@@ -53,8 +52,26 @@ export function noticesOf(status: StatusDocument): readonly Notice[] {
       ? []
       : [warning(`A switchover away from ${cluster.scheduled_switchover.from} is scheduled.`)]),
     ...pools.flatMap(degraded),
+    ...aboutSome(
+      'No answer',
+      members.filter(({ failing }) => failing !== undefined),
+    ),
+    ...aboutSome(
+      'Drained by the operator',
+      members.filter(({ drained }) => drained !== undefined),
+    ),
+    ...pools.flatMap(({ name }) =>
+      aboutSome(
+        `Over the lag limit of pool ${name}`,
+        members.filter((member) => member.pools[name]?.cause === 'lagging'),
+      ),
+    ),
+    ...aboutSome('Not used, for the reason in the table', status.refused_members),
+    ...aboutSome(
+      'A restart is pending',
+      members.filter((member) => member.pending_restart),
+    ),
     ...(paused.length === 0 ? [] : [warning('The cluster is paused: it makes no failover by itself.')]),
-    ...(restart.length === 0 ? [] : [warning(`A restart is pending: ${namesOf(restart)}.`)]),
     ...(cluster.contact_sources ?? []).flatMap(({ source, failing }) =>
       failing === undefined ? [] : [warning(`${source}: ${failing.why}.`)],
     ),
@@ -71,6 +88,16 @@ function degraded({ name, route, sessions }: PoolStatusDocument): readonly Notic
   ];
 }
 
-function namesOf(members: StatusDocument['members']): string {
-  return members.map(({ name }) => name).join(', ');
+interface Named {
+  readonly name: string;
+}
+
+function aboutSome(what: string, members: readonly Named[]): readonly Notice[] {
+  return members.length === 0 ? [] : [warning(`${what}: ${namesOf(members)}.`)];
+}
+
+function namesOf(members: readonly Named[]): string {
+  const names = members.slice(0, MOST_NAMED).map(({ name }) => name);
+  const others = members.length - names.length;
+  return `${names.join(', ')}${others === 0 ? '' : ` and ${others} more`}`;
 }

@@ -37,6 +37,8 @@ export interface MemberNode {
   readonly lagBytes: number | null;
   readonly sessions: number;
   readonly leaving: number;
+  /** Pool and reason. */
+  readonly reasons: readonly (readonly [string, string])[];
 }
 
 export interface Routes {
@@ -102,6 +104,15 @@ function memberNode(
     isPrimary: pools.some((pool) => pool.exclusive && isTarget(pool, member.name)),
     lagBytes: member.lag_bytes,
     sessions: sum(own),
+    reasons: reasonsOf(pools, member),
     leaving: sum(own.filter(({ kind }) => kind === 'dashed')),
   };
+}
+
+/** For each pool the sentence of explain, the log and the client's DETAIL. */
+export function reasonsOf(
+  pools: readonly PoolStatusDocument[],
+  member: MemberStatusDocument,
+): readonly (readonly [string, string])[] {
+  return pools.map(({ name }) => [name, member.pools[name]?.why ?? 'not in this pool']);
 }

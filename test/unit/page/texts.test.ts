@@ -1,7 +1,7 @@
 // The words of the page: durations and sizes, a member's place in a pool, tracks, limits, and all that needs attention.
 import { describe, expect, test } from 'vitest';
 import type { StandingDocument } from '../../../src/admin/schema/status.ts';
-import { announcement, noticesOf, primaryText } from '../../../src/page/view/headline.ts';
+import { announcement, noticesOf, secondsAfter } from '../../../src/page/view/headline.ts';
 import { fillOf, limitsOf } from '../../../src/page/view/limits.ts';
 import { routesOf } from '../../../src/page/view/routes.ts';
 import { evidenceOf, placeIn, signOf } from '../../../src/page/view/standing.ts';
@@ -131,13 +131,18 @@ describe('the state of the cluster', () => {
     why: 'no eligible member, clients wait',
   });
 
-  test('the primary, and for a screen reader a sentence without moving numbers', () => {
-    expect(primaryText(statusOf({ pools: [write] }))).toBe('pg-2');
-    expect(announcement(statusOf({ pools: [write] }))).toBe('pg-2 is the primary.');
-    expect(primaryText(statusOf({ pools: [held] }))).toBe(undefined);
+  test('for a screen reader: a sentence without moving numbers', () => {
+    const healthy = statusOf({ pools: [write] });
+    const primary = { member: 'pg-2', since: healthy.time, timeline: 1 };
+    expect(announcement({ ...healthy, cluster: { ...healthy.cluster, primary } })).toBe('pg-2 is the primary.');
     expect(announcement(statusOf({ pools: [held] }))).toBe(
       'No member is primary. Pool write: no eligible member, clients wait.',
     );
+  });
+
+  test('an age is never negative', () => {
+    expect(secondsAfter('2026-01-01T00:00:00.000Z', '2026-01-01T00:01:30.500Z')).toBe(90.5);
+    expect(secondsAfter('2026-01-01T00:00:01.000Z', '2026-01-01T00:00:00.000Z')).toBe(0);
   });
 
   test('notices: none in health; else one sentence each', () => {
@@ -145,8 +150,14 @@ describe('the state of the cluster', () => {
     const member = memberOf('pg-2', ['write'], { paused: true, pending_restart: true });
     expect(noticesOf(statusOf({ pools: [held], members: [member] }))).toEqual([
       { level: 'danger', text: 'Pool write: no eligible member, clients wait.' },
-      { level: 'warning', text: 'The cluster is paused: it makes no failover by itself.' },
       { level: 'warning', text: 'A restart is pending: pg-2.' },
+      { level: 'warning', text: 'The cluster is paused: it makes no failover by itself.' },
+    ]);
+    const silent = Array.from({ length: 7 }, (_, index) =>
+      memberOf(`pg-${index}`, [], { failing: { for_seconds: 1, outcome: 'timeout' } }),
+    );
+    expect(noticesOf(statusOf({ members: silent })).map(({ text }) => text)).toEqual([
+      'No answer: pg-0, pg-1, pg-2, pg-3, pg-4 and 2 more.',
     ]);
   });
 });
