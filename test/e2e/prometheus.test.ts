@@ -7,13 +7,14 @@ import { z } from 'zod';
 import { dashboardFiles } from '../support/deploy/monitoring/dashboards/all.ts';
 import { ALERTS, readAlerts, readRecordings, RECORDINGS } from '../support/deploy/monitoring/rules.ts';
 import { CREATE_WRITES, READ_ROW, startConnectLoad, WRITE_ROW } from '../support/applications/connect-load.ts';
+import { HeldSession } from '../support/applications/held-session.ts';
 import { describeOnSandbox } from '../support/clusters/describe-on-clusters.ts';
 import { missingPrometheus, PrometheusProcess } from '../support/processes/prometheus-process.ts';
 import type { TimeRange } from '../support/processes/prometheus-process.ts';
 import { describeUnless } from '../support/runner/unless-missing.ts';
 import { SERVER } from '../support/values/tls-files.ts';
 
-const SCRAPES = { scrape_interval: '500ms', scrape_timeout: '500ms', evaluation_interval: '500ms' };
+const SCRAPES = { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' };
 
 /** Metrics of the rules without data here, with the reason. */
 const NO_DATA: Readonly<Record<string, string>> = {
@@ -61,7 +62,7 @@ function withValues(expr: string, scope: string): string {
     scope,
     job: 'pointsman',
     instance: '.+',
-    __rate_interval: '3s',
+    __rate_interval: '5s',
     __range: '60s',
   };
   return expr.replaceAll(/\$(\w+)/g, (_, name: string) => {
@@ -115,10 +116,17 @@ describeUnless(missingPrometheus, 'with Prometheus', () => {
         startConnectLoad({ ...client, port: read ?? 0, sql: READ_ROW }),
       ];
       try {
+        const session = await HeldSession.open(write ?? 0, cluster.app);
         const next = await cluster.switchover();
         await waitFor('pointsman_primary_changes_total{kind="switchover"} == 1');
+        await pointsman.waitFor('the end of the session on the old primary', () => session.endedAtMs !== undefined);
         await cluster.waitUntilHealthy();
+        // Without the store no other member can become primary, so every scrape of this time sees no route.
+        await cluster.setStoreOutage(true);
         await cluster.kill(next.name);
+        await waitFor('ALERTS{alertname="PointsmanPoolClosed",alertstate="pending",pool="write"}');
+        await waitFor('pointsman_held_clients{pool="write"} > 0');
+        await cluster.setStoreOutage(false);
         await waitFor('pointsman_primary_changes_total{kind="failover"} == 1');
 
         // The rule needs a minute to fire, and so it is pending; its texts are rendered all the same.
@@ -129,7 +137,6 @@ describeUnless(missingPrometheus, 'with Prometheus', () => {
               annotations['summary'] === `Member ${next.name} of cluster ${cluster.scope} does not answer`,
           ),
         );
-        await waitFor('ALERTS{alertname="PointsmanPoolClosed",alertstate="pending",pool="write"}');
 
         const empty: string[] = [];
         for (const { name, expr } of panelQueries(cluster.scope)) {
