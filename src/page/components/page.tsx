@@ -1,9 +1,11 @@
 // The regions of the page. A new component is one line here: in the main column, or beside it.
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
+import { Charts } from '../charts/charts.tsx';
 import { Incident } from '../incident/incident.tsx';
 import { IncidentList } from '../incident/incident-list.tsx';
 import { usePlace } from '../incident/use-place.ts';
+import { LastHour } from '../last-hour/last-hour.tsx';
 import { Operate } from '../operate/operate.tsx';
 import { usePageState } from '../state/use-store.ts';
 import { Events } from './events.tsx';
@@ -34,12 +36,14 @@ export function Page(): JSX.Element {
             <div class="page-column">
               <Routes status={status} />
               <Members status={status} />
+              <LastHour />
               <IncidentList returnedFrom={lastIncident.current} />
               <Events events={events} />
             </div>
             <div class="page-column">
               <Notices status={status} />
               <Waiting status={status} />
+              <Charts status={status} />
               <Limits status={status} />
               <Operate />
             </div>

@@ -1,0 +1,36 @@
+// Readers of the status page, in a process of their own: each fetches what a tab fetches and keeps one event stream.
+// They take the messages and do not draw, so that the figures are about Pointsman.
+import { request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { once } from 'node:events';
+
+const [port, count] = process.argv.slice(2).map(Number);
+/** As the page does. */
+const TIMELINE_MS = 10_000;
+
+process.on('disconnect', () => process.exit());
+
+async function get(path: string): Promise<IncomingMessage> {
+  const sent = request({ host: '127.0.0.1', port, path, headers: { accept: 'text/html', 'accept-encoding': 'gzip' } });
+  sent.end();
+  const [answer] = await once(sent, 'response');
+  return answer;
+}
+
+async function text(path: string): Promise<string> {
+  let body = '';
+  for await (const chunk of await get(path)) body += String(chunk);
+  return body;
+}
+
+async function open(): Promise<void> {
+  await text('/');
+  const stream = await get('/events?status=1');
+  const first = once(stream, 'data');
+  stream.resume();
+  await Promise.all([first, text('/samples'), text('/timeline')]);
+  setInterval(() => void text('/timeline'), TIMELINE_MS);
+}
+
+await Promise.all(Array.from({ length: count ?? 0 }, open));
+process.send?.('open');
