@@ -2,6 +2,7 @@
 // client.
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
+import { STARTUPS } from '../../../src/reports/counts.ts';
 import { GSSENC_REQUEST, SSL_REQUEST, aPacket, aStartup, errorFields } from '../../support/sockets/packets.ts';
 import { connectRaw } from '../../support/sockets/raw-client.ts';
 import type { RawClient } from '../../support/sockets/raw-client.ts';
@@ -39,6 +40,10 @@ test('TLS 1.2 is the minimum, and is enough', async () => {
   expect(client.socket.getProtocol()).toBe('TLSv1.2');
   client.socket.write(aStartup());
   await untilHeard(tls.one, aStartup());
+  const { startups } = tls.lab.proxy.clients();
+  expect(STARTUPS.filter((_, index) => startups[index] === 1)).toEqual([
+    { encryption: 'terminated', tlsVersion: '1.2', protocol: '3.0' },
+  ]);
 });
 
 test('direct TLS without ALPN is refused after the handshake, as PostgreSQL does', async () => {
