@@ -68,6 +68,12 @@ export function signOf(pools: readonly PoolStatusDocument[], member: MemberStatu
   return signs.includes('bad') ? 'bad' : signs.includes('warning') ? 'warning' : 'idle';
 }
 
+/** `was primary`: of a member that does not answer any more. Undefined: it has never answered. */
+export function roleOf(pools: readonly PoolStatusDocument[], member: MemberStatusDocument): string | undefined {
+  const role = member.role?.replaceAll('_', ' ');
+  return role !== undefined && member.failing !== undefined && signOf(pools, member) === 'bad' ? `was ${role}` : role;
+}
+
 /** `200 /primary`: the newest answer that a pool was decided by. */
 export function evidenceOf(pools: readonly PoolStatusDocument[], member: MemberStatusDocument): string {
   const ordered = pools.toSorted((a, b) => Number(isTarget(b, member.name)) - Number(isTarget(a, member.name)));

@@ -4,7 +4,7 @@ import type { StandingDocument } from '../../../src/admin/schema/status.ts';
 import { announcement, noticesOf, secondsAfter } from '../../../src/page/view/headline.ts';
 import { fillOf, limitsOf } from '../../../src/page/view/limits.ts';
 import { routesOf } from '../../../src/page/view/routes.ts';
-import { evidenceOf, placeIn, signOf } from '../../../src/page/view/standing.ts';
+import { evidenceOf, placeIn, roleOf, signOf } from '../../../src/page/view/standing.ts';
 import { durationText, numberText, shortened, sizeText } from '../../../src/page/view/words.ts';
 import { memberOf, poolOf, statusOf } from '../../support/page/status.ts';
 
@@ -97,6 +97,16 @@ describe('the place of a member', () => {
     expect(evidenceOf(pools, member)).toBe('200 /replica?lag=16MB');
     expect(evidenceOf(pools, memberOf('pg-2', ['write', 'read']))).toBe('no answer yet');
   });
+});
+
+test('the role of a member that does not answer is its last one', () => {
+  const failing = { for_seconds: 3, outcome: 'refused' };
+  const write = poolOf('write', { exclusive: true, route: openOn('pg-1') });
+  const primary = memberOf('pg-1', ['write'], { role: 'primary' });
+  expect(roleOf([write], primary)).toBe('primary');
+  expect(roleOf([write], { ...primary, failing })).toBe('primary');
+  expect(roleOf([poolOf('write')], { ...primary, failing })).toBe('was primary');
+  expect(roleOf([write], { ...primary, role: null })).toBeUndefined();
 });
 
 describe('tracks', () => {
