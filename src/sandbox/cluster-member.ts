@@ -5,16 +5,21 @@ import type { ApiServer } from './api/server.ts';
 import { createOperations } from './manager/manager-operations.ts';
 import { Manager } from './manager/manager.ts';
 import type { ManagerOptions } from './manager/manager.ts';
+import type { Store } from './manager/store.ts';
+import { linkTo } from './manager/store-link.ts';
 import type { MemberView } from './manager/view.ts';
+import type { Network } from './network.ts';
 import type { PostgresServer } from './postgres/server.ts';
 import type { DialectName, SandboxMember } from './sandbox.ts';
 
-export type MemberSetup = Omit<ManagerOptions, 'role' | 'apiUrl'> & {
+export type MemberSetup = Omit<ManagerOptions, 'role' | 'apiUrl' | 'store'> & {
+  readonly store: Store;
+  readonly network: Network;
   readonly apiPort: number;
   readonly dialect: DialectName;
 };
 
-type Fault = 'killed' | 'manager frozen' | 'postgres frozen' | 'replay paused';
+type Fault = 'killed' | 'manager frozen' | 'postgres frozen' | 'replay paused' | 'cut off' | 'slow';
 
 /** The version of Patroni that the managers behave like. */
 const MANAGER_VERSION = '4.1.4';
@@ -47,8 +52,10 @@ export class ClusterMember {
 
   /** Starts the manager, which decides when PostgreSQL starts. Rejects when the API's port is taken. */
   async bringUp(role: 'primary' | 'replica'): Promise<void> {
-    const { apiPort, dialect, ...options } = this.#setup;
-    const manager = new Manager({ ...options, role, apiUrl: `${this.address().api}/${dialect}` });
+    const { apiPort, dialect, network, ...options } = this.#setup;
+    const store = linkTo(options.store, () => network.isCut(this.name));
+    const askPeers = network.through(this.name, options.askPeers);
+    const manager = new Manager({ ...options, store, askPeers, role, apiUrl: `${this.address().api}/${dialect}` });
     const api = createApiServer({
       operations: createOperations(manager),
       name: this.name,
@@ -70,9 +77,11 @@ export class ClusterMember {
   }
 
   async kill(): Promise<void> {
+    await this.end();
+    await this.#join();
+    await this.#hasten();
     this.#faults.clear();
     this.#faults.add('killed');
-    await this.end();
   }
 
   async freezeManager(): Promise<void> {
@@ -101,7 +110,26 @@ export class ClusterMember {
     this.#faults.add('replay paused');
   }
 
+  /** From the other members and the store. Streams in both directions end; clients still reach it. */
+  async cutOff(): Promise<void> {
+    this.#mustRun();
+    this.#faults.add('cut off');
+    this.#setup.network.cut(this.name);
+    await this.#running?.manager.instance.follow(undefined);
+    await this.server.cutStreams(true);
+  }
+
+  /** Its API answers so much later; as a standby it applies WAL so much later. */
+  async slow(ms: number): Promise<void> {
+    this.#mustRun();
+    this.#faults.add('slow');
+    this.#running?.api.slow(ms);
+    await this.server.delayReplay(ms);
+  }
+
   async heal(): Promise<void> {
+    if (this.#faults.delete('cut off')) await this.#join();
+    if (this.#faults.delete('slow')) await this.#hasten();
     if (this.#faults.delete('killed')) await this.bringUp('replica');
     if (this.#faults.delete('postgres frozen')) await this.server.thaw();
     if (this.#faults.delete('replay paused') && this.server.isAlive()) await this.#resumeReplay();
@@ -118,6 +146,16 @@ export class ClusterMember {
     running?.manager.abandon();
     await Promise.all([running?.api.close(), this.server.kill()]);
     await running?.manager.close();
+  }
+
+  async #join(): Promise<void> {
+    await this.server.cutStreams(false);
+    this.#setup.network.join(this.name);
+  }
+
+  async #hasten(): Promise<void> {
+    this.#running?.api.slow(0);
+    await this.server.delayReplay(0);
   }
 
   /** It may have been promoted or restarted by now, which also ends a pause. */

@@ -145,7 +145,7 @@ async function startAll(options: RunSandboxOptions, screen: Screen, closing: (()
   const traffic = createTraffic({
     ways: [
       { name: 'Pointsman', write: async () => void (await runStatement(urls.write, WRITE_STATEMENT)) },
-      { name: 'libpq alone', write: () => writeWithoutPointsman(sandbox, WRITE_STATEMENT) },
+      { name: 'libpq', write: () => writeWithoutPointsman(sandbox, WRITE_STATEMENT) },
     ],
     clock: options.clock,
     onStatus: (text) => screen.status(text),

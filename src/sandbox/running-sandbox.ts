@@ -111,6 +111,14 @@ export class RunningSandbox implements Sandbox {
     await this.#member(member).pauseReplay();
   }
 
+  async partition(member: string): Promise<void> {
+    await this.#member(member).cutOff();
+  }
+
+  async slow(member: string, ms: number): Promise<void> {
+    await this.#member(member).slow(ms);
+  }
+
   async setTags(member: string, tags: Tags): Promise<void> {
     await writeFile(join(this.directory, `${this.#member(member).name}.yml`), stringify({ tags }));
   }

@@ -58,6 +58,13 @@ export interface Sandbox {
   crashPostgres(member: string): Promise<void>;
   /** The replica receives WAL without replaying it. */
   pauseReplay(member: string): Promise<void>;
+  /**
+   * The member is cut off from the other members and from the store: nothing streams from it or to it. Clients and
+   * Pointsman still reach it, as from another network.
+   */
+  partition(member: string): Promise<void>;
+  /** The answers of its API come so much later. A replica also applies WAL so much later. */
+  slow(member: string, ms: number): Promise<void>;
   /** Takes effect on POST /reload only, like a change of a member's configuration file. */
   setTags(member: string, tags: Tags): Promise<void>;
   /** The store, which replaces etcd, answers no request. */

@@ -13,6 +13,7 @@ import { positionOf } from './manager/postgres-report.ts';
 import { DEFAULT_CONFIG, readSettings } from './manager/settings.ts';
 import { Store } from './manager/store.ts';
 import type { JsonObject } from './manager/view.ts';
+import { Network } from './network.ts';
 import { takeFreePort } from './postgres/free-ports.ts';
 import { preparePostgres } from './postgres/prepare.ts';
 import type { PreparedServers } from './postgres/prepare.ts';
@@ -84,6 +85,7 @@ interface Shared {
 async function makeMembers(prepared: PreparedServers, shared: Shared): Promise<readonly ClusterMember[]> {
   const { servers, systemIdentifier } = prepared;
   const askPeers = createAskPeers(shared.dialect);
+  const network = new Network();
   const made: ClusterMember[] = [];
   for (const server of servers) {
     made.push(
@@ -93,6 +95,7 @@ async function makeMembers(prepared: PreparedServers, shared: Shared): Promise<r
         server,
         systemIdentifier,
         askPeers,
+        network,
         serverOf: (name) => servers.find((one) => one.name === name),
         filePath: join(shared.directory, `${server.name}.yml`),
         apiPort: await takeFreePort(),

@@ -74,7 +74,7 @@ describe('pointsman sandbox', () => {
     const before = await rows();
     await waitUntil('rows', async () => (await rows()) > before + 20, { timeoutMs: 30_000, explain: async () => '' });
     const { stdout } = await sandbox.second('traffic');
-    expect(stdout).toMatch(/^writes: Pointsman [1-9]\d* ok, \d+ failed.* \| libpq alone [1-9]\d* ok, /);
+    expect(stdout).toMatch(/^writes: Pointsman [1-9]\d* ok, \d+ failed.* \| libpq [1-9]\d* ok, /);
   });
 
   it('prints the configuration of a second Pointsman, which check --live accepts', async () => {
@@ -83,6 +83,38 @@ describe('pointsman sandbox', () => {
     const check = await checkConfig(stdout, '--live');
     expect([await check.exited(), check.stderr.join('')]).toEqual([0, '']);
     await check.stop();
+  });
+
+  it('a partitioned primary demotes itself, another takes over, and heal returns it as a replica', async () => {
+    const first = await writtenOn();
+    const cut = await sandbox.second('partition');
+    expect(cut).toMatchObject({ code: 0, stdout: expect.stringContaining(`${String(first)} is cut off`) });
+    await sandbox.waitForOutput(new RegExp(`${String(first)}: demotes itself: the store does not answer`), 30_000);
+    const second = await writtenOn();
+    expect(second).not.toBe(first);
+    expect(await sandbox.second('heal')).toMatchObject({ code: 0, stdout: expect.stringContaining('stream from') });
+    expect(await writtenOn()).toBe(second);
+  });
+
+  it('a partitioned replica receives nothing, and a slow one applies WAL later; heal ends both', async () => {
+    const senders = async (): Promise<number> => {
+      const found = await runStatement(sandbox.write, 'select count(*)::int as count from pg_stat_replication');
+      return Number(found.rows[0]?.['count']);
+    };
+    const waitForSenders = async (count: number): Promise<void> => {
+      const isCount = async (): Promise<boolean> => (await senders()) === count;
+      await waitUntil(`${count} streams`, isCount, { timeoutMs: 30_000, explain: async () => `${await senders()}` });
+    };
+    await waitForSenders(2);
+    expect(await sandbox.second('partition', 'replica')).toMatchObject({ code: 0 });
+    await waitForSenders(1);
+    expect(await sandbox.second('heal')).toMatchObject({ code: 0 });
+    await waitForSenders(2);
+    const slow = await sandbox.second('slow');
+    const [, name = ''] = /^(pg-\d): its API answers 500 ms later/.exec(slow.stdout) ?? [];
+    const { rows } = await runStatement(sandbox.read, 'select 1 as one');
+    expect([name === '', rows.length]).toEqual([false, 1]);
+    expect(await sandbox.second('heal', name)).toMatchObject({ code: 0 });
   });
 
   it('a wrong command prints the reason', async () => {

@@ -1,15 +1,27 @@
-// A gate for requests: they pass while it is open and wait while it is shut. None is refused.
+// A gate for requests: they pass while it is open and wait while it is shut. None is refused. It can be slow.
+import { setTimeout as delay } from 'node:timers/promises';
 
 export interface Gate {
   shut(): void;
   open(): void;
+  /** Each request takes this much longer from now on. */
+  slow(ms: number): void;
+  /** Resolves when the request has taken as long as it has to. */
+  delayed(): Promise<void>;
   /** Resolves when the gate is open. */
   passed(): Promise<void>;
 }
 
 export function createGate(): Gate {
   let shut: PromiseWithResolvers<void> | undefined;
+  let delayMs = 0;
   return {
+    slow: (ms) => {
+      delayMs = ms;
+    },
+    delayed: async () => {
+      if (delayMs > 0) await delay(delayMs);
+    },
     shut: () => {
       shut ??= Promise.withResolvers<void>();
     },

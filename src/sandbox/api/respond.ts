@@ -18,6 +18,7 @@ export interface Serving extends Routing {
 export async function answerTo(request: IncomingMessage, serving: Serving): Promise<Answer | undefined> {
   const { gate } = serving;
   await gate.passed();
+  await gate.delayed();
   const answer = await attempt(request, serving);
   await gate.passed();
   return answer;

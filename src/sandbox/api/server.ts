@@ -38,6 +38,8 @@ export interface ApiServer {
   freeze(): void;
   /** Answers the requests that wait. */
   thaw(): void;
+  /** Each answer comes this much later from now on; 0: no longer. */
+  slow(ms: number): void;
   /** Closes open connections too. Idempotent. */
   close(): Promise<void>;
 }
@@ -72,6 +74,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     listen: (host, port) => listen(server, host, port),
     freeze: () => gate.shut(),
     thaw: () => gate.open(),
+    slow: (ms) => gate.slow(ms),
     // Requests at a shut gate wait for ever: a dead server carries nothing out.
     close: () => close(server),
   };

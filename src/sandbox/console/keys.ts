@@ -20,6 +20,8 @@ const KEYS: readonly Key[] = [
   { key: 'c', action: { kind: 'verb', verb: 'crash', target: 'primary' }, text: "crash the primary's PostgreSQL" },
   { key: 'f', action: { kind: 'verb', verb: 'freeze', target: 'primary' }, text: "freeze the primary's manager" },
   { key: 'l', action: { kind: 'verb', verb: 'lag', target: 'replica' }, text: 'make a replica lag' },
+  { key: 'n', action: { kind: 'verb', verb: 'partition', target: 'primary' }, text: 'cut the primary off (network)' },
+  { key: 'd', action: { kind: 'verb', verb: 'slow', target: 'replica' }, text: 'delay a replica' },
   { key: 's', action: { kind: 'verb', verb: 'switchover' }, text: 'switch over' },
   { key: 'h', action: { kind: 'verb', verb: 'heal' }, text: 'heal all' },
   { key: 'p', action: { kind: 'config' }, text: 'print a configuration' },

@@ -49,14 +49,14 @@ class Counts {
     }
   }
 
-  /** `20/s, 0 waiting, 0 failed, longest wait 3.9 s`: to be called once a second. */
+  /** `20/s, 0 failed, 0 waiting, longest 3.9 s`: to be called once a second. */
   status(): string {
     const now = this.#clock.now();
     const ages = [...this.#begun].map(({ at }) => now - at);
     const ok = this.#ok - this.#okBefore;
     this.#okBefore = this.#ok;
     const waiting = ages.filter((age) => age >= WAITS_FROM_MS).length;
-    return `${ok}/s, ${waiting} waiting, ${this.#failed} failed${this.#longest(Math.max(0, ...ages))}`;
+    return `${ok}/s, ${this.#failed} failed, ${waiting} waiting${this.#longest(Math.max(0, ...ages))}`;
   }
 
   total(): string {
@@ -65,7 +65,7 @@ class Counts {
 
   #longest(nowMs: number): string {
     const longestMs = Math.max(this.#longestMs, nowMs);
-    return longestMs < WAITS_FROM_MS ? '' : `, longest wait ${(longestMs / 1000).toFixed(1)} s`;
+    return longestMs < WAITS_FROM_MS ? '' : `, longest ${(longestMs / 1000).toFixed(1)} s`;
   }
 }
 
@@ -97,7 +97,7 @@ export function createTraffic({ ways, clock, onStatus }: TrafficOptions): Traffi
       isOn = true;
       counted = ways.map((way) => [way, new Counts(clock)]);
       repeat(EVERY_MS, () => counted.forEach(([{ write }, counts]) => void counts.count(write)));
-      repeat(STATUS_EVERY_MS, () => onStatus(`writes: ${sumUp((counts) => counts.status())}`));
+      repeat(STATUS_EVERY_MS, () => onStatus(sumUp((counts) => counts.status())));
     },
     stop() {
       isOn = false;

@@ -22,6 +22,12 @@ export const VERBS = [
   { name: 'freeze', target: 'primary', summary: 'the manager stops answering; PostgreSQL goes on' },
   { name: 'lag', target: 'replica', summary: 'receives WAL without replaying it, while 32 MB are written' },
   {
+    name: 'partition',
+    target: 'primary',
+    summary: 'cut off from the other members and their store; Pointsman and clients reach it',
+  },
+  { name: 'slow', target: 'replica', summary: 'its API answers, and the replica applies WAL, 500 ms later' },
+  {
     name: 'switchover',
     target: undefined,
     summary: 'a planned change of primary, to MEMBER or to the most advanced replica',

@@ -8,6 +8,8 @@ import { writeWal } from './write-wal.ts';
 
 /** More than the default lag limit of a read pool (16 MB). */
 const LAG_MEGABYTES = 32;
+/** Less than the default timeout of a probe (800 ms): the member stays in use. */
+const SLOW_MS = 500;
 const REJOIN_WITHIN_MS = 30_000;
 const POLL_MS = 50;
 
@@ -26,7 +28,7 @@ export async function perform(sandbox: Sandbox, verb: VerbName, target: string |
 
 async function inflict(
   sandbox: Sandbox,
-  verb: 'kill' | 'crash' | 'freeze' | 'lag',
+  verb: Exclude<VerbName, 'heal' | 'switchover'>,
   member: SandboxMember,
 ): Promise<string> {
   const { name } = member;
@@ -40,6 +42,12 @@ async function inflict(
     case 'freeze':
       await sandbox.freezeManager(name);
       return `the manager of ${name} is frozen: its API accepts connections and never answers; its PostgreSQL goes on`;
+    case 'partition':
+      await sandbox.partition(name);
+      return `${name} is cut off from the other members and the store; Pointsman and clients still reach it`;
+    case 'slow':
+      await sandbox.slow(name, SLOW_MS);
+      return `${name}: its API answers ${SLOW_MS} ms later, and as a replica it applies WAL ${SLOW_MS} ms later`;
     case 'lag': {
       const leader = sandbox.leader();
       if (leader?.name === name) throw new Error(`${name} is the primary: only a replica can lag`);

@@ -5,13 +5,13 @@ import type { PeerAnswer } from './election.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import type { Instance } from './instance.ts';
 import type { PostgresReport } from './postgres-report.ts';
-import type { Store } from './store.ts';
+import type { StoreLink } from './store-link.ts';
 import type { StoreSession } from './store-session.ts';
 import type { MemberView, ScheduledRestart, Tags } from './view.ts';
 
 export interface ManagerContext {
   readonly name: string;
-  readonly store: Store;
+  readonly store: StoreLink;
   readonly session: StoreSession;
   readonly instance: Instance;
   readonly clock: Clock;

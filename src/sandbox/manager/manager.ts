@@ -21,7 +21,7 @@ import type { PostgresReport, ReportOutcome } from './postgres-report.ts';
 import { runScheduledRestart } from './restart.ts';
 import { NotStreaming, situationOf } from './situation.ts';
 import { carryOut } from './steps.ts';
-import type { Store } from './store.ts';
+import type { StoreLink } from './store-link.ts';
 import { StoreSession } from './store-session.ts';
 import { msUntil } from './switchover-plan.ts';
 import type { MemberView, ScheduledRestart, Tags } from './view.ts';
@@ -33,7 +33,7 @@ export interface ManagerOptions {
   /** The role of the data directory. */
   readonly role: 'primary' | 'replica';
   readonly systemIdentifier: string;
-  readonly store: Store;
+  readonly store: StoreLink;
   readonly askPeers: AskPeers;
   /** The source of a base backup. */
   readonly serverOf: (member: string) => PostgresServer | undefined;
@@ -56,7 +56,7 @@ const MAX_PEER_DEADLINE_MS = 1_000;
 export class Manager implements ManagerContext {
   readonly name: string;
   readonly #options: ManagerOptions;
-  readonly store: Store;
+  readonly store: StoreLink;
   readonly session: StoreSession;
   readonly instance: Instance;
   readonly clock: Clock;

@@ -5,13 +5,13 @@ import type { Upstream } from '../postgres/server.ts';
 import type { Clock } from './clock.ts';
 import type { LockView } from './decide.ts';
 import { readSettings } from './settings.ts';
-import type { Store } from './store.ts';
+import type { StoreLink } from './store-link.ts';
 import { isDue } from './switchover-plan.ts';
 import type { ClusterSettings, ClusterView } from './view.ts';
 
 export class StoreSession {
   readonly #name: string;
-  readonly #store: Store;
+  readonly #store: StoreLink;
   readonly #clock: Clock;
   #cluster: ClusterView | undefined;
   #settings = readSettings({});
@@ -21,7 +21,7 @@ export class StoreSession {
   #freeSince: number | undefined;
   #isFailsafeActive = false;
 
-  constructor(name: string, store: Store, clock: Clock) {
+  constructor(name: string, store: StoreLink, clock: Clock) {
     this.#name = name;
     this.#store = store;
     this.#clock = clock;

@@ -2,6 +2,7 @@
 // a killed one, so that the next start finds a data directory like that of a host that came back.
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { hasControlFile, takeBaseBackup } from './base-backup.ts';
 import type { Binaries } from './binaries.ts';
 import { clearAfterDeath } from './postmaster-file.ts';
@@ -16,6 +17,7 @@ import {
   PARAMETERS_FILE,
   UPSTREAM_FILE,
   clusterWideArguments,
+  hbaText,
   ownedArguments,
   parametersText,
   upstreamText,
@@ -40,6 +42,8 @@ const START_WITHIN_MS = 20_000;
 const STOP_WITHIN_MS = { fast: 30_000, immediate: 8_000 } as const;
 const PROMOTE_WITHIN_SECONDS = 20;
 const QUERY_WITHIN_MS = 2_000;
+const HBA_FILE = 'pg_hba.conf';
+const RELOAD_POLL_MS = 10;
 
 export class SandboxServer implements PostgresServer {
   readonly name: string;
@@ -52,6 +56,9 @@ export class SandboxServer implements PostgresServer {
   readonly #exitListeners = new Set<() => void>();
   #postmaster: Postmaster | undefined;
   #isFrozen = false;
+  #isCut = false;
+  #replayDelayMs = 0;
+  #upstream: Upstream | undefined;
   /** Aborted by kill() and close(), which must end a start or rebuild in progress. */
   #life = new AbortController();
   #rebuild: Promise<void> = Promise.resolve();
@@ -78,6 +85,7 @@ export class SandboxServer implements PostgresServer {
     await this.#clearAway();
     if (!(await hasControlFile(this.dataDirectory)))
       return startFailure('exited', 'no data: its last rebuild did not end');
+    await this.#write(HBA_FILE, hbaText(this.#isCut));
     await this.#write(PARAMETERS_FILE, parametersText(parameters));
     await this.#writeUpstream(role.kind === 'standby' ? role.upstream : undefined);
     if (role.kind === 'standby') await this.#write('standby.signal', '');
@@ -119,6 +127,25 @@ export class SandboxServer implements PostgresServer {
     if (this.#postmaster === undefined) return;
     await this.#writeUpstream(upstream);
     this.#reload();
+  }
+
+  async cutStreams(isCut: boolean): Promise<void> {
+    this.#isCut = isCut;
+    if (this.#postmaster === undefined) return;
+    await this.#write(HBA_FILE, hbaText(isCut));
+    const [before] = await this.query<{ at: Date }>('select pg_conf_load_time() as at, pg_reload_conf()');
+    if (!isCut) return;
+    // The postmaster has read the file when a session has.
+    for (let loaded = before?.at; loaded?.getTime() === before?.at.getTime();) {
+      await delay(RELOAD_POLL_MS);
+      [{ at: loaded } = { at: undefined }] = await this.query<{ at: Date }>('select pg_conf_load_time() as at');
+    }
+    await this.query('select pg_terminate_backend(pid) from pg_stat_replication');
+  }
+
+  async delayReplay(ms: number): Promise<void> {
+    this.#replayDelayMs = ms;
+    await this.follow(this.#upstream);
   }
 
   async rebuildFrom(source: PostgresServer): Promise<void> {
@@ -216,7 +243,8 @@ export class SandboxServer implements PostgresServer {
   }
 
   async #writeUpstream(upstream: Upstream | undefined): Promise<void> {
-    await this.#write(UPSTREAM_FILE, upstreamText(upstream, this.#plan.superuser));
+    this.#upstream = upstream;
+    await this.#write(UPSTREAM_FILE, upstreamText(upstream, this.#plan.superuser, this.#replayDelayMs));
   }
 
   async #write(file: string, text: string): Promise<void> {

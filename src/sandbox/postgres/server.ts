@@ -67,6 +67,10 @@ export interface PostgresServer {
   ): Promise<readonly Row[]>;
   /** SIGKILL for the postmaster and every process below it, like the death of the host. Resolves when all are gone. */
   kill(): Promise<void>;
+  /** Other servers no longer stream from this one, or may again. Ends the streams that there are. */
+  cutStreams(isCut: boolean): Promise<void>;
+  /** As a standby it applies WAL so much later. 0: at once. */
+  delayReplay(ms: number): Promise<void>;
   /** SIGSTOP and SIGCONT for all of them. Idempotent. */
   freeze(): Promise<void>;
   thaw(): Promise<void>;

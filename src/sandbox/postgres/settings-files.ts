@@ -41,6 +41,7 @@ export const OWNED_PARAMETERS: readonly string[] = [
   'ident_file',
   'external_pid_file',
   'primary_conninfo',
+  'recovery_min_apply_delay',
   'wal_level',
   'hot_standby',
   'logging_collector',
@@ -61,11 +62,14 @@ export const CLUSTER_WIDE_DEFAULTS: Parameters = {
 export const INCLUDES = [BASE_FILE, PARAMETERS_FILE, UPSTREAM_FILE].map((file) => `include '${file}'\n`).join('');
 
 /** Every method needs a password, so that other users of a shared machine have no access. From this machine only. */
-export const HBA = [
-  'host all all 127.0.0.1/32 scram-sha-256',
-  'host replication all 127.0.0.1/32 scram-sha-256',
-  '',
-].join('\n');
+/** `isCut`: no server streams from this one. */
+export function hbaText(isCut: boolean): string {
+  return `${isCut ? 'host replication all 127.0.0.1/32 reject\n' : ''}${HBA}`;
+}
+
+const HBA = ['host all all 127.0.0.1/32 scram-sha-256', 'host replication all 127.0.0.1/32 scram-sha-256', ''].join(
+  '\n',
+);
 
 export function baseText(): string {
   return settingsText(BASE);
@@ -84,11 +88,13 @@ export interface Credentials {
   readonly password: string;
 }
 
-export function upstreamText(upstream: Upstream | undefined, { user, password }: Credentials): string {
-  if (upstream === undefined) return settingsText({ primary_conninfo: '' });
+/** `delayMs`: WAL is applied so much later than it was written. */
+export function upstreamText(upstream: Upstream | undefined, { user, password }: Credentials, delayMs = 0): string {
+  const delay: Parameters = delayMs === 0 ? {} : { recovery_min_apply_delay: `${delayMs}ms` };
+  if (upstream === undefined) return settingsText({ primary_conninfo: '', ...delay });
   const options = { host: upstream.host, port: upstream.port, user, password, sslmode: 'disable', connect_timeout: 2 };
   const conninfo = Object.entries(options).map(([name, value]) => `${name}=${conninfoValue(String(value))}`);
-  return settingsText({ primary_conninfo: conninfo.join(' ') });
+  return settingsText({ primary_conninfo: conninfo.join(' '), ...delay });
 }
 
 /**

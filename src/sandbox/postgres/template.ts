@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Binaries } from './binaries.ts';
 import { give, run } from './run-as.ts';
 import type { RunAs } from './run-as.ts';
-import { BASE_FILE, HBA, INCLUDES, PARAMETERS_FILE, UPSTREAM_FILE, baseText } from './settings-files.ts';
+import { BASE_FILE, INCLUDES, PARAMETERS_FILE, UPSTREAM_FILE, baseText, hbaText } from './settings-files.ts';
 import type { Credentials } from './settings-files.ts';
 
 const ARGUMENTS = ['--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--no-sync', '--no-instructions'];
@@ -22,7 +22,7 @@ export async function makeTemplate(bin: Binaries, runAs: RunAs, target: string, 
     await rm(passwordFile, { force: true });
   }
   await appendFile(join(target, 'postgresql.conf'), INCLUDES);
-  await writeFile(join(target, 'pg_hba.conf'), HBA);
+  await writeFile(join(target, 'pg_hba.conf'), hbaText(false));
   await writeOwned(join(target, BASE_FILE), baseText(), runAs);
   await writeOwned(join(target, PARAMETERS_FILE), '', runAs);
   await writeOwned(join(target, UPSTREAM_FILE), '', runAs);

@@ -42,6 +42,8 @@ function aSandbox({ leader = 'pg-1', faulty = [], fails }: Situation = {}): { sa
     freezePostgres: unused,
     crashPostgres: note('crash'),
     pauseReplay: note('pause'),
+    partition: note('partition'),
+    slow: note('slow'),
     setTags: unused,
     setStoreOutage: unused,
     heal: note('heal'),
@@ -59,6 +61,8 @@ describe('the member of a verb', () => {
     ['kill', 'pg-3', {}, 'kill pg-3'],
     ['crash', undefined, {}, 'crash pg-1'],
     ['freeze', undefined, {}, 'freeze pg-1'],
+    ['partition', undefined, {}, 'partition pg-1'],
+    ['slow', undefined, {}, 'slow pg-2'],
     ['heal', undefined, {}, 'heal all'],
     ['heal', 'pg-2', {}, 'heal pg-2'],
   ];

@@ -4,6 +4,7 @@ import {
   ownedArguments,
   parametersText,
   upstreamText,
+  hbaText,
 } from '../../../../src/sandbox/postgres/settings-files.ts';
 
 test('values are quoted for the configuration file', () => {
@@ -25,6 +26,13 @@ test('primary_conninfo, empty for a standby without an upstream', () => {
   expect(upstreamText({ host: '127.0.0.1', port: 20_001 }, superuser)).toContain(
     "host=''127.0.0.1'' port=''20001'' user=''postgres'' password=''it\\\\''s''",
   );
+});
+
+test('a delay of replay, and a server that nothing streams from', () => {
+  const superuser = { user: 'postgres', password: 'x' };
+  expect(upstreamText(undefined, superuser, 500)).toContain("recovery_min_apply_delay = '500ms'");
+  expect(hbaText(true).split('\n')[0]).toBe('host replication all 127.0.0.1/32 reject');
+  expect(hbaText(false)).not.toContain('reject');
 });
 
 test('every argument of the command line belongs to the sandbox', () => {
