@@ -1,6 +1,7 @@
 // The first answers of an incident: which member is primary, on which timeline, and whether this page is current.
 import type { JSX } from 'preact';
 import type { StatusDocument } from '../../admin/schema/status.ts';
+import { incidentHref } from '../incident/place.ts';
 import { usePageState } from '../state/use-store.ts';
 import { secondsAfter } from '../view/headline.ts';
 import { durationText } from '../view/words.ts';
@@ -60,7 +61,8 @@ function Facts({ status }: { readonly status: StatusDocument }): JSX.Element {
 
 type Interruption = NonNullable<StatusDocument['cluster']['last_interruption']>;
 
-function LastInterruption({ now, to, seconds }: Interruption & { readonly now: string }): JSX.Element {
+function LastInterruption({ now, ...last }: Interruption & { readonly now: string }): JSX.Element {
+  const { to, seconds, incident_id: incident } = last;
   if (to === null) {
     return (
       <span class="bad">
@@ -70,7 +72,7 @@ function LastInterruption({ now, to, seconds }: Interruption & { readonly now: s
   }
   return (
     <>
-      {durationText(seconds)}{' '}
+      {incident === null ? durationText(seconds) : <a href={incidentHref(incident)}>{durationText(seconds)}</a>}{' '}
       <span class="header-age">
         <Age seconds={secondsAfter(to, now)} /> ago
       </span>

@@ -1,6 +1,6 @@
 // The regions of the page. A new component is one line here: in the main column, or beside it.
 import type { JSX } from 'preact';
-import { useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { Charts } from '../charts/charts.tsx';
 import { Incident } from '../incident/incident.tsx';
 import { IncidentList } from '../incident/incident-list.tsx';
@@ -8,6 +8,7 @@ import { usePlace } from '../incident/use-place.ts';
 import { LastHour } from '../last-hour/last-hour.tsx';
 import { Operate } from '../operate/operate.tsx';
 import { usePageState } from '../state/use-store.ts';
+import { titleOf } from '../view/headline.ts';
 import { Events } from './events.tsx';
 import { Header } from './header.tsx';
 import { Limits } from './limits.tsx';
@@ -22,6 +23,10 @@ export function Page(): JSX.Element {
   const place = usePlace();
   const lastIncident = useRef<string>(undefined);
   if (place !== undefined) lastIncident.current = place.incident;
+  const title = status === undefined ? 'Pointsman' : titleOf(status);
+  useEffect(() => {
+    document.title = title;
+  }, [title]);
   return (
     <>
       <Header />

@@ -7,6 +7,11 @@ export function secondsAfter(time: string, later: string): number {
   return Math.max(0, Date.parse(later) - Date.parse(time)) / 1000;
 }
 
+/** For the browser's tab. */
+export function titleOf({ cluster: { primary, scope } }: StatusDocument): string {
+  return [primary?.member ?? 'no primary', scope, 'Pointsman'].filter((part) => part !== null).join(' · ');
+}
+
 /** For a screen reader, which says it when it changes: no number that moves by itself. */
 export function announcement(status: StatusDocument): string {
   const { primary } = status.cluster;

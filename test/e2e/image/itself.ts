@@ -67,6 +67,11 @@ export function describeImageItself(lab: () => ContainerLab): void {
       expect(packages).not.toContain('pg');
     });
 
+    it('has the status page', async () => {
+      const files: unknown = JSON.parse(await node(confined, '-p', 'JSON.stringify(fs.readdirSync("/app/dist/page"))'));
+      expect(files).toEqual(expect.arrayContaining([expect.stringMatching(/^index-.+\.html\.gz$/)]));
+    });
+
     it('has no shell', async () => {
       for (const shell of ['/bin/sh', '/bin/bash', '/busybox/sh']) {
         const { exitCode, output } = await confined.exec(shell, '-c', 'true');

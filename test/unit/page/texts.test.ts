@@ -1,7 +1,7 @@
 // The words of the page: durations and sizes, a member's place in a pool, tracks, limits, and all that needs attention.
 import { describe, expect, test } from 'vitest';
 import type { StandingDocument } from '../../../src/admin/schema/status.ts';
-import { announcement, noticesOf, secondsAfter } from '../../../src/page/view/headline.ts';
+import { announcement, noticesOf, secondsAfter, titleOf } from '../../../src/page/view/headline.ts';
 import { fillOf, limitsOf } from '../../../src/page/view/limits.ts';
 import { routesOf } from '../../../src/page/view/routes.ts';
 import { evidenceOf, placeIn, roleOf, signOf } from '../../../src/page/view/standing.ts';
@@ -144,7 +144,10 @@ describe('the state of the cluster', () => {
   test('for a screen reader: a sentence without moving numbers', () => {
     const healthy = statusOf({ pools: [write] });
     const primary = { member: 'pg-2', since: healthy.time, timeline: 1 };
-    expect(announcement({ ...healthy, cluster: { ...healthy.cluster, primary } })).toBe('pg-2 is the primary.');
+    const cluster = { ...healthy.cluster, primary };
+    expect(announcement({ ...healthy, cluster })).toBe('pg-2 is the primary.');
+    expect(titleOf({ ...healthy, cluster })).toBe('pg-2 · lab · Pointsman');
+    expect(titleOf(healthy)).toBe('no primary · lab · Pointsman');
     expect(announcement(statusOf({ pools: [held] }))).toBe(
       'No member is primary. Pool write: no eligible member, clients wait.',
     );
