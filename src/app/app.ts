@@ -3,6 +3,7 @@
 import type { Admin } from '../admin/server.ts';
 import type { OpenFilesStatus } from '../admin/status.ts';
 import { createExclusion } from '../admin/exclusion.ts';
+import { createIncidents } from './incidents.ts';
 import { createLongOperations } from './long-operations.ts';
 import type { AppOperations } from './long-operations.ts';
 import { createAdminOf } from './admin.ts';
@@ -13,11 +14,11 @@ import { readAdminToken } from '../config/files/admin-token.ts';
 import type { Config } from '../config/config.ts';
 import type { ConsoleControl } from './console.ts';
 import type { ClusterConfig } from '../model/cluster-config.ts';
-import { createIncidentRecorder } from '../incidents/recorder.ts';
+import type { IncidentRecorder } from '../incidents/recorder.ts';
 import type { Loaded } from '../config/load.ts';
 import { EventIds } from '../reports/event-ids.ts';
 import type { MonitorEvent } from '../reports/events.ts';
-import type { Clock } from '../model/instant.ts';
+import type { Clock, Instant } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
 import { Monitor } from '../monitor/monitor.ts';
 import type { Load } from './operations.ts';
@@ -93,11 +94,10 @@ export interface App {
 
 export function createApp(options: AppOptions): App {
   const { config, inherited, clock, narrate, load = () => ({ kind: 'no_file' }) } = options;
-  const startedAt = clock.now();
   const ids = new EventIds(newRun());
   const events = new RecentEvents({ ids, wallClock: () => Date.now() });
   const log = tapped(options.log, ids, (line) => events.add(line));
-  const tell = (event: MonitorEvent): void => recorder.onMonitorEvent(event);
+  const tell = (event: MonitorEvent, at?: Instant): void => recorder.onMonitorEvent(event, at);
   const connect = (cluster: ClusterConfig): ClusterAccess =>
     createClusterAccess(cluster, { clock, tell, onHint: () => monitor.hint() });
   const running: RunningParts = { config, access: connect(config.cluster), loadedAt: Date.now() };
@@ -111,7 +111,7 @@ export function createApp(options: AppOptions): App {
     pools: config.pools.map((pool) => pool.name),
     source: metricsSource(options, { running, openFiles: files.now, parts: () => ({ monitor, proxy, admin }) }),
   });
-  const incidents = createIncidentRecorder();
+  const incidents = createIncidents({ ...options, ids, log, running, monitor: () => monitor, proxy: () => proxy });
   const observe: RecorderOptions['observe'] = (event, number, at) => {
     incidents.take(event, number, at);
     past.take(event, at);
@@ -129,6 +129,7 @@ export function createApp(options: AppOptions): App {
     wallClock: () => Date.now(),
     random: Math.random,
     onTable: (actions) => {
+      incidents.tableChanged();
       proxy.tableChanged(actions);
       metrics.decided();
       operations.tableChanged();
@@ -163,7 +164,7 @@ export function createApp(options: AppOptions): App {
     version: options.version,
     source: options.source ?? 'environment',
     clock,
-    startedAt,
+    startedAt: clock.now(),
     log,
     events,
     incidents,
@@ -189,6 +190,7 @@ export function createApp(options: AppOptions): App {
     console,
     operations,
     past,
+    incidents,
     firstRound: firstRound.promise,
     descriptors: files.descriptors,
   });
@@ -203,13 +205,15 @@ interface LifeParts extends ReloadParts, Control {
   readonly life: Life;
   readonly operations: AppOperations;
   readonly past: Past;
+  readonly incidents: IncidentRecorder;
   readonly firstRound: Promise<void>;
   readonly clock: Clock;
 }
 
 /** From the start to the end, with the reloads in between. */
 function lifeOf(parts: LifeParts): App {
-  const { running, life, admin, console, operations, past, firstRound, proxy, monitor, recorder, log } = parts;
+  const { running, life, admin, console, operations, past, incidents, firstRound, proxy, monitor, recorder, log } =
+    parts;
   const grace = createGrace(parts.clock);
   const stop = async (): Promise<void> => {
     life.isStopping = true;
@@ -222,8 +226,10 @@ function lifeOf(parts: LifeParts): App {
     await admin.close();
     await console.close();
     recorder.stop();
+    await incidents.close();
   };
   const start = async (): Promise<Started> => {
+    await incidents.open();
     const started = await listenAll(running.config, parts, proxy, log);
     if (started.kind === 'failed') await stop();
     else {

@@ -1,27 +1,296 @@
-// Takes every event with its number and keeps the incidents. Owns their state; what it needs of the rest of the program
-// comes in as functions.
-import type { Instant } from '../model/instant.ts';
+// Takes every event with its number and keeps the incidents. Owns their state and one timer while an incident may
+// change; what it needs of the rest of the program comes in as functions. Never throws into its caller.
+import type { Clock, Instant } from '../model/instant.ts';
+import type { PoolName } from '../model/policy.ts';
+import type { EventIds } from '../reports/event-ids.ts';
+import type { PoolCounts } from '../reports/counts.ts';
 import type { ReportedEvent } from '../reports/events.ts';
-import type { IncidentChange, Incidents } from './incidents.ts';
-import type { IncidentDocument } from './schema.ts';
+import { Archive } from './archive.ts';
+import type { ArchiveOptions } from './archive.ts';
+import { Course } from './course.ts';
+import type { Step } from './course.ts';
+import type { Words } from './document.ts';
+import type { IncidentChange, IncidentEntry, Incidents, ShowOptions } from './incidents.ts';
+import { OpenIncident } from './open-incident.ts';
+import type { Picture } from './picture.ts';
+import { Recording } from './recording.ts';
+import type { Limits } from './recording.ts';
+import type { IncidentDocument, IncidentKind } from './schema.ts';
+import { TroubleWatch } from './trouble.ts';
 
-export interface IncidentRecorder extends Incidents {
-  /** `at`: when it happened, which may be before this call. Cheap, and never throws. */
-  take(event: ReportedEvent, number: number, at: Instant): void;
+export interface RecorderOptions {
+  readonly clock: Clock;
+  /** Epoch milliseconds: to show times. */
+  readonly wallClock: () => number;
+  readonly ids: EventIds;
+  readonly version: string;
+  readonly workers: number;
+  readonly words: Pick<Words, 'message' | 'fields'>;
+  /** The cluster as it is known now. */
+  readonly known: () => Omit<Picture, 'at' | 'counts'>;
+  readonly counts: () => ReadonlyMap<PoolName, PoolCounts>;
+  readonly archive: ArchiveOptions;
+  /** A bug: routing goes on. */
+  readonly onFault: (error: unknown) => void;
 }
 
-export function createIncidentRecorder(): IncidentRecorder {
-  const documents = new Map<string, IncidentDocument>();
-  const listeners = new Set<(change: IncidentChange, document: IncidentDocument) => void>();
-  return {
-    take: () => {},
-    list: () => [],
-    get: (id) => Promise.resolve(documents.get(id)),
-    text: () => Promise.resolve(undefined),
-    currentId: () => undefined,
-    subscribe: (listener) => {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-  };
+export interface IncidentRecorder extends Incidents {
+  /** To be awaited before the first event. Never rejects. */
+  open(): Promise<void>;
+  /** `at`: when it happened, which may be before this call. Cheap, and never throws. */
+  take(event: ReportedEvent, number: number, at: Instant): void;
+  /** After each decision. Cheap. */
+  tableChanged(): void;
+  /** Writes an open incident as it is. */
+  close(): Promise<void>;
+}
+
+/** Before an incident: little memory. */
+const IDLE_LIMITS: Limits = {
+  decisions: 40,
+  probes: 60,
+  sessions: 40,
+  traffic: 30,
+  singleSessions: 20,
+  keepsFirst: false,
+};
+
+/** An open incident is written again at most so often. Milliseconds. */
+const SAVE_MS = 5_000;
+/** After a change of a route sooner, because lists show the time without one. Milliseconds. */
+const SOON_MS = 200;
+/** Sessions are counted for the picture before an incident at most so often. Milliseconds. */
+const COUNT_MS = 1_000;
+
+export function createIncidentRecorder(options: RecorderOptions): IncidentRecorder {
+  return new Recorder(options);
+}
+
+class Recorder implements IncidentRecorder {
+  readonly #options: RecorderOptions;
+  readonly #archive: Archive;
+  readonly #trouble: TroubleWatch;
+  readonly #startedAt: Instant;
+  /** Wall-clock time of the instant 0, as it was when the current incident began. */
+  #epoch: number;
+  readonly #course = new Course();
+  #idle = new Recording(IDLE_LIMITS);
+  #current: OpenIncident | undefined;
+  /** The decision before the newest one, and the newest. */
+  #pictures: readonly [before: Picture | undefined, now: Picture | undefined] = [undefined, undefined];
+  #counted: Pick<Picture, 'at' | 'counts'> = { at: -Infinity, counts: new Map() };
+  #cancelTimer: () => void = () => {};
+  #savedAt: Instant = -Infinity;
+  #work: Promise<void> = Promise.resolve();
+  readonly #listeners = new Set<(change: IncidentChange, document: IncidentDocument) => void>();
+
+  constructor(options: RecorderOptions) {
+    const { clock, known } = options;
+    this.#options = options;
+    this.#archive = new Archive(options.archive);
+    this.#startedAt = clock.now();
+    this.#epoch = this.#newEpoch();
+    this.#trouble = new TroubleWatch((name) => known().pools.find((pool) => pool.name === name)?.exclusive);
+  }
+
+  async open(): Promise<void> {
+    await this.#archive.open();
+  }
+
+  take(event: ReportedEvent, number: number, at: Instant): void {
+    const wasGoingOn = this.#current !== undefined && this.#trouble.isGoingOn();
+    const kinds = this.#trouble.take(event, at);
+    if (wasGoingOn) this.#course.goesOn(at);
+    if (kinds.length > 0) this.#begin(kinds, at, number - 1);
+    const recording = this.#current?.recording ?? this.#idle;
+    const isRecorded = recording.take(event, number, at);
+    if (this.#current === undefined) {
+      if (event.kind === 'route_changed') this.#schedule();
+      return;
+    }
+    if (!isRecorded || event.kind === 'probe_finished') return;
+    this.#current.hasNews = true;
+    if (event.kind === 'route_changed') {
+      this.#show('during');
+      if (at >= this.#savedAt + SOON_MS) this.#save();
+      this.#schedule();
+    }
+  }
+
+  tableChanged(): void {
+    const { clock, known, counts } = this.#options;
+    const at = clock.now();
+    if (at >= this.#counted.at + COUNT_MS) this.#counted = { at, counts: counts() };
+    this.#pictures = [this.#pictures[1], { at, ...known(), counts: this.#counted.counts }];
+  }
+
+  async close(): Promise<void> {
+    this.#cancelTimer();
+    if (this.#current !== undefined) this.#save();
+    await this.#work;
+    await this.#archive.written();
+  }
+
+  list(): readonly IncidentEntry[] {
+    return this.#archive.list();
+  }
+
+  async get(id: string, { isUnredacted = false }: ShowOptions = {}): Promise<IncidentDocument | undefined> {
+    const document = await this.#find(id);
+    if (document === undefined || isUnredacted) return document;
+    const { redacted } = await import('./redact.ts');
+    return redacted(document);
+  }
+
+  async text(id: string, options: ShowOptions = {}): Promise<string | undefined> {
+    const document = await this.get(id, options);
+    if (document === undefined) return undefined;
+    const { incidentText } = await import('./text.ts');
+    return incidentText(document);
+  }
+
+  currentId(): string | undefined {
+    return this.#current?.id;
+  }
+
+  subscribe(listener: (change: IncidentChange, document: IncidentDocument) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  #find(id: string): Promise<IncidentDocument | undefined> {
+    return this.#current?.id === id ? this.#documentOf(this.#current) : this.#archive.get(id);
+  }
+
+  #begin(kinds: readonly IncidentKind[], at: Instant, after: number): void {
+    for (const step of this.#course.trouble(at)) this.#carryOut(step, at, after);
+    for (const kind of kinds) this.#current?.add(kind);
+    this.#schedule();
+  }
+
+  #carryOut(step: Step, at: Instant, after: number): void {
+    switch (step) {
+      case 'open':
+        return this.#start(at, after, undefined);
+      case 'reopen':
+        this.#current?.reopen(at);
+        return this.#save('reopened');
+      case 'settle':
+        this.#current?.settle(at);
+        this.#show('after');
+        return this.#save('settled');
+      case 'end':
+        return this.#end();
+      case 'roll_over':
+        return this.#rollOver(at, after);
+    }
+  }
+
+  #start(at: Instant, after: number, continued: OpenIncident | undefined): void {
+    const { ids, version, workers } = this.#options;
+    if (continued === undefined) this.#epoch = this.#newEpoch();
+    const time = (instant: Instant): string => this.#time(instant);
+    const incident = new OpenIncident({
+      id: this.#archive.newId(time(at).slice(0, 10)),
+      openedAt: at,
+      before: continued?.recording ?? this.#idle,
+      continues: continued?.id,
+      recorder: { version, run: ids.run, started_at: time(this.#startedAt), workers },
+    });
+    this.#current = incident;
+    this.#idle = new Recording(IDLE_LIMITS);
+    const before = continued === undefined ? this.#pictures[0] : this.#pictures[1];
+    if (before !== undefined) incident.show('before', before, after);
+    this.#save('opened');
+  }
+
+  #end(): void {
+    if (this.#current !== undefined) {
+      this.#idle.adopt(this.#current.recording, this.#options.clock.now() - COUNT_MS);
+      this.#save();
+    }
+    this.#current = undefined;
+  }
+
+  #rollOver(at: Instant, after: number): void {
+    const last = this.#current;
+    if (last === undefined) return;
+    this.#show('after');
+    const kinds = last.kinds();
+    this.#start(at, after, last);
+    if (this.#trouble.isGoingOn()) for (const kind of kinds) this.#current?.add(kind);
+    last.settle(at, this.#current?.id);
+    this.#tell(last, 'settled');
+  }
+
+  #show(when: 'during' | 'after'): void {
+    const [, now] = this.#pictures;
+    const { ids, counts, clock } = this.#options;
+    if (now !== undefined) this.#current?.show(when, { ...now, at: clock.now(), counts: counts() }, ids.last());
+  }
+
+  #schedule(): void {
+    this.#cancelTimer();
+    const { clock } = this.#options;
+    const dueAt = Math.min(this.#course.dueAt(), this.#trouble.dueAt());
+    if (dueAt === Infinity) return;
+    this.#cancelTimer = clock.schedule(Math.max(1, dueAt - clock.now()), () => {
+      try {
+        this.#tick();
+      } catch (error) {
+        this.#options.onFault(error);
+      }
+    });
+  }
+
+  #tick(): void {
+    const now = this.#options.clock.now();
+    const after = this.#options.ids.last();
+    const kinds = this.#trouble.tick(now);
+    if (kinds.length > 0) this.#begin(kinds, now, after);
+    const hasNews = this.#current?.hasNews ?? false;
+    for (const step of this.#course.tick(now, this.#trouble.isGoingOn(), hasNews)) this.#carryOut(step, now, after);
+    if (this.#current !== undefined && now >= this.#savedAt + SAVE_MS) this.#save();
+    this.#schedule();
+  }
+
+  #save(change?: IncidentChange): void {
+    this.#savedAt = this.#options.clock.now();
+    if (this.#current !== undefined) this.#tell(this.#current, change);
+  }
+
+  /** Makes the document after the events of this turn; one after the other. */
+  #tell(incident: OpenIncident, change?: IncidentChange): void {
+    const before = this.#work;
+    const tell = async (): Promise<void> => {
+      await before;
+      try {
+        const document = await this.#documentOf(incident);
+        this.#archive.save(document);
+        if (change !== undefined) for (const listener of this.#listeners) listener(change, document);
+      } catch (error) {
+        this.#options.onFault(error);
+      }
+    };
+    this.#work = tell();
+  }
+
+  async #documentOf(incident: OpenIncident): Promise<IncidentDocument> {
+    const { documentOf } = await import('./document.ts');
+    const { words, ids } = this.#options;
+    return documentOf(incident.recorded(), {
+      ...words,
+      time: (at) => this.#time(at),
+      id: (number) => ids.idOf(number),
+    });
+  }
+
+  #newEpoch(): number {
+    const { wallClock, clock } = this.#options;
+    return wallClock() - clock.now();
+  }
+
+  #time(at: Instant): string {
+    return new Date(this.#epoch + at).toISOString();
+  }
 }

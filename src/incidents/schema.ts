@@ -40,6 +40,10 @@ export const incidentEvent = z.strictObject({
       last_id: eventId,
       last_time: time,
       last_message: z.string(),
+      waits: list(z.strictObject({ ms: z.number(), count }))
+        .exactOptional()
+        .describe('Of hold_ended: how many clients waited how long, to 2 %. The shortest first.'),
+      longest_wait_ms: z.number().exactOptional().describe('Of hold_ended, exact.'),
     })
     .exactOptional()
     .describe('Present when equal events followed: one entry has them all. `fields` are those of the first.'),
@@ -62,10 +66,12 @@ export const incidentSnapshot = z.strictObject({
   time,
   after_event: eventId.nullable().describe('The newest event before it. Null: there was none.'),
   timeline: z.number().nullable().describe('The highest on which a member was confirmed as primary.'),
+  scheduled_switchover: z.strictObject({ time, from: member }).nullable().describe('From the newest member list.'),
   pools: list(
     z.strictObject({
       name: pool,
       exclusive: z.boolean().describe('For the primary: at most one member takes its sessions.'),
+      check: z.string().describe('The health endpoint that its members must pass.'),
       route: z.enum(['open', 'hold', 'closed']),
       cause: z.string().nullable().describe('Of a hold.'),
       members: list(member).describe('They take new sessions.'),
@@ -99,13 +105,15 @@ const noService = z
     finding: z.literal('no_service'),
     interruption,
     pool,
-    from: time.describe('The first sign: a session that broke, a failed connect, or the loss of the route.'),
+    from: time.describe(
+      'The first sign: a failed probe, a broken session, a failed connect, or the loss of the route.',
+    ),
     to: time.nullable().describe('The first session on a member after it. Null: not yet.'),
     seconds: seconds.nullable(),
     event_ids: eventIds,
     text,
   })
-  .describe('The time in which clients of a pool of the primary got no session, as far as their traffic shows.');
+  .describe('From the first sign of the loss to the first client that was served again.');
 
 const oldPrimary = z
   .strictObject({
@@ -267,7 +275,7 @@ export const incidentDocument = z.strictObject({
   id: z.string().describe('The day of its beginning (UTC), and a number: 2026-11-22-1.'),
   state: z.enum(['open', 'settled']).describe('A settled incident opens again when trouble returns within a minute.'),
   opened_at: time,
-  settled_at: time.nullable().describe('Null while it is open.'),
+  settled_at: time.nullable().describe('Null while it is open, and if Pointsman ended before.'),
   reopened_at: list(time).describe('When trouble returned after it had settled. The newest 20.'),
   continues: z.string().nullable().describe('The incident that it follows: that one lasted for an hour.'),
   continued_by: z.string().nullable(),
@@ -289,9 +297,15 @@ export const incidentDocument = z.strictObject({
     note: text,
   }),
   snapshots: list(incidentSnapshot),
-  events: list(incidentEvent).describe('In the order of their ids.'),
+  events: list(incidentEvent).describe('In the order of their times.'),
   findings: list(finding).describe('Computed from `events` and `snapshots` alone.'),
   missing: list(missing).describe('What the incident does not show, and why.'),
 });
 
 export type IncidentDocument = z.infer<typeof incidentDocument>;
+export type IncidentEvent = z.infer<typeof incidentEvent>;
+export type IncidentSnapshot = z.infer<typeof incidentSnapshot>;
+export type MemberPicture = z.infer<typeof memberPicture>;
+export type Finding = z.infer<typeof finding>;
+export type FindingOf<Name extends Finding['finding']> = Extract<Finding, { finding: Name }>;
+export type Missing = z.infer<typeof missing>;

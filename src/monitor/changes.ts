@@ -1,5 +1,7 @@
 // The events for the difference between two routing tables, and for a probe. Pure.
 import { describeStanding } from '../core/describe.ts';
+import type { MemberName } from '../model/member.ts';
+import type { MemberStatus } from '../model/member-status.ts';
 import type { MonitorEvent } from '../reports/events.ts';
 import type { Observation, ProbeObservation } from '../model/observation.ts';
 import type { Snapshot } from '../core/snapshot.ts';
@@ -35,8 +37,28 @@ export function changesBetween(previous: RoutingTable, next: RoutingTable): read
 export function evidenceChanges(before: Snapshot, after: Snapshot, observation: Observation): readonly MonitorEvent[] {
   if (observation.kind !== 'probe') return [];
   const { member } = observation;
+  const reported = reportChange(member, before.members.get(member)?.status, after.members.get(member)?.status);
   const isStale = ({ members }: Snapshot): boolean => members.get(member)?.standbyReport?.isStale === true;
-  return isStale(after) && !isStale(before) ? [{ kind: 'standby_report_stale', member }] : [];
+  const stale: MonitorEvent = { kind: 'standby_report_stale', member };
+  return [...reported, ...(isStale(after) && !isStale(before) ? [stale] : [])];
+}
+
+/** An answer without a body leaves the last report in place. */
+function reportChange(
+  member: MemberName,
+  before: MemberStatus | undefined,
+  after: MemberStatus | undefined,
+): readonly MonitorEvent[] {
+  if (after === undefined || after === before) return [];
+  const isSame =
+    before !== undefined &&
+    before.role === after.role &&
+    before.state === after.state &&
+    before.timeline === after.timeline &&
+    (before.clusterUnlocked ?? false) === (after.clusterUnlocked ?? false);
+  if (isSame) return [];
+  const { role, state, timeline, clusterUnlocked: isUnlocked = false } = after;
+  return [{ kind: 'member_reported', member, role, state, timeline, isUnlocked }];
 }
 
 /** Without the evidence: the event's text has it. */

@@ -39,7 +39,8 @@ export interface MonitorOptions {
   readonly random: () => number;
   /** Called synchronously with each decision, when table() already returns the new table. Must not throw. */
   readonly onTable: (actions: readonly Action[]) => void;
-  readonly onEvent: (event: MonitorEvent) => void;
+  /** `at`: when it happened, if that was before this call. */
+  readonly onEvent: (event: MonitorEvent, at?: Instant) => void;
   readonly onStall?: DeciderOptions['onStall'];
 }
 
@@ -278,7 +279,7 @@ export class Monitor {
 
   #reportDecided(previous: RoutingTable, next: RoutingTable): void {
     for (const change of changesBetween(previous, next)) {
-      this.#options.onEvent(change);
+      this.#options.onEvent(change, next.decidedAt);
       if (change.kind === 'route_changed') this.#discovery.refresh();
     }
     this.#checkRoutesForTriggers(next);

@@ -113,6 +113,16 @@ export type MonitorEvent =
       readonly detail: string | undefined;
       readonly durationMs: number;
     }
+  /** The report that a member gives of itself has changed. Undefined: not reported. */
+  | {
+      readonly kind: 'member_reported';
+      readonly member: MemberName;
+      readonly role: string | undefined;
+      readonly state: string | undefined;
+      readonly timeline: number | undefined;
+      /** It reports that no member holds the leader lock. */
+      readonly isUnlocked: boolean;
+    }
   | {
       readonly kind: 'discovery_finished';
       readonly source: string | undefined;

@@ -102,6 +102,7 @@ function counting(counted: Counted): EventMetrics['count'] {
       case 'certificate_refused':
       case 'hold_started':
       case 'session_opened':
+      case 'member_reported':
       case 'contact_source_changed':
       case 'members_refused':
       case 'primary_refused':

@@ -35,6 +35,7 @@ const LINES: Lines = {
     line('info', () => `TLS certificate loaded from ${file}, valid until ${new Date(expiresAt).toISOString()}`),
   certificate_refused: ({ why }) => line('error', () => `new TLS certificate rejected, keeping the old one: ${why}`),
   probe_finished: probeLine,
+  member_reported: (event) => line('debug', () => reportText(event)),
   discovery_finished: discoveryLine,
   members_changed: ({ added, removed }) => line('info', () => membersText(added, removed)),
   members_refused: ({ refused }) => refusedLine(refused),
@@ -165,6 +166,11 @@ function probeLine(event: Events['probe_finished']): LogLine {
   const text = (): string =>
     `${member} ${check}: ${outcome} in ${durationText(durationMs)}${detail === undefined ? '' : `: ${detail}`}`;
   return { level, text };
+}
+
+function reportText({ member, role, state, timeline, isUnlocked }: Events['member_reported']): string {
+  const report = `role ${role ?? 'none'}, state ${state ?? 'none'}, timeline ${timeline ?? 'none'}`;
+  return `${member} reports ${report}${isUnlocked ? ', nobody holds the leader lock' : ''}`;
 }
 
 function discoveryLine(event: Events['discovery_finished'], isNews: boolean): LogLine {

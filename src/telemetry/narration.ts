@@ -63,6 +63,7 @@ export function createNarration(options: NarrationOptions): (event: Event) => vo
       case 'session_opened':
       case 'cancel_forwarded':
       case 'probe_finished':
+      case 'member_reported':
       case 'discovery_finished':
       case 'refresh_requested':
       case 'urgent_probing':

@@ -27,7 +27,7 @@ export interface RecorderOptions {
 export interface Recorder {
   /** `at`: when it happened, if that was before this call. */
   readonly onProxyEvent: (event: ProxyEvent | WorkerEvent, at?: Instant) => void;
-  readonly onMonitorEvent: (event: MonitorEvent) => void;
+  readonly onMonitorEvent: (event: MonitorEvent, at?: Instant) => void;
   readonly onReload: (event: ReloadEvent) => void;
   readonly onOperation: (event: OperationEvent) => void;
   /** Writes the counts of repeated lines. */

@@ -54,7 +54,7 @@ function withoutOldNames(document: Document): Document {
   return { ...document, prose: document.prose.map((line) => line.replace(/^\| (?:`[^`]+`(?:, )?)+ \|/, '|')) };
 }
 
-const GENERATED = ['deploy/metrics.md', 'deploy/log-events.md'];
+const GENERATED = ['deploy/metrics.md', 'deploy/log-events.md', 'deploy/incidents.md'];
 
 test('every link and anchor within the repository has a target', () => {
   const broken = DOCUMENTS.flatMap((document) =>
@@ -110,7 +110,8 @@ describe('names', () => {
   const leaves = settings(fileShape, []);
   const SECTIONS = new Set(leaves.map((path) => path.split('.')[0]));
   test('every setting in the text exists', () => {
-    const unknown = PAGES.flatMap((document) =>
+    // The fields of an incident look like settings.
+    const unknown = PAGES.filter(({ file }) => file !== 'deploy/incidents.md').flatMap((document) =>
       inlineCode(document).flatMap((code) => {
         const [path = ''] = code.split(':');
         const isSetting =

@@ -19,7 +19,11 @@ export const incidents = z.strictObject({
     'The size of all incidents together, in the directory or in memory. The oldest are removed first.',
     { needsRestart: true },
   ),
-  keep: key(count(1, MOST_KEPT).default(50), 'So many incidents at most. The oldest are removed first.', {
-    needsRestart: true,
-  }),
+  keep: key(
+    count(1, MOST_KEPT).default(50),
+    'So many incidents at most, in memory ten of them. The oldest are removed first.',
+    {
+      needsRestart: true,
+    },
+  ),
 });

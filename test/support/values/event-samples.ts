@@ -184,6 +184,13 @@ export const EVENT_SAMPLES: EventSamples = {
       { kind: 'contact_source_changed', ...source, failing: { why: 'ETIMEOUT', forMs: 2000 } },
     ],
   },
+  member_reported: {
+    meaning: 'The report that a member gives of itself has changed. `unlocked`: nobody holds the leader lock.',
+    samples: [
+      { kind: 'member_reported', member: 'pg-1', role: 'primary', state: 'stopping', timeline: 5, isUnlocked: false },
+      { kind: 'member_reported', member: 'pg-2', role: undefined, state: undefined, timeline: 5, isUnlocked: true },
+    ],
+  },
   refresh_requested: {
     meaning: 'Somebody asked for a probe of all members. `merged`: within a second of another request.',
     samples: [

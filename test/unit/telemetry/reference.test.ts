@@ -38,6 +38,7 @@ const OTHER_LINES: Readonly<Record<string, readonly [levels: string, fields: str
   open_files_limit: ['warn', '`limit`, `sessions`, `max_sessions`', 'The limit on open files allows fewer sessions.'],
   systemd_notify_failed: ['warn', '', 'systemd cannot be notified.'],
   repeated: ['as the first line', '`of`, `count`, and the fields of the group', 'Counts the repetitions of a line.'],
+  incidents_not_written: ['warn', '', 'Incidents cannot be written to their directory and stay in memory.'],
   log_dropped: ['warn', '`lines`', 'Log lines were lost.'],
   record_failed: ['error', '`of`, `err`', 'An event could not be recorded: a bug.'],
 };

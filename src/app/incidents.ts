@@ -1,0 +1,48 @@
+// Connects the flight recorder with the parts that it watches.
+import type { Config } from '../config/config.ts';
+import { createIncidentRecorder } from '../incidents/recorder.ts';
+import type { IncidentRecorder } from '../incidents/recorder.ts';
+import type { Clock } from '../model/instant.ts';
+import { onOneLine } from '../model/printable.ts';
+import type { Monitor } from '../monitor/monitor.ts';
+import type { Proxy } from '../proxy/proxy.ts';
+import type { EventIds } from '../reports/event-ids.ts';
+import type { Log } from '../telemetry/log.ts';
+import { logFields } from '../telemetry/log-fields.ts';
+import { logLine } from '../telemetry/log-lines.ts';
+import { processCount } from './forwarding.ts';
+import type { RunningParts } from './reload.ts';
+
+export interface IncidentParts {
+  readonly clock: Clock;
+  readonly ids: EventIds;
+  readonly log: Log;
+  readonly version: string;
+  readonly config: Config;
+  readonly running: RunningParts;
+  readonly monitor: () => Monitor;
+  readonly proxy: () => Proxy;
+}
+
+export function createIncidents(parts: IncidentParts): IncidentRecorder {
+  const { clock, ids, log, version, config, running, monitor, proxy } = parts;
+  return createIncidentRecorder({
+    clock,
+    wallClock: () => Date.now(),
+    ids,
+    version,
+    workers: processCount(config),
+    words: { message: (event) => onOneLine(logLine(event, true).text()), fields: logFields },
+    known: () => ({ table: monitor().table(), snapshot: monitor().snapshot(), pools: running.config.pools }),
+    counts: () => proxy().counts(),
+    onFault: (error) => log.error({ event: 'record_failed', of: 'incident', err: error }, 'cannot record an incident'),
+    archive: {
+      ...config.incidents,
+      onFailing: (why) =>
+        log.warn(
+          { event: 'incidents_not_written' },
+          `incidents cannot be written to disk, keeping them in memory: ${why}`,
+        ),
+    },
+  });
+}

@@ -1,0 +1,21 @@
+// All findings of a document, from its events and snapshots alone. Each names the events that it rests on. Pure: a
+// reader of the document can verify every one of them.
+import type { Finding } from '../schema.ts';
+import { clientsRefused, holds, sessionsCut } from './clients.ts';
+import type { Evidence } from './evidence.ts';
+import { aboutInterruption } from './interruption-findings.ts';
+import { interruptionsOf } from './interruptions.ts';
+import { planFindings } from './plan.ts';
+import { timelines } from './timelines.ts';
+
+export function findingsOf(evidence: Evidence): readonly Finding[] {
+  const interruptions = interruptionsOf(evidence);
+  return [
+    ...interruptions.flatMap((interruption) => aboutInterruption(interruption, evidence)),
+    ...planFindings(interruptions, evidence),
+    ...timelines(evidence),
+    ...sessionsCut(evidence),
+    ...holds(evidence),
+    ...clientsRefused(evidence),
+  ];
+}

@@ -1,0 +1,72 @@
+// The things that a document does not show, and why.
+import type { Finding, IncidentEvent, Missing } from '../schema.ts';
+import { countOf, poolsOf, text } from './evidence.ts';
+import type { Evidence } from './evidence.ts';
+
+export interface Recordings {
+  readonly dropped: number;
+  /** The incident that it follows. */
+  readonly continues: string | undefined;
+}
+
+export function missingOf(
+  evidence: Evidence,
+  findings: readonly Finding[],
+  { dropped, continues }: Recordings,
+): readonly Missing[] {
+  const { events } = evidence;
+  return [
+    ...(continues === undefined && isFromStart(evidence) ? [BEFORE_START] : []),
+    ...(dropped > 0 ? [{ what: 'events_dropped', why: OVERRUN, count: dropped } as const] : []),
+    ...workersDied(events),
+    ...loginsHidden(events),
+    ...gaps(findings, poolsOf(evidence).length),
+    OTHER_CLIENTS,
+  ];
+}
+
+/** The first snapshot has no primary already. */
+function isFromStart(evidence: Evidence): boolean {
+  return poolsOf(evidence).some(({ exclusive, route }) => exclusive && route !== 'open');
+}
+
+const OVERRUN = 'There were more events than an incident keeps. Those from the middle are in the log only.';
+
+const BEFORE_START: Missing = {
+  what: 'before_start',
+  why: 'Pointsman started when the trouble was there already: its beginning is not recorded.',
+};
+
+const OTHER_CLIENTS: Missing = {
+  what: 'other_clients',
+  why: 'Only clients of this Pointsman were seen, and the cluster as it answered this Pointsman.',
+};
+
+function workersDied(events: readonly IncidentEvent[]): readonly Missing[] {
+  const died = events.filter((event) => event.event === 'worker_ended');
+  if (died.length === 0) return [];
+  const why = 'A worker process ended. The events of its last 20 ms are lost; its sessions are counted as worker_died.';
+  return [{ what: 'worker_died', why, count: died.length }];
+}
+
+/** Of sessions that were cut. */
+function loginsHidden(events: readonly IncidentEvent[]): readonly Missing[] {
+  const hidden = events.filter(
+    (event) =>
+      event.event === 'session_closed' && text(event, 'member') !== undefined && text(event, 'user') === undefined,
+  );
+  const count = hidden.reduce((sum, event) => sum + countOf(event), 0);
+  if (count === 0) return [];
+  return [{ what: 'logins_hidden', why: 'TLS between client and server hides user and database of sessions.', count }];
+}
+
+function gaps(findings: readonly Finding[], pools: number): readonly Missing[] {
+  if (pools === 0) return [{ what: 'evidence_gap', why: 'There is no snapshot from before the incident.' }];
+  return findings.flatMap((one) => {
+    if (one.finding !== 'old_primary' || (one.last_positive !== null && one.first_negative !== null)) return [];
+    const which = one.last_positive === null ? 'last positive' : 'first negative';
+    const where = `in interruption ${one.interruption} is not among the events`;
+    const why = `The ${which} answer of ${one.member} ${where}.`;
+    return [{ what: 'evidence_gap', why } as const];
+  });
+}

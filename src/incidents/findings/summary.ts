@@ -1,0 +1,58 @@
+// The whole incident in one sentence, from its findings.
+import type { Finding, FindingOf, IncidentKind, Plan } from '../schema.ts';
+import { plural, secondsText } from './evidence.ts';
+
+const KIND_WORDS: Readonly<Record<IncidentKind, string>> = {
+  primary_lost: 'primary lost',
+  primary_changed: 'primary changed',
+  two_primaries: 'two members claimed to be the primary',
+  read_pool_empty: 'a read pool had no member of its own',
+  sessions_evicted: 'many sessions evicted',
+  all_members_silent: 'all members silent',
+};
+
+const PLAN_WORDS: Readonly<Record<Plan, string>> = {
+  planned: 'planned',
+  unplanned: 'not planned',
+  unknown: 'planned or not is unknown',
+};
+
+export function summaryOf(kinds: readonly IncidentKind[], planned: Plan, findings: readonly Finding[]): string {
+  const of = <Name extends Finding['finding']>(name: Name): readonly FindingOf<Name>[] =>
+    findings.filter((one): one is FindingOf<Name> => one.finding === name);
+  const writes = of('no_route').filter(({ write }) => write);
+  const old = of('old_primary')[0]?.member;
+  const last = of('next_primary').at(-1);
+  const names = [old, ...of('next_primary').map(({ member }) => member)].filter((name) => name !== undefined);
+  const members = names.filter((name, index) => name !== names[index - 1]);
+  const change =
+    last !== undefined && members.length > 0 ? ` (${members.join(' to ')})` : old === undefined ? '' : ` (${old})`;
+  const [timeline] = of('timelines');
+  const what = kinds.filter((kind) => kind !== 'primary_changed' || !kinds.includes('primary_lost'));
+  const parts = [
+    ...outage(writes),
+    ...(timeline === undefined || timeline.before === timeline.after
+      ? []
+      : [`timeline ${timeline.before ?? '?'} to ${timeline.after ?? '?'}`]),
+    ...of('sessions_cut').map(({ total }) => `${plural(total, 'session')} cut`),
+    ...waits(of('holds')),
+    ...of('clients_refused').map(({ total }) => `${plural(total, 'client')} refused`),
+    PLAN_WORDS[planned],
+  ];
+  return `${what.map((kind) => KIND_WORDS[kind]).join(', ')}${change}: ${parts.join(', ')}`;
+}
+
+function outage(writes: readonly FindingOf<'no_route'>[]): readonly string[] {
+  if (writes.length === 0) return [];
+  const total = writes.reduce((sum, { seconds }) => sum + (seconds ?? 0), 0);
+  const often = writes.length === 1 ? '' : ` in ${writes.length} interruptions`;
+  if (writes.some(({ to }) => to === null)) return [`no write route yet${often}`];
+  return [`no write route for ${secondsText(total)}${often}`];
+}
+
+function waits(holds: readonly FindingOf<'holds'>[]): readonly string[] {
+  const count = holds.reduce((sum, one) => sum + one.count, 0);
+  if (count === 0) return [];
+  const longest = Math.max(...holds.map((one) => one.longest_seconds));
+  return [`${plural(count, 'client')} waited at most ${secondsText(longest)}`];
+}

@@ -1,0 +1,95 @@
+// One incident while it may still change: what belongs to it, collected.
+import type { Instant } from '../model/instant.ts';
+import type { Recorded } from './document.ts';
+import type { Picture, ShownPicture } from './picture.ts';
+import { Recording } from './recording.ts';
+import type { Limits } from './recording.ts';
+import type { IncidentDocument, IncidentKind } from './schema.ts';
+
+const LIMITS: Limits = {
+  decisions: 300,
+  probes: 200,
+  sessions: 200,
+  traffic: 200,
+  singleSessions: 100,
+  keepsFirst: true,
+};
+
+/** Events that happened so long before it belong to it. Milliseconds. */
+const BEFORE_MS = 60_000;
+
+const MOST_PICTURES = 20;
+const MOST_REOPENINGS = 20;
+
+export interface Beginning {
+  readonly id: string;
+  readonly openedAt: Instant;
+  /** Of the time before it. */
+  readonly before: Recording;
+  readonly continues: string | undefined;
+  readonly recorder: IncidentDocument['recorder'];
+}
+
+export class OpenIncident {
+  readonly id: string;
+  readonly recording = new Recording(LIMITS);
+  readonly #beginning: Beginning;
+  readonly #kinds: IncidentKind[] = [];
+  readonly #pictures: ShownPicture[] = [];
+  #reopenedAt: readonly Instant[] = [];
+  #settledAt: Instant | undefined;
+  #continuedBy: string | undefined;
+  /** Something other than a probe has happened since the beginning. */
+  hasNews = false;
+
+  constructor(beginning: Beginning) {
+    this.#beginning = beginning;
+    this.id = beginning.id;
+    this.recording.adopt(beginning.before, beginning.openedAt - BEFORE_MS);
+  }
+
+  add(kind: IncidentKind): void {
+    if (!this.#kinds.includes(kind)) this.#kinds.push(kind);
+  }
+
+  kinds(): readonly IncidentKind[] {
+    return this.#kinds;
+  }
+
+  /** The first one and the newest ones stay. `after`: the number of the newest event before it. */
+  show(when: ShownPicture['when'], picture: Picture, after: number): void {
+    this.#pictures.push({ ...picture, when, after });
+    if (this.#pictures.length > MOST_PICTURES) this.#pictures.splice(MOST_PICTURES / 2, 1);
+  }
+
+  reopen(at: Instant): void {
+    this.#settledAt = undefined;
+    this.#reopenedAt = [...this.#reopenedAt, at].slice(-MOST_REOPENINGS);
+    // It was not the end.
+    const last = this.#pictures.at(-1);
+    if (last?.when === 'after') this.#pictures[this.#pictures.length - 1] = { ...last, when: 'during' };
+  }
+
+  settle(at: Instant, continuedBy?: string): void {
+    this.#settledAt ??= at;
+    this.#continuedBy = continuedBy;
+  }
+
+  recorded(): Recorded {
+    const { id, openedAt, continues, recorder } = this.#beginning;
+    return {
+      id,
+      state: this.#settledAt === undefined ? 'open' : 'settled',
+      openedAt,
+      settledAt: this.#settledAt,
+      reopenedAt: this.#reopenedAt,
+      continues,
+      continuedBy: this.#continuedBy,
+      kinds: this.#kinds,
+      pictures: this.#pictures,
+      entries: this.recording.entries(),
+      dropped: this.recording.dropped(),
+      recorder,
+    };
+  }
+}

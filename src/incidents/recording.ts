@@ -1,0 +1,191 @@
+// The events of an incident, or of the time before one: bounded, with equal events in one entry. Pure: the time of an
+// event comes with it. Nothing is made into text here, because most entries are never shown.
+import { CLOSE_REASONS } from '../model/close-reason.ts';
+import type { Instant } from '../model/instant.ts';
+import type { ReportedEvent } from '../reports/events.ts';
+import { Waits } from './waits.ts';
+
+export interface Entry {
+  readonly number: number;
+  readonly at: Instant;
+  readonly event: ReportedEvent;
+  /** All of them, the first one included. */
+  readonly count: number;
+  readonly last: { readonly number: number; readonly at: Instant; readonly event: ReportedEvent };
+  /** Of holds that ended. */
+  readonly waits: Waits | undefined;
+}
+
+type Open = { -readonly [Key in keyof Entry]: Entry[Key] };
+
+const GROUPS = ['decisions', 'probes', 'sessions', 'traffic'] as const;
+type Group = (typeof GROUPS)[number];
+
+export type Limits = Readonly<Record<Group, number>> & {
+  /** So many sessions that were cut have an entry of their own. */
+  readonly singleSessions: number;
+  /** At the limit the first half stays, and entries go from the middle. False: the oldest go. */
+  readonly keepsFirst: boolean;
+};
+
+/** Equal events further apart than this are two entries. Milliseconds. */
+const BURST_MS = 10_000;
+
+/** An event's place: events of one slot and one value share an entry. */
+interface Place {
+  readonly group: Group;
+  readonly slot?: string;
+  readonly value?: string;
+  readonly gapMs?: number;
+}
+
+export class Recording {
+  readonly #limits: Limits;
+  readonly #kept: Record<Group, Open[]> = { decisions: [], probes: [], sessions: [], traffic: [] };
+  readonly #slots = new Map<string, { readonly value: string | undefined; readonly entry: Open }>();
+  readonly #periods = new Map<string, Period>();
+  #dropped = 0;
+
+  constructor(limits: Limits) {
+    this.#limits = limits;
+  }
+
+  /** False: the event is of no interest. */
+  take(event: ReportedEvent, number: number, at: Instant): boolean {
+    if (event.kind === 'route_changed') this.#begin(event.pool, event.to.kind === 'open', at);
+    const place = placeOf(event, (pool) => this.#periodOf(pool, at), this.#slots);
+    if (place === undefined) return false;
+    const { group, slot, value, gapMs = Infinity } = place;
+    const known = slot === undefined ? undefined : this.#slots.get(slot);
+    const isFull = group !== 'sessions' || this.#kept.sessions.length >= this.#limits.singleSessions;
+    if (known !== undefined && known.value === value && at - known.entry.last.at <= gapMs && isFull) {
+      addTo(known.entry, event, number, at);
+      return true;
+    }
+    const entry: Open = { number, at, event, count: 1, last: { number, at, event }, waits: waitsOf(event) };
+    if (slot !== undefined) this.#slots.set(slot, { value, entry });
+    this.#keep(group, entry);
+    return true;
+  }
+
+  /** In the order of their times. */
+  entries(): readonly Entry[] {
+    return GROUPS.flatMap((group) => this.#kept[group]).toSorted((a, b) => a.at - b.at || a.number - b.number);
+  }
+
+  /** Events that were recorded and are no longer kept. */
+  dropped(): number {
+    return this.#dropped;
+  }
+
+  /** Takes over what another one has since `since`; of each check the newest answers, however old. */
+  adopt(other: Recording, since: Instant): void {
+    for (const [pool, period] of other.#periods) this.#periods.set(pool, period);
+    for (const group of GROUPS) {
+      this.#kept[group] = other.#kept[group].filter((entry) => entry.last.at >= since).map((entry) => ({ ...entry }));
+    }
+    const copies = new Map(GROUPS.flatMap((group) => this.#kept[group]).map((entry) => [entry.number, entry]));
+    for (const [slot, { value, entry }] of other.#slots) {
+      const copy = copies.get(entry.number);
+      if (copy !== undefined) this.#slots.set(slot, { value, entry: copy });
+    }
+  }
+
+  #keep(group: Group, entry: Open): void {
+    const kept = this.#kept[group];
+    kept.push(entry);
+    if (kept.length <= this.#limits[group]) return;
+    const [gone] = kept.splice(this.#limits.keepsFirst ? Math.floor(this.#limits[group] / 2) : 0, 1);
+    if (gone === undefined) return;
+    this.#dropped += gone.count;
+    for (const [slot, { entry }] of this.#slots) if (entry === gone) this.#slots.delete(slot);
+  }
+
+  /** A pool's route opens or is lost: what its clients meet from now on is another story. */
+  #begin(pool: string, isOpen: boolean, at: Instant): void {
+    const now = this.#periods.get(pool) ?? FIRST;
+    if (now.isOpen === isOpen) return;
+    this.#periods.set(pool, { number: now.number + 1, isOpen, since: at });
+  }
+
+  /** Events of workers come late: they may belong to the period before. */
+  #periodOf(pool: string, at: Instant): number {
+    const { number, since } = this.#periods.get(pool) ?? FIRST;
+    return at < since ? number - 1 : number;
+  }
+}
+
+interface Period {
+  readonly number: number;
+  readonly isOpen: boolean | undefined;
+  readonly since: Instant;
+}
+
+const FIRST: Period = { number: 1, isOpen: undefined, since: -Infinity };
+
+function addTo(entry: Open, event: ReportedEvent, number: number, at: Instant): void {
+  entry.count += 1;
+  if (at >= entry.last.at) entry.last = { number, at, event };
+  if (event.kind === 'hold_ended') entry.waits?.add(event.waitedMs);
+}
+
+function waitsOf(event: ReportedEvent): Waits | undefined {
+  return event.kind === 'hold_ended' ? new Waits([event.waitedMs]) : undefined;
+}
+
+/** Sessions that ended by themselves, by their clients, or because of their age. */
+const ORDINARY: ReadonlySet<string> = new Set(['too_old', 'cancel_forwarded', 'cancel_failed', 'shutdown']);
+
+type Closed = Extract<ReportedEvent, { kind: 'session_closed' }>;
+
+function isCut({ member, reason }: Closed): boolean {
+  return member !== undefined && CLOSE_REASONS[reason].side !== 'client' && !ORDINARY.has(reason);
+}
+
+function placeOf(
+  event: ReportedEvent,
+  period: (pool: string) => number,
+  slots: ReadonlyMap<string, unknown>,
+): Place | undefined {
+  // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- every other event is recorded as it is
+  switch (event.kind) {
+    case 'probe_finished':
+      return { group: 'probes', slot: `probe ${event.member} ${event.check}`, value: event.outcome };
+    case 'discovery_finished': {
+      const slot = 'discovery';
+      if (event.detail === undefined && !slots.has(slot)) return undefined;
+      return { group: 'probes', slot, value: event.detail === undefined ? 'yes' : 'no' };
+    }
+    case 'hold_started':
+      return { group: 'traffic', slot: `held ${event.pool} ${period(event.pool)} ${event.cause}` };
+    case 'hold_ended':
+      return { group: 'traffic', slot: `hold ${event.pool} ${event.outcome}`, gapMs: BURST_MS };
+    case 'session_opened':
+      return { group: 'traffic', slot: `opened ${event.pool} ${period(event.pool)}` };
+    case 'dial_finished':
+      if (event.outcome === 'connected' || event.outcome === 'outraced') return undefined;
+      return { group: 'traffic', slot: `dial ${event.pool} ${event.member} ${event.outcome}`, gapMs: BURST_MS };
+    case 'session_closed':
+      return placeOfClosed(event);
+    case 'refresh_requested':
+      return { group: 'decisions', slot: 'refresh', gapMs: BURST_MS };
+    case 'client_accepted':
+    case 'cancel_forwarded':
+    case 'relay_chosen':
+    case 'certificate_loaded':
+    case 'certificate_refused':
+    case 'urgent_probing':
+      return undefined;
+    default:
+      return { group: 'decisions' };
+  }
+}
+
+function placeOfClosed(event: Closed): Place | undefined {
+  const { pool, member, reason, user, database } = event;
+  if (isCut(event)) {
+    return { group: 'sessions', slot: `cut ${pool} ${member} ${reason} ${user} ${database}`, gapMs: BURST_MS };
+  }
+  if (member !== undefined || CLOSE_REASONS[reason].side !== 'pointsman' || ORDINARY.has(reason)) return undefined;
+  return { group: 'traffic', slot: `refused ${pool} ${reason}`, gapMs: BURST_MS };
+}

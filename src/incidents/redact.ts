@@ -1,0 +1,61 @@
+// Takes the addresses of clients, users and databases out of a document. Each gets a name of its own (`client-1`), so
+// that a reader can still tell them apart. Pure.
+import type { IncidentDocument, IncidentEvent } from './schema.ts';
+
+const NOTE =
+  'client-1, user-1 and database-1 stand for the addresses of clients, users and databases: ' +
+  'one name for each, within this document.';
+
+/** The fields of the log that tell who a client is. */
+const PRIVATE = ['client', 'user', 'database'] as const;
+
+export function redacted(document: IncidentDocument): IncidentDocument {
+  if (document.redaction.redacted) return document;
+  const names = new Names();
+  return {
+    ...document,
+    redaction: { redacted: true, note: NOTE },
+    events: document.events.map((event) => redactedEvent(event, names)),
+  };
+}
+
+class Names {
+  readonly #known = new Map<string, string>();
+  readonly #counts = new Map<string, number>();
+
+  /** Two connections of one client have one address: the port is left out. */
+  of(what: (typeof PRIVATE)[number], value: string): string {
+    const key = `${what} ${what === 'client' ? value.replace(/:\d+$/, '') : value}`;
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const count = (this.#counts.get(what) ?? 0) + 1;
+    this.#counts.set(what, count);
+    const name = `${what}-${count}`;
+    this.#known.set(key, name);
+    return name;
+  }
+}
+
+function redactedEvent(event: IncidentEvent, names: Names): IncidentEvent {
+  const found = PRIVATE.flatMap((what) => {
+    const value = event.fields[what];
+    return typeof value === 'string' ? [{ what, value, name: names.of(what, value) }] : [];
+  });
+  if (found.length === 0) return event;
+  const fields: Record<string, unknown> = { ...event.fields };
+  for (const { what, name } of found) fields[what] = name;
+  // The server's or our own words may name them, too.
+  if (typeof fields['detail'] === 'string') fields['detail'] = without(fields['detail'], found);
+  const { repeated } = event;
+  return {
+    ...event,
+    message: without(event.message, found),
+    fields,
+    // The last one is another client.
+    ...(repeated === undefined ? {} : { repeated: { ...repeated, last_message: '' } }),
+  };
+}
+
+function without(text: string, found: readonly { readonly value: string; readonly name: string }[]): string {
+  return found.reduce((left, { value, name }) => (value === '' ? left : left.replaceAll(value, name)), text);
+}

@@ -1,0 +1,189 @@
+// An incident as a text for a ticket: at most 64 kB, for a reader who was not there. Loaded when somebody asks for it.
+import { clockText, countOf, lastTime, plural, secondsBetween, secondsText, text } from './findings/evidence.ts';
+import type { Finding, IncidentDocument, IncidentEvent, IncidentSnapshot } from './schema.ts';
+
+/** 64 kB of UTF-8. */
+export const MOST_BYTES = 65_536;
+
+const MOST_COLUMNS = 300;
+const MOST_CUT_LINES = 60;
+const MOST_SNAPSHOTS = 8;
+
+const PLAN_WORDS: Readonly<Record<IncidentDocument['planned'], string>> = {
+  planned: 'yes',
+  unplanned: 'no',
+  unknown: 'unknown',
+};
+
+export function incidentText(document: IncidentDocument): string {
+  const sections = [
+    head(document),
+    section('What happened', story(document.findings)),
+    section('Sessions that were cut', cutSessions(document)),
+    section('What is unknown, and why', unknowns(document)),
+    ...shownSnapshots(document.snapshots).map(snapshotText),
+  ];
+  const before = `${sections.filter((one) => one !== '').join('\n')}\n`;
+  const left = MOST_BYTES - Buffer.byteLength(before);
+  return clipped(`${before}${eventsText(document.events, left)}`);
+}
+
+function section(title: string, lines: readonly string[]): string {
+  if (lines.length === 0) return '';
+  return `\n## ${title}\n\n${lines.map((line) => `- ${onLine(line)}\n`).join('')}`;
+}
+
+function head(document: IncidentDocument): string {
+  const { id, state, opened_at: opened, settled_at: settled, cluster, recorder, redaction } = document;
+  const times = [
+    `opened ${opened}`,
+    ...document.reopened_at.map((time) => `opened again ${time}`),
+    ...(settled === null ? [] : [`settled ${settled} (after ${secondsText(secondsBetween(opened, settled))})`]),
+  ];
+  const links = [
+    ...(document.continues === null ? [] : [`It continues incident ${document.continues}.`]),
+    ...(document.continued_by === null ? [] : [`Incident ${document.continued_by} continues it.`]),
+    ...(document.interrupted ? ['Pointsman ended while it was open: its end is not recorded.'] : []),
+  ];
+  return [
+    `# Incident ${id} of cluster ${cluster.scope ?? '(unknown)'}`,
+    '',
+    onLine(document.summary),
+    '',
+    `State: ${state}; ${times.join('; ')}.`,
+    `Planned: ${PLAN_WORDS[document.planned]}.`,
+    `Recorded by Pointsman ${recorder.version}, run ${recorder.run}, started ${recorder.started_at}.`,
+    `All times are UTC. Codes such as [${recorder.run}-1] are event ids: the log has them as event_id.`,
+    redaction.note,
+    ...links,
+    '',
+  ].join('\n');
+}
+
+function story(findings: readonly Finding[]): readonly string[] {
+  const isMany = findings.some((one) => 'interruption' in one && (one.interruption ?? 1) > 1);
+  return findings.map((one) => {
+    const which =
+      isMany && 'interruption' in one && one.interruption !== null ? `Interruption ${one.interruption}: ` : '';
+    const planned = one.finding === 'plan' ? `Planned: ${PLAN_WORDS[one.planned]}. ` : '';
+    return `${which}${planned}${one.text}${ids(one.event_ids)}`;
+  });
+}
+
+/** The first few: the document has them all. */
+function ids(all: readonly string[]): string {
+  if (all.length === 0) return '';
+  const shown = all.slice(0, 4).join(', ');
+  return ` [${shown}${all.length > 4 ? ` and ${all.length - 4} more` : ''}]`;
+}
+
+/** By login: an application owner looks for the own users. */
+function cutSessions({ events, findings }: IncidentDocument): readonly string[] {
+  const cut = events.filter((event) => event.event === 'session_closed' && text(event, 'member') !== undefined);
+  const groups = new Map<string, { count: number; first: string; last: string; clients: Set<string> }>();
+  for (const event of cut) {
+    const login = `user ${text(event, 'user') ?? '(hidden)'}, database ${text(event, 'database') ?? '(hidden)'}`;
+    const key = `pool ${text(event, 'pool')}, member ${text(event, 'member')}, ${login}: ${text(event, 'reason')}`;
+    const known = groups.get(key) ?? { count: 0, first: event.time, last: event.time, clients: new Set() };
+    groups.set(key, known);
+    known.count += countOf(event);
+    known.last = lastTime(event) > known.last ? lastTime(event) : known.last;
+    const client = text(event, 'client');
+    if (client !== undefined && known.clients.size < 5) known.clients.add(client);
+  }
+  const lines = [...groups].map(([key, { count, first, last, clients }]) => {
+    const when = first === last ? `at ${clockText(first)}` : `from ${clockText(first)} to ${clockText(last)}`;
+    return `${plural(count, 'session')}, ${key}, ${when}, clients ${[...clients].join(', ')}`;
+  });
+  if (lines.length === 0) return findings.some((one) => one.finding === 'sessions_cut') ? [] : ['None.'];
+  if (lines.length <= MOST_CUT_LINES) return lines;
+  return [...lines.slice(0, MOST_CUT_LINES), `${lines.length - MOST_CUT_LINES} more groups: the JSON has them.`];
+}
+
+function unknowns({ missing, findings }: IncidentDocument): readonly string[] {
+  const unclear = findings.flatMap((one) =>
+    one.finding === 'plan' && one.planned === 'unknown' ? [`Planned or not: ${one.text}`] : [],
+  );
+  return [
+    ...unclear,
+    ...missing.map(({ what, why, count }) => `${what}${count === undefined ? '' : ` (${count})`}: ${why}`),
+  ];
+}
+
+/** The first and the last ones. */
+function shownSnapshots(snapshots: readonly IncidentSnapshot[]): readonly IncidentSnapshot[] {
+  if (snapshots.length <= MOST_SNAPSHOTS) return snapshots;
+  return [...snapshots.slice(0, MOST_SNAPSHOTS / 2), ...snapshots.slice(-MOST_SNAPSHOTS / 2)];
+}
+
+function snapshotText({ when, time, timeline, pools, members }: IncidentSnapshot): string {
+  const lines = [
+    ...pools.map(({ name, route, cause, members: open, fallback, sessions, waiting }) => {
+      const where = route === 'open' ? open.join(', ') : (cause ?? '');
+      const lent = fallback === null ? '' : `, members of pool ${fallback}`;
+      return `pool ${name}: ${route} ${where}${lent}; ${plural(sessions, 'session')}, ${waiting} waiting`;
+    }),
+    ...members.slice(0, 50).map((member) => {
+      const facts = [
+        `role ${member.role ?? 'unknown'}`,
+        `state ${member.state ?? 'unknown'}`,
+        `timeline ${member.timeline ?? 'unknown'}`,
+        ...(member.lag_bytes === null ? [] : [`lag ${member.lag_bytes} bytes`]),
+        ...(member.failing === null ? [] : [`failing: ${member.failing}`]),
+        ...Object.entries(member.standings).map(([pool, standing]) => `${pool}: ${standing}`),
+      ];
+      return `member ${member.name}: ${facts.join(', ')}`;
+    }),
+  ];
+  return section(`${titleOf(when)} (${clockText(time)}, timeline ${timeline ?? 'unknown'})`, lines);
+}
+
+function titleOf(when: IncidentSnapshot['when']): string {
+  return { before: 'Before', during: 'During', after: 'After' }[when];
+}
+
+function eventLine(event: IncidentEvent): string {
+  const { repeated } = event;
+  const more = repeated === undefined ? '' : ` (${repeated.count} times until ${clockText(repeated.last_time)})`;
+  return onLine(`${clockText(event.time)} [${event.id}] ${event.event}: ${event.message}${more}`);
+}
+
+/** Where there are too many, those in the middle are left out. */
+function eventsText(events: readonly IncidentEvent[], bytes: number): string {
+  const title = `\n## Events\n\n`;
+  const lines = events.map(eventLine);
+  const sizes = lines.map((line) => Buffer.byteLength(line) + 1);
+  const room = bytes - title.length - 100;
+  let size = sizes.reduce((sum, one) => sum + one, 0);
+  const kept = lines.map(() => true);
+  const middle = Math.floor(lines.length / 2);
+  const order = lines.map((_, index) => index).toSorted((a, b) => Math.abs(a - middle) - Math.abs(b - middle));
+  for (const index of order) {
+    if (size <= room) break;
+    kept[index] = false;
+    size -= sizes[index] ?? 0;
+  }
+  const left = kept.filter((isKept) => !isKept).length;
+  const shown = lines.flatMap((line, index) => {
+    if (kept[index] === true) return [line];
+    return kept[index - 1] === true || index === 0
+      ? [`… ${left === 1 ? '1 entry' : `${left} entries`} left out: the JSON has them …`]
+      : [];
+  });
+  return `${title}${shown.map((line) => `${line}\n`).join('')}`;
+}
+
+function onLine(line: string): string {
+  return line.length <= MOST_COLUMNS ? line : `${line.slice(0, MOST_COLUMNS - 1)}…`;
+}
+
+/** The last resort: never more than the limit. */
+function clipped(all: string): string {
+  const bytes = Buffer.from(all);
+  return bytes.length <= MOST_BYTES
+    ? all
+    : `${bytes
+        .subarray(0, MOST_BYTES - 4)
+        .toString()
+        .replace(/\uFFFD$/, '')}…`;
+}

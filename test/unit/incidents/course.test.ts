@@ -1,0 +1,88 @@
+// When an incident opens, settles, opens again and rolls over.
+import { expect, test } from 'vitest';
+import { incidentLab, routeChange } from '../../support/fakes/incident-lab.ts';
+
+const lost = routeChange('write');
+const onFirst = routeChange('write', 'pg-1');
+const onSecond = routeChange('write', 'pg-2');
+
+test('the loss of the primary opens an incident, which settles after ten quiet seconds', async () => {
+  const { clock, recorder, changes, take } = incidentLab();
+  take(onFirst);
+  take(lost);
+  await clock.advance(30_000);
+  expect(recorder.list()).toMatchObject([{ id: '2026-11-22-1', state: 'open', kinds: ['primary_lost'] }]);
+  take(onSecond);
+  await clock.advance(9_000);
+  expect(changes.map(({ change }) => change)).toEqual(['opened']);
+  await clock.advance(11_000);
+  expect(changes.map(({ change }) => change)).toEqual(['opened', 'settled']);
+  expect(recorder.list()).toMatchObject([
+    { state: 'settled', kinds: ['primary_lost', 'primary_changed'], noWriteRouteSeconds: 30 },
+  ]);
+});
+
+test('trouble that returns within a minute opens it again: three failovers are one incident', async () => {
+  const { clock, recorder, changes, take } = incidentLab();
+  take(onFirst);
+  for (const next of [onSecond, onFirst, onSecond]) {
+    take(lost);
+    await clock.advance(4_000);
+    take(next);
+    await clock.advance(55_000);
+  }
+  expect(changes.map(({ change }) => change)).toEqual([
+    'opened',
+    'settled',
+    'reopened',
+    'settled',
+    'reopened',
+    'settled',
+  ]);
+  expect(recorder.list()).toMatchObject([{ id: '2026-11-22-1', noWriteRouteSeconds: 12 }]);
+  const document = await recorder.get('2026-11-22-1', {});
+  expect(document?.reopened_at.length).toBe(2);
+  expect(document?.findings.filter((one) => one.finding === 'no_route').map(({ seconds }) => seconds)).toEqual([
+    4, 4, 4,
+  ]);
+});
+
+test('trouble after more than a minute is another incident', async () => {
+  const { clock, recorder, take } = incidentLab();
+  take(onFirst);
+  take(lost);
+  take(onSecond);
+  await clock.advance(90_000);
+  expect(recorder.currentId()).toBeUndefined();
+  take(lost);
+  await clock.advance(0);
+  expect(recorder.list().map(({ id }) => id)).toEqual(['2026-11-22-2', '2026-11-22-1']);
+  expect(clock.pending()).toBe(1);
+});
+
+test('after an hour it goes on as another document; each names the other', async () => {
+  const { clock, recorder, take } = incidentLab();
+  take(onFirst);
+  take(lost);
+  take({ kind: 'hold_started', pool: 'write', session: 1, cause: 'no_member' });
+  await clock.advance(3_700_000);
+  expect(recorder.list()).toMatchObject([{ state: 'open' }, { state: 'settled' }]);
+  expect(await recorder.get('2026-11-22-1', {})).toMatchObject({ continued_by: '2026-11-22-2' });
+  expect(await recorder.get('2026-11-22-2', {})).toMatchObject({ continues: '2026-11-22-1', kinds: ['primary_lost'] });
+});
+
+test('an hour without any event is no other document: a long outage does not fill the directory', async () => {
+  const { clock, recorder, take } = incidentLab();
+  take(onFirst);
+  take(lost);
+  await clock.advance(36_000_000);
+  expect(recorder.list()).toMatchObject([{ id: '2026-11-22-2', state: 'open' }, { id: '2026-11-22-1' }]);
+});
+
+test('without an incident there is no timer, and nothing in the list', async () => {
+  const { clock, recorder, take } = incidentLab();
+  take(onFirst);
+  take({ kind: 'member_drained', member: 'pg-2' });
+  await clock.advance(60_000);
+  expect([recorder.list(), clock.pending(), recorder.currentId()]).toEqual([[], 0, undefined]);
+});

@@ -1,0 +1,264 @@
+// The findings of a whole failover, from events as the program reports them.
+import { expect, test } from 'vitest';
+import { redacted } from '../../../src/incidents/redact.ts';
+import type { Finding, FindingOf, IncidentDocument } from '../../../src/incidents/schema.ts';
+import { incidentText } from '../../../src/incidents/text.ts';
+import type { ReportedEvent } from '../../../src/reports/events.ts';
+import { incidentLab, routeChange } from '../../support/fakes/incident-lab.ts';
+
+function of<Name extends Finding['finding']>(document: IncidentDocument, name: Name): readonly FindingOf<Name>[] {
+  return document.findings.filter((one): one is FindingOf<Name> => one.finding === name);
+}
+
+const probe = (member: string, outcome: string, check = '/primary'): ReportedEvent => ({
+  kind: 'probe_finished',
+  member,
+  check,
+  outcome,
+  detail: undefined,
+  durationMs: 2,
+});
+
+const report = (member: string, state: string, isUnlocked = false): ReportedEvent => ({
+  kind: 'member_reported',
+  member,
+  role: 'primary',
+  state,
+  timeline: 5,
+  isUnlocked,
+});
+
+const reset = (user: string): ReportedEvent => ({
+  kind: 'session_closed',
+  pool: 'write',
+  session: 7,
+  member: 'pg-1',
+  client: '10.9.8.7:4711',
+  user,
+  database: 'shop',
+  reason: 'backend_reset',
+  detail: 'the server of shop was reset',
+  durationMs: 5,
+  toBackendBytes: 1,
+  toClientBytes: 1,
+});
+
+const excluded: ReportedEvent = {
+  kind: 'standing_changed',
+  pool: 'write',
+  member: 'pg-1',
+  from: { kind: 'open', why: { code: 'positive' } },
+  to: { kind: 'leave', cause: 'dead', why: { code: 'refused' } },
+  text: 'API and PostgreSQL refuse connections',
+};
+
+const proven: ReportedEvent = {
+  kind: 'standing_changed',
+  pool: 'write',
+  member: 'pg-2',
+  from: { kind: 'leave', cause: 'demoted', why: { code: 'wrong_role' } },
+  to: { kind: 'open', why: { code: 'positive' } },
+  text: 'answered 200 to /primary',
+};
+
+const held = (waitedMs: number, outcome: 'released' | 'timeout' = 'released'): ReportedEvent => ({
+  kind: 'hold_ended',
+  pool: 'write',
+  session: 9,
+  outcome,
+  waitedMs,
+});
+
+const opened: ReportedEvent = {
+  kind: 'session_opened',
+  pool: 'write',
+  session: 9,
+  member: 'pg-2',
+  client: '10.9.8.7:1',
+};
+
+/** Milliseconds to wait, or an event. */
+async function story(...steps: readonly (number | ReportedEvent)[]): Promise<IncidentDocument> {
+  const { clock, recorder, take } = incidentLab();
+  for (const step of steps) {
+    if (typeof step === 'number') await clock.advance(step);
+    else take(step);
+  }
+  const document = await recorder.get('2026-11-22-1', { isUnredacted: true });
+  if (document === undefined) throw new Error('there is no incident');
+  return document;
+}
+
+const death = [
+  routeChange('write', 'pg-1'),
+  probe('pg-1', 'yes'),
+  1_000,
+  probe('pg-1', 'yes'),
+  400,
+  reset('app'),
+  reset('app'),
+  reset('batch'),
+  5,
+  probe('pg-1', 'refused'),
+  excluded,
+  routeChange('write'),
+  { kind: 'hold_started', pool: 'write', session: 9, cause: 'no_member' },
+  17_000,
+  probe('pg-2', 'yes'),
+  proven,
+  routeChange('write', 'pg-2'),
+  held(17_000),
+  held(2_000),
+  held(1_000, 'timeout'),
+  30,
+  opened,
+  20_000,
+] as const satisfies readonly (number | ReportedEvent)[];
+
+test('a death: every finding, with its times and its evidence', async () => {
+  const document = await story(...death);
+  const id = (message: string): string => document.events.find((event) => event.message.includes(message))?.id ?? '';
+  const [from, to] = ['2026-11-22T12:00:01.405Z', '2026-11-22T12:00:18.405Z'];
+  expect(of(document, 'no_route')).toMatchObject([{ pool: 'write', write: true, from, to, seconds: 17 }]);
+  expect(of(document, 'no_service')).toMatchObject([
+    { from: '2026-11-22T12:00:01.400Z', to: '2026-11-22T12:00:18.435Z', seconds: 17.035 },
+  ]);
+  expect(of(document, 'old_primary')).toMatchObject([
+    { member: 'pg-1', last_positive: '2026-11-22T12:00:01.000Z', first_negative: from, outcome: 'refused' },
+  ]);
+  expect(of(document, 'decision')).toMatchObject([{ member: 'pg-1', time: from, reason: 'refused' }]);
+  expect(of(document, 'decision')[0]?.event_ids[0]).toBe(id('pg-1 is excluded'));
+  expect(of(document, 'next_primary')).toMatchObject([{ member: 'pg-2', time: to, same: false }]);
+  expect(of(document, 'first_client')).toMatchObject([{ member: 'pg-2', time: '2026-11-22T12:00:18.435Z' }]);
+  expect(of(document, 'sessions_cut')).toMatchObject([
+    { total: 3, groups: [{ pool: 'write', member: 'pg-1', reason: 'backend_reset', count: 3 }] },
+  ]);
+  expect(of(document, 'holds')).toMatchObject([{ count: 3, released: 2, refused: 1, longest_seconds: 17 }]);
+  expect(of(document, 'plan')).toMatchObject([{ planned: 'unplanned', by: null }]);
+  const numbers = 'no write route for 17.00 s, 3 sessions cut, 3 clients waited at most 17.00 s';
+  expect(document.summary).toBe(`primary lost (pg-1 to pg-2): ${numbers}, not planned`);
+});
+
+test('the text tells what happened, for how long, which sessions were cut, and what is unknown', async () => {
+  const text = incidentText(redacted(await story(...death)));
+  for (const expected of [
+    'Pool write had no route from 12:00:01.405 to 12:00:18.405: 17.00 s.',
+    'pg-2 is the next primary since 12:00:18.405',
+    '2 sessions, pool write, member pg-1, user user-1, database database-1: backend_reset',
+    '1 session, pool write, member pg-1, user user-2, database database-1: backend_reset',
+    'Planned: no.',
+    '## What is unknown, and why',
+  ]) {
+    expect(text).toContain(expected);
+  }
+});
+
+test('nothing of a redacted document names a client, a user or a database', async () => {
+  const document = redacted(await story(...death));
+  const all = JSON.stringify(document);
+  expect(['10.9.8.7', 'shop', 'batch', '"app"'].filter((secret) => all.includes(secret))).toEqual([]);
+  expect(document.redaction.redacted).toBe(true);
+  expect(redacted(document)).toBe(document);
+});
+
+test('a fault of our own machine is no answer of the old primary', async () => {
+  const local = [routeChange('write', 'pg-1'), probe('pg-1', 'yes'), 500, probe('pg-1', 'local'), 500] as const;
+  const document = await story(
+    ...local,
+    probe('pg-1', 'yes'),
+    500,
+    probe('pg-1', 'refused'),
+    excluded,
+    routeChange('write'),
+  );
+  expect(of(document, 'old_primary')).toMatchObject([
+    { last_positive: '2026-11-22T12:00:01.000Z', first_negative: '2026-11-22T12:00:01.500Z', outcome: 'refused' },
+  ]);
+  expect(of(document, 'no_route')).toMatchObject([{ from: '2026-11-22T12:00:01.500Z', to: null, seconds: null }]);
+});
+
+const lost = [excluded, routeChange('write'), 1_000] as const;
+const next = [proven, routeChange('write', 'pg-2'), 1_000] as const;
+const start = [routeChange('write', 'pg-1'), probe('pg-1', 'yes'), 2_000] as const;
+
+const operation = { operation: 'op-1', what: 'switchover' } as const;
+const switchover: ReportedEvent = {
+  kind: 'route_changed',
+  pool: 'write',
+  from: undefined,
+  to: { kind: 'hold', cause: 'switchover' },
+};
+const due: ReportedEvent = {
+  ...excluded,
+  to: { kind: 'leave', cause: 'switchover', why: { code: 'switchover_due' } },
+};
+const drained: ReportedEvent = { ...switchover, to: { kind: 'hold', cause: 'drained' } };
+
+test.each<[string, (number | ReportedEvent)[], string, string | null]>([
+  [
+    'a switchover of Pointsman',
+    [{ kind: 'operation_started', ...operation, to: undefined }, switchover, 1_000, ...next],
+    'planned',
+    'pointsman_switchover',
+  ],
+  ['a scheduled one', [due, switchover, 1_000, ...next], 'planned', 'scheduled_switchover'],
+  ['a drain', [{ kind: 'member_drained', member: 'pg-1' }, drained, 1_000], 'planned', 'operator_drain'],
+  [
+    'a stop in order with answers throughout',
+    [report('pg-1', 'stopping'), probe('pg-1', 'no'), ...lost, report('pg-2', 'running', true), ...next],
+    'planned',
+    'cluster_manager',
+  ],
+  [
+    'a stop in order, then silence',
+    [report('pg-1', 'stopping'), ...lost, probe('pg-1', 'refused'), ...next],
+    'unknown',
+    null,
+  ],
+  [
+    'a stop in order without a next primary',
+    [report('pg-1', 'stopping'), probe('pg-1', 'no'), ...lost],
+    'unknown',
+    null,
+  ],
+  ['no report of a stop', [probe('pg-1', 'no'), ...lost, ...next], 'unknown', null],
+  ['silence', [probe('pg-1', 'timeout'), ...lost, ...next], 'unplanned', null],
+  ['a crash', [report('pg-1', 'crashed'), probe('pg-1', 'no'), ...lost, ...next], 'unplanned', null],
+  [
+    'the leader lock is lost first',
+    [report('pg-2', 'running', true), 50, report('pg-1', 'stopping'), probe('pg-1', 'no'), ...lost, ...next],
+    'unplanned',
+    null,
+  ],
+])('planned or not: %s', async (_, steps, planned, by) => {
+  const document = await story(...start, ...steps);
+  expect(of(document, 'plan')).toMatchObject([{ planned, by }]);
+  expect(document.planned).toBe(planned);
+});
+
+test('Pointsman that starts during the trouble says that the beginning is missing', async () => {
+  const document = await story(routeChange('write'), 15_000);
+  expect(document.kinds).toEqual(['primary_lost']);
+  expect(document.missing.map(({ what }) => what)).toContain('other_clients');
+});
+
+test('hidden logins, dead workers and an overrun are said', async () => {
+  const { user: _, database: __, ...hidden } = { user: '', database: '', ...reset('app') };
+  const died: ReportedEvent = {
+    kind: 'worker_ended',
+    worker: 1,
+    pid: 5,
+    why: 'killed',
+    sessions: 2,
+    replacedInMs: undefined,
+  };
+  const reports = Array.from({ length: 400 }, (_each, index) => report('pg-2', `state ${index}`));
+  const document = await story(...start, hidden, ...lost, died, ...reports);
+  expect(document.missing).toMatchObject([
+    { what: 'events_dropped' },
+    { what: 'worker_died', count: 1 },
+    { what: 'logins_hidden', count: 1 },
+    { what: 'evidence_gap' },
+    { what: 'other_clients' },
+  ]);
+});
