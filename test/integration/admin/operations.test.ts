@@ -63,7 +63,7 @@ describe('applied', () => {
     ['/members/pg-1/resume', 'resume pg-1'],
     ['/members/a%2Fb%20c/drain', 'drain a/b c'],
     ['/accept/timeline', 'accept timeline'],
-    ['/accept/cluster-identity', 'accept cluster-identity'],
+    ['/accept/cluster-identity', 'accept cluster_identity'],
   ])('POST %s', async (path, what) => {
     const { status, body } = await ask(path);
     expect([status, body, done]).toEqual([200, { api_version: 1, merged: false }, [what]]);
