@@ -2,9 +2,11 @@
 // after the decision. The figures are printed; a busy machine is no fault of the page, so the limit is wide.
 import { beforeEach, expect, it } from 'vitest';
 import { HeldSession } from '../../support/applications/held-session.ts';
+import { seriousFindings } from '../../support/browser/accessibility.ts';
 import { describeInBrowser } from '../../support/browser/chromium.ts';
 import { FACT, headerShows, pageLab, showsWaiting } from '../../support/browser/page-lab.ts';
 import { watchFor } from '../../support/browser/shown-at.ts';
+import type { Tab } from '../../support/browser/tab.ts';
 import type { LogLine } from '../../support/processes/pointsman-process.ts';
 import { rounds } from '../../support/runner/ci.ts';
 import { median } from '../../support/values/median.ts';
@@ -52,6 +54,7 @@ describeInBrowser('a failover on the status page', () => {
       await cluster.start(old);
       await cluster.waitUntilHealthy();
     }
+    await showsIncident(await lab.open());
     console.log(`median of ${delays.length} changes: ${median(delays)} ms`);
     expect(median(delays)).toBeLessThan(LIMIT_MS);
   });
@@ -64,3 +67,11 @@ describeInBrowser('a failover on the status page', () => {
     return line === undefined ? expect.fail(`no ${to}\n${lab.pointsman.explain()}`) : Date.parse(String(line['time']));
   }
 });
+
+/** The real one of these failovers. */
+async function showsIncident({ page, screenshot }: Tab): Promise<void> {
+  await page.getByRole('region', { name: 'Incidents' }).getByRole('link').first().click({ timeout: 20_000 });
+  await page.getByRole('heading', { name: 'Findings' }).waitFor({ timeout: 20_000 });
+  await screenshot('incident');
+  expect(await seriousFindings(page)).toEqual([]);
+}
