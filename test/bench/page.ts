@@ -20,6 +20,7 @@ const ROUNDS = Number(process.argv[3] ?? 10);
 const WINDOW_MS = 3000;
 const IDLE_MS = 10_000;
 const OPENED_AT_ONCE = 50;
+const SETTLE_MS = 1000;
 
 interface Figure {
   readonly cpuUs: number;
@@ -86,16 +87,13 @@ async function idle(pids: readonly number[]): Promise<number> {
   return (processorUs(pids) - before) / (performance.now() - startedAt);
 }
 
-async function withReaders<T>(port: number, run: () => Promise<T>): Promise<T> {
-  const readers = start('page/readers', String(port), String(READERS));
-  await told(readers);
-  try {
-    return await run();
-  } finally {
-    const ended = once(readers, 'exit');
-    readers.disconnect();
-    await ended;
-  }
+/** Their process is the same in every round: its start would be beside the measurement. */
+async function withReaders<T>(readers: ChildProcess, count: number, run: () => Promise<T>): Promise<T> {
+  const isDone = told(readers);
+  readers.send(count);
+  await isDone;
+  await delay(SETTLE_MS);
+  return run();
 }
 
 function row(name: string, ...cells: readonly string[]): string {
@@ -123,19 +121,18 @@ await proxy.waitUntilReady();
 const [pids, port, admin] = [familyOf(proxy.pid), await proxy.port('write'), await proxy.port('admin')];
 const sessions = await openIdle(port);
 const clients = await Promise.all(Array.from({ length: CLIENTS }, () => BenchClient.open(port, 'readable')));
+const readers = start('page/readers', String(admin));
 const [without, beside]: [Figure[], Figure[]] = [[], []];
 for (let round = 0; round <= ROUNDS; round += 1) {
-  const isAlone = round % 2 === 0;
-  const first = isAlone ? await measure(pids, clients) : undefined;
-  const second = await withReaders(admin, () => measure(pids, clients));
-  const last = first ?? (await measure(pids, clients));
-  // The first round warms up.
-  if (round === 0) continue;
-  without.push(last);
-  beside.push(second);
+  const order = round % 2 === 0 ? [0, READERS] : [READERS, 0];
+  for (const count of order) {
+    const figure = await withReaders(readers, count, () => measure(pids, clients));
+    // The first round warms up.
+    if (round > 0) (count === 0 ? without : beside).push(figure);
+  }
 }
-const idleWithout = await idle(pids);
-const idleBeside = await withReaders(admin, () => idle(pids));
+const idleWithout = await withReaders(readers, 0, () => idle(pids));
+const idleBeside = await withReaders(readers, READERS, () => idle(pids));
 console.log(`${IDLE_SESSIONS} idle sessions, ${CLIENTS} busy ones, ${READERS} readers, ${ROUNDS} rounds`);
 console.log(row('', 'without readers', 'with ten', 'ratio, median of rounds (least-most)'));
 console.log(row('---', '---', '---', '---'));
@@ -146,4 +143,4 @@ console.log(compared('exchanges per second', without.map(rate), beside.map(rate)
 console.log(row('processor time without traffic, ms per s', idleWithout.toFixed(2), idleBeside.toFixed(2), ''));
 for (const client of [...sessions, ...clients]) client.close();
 await proxy.stop();
-backend.disconnect();
+for (const child of [backend, readers]) child.disconnect();

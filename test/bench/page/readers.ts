@@ -1,10 +1,10 @@
 // Readers of the status page, in a process of their own: each fetches what a tab fetches and keeps one event stream.
-// They take the messages and do not draw, so that the figures are about Pointsman.
+// They take the messages and do not draw, so that the figures are about Pointsman. A message to it is their number.
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 
-const [port, count] = process.argv.slice(2).map(Number);
+const port = Number(process.argv[2]);
 /** As the page does. */
 const TIMELINE_MS = 10_000;
 
@@ -23,14 +23,25 @@ async function text(path: string): Promise<string> {
   return body;
 }
 
-async function open(): Promise<void> {
+/** Returns its end. */
+async function open(): Promise<() => void> {
   await text('/');
   const stream = await get('/events?status=1');
   const first = once(stream, 'data');
-  stream.resume();
+  stream.on('error', () => {}).resume();
   await Promise.all([first, text('/samples'), text('/timeline')]);
-  setInterval(() => void text('/timeline'), TIMELINE_MS);
+  const timer = setInterval(() => void text('/timeline'), TIMELINE_MS);
+  return () => {
+    clearInterval(timer);
+    stream.destroy();
+  };
 }
 
-await Promise.all(Array.from({ length: count ?? 0 }, open));
-process.send?.('open');
+let readers: readonly (() => void)[] = [];
+async function keep(count: number): Promise<void> {
+  for (const end of readers) end();
+  readers = await Promise.all(Array.from({ length: count }, open));
+  process.send?.(readers.length);
+}
+
+process.on('message', (count) => void keep(Number(count)));
