@@ -3,13 +3,11 @@
 import { describeHold, durationText } from '../core/describe.ts';
 import type { HoldCause, Route } from '../core/routing-table.ts';
 import type { Instant } from '../model/instant.ts';
-import type { MonitorEvent, OperationEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../reports/events.ts';
+import type { ReportedEvent } from '../reports/events.ts';
 import type { SpanDocument, TimelineDocument } from './schema/timeline.ts';
 import { isoTime } from './status-units.ts';
 
-/** Any event; spans are made of those in KINDS. */
-export type SpanEvent = ProxyEvent | MonitorEvent | OperationEvent | ReloadEvent | WorkerEvent;
-type EventOf<Name extends SpanEvent['kind']> = Extract<SpanEvent, { kind: Name }>;
+type EventOf<Name extends ReportedEvent['kind']> = Extract<ReportedEvent, { kind: Name }>;
 type Kind = SpanDocument['kind'];
 type Severity = SpanDocument['severity'];
 
@@ -25,7 +23,7 @@ const KINDS = [
   'members_changed',
   'config_reloaded',
   'worker_ended',
-] as const satisfies readonly SpanEvent['kind'][];
+] as const satisfies readonly ReportedEvent['kind'][];
 
 export interface SpansOptions {
   readonly now: () => Instant;
@@ -80,7 +78,7 @@ export class Spans {
   }
 
   /** `at`: when it happened, which may be before this call. */
-  take(event: SpanEvent, at: Instant): void {
+  take(event: ReportedEvent, at: Instant): void {
     if (!isOfSpans(event)) return;
     this.#at = at;
     this.#take(event);
@@ -232,7 +230,7 @@ export class Spans {
   }
 }
 
-function isOfSpans(event: SpanEvent): event is EventOf<(typeof KINDS)[number]> {
+function isOfSpans(event: ReportedEvent): event is EventOf<(typeof KINDS)[number]> {
   return KINDS.some((kind) => kind === event.kind);
 }
 

@@ -159,7 +159,7 @@ export function createApp(options: AppOptions): App {
     exclusion,
     onEvent: recorder.onOperation,
   });
-  const past = createPast({ clock, running, monitor, proxy, incidents });
+  const past = createPast({ clock, running, monitor, proxy, incidents, onOutage: recorder.onOutage });
   const { admin, console, liveStatus } = createAdminOf({
     version: options.version,
     source: options.source ?? 'environment',

@@ -1,4 +1,5 @@
-// The past of this run, for /status, /timeline and /samples: history of routes, spans, and samples of the last hour.
+// The past of this run, for /status, /timeline and /samples: history of routes, spans, and samples of the last hour;
+// and the summary of each outage, for the log.
 // Waiting clients are counted more often than a sample is taken, because most waits are short.
 import { RouteHistory } from '../admin/route-history.ts';
 import { SAMPLE_MS, Samples } from '../admin/samples.ts';
@@ -7,13 +8,14 @@ import { Spans } from '../admin/spans.ts';
 import type { SpansOptions } from '../admin/spans.ts';
 import { incidentAt } from '../incidents/incident-at.ts';
 import type { Incidents } from '../incidents/incidents.ts';
+import { Outages } from '../incidents/outages.ts';
 import { primaryPositions, recentLags } from '../core/lag.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { PoolName } from '../model/policy.ts';
 import type { Monitor } from '../monitor/monitor.ts';
 import type { Proxy } from '../proxy/proxy.ts';
 import type { PoolCounts } from '../reports/counts.ts';
-import type { ReportedEvent } from '../reports/events.ts';
+import type { OutageEvent, ReportedEvent } from '../reports/events.ts';
 import type { RunningParts } from './reload.ts';
 
 export interface PastParts {
@@ -21,7 +23,8 @@ export interface PastParts {
   readonly running: Pick<RunningParts, 'config'>;
   readonly monitor: Pick<Monitor, 'snapshot' | 'table'>;
   readonly proxy: Pick<Proxy, 'counts'>;
-  readonly incidents: Pick<Incidents, 'list'>;
+  readonly incidents: Pick<Incidents, 'list' | 'currentId' | 'get' | 'subscribe'>;
+  readonly onOutage: (event: OutageEvent) => void;
 }
 
 export interface Past {
@@ -40,10 +43,11 @@ const LOOK_MS = 1000;
 
 type Counts = ReadonlyMap<PoolName, PoolCounts>;
 
-export function createPast({ clock, running, monitor, proxy, incidents }: PastParts): Past {
+export function createPast({ clock, running, monitor, proxy, incidents, onOutage }: PastParts): Past {
   const incidentOf: Past['incidentAt'] = (...time) => incidentAt(incidents.list(), ...time);
   const routes = new RouteHistory();
   const spans = new Spans({ now: () => clock.now(), wallClock: () => Date.now(), incidentAt: incidentOf });
+  const outages = new Outages({ incidents, tell: onOutage });
   const samples = new Samples();
   let waiting = new Map<PoolName, number>();
   let dueAt = -Infinity;
@@ -67,6 +71,7 @@ export function createPast({ clock, running, monitor, proxy, incidents }: PastPa
   };
   const take: Past['take'] = (event, at) => {
     spans.take(event, at);
+    outages.take(event);
     if (event.kind !== 'route_changed') return;
     const now = { at: clock.now(), wallClock: Date.now() };
     routes.take(event, { policy: running.config, table: monitor.table() }, now);

@@ -175,6 +175,8 @@ function placeOf(
     case 'certificate_loaded':
     case 'certificate_refused':
     case 'urgent_probing':
+    // It is made of the findings.
+    case 'outage_summary':
       return undefined;
     default:
       return { group: 'decisions' };

@@ -247,8 +247,30 @@ export type OperationEvent =
       readonly cut: number;
     };
 
+/** An outage of a pool is over. The numbers are those of its incident so far: all interruptions of the pool. */
+export interface OutageEvent {
+  readonly kind: 'outage_summary';
+  readonly pool: PoolName;
+  /** Its id. */
+  readonly incident: string;
+  /** False: the pool has a route again. True: the incident has settled, and a number has changed since. */
+  readonly isFinal: boolean;
+  readonly planned: 'planned' | 'unplanned' | 'unknown';
+  readonly interruptions: number;
+  /** Without a route. */
+  readonly durationMs: number;
+  /** Clients that waited. */
+  readonly held: number;
+  readonly longestHoldMs: number;
+  /** Clients that never reached a member. */
+  readonly refusedClients: number;
+  /** Sessions that did not end by their clients. */
+  readonly closedSessions: number;
+  readonly text: string;
+}
+
 /** Any of them, as log, metrics and incidents get it. */
-export type ReportedEvent = ProxyEvent | WorkerEvent | MonitorEvent | ReloadEvent | OperationEvent;
+export type ReportedEvent = ProxyEvent | WorkerEvent | MonitorEvent | ReloadEvent | OperationEvent | OutageEvent;
 
 /** A reason to probe sooner than after a whole interval. */
 export type Trigger =

@@ -112,6 +112,7 @@ function counting(counted: Counted): EventMetrics['count'] {
       case 'standing_changed':
       case 'operation_started':
       case 'operation_phase':
+      case 'outage_summary':
         return undefined;
     }
   };

@@ -46,6 +46,7 @@ function standingFields(standing: Standing): Fields {
 /** Properties that are sentences: `msg` has them. */
 const SENTENCES: Partial<Record<Event['kind'], readonly string[]>> = {
   primary_refused: ['text'],
+  outage_summary: ['text'],
   session_closed: ['detail'],
   config_reload_failed: ['problems'],
 };

@@ -56,6 +56,7 @@ const LINES: Lines = {
     line('info', () => `${what} ${operation}: requested${to === undefined ? '' : `, to ${to}`}`),
   operation_phase: (event) => line('info', () => phaseText(event)),
   operation_ended: (event) => operationEndLine(event),
+  outage_summary: ({ planned, text }) => line(planned === 'planned' ? 'info' : 'warn', () => text),
   config_reload_failed: ({ problems }) =>
     line('error', () => `configuration reload failed, nothing changed: ${problems.join('; ')}`),
 };

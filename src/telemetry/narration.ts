@@ -56,6 +56,7 @@ export function createNarration(options: NarrationOptions): (event: Event) => vo
       case 'operation_started':
       case 'operation_phase':
       case 'operation_ended':
+      case 'outage_summary':
         return writeAsLogged(event);
       case 'relay_chosen':
       case 'client_accepted':

@@ -1,6 +1,13 @@
 // The listener of all events: each takes its number and becomes a log line and a metric. Never throws into its caller.
 import type { Clock, Instant } from '../model/instant.ts';
-import type { MonitorEvent, OperationEvent, ProxyEvent, ReloadEvent, WorkerEvent } from '../reports/events.ts';
+import type {
+  MonitorEvent,
+  OperationEvent,
+  OutageEvent,
+  ProxyEvent,
+  ReloadEvent,
+  WorkerEvent,
+} from '../reports/events.ts';
 import type { EventIds } from '../reports/event-ids.ts';
 import { onOneLine } from '../model/printable.ts';
 import type { LogLine } from './line.ts';
@@ -30,6 +37,7 @@ export interface Recorder {
   readonly onMonitorEvent: (event: MonitorEvent, at?: Instant) => void;
   readonly onReload: (event: ReloadEvent) => void;
   readonly onOperation: (event: OperationEvent) => void;
+  readonly onOutage: (event: OutageEvent) => void;
   /** Writes the counts of repeated lines. */
   readonly stop: () => void;
 }
@@ -67,6 +75,7 @@ export function createRecorder({ log, clock, ids, count, observe, access, narrat
     onMonitorEvent: record,
     onReload: record,
     onOperation: record,
+    onOutage: record,
     stop: () => repeats.stop(),
   };
 }

@@ -39,6 +39,20 @@ const operation = {
   ended: 100,
   cut: 1,
 } as const;
+const outage = {
+  kind: 'outage_summary',
+  pool: 'write',
+  incident: '2026-11-22-1',
+  isFinal: false,
+  planned: 'unplanned',
+  interruptions: 1,
+  durationMs: 3900,
+  held: 17,
+  longestHoldMs: 3900,
+  refusedClients: 0,
+  closedSessions: 2,
+  text: 'pool write: no route for 3.9 s',
+} as const;
 const dial = { kind: 'dial_finished', pool: 'write', session: 7, member: 'pg-1', durationMs: 3 } as const;
 const discovery = { kind: 'discovery_finished', source: 'http://pg1:8008', members: 3, durationMs: 5 } as const;
 const probe = { kind: 'probe_finished', member: 'pg-1', check: '/primary', durationMs: 2 } as const;
@@ -190,6 +204,12 @@ export const EVENT_SAMPLES: EventSamples = {
       { kind: 'member_reported', member: 'pg-1', role: 'primary', state: 'stopping', timeline: 5, isUnlocked: false },
       { kind: 'member_reported', member: 'pg-2', role: undefined, state: undefined, timeline: 5, isUnlocked: true },
     ],
+  },
+  outage_summary: {
+    meaning:
+      'An outage of a pool is over: the whole story in one line, with the numbers of its incident. `final`: the ' +
+      'incident has settled, and a number has changed since the first line.',
+    samples: [outage, { ...outage, planned: 'planned' }],
   },
   refresh_requested: {
     meaning: 'Somebody asked for a probe of all members. `merged`: within a second of another request.',

@@ -1,7 +1,7 @@
 // The spans of the last hour, from events: beginning, end, severity, text and limits.
 import { expect, test } from 'vitest';
 import { Spans } from '../../../src/admin/spans.ts';
-import type { SpanEvent } from '../../../src/admin/spans.ts';
+import type { ReportedEvent } from '../../../src/reports/events.ts';
 import type { Route } from '../../../src/core/routing-table.ts';
 import { timelineDocument } from '../../../src/admin/schema/timeline.ts';
 
@@ -16,7 +16,7 @@ function started() {
     wallClock: () => START + ms,
     incidentAt: (from) => (from === START + 10_000 ? '2026-11-22-1' : undefined),
   });
-  const at = (second: number, ...events: readonly SpanEvent[]): void => {
+  const at = (second: number, ...events: readonly ReportedEvent[]): void => {
     ms = second * 1000;
     events.forEach((event) => spans.take(event, 5000 + ms));
   };
@@ -32,18 +32,18 @@ const OPEN: Route = {
 const LOST: Route = { kind: 'hold', cause: 'no_member' };
 const PLANNED: Route = { kind: 'hold', cause: 'switchover' };
 
-function route(to: Route, pool = 'write'): SpanEvent {
+function route(to: Route, pool = 'write'): ReportedEvent {
   return { kind: 'route_changed', pool, from: undefined, to };
 }
 
-function holds(pool: string, waits: readonly (readonly ['released' | 'timeout', number])[]): readonly SpanEvent[] {
+function holds(pool: string, waits: readonly (readonly ['released' | 'timeout', number])[]): readonly ReportedEvent[] {
   return [
     ...waits.map((_, session) => ({ kind: 'hold_started', pool, session, cause: 'no_member' }) as const),
     ...waits.map(([outcome, waitedMs], session) => ({ kind: 'hold_ended', pool, session, outcome, waitedMs }) as const),
   ];
 }
 
-function standing(code: 'lagging' | 'positive' | 'no_answer', detail?: string): SpanEvent {
+function standing(code: 'lagging' | 'positive' | 'no_answer', detail?: string): ReportedEvent {
   const why = { code, ...(detail === undefined ? {} : { detail }) };
   return {
     kind: 'standing_changed',
