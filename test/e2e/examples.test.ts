@@ -24,6 +24,7 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   'pointsman accept': /nothing to accept: no primary is refused/,
   'pointsman cluster cancel switchover': /nothing to cancel: no switchover is scheduled/,
   'pointsman accept timeline': /nothing to accept: no primary is refused for its timeline/,
+  'pointsman incidents list --directory /var/lib/pointsman': /cannot be read: there is no such file/,
   'pointsman incidents show latest': /there are no incidents/,
   'pointsman incidents show 2026-11-22-1 --json': /unknown incident 2026-11-22-1: the incidents are \(none\)/,
   'pointsman kill 17': /no session 17: it has ended, or never existed/,

@@ -110,7 +110,7 @@ function commandsOf(command: Command): readonly Candidate[] {
 
 /** By the name of the argument or of the option's value. */
 async function namedBy(placeholder: string, names: Names): Promise<Candidates> {
-  if (placeholder === 'file') return 'files';
+  if (placeholder === 'file' || placeholder === 'directory') return 'files';
   if (placeholder === 'incident') return plain(await names.incidents());
   if (placeholder === 'pool') return plain(await names.pools());
   return placeholder === 'member' ? plain(await names.members()) : [];

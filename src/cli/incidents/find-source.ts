@@ -1,15 +1,31 @@
-// Where the commands find incidents: a running Pointsman.
+// Where the commands find incidents: a running Pointsman, or the files in a directory.
+import { load } from '../configuration.ts';
 import { EXIT } from '../io.ts';
 import type { CliIo } from '../io.ts';
 import { ELSEWHERE, findRunning } from '../running.ts';
+import { fromDirectory } from './from-directory.ts';
 import { fromRunning } from './from-running.ts';
 import type { IncidentsOptions, Source } from './source.ts';
 
 export async function sourceOf(options: IncidentsOptions, io: CliIo): Promise<Source | number> {
+  if (options.directory !== undefined) return fromDirectory(options.directory, io);
   const running = findRunning(options, io);
   if (typeof running === 'number') return running;
   const reached = await fromRunning(running, io);
   if (typeof reached === 'number' || !('silent' in reached)) return reached;
-  io.stderr(`pointsman: ${reached.silent} ${ELSEWHERE}\n`);
-  return EXIT.failure;
+  const directory = configuredDirectory(options, io);
+  if (directory === undefined) {
+    const remedy = '--directory DIRECTORY reads the files of a Pointsman that does not run.';
+    io.stderr(`pointsman: ${reached.silent} ${ELSEWHERE} ${remedy}\n`);
+    return EXIT.failure;
+  }
+  io.stderr(`pointsman: ${reached.silent} These are the files in ${directory} (incidents.directory).\n`);
+  return fromDirectory(directory, io);
+}
+
+/** Of the Pointsman that was meant: another address may be another Pointsman. */
+function configuredDirectory({ admin, config }: IncidentsOptions, io: CliIo): string | undefined {
+  if (admin !== undefined) return undefined;
+  const loaded = load({ config }, io);
+  return loaded.kind === 'ok' ? loaded.config.incidents.directory : undefined;
 }

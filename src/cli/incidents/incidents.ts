@@ -1,4 +1,4 @@
-// `pointsman incidents list` and `show`.
+// `pointsman incidents list` and `show`: from a running Pointsman, or from the files in its directory.
 import { durationText } from '../../core/describe.ts';
 import { localTime } from '../events/event.ts';
 import { EXIT } from '../io.ts';

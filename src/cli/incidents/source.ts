@@ -2,6 +2,8 @@
 import type { RunningOptions } from '../running.ts';
 
 export interface IncidentsOptions extends RunningOptions {
+  /** Reads the files there. Default: the running Pointsman. */
+  readonly directory?: string | undefined;
   readonly json?: boolean | undefined;
 }
 

@@ -1,11 +1,16 @@
 // `pointsman incidents list` and `show` against an admin server over real sockets: the table, the text, the document,
 // and the exit codes.
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createAdmin } from '../../../src/admin/server.ts';
 import { runCli } from '../../../src/cli/program.ts';
 import { incidentDocument } from '../../../src/incidents/schema.ts';
+import type { IncidentDocument } from '../../../src/incidents/schema.ts';
 import { adminOptions } from '../../support/fakes/admin-options.ts';
 import { cliParts } from '../../support/fakes/cli-parts.ts';
+import { AN_OUTAGE } from '../../support/values/an-outage.ts';
 import { anIncident, anIncidentEntry } from '../../support/values/incidents.ts';
 
 const TOKEN = '0123456789abcdef-operator';
@@ -108,4 +113,61 @@ test('show: an unknown incident, and no Pointsman', async () => {
   });
   const { code, err } = await cli(['list', '--admin', '127.0.0.1:1']);
   expect([code, err]).toEqual([1, expect.stringContaining('no answer from 127.0.0.1:1 (connection refused)')]);
+});
+
+describe('from a directory', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'pointsman-incidents-'));
+  afterAll(() => rmSync(directory, { recursive: true }));
+  const write = (document: IncidentDocument): void =>
+    writeFileSync(join(directory, `${document.id}.json`), JSON.stringify(document));
+  const cut = {
+    id: 'r1-2',
+    time: AN_OUTAGE.opened_at,
+    event: 'session_closed',
+    message: 'session 7: 10.0.0.7:5000 on pg-1 closed after 12 s: backend_closed',
+    fields: { client: '10.0.0.7:5000', user: 'app', pool: 'write', member: 'pg-1' },
+  };
+  write(anIncident({ id: '2026-11-21-9' }));
+  write({ ...AN_OUTAGE, redaction: { redacted: false, note: '' }, events: [cut] });
+
+  test('list, without any Pointsman', async () => {
+    const { code, out } = await cli(['list', '--directory', directory, '--json']);
+    expect(code).toBe(0);
+    const { incidents } = JSON.parse(out);
+    expect(incidents.map(({ id }: { id: string }) => id)).toEqual(['2026-11-22-1', '2026-11-21-9']);
+  });
+
+  test('show: redacted, and with --full as it is, without a token', async () => {
+    const { out } = await cli(['show', 'latest', '--directory', directory]);
+    expect(out).toContain('2026-11-22-1');
+    expect(out).not.toContain('10.0.0.7');
+    const redacted = await cli(['show', 'latest', '--directory', directory, '--json']);
+    expect(incidentDocument.parse(JSON.parse(redacted.out)).events[0]?.fields).toMatchObject({ client: 'client-1' });
+    const full = await cli(['show', '2026-11-22-1', '--directory', directory, '--json', '--full']);
+    expect(incidentDocument.parse(JSON.parse(full.out)).events).toEqual([cut]);
+  });
+
+  test('a Pointsman that does not answer: the directory of its configuration', async () => {
+    const env = {
+      POINTSMAN_CLUSTER_SEEDS: 'http://pg1:8008',
+      POINTSMAN_ADMIN_ADDRESS: '127.0.0.1:1',
+      POINTSMAN_INCIDENTS_DIRECTORY: directory,
+    };
+    const { code, out, err } = await cli(['list'], env);
+    expect([code, out]).toEqual([0, expect.stringContaining('2026-11-21-9')]);
+    expect(err).toContain(`These are the files in ${directory} (incidents.directory).`);
+  });
+
+  test('an unknown incident, and no such directory', async () => {
+    expect(await cli(['show', '2026-01-01-1', '--directory', directory])).toEqual({
+      code: 1,
+      out: '',
+      err: `pointsman: unknown incident 2026-01-01-1: the incidents in ${directory} are 2026-11-22-1, 2026-11-21-9\n`,
+    });
+    expect(await cli(['list', '--directory', '/does/not/exist'])).toEqual({
+      code: 1,
+      out: '',
+      err: 'pointsman: /does/not/exist cannot be read: there is no such file\n',
+    });
+  });
 });

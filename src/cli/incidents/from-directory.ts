@@ -1,0 +1,56 @@
+// The incidents in a directory: those of a Pointsman that runs or ran, or a copy of them.
+import { unreadable } from '../../config/files/unreadable.ts';
+import { FileStore } from '../../incidents/file-store.ts';
+import type { IncidentEntry } from '../../incidents/incidents.ts';
+import { redacted } from '../../incidents/redact.ts';
+import { incidentText } from '../../incidents/text.ts';
+import { EXIT } from '../io.ts';
+import type { CliIo } from '../io.ts';
+import type { Entry, ShowHow, Source } from './source.ts';
+
+/** Nothing is written, so nothing makes room. */
+const ALL = { keep: Infinity, maxBytes: Infinity };
+const MOST_NAMED = 5;
+
+export async function fromDirectory(directory: string, io: CliIo): Promise<Source | number> {
+  const fail = (why: string): number => {
+    io.stderr(`pointsman: ${why}\n`);
+    return EXIT.failure;
+  };
+  const store = new FileStore(directory, ALL);
+  let entries: readonly IncidentEntry[];
+  try {
+    entries = await store.entries();
+  } catch (error) {
+    return fail(`${directory} ${unreadable(error)}`);
+  }
+  return {
+    list: () => Promise.resolve(entries.map((entry) => entryOf(entry))),
+    show: async (wanted, how) => {
+      const id = wanted === 'latest' ? entries[0]?.id : wanted;
+      if (id === undefined) return fail(`there are no incidents in ${directory}`);
+      const document = await store.read(id);
+      if (document !== undefined) return textOf(how.isFull ? document : redacted(document), how);
+      const named = entries.slice(0, MOST_NAMED).map((entry) => entry.id);
+      const more = entries.length > named.length ? ', …' : '';
+      return fail(`unknown incident ${id}: the incidents in ${directory} are ${named.join(', ') || '(none)'}${more}`);
+    },
+  };
+}
+
+function textOf(document: Parameters<typeof incidentText>[0], { isJson }: ShowHow): string {
+  return isJson ? JSON.stringify(document, null, 2) : incidentText(document);
+}
+
+function entryOf(entry: IncidentEntry): Entry {
+  return {
+    id: entry.id,
+    state: entry.state,
+    opened_at: entry.openedAt,
+    settled_at: entry.settledAt,
+    kinds: entry.kinds,
+    planned: entry.planned,
+    no_write_route_seconds: entry.noWriteRouteSeconds,
+    summary: entry.summary,
+  };
+}
