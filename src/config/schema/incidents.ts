@@ -10,8 +10,9 @@ const MOST_KEPT = 10_000;
 export const incidents = z.strictObject({
   directory: key(
     nonEmpty.optional(),
-    `A directory for one file per incident. It must exist, and the user of Pointsman must be allowed to write there.
-    If it cannot be used, Pointsman warns and keeps incidents in memory. Each Pointsman needs a directory of its own.`,
+    `A directory for one file per incident. Pointsman makes it if it is missing. If it cannot be used, Pointsman warns
+    and keeps incidents in memory. Each Pointsman needs a directory of its own. \`pointsman incidents list\` reads it
+    when Pointsman is dead.`,
     { example: '/var/lib/pointsman', usual: 'incidents are kept in memory, until Pointsman ends', needsRestart: true },
   ),
   max_size: key(

@@ -113,7 +113,6 @@ test.each([
 });
 
 test.each([
-  ['/does/not/exist', 'there is no such directory'],
   ['/etc/passwd', 'it is not a directory'],
   ['/etc/passwd/incidents', 'a part of its path is not a directory'],
 ])('a directory for incidents that cannot be used is a warning: %s', (directory, why) => {
@@ -124,8 +123,9 @@ test.each([
   );
 });
 
-test('a directory for incidents that can be used', () => {
+test('a directory for incidents that can be used, or made', () => {
   expect(warningsOf(load(`incidents: { directory: ${tmpdir()} }`))).toBe('');
+  expect(warningsOf(load(`incidents: { directory: ${tmpdir()}/not/there }`))).toBe('');
 });
 
 test.each([
