@@ -61,7 +61,9 @@ describeInBrowser('the look of the status page', () => {
     const all = await page.evaluate<number>(`${pressable}.length`);
     expect(all).toBeGreaterThan(2);
     for (let presses = 0; presses < all + 20; presses += 1) await page.keyboard.press('Tab');
-    const missed = `${pressable}.filter((one) => one.checkVisibility() && !focused.has(one))`;
+    // Another link to the same place is as good.
+    const isReached = '(one) => [...focused].some((other) => other === one || (one.href && one.href === other.href))';
+    const missed = `${pressable}.filter((one) => one.checkVisibility() && !(${isReached})(one))`;
     expect(await page.evaluate(`${missed}.map((one) => one.outerHTML)`)).toEqual([]);
   });
 });
