@@ -116,14 +116,18 @@ describeOnPatroni('a real Patroni cluster', () => {
   it('lets a replica lag and catch up', async () => {
     const [leader, replica] = [await cluster.leader(), await aReplica()];
     const before = await countDirectWrites(leader.name);
-    await cluster.waitUntil('replica caught up', async () => (await countDirectWrites(replica)) === before, 5000);
+    await cluster.waitUntil('replica caught up', async () => (await countDirectWrites(replica)) === before, 15_000);
     await cluster.lagReplica(replica);
     await writeDirectly(leader.name);
     const receivesMore = `select pg_last_wal_receive_lsn() > pg_last_wal_replay_lsn() as lags`;
-    await cluster.waitUntil('lag', async () => (await cluster.sql(replica, receivesMore))[0]?.['lags'] === true, 5000);
+    await cluster.waitUntil(
+      'lag',
+      async () => (await cluster.sql(replica, receivesMore))[0]?.['lags'] === true,
+      15_000,
+    );
     expect(await countDirectWrites(replica)).toBe(before);
     await cluster.unlagReplica(replica);
-    await cluster.waitUntil('caught up', async () => (await countDirectWrites(replica)) === before + 1, 5000);
+    await cluster.waitUntil('caught up', async () => (await countDirectWrites(replica)) === before + 1, 15_000);
   });
 
   it('sets and removes tags', async () => {

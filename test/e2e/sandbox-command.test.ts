@@ -38,7 +38,7 @@ describe('pointsman sandbox', () => {
       stdout: expect.stringContaining('pg-1 is dead'),
     });
     expect(await writtenOn()).not.toBe('pg-1');
-    await sandbox.waitForOutput(/pool write: 1 client waited [\d.]+ ?m?s, then connected/, 5000);
+    await sandbox.waitForOutput(/pool write: 1 client waited [\d.]+ ?m?s, then connected/, 30_000);
   });
 
   it('sql works through both pools, for machines without psql', async () => {

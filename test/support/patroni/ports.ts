@@ -1,20 +1,14 @@
-// Finds ports that are free on every given address at the same time. Nothing is hard coded: the kernel
-// chooses on the first address, the others have to agree.
+// Finds ports that are free on every given address at the same time, below the ephemeral range: a connection that goes
+// out cannot take one before its server listens.
 import { connect, createServer, type Server } from 'node:net';
+import { takeFreePort } from '../../../src/sandbox/postgres/free-ports.ts';
 
 export async function findFreePorts(count: number, addresses: readonly string[]): Promise<number[]> {
-  const held: Server[] = [];
-  try {
-    const ports: number[] = [];
-    for (let attempt = 0; ports.length < count; attempt += 1) {
-      if (attempt > 50) throw new Error(`no port is free on all of ${addresses.join(', ')}`);
-      const port = await holdEverywhere(addresses, held);
-      if (port !== undefined) ports.push(port);
-    }
-    return ports;
-  } finally {
-    await Promise.all(held.map(close));
-  }
+  const isFree = async (port: number): Promise<boolean> => {
+    const free = await Promise.all(addresses.map((address) => areFree(address, [port])));
+    return free.every(Boolean);
+  };
+  return Promise.all(Array.from({ length: count }, () => takeFreePort({ isFree })));
 }
 
 export async function areFree(address: string, ports: readonly number[]): Promise<boolean> {
@@ -22,18 +16,6 @@ export async function areFree(address: string, ports: readonly number[]): Promis
   const listening = servers.filter((server) => server !== undefined);
   await Promise.all(listening.map(close));
   return listening.length === ports.length;
-}
-
-async function holdEverywhere(addresses: readonly string[], held: Server[]): Promise<number | undefined> {
-  let port = 0;
-  for (const address of addresses) {
-    const server = await listen(address, port);
-    if (server === undefined) return undefined;
-    held.push(server);
-    const bound = server.address();
-    if (bound !== null && typeof bound === 'object') port = bound.port;
-  }
-  return port;
 }
 
 function listen(host: string, port: number): Promise<Server | undefined> {

@@ -48,7 +48,7 @@ export function sendSignal(pid: number, signal: NodeJS.Signals): void {
 
 export async function freezeProcess(pid: number): Promise<void> {
   sendSignal(pid, 'SIGSTOP');
-  await waitUntil(`process ${pid} stopped`, () => isStopped(pid), { timeoutMs: 2000, everyMs: 2 });
+  await waitUntil(`process ${pid} stopped`, () => isStopped(pid), { timeoutMs: 15_000, everyMs: 2 });
 }
 
 /** The parent first: it starts no new process while its children are being stopped. */
@@ -60,7 +60,7 @@ export async function freezeTree(root: number): Promise<void> {
       for (const stat of running) sendSignal(stat.pid, 'SIGSTOP');
       return running.length === 0;
     },
-    { timeoutMs: 2000, everyMs: 2 },
+    { timeoutMs: 15_000, everyMs: 2 },
   );
 }
 

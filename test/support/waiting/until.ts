@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 type Asked<T> = T | undefined | false;
 
 /** Resolves with the first answer that is neither undefined nor false; fails after `timeoutMs`, naming `what`. */
-export async function until<T>(what: string, ask: () => Asked<T> | Promise<Asked<T>>, timeoutMs = 5_000): Promise<T> {
+export async function until<T>(what: string, ask: () => Asked<T> | Promise<Asked<T>>, timeoutMs = 15_000): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     const answer = await ask();

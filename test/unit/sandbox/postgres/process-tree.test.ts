@@ -28,9 +28,9 @@ async function stopped(pids: readonly number[]): Promise<readonly boolean[]> {
 test('every process below is frozen and thawed', async () => {
   const { root, all } = await tree();
   await freezeTree(root);
-  await waitUntil('all frozen', async () => (await stopped(all)).every(Boolean), { timeoutMs: 2_000 });
+  await waitUntil('all frozen', async () => (await stopped(all)).every(Boolean), { timeoutMs: 15_000 });
   await thawTree(root);
-  await waitUntil('all thawed', async () => !(await stopped(all)).some(Boolean), { timeoutMs: 2_000 });
+  await waitUntil('all thawed', async () => !(await stopped(all)).some(Boolean), { timeoutMs: 15_000 });
   expect(await stopped(all)).toHaveLength(4);
 });
 
