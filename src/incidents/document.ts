@@ -23,6 +23,8 @@ export interface Recorded {
   readonly pictures: readonly ShownPicture[];
   readonly entries: readonly Entry[];
   readonly dropped: number;
+  /** Of Pointsman. */
+  readonly startedAt: Instant;
   readonly recorder: IncidentDocument['recorder'];
 }
 

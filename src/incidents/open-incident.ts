@@ -27,6 +27,8 @@ export interface Beginning {
   /** Of the time before it. */
   readonly before: Recording;
   readonly continues: string | undefined;
+  /** Of Pointsman. */
+  readonly startedAt: Instant;
   readonly recorder: IncidentDocument['recorder'];
 }
 
@@ -56,8 +58,13 @@ export class OpenIncident {
     return this.#kinds;
   }
 
-  /** The first one and the newest ones stay. `after`: the number of the newest event before it. */
+  /**
+   * The first one and the newest ones stay; of one decision, which may change several routes, the last one. `after`:
+   * the number of the newest event before it.
+   */
   show(when: ShownPicture['when'], picture: Picture, after: number): void {
+    const last = this.#pictures.at(-1);
+    if (last?.when === when && last.table === picture.table) this.#pictures.pop();
     this.#pictures.push({ ...picture, when, after });
     if (this.#pictures.length > MOST_PICTURES) this.#pictures.splice(MOST_PICTURES / 2, 1);
   }
@@ -76,7 +83,7 @@ export class OpenIncident {
   }
 
   recorded(): Recorded {
-    const { id, openedAt, continues, recorder } = this.#beginning;
+    const { id, openedAt, continues, startedAt, recorder } = this.#beginning;
     return {
       id,
       state: this.#settledAt === undefined ? 'open' : 'settled',
@@ -89,6 +96,7 @@ export class OpenIncident {
       pictures: this.#pictures,
       entries: this.recording.entries(),
       dropped: this.recording.dropped(),
+      startedAt,
       recorder,
     };
   }

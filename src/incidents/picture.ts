@@ -55,7 +55,9 @@ function poolPicture({ name, exclusive, check }: PoolPolicy, picture: Picture): 
     cause: route.kind === 'hold' ? route.cause : null,
     members: route.kind === 'open' ? route.targets.map(({ member }) => member) : [],
     fallback: route.kind === 'open' ? (route.fallback?.pool ?? null) : null,
-    sessions: [...(counts?.members.values() ?? [])].reduce((sum, count) => sum + count, 0),
+    sessions: counts?.states.relaying ?? 0,
+    connecting: counts?.states.dialing ?? 0,
+    closing: counts?.states.closing ?? 0,
     waiting: counts?.states.holding ?? 0,
   };
 }

@@ -195,6 +195,7 @@ class Recorder implements IncidentRecorder {
       openedAt: at,
       before: continued?.recording ?? this.#idle,
       continues: continued?.id,
+      startedAt: this.#startedAt,
       recorder: { version, run: ids.run, started_at: time(this.#startedAt), workers },
     });
     this.#current = incident;

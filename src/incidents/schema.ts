@@ -76,7 +76,9 @@ export const incidentSnapshot = z.strictObject({
       cause: z.string().nullable().describe('Of a hold.'),
       members: list(member).describe('They take new sessions.'),
       fallback: pool.nullable().describe('The pool whose members serve it. Null: its own members.'),
-      sessions: count,
+      sessions: count.describe('Connected to a member.'),
+      connecting: count.describe('On the way to a member.'),
+      closing: count.describe('Ended; their clients still read the reason.'),
       waiting: count.describe('Clients that wait for a route.'),
     }),
   ),
@@ -256,11 +258,14 @@ export const finding = z.discriminatedUnion('finding', [
 
 export const MISSING = [
   'before_start',
+  'short_record',
   'events_dropped',
   'process_ended',
   'worker_died',
   'logins_hidden',
   'evidence_gap',
+  'cause',
+  'transactions',
   'other_clients',
 ] as const;
 
@@ -271,6 +276,7 @@ const missing = z.strictObject({
 });
 
 export const incidentDocument = z.strictObject({
+  api_version: z.literal(1).exactOptional().describe('Only in an answer of the admin API.'),
   schema_version: z.literal(SCHEMA_VERSION),
   id: z.string().describe('The day of its beginning (UTC), and a number: 2026-11-22-1.'),
   state: z.enum(['open', 'settled']).describe('A settled incident opens again when trouble returns within a minute.'),

@@ -1,6 +1,6 @@
 // An incident as a text for a ticket: at most 64 kB, for a reader who was not there. Loaded when somebody asks for it.
 import { clockText, countOf, lastTime, plural, secondsBetween, secondsText, text } from './findings/evidence.ts';
-import type { Finding, IncidentDocument, IncidentEvent, IncidentSnapshot } from './schema.ts';
+import type { Finding, IncidentDocument, IncidentEvent, IncidentSnapshot, MemberPicture } from './schema.ts';
 
 /** 64 kB of UTF-8. */
 export const MOST_BYTES = 65_536;
@@ -13,6 +13,11 @@ const PLAN_WORDS: Readonly<Record<IncidentDocument['planned'], string>> = {
   planned: 'yes',
   unplanned: 'no',
   unknown: 'unknown',
+};
+
+const STATE_WORDS: Readonly<Record<IncidentDocument['state'], string>> = {
+  open: 'open',
+  settled: 'settled: no further trouble, though a member may still be down',
 };
 
 export function incidentText(document: IncidentDocument): string {
@@ -50,7 +55,7 @@ function head(document: IncidentDocument): string {
     '',
     onLine(document.summary),
     '',
-    `State: ${state}; ${times.join('; ')}.`,
+    `State: ${STATE_WORDS[state]}; ${times.join('; ')}.`,
     `Planned: ${PLAN_WORDS[document.planned]}.`,
     `Recorded by Pointsman ${recorder.version}, run ${recorder.run}, started ${recorder.started_at}.`,
     `All times are UTC. Codes such as [${recorder.run}-1] are event ids: the log has them as event_id.`,
@@ -117,26 +122,45 @@ function shownSnapshots(snapshots: readonly IncidentSnapshot[]): readonly Incide
 }
 
 function snapshotText({ when, time, timeline, pools, members }: IncidentSnapshot): string {
-  const lines = [
-    ...pools.map(({ name, route, cause, members: open, fallback, sessions, waiting }) => {
-      const where = route === 'open' ? open.join(', ') : (cause ?? '');
-      const lent = fallback === null ? '' : `, members of pool ${fallback}`;
-      return `pool ${name}: ${route} ${where}${lent}; ${plural(sessions, 'session')}, ${waiting} waiting`;
-    }),
-    ...members.slice(0, 50).map((member) => {
-      const facts = [
-        `role ${member.role ?? 'unknown'}`,
-        `state ${member.state ?? 'unknown'}`,
-        `timeline ${member.timeline ?? 'unknown'}`,
-        ...(member.lag_bytes === null ? [] : [`lag ${member.lag_bytes} bytes`]),
-        ...(member.failing === null ? [] : [`failing: ${member.failing}`]),
-        ...Object.entries(member.standings).map(([pool, standing]) => `${pool}: ${standing}`),
-      ];
-      return `member ${member.name}: ${facts.join(', ')}`;
-    }),
-  ];
+  const lines = [...pools.map(poolLine), ...members.slice(0, 50).map(memberLine)];
   return section(`${titleOf(when)} (${clockText(time)}, timeline ${timeline ?? 'unknown'})`, lines);
 }
+
+function poolLine(pool: IncidentSnapshot['pools'][number]): string {
+  const { name, route, cause, members, fallback, sessions, connecting, closing, waiting } = pool;
+  const where = route === 'open' ? ` on ${members.join(', ')}` : ` (${cause ?? 'clients are refused'})`;
+  const lent = fallback === null ? '' : `, members of pool ${fallback}`;
+  const numbers = [
+    plural(sessions, 'session'),
+    ...(connecting === 0 ? [] : [`${connecting} connecting`]),
+    ...(closing === 0 ? [] : [`${closing} closing`]),
+    `${waiting} waiting`,
+  ];
+  return `pool ${name}: ${route}${where}${lent}; ${numbers.join(', ')}`;
+}
+
+/** The reports of a member that does not answer are old: they could look like a second primary. */
+function memberLine(member: MemberPicture): string {
+  const reports = [
+    `role ${member.role ?? 'unknown'}`,
+    `state ${member.state ?? 'unknown'}`,
+    `timeline ${member.timeline ?? 'unknown'}`,
+    ...(member.lag_bytes === null ? [] : [`lag ${member.lag_bytes} bytes`]),
+  ].join(', ');
+  const age = member.answer_age_seconds;
+  const known =
+    member.failing === null
+      ? reports
+      : `no answer (${member.failing})${age === null ? '' : `; ${secondsText(age)} before: ${reports}`}`;
+  const standings = Object.entries(member.standings).map(([pool, kind]) => `${pool}: ${STANDING_WORDS[kind] ?? kind}`);
+  return [`member ${member.name}: ${known}`, ...standings].join('; ');
+}
+
+const STANDING_WORDS: Readonly<Record<string, string>> = {
+  open: 'eligible',
+  keep: 'no new sessions',
+  leave: 'not eligible',
+};
 
 function titleOf(when: IncidentSnapshot['when']): string {
   return { before: 'Before', during: 'During', after: 'After' }[when];
@@ -144,7 +168,7 @@ function titleOf(when: IncidentSnapshot['when']): string {
 
 function eventLine(event: IncidentEvent): string {
   const { repeated } = event;
-  const more = repeated === undefined ? '' : ` (${repeated.count} times until ${clockText(repeated.last_time)})`;
+  const more = repeated === undefined ? '' : ` (${repeated.count} times, the last at ${clockText(repeated.last_time)})`;
   return onLine(`${clockText(event.time)} [${event.id}] ${event.event}: ${event.message}${more}`);
 }
 

@@ -2,7 +2,7 @@
 import type { Finding, FindingOf, IncidentEvent } from '../schema.ts';
 import { percentile } from '../waits.ts';
 import type { Wait } from '../waits.ts';
-import { amount, countOf, idsOf, lastTime, plural, secondsText, text } from './evidence.ts';
+import { amount, clockText, countOf, idsOf, lastTime, plural, secondsText, text } from './evidence.ts';
 import type { Evidence } from './evidence.ts';
 
 function grouped(
@@ -37,7 +37,7 @@ export function sessionsCut({ events }: Evidence): readonly Finding[] {
   }));
   const all = total(cut);
   const parts = groups.map(({ pool, member, reason, count }) => `${count} of pool ${pool} on ${member}: ${reason}`);
-  const said = `${plural(all, 'session')} did not end by their clients: ${parts.join('; ')}.`;
+  const said = `${plural(all, 'session')} were cut: ${parts.join('; ')}.`;
   return [{ finding: 'sessions_cut', total: all, groups, event_ids: idsOf(cut), text: said }];
 }
 
@@ -68,17 +68,23 @@ export function holds({ events }: Evidence): readonly Finding[] {
       longest_seconds: Math.round(Math.max(...group.map(longestOf))) / 1000,
     };
     const pool = text(group[0], 'pool') ?? '';
-    return { finding: 'holds', pool, ...numbers, event_ids: idsOf(group), text: holdText(pool, numbers) };
+    return {
+      finding: 'holds',
+      pool,
+      ...numbers,
+      event_ids: idsOf(group),
+      text: holdText(pool, numbers, group.map(lastTime).toSorted().at(-1)),
+    };
   });
 }
 
 type Numbers = Omit<FindingOf<'holds'>, 'finding' | 'pool' | 'event_ids' | 'text'>;
 
-function holdText(pool: string, numbers: Numbers): string {
+function holdText(pool: string, numbers: Numbers, last: string | undefined): string {
   const { count, released, refused, gave_up: gaveUp, p50_seconds: half, longest_seconds: longest } = numbers;
   const ends = `${released} got a session, ${refused} were refused, ${gaveUp} gave up`;
   const waits = `half of them at most ${secondsText(half)}, the longest ${secondsText(longest)}`;
-  return `${plural(count, 'client')} of pool ${pool} waited (${waits}): ${ends}.`;
+  return `${plural(count, 'client')} of pool ${pool} waited (${waits}): ${ends}${last === undefined ? '' : `; the last wait ended at ${clockText(last)}`}.`;
 }
 
 export function clientsRefused({ events }: Evidence): readonly Finding[] {

@@ -88,7 +88,7 @@ function noService(one: Interruption, evidence: Evidence): readonly Finding[] {
       to,
       seconds,
       event_ids: idsOf([sign ?? one.lost, served]),
-      text: `The first sign for pool ${one.pool.name} was at ${clockText(from)}. ${until}${lasted}`,
+      text: `The first recorded sign of trouble for pool ${one.pool.name} was at ${clockText(from)}. ${until}${lasted}`,
     },
   ];
 }
@@ -175,7 +175,7 @@ function decision(one: Interruption, evidence: Evidence): readonly Finding[] {
       time: change.time,
       reason: text(change, 'reason') ?? 'unknown',
       event_ids: idsOf([change, lost]),
-      text: `At ${clockText(change.time)} ${member} lost its new sessions: ${change.message}.`,
+      text: `No new sessions for ${member} from ${clockText(change.time)} on: ${change.message}.`,
     },
   ];
 }
@@ -185,7 +185,7 @@ function nextPrimary(one: Interruption, evidence: Evidence): readonly Finding[] 
   if (member === undefined || reopened === undefined) return [];
   const proof = standingChange(one, evidence, member, 'to', reopened.time);
   const isSame = member === before;
-  const what = isSame ? `${member} is the primary again` : `${member} is the next primary`;
+  const what = isSame ? `New sessions go to ${member} again` : `New sessions go to ${member}, the next primary,`;
   return [
     {
       finding: 'next_primary',
@@ -195,7 +195,7 @@ function nextPrimary(one: Interruption, evidence: Evidence): readonly Finding[] 
       time: reopened.time,
       same: isSame,
       event_ids: idsOf([proof, reopened]),
-      text: `${what} since ${clockText(reopened.time)}${proof === undefined ? '' : `: ${proof.message}`}.`,
+      text: `${what} from ${clockText(reopened.time)} on${proof === undefined ? '' : `: ${proof.message}`}.`,
     },
   ];
 }

@@ -1,9 +1,13 @@
 // The things that a document does not show, and why.
+import type { Instant } from '../../model/instant.ts';
 import type { Finding, IncidentEvent, Missing } from '../schema.ts';
-import { countOf, poolsOf, text } from './evidence.ts';
+import { countOf, poolsOf, secondsText, text } from './evidence.ts';
 import type { Evidence } from './evidence.ts';
 
 export interface Recordings {
+  readonly openedAt: Instant;
+  /** Of Pointsman. */
+  readonly startedAt: Instant;
   readonly dropped: number;
   /** The incident that it follows. */
   readonly continues: string | undefined;
@@ -12,17 +16,32 @@ export interface Recordings {
 export function missingOf(
   evidence: Evidence,
   findings: readonly Finding[],
-  { dropped, continues }: Recordings,
+  { openedAt, startedAt, dropped, continues }: Recordings,
 ): readonly Missing[] {
   const { events } = evidence;
   return [
-    ...(continues === undefined && isFromStart(evidence) ? [BEFORE_START] : []),
+    ...(continues === undefined ? beginning(isFromStart(evidence), openedAt - startedAt) : []),
     ...(dropped > 0 ? [{ what: 'events_dropped', why: OVERRUN, count: dropped } as const] : []),
     ...workersDied(events),
     ...loginsHidden(events),
     ...gaps(findings, poolsOf(evidence).length),
+    ...unseen(findings),
     OTHER_CLIENTS,
   ];
+}
+
+function beginning(isFromStart: boolean, runningMs: number): readonly Missing[] {
+  if (isFromStart) return [BEFORE_START];
+  if (runningMs >= BEFORE_MS) return [];
+  const why = `Pointsman started ${secondsText(runningMs / 1000)} before the incident: nothing earlier is recorded.`;
+  return [{ what: 'short_record', why }];
+}
+
+/** A proxy sees connections and reports, no causes and no transactions. */
+function unseen(findings: readonly Finding[]): readonly Missing[] {
+  const isFailure = findings.some((one) => one.finding === 'plan' && one.planned !== 'planned');
+  const isCut = findings.some((one) => one.finding === 'sessions_cut');
+  return [...(isFailure ? [CAUSE] : []), ...(isCut ? [TRANSACTIONS] : [])];
 }
 
 /** The first snapshot has no primary already. */
@@ -35,6 +54,19 @@ const OVERRUN = 'There were more events than an incident keeps. Those from the m
 const BEFORE_START: Missing = {
   what: 'before_start',
   why: 'Pointsman started when the trouble was there already: its beginning is not recorded.',
+};
+
+/** The recording goes back so far. */
+const BEFORE_MS = 60_000;
+
+const CAUSE: Missing = {
+  what: 'cause',
+  why: 'Why the primary was lost: see the logs of PostgreSQL and of the cluster manager on its host.',
+};
+
+const TRANSACTIONS: Missing = {
+  what: 'transactions',
+  why: 'Whether open transactions of the cut sessions took effect: see the applications.',
 };
 
 const OTHER_CLIENTS: Missing = {

@@ -141,7 +141,10 @@ function failureBefore(
   const broken = earlier.find((event) => text(event, 'member') === member && BROKEN.has(text(event, 'state') ?? ''));
   if (broken !== undefined) return unplanned(`${member} reported the state "${text(broken, 'state')}".`, broken);
   if (silent !== undefined && !isAfter(silent, stopped)) {
-    return unplanned(`${member} did not answer (${text(silent, 'outcome')}), and had not reported a stop.`, silent);
+    return unplanned(
+      `${member} gave no answer (${text(silent, 'outcome')}), and had not reported a stop before.`,
+      silent,
+    );
   }
   const unlocked = earlier.find((event) => event.fields['unlocked'] === true);
   if (unlocked === undefined) return undefined;

@@ -17,6 +17,8 @@ const PLAN_WORDS: Readonly<Record<Plan, string>> = {
   unknown: 'planned or not is unknown',
 };
 
+const ABOUT_PRIMARY: readonly IncidentKind[] = ['primary_lost', 'primary_changed'];
+
 export function summaryOf(kinds: readonly IncidentKind[], planned: Plan, findings: readonly Finding[]): string {
   const of = <Name extends Finding['finding']>(name: Name): readonly FindingOf<Name>[] =>
     findings.filter((one): one is FindingOf<Name> => one.finding === name);
@@ -28,7 +30,9 @@ export function summaryOf(kinds: readonly IncidentKind[], planned: Plan, finding
   const change =
     last !== undefined && members.length > 0 ? ` (${members.join(' to ')})` : old === undefined ? '' : ` (${old})`;
   const [timeline] = of('timelines');
-  const what = kinds.filter((kind) => kind !== 'primary_changed' || !kinds.includes('primary_lost'));
+  const what = kinds
+    .filter((kind) => kind !== 'primary_changed' || !kinds.includes('primary_lost'))
+    .map((kind) => `${KIND_WORDS[kind]}${ABOUT_PRIMARY.includes(kind) ? change : ''}`);
   const parts = [
     ...outage(writes),
     ...(timeline === undefined || timeline.before === timeline.after
@@ -39,7 +43,7 @@ export function summaryOf(kinds: readonly IncidentKind[], planned: Plan, finding
     ...of('clients_refused').map(({ total }) => `${plural(total, 'client')} refused`),
     PLAN_WORDS[planned],
   ];
-  return `${what.map((kind) => KIND_WORDS[kind]).join(', ')}${change}: ${parts.join(', ')}`;
+  return `${what.join(', ')}: ${parts.join(', ')}`;
 }
 
 function outage(writes: readonly FindingOf<'no_route'>[]): readonly string[] {

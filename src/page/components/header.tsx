@@ -70,9 +70,10 @@ function LastInterruption({ now, ...last }: Interruption & { readonly now: strin
       </span>
     );
   }
+  const length = durationText(seconds * 1000);
   return (
     <>
-      {incident === null ? durationText(seconds) : <a href={incidentHref(incident)}>{durationText(seconds)}</a>}{' '}
+      {incident === null ? length : <a href={incidentHref(incident)}>{length}</a>}{' '}
       <span class="header-age">
         <Age seconds={secondsAfter(to, now)} /> ago
       </span>

@@ -11,7 +11,8 @@ export function Limits({ status }: { readonly status: StatusDocument }): JSX.Ele
       <dl class="limits">
         {limitsOf(status).map((limit) => {
           const { name, value, most, setting } = limit;
-          const width = `${Math.min(100, most === 0 ? 100 : (value / most) * 100)}%`;
+          const percent = Math.min(100, most === 0 ? 100 : (value / most) * 100);
+          const width = value === 0 ? '0' : `max(3px, ${percent}%)`;
           return (
             <div key={name} title={setting}>
               <dt>{name}</dt>

@@ -1,7 +1,7 @@
 // The clients that wait for a route, and the time until the first of them is refused.
 import type { JSX } from 'preact';
 import type { StatusDocument } from '../../admin/schema/status.ts';
-import { durationText, numberText } from '../view/words.ts';
+import { ageText, numberText } from '../view/words.ts';
 import { Panel } from './panel.tsx';
 import { Age, Countdown } from './ticking.tsx';
 
@@ -17,7 +17,7 @@ export function Waiting({ status: { pools, limits } }: { readonly status: Status
       <p class={`big number ${total > 0 ? 'bad' : ''}`}>{numberText(total)}</p>
       <p class="quiet waiting-words">
         {total === 0 ? (
-          `Each may wait ${durationText(limits.client_wait_seconds)} for a route.`
+          `Each may wait ${ageText(limits.client_wait_seconds)} for a route.`
         ) : (
           <>
             The first has waited <Age seconds={longest} />, and is refused in{' '}

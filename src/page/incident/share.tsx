@@ -1,6 +1,7 @@
 // The incident as a text for a ticket, and as a file.
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
+import { copyText } from '../components/copy-text.ts';
 
 const DEADLINE_MS = 15_000;
 
@@ -20,7 +21,7 @@ export function Share({ id }: { readonly id: string }): JSX.Element {
   const area = useRef<HTMLTextAreaElement>(null);
   async function copy(): Promise<void> {
     const text = await ticketOf(id);
-    const next: Copied = text === undefined ? { kind: 'failed' } : await toClipboard(text);
+    const next = await copiedFrom(text);
     setCopied(next);
     if (next.kind === 'shown') requestAnimationFrame(() => area.current?.select());
   }
@@ -60,12 +61,7 @@ async function ticketOf(id: string): Promise<string | undefined> {
   }
 }
 
-/** Browsers give the clipboard to pages of https and of this machine alone. */
-async function toClipboard(text: string): Promise<Copied> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return { kind: 'copied' };
-  } catch {
-    return { kind: 'shown', text };
-  }
+async function copiedFrom(text: string | undefined): Promise<Copied> {
+  if (text === undefined) return { kind: 'failed' };
+  return (await copyText(text)) ? { kind: 'copied' } : { kind: 'shown', text };
 }

@@ -35,13 +35,16 @@ export function Snapshots({ snapshots }: { readonly snapshots: readonly Snapshot
   );
 }
 
-function poolText({ name, route, cause, members, sessions, waiting }: Snapshot['pools'][number]): string {
+function poolText(pool: Snapshot['pools'][number]): string {
+  const { name, route, cause, members, sessions, connecting, closing, waiting } = pool;
   const where =
     members.length > 0 ? ` on ${members.join(', ')}` : cause === null ? '' : ` (${cause.replaceAll('_', ' ')})`;
-  return `pool ${name}: ${route}${where}, sessions ${sessions}, waiting ${waiting}`;
+  const more = `${connecting === 0 ? '' : `, connecting ${connecting}`}${closing === 0 ? '' : `, closing ${closing}`}`;
+  return `pool ${name}: ${route}${where}, sessions ${sessions}${more}, waiting ${waiting}`;
 }
 
 function memberText({ name, role, state, timeline, failing }: Member): string {
   const known = [role, state, timeline === null ? null : `timeline ${timeline}`].filter((part) => part !== null);
-  return `${name}: ${[...known, ...(failing === null ? [] : [failing])].join(', ') || 'no answer yet'}`;
+  const reports = known.join(', ') || 'no answer yet';
+  return failing === null ? `${name}: ${reports}` : `${name}: no answer (${failing}); before: ${reports}`;
 }

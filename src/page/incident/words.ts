@@ -1,6 +1,6 @@
 // Times, durations and titles of incidents. Pure.
 import type { IncidentDocument } from '../../admin/schema/incidents.ts';
-import { durationText } from '../operate/words.ts';
+import { durationText } from '../view/words.ts';
 
 export type Finding = IncidentDocument['findings'][number];
 

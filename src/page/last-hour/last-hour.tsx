@@ -8,7 +8,7 @@ import { incidentHref } from '../incident/place.ts';
 import { serverNow } from '../state/server-time.ts';
 import { usePageState } from '../state/use-store.ts';
 import { barsOf, copyOf, ticksOf } from './band.ts';
-import { copyText } from './copy-text.ts';
+import { copyText } from '../components/copy-text.ts';
 
 /** The newest. The rest is on the band, in the copy and in /timeline. */
 const MOST_LINES = 12;

@@ -1,7 +1,7 @@
 // The consequences of an operation, in sentences, from the status that is on screen. Pure.
 import type { PlanOfPrimary } from '../../admin/schema/switchover.ts';
 import type { PoolStatusDocument, StatusDocument } from '../../admin/schema/status.ts';
-import { countOf, durationText } from './words.ts';
+import { countOf, durationText } from '../view/words.ts';
 
 type Known = Pick<StatusDocument, 'pools' | 'limits'>;
 

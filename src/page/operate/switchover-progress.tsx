@@ -8,7 +8,7 @@ import { CloseButton } from './dialog.tsx';
 import { get } from './requests.ts';
 import type { Answer } from './requests.ts';
 import type { TokenKeeper } from './token.ts';
-import { countOf, durationText } from './words.ts';
+import { countOf, durationText } from '../view/words.ts';
 
 const PHASES = ['check', 'hold', 'drain', 'switch', 'confirm', 'release'] as const satisfies readonly Phase[];
 type Phase = OperationDocument['phase'];

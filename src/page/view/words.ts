@@ -1,4 +1,4 @@
-// Numbers as short words, with the units that the command line uses.
+// Numbers as short words, with their nouns and the units that the command line uses. Pure.
 
 const SIZES = [
   ['TB', 1024 ** 4],
@@ -14,7 +14,7 @@ export function sizeText(bytes: number): string {
 }
 
 /** `0.2 s`, `41 s`, `3 min 5 s`, `4 h 12 min`, `3 d 4 h`: two units at most, so that it is readable while it ticks. */
-export function durationText(seconds: number): string {
+export function ageText(seconds: number): string {
   const whole = Math.floor(seconds);
   if (whole < 10) return `${(Math.floor(seconds * 10) / 10).toFixed(1)} s`;
   if (whole < 60) return `${whole} s`;
@@ -43,4 +43,15 @@ export function countText(count: number, one: string, many = `${one}s`): string 
 /** Groups of three digits with a narrow space, in every locale. */
 export function numberText(value: number): string {
   return String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, '\u202f');
+}
+
+/** Of what is over, rounded as in the log: 340 ms, 4.1 s, 10 s, 2 min. */
+export function durationText(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 120_000) return `${Number((ms / 1000).toFixed(1))} s`;
+  return `${Number((ms / 60_000).toFixed(1))} min`;
+}
+
+export function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

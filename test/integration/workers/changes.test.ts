@@ -51,7 +51,7 @@ test('G15: an address in use changes nothing in any worker', async () => {
     await close(server);
   }
   expect(lab.said('config_reload_failed')).toMatchObject([
-    { problems: [expect.stringContaining(`127.0.0.1:${taken} is in use by another process`)] },
+    { msg: expect.stringContaining(`127.0.0.1:${taken} is in use by another process`) },
   ]);
   if (free !== undefined) expect(await isFree(free)).toBe(true);
   for (const client of [...sessions.flat(), ...(await lab.sessionsOnBoth('write')).flat()]) await stillEchoes(client);

@@ -22,6 +22,8 @@ const pool = (route: 'open' | 'hold', members: readonly string[]) => ({
   members,
   fallback: null,
   sessions: members.length * 12,
+  connecting: 0,
+  closing: 0,
   waiting: route === 'hold' ? 17 : 0,
 });
 
@@ -97,7 +99,7 @@ export const AN_OUTAGE: IncidentDocument = anIncident({
       time: at(0),
       reason: 'refused',
       event_ids: [id(3)],
-      text: 'At 14:00:00.000 pg-1 lost its new sessions: both ports refuse.',
+      text: 'No new sessions for pg-1 from 14:00:00.000 on: both ports refuse.',
     },
     {
       finding: 'next_primary',
@@ -107,7 +109,7 @@ export const AN_OUTAGE: IncidentDocument = anIncident({
       time: at(3900),
       same: false,
       event_ids: [id(40)],
-      text: 'pg-2 is the next primary since 14:00:03.900.',
+      text: 'New sessions go to pg-2, the next primary, from 14:00:03.900 on.',
     },
     { finding: 'timelines', before: 1, after: 2, event_ids: [id(40)], text: 'Timeline 1 before, timeline 2 after.' },
     {
@@ -125,7 +127,7 @@ export const AN_OUTAGE: IncidentDocument = anIncident({
         },
       ],
       event_ids: Array.from({ length: 12 }, (_, index) => id(4 + index)),
-      text: '2 sessions did not end by their clients.',
+      text: '2 sessions were cut.',
     },
     {
       finding: 'holds',

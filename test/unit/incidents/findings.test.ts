@@ -143,7 +143,7 @@ test('the text tells what happened, for how long, which sessions were cut, and w
   const text = incidentText(redacted(await story(...death)));
   for (const expected of [
     'Pool write had no route from 12:00:01.405 to 12:00:18.405: 17.00 s.',
-    'pg-2 is the next primary since 12:00:18.405',
+    'New sessions go to pg-2, the next primary, from 12:00:18.405 on',
     '2 sessions, pool write, member pg-1, user user-1, database database-1: backend_reset',
     '1 session, pool write, member pg-1, user user-2, database database-1: backend_reset',
     'Planned: no.',
@@ -151,6 +151,27 @@ test('the text tells what happened, for how long, which sessions were cut, and w
   ]) {
     expect(text).toContain(expected);
   }
+});
+
+test('two causes of one incident: the members stand beside the loss of the primary', async () => {
+  const { summary } = await story(routeChange('read', 'pg-2'), ...death, routeChange('read'));
+  expect(summary).toMatch(/^primary lost \(pg-1 to pg-2\), a read pool had no member of its own: no write route for /);
+});
+
+test('of a decision that changes several routes there is one snapshot', async () => {
+  const open = [routeChange('write', 'pg-1'), routeChange('read', 'pg-2')];
+  const { snapshots } = await story(...open, 1_000, routeChange('write'), routeChange('read'));
+  expect(snapshots.map(({ when }) => when)).toEqual(['before', 'during']);
+});
+
+test('the reports of a member that does not answer are marked as old', async () => {
+  const document = await story(...death);
+  const silent = document.snapshots.map((one) => ({
+    ...one,
+    members: one.members.map((member) => (member.name === 'pg-1' ? { ...member, failing: 'refused' } : member)),
+  }));
+  const text = incidentText({ ...document, snapshots: silent });
+  expect(text).toMatch(/member pg-1: no answer \(refused\); .* before: role primary, .*; write: eligible/);
 });
 
 test('nothing of a redacted document names a client, a user or a database', async () => {
@@ -255,10 +276,13 @@ test('hidden logins, dead workers and an overrun are said', async () => {
   const reports = Array.from({ length: 400 }, (_each, index) => report('pg-2', `state ${index}`));
   const document = await story(...start, hidden, ...lost, died, ...reports);
   expect(document.missing).toMatchObject([
+    { what: 'short_record', why: 'Pointsman started 2.00 s before the incident: nothing earlier is recorded.' },
     { what: 'events_dropped' },
     { what: 'worker_died', count: 1 },
     { what: 'logins_hidden', count: 1 },
     { what: 'evidence_gap' },
+    { what: 'cause' },
+    { what: 'transactions' },
     { what: 'other_clients' },
   ]);
 });

@@ -5,7 +5,7 @@ import { announcement, noticesOf, secondsAfter, titleOf } from '../../../src/pag
 import { fillOf, limitsOf } from '../../../src/page/view/limits.ts';
 import { routesOf } from '../../../src/page/view/routes.ts';
 import { evidenceOf, placeIn, roleOf, signOf } from '../../../src/page/view/standing.ts';
-import { durationText, numberText, shortened, sizeText } from '../../../src/page/view/words.ts';
+import { ageText, numberText, shortened, sizeText } from '../../../src/page/view/words.ts';
 import { memberOf, poolOf, statusOf } from '../../support/page/status.ts';
 
 const SESSIONS = {
@@ -38,7 +38,7 @@ test.each([
   [15_120, '4 h 12 min'],
   [273_600, '3 d 4 h'],
 ])('%f seconds: %s', (seconds, text) => {
-  expect(durationText(seconds)).toBe(text);
+  expect(ageText(seconds)).toBe(text);
 });
 
 test('a long name keeps its beginning and its end', () => {
