@@ -8,6 +8,8 @@ export interface Attempt {
   /** monotonicMs() of wait.ts. */
   readonly startedAtMs: number;
   readonly endedAtMs: number;
+  /** Absent: it never connected, or was not asked. */
+  readonly connectedAtMs?: number | undefined;
   /** The server that took the write, `host:port` by its own account; undefined when the attempt failed. */
   readonly server: string | undefined;
   readonly rowId: number | undefined;
@@ -80,18 +82,19 @@ export async function attemptOnce(options: AttemptOptions): Promise<Attempt> {
   const { host, port, user, password, database, connectTimeoutMs = 0 } = options;
   const startedAtMs = monotonicMs();
   const client = new Client({ host, port, user, password, database, connectionTimeoutMillis: connectTimeoutMs });
-  let isConnected = false;
+  let connectedAtMs: number | undefined;
   let lost: Error | undefined;
   client.on('error', (error) => {
     lost = error;
   });
   try {
     await client.connect();
-    isConnected = true;
+    connectedAtMs = monotonicMs();
     const { rows } = await client.query<{ id: string; server: string }>(options.sql);
     const [row] = rows;
     return {
       startedAtMs,
+      connectedAtMs,
       endedAtMs: monotonicMs(),
       server: row?.server,
       rowId: row === undefined ? undefined : Number(row.id),
@@ -103,7 +106,7 @@ export async function attemptOnce(options: AttemptOptions): Promise<Attempt> {
     const code = known instanceof Error && 'code' in known ? String(known.code) : undefined;
     const text = known instanceof Error ? known.message : String(known);
     const told = code === undefined ? text : `${code} ${text}`;
-    const connectError = isConnected ? undefined : told;
+    const connectError = connectedAtMs === undefined ? told : undefined;
     return { startedAtMs, endedAtMs: monotonicMs(), server: undefined, rowId: undefined, error: told, connectError };
   } finally {
     await client.end().catch(() => undefined);
