@@ -41,6 +41,8 @@ describeOnEveryCluster('an outage of the store', (on) => {
     const back = await HeldSession.open(port, cluster.app);
     expect(back.server).toBe(serverName(await cluster.leader()));
     await back.close();
+    const { text } = await pointsman.admin('/incidents/latest');
+    expect(JSON.parse(text), text).toMatchObject({ planned: expect.stringMatching(/^(unplanned|unknown)$/) });
   });
 });
 

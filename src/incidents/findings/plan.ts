@@ -103,6 +103,11 @@ function byReports({ before: member, after, cause }: Interruption, around: reado
   if (stopped === undefined) {
     return unknown(`${member} kept answering, and its reports do not tell why it was no primary any more.`, ...own);
   }
+  const unread = around.find((event) => isFailedRead(event) && !isAfter(event, stopped));
+  if (unread !== undefined) {
+    const how = `${member} reported a stop in order, but before that the member list could not be read`;
+    return unknown(`${how}: the store of the leader lock may have failed.`, unread, stopped);
+  }
   if (silent !== undefined) {
     const how = `${member} reported a stop in order, and then did not answer (${text(silent, 'outcome')})`;
     return unknown(`${how}: a person may have stopped the service or the machine.`, stopped, silent);
@@ -128,6 +133,10 @@ function isSilence(event: IncidentEvent, member: string): boolean {
   return (
     event.event === 'probe_finished' && text(event, 'member') === member && !ANSWERS.has(text(event, 'outcome') ?? '')
   );
+}
+
+function isFailedRead(event: IncidentEvent): boolean {
+  return event.event === 'discovery_finished' && text(event, 'detail') !== undefined;
 }
 
 /** A failure before the old primary reported a stop. */

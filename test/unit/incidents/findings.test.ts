@@ -213,6 +213,13 @@ const due: ReportedEvent = {
   ...excluded,
   to: { kind: 'leave', cause: 'switchover', why: { code: 'switchover_due' } },
 };
+const unread: ReportedEvent = {
+  kind: 'discovery_finished',
+  source: undefined,
+  detail: 'no seed returned a member list',
+  members: 0,
+  durationMs: 5,
+};
 const drained: ReportedEvent = { ...switchover, to: { kind: 'hold', cause: 'drained' } };
 
 test.each<[string, (number | ReportedEvent)[], string, string | null]>([
@@ -233,6 +240,12 @@ test.each<[string, (number | ReportedEvent)[], string, string | null]>([
   [
     'a stop in order, then silence',
     [report('pg-1', 'stopping'), ...lost, probe('pg-1', 'refused'), ...next],
+    'unknown',
+    null,
+  ],
+  [
+    'a stop in order while the member list cannot be read',
+    [unread, 100, report('pg-1', 'stopping'), probe('pg-1', 'no'), ...lost, ...next],
     'unknown',
     null,
   ],
