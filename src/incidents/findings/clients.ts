@@ -84,7 +84,8 @@ function holdText(pool: string, numbers: Numbers, last: string | undefined): str
   const { count, released, refused, gave_up: gaveUp, p50_seconds: half, longest_seconds: longest } = numbers;
   const ends = `${released} got a session, ${refused} were refused, ${gaveUp} gave up`;
   const waits = `half of them at most ${secondsText(half)}, the longest ${secondsText(longest)}`;
-  return `${plural(count, 'client')} of pool ${pool} waited (${waits}): ${ends}${last === undefined ? '' : `; the last wait ended at ${clockText(last)}`}.`;
+  const end = last === undefined ? '' : `; the last wait ended at ${clockText(last)}`;
+  return `${plural(count, 'client')} of pool ${pool} waited (${waits}): ${ends}${end}.`;
 }
 
 export function clientsRefused({ events }: Evidence): readonly Finding[] {
