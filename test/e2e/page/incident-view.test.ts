@@ -70,6 +70,7 @@ describeInBrowser('the view of an incident', () => {
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(TEXT);
 
     await page.evaluate('navigator.clipboard.writeText = () => Promise.reject(new Error("no"))');
+    await page.evaluate('document.execCommand = () => false');
     await page.getByRole('button', { name: 'Copy as text' }).click();
     expect(await page.getByLabel('Text for a ticket').inputValue()).toBe(TEXT);
     await expect.poll(() => page.evaluate('getSelection().toString()')).toContain('pg-1 was lost');
