@@ -136,9 +136,11 @@ function versioned(schema: Json): Json {
     return { ...schema, [choices]: Array.isArray(list) ? list.map((one: unknown) => versioned(Object(one))) : [] };
   }
   const { properties = {}, required = [], ...rest } = schema;
+  // An incident may have the version itself: elsewhere it has none.
+  const { api_version: _, ...own } = Object(properties);
   return {
     ...rest,
-    properties: { api_version: { const: API_VERSION }, ...Object(properties) },
+    properties: { api_version: { const: API_VERSION }, ...own },
     required: ['api_version', ...(Array.isArray(required) ? required : [])],
   };
 }
