@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { expect, it } from 'vitest';
 import { CREATE_WRITES, startConnectLoad, WRITE_ROW } from '../support/applications/connect-load.ts';
 import { WorkingSession } from '../support/applications/working-session.ts';
+import { waitForCandidates } from '../support/clusters/candidates.ts';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import type { Lab } from '../support/clusters/describe-on-clusters.ts';
 import { EXIT } from '../../src/cli/io.ts';
@@ -49,8 +50,7 @@ function scenarios(on: Lab, workers: number): void {
 
   it('fails no connect and cuts no short transaction', async () => {
     const { cluster, pointsman } = lab;
-    await pointsman.waitUntilReady();
-    await cluster.waitUntilHealthy();
+    await waitForCandidates(lab);
     const port = await pointsman.port('write');
     const old = await cluster.leader();
     const load = startConnectLoad({ host: '127.0.0.1', port, ...cluster.app, sql: WRITE_ROW, perSecond: 10 });
@@ -82,7 +82,7 @@ function scenarios(on: Lab, workers: number): void {
 
   it('does not begin with a candidate that cannot follow', async () => {
     const { cluster } = lab;
-    await cluster.waitUntilHealthy();
+    await waitForCandidates(lab);
     const { name } = await cluster.leader();
     const ended = await finished(await started({ to: name }));
     expect(ended).toMatchObject({ outcome: 'refused', why: `${name} is the primary already` });
@@ -91,7 +91,7 @@ function scenarios(on: Lab, workers: number): void {
 
   it('G22: cancelled in drain, it releases everybody, and the open transaction goes on', async () => {
     const { cluster, pointsman } = lab;
-    await cluster.waitUntilHealthy();
+    await waitForCandidates(lab);
     const { name } = await cluster.leader();
     const port = await pointsman.port('write');
     const busy = await connect(port);
@@ -114,7 +114,7 @@ function scenarios(on: Lab, workers: number): void {
 
   it('G22: Ctrl-C in drain releases everybody, and shows the state of the cluster', async () => {
     const { cluster, pointsman } = lab;
-    await cluster.waitUntilHealthy();
+    await waitForCandidates(lab);
     const { name } = await cluster.leader();
     const busy = await connect(await pointsman.port('write'));
     await busy.query('begin');
@@ -136,7 +136,7 @@ function scenarios(on: Lab, workers: number): void {
 
   it('G22: a reload in drain cancels it, and so does the end of Pointsman', async () => {
     const { cluster, pointsman } = lab;
-    await cluster.waitUntilHealthy();
+    await waitForCandidates(lab);
     const port = await pointsman.port('write');
     const busy = await connect(port);
     await busy.query('begin');

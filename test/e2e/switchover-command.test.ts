@@ -6,6 +6,7 @@ import { afterEach, expect, it } from 'vitest';
 import { CREATE_WRITES, startConnectLoad, WRITE_ROW } from '../support/applications/connect-load.ts';
 import type { ConnectLoad } from '../support/applications/connect-load.ts';
 import { WorkingSession } from '../support/applications/working-session.ts';
+import { waitForCandidates } from '../support/clusters/candidates.ts';
 import { describeOnEveryCluster } from '../support/clusters/describe-on-clusters.ts';
 import type { Lab } from '../support/clusters/describe-on-clusters.ts';
 import { Command } from '../support/processes/command.ts';
@@ -19,8 +20,6 @@ const BUSY = 20;
 const operations = z.looseObject({
   operations: z.array(z.looseObject({ id: z.string(), state: z.string(), phase: z.string() })),
 });
-
-const switchoverPlan = z.looseObject({ candidates: z.array(z.looseObject({ eligible: z.boolean() })) });
 
 describeOnEveryCluster('pointsman switchover', scenarios);
 
@@ -154,14 +153,7 @@ function scenarios(on: Lab): void {
   }
 
   async function healthy(): Promise<void> {
-    await lab.pointsman.waitUntilReady();
-    await lab.cluster.waitUntilHealthy();
-    // The list of members is older than the members' own answers.
-    const isPlannable = async () => {
-      const { candidates } = switchoverPlan.parse(JSON.parse((await lab.pointsman.admin('/switchover')).text));
-      return candidates.length === 2 && candidates.every(({ eligible }) => eligible);
-    };
-    await lab.cluster.waitUntil('two eligible candidates', isPlannable, PATIENCE_MS);
+    await waitForCandidates(lab);
     await served();
   }
 
