@@ -74,6 +74,7 @@ describeInBrowser('the operations of the status page', () => {
       await page.keyboard.press('Tab');
     }
     await page.keyboard.press('Enter');
+    await page.locator('dialog input:focus').waitFor(TIMEOUT);
     await page.keyboard.type(TOKEN);
     expect(posts(tab)).toEqual([]);
     await page.keyboard.press('Enter');
