@@ -103,6 +103,10 @@ function byReports({ before: member, after, cause }: Interruption, around: reado
   if (stopped === undefined) {
     return unknown(`${member} kept answering, and its reports do not tell why it was no primary any more.`, ...own);
   }
+  if (stopped.fields['unlocked'] === true) {
+    const how = `${member} reported a stop, and in the same answer that nobody held the leader lock`;
+    return unknown(`${how}: a switchover, or a failure of the store of the lock.`, stopped);
+  }
   const unread = around.find((event) => isFailedRead(event) && !isAfter(event, stopped));
   if (unread !== undefined) {
     const how = `${member} reported a stop in order, but before that the member list could not be read`;

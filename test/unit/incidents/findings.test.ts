@@ -244,6 +244,12 @@ test.each<[string, (number | ReportedEvent)[], string, string | null]>([
     null,
   ],
   [
+    'a stop in the same report as the loss of the lock',
+    [report('pg-1', 'stopping', true), probe('pg-1', 'no'), ...lost, ...next],
+    'unknown',
+    null,
+  ],
+  [
     'a stop in order while the member list cannot be read',
     [unread, 100, report('pg-1', 'stopping'), probe('pg-1', 'no'), ...lost, ...next],
     'unknown',
