@@ -1,4 +1,4 @@
-// An incident as a text for a ticket: at most 64 kB, for a reader who was not there. Loaded when somebody asks for it.
+// An incident as a text for a ticket: at most 64 kB, for a reader that did not see it. Loaded on request.
 import { clockText, countOf, lastTime, plural, secondsBetween, secondsText, text } from './findings/evidence.ts';
 import type { Finding, IncidentDocument, IncidentEvent, IncidentSnapshot, MemberPicture } from './schema.ts';
 

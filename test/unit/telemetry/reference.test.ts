@@ -290,7 +290,7 @@ const NOTES = `- **Availability of a pool**: \`pointsman_pool_no_route_seconds_t
   is lower than \`client.max_sessions\` where open files allow fewer, in all workers together.
 - **Sessions by pool**: subtract \`pointsman_sessions_closed_total\` from \`pointsman_sessions_started_total\`.
   \`pointsman_listener_accepted_total\` counts at the pool of the listener, which \`app@ro\` may leave.
-- **Who is primary**: \`pointsman_primary_info\` is the member that gets the writes; \`role\` of
+- **The primary**: \`pointsman_primary_info\` is the member that gets the writes; \`role\` of
   \`pointsman_member_info\` is what each member reports of itself.`;
 
 test('deploy/metrics.md lists every metric with its type, labels and meaning', async () => {
