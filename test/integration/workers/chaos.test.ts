@@ -8,10 +8,7 @@ import { SERVER } from '../../support/values/tls-files.ts';
 import { WorkersLab } from '../../support/labs/workers-lab.ts';
 
 // Three processes are started for each test.
-vi.setConfig({ hookTimeout: 60_000, testTimeout: 150_000 });
-
-/** A client that reads nothing keeps its session for a minute, in a drain for half of it. */
-const LONGEST_END_MS = 70_000;
+vi.setConfig({ hookTimeout: 60_000, testTimeout: 60_000 });
 
 const SEEDS = 60;
 const ACTS = 60;
@@ -69,7 +66,7 @@ test.each([
     for (const { connections } of backends) for (const { socket } of connections) socket.destroy();
     return (await sessions()) === 0;
   };
-  await lab.pointsman.waitFor('every end', left, LONGEST_END_MS);
+  await lab.pointsman.waitFor('every end', left);
   expect(await lab.pids()).toEqual(pids);
   const isAsBefore = (): boolean => JSON.stringify(pids.map(openDescriptors)) === JSON.stringify(before);
   await lab.pointsman.waitFor('no descriptor more than before', isAsBefore).catch(() => undefined);
