@@ -48,6 +48,7 @@ export function metricsSource(
     certificate: () => parts().proxy.certificate(),
     workers: () => parts().proxy.workers(),
     configLoadedAt: () => running.loadedAt,
+    branches: () => undefined,
     droppedLogLines: droppedLogLines ?? (() => 0),
   };
 }

@@ -2,6 +2,7 @@
 // event comes with it. Nothing is made into text here, because most entries are never shown.
 import { CLOSE_REASONS } from '../model/close-reason.ts';
 import type { Instant } from '../model/instant.ts';
+import { isBranchEvent } from '../reports/events.ts';
 import type { ReportedEvent } from '../reports/events.ts';
 import { Waits } from './waits.ts';
 
@@ -147,6 +148,7 @@ function placeOf(
   period: (pool: string) => number,
   slots: ReadonlyMap<string, unknown>,
 ): Place | undefined {
+  if (isOfBranches(event)) return undefined;
   // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- every other event is recorded as it is
   switch (event.kind) {
     case 'probe_finished':
@@ -181,6 +183,12 @@ function placeOf(
     default:
       return { group: 'decisions' };
   }
+}
+
+/** Branches are no part of the cluster, so an incident has none of them. */
+function isOfBranches(event: ReportedEvent): boolean {
+  if (event.kind !== 'session_opened' && event.kind !== 'session_closed') return isBranchEvent(event);
+  return event.branch !== undefined;
 }
 
 function placeOfClosed(event: Closed): Place | undefined {

@@ -1,7 +1,9 @@
 // Branches as routing targets: what the directory (branches/) knows of a branch, what a client's target leads to, and
 // the operator's decisions. A branch is a timeline of a storage node or of a hosted console: a copy of a database that
 // takes its own writes. Plain data. Durations are in milliseconds.
+import type { Instant } from './instant.ts';
 import type { Address } from './member.ts';
+import type { PoolName } from './policy.ts';
 
 export const BRANCH_SOURCES = ['console', 'storage', 'static'] as const;
 export type BranchSource = (typeof BRANCH_SOURCES)[number];
@@ -21,7 +23,58 @@ export interface Branch {
   readonly hasReadEndpoint: boolean | undefined;
 }
 
-/** What a session on the listener needs: an exclusive pool writes, any other pool reads. */
+/** A branch as events, lists of sessions and documents name it. Its name may change; its id does not. */
+export type BranchIdentity = Pick<Branch, 'id' | 'name'>;
+
+/**
+ * Why a source did not give its list. `denied`: 401 or 403. `rejected`: any other answer below 500 that is no list.
+ * `invalid_answer`: a body that cannot be read. `local`: a file of ours, such as the API key.
+ */
+export const BRANCH_LIST_FAILURES = [
+  'unreachable',
+  'timeout',
+  'denied',
+  'rejected',
+  'server_error',
+  'invalid_answer',
+  'local',
+] as const;
+export type BranchListFailure = (typeof BRANCH_LIST_FAILURES)[number];
+
+/** The list in use, at one moment. */
+export interface BranchListStatus {
+  readonly source: BranchSource;
+  /** 0 before the first successful read. */
+  readonly branches: number;
+  /** Of the list in use: when its read began. Undefined: no read has succeeded yet. */
+  readonly readAt: Instant | undefined;
+  /** Undefined: the last read succeeded, or none has ended yet. */
+  readonly failing: { readonly failure: BranchListFailure; readonly why: string; readonly since: Instant } | undefined;
+}
+
+/** The directory's reports of itself. */
+export type BranchListEvent =
+  /** A read ended. `why`: it failed. */
+  | {
+      readonly kind: 'branch_list_read';
+      readonly outcome: 'read' | BranchListFailure;
+      readonly why: string | undefined;
+      readonly branches: number;
+      readonly durationMs: number;
+    }
+  /** The first of several failed reads. `ageMs`: of the list that stays in use. Undefined: there is none. */
+  | {
+      readonly kind: 'branch_list_failed';
+      readonly failure: BranchListFailure;
+      readonly why: string;
+      readonly branches: number;
+      readonly ageMs: number | undefined;
+    }
+  | { readonly kind: 'branch_list_recovered'; readonly branches: number; readonly failedForMs: number }
+  /** A branch has the name of a pool, which wins. Once for each branch. */
+  | { readonly kind: 'branch_shadowed'; readonly branch: BranchIdentity; readonly pool: PoolName };
+
+/** The need of a session on the listener: an exclusive pool writes, any other pool reads. */
 export type BranchAccess = 'write' | 'read';
 
 /** Where a branch is served. */

@@ -1,5 +1,6 @@
 // Events that the shells report while they run. telemetry/ turns each into a metric and, if an operator should read it,
 // a log line. Ids are plain numbers, addresses plain text.
+import type { BranchIdentity, BranchListEvent, BranchLookup } from '../model/branch.ts';
 import type { CloseReason } from '../model/close-reason.ts';
 import type { MemberName, MemberRefusal } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
@@ -31,9 +32,55 @@ export interface ClientFacts extends Login {
   /** Its application_name, likewise. */
   readonly application?: string;
   readonly tls?: SessionTls;
+  /** Of a session with a branch as its target, which has no member. */
+  readonly branch?: BranchIdentity;
 }
 
+/**
+ * One connect to the backend of a branch. `starting`: it answered that it cannot serve yet (57P03). `failed`: any
+ * other end before an answer.
+ */
+export const BRANCH_DIAL_OUTCOMES = ['connected', 'refused', 'timeout', 'unresolvable', 'starting', 'failed'] as const;
+export type BranchDialOutcome = (typeof BRANCH_DIAL_OUTCOMES)[number];
+
+/** Of a session with a branch as its target. `pool`: the reserved one of branches. */
+export type BranchSessionEvent =
+  /** The target of a client was looked up. Its text is cut and made printable. */
+  | {
+      readonly kind: 'branch_located';
+      readonly pool: PoolName;
+      readonly session: number;
+      readonly target: string;
+      readonly result: BranchLookup['kind'];
+      readonly durationMs: number;
+    }
+  | {
+      readonly kind: 'branch_dial_finished';
+      readonly pool: PoolName;
+      readonly session: number;
+      readonly branch: BranchIdentity;
+      /** `10.0.0.9:55432` */
+      readonly backend: string;
+      readonly outcome: BranchDialOutcome;
+      readonly durationMs: number;
+    }
+  /** The client waits no longer for the branch. `waitedMs`: since its first connect. */
+  | {
+      readonly kind: 'branch_wait_ended';
+      readonly pool: PoolName;
+      readonly session: number;
+      readonly branch: BranchIdentity;
+      readonly outcome: BranchWaitOutcome;
+      readonly attempts: number;
+      readonly waitedMs: number;
+    };
+
+/** `unreachable`: the budget is used up. */
+export const BRANCH_WAIT_OUTCOMES = ['connected', 'unreachable', 'gave_up'] as const;
+export type BranchWaitOutcome = (typeof BRANCH_WAIT_OUTCOMES)[number];
+
 export type ProxyEvent =
+  | BranchSessionEvent
   | {
       readonly kind: 'client_accepted';
       readonly pool: PoolName;
@@ -60,14 +107,15 @@ export type ProxyEvent =
       readonly kind: 'session_opened';
       readonly pool: PoolName;
       readonly session: number;
-      readonly member: MemberName;
+      /** Undefined: it is connected to a branch. */
+      readonly member: MemberName | undefined;
       readonly client: string;
     } & ClientFacts)
   | ({
       readonly kind: 'session_closed';
       readonly pool: PoolName;
       readonly session: number;
-      /** Undefined: the client never reached a member. */
+      /** Undefined: the client never reached a member, or its target was a branch. */
       readonly member: MemberName | undefined;
       readonly client: string;
       readonly reason: CloseReason;
@@ -270,7 +318,21 @@ export interface OutageEvent {
 }
 
 /** Any of them, as log, metrics and incidents get it. */
-export type ReportedEvent = ProxyEvent | WorkerEvent | MonitorEvent | ReloadEvent | OperationEvent | OutageEvent;
+export type ReportedEvent =
+  | ProxyEvent
+  | WorkerEvent
+  | MonitorEvent
+  | BranchListEvent
+  | ReloadEvent
+  | OperationEvent
+  | OutageEvent;
+
+export type BranchEvent = BranchListEvent | BranchSessionEvent;
+
+/** Any other event is about the cluster, or about sessions on either. */
+export function isBranchEvent(event: ReportedEvent): event is BranchEvent {
+  return event.kind.startsWith('branch_');
+}
 
 /** A reason to probe sooner than after a whole interval. */
 export type Trigger =

@@ -1,4 +1,5 @@
 // The live sessions one by one, for an operator: which are asked for, what is known of each, and how one was killed.
+import type { BranchIdentity } from '../model/branch.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PoolName } from '../model/policy.ts';
@@ -18,6 +19,8 @@ export interface SessionEntry {
   readonly pool: PoolName;
   /** Undefined: it has no connection to a member, and is not making one. */
   readonly member: MemberName | undefined;
+  /** Absent: its target is no branch, or it is not known yet. */
+  readonly branch?: BranchIdentity | undefined;
   /** `10.0.0.5:51234` */
   readonly client: string;
   /** The address at which the client was accepted. */

@@ -5,6 +5,7 @@ import { sizeText } from '../model/check.ts';
 import { onOneLine } from '../model/printable.ts';
 import type { ProxyEvent } from '../reports/events.ts';
 import { logFields } from './log-fields.ts';
+import { placeText } from './log-lines.ts';
 import type { Event } from './log-lines.ts';
 
 /** `closed`: a line at the end of each connection. `all`: also one when it is connected to a member. */
@@ -31,9 +32,10 @@ export function createAccessLog({ mode, write }: AccessLogOptions): (event: Even
 }
 
 /** `session 7: app@shop from 10.1.1.1:5000, pool write, pg-1` */
-function clientText({ session, user, database, client, pool, member }: Opened | Closed): string {
+function clientText({ session, user, database, client, pool, member, branch }: Opened | Closed): string {
   const login = user === undefined ? '' : `${user}@${database ?? user} from `;
-  return `session ${session}: ${login}${client}, pool ${pool}${member === undefined ? '' : `, ${member}`}`;
+  const place = member === undefined && branch === undefined ? '' : `, ${placeText(member, branch)}`;
+  return `session ${session}: ${login}${client}, pool ${pool}${place}`;
 }
 
 function closedText(event: Closed): string {

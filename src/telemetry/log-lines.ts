@@ -2,10 +2,12 @@
 // everything an operator reads after an incident. A new event gets its line in `LINES`.
 import { CLOSE_REASONS } from '../model/close-reason.ts';
 import type { CloseReason } from '../model/close-reason.ts';
+import type { BranchIdentity } from '../model/branch.ts';
 import { describeRoute, durationText } from '../core/describe.ts';
 import type { ReportedEvent } from '../reports/events.ts';
 import type { MemberRefusal } from '../model/member.ts';
 import { AGREEMENT_MS } from '../core/refused-primary.ts';
+import { BRANCH_LINES } from './branch-lines.ts';
 import type { LineLevel, LogLine } from './line.ts';
 import { standingLine } from './standing-lines.ts';
 
@@ -22,8 +24,8 @@ const LINES: Lines = {
   hold_ended: ({ session, outcome, waitedMs }) =>
     line('debug', () => `session ${session}: hold ended after ${durationText(waitedMs)}: ${outcome}`),
   dial_finished: dialLine,
-  session_opened: ({ session, client, member }) =>
-    line('debug', () => `session ${session}: ${client} connected to ${member}`),
+  session_opened: ({ session, client, member, branch }) =>
+    line('debug', () => `session ${session}: ${client} connected to ${placeText(member, branch)}`),
   session_closed: closeLine,
   cancel_forwarded: ({ pool, key, members }) =>
     line('debug', () => `pool ${pool}: cancel request (${key} key) sent to ${members.join(', ')}`),
@@ -59,6 +61,7 @@ const LINES: Lines = {
   outage_summary: ({ planned, text }) => line(planned === 'planned' ? 'info' : 'warn', () => text),
   config_reload_failed: ({ problems }) =>
     line('error', () => `configuration reload failed, nothing changed: ${problems.join('; ')}`),
+  ...BRANCH_LINES,
 };
 
 /** `isNews`: the previous event of this kind had another outcome. Only discovery uses it. */
@@ -94,6 +97,11 @@ export function repeatText(event: Event): RepeatText | undefined {
     return { key: `member ${member} ${outcome}`, fields: { member, outcome }, text };
   }
   return undefined;
+}
+
+/** `pg-1`, `branch pr-1` */
+export function placeText(member: string | undefined, branch: BranchIdentity | undefined): string {
+  return branch === undefined ? (member ?? 'no member') : `branch ${branch.name}`;
 }
 
 function workerText({ worker, pid, why, sessions, replacedInMs }: Events['worker_ended']): string {
@@ -150,11 +158,11 @@ const LOUD: readonly CloseReason[] = ['tls_failed'];
 const QUIET: readonly CloseReason[] = ['cancel_forwarded', 'startup_timeout', 'too_old'];
 
 function closeLine(event: Events['session_closed']): LogLine {
-  const { session, client, member, reason, detail, durationMs } = event;
+  const { session, client, member, branch, reason, detail, durationMs } = event;
   const isOurs = (CLOSE_REASONS[reason].side === 'pointsman' || LOUD.includes(reason)) && !QUIET.includes(reason);
   const level = reason === 'internal_error' ? 'error' : isOurs ? 'info' : 'debug';
   const text = (): string => {
-    const where = member === undefined ? '' : ` on ${member}`;
+    const where = member === undefined && branch === undefined ? '' : ` on ${placeText(member, branch)}`;
     const more = detail === undefined ? '' : `: ${detail}`;
     return `session ${session}: ${client}${where} closed after ${durationText(durationMs)}: ${reason}${more}`;
   };

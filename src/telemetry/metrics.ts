@@ -2,6 +2,10 @@
 // for counters, Unix time for points in time. Process metrics keep prom-client's names. deploy/metrics.md lists all.
 import { Gauge, Registry, collectDefaultMetrics } from './prometheus.ts';
 import type { PoolName } from '../model/policy.ts';
+import { isBranchEvent } from '../reports/events.ts';
+import type { ReportedEvent } from '../reports/events.ts';
+import { createBranchMetrics } from './branch-metrics.ts';
+import type { BranchMetrics } from './branch-metrics.ts';
 import { createEventMetrics } from './event-metrics.ts';
 import type { EventMetrics } from './event-metrics.ts';
 import { HARDLY_EVER_MS, registerEventLoopLag } from './event-loop-lag.ts';
@@ -20,7 +24,7 @@ export interface MetricsOptions {
 }
 
 export interface Metrics {
-  readonly count: EventMetrics['count'];
+  readonly count: (event: ReportedEvent) => void;
   readonly learn: EventMetrics['learn'];
   /** To be called with each decision. */
   readonly decided: () => void;
@@ -50,8 +54,10 @@ export function createMetrics({ version, nodeVersion, pools, source }: MetricsOp
   registerEventLoopLag(registry);
   // Gauges must not end in _total, and each is only the sum of its series by type.
   for (const name of SUMS_OF_PROM_CLIENT) registry.removeSingleMetric(name);
+  let branches: BranchMetrics | undefined;
+  const ofBranches = (): BranchMetrics => (branches ??= createBranchMetrics(registry));
   return {
-    count: events.count,
+    count: (event) => (isBranchEvent(event) ? ofBranches().count(event) : events.count(event)),
     learn: events.learn,
     decided: status.decided,
     contentType: registry.contentType,
@@ -59,6 +65,9 @@ export function createMetrics({ version, nodeVersion, pools, source }: MetricsOp
       events.retain(status.refresh());
       const at = events.discoveredAt();
       if (at !== undefined) lastDiscovery.set(unixSeconds(source, at));
+      const list = source.branches();
+      if (list === undefined) branches?.clear();
+      else ofBranches().set(list, (instant) => unixSeconds(source, instant));
       return registry.metrics();
     },
   };

@@ -57,6 +57,9 @@ export function createNarration(options: NarrationOptions): (event: Event) => vo
       case 'operation_phase':
       case 'operation_ended':
       case 'outage_summary':
+      case 'branch_list_failed':
+      case 'branch_list_recovered':
+      case 'branch_shadowed':
         return writeAsLogged(event);
       case 'relay_chosen':
       case 'client_accepted':
@@ -70,6 +73,10 @@ export function createNarration(options: NarrationOptions): (event: Event) => vo
       case 'urgent_probing':
       case 'config_reloaded':
       case 'config_reload_failed':
+      case 'branch_list_read':
+      case 'branch_located':
+      case 'branch_dial_finished':
+      case 'branch_wait_ended':
         return;
     }
   };

@@ -1,4 +1,5 @@
 // The listener of all events: each takes its number and becomes a log line and a metric. Never throws into its caller.
+import type { BranchListEvent } from '../model/branch.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type {
   MonitorEvent,
@@ -35,6 +36,7 @@ export interface Recorder {
   /** `at`: when it happened, if that was before this call. */
   readonly onProxyEvent: (event: ProxyEvent | WorkerEvent, at?: Instant) => void;
   readonly onMonitorEvent: (event: MonitorEvent, at?: Instant) => void;
+  readonly onBranchList: (event: BranchListEvent) => void;
   readonly onReload: (event: ReloadEvent) => void;
   readonly onOperation: (event: OperationEvent) => void;
   readonly onOutage: (event: OutageEvent) => void;
@@ -73,6 +75,7 @@ export function createRecorder({ log, clock, ids, count, observe, access, narrat
   return {
     onProxyEvent: record,
     onMonitorEvent: record,
+    onBranchList: record,
     onReload: record,
     onOperation: record,
     onOutage: record,

@@ -4,6 +4,7 @@ import type { Registry } from 'prom-client';
 import type { RefusalKind, Snapshot } from '../core/snapshot.ts';
 import type { RoutingTable } from '../core/routing-table.ts';
 import type { ClientCounts, PoolCounts, WorkerStatus } from '../reports/counts.ts';
+import type { BranchListStatus } from '../model/branch.ts';
 import type { Instant } from '../model/instant.ts';
 import type { MemberName } from '../model/member.ts';
 import type { PoolName, PoolPolicy } from '../model/policy.ts';
@@ -41,6 +42,8 @@ export interface StatusSource {
   readonly workers: () => readonly WorkerStatus[];
   /** When the configuration in effect was loaded. Milliseconds since 1970. */
   readonly configLoadedAt: () => number;
+  /** The list of branches; undefined if none are configured. */
+  readonly branches: () => BranchListStatus | undefined;
   /** Log lines lost since the start. */
   readonly droppedLogLines: () => number;
 }

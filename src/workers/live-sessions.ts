@@ -58,12 +58,13 @@ export class LiveSessions {
 }
 
 function opened(live: Live, event: Extract<ProxyEvent, { kind: 'session_opened' }>): void {
-  const { member, user, database, application, tls } = event;
+  const { member, user, database, application, tls, branch } = event;
   live.member = member;
   live.facts = {
     ...(user === undefined ? {} : { user }),
     ...(database === undefined ? {} : { database }),
     ...(application === undefined ? {} : { application }),
     ...(tls === undefined ? {} : { tls }),
+    ...(branch === undefined ? {} : { branch }),
   };
 }

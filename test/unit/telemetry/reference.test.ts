@@ -230,6 +230,7 @@ async function exposition(): Promise<string> {
       limits: () => ({ sessions: 1, handshakes: 1, heldClients: 1, eventStreams: 1 }),
       certificate: () => ({ file: '/tls.crt', expiresAt: 0, isCurrent: true }),
       workers: () => [worker],
+      branches: () => ({ source: 'console', branches: 3, readAt: 0, failing: undefined }),
     }),
   });
   metrics.decided();

@@ -1,0 +1,134 @@
+// Metrics of branches: their list, lookups, and the waits of clients. No label has the name of a branch, because there
+// may be thousands of them. They exist only where branches are configured.
+import type { Registry } from 'prom-client';
+import { BRANCH_LIST_FAILURES } from '../model/branch.ts';
+import type { BranchListStatus, BranchLookup } from '../model/branch.ts';
+import type { Instant } from '../model/instant.ts';
+import { BRANCH_DIAL_OUTCOMES, BRANCH_WAIT_OUTCOMES } from '../reports/events.ts';
+import type { BranchEvent } from '../reports/events.ts';
+import { familiesIn } from './families.ts';
+import { Counter, Histogram } from './prometheus.ts';
+
+export interface BranchMetrics {
+  readonly count: (event: BranchEvent) => void;
+  /** At the scrape. */
+  readonly set: (status: BranchListStatus, unixSeconds: (at: Instant) => number) => void;
+  /** Removes the gauges: branches are no longer configured. */
+  readonly clear: () => void;
+}
+
+const RESULTS: readonly BranchLookup['kind'][] = [
+  'found',
+  'unknown',
+  'not_allowed',
+  'ambiguous',
+  'no_backend',
+  'unavailable',
+];
+/** Seconds. A branch that wakes up takes seconds. */
+const WAIT_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
+const READ_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+export function createBranchMetrics(registry: Registry): BranchMetrics {
+  const totals = branchTotals([registry]);
+  const gauges = listGauges(registry);
+  return {
+    count: (event) => countEvent(totals, event),
+    clear: () => Object.values(gauges).forEach((gauge) => gauge.reset()),
+    set: ({ source, branches, readAt, failing }, unixSeconds) => {
+      for (const gauge of Object.values(gauges)) gauge.reset();
+      gauges.list.set({ source }, branches);
+      gauges.failing.set({ source }, failing === undefined ? 0 : 1);
+      if (readAt !== undefined) gauges.readAt.set({ source }, unixSeconds(readAt));
+    },
+  };
+}
+
+type Totals = ReturnType<typeof branchTotals>;
+
+function countEvent({ reads, readSeconds, lookups, dials, waits, waitSeconds }: Totals, event: BranchEvent): void {
+  switch (event.kind) {
+    case 'branch_list_read':
+      reads.inc({ outcome: event.outcome });
+      return readSeconds.observe(event.durationMs / 1000);
+    case 'branch_located':
+      return lookups.inc({ result: event.result });
+    case 'branch_dial_finished':
+      return dials.inc({ outcome: event.outcome });
+    case 'branch_wait_ended':
+      waits.inc({ outcome: event.outcome });
+      return waitSeconds.observe(event.waitedMs / 1000);
+    // Read at the scrape, or only logged.
+    case 'branch_list_failed':
+    case 'branch_list_recovered':
+    case 'branch_shadowed':
+      return undefined;
+  }
+}
+
+function listGauges(registry: Registry) {
+  const { gauge } = familiesIn(registry);
+  const labels = ['source'] as const;
+  return {
+    list: gauge('pointsman_branches', 'Branches in the list that is in use; 0 before the first list.', labels),
+    readAt: gauge(
+      'pointsman_branch_list_read_timestamp_seconds',
+      'Start of the read that gave the list of branches in use (Unix time); absent before the first list.',
+      labels,
+    ),
+    failing: gauge('pointsman_branch_list_failing', '1 while the list of branches cannot be read.', labels),
+  };
+}
+
+function branchTotals(registers: Registry[]) {
+  const totals = {
+    reads: new Counter({
+      name: 'pointsman_branch_list_reads_total',
+      help: 'Reads of the list of branches, by outcome: read, or the kind of failure.',
+      labelNames: ['outcome'] as const,
+      registers,
+    }),
+    readSeconds: new Histogram({
+      name: 'pointsman_branch_list_read_duration_seconds',
+      help: 'Duration of a read of the list of branches, successful or not.',
+      buckets: READ_BUCKETS,
+      registers,
+    }),
+    lookups: new Counter({
+      name: 'pointsman_branch_lookups_total',
+      help: 'Clients that asked for a branch, by the result of the lookup.',
+      labelNames: ['result'] as const,
+      registers,
+    }),
+    ...waitTotals(registers),
+  };
+  for (const outcome of ['read', ...BRANCH_LIST_FAILURES]) totals.reads.inc({ outcome }, 0);
+  for (const result of RESULTS) totals.lookups.inc({ result }, 0);
+  return totals;
+}
+
+function waitTotals(registers: Registry[]) {
+  const totals = {
+    dials: new Counter({
+      name: 'pointsman_branch_dials_total',
+      help: 'Connects to the backend of a branch for a client, by outcome (starting: not ready yet).',
+      labelNames: ['outcome'] as const,
+      registers,
+    }),
+    waits: new Counter({
+      name: 'pointsman_branch_waits_total',
+      help: 'Clients whose wait for a branch ended, by outcome; a branch that accepts at once is a short wait.',
+      labelNames: ['outcome'] as const,
+      registers,
+    }),
+    waitSeconds: new Histogram({
+      name: 'pointsman_branch_wait_duration_seconds',
+      help: 'Time from the first connect to the backend of a branch to the end of the wait, whatever the outcome.',
+      buckets: WAIT_BUCKETS,
+      registers,
+    }),
+  };
+  for (const outcome of BRANCH_DIAL_OUTCOMES) totals.dials.inc({ outcome }, 0);
+  for (const outcome of BRANCH_WAIT_OUTCOMES) totals.waits.inc({ outcome }, 0);
+  return totals;
+}
