@@ -27,6 +27,7 @@ const ROOMS: Record<string, Room> = {
   incidents: { may: ['model', 'core', 'reports'] },
   patroni: { may: ['model'], libraries: ['undici'] },
   kubernetes: { may: ['model'], libraries: ['undici'] },
+  branches: { may: ['model'], libraries: ['undici'] },
   cluster: { may: ['model', 'core', 'reports', 'patroni'] },
   discovery: { may: ['model', 'core', 'reports', 'patroni'] },
   monitor: { may: ['model', 'core', 'reports'] },
@@ -39,7 +40,7 @@ const ROOMS: Record<string, Room> = {
   page: { may: ['admin'], only: ['admin', 'schema/*'], isTypesOnly: true, libraries: ['preact', 'uplot'] },
   systemd: { may: ['model', 'core', 'reports'] },
   cli: { may: 'model core reports incidents config telemetry cluster'.split(' '), libraries: CLI_LIBRARIES },
-  sandbox: { may: ['patroni'], libraries: LIBRARIES },
+  sandbox: { may: ['model', 'patroni'], libraries: LIBRARIES },
 };
 
 /** These files may import every room. */

@@ -4,7 +4,7 @@ import { readClusterDocument } from '../../../src/patroni/cluster-document.ts';
 import { parseClusterDocument } from '../../support/patroni/parse.ts';
 import { readDynamicConfig } from '../../../src/patroni/dynamic-config.ts';
 import { readHistory } from '../../../src/patroni/history.ts';
-import { parseLsn } from '../../../src/patroni/lsn.ts';
+import { parseLsn } from '../../../src/model/lsn.ts';
 import { parseNodeStatus, readNodeStatus } from '../../../src/patroni/node-status.ts';
 import { parseTags } from '../../../src/patroni/tags.ts';
 

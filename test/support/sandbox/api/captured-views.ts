@@ -1,5 +1,5 @@
 // The knowledge of a manager behind a captured answer: the documents of real members, read back into views.
-import { parseLsn } from '../../../../src/patroni/lsn.ts';
+import { parseLsn } from '../../../../src/model/lsn.ts';
 import type {
   ClusterView,
   JsonObject,

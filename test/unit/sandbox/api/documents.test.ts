@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseClusterDocument, parseHistory } from '../../../support/patroni/parse.ts';
 import type { ClusterMember } from '../../../../src/patroni/cluster-document.ts';
-import { parseLsn } from '../../../../src/patroni/lsn.ts';
+import { parseLsn } from '../../../../src/model/lsn.ts';
 import { parseNodeStatus } from '../../../../src/patroni/node-status.ts';
 import { clusterDocument, formatLsn, historyDocument } from '../../../../src/sandbox/api/cluster-document.ts';
 import { dialectOf } from '../../../../src/sandbox/api/dialect.ts';

@@ -1,0 +1,115 @@
+// The console's API: lists and creates branches of a project. It has no deletion.
+// Source: the console API, "Endpoints" and "Authentication".
+import { z } from 'zod';
+import type { Branch } from '../../model/branch.ts';
+import { optional, optionalLsn, required } from './fields.ts';
+import { BranchApiError, sendRequest, statusError } from './request.ts';
+import type { ApiRequest, ApiServer } from './request.ts';
+import { readApiKey } from './secret-files.ts';
+import { DEFAULT_TIMEOUT_MS, isSuccess, jsonBody, read } from './storage-client.ts';
+import type { ClientOptions } from './storage-client.ts';
+
+export interface ConsoleAccess {
+  /** The address before `/api/v2`. */
+  readonly url: string;
+  readonly project: string;
+  readonly apiKeyFile: string;
+}
+
+export const ENDPOINT_TYPES = ['read_write', 'read_only'] as const;
+export type EndpointType = (typeof ENDPOINT_TYPES)[number];
+
+export interface BranchRequest {
+  readonly name: string;
+  /** Undefined: the default branch. */
+  readonly parentId?: string | undefined;
+  /** The tables of the parent without their rows. */
+  readonly isSchemaOnly?: boolean | undefined;
+  /** Servers for it. None: it cannot be connected to yet. */
+  readonly endpoints?: readonly EndpointType[] | undefined;
+}
+
+export type BranchCreation =
+  /** Accepted. The body of the answer is not part of the contract: the list shows the branch. */
+  | { readonly kind: 'accepted' }
+  | { readonly kind: 'refused'; readonly why: string }
+  /** The branch may exist, now or soon: look into the list before the request is sent again. */
+  | { readonly kind: 'unclear'; readonly why: string };
+
+/** Every method rejects with a BranchApiError. */
+export interface ConsoleClient {
+  branches(): Promise<readonly Branch[]>;
+  /** Sends the request once. Rejects when nothing was sent because of a setting, and when it is interrupted. */
+  createBranch(request: BranchRequest): Promise<BranchCreation>;
+}
+
+export function createConsoleClient(access: ConsoleAccess, options: ClientOptions = {}): ConsoleClient {
+  const { timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options;
+  // The contract wants both headers in every request, also in those without a body.
+  const server = jsonBody({
+    name: 'the console',
+    url: `${access.url.replace(/\/+(?:api\/v2\/*)?$/, '')}/api/v2`,
+    timeoutMs,
+    headers: async () => ({ authorization: `Bearer ${await readApiKey(access.apiKeyFile)}` }),
+  } satisfies ApiServer);
+  const path = `/projects/${encodeURIComponent(access.project)}/branches`;
+
+  return {
+    async branches() {
+      const request: ApiRequest = { method: 'GET', path, signal };
+      return read(server, request, await sendRequest(server, request), list).branches;
+    },
+    async createBranch(wanted) {
+      const request: ApiRequest = { method: 'POST', path, body: JSON.stringify(bodyOf(wanted)), signal };
+      try {
+        const { status } = await sendRequest(server, request);
+        return creationOf(status, statusError(server, request, status).message);
+      } catch (error) {
+        const isOver = !(error instanceof BranchApiError) || error.kind === 'setting' || signal?.aborted === true;
+        if (isOver) throw error;
+        return { kind: 'unclear', why: error.message };
+      }
+    },
+  };
+}
+
+const endpoint = z.object({ type: optional });
+
+const branch = z
+  .object({
+    id: required,
+    name: required,
+    parent_id: optional,
+    parent_lsn: optionalLsn,
+    // Not a field of the contract. Some consoles list the servers of a branch here.
+    endpoints: z.array(endpoint).optional().catch(undefined),
+  })
+  .transform((fields): Branch => ({
+    id: fields.id,
+    name: fields.name,
+    parentId: fields.parent_id,
+    parentLsn: fields.parent_lsn,
+    lastRecordLsn: undefined,
+    hasReadEndpoint: fields.endpoints?.some(({ type }) => type === 'read_only'),
+  }));
+
+const list = z.object({ branches: z.array(branch) });
+
+function bodyOf({ name, parentId, isSchemaOnly, endpoints = [] }: BranchRequest): object {
+  return {
+    branch: {
+      name,
+      ...(parentId === undefined ? {} : { parent_id: parentId }),
+      ...(isSchemaOnly === true ? { init_source: 'schema-only' } : {}),
+    },
+    ...(endpoints.length === 0 ? {} : { endpoints: endpoints.map((type) => ({ type })) }),
+  };
+}
+
+/** The contract shows no codes. These may follow on a branch that exists, or mean "later". */
+const UNCLEAR: ReadonlySet<number> = new Set([408, 409, 423, 425, 429]);
+
+function creationOf(status: number, why: string): BranchCreation {
+  if (isSuccess(status)) return { kind: 'accepted' };
+  return status >= 500 || UNCLEAR.has(status) ? { kind: 'unclear', why } : { kind: 'refused', why };
+}

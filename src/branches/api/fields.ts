@@ -1,0 +1,28 @@
+// Readers of the fields of both APIs. The contract names a few fields and leaves the rest open: fields that it does
+// not name are ignored, and an optional field of another type counts as absent.
+import { z } from 'zod';
+import { parseLsn } from '../../model/lsn.ts';
+
+/** An identifier or a name: compared exactly. */
+const word = z.string().min(1).max(256);
+
+/** The identifier without which an entry is none. */
+export const required = word;
+
+export const optional = word.optional().catch(undefined);
+
+/** `<hex>/<hex>`. */
+export const optionalLsn = z
+  .string()
+  .refine((text) => parseLsn(text) !== undefined)
+  .optional()
+  .catch(undefined);
+
+/** The parsed JSON; undefined for other text, such as the HTML page of a web server. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,161 @@
+// One request to an API of branches, on a connection of its own, with one deadline for everything and a limited body.
+// Follows no redirect: the key goes to the configured server alone. Its errors have our own words, the path and the
+// status. They never have a header or a body: bodies of a creation may hold passwords.
+// Only the client of undici is loaded: the whole package would keep 13 MB more in memory (fetch, WebSocket, caches).
+import Client from 'undici/lib/dispatcher/client.js';
+import { shown } from '../../model/printable.ts';
+
+export interface ApiServer {
+  /** In errors: `the storage node`. */
+  readonly name: string;
+  /** Its base address, with a path or without. */
+  readonly url: string;
+  /** For the whole request: connect, TLS, headers and body. Milliseconds. */
+  readonly timeoutMs: number;
+  /** Read at each use, because its file may change. Rejects with a BranchApiError. */
+  readonly headers: () => Promise<Readonly<Record<string, string>>>;
+}
+
+export interface ApiRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Below the base address. Its parts are encoded. */
+  readonly path: string;
+  /** JSON text. */
+  readonly body?: string;
+  /** Ends the request early. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface ApiAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Why an API of branches has not done its part. The message is one clause without a secret. */
+export class BranchApiError extends Error {
+  /**
+   * `setting`: a file of the configuration cannot be used, and nothing was sent. `no_answer`: no whole answer came.
+   * `status`: the answer is a failure. `unreadable`: the answer is no document of the contract.
+   */
+  readonly kind: 'setting' | 'no_answer' | 'status' | 'unreadable';
+  /** Of the answer, if there was one. */
+  readonly status: number | undefined;
+
+  constructor(kind: BranchApiError['kind'], message: string, status?: number) {
+    super(message);
+    this.kind = kind;
+    this.status = status;
+  }
+}
+
+/** A list of ten thousand branches has about 4 MB. */
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
+
+/** Resolves with any answer, whatever its status. Rejects with a BranchApiError. */
+export async function sendRequest(server: ApiServer, request: ApiRequest): Promise<ApiAnswer> {
+  const { path, method, signal } = request;
+  const what = `${method} ${path} of ${server.name}`;
+  const headers = { accept: 'application/json', 'user-agent': 'pointsman', ...(await server.headers()) };
+  const base = baseOf(server);
+  const { promise: ended, reject: end } = Promise.withResolvers<never>();
+  ended.catch(() => {});
+  const timer = setTimeout(() => end(new CutShort(`no whole answer within ${server.timeoutMs} ms`)), server.timeoutMs);
+  const abort = (): void => end(new CutShort('interrupted'));
+  signal?.addEventListener('abort', abort);
+  if (signal?.aborted === true) abort();
+  const client = new Client(base.origin, {
+    connect: { timeout: 0 },
+    pipelining: 0,
+    allowH2: false,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  try {
+    const whole = exchange(client, { ...request, headers, path: base.path + path });
+    return await Promise.race([whole, ended]);
+  } catch (error) {
+    throw new BranchApiError('no_answer', `${what}: ${whyFailed(error)}`);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', abort);
+    void client.destroy();
+  }
+}
+
+/** The answer's failure as an error. */
+export function statusError(server: ApiServer, { method, path }: ApiRequest, status: number): BranchApiError {
+  const what = `${method} ${path} of ${server.name}`;
+  return new BranchApiError('status', `${what}: ${statusText(status)}`, status);
+}
+
+function statusText(status: number): string {
+  if (status === 401 || status === 403) return `status ${status}: it does not accept the credentials`;
+  if (status >= 300 && status < 400)
+    return `status ${status}: it redirects; configure the address that it redirects to`;
+  return `status ${status}`;
+}
+
+/** An end that is not a fault of the connection. The message is our own. */
+class CutShort extends Error {}
+
+function baseOf({ url, name }: ApiServer): { readonly origin: string; readonly path: string } {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined || !/^https?:$/.test(parsed.protocol)) {
+    throw new BranchApiError('setting', `the address of ${name} is no http or https URL`);
+  }
+  return { origin: parsed.origin, path: parsed.pathname.replace(/\/+$/, '') };
+}
+
+type WholeRequest = ApiRequest & { readonly headers: Record<string, string> };
+
+function exchange(client: Client, request: WholeRequest): Promise<ApiAnswer> {
+  const { method, path, headers, body } = request;
+  const { promise, resolve, reject } = Promise.withResolvers<ApiAnswer>();
+  const decoder = new TextDecoder();
+  let [status, bytes, text] = [0, 0, ''];
+  client.dispatch(
+    { method, path, headers, ...(body === undefined ? {} : { body }) },
+    {
+      // Undici takes an object without this method for a handler of an older kind.
+      onRequestStart: () => {},
+      onResponseStart: (_controller, statusCode) => void (status = statusCode),
+      onResponseData(controller, chunk) {
+        bytes += chunk.length;
+        if (bytes > MAX_BODY_BYTES) controller.abort(new CutShort(`the answer has more than ${MAX_BODY_BYTES} bytes`));
+        else text += decoder.decode(chunk, { stream: true });
+      },
+      onResponseEnd: () => resolve({ status, body: text + decoder.decode() }),
+      onResponseError: (_controller, error) => reject(error),
+    },
+  );
+  return promise;
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ENOTFOUND: 'its name cannot be resolved',
+  EAI_AGAIN: 'its name cannot be resolved now',
+  EHOSTUNREACH: 'no way to the address',
+  ENETUNREACH: 'no way to the address',
+  ETIMEDOUT: 'connection timed out',
+  ECONNRESET: 'connection closed before the answer was whole',
+  EPIPE: 'connection closed before the answer was whole',
+  UND_ERR_SOCKET: 'connection closed before the answer was whole',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'connection closed before the answer was whole',
+};
+
+/** By the error's code alone: a library's message may have a part of the request. */
+function whyFailed(error: unknown): string {
+  if (error instanceof CutShort) return error.message;
+  const code = codeOf(error);
+  if (Object.hasOwn(WORDS, code)) return `${WORDS[code]} (${code})`;
+  if (/^(?:HPE_|UND_ERR_HEADERS)/.test(code)) return `not an HTTP answer (${code})`;
+  if (/SSL|TLS|CERT|SIGNATURE|EPROTO/.test(code)) return `TLS failed (${code})`;
+  return code === '' ? 'the request failed' : `the request failed (${code})`;
+}
+
+/** Addresses of one name that all failed come as one error with several inside. */
+function codeOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? shown(error.code) : '';
+}

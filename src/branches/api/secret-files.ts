@@ -1,0 +1,42 @@
+// Keys and headers of the APIs, from files that are read at each use: a rotated key counts at once. Errors name the
+// file and the line, never their content.
+import { readFile } from 'node:fs/promises';
+import { BranchApiError } from './request.ts';
+
+/** Rejects with a BranchApiError. */
+export async function readApiKey(file: string): Promise<string> {
+  const key = (await readSecret(file)).trim();
+  // An invalid header value could appear in an error of a library.
+  if (!/^[\x21-\x7e]+$/.test(key)) throw unusable(file, 'holds no key: write the key alone, on one line');
+  return key;
+}
+
+/** A line `Name: value` for each header. Empty lines and lines that begin with `#` are skipped. */
+export async function readHeaders(file: string): Promise<Readonly<Record<string, string>>> {
+  const headers: Record<string, string> = {};
+  for (const [index, line] of (await readSecret(file)).split(/\r?\n/).entries()) {
+    if (/^\s*(?:#|$)/.test(line)) continue;
+    const [, name = '', value = ''] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x20-\x7e]+)$/.exec(line) ?? [];
+    if (name === '') throw unusable(file, `line ${index + 1} is no header: write Name: value`);
+    if (OURS.has(name.toLowerCase())) throw unusable(file, `line ${index + 1}: Pointsman sets this header itself`);
+    headers[name.toLowerCase()] = value.trim();
+  }
+  return headers;
+}
+
+const OURS: ReadonlySet<string> = new Set(
+  'connection content-length content-type expect keep-alive te trailer transfer-encoding upgrade'.split(' '),
+);
+
+async function readSecret(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown fault';
+    throw unusable(file, `cannot be read (${code})`);
+  }
+}
+
+function unusable(file: string, why: string): BranchApiError {
+  return new BranchApiError('setting', `${file} ${why}`);
+}
