@@ -2,6 +2,7 @@
 import type { ApiAuth, ApiTls, ClusterConfig } from '../model/cluster-config.ts';
 import type { ClientTls, PoolPolicy, ProbePolicy } from '../model/policy.ts';
 import type { Config } from './config.ts';
+import { branchesPolicy } from './schema/branches.ts';
 import type { CompleteFile, CompletePool } from './schema/defaults.ts';
 import { kubernetesConfig } from './schema/kubernetes.ts';
 import type { Origins } from './source/origins.ts';
@@ -27,6 +28,7 @@ export function assemble(file: CompleteFile, origins: Origins): Config {
       attemptDelayMs: unlessOff(backend.attempt_delay),
       connectAttempts: backend.connect_attempts,
     },
+    branches: file.branches && branchesPolicy(file.branches),
     relay: file.relay,
     hold: {
       clientTimeoutMs: hold.client_timeout,

@@ -1,5 +1,6 @@
 // The configuration as the program uses it: one frozen value of plain data. It is composed of the policies in model/,
 // so that each part of the program gets only its own piece (`Config` itself is a RoutingPolicy).
+import type { BranchesPolicy } from '../model/branch.ts';
 import type { ClusterConfig } from '../model/cluster-config.ts';
 import type { Address } from '../model/member.ts';
 import type {
@@ -39,6 +40,8 @@ export interface Config extends RoutingPolicy {
   readonly listeners: readonly ListenerPolicy[];
   readonly client: ClientPolicy;
   readonly backend: BackendPolicy;
+  /** Undefined: targets are pools alone. */
+  readonly branches?: BranchesPolicy | undefined;
   readonly relay: RelayMode;
   readonly hold: HoldPolicy & SwitchoverPolicy;
   /** Processes that serve clients; 1: this one. `auto`: one for each processor that may be used. */

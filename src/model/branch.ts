@@ -114,3 +114,54 @@ export interface BranchConnectPolicy {
   /** From the first attempt to the refusal. */
   readonly budgetMs: number;
 }
+
+/** The operator's decisions about branches. config/ parses them and owns the defaults. */
+export interface BranchesPolicy {
+  readonly source: BranchSourcePolicy;
+  /** Between two polls of the list, with jitter. */
+  readonly refreshMs: number;
+  /** Patterns of names, `*` for any run of characters. Undefined: every branch that has a parent. */
+  readonly allow: readonly string[] | undefined;
+  readonly backends: BranchBackendsPolicy;
+  readonly connect: BranchConnectPolicy;
+}
+
+export type BranchSourcePolicy =
+  | ({ readonly kind: 'console' } & ConsolePolicy)
+  | ({ readonly kind: 'storage' } & StoragePolicy)
+  /** Each name with its address; the name is the id as well. */
+  | { readonly kind: 'static'; readonly branches: ReadonlyMap<string, Address> };
+
+export interface ConsolePolicy {
+  /** Without a trailing slash and without `/api/v2`. */
+  readonly url: string;
+  readonly project: string;
+  /** Read at each request. */
+  readonly apiKeyFile: string;
+}
+
+export interface StoragePolicy {
+  /** Without a trailing slash and without `/v1`. */
+  readonly url: string;
+  readonly tenant: string;
+  /** The names of timelines. Undefined: their ids are their names. */
+  readonly namesFile: string | undefined;
+  /** The major version of the database, for timelines that are created. */
+  readonly pgVersion: number | undefined;
+  /** Headers of each request, such as one of authentication. Read at each request. */
+  readonly headersFile: string | undefined;
+}
+
+export interface BranchBackendsPolicy {
+  /** Host and port, with `{id}`, `{name}` or `{slug}` in the host. */
+  readonly template: Address | undefined;
+  /** Likewise, for a read listener and a branch with a read endpoint. */
+  readonly readTemplate: Address | undefined;
+  /** By the id of the branch, or by its name. */
+  readonly overrides: ReadonlyMap<string, Address>;
+  readonly tls: BranchTls;
+  /** A PEM file of authorities. Undefined: those that Node.js knows. */
+  readonly caFile: string | undefined;
+}
+
+export const BRANCH_PLACEHOLDERS = ['id', 'name', 'slug'] as const;

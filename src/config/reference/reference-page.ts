@@ -86,9 +86,10 @@ function description({ name, shape }: Entry): readonly string[] {
   ];
 }
 
-/** True for a map with keys of its own: it has no row in the table. */
+/** True for a map of keys with rows of their own: it has no row in the table. A map of single values has one. */
 function isSection(shape: Shape): boolean {
-  return shape.kind === 'map' && shape.alternatives.length === 0;
+  const isOfValues = shape.values !== undefined && shape.values.kind !== 'map';
+  return shape.kind === 'map' && shape.alternatives.length === 0 && !isOfValues;
 }
 
 function entriesBelow({ name, shape }: Entry): readonly Entry[] {

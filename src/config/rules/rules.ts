@@ -2,6 +2,7 @@
 import { apiAuthRules } from './api-auth-rules.ts';
 import { apiTlsRules } from './api-tls-rules.ts';
 import type { FileReaders } from './api-tls-rules.ts';
+import { branchesRules } from './branches-rules.ts';
 import { clientRules } from './client-rules.ts';
 import { formatDuration as time } from '../schema/duration.ts';
 import { error, warning } from '../fault.ts';
@@ -27,6 +28,7 @@ export function checkRules(parsed: ParsedFile, { now, ...readers }: Means): read
     ...kubernetesRules(parsed.cluster.kubernetes, parsed.cluster.scope),
     ...apiTlsRules(parsed, readers),
     ...apiAuthRules(parsed, readers.unreadableFile),
+    ...branchesRules(parsed, readers),
     ...clientRules(parsed, readers.readKeyPair, now),
     ...clockRules(parsed),
     ...holdRules(parsed),

@@ -1,6 +1,7 @@
 // Addresses as an operator writes them: `host:port`, the base URL of a management API, a network range. Nothing is
 // resolved here. A message never repeats the text before an @: it may be a password.
 import { isIP } from 'node:net';
+import { BRANCH_PLACEHOLDERS } from '../../model/branch.ts';
 import type { Address, ApiEndpoint } from '../../model/member.ts';
 import type { Seed } from '../../model/cluster-config.ts';
 
@@ -111,6 +112,32 @@ export function parseSeed(text: string): Parsed<Seed> {
 
 function withoutFinalDot(host: string): string {
   return host.replace(/\.$/, '');
+}
+
+/** The base URL of an HTTP API, without a trailing slash. A path is allowed; 80 and 443 are left out. */
+export function parseBaseUrl(text: string): Parsed<string> {
+  const url = URL.parse(text);
+  const shown = text.includes('@') ? 'the URL' : `"${text}"`;
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    return invalid(`${shown} is not an http or https URL: write https://HOST`);
+  }
+  if (text.includes('@')) return invalid('the URL carries a user or password: credentials do not belong here');
+  if (/[?#]/.test(text)) return invalid(`${shown} has a query or a fragment: write only the base of the URL`);
+  const [version] = /\/(?:v1|api\/v2)\/?$/.exec(text) ?? [];
+  if (version !== undefined) return invalid(`${shown} ends with ${version}: leave that out, Pointsman appends it`);
+  return ok(`${url.origin}${url.pathname}`.replace(/\/+$/, ''));
+}
+
+/** `host:port` with `{id}`, `{name}` or `{slug}` in the host. */
+export function parseBranchTemplate(text: string): Parsed<Address> {
+  const known = BRANCH_PLACEHOLDERS.map((name) => `{${name}}`);
+  const used = text.match(/\{[^}]*\}/g) ?? [];
+  const unknown = used.find((one) => !known.includes(one));
+  if (unknown !== undefined) return invalid(`${unknown} is unknown: known are ${known.join(', ')}`);
+  if (used.length === 0) return invalid(`"${text}" has none of ${known.join(', ')}: all branches would be one server`);
+  const parsed = parseAddress(text.replaceAll(/\{[^}]*\}/g, 'x'));
+  if (parsed.kind === 'invalid') return invalid(`"${text}" is not a template such as {id}.branches.svc:5432`);
+  return ok({ host: text.slice(0, text.lastIndexOf(':')), port: parsed.value.port });
 }
 
 /** A range in CIDR form, or a single address: `10.20.0.0/16`, `fd00::/8`, `10.0.0.7`. */

@@ -2,6 +2,7 @@
 // that depend on other keys are in defaults.ts; what one value alone cannot decide is in rules/.
 import { z } from 'zod';
 import { ACCESS_LOGS, LOG_FORMATS, LOG_LEVELS } from './log-options.ts';
+import { branches } from './branches.ts';
 import { cluster } from './cluster.ts';
 import { incidents } from './incidents.ts';
 import { key } from './key.ts';
@@ -228,6 +229,12 @@ export const fileSchema = z.strictObject({
   client: key(client.prefault({}), 'Limits and TLS towards clients.'),
   backend: key(backend.prefault({}), 'Connects to members.'),
   hold: key(hold.prefault({}), 'While a pool has no member its clients wait (they are held) within these limits.'),
+  branches: key(
+    branches.optional(),
+    `Branches as targets: clients connect to \`DATABASE@BRANCH\` on the listeners of the pools. Without this section
+    there are none. A pool has precedence over a branch of its name.`,
+    { example: '{ source: static, static: { pr-1: 10.0.0.9:55432 } }' },
+  ),
   relay: key(
     choice(['auto', 'streams']).default('auto'),
     `How bytes get from client to member and back. \`auto\`: below Node's streams, which costs less processor time, if

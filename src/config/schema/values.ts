@@ -1,7 +1,17 @@
 // Zod schemas of single values: durations, counts, addresses, checks. Their messages name the remedy.
 import { z } from 'zod';
+import { BRANCH_PLACEHOLDERS } from '../../model/branch.ts';
 import { ENDPOINTS, parseCheck, parseSize } from '../../model/check.ts';
-import { isHost, parseAddress, parseApiUrl, parseListenAddress, parseNetwork, parseSeed } from './address.ts';
+import {
+  isHost,
+  parseAddress,
+  parseApiUrl,
+  parseBaseUrl,
+  parseBranchTemplate,
+  parseListenAddress,
+  parseNetwork,
+  parseSeed,
+} from './address.ts';
 import type { Parsed } from './address.ts';
 import { closest } from '../closest.ts';
 import { formatDuration, parseDuration } from './duration.ts';
@@ -47,6 +57,14 @@ const HOST_AND_PORT: Written = { written: 'host:port', pattern: String.raw`^(?:\
 export const listenAddress = text('an address such as 127.0.0.1:6432', parseListenAddress, HOST_AND_PORT);
 export const address = text('an address such as pg1:5432', parseAddress, HOST_AND_PORT);
 export const apiUrl = text('a URL such as http://pg1:8008', parseApiUrl, { written: 'URL', pattern: '^https?://' });
+export const baseUrl = text('a URL such as https://console.internal', parseBaseUrl, {
+  written: 'URL',
+  pattern: '^https?://',
+});
+export const branchTemplate = text("a template in quotes such as '{id}.branches.svc:5432'", parseBranchTemplate, {
+  written: 'host:port',
+  pattern: String.raw`^[^:]*\{(?:${BRANCH_PLACEHOLDERS.join('|')})\}[^:]*:\d+$`,
+});
 export const seed = text('a URL such as http://pg1:8008', parseSeed, {
   written: 'URL',
   pattern: String.raw`^https?(?:\+srv)?://`,

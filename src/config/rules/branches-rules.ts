@@ -1,0 +1,119 @@
+// Rules for branches: the keys that belong to the source, TLS on both sides, and the files that are named.
+import { BRANCH_SOURCES } from '../../model/branch.ts';
+import { error, warning } from '../fault.ts';
+import type { Fault, Path } from '../fault.ts';
+import type { ParsedBranches } from '../schema/branches.ts';
+import { formatDuration as time } from '../schema/duration.ts';
+import type { ParsedFile } from '../schema/file-schema.ts';
+
+const AT: Path = ['branches'];
+const SOURCE: Path = [...AT, 'source'];
+const BACKENDS: Path = [...AT, 'backends'];
+/** Branch sessions count as sessions of a pool with this name. */
+const RESERVED_POOL = 'branches';
+
+interface Readers {
+  readonly unreadableFile: (file: string) => string | undefined;
+  readonly unusableAuthority: (file: string) => string | undefined;
+}
+
+export function branchesRules({ branches, client, pools }: ParsedFile, readers: Readers): readonly Fault[] {
+  if (branches === undefined) return [];
+  const reserved: Path = ['pools', RESERVED_POOL];
+  return [
+    ...(Object.hasOwn(pools, RESERVED_POOL)
+      ? [error('sessions of branches are counted under this name: give the pool another one', reserved, AT)]
+      : []),
+    ...sourceRules(branches),
+    ...backendRules(branches),
+    ...tlsRules(branches, client.tls.mode, readers),
+    ...connectRules(branches),
+    ...secretRules(branches, readers),
+  ];
+}
+
+function sourceRules(branches: ParsedBranches): readonly Fault[] {
+  const { source, static: listed } = branches;
+  const faults: Fault[] = [];
+  if (branches[source] === undefined) {
+    faults.push(error(`source is ${source}: give branches.${source}`, [...AT, source], SOURCE));
+  } else if (source === 'static' && Object.keys(listed ?? {}).length === 0) {
+    faults.push(error('is empty: name at least one branch, such as pr-1: 10.0.0.9:55432', [...AT, 'static']));
+  }
+  const others = BRANCH_SOURCES.filter((other) => other !== source && branches[other] !== undefined);
+  return [...faults, ...others.map((other) => warning(`has no effect: source is ${source}`, [...AT, other], SOURCE))];
+}
+
+function backendRules({ source, backends }: ParsedBranches): readonly Fault[] {
+  const { template, read_template: readTemplate, overrides } = backends;
+  const hasOverrides = Object.keys(overrides).length > 0;
+  if (source === 'static') {
+    const unused = [
+      ...(template === undefined ? [] : ['template']),
+      ...(readTemplate === undefined ? [] : ['read_template']),
+      ...(hasOverrides ? ['overrides'] : []),
+    ];
+    return unused.map((key) => warning('has no effect: branches.static has the addresses', [...BACKENDS, key], SOURCE));
+  }
+  const faults: Fault[] = [];
+  if (template === undefined && !hasOverrides) {
+    const text = "no branch would have an address: give template, such as '{id}.branches.svc:5432', or overrides";
+    faults.push(error(text, BACKENDS, SOURCE));
+  }
+  if (readTemplate !== undefined && source === 'storage') {
+    const text = 'has no effect: a storage node does not report read endpoints';
+    faults.push(warning(text, [...BACKENDS, 'read_template'], SOURCE));
+  }
+  return faults;
+}
+
+function tlsRules({ backends }: ParsedBranches, mode: string, readers: Readers): readonly Fault[] {
+  const { tls, ca_file: authority } = backends;
+  const [at, file]: readonly [Path, Path] = [
+    [...BACKENDS, 'tls'],
+    [...BACKENDS, 'ca_file'],
+  ];
+  if (tls === 'off') {
+    return authority === undefined ? [] : [error('is for tls: require: give that too, or leave it out', file, at)];
+  }
+  const faults: Fault[] = [];
+  if (mode !== 'passthrough') {
+    const text =
+      `require excludes client.tls.mode ${mode}: with TLS on both sides the client and the branch see different ` +
+      'certificates, so channel binding (SCRAM-SHA-256-PLUS) fails. Use one of the two';
+    faults.push(error(text, at, ['client', 'tls', 'mode']));
+  }
+  const why = authority === undefined ? undefined : readers.unusableAuthority(authority);
+  if (why !== undefined) faults.push(error(`${authority} ${why}`, file));
+  return faults;
+}
+
+function connectRules({ connect }: ParsedBranches): readonly Fault[] {
+  const { attempt_timeout: attempt, budget } = connect;
+  if (attempt <= budget) return [];
+  const text = `${time(attempt)} is longer than budget (${time(budget)}): no connect could take that long`;
+  return [error(text, [...AT, 'connect', 'attempt_timeout'], [...AT, 'connect', 'budget'])];
+}
+
+/** Warnings: pools are routed without branches, and a file may be checked where the secret is not. */
+function secretRules({ source, console, storage }: ParsedBranches, { unreadableFile }: Readers): readonly Fault[] {
+  const faults: Fault[] = [];
+  const files: readonly (readonly [Path, string | undefined])[] = [
+    [[...AT, 'console', 'api_key_file'], source === 'console' ? console?.api_key_file : undefined],
+    [[...AT, 'storage', 'headers_file'], source === 'storage' ? storage?.headers_file : undefined],
+  ];
+  for (const [path, file] of files) {
+    const why = file === undefined ? undefined : unreadableFile(file);
+    if (why !== undefined) faults.push(warning(`${file} ${why}: the list of branches cannot be read`, path));
+  }
+  if (source === 'console' && console !== undefined && isPlainRemote(console.url)) {
+    const text = 'http sends the API key in plain text over the network: use https';
+    faults.push(warning(text, [...AT, 'console', 'url']));
+  }
+  return faults;
+}
+
+function isPlainRemote(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'http:' && !/^(?:127\.[\d.]+|\[::1\]|localhost)$/.test(hostname);
+}
