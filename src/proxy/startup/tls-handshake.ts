@@ -48,6 +48,7 @@ export function shakeHands({ client, context, begun, onSecure, onFailed }: Hands
   const socket = new TLSSocket(client, { isServer: true, secureContext: context, ALPNProtocols: [PROTOCOL] });
   carry(socket, client);
   ignoreErrors(socket);
+  noticeReset(socket);
   const abort = (): void => {
     socket.off('secure', secure).off('error', failed).off('end', left).off('close', left);
   };
@@ -66,6 +67,19 @@ export function shakeHands({ client, context, begun, onSecure, onFailed }: Hands
   // A socket that is not read reports no end.
   socket.resume();
   return { socket, abort };
+}
+
+/**
+ * Node drops the error of a write that TLS makes on its own account (session tickets), and the kernel tells each error
+ * once. Such a client seems to end in order, and no later write to it would finish or fail (Node: `EncOut` in
+ * src/crypto/crypto_tls.cc). A socket that was reset has no peer; nothing may ask for it before, because Node keeps it.
+ */
+function noticeReset(socket: Tls.TLSSocket): void {
+  const check = (): void => {
+    if (socket.remoteAddress === undefined) socket.destroy(new Error('the client reset the connection'));
+  };
+  // The write may come after the end in the same turn.
+  socket.once('end', () => setImmediate(check));
 }
 
 /** The text of OpenSSL: `tlsv1 alert unknown ca`. */

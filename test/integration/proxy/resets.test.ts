@@ -8,10 +8,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startFakeBackend } from '../../support/fakes/fake-backend.ts';
 import type { FakeBackend } from '../../support/fakes/fake-backend.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';
+import { QUERY } from '../../support/sockets/messages.ts';
 import { SSL_REQUEST, aStartup } from '../../support/sockets/packets.ts';
 import { startProxyLab } from '../../support/labs/proxy-lab.ts';
 import type { ProxyLab, ProxyLabOptions } from '../../support/labs/proxy-lab.ts';
-import { beginTls, connectTls } from '../../support/sockets/tls-client.ts';
+import { beginTls, connectHeldBack, connectTls } from '../../support/sockets/tls-client.ts';
 import { SERVER } from '../../support/values/tls-files.ts';
 import { until } from '../../support/waiting/until.ts';
 
@@ -210,6 +211,29 @@ describe('G11: TLS of the proxy', () => {
     });
     await expectNothingLeft('read');
   });
+
+  test.each([
+    ['read', 'silent'],
+    ['read', 'obliging'],
+    ['write', 'silent'],
+    ['write', 'obliging'],
+  ] as const)(
+    'pool %s, server %s: clients whose handshake, request and reset are read in one turn leave nothing',
+    async (pool, behaviour) => {
+      backend.behaviour = behaviour;
+      await start(TLS);
+      const clients = 20;
+      await everyClient(async (at) => {
+        const { socket, carrier, release } = await connectHeldBack(lab.address(pool));
+        // With bytes behind its startup message a client that ends may still want the answers.
+        socket.write(at % 2 === 0 ? aStartup() : Buffer.concat([aStartup(), QUERY]));
+        await until('the records', () => socket.writableLength === 0);
+        release();
+        carrier.socket.resetAndDestroy();
+      }, clients);
+      await expectNothingLeft(pool, clients);
+    },
+  );
 
   test.each(['read', 'write'] as const)(
     'pool %s: clients that are reset right after the startup message leave nothing',
