@@ -11,6 +11,7 @@ import { EXIT } from '../../src/cli/io.ts';
 import type { SandboxParts } from '../../src/cli/io.ts';
 import { runCli } from '../../src/cli/program.ts';
 import { TRAFFIC, VERBS } from '../../src/sandbox/console/verb-list.ts';
+import { waitForCandidates } from '../support/clusters/candidates.ts';
 import { describeOnSandbox } from '../support/clusters/describe-on-clusters.ts';
 import { allHelp, callsIn } from '../support/documents/help.ts';
 import { cliParts } from '../support/fakes/cli-parts.ts';
@@ -93,7 +94,7 @@ describeOnSandbox('each example', (on) => {
   let admin = '';
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'pointsman-examples-'));
-    await lab.pointsman.waitUntilReady();
+    await waitForCandidates(lab);
     admin = `127.0.0.1:${await lab.pointsman.port('admin')}`;
     const config = configFor(lab.cluster, { admin: { address: admin, token: TOKEN } });
     await writeFile(join(directory, 'pointsman.yaml'), stringify(config));
@@ -137,6 +138,7 @@ describeOnSandbox('each example', (on) => {
   it.each(EXAMPLES.filter(({ example }) => !ONLY_PARSED.test(example)))('$example', async ({ example, calls }) => {
     expect(calls).not.toEqual([]);
     for (const { words, env } of calls) {
+      if (words[1] === 'switchover') await waitForCandidates(lab);
       // No terminal can be asked here.
       const asks = HELP.some(({ command, help }) => isCallOf(words, command) && /^ {2}(?:-y, )?--yes\b/m.test(help));
       const { code, out, err } = await call(asks && !words.includes('--yes') ? [...words, '--yes'] : words, env);

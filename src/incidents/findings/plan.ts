@@ -107,9 +107,10 @@ function byReports({ before: member, after, cause }: Interruption, around: reado
     const how = `${member} reported a stop, and in the same answer that nobody held the leader lock`;
     return unknown(`${how}: a switchover, or a failure of the store of the lock.`, stopped);
   }
-  const unread = around.find((event) => isFailedRead(event) && !isAfter(event, stopped));
+  // A read that began before the stop may fail long after it: a member waits for the store until a time limit.
+  const unread = around.find(isFailedRead);
   if (unread !== undefined) {
-    const how = `${member} reported a stop in order, but before that the member list could not be read`;
+    const how = `${member} reported a stop in order, but the member list could not be read`;
     return unknown(`${how}: the store of the leader lock may have failed.`, unread, stopped);
   }
   if (silent !== undefined) {

@@ -7,6 +7,7 @@ import { seriousFindings } from '../../support/browser/accessibility.ts';
 import { describeInBrowser } from '../../support/browser/chromium.ts';
 import { pageLab, TOKEN } from '../../support/browser/page-lab.ts';
 import type { Tab } from '../../support/browser/tab.ts';
+import { waitForCandidates } from '../../support/clusters/candidates.ts';
 import { replicasOf } from '../../support/clusters/pool-members.ts';
 
 const PHASES = ['check', 'hold', 'drain', 'switch', 'confirm', 'release'];
@@ -15,7 +16,7 @@ const TIMEOUT = { timeout: 30_000 };
 describeInBrowser('the operations of the status page', () => {
   const lab = pageLab();
   const sessions: HeldSession[] = [];
-  beforeEach(() => lab.cluster.waitUntilHealthy());
+  beforeEach(() => waitForCandidates(lab));
   afterEach(async () => {
     for (const one of sessions.splice(0)) await one.close();
   });

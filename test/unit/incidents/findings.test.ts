@@ -256,6 +256,12 @@ test.each<[string, (number | ReportedEvent)[], string, string | null]>([
     null,
   ],
   [
+    'a stop in order, and a read of the member list that fails after it',
+    [report('pg-1', 'stopping'), probe('pg-1', 'no'), ...lost, 100, unread, ...next],
+    'unknown',
+    null,
+  ],
+  [
     'a stop in order without a next primary',
     [report('pg-1', 'stopping'), probe('pg-1', 'no'), ...lost],
     'unknown',
