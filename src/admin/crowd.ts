@@ -1,17 +1,23 @@
 // Limits the connections of the admin port. A health check always finds room: a silent connection has little time, and
-// with too many connections the oldest idle one is closed, not the newest.
+// with too many connections the oldest idle one is closed, not the newest. However many come, each has a moment to send
+// its request, so that a crowd does not push out a health check from farther away.
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 const MOST_CONNECTIONS = 64;
 /** From one address. */
 const MOST_PER_ADDRESS = 32;
+/** An idle connection is closed for others after this time. */
+const MOMENT_MS = 500;
+/** With more connections than these, nobody is given a moment. descriptor-limit.ts keeps descriptors for them. */
+const CEILING = 96;
 /** Until the head of the request is complete. */
 const HEAD_MS = 2000;
 
 interface Connection {
   readonly socket: Socket;
   readonly address: string;
+  readonly acceptedMs: number;
   /** The server is answering its request. */
   isBusy: boolean;
 }
@@ -19,8 +25,16 @@ interface Connection {
 export function boundCrowd(server: Server): void {
   /** Oldest first. */
   const connections = new Map<Socket, Connection>();
+  const closeOne = (): void => {
+    const excess = connectionToClose([...connections.values()]);
+    if (excess === undefined) return;
+    const leftMs = excess.acceptedMs + MOMENT_MS - performance.now();
+    if (leftMs <= 0 || excess.isBusy || connections.size > CEILING) excess.socket.destroy();
+    else setTimeout(closeOne, leftMs).unref();
+  };
   server.on('connection', (socket: Socket) => {
-    const connection: Connection = { socket, address: socket.remoteAddress ?? '', isBusy: false };
+    const address = socket.remoteAddress ?? '';
+    const connection: Connection = { socket, address, acceptedMs: performance.now(), isBusy: false };
     connections.set(socket, connection);
     const headDue = setTimeout(() => {
       // For a slow head the server itself sends an error.
@@ -30,7 +44,7 @@ export function boundCrowd(server: Server): void {
       clearTimeout(headDue);
       connections.delete(socket);
     });
-    connectionToClose([...connections.values()], connection.address)?.socket.destroy();
+    closeOne();
   });
   server.on('request', (request, response) => {
     const connection = connections.get(request.socket);
@@ -40,9 +54,10 @@ export function boundCrowd(server: Server): void {
   });
 }
 
-/** The connection to close; undefined: none. With too many from one address it is one of them. Idle ones go first. */
-function connectionToClose(all: readonly Connection[], address: string): Connection | undefined {
-  const here = all.filter((one) => one.address === address);
-  const crowd = here.length > MOST_PER_ADDRESS ? here : all.length > MOST_CONNECTIONS ? all : [];
+/** Undefined: there are not too many. Addresses with too many lose theirs before others do; idle ones go first. */
+function connectionToClose(all: readonly Connection[]): Connection | undefined {
+  const byAddress = Map.groupBy(all, ({ address }) => address);
+  const ofCrowded = all.filter(({ address }) => (byAddress.get(address)?.length ?? 0) > MOST_PER_ADDRESS);
+  const crowd = ofCrowded.length > 0 ? ofCrowded : all.length > MOST_CONNECTIONS ? all : [];
   return crowd.find(({ isBusy }) => !isBusy) ?? crowd.at(-1);
 }

@@ -21,10 +21,10 @@ export const MAX_OVER_LIMIT = 256;
 /** With room for fewer sessions the program does not start. */
 export const MIN_SESSIONS = 16;
 
-const ADMIN_DESCRIPTORS = 64;
+const ADMIN_DESCRIPTORS = 96;
 /** For probes, /cluster, Kubernetes, files, and second connects that race the first. */
-const MIN_OWN = 64;
-const MAX_OWN = 384;
+const MIN_OWN = 48;
+const MAX_OWN = 352;
 
 /** `inUse`: counted before anything listens. */
 export function descriptorBudget({ limit, inUse }: OpenFiles): DescriptorBudget {

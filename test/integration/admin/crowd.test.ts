@@ -68,6 +68,18 @@ describe('silent connections', () => {
     expect(crowd.at(-1)?.closed).toBe(false);
   });
 
+  test('that come after a client leave it a moment for its request', async () => {
+    const check = await silent('127.0.0.1');
+    let told = '';
+    check.setEncoding('latin1').on('data', (chunk: string) => (told += chunk));
+    await Promise.all(Array.from({ length: 90 }, () => silent('127.0.0.1')));
+    // By this answer the server has accepted them all.
+    expect(await ask(LIVE, '127.0.0.9')).toEqual([200, 'ok\n']);
+    check.write(`${LIVE}\r\n\r\n`);
+    await once(check, 'close');
+    expect(told).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
   test('from many addresses block no probe', async () => {
     for (let number = 0; number < 200; number += 1) await silent(`127.0.1.${(number % 20) + 1}`);
     expect(await ask(LIVE)).toEqual([200, 'ok\n']);
