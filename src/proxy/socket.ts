@@ -22,14 +22,14 @@ export function peerText(socket: Socket): string {
     : addressText({ host: remoteAddress, port: remotePort });
 }
 
-/** The TCP socket under each TLS socket that Pointsman answers. */
+/** The TCP socket under each TLS socket of Pointsman: a client's that it answers, or a backend's. */
 const carriers = new WeakMap<Socket, Socket>();
 
 export function carry(socket: Socket, carrier: Socket): void {
   carriers.set(socket, carrier);
 }
 
-/** Whether Pointsman answers the client's TLS. TLS between a client and its server is only bytes. */
+/** Whether one end of the TLS is here. TLS between a client and its server is only bytes. */
 export function isTls(socket: Socket): boolean {
   return carriers.has(socket);
 }

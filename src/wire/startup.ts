@@ -7,6 +7,9 @@ const SSL_REQUEST = 80877103;
 const GSSENC_REQUEST = 80877104;
 const TLS_HANDSHAKE = 0x16;
 
+/** SSLRequest, as a client sends it. */
+export const SSL_REQUEST_PACKET = Uint8Array.of(0x00, 0x00, 0x00, 0x08, 0x04, 0xd2, 0x16, 0x2f);
+
 /** The length word counts itself. */
 const LENGTH_WORD = 4;
 const HEADER = 8;

@@ -13,6 +13,8 @@ export type DialResult =
       readonly outcome: Exclude<DialOutcome, 'connected' | 'outraced'>;
       /** This machine ran out of a resource or has no route, which says nothing about the member. */
       readonly isLocalFault: boolean;
+      /** Another attempt gives the same result, until somebody changes a certificate or a setting. */
+      readonly isLasting?: boolean;
       /** For a message: `connection refused`. */
       readonly detail: string;
     };

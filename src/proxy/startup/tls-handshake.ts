@@ -11,7 +11,7 @@ import { carry, ignoreErrors } from '../socket.ts';
 const load = createRequire(import.meta.url);
 
 /** The ALPN name that PostgreSQL has registered. */
-const PROTOCOL = 'postgresql';
+export const ALPN_PROTOCOL = 'postgresql';
 
 /** As PostgreSQL does: no renegotiation, and no session tickets. */
 export function tlsContext({ cert, key }: KeyPair): Tls.SecureContext {
@@ -45,7 +45,7 @@ export function shakeHands({ client, context, begun, onSecure, onFailed }: Hands
   const { TLSSocket }: typeof Tls = load('node:tls');
   // TLSSocket takes what is unread first.
   if (begun !== undefined) client.unshift(begun);
-  const socket = new TLSSocket(client, { isServer: true, secureContext: context, ALPNProtocols: [PROTOCOL] });
+  const socket = new TLSSocket(client, { isServer: true, secureContext: context, ALPNProtocols: [ALPN_PROTOCOL] });
   carry(socket, client);
   ignoreErrors(socket);
   noticeReset(socket);
@@ -57,7 +57,7 @@ export function shakeHands({ client, context, begun, onSecure, onFailed }: Hands
     onFailed(why);
   };
   const secure = (): void => {
-    if (begun !== undefined && socket.alpnProtocol !== PROTOCOL) return fail('direct TLS without ALPN postgresql');
+    if (begun !== undefined && socket.alpnProtocol !== ALPN_PROTOCOL) return fail('direct TLS without ALPN postgresql');
     abort();
     onSecure();
   };

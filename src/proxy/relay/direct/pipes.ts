@@ -52,7 +52,7 @@ export class RelayPipes {
 
   /** Only Node can decrypt the bytes of a TLS socket. */
   readonly openPipes: OpenPipes = (client, backend) => {
-    if (!this.#isOn || isTls(client)) return openStreamPipes(client, backend);
+    if (!this.#isOn || isTls(client) || isTls(backend)) return openStreamPipes(client, backend);
     const [near, far] = [NodeHandle.of(client), NodeHandle.of(backend)];
     if (near === undefined || far === undefined) return openStreamPipes(client, backend);
     return {

@@ -1,0 +1,54 @@
+// A dial that ends with an encrypted connection: TCP, then TLS, with one deadline for both.
+import type { SecureContext } from 'node:tls';
+import type { Socket } from 'node:net';
+import type { Dial, DialResult } from '../connect/dial.ts';
+import { encryptBackend } from './backend-tls.ts';
+import type { Trust } from './backend-trust.ts';
+
+const nothing = (): void => {};
+
+/** `trust`: the authorities at the time of the connect. Never rejects. */
+export function tlsDial(dial: Dial, trust: () => Promise<Trust>): Dial {
+  return (address, limits, onResult) => {
+    const { clock, timeoutMs } = limits;
+    const trusted = trust();
+    let leave = nothing;
+    let isDone = false;
+    const finish = (result: DialResult | undefined): void => {
+      if (isDone) return;
+      isDone = true;
+      cancelDeadline();
+      if (result?.kind !== 'connected') leave();
+      if (result !== undefined) onResult(result);
+    };
+    const failed = (detail: string, isLasting: boolean): void =>
+      finish({ kind: 'failed', outcome: 'failed', isLocalFault: false, isLasting, detail });
+    const encrypt = (socket: Socket, context: SecureContext): void => {
+      leave = encryptBackend({
+        socket,
+        host: address.host,
+        context,
+        onSecure: (secured) => finish({ kind: 'connected', socket: secured }),
+        onFailed: ({ detail, isLasting }) => failed(detail, isLasting),
+      });
+    };
+    const connected = (socket: Socket): void => {
+      leave = () => socket.destroy();
+      void trusted.then((reading) => {
+        if (isDone) return undefined;
+        return reading.kind === 'trusted' ? encrypt(socket, reading.context) : failed(reading.why, true);
+      });
+    };
+    const expired = (): void =>
+      finish({ kind: 'failed', outcome: 'timeout', isLocalFault: false, detail: `no TLS within ${timeoutMs} ms` });
+    // After a stall timers run before sockets are read.
+    let cancelDeadline = clock.schedule(timeoutMs, () => {
+      cancelDeadline = clock.schedule(0, expired);
+    });
+    leave = dial(address, limits, (result) => {
+      if (result.kind === 'connected') connected(result.socket);
+      else finish(result);
+    });
+    return () => finish(undefined);
+  };
+}

@@ -1,0 +1,282 @@
+// TLS to the backend of a branch, against servers that answer the request for encryption in every way.
+import { createServer } from 'node:net';
+import type { Server, Socket } from 'node:net';
+import { TLSSocket, createSecureContext } from 'node:tls';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readAuthorities } from '../../../../src/config/files/authority.ts';
+import type { Address } from '../../../../src/model/member.ts';
+import { BackendTrust } from '../../../../src/proxy/branch/backend-trust.ts';
+import { tlsDial } from '../../../../src/proxy/branch/dial-tls.ts';
+import { dialTcp } from '../../../../src/proxy/connect/dial.ts';
+import type { Dial, DialResult } from '../../../../src/proxy/connect/dial.ts';
+import { isTls, resetSocket } from '../../../../src/proxy/socket.ts';
+import { close, listen } from '../../../support/fakes/listen.ts';
+import { watch } from '../../../support/sockets/raw-client.ts';
+import { SSL_REQUEST } from '../../../support/sockets/packets.ts';
+import { tlsFile, tlsText } from '../../../support/values/tls-files.ts';
+import { ManualClock } from '../../../support/waiting/manual-clock.ts';
+import { until } from '../../../support/waiting/until.ts';
+
+const TIMEOUT_MS = 5_000;
+
+/** How the server treats a connection that has sent exactly an SSLRequest. */
+type Answer = (client: Socket) => void;
+
+let server: Server;
+let port: number;
+let answer: Answer;
+/** Of the newest connection: the client's bytes in plain text, and its TLS where there is one. */
+let plain: Buffer;
+let carrier: Socket | undefined;
+let secured: TLSSocket | undefined;
+/** Inside the encryption. */
+let heard: () => Buffer;
+let clock: ManualClock;
+
+beforeEach(async () => {
+  clock = new ManualClock();
+  [carrier, secured] = [undefined, undefined];
+  plain = Buffer.alloc(0);
+  server = createServer({ allowHalfOpen: true }, (client) => {
+    carrier = client;
+    plain = Buffer.alloc(0);
+    client.on('error', () => {});
+    client.on('data', (bytes: Buffer) => {
+      plain = Buffer.concat([plain, bytes]);
+      if (plain.equals(SSL_REQUEST)) answer(client);
+    });
+  });
+  port = await listen(server);
+});
+
+afterEach(async () => {
+  carrier?.destroy();
+  // A connection that the dial leaves open would keep the server from closing.
+  await close(server);
+  expect(clock.pending()).toBe(0);
+});
+
+const says =
+  (bytes: string | Buffer): Answer =>
+  (client) =>
+    void client.write(bytes);
+
+/** Says yes and shakes hands. */
+function speaksTls(cert: string, key: string, options: { readonly maxVersion?: 'TLSv1.1' } = {}): Answer {
+  return (client) => {
+    client.removeAllListeners('data').write('S');
+    const [certificate, secret] = [cert, key].map((name) => tlsText(name));
+    secured = new TLSSocket(client, {
+      isServer: true,
+      ALPNProtocols: ['postgresql'],
+      secureContext: createSecureContext({
+        cert: certificate,
+        key: secret,
+        ...(options.maxVersion === undefined
+          ? {}
+          : { minVersion: 'TLSv1', maxVersion: options.maxVersion, ciphers: 'DEFAULT@SECLEVEL=0' }),
+      }),
+    });
+    const far = watch(secured);
+    heard = () => far.received();
+  };
+}
+
+/** The names of the test's certificates lead to this machine. */
+const toLoopback: Dial = (address, ...rest) => dialTcp({ ...address, host: '127.0.0.1' }, ...rest);
+
+function dial(host: string, ca: string | undefined, base: Dial = toLoopback): ReturnType<typeof dialed> {
+  return dialed({ host, port }, base, ca === undefined ? undefined : tlsFile(ca));
+}
+
+function dialed(address: Address, base: Dial, ca: string | undefined) {
+  const trust = new BackendTrust({ readAuthorities, onEvent: () => {} });
+  const results: DialResult[] = [];
+  const abort = tlsDial(base, () => trust.get(ca))(address, { clock, timeoutMs: TIMEOUT_MS }, (result) =>
+    results.push(result),
+  );
+  return { results, abort, result: () => until('a result', () => results[0]) };
+}
+
+async function connected(dialing: ReturnType<typeof dialed>): Promise<Socket> {
+  const result = await dialing.result();
+  if (result.kind !== 'connected') throw new Error(result.detail);
+  return result.socket;
+}
+
+/** The server has noticed the end of the connection. */
+function isGone(): boolean {
+  return [carrier, secured].some((socket) => socket?.destroyed === true || socket?.readableEnded === true);
+}
+
+test.each([
+  ['pg-a.test', 'pg-a.test'],
+  // As libpq does: a server name has no dot behind it.
+  ['pg-a.test.', 'pg-a.test'],
+  // An IP address is verified, and is no server name.
+  ['127.0.0.1', false],
+])('a handshake with %s: the server name is %s, and the protocol has its name', async (host, name) => {
+  answer = speaksTls('server.pem', 'server.key');
+  const socket = await connected(dial(host, 'ca.pem'));
+  expect(isTls(socket)).toBe(true);
+  await until('the handshake', () => secured?.alpnProtocol === 'postgresql');
+  expect(secured?.servername).toBe(name);
+  socket.write('hello');
+  await until('the bytes', () => heard().toString() === 'hello');
+  const back = watch(socket);
+  secured?.write('and back');
+  await until('the answer', () => back.received().toString() === 'and back');
+  // Half-close is passed on.
+  secured?.end();
+  await until('the end', () => back.hasEnded);
+  expect(socket.writable).toBe(true);
+  socket.destroy();
+  await until('the close', isGone);
+});
+
+test('a reset of the encrypted socket resets the connection', async () => {
+  answer = speaksTls('server.pem', 'server.key');
+  const socket = await connected(dial('pg-a.test', 'ca.pem'));
+  await until('the handshake', () => secured?.alpnProtocol === 'postgresql');
+  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  carrier?.on('error', (error: NodeJS.ErrnoException) => resolve(error.code));
+  secured?.on('error', (error: NodeJS.ErrnoException) => resolve(error.code));
+  resetSocket(socket);
+  expect(await promise).toBe('ECONNRESET');
+});
+
+const untrusted = 'no trusted authority has signed the certificate of the backend (branches.backends.ca_file)';
+
+test.each<[string, string, string, () => Answer, string | undefined]>([
+  ['of another name', 'pg-b.test', 'the certificate of the backend is not for its host name', aServer, 'ca.pem'],
+  ['of another address', '127.0.0.2', 'the certificate of the backend is not for its host name', aServer, 'ca.pem'],
+  ['of another authority', 'pg-b.test', untrusted, () => speaksTls('other.pem', 'other.key'), 'ca.pem'],
+  ['of an authority that the system does not know', 'pg-a.test', untrusted, aServer, undefined],
+  [
+    'that has expired',
+    'pg-b.test',
+    'the certificate of the backend has expired',
+    () => speaksTls('expired.pem', 'other.key'),
+    'other-ca.pem',
+  ],
+])('a certificate %s is refused: another attempt is of no use', async (_, host, detail, server, ca) => {
+  answer = server();
+  expect(await dial(host, ca).result()).toEqual({
+    kind: 'failed',
+    outcome: 'failed',
+    isLocalFault: false,
+    isLasting: true,
+    detail,
+  });
+  await until('the close', isGone);
+});
+
+function aServer(): Answer {
+  return speaksTls('server.pem', 'server.key');
+}
+
+test.each<[string, Answer, { readonly detail: string; readonly isLasting: boolean }]>([
+  ['N', says('N'), { detail: 'the backend has no TLS (branches.backends.tls is require)', isLasting: true }],
+  ['an error', says('EFATAL'), { detail: 'the backend answered the request for TLS with an error', isLasting: false }],
+  [
+    'S and more: CVE-2021-23222',
+    says('SR\0\0\0\x08\0\0\0\0'),
+    { detail: 'the backend sent unencrypted data before the TLS handshake', isLasting: false },
+  ],
+  [
+    'an end',
+    (client) => client.end(),
+    { detail: 'the backend closed the connection after the request for TLS', isLasting: false },
+  ],
+  [
+    'a reset',
+    (client) => client.resetAndDestroy(),
+    { detail: 'the backend closed the connection after the request for TLS', isLasting: false },
+  ],
+  [
+    'S and a reset',
+    (client) => {
+      client.write('S', () => client.resetAndDestroy());
+    },
+    { detail: 'the backend closed the connection during the TLS handshake', isLasting: false },
+  ],
+  [
+    'S and an end',
+    (client) => client.end('S'),
+    { detail: 'the backend closed the connection during the TLS handshake', isLasting: false },
+  ],
+])('a backend that answers with %s gets nothing but the request', async (_, how, failure) => {
+  answer = how;
+  const result = await dial('pg-a.test', 'ca.pem').result();
+  expect(result).toEqual({ kind: 'failed', outcome: 'failed', isLocalFault: false, ...failure });
+  // The start of a handshake is no data of a client.
+  const [first] = plain.subarray(SSL_REQUEST.length);
+  expect(first === undefined || first === 0x16).toBe(true);
+});
+
+test('noise instead of a handshake', async () => {
+  answer = says('S');
+  const dialing = dial('pg-a.test', 'ca.pem');
+  await until('the handshake', () => plain.length > SSL_REQUEST.length);
+  carrier?.write('HTTP/1.1 400 Bad Request\r\n\r\n');
+  expect(await dialing.result()).toMatchObject({
+    isLasting: false,
+    detail: expect.stringMatching(/^the TLS handshake failed: /),
+  });
+});
+
+test('a version that is too old', async () => {
+  answer = speaksTls('server.pem', 'server.key', { maxVersion: 'TLSv1.1' });
+  expect(await dial('pg-a.test', 'ca.pem').result()).toMatchObject({
+    detail: expect.stringMatching(/^the TLS handshake failed: .*protocol version/),
+  });
+});
+
+test.each<[string, Answer]>([
+  ['a silent server', () => {}],
+  ['a server that is silent in the handshake', says('S')],
+])('%s: one deadline for all of it', async (_, how) => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  answer = (client) => {
+    how(client);
+    resolve();
+  };
+  const { results } = dial('pg-a.test', 'ca.pem');
+  await promise;
+  await clock.advance(TIMEOUT_MS - 1);
+  expect(results).toEqual([]);
+  await clock.advance(1);
+  const detail = `no TLS within ${TIMEOUT_MS} ms`;
+  expect(results).toEqual([{ kind: 'failed', outcome: 'timeout', isLocalFault: false, detail }]);
+});
+
+test.each<[string, Answer, () => boolean]>([
+  ['before the answer', () => {}, () => plain.equals(SSL_REQUEST)],
+  ['during the handshake', says('S'), () => plain.length > SSL_REQUEST.length],
+])('an abort %s closes the connection and reports nothing', async (_, how, isThere) => {
+  answer = how;
+  const { results, abort } = dial('pg-a.test', 'ca.pem');
+  await until('the moment', isThere);
+  abort();
+  abort();
+  await until('the close', isGone);
+  expect(results).toEqual([]);
+});
+
+test('an abort after the result changes nothing', async () => {
+  answer = aServer();
+  const dialing = dial('pg-a.test', 'ca.pem');
+  const socket = await connected(dialing);
+  dialing.abort();
+  expect(socket.destroyed).toBe(false);
+  socket.destroy();
+});
+
+test('a refused connection is reported as the TCP dial reports it', async () => {
+  const refused: DialResult = { kind: 'failed', outcome: 'refused', isLocalFault: false, detail: 'connection refused' };
+  const refusing: Dial = (_, __, onResult) => {
+    onResult(refused);
+    return () => {};
+  };
+  expect(await dial('pg-a.test', 'ca.pem', refusing).result()).toEqual(refused);
+});
