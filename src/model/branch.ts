@@ -160,7 +160,7 @@ export interface BranchBackendsPolicy {
   /** By the id of the branch, or by its name. */
   readonly overrides: ReadonlyMap<string, Address>;
   readonly tls: BranchTls;
-  /** A PEM file of authorities. Undefined: those that Node.js knows. */
+  /** A PEM file of authorities, read at each connect. Undefined: those of the system. */
   readonly caFile: string | undefined;
 }
 

@@ -77,8 +77,9 @@ const backends = z.strictObject({
   ),
   ca_file: key(
     nonEmpty.optional(),
-    `With \`tls: require\`: a PEM file with the certificate authorities that sign the branches' certificates.`,
-    { example: '/etc/pointsman/branches-ca.crt', usual: 'the authorities that Node.js knows' },
+    `With \`tls: require\`: a PEM file with the certificate authorities that sign the branches' certificates. It is read
+    at each connect. While it cannot be used, its last good content counts.`,
+    { example: '/etc/pointsman/branches-ca.crt', usual: "the system's authorities" },
   ),
 });
 
