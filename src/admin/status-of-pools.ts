@@ -69,7 +69,7 @@ function targetDocument({ member, address, weight, isFar }: Target): TargetDocum
   return { name: member, address: addressText(address), ...part, ...(isFar ? { far: isFar } : {}) };
 }
 
-function sessionsDocument(counts: PoolCounts, now: Instant): SessionsDocument {
+export function sessionsDocument(counts: PoolCounts, now: Instant): SessionsDocument {
   const { ramping = new Map(), heldSince } = counts;
   return {
     by_state: counts.states,

@@ -1,6 +1,8 @@
 // Builds the status document from one routing table, its snapshot, and the counts of the same moment. Pure.
 import { describeRefusal, durationText, refusalEnds } from '../core/describe.ts';
 import type { PoolCounts, WorkerStatus } from '../reports/counts.ts';
+import { BRANCHES_POOL } from '../model/branch.ts';
+import type { BranchListStatus } from '../model/branch.ts';
 import type { Instant } from '../model/instant.ts';
 import { addressText } from '../model/member.ts';
 import type { Address } from '../model/member.ts';
@@ -19,7 +21,8 @@ import type {
 } from './schema/status.ts';
 import type { RecentEvent } from './schema/events.ts';
 import { memberStatuses } from './status-of-members.ts';
-import { poolStatus } from './status-of-pools.ts';
+import { branchListDocument } from './branch-documents.ts';
+import { poolStatus, sessionsDocument } from './status-of-pools.ts';
 import { isoTime, seconds } from './status-units.ts';
 
 export type Readiness = { readonly ready: true } | { readonly ready: false; readonly why: string };
@@ -49,6 +52,8 @@ export interface StatusInputs {
   readonly sources?: readonly ContactSource[];
   /** Empty if this process serves clients itself. */
   readonly workers?: readonly WorkerStatus[];
+  /** Undefined: none are configured. */
+  readonly branches?: BranchListStatus | undefined;
   /** Undefined if the limit is unknown. */
   readonly openFiles?: OpenFilesStatus | undefined;
   readonly recentEvents?: readonly RecentEvent[];
@@ -104,6 +109,7 @@ export function buildStatus(inputs: StatusInputs): StatusDocument {
       ...poolStatus(pool, table, counts.get(pool.name), now, listeners),
       route_since: isoTime(inputs.history.since(pool.name)?.wallClock ?? wallClock - (now - startedAt)),
     })),
+    ...branchesOf(inputs),
     limits: limits(inputs),
     ...(openFiles === undefined
       ? {}
@@ -112,6 +118,18 @@ export function buildStatus(inputs: StatusInputs): StatusDocument {
         }),
     ...(workers.length === 0 ? {} : { workers: workers.map((worker) => workerDocument(worker, now)) }),
     recent_events: recentEvents,
+  };
+}
+
+function branchesOf({ branches, counts, now, wallClock }: StatusInputs): Pick<StatusDocument, 'branches'> {
+  if (branches === undefined) return {};
+  const sessions = counts.get(BRANCHES_POOL);
+  return {
+    branches: {
+      ...branchListDocument(branches, { now, wallClock }),
+      branches: branches.branches,
+      sessions: sessions === undefined ? null : sessionsDocument(sessions, now),
+    },
   };
 }
 

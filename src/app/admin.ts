@@ -1,5 +1,7 @@
 // Gives the admin server what it shows and operates on.
 import { MOST_SESSIONS, sessionsDocument } from '../admin/endpoints/sessions.ts';
+import { branchesDocument } from '../admin/branch-documents.ts';
+import type { BranchesDocument } from '../admin/schema/branches.ts';
 import type { SessionsDocument } from '../admin/schema/sessions.ts';
 import type { SwitchoversOptions } from '../admin/endpoints/switchover.ts';
 import type { Exclusion } from '../admin/exclusion.ts';
@@ -17,10 +19,13 @@ import { configHash } from '../config/config-hash.ts';
 import { describeRoute } from '../core/describe.ts';
 import type { Config } from '../config/config.ts';
 import type { ListedSetting } from '../config/reference/settings.ts';
+import { branchReport } from './branch-report.ts';
 import { createConsoleOf } from './console.ts';
 import type { ConsoleControl } from './console.ts';
 import type { Incidents } from '../incidents/incidents.ts';
+import { BRANCHES_POOL } from '../model/branch.ts';
 import type { Clock, Instant } from '../model/instant.ts';
+import type { PoolName } from '../model/policy.ts';
 import type { Monitor } from '../monitor/monitor.ts';
 import type { Proxy } from '../proxy/proxy.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -88,11 +93,12 @@ export function createAdminOf(parts: AdminParts): AdminAndConsole {
     exclusion: parts.exclusion,
     switchovers: parts.switchovers,
     events: parts.events,
+    branches: () => branchesOf(parts),
     cluster: () => running.access.control(),
     sessions: {
       list: (query) => proxy.sessions(query),
       kill: (session) => proxy.kill(session),
-      pools: () => running.config.pools.map(({ name }) => name),
+      pools: () => sessionPools(parts),
       members: () => [...monitor.snapshot().members.keys()],
       now: () => parts.clock.now(),
     },
@@ -104,8 +110,24 @@ export function createAdminOf(parts: AdminParts): AdminAndConsole {
   };
   const sessions = async (): Promise<SessionsDocument> =>
     sessionsDocument(await proxy.sessions({ limit: MOST_SESSIONS }), parts.clock.now());
-  const sources = { version: parts.version, status, sessions, settings };
+  const sources = { version: parts.version, status, sessions, branches: () => branchesOf(parts), settings };
   return { admin, console: createConsoleOf({ address: running.config.admin.console, sources, token }), liveStatus };
+}
+
+/** The names under which sessions are counted. */
+function sessionPools({ running }: AdminParts): readonly PoolName[] {
+  const pools = running.config.pools.map(({ name }) => name);
+  return running.branches === undefined ? pools : [...pools, BRANCHES_POOL];
+}
+
+async function branchesOf({ running, proxy, clock }: AdminParts): Promise<BranchesDocument | undefined> {
+  const { branches } = running;
+  if (branches === undefined) return undefined;
+  const [report, sessions] = await Promise.all([
+    branchReport(branches),
+    proxy.sessions({ pool: BRANCHES_POOL, limit: Number.MAX_SAFE_INTEGER }),
+  ]);
+  return branchesDocument(report, sessions, { now: clock.now(), wallClock: Date.now() });
 }
 
 function statusOf(parts: AdminParts, readiness: Readiness): StatusDocument {
@@ -128,6 +150,7 @@ function statusOf(parts: AdminParts, readiness: Readiness): StatusDocument {
     incidentAt: parts.past.incidentAt,
     refused: monitor.refusedPrimaries(),
     counts: proxy.counts(),
+    branches: running.branches?.status(),
     sources: running.access.sources(),
     workers: proxy.workers(),
     openFiles: openFiles(running.config),

@@ -1,6 +1,7 @@
 // Reload: a new configuration for running parts. Everything that can fail comes first. Then every part changes
 // synchronously, so that no part sees half of it (G15). Settings that need a restart are reported and stay as they are.
 import { isDeepStrictEqual } from 'node:util';
+import type { BranchDirectory } from './branch-report.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import { reconfigured } from '../config/changes.ts';
 import type { Config } from '../config/config.ts';
@@ -18,6 +19,8 @@ import type { Recorder } from '../telemetry/record.ts';
 export interface RunningParts {
   config: Config;
   access: ClusterAccess;
+  /** Absent: no branches are configured. */
+  branches?: BranchDirectory | undefined;
   /** Of `config`. Milliseconds since 1970. */
   loadedAt: number;
 }

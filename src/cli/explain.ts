@@ -6,6 +6,7 @@ import { shown } from '../model/printable.ts';
 import { EXIT } from './io.ts';
 import type { CliIo } from './io.ts';
 import type { Running } from './running.ts';
+import { branchesText, branchTrouble } from './status/branches.ts';
 import { readStatus } from './status/document.ts';
 import type { Status, StatusOptions } from './status/document.ts';
 import { evidenceText } from './status/evidence.ts';
@@ -25,15 +26,22 @@ export async function explain(options: ExplainOptions, io: CliIo): Promise<numbe
   return EXIT.ok;
 }
 
-function jsonOf({ pools, members, refused_members }: Status): string {
-  return JSON.stringify({ pools, members, refused_members }, null, 2);
+function jsonOf({ pools, members, refused_members, branches }: Status): string {
+  return JSON.stringify({ pools, members, refused_members, branches }, null, 2);
 }
 
 function explanation(status: Status, running: Running, io: CliIo): string {
   const width = widthFor(io);
   const parts = [heading(status, running), evidenceText(status, { width, paint: paintFor(io) })];
+  const branches = branchesText(status, paintFor(io));
+  if (branches !== '') parts.push(`${branches}${troubleText(status)}`);
   if (status.refused_members.length > 0) parts.push(refusedText(status.refused_members, width));
   return parts.join('\n');
+}
+
+function troubleText(status: Status): string {
+  const why = branchTrouble(status);
+  return why === undefined ? '' : `  the list ${why}\n`;
 }
 
 function refusedText(refused: Status['refused_members'], width: number): string {

@@ -74,6 +74,9 @@ export type BranchListEvent =
   /** A branch has the name of a pool, which wins. Once for each branch. */
   | { readonly kind: 'branch_shadowed'; readonly branch: BranchIdentity; readonly pool: PoolName };
 
+/** Sessions with a branch as their target count under this name. Reserved where branches are configured. */
+export const BRANCHES_POOL = 'branches';
+
 /** The need of a session on the listener: an exclusive pool writes, any other pool reads. */
 export type BranchAccess = 'write' | 'read';
 

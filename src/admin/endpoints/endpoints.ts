@@ -1,6 +1,8 @@
 // The table of the admin API, in the order in which a 404 lists the paths. A new endpoint is a row of a file here; its
 // description and its answers go to openapi/.
 import type { Endpoint } from '../endpoint.ts';
+import { branches } from './branches.ts';
+import type { BranchesOptions } from './branches.ts';
 import { cluster } from './cluster.ts';
 import type { ClusterOptions } from './cluster.ts';
 import { description } from './description.ts';
@@ -28,6 +30,7 @@ export interface EndpointsOptions
     EventsOptions,
     IncidentsOptions,
     ClusterOptions,
+    BranchesOptions,
     SessionsOptions,
     OperationsOptions,
     SwitchoversOptions {}
@@ -39,6 +42,7 @@ export function endpointsOf(options: EndpointsOptions): readonly Endpoint[] {
     ...events(options),
     ...incidents(options),
     ...cluster(options),
+    ...branches(options),
     ...operationsOnItself(options),
     ...sessions(options),
     ...switchover(options),

@@ -97,6 +97,7 @@ function sessionDocument(entry: SessionEntry, now: Instant): SessionDocument {
     id: entry.id,
     pool: entry.pool,
     member: entry.member ?? null,
+    branch: entry.branch ?? null,
     client: entry.client,
     listener: entry.listener,
     user: entry.user ?? null,

@@ -7,6 +7,7 @@ import {
   operationResult,
   plannedRequest,
 } from '../../cluster/documents.ts';
+import { branchesDocument } from '../schema/branches.ts';
 import { configurationDocument } from '../schema/configuration.ts';
 import { eventList } from '../schema/events.ts';
 import { incidentDocument } from '../../incidents/schema.ts';
@@ -34,6 +35,7 @@ export const SCHEMAS = {
   ClusterReport: clusterReport,
   ClusterHistory: clusterHistory,
   ClusterConfiguration: clusterConfiguration,
+  Branches: branchesDocument,
   PlannedRequest: plannedRequest,
   OperationResult: operationResult,
   SwitchoverPlan: planDocument,
@@ -117,6 +119,10 @@ export const DESCRIBED: Readonly<Record<string, Described>> = {
   'GET /cluster/config': {
     summary: 'The dynamic configuration of the cluster.',
     answers: { 200: ['ClusterConfiguration'], 503: ['Failure'] },
+  },
+  'GET /branches': {
+    summary: 'The branches: parent, positions, backend and sessions of each, and the age of their list.',
+    answers: { 200: ['Branches'], 404: ['Failure'] },
   },
   'POST /cluster/switchover': operation('Switch over, now or at a time. Pointsman does not hold clients for it.'),
   'POST /cluster/cancel-switchover': operation('Cancel the scheduled switchover.'),

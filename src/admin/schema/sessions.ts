@@ -7,6 +7,10 @@ export const session = z.strictObject({
   id: count.describe('As in the log.'),
   pool: z.string(),
   member: z.string().nullable(),
+  branch: z
+    .strictObject({ id: z.string(), name: z.string() })
+    .nullable()
+    .describe('Of a session with a branch as its target, which has no member.'),
   client: z.string().describe('host:port'),
   listener: z.string().describe('The address at which the client was accepted.'),
   user: z.string().nullable(),

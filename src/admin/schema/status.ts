@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { REFUSAL_REASONS } from '../../model/member.ts';
 import { REFUSAL_KINDS } from '../../core/snapshot.ts';
+import { branchList } from './branches.ts';
 import { byName, count, list, seconds, time } from './common.ts';
 import { recentEvent } from './events.ts';
 
@@ -176,6 +177,12 @@ export const poolStatus = z.strictObject({
   sessions: sessions.nullable(),
 });
 
+const branches = z.strictObject({
+  ...branchList,
+  branches: count.describe('In the list. GET /branches has each of them.'),
+  sessions: sessions.nullable(),
+});
+
 const worker = z.strictObject({
   worker: count.describe('Its number; a replacement keeps it.'),
   pid: z.number().nullable().describe('Null while the worker is being replaced.'),
@@ -223,6 +230,9 @@ export const statusDocument = z.strictObject({
     'Members of the newest /cluster document that are not used, and contact points that cannot be used.',
   ),
   pools: list(poolStatus),
+  branches: branches
+    .exactOptional()
+    .describe('The list of branches, and the sessions on them. Absent: none are configured.'),
   limits,
   open_files: openFiles.exactOptional().describe('Of this process; absent where the system does not report it.'),
   workers: list(worker).exactOptional().describe('Absent if one process does everything.'),

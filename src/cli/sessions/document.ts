@@ -10,6 +10,8 @@ export const session = z.looseObject({
   id: z.number(),
   pool: z.string(),
   member: z.string().nullable(),
+  /** Absent: of an older Pointsman. */
+  branch: z.looseObject({ id: z.string(), name: z.string() }).nullish(),
   client: z.string(),
   listener: z.string(),
   user: z.string().nullable(),

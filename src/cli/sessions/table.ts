@@ -1,5 +1,6 @@
 // Sessions as a table. A narrow terminal shows members, users and ages; a wide one shows more.
 import { durationText } from '../../core/describe.ts';
+import { shown } from '../../model/printable.ts';
 import type { CliIo } from '../io.ts';
 import { paintFor } from '../terminal/colour.ts';
 import type { Paint } from '../terminal/colour.ts';
@@ -11,10 +12,14 @@ interface Shown extends Column {
   readonly cell: (session: Session, paint: Paint) => string;
 }
 
+/** Left out while no session is on a branch. */
+const BRANCH = 'BRANCH';
+
 const COLUMNS: readonly Shown[] = [
   { title: 'ID', align: 'right', cell: ({ id }) => String(id) },
   { title: 'POOL', cell: ({ pool }) => pool },
   { title: 'MEMBER', cell: ({ member }) => member ?? '-' },
+  { title: BRANCH, cell: ({ branch }) => shown(branch?.name ?? '-') },
   { title: 'CLIENT', cell: ({ client }) => client },
   { title: 'USER', optional: 1, cell: ({ user, opaque }) => user ?? (opaque ? 'encrypted' : '-') },
   { title: 'DATABASE', optional: 3, cell: ({ database }) => database ?? '-' },
@@ -31,8 +36,10 @@ const COLUMNS: readonly Shown[] = [
 
 export function sessionsTable(sessions: readonly Session[], io: Pick<CliIo, 'env' | 'screen'>): string {
   const paint = paintFor(io);
-  const rows = sessions.map((session) => COLUMNS.map(({ cell }) => cell(session, paint)));
-  return tableText(COLUMNS, rows, widthFor(io));
+  const hasBranches = sessions.some(({ branch }) => branch);
+  const columns = COLUMNS.filter(({ title }) => hasBranches || title !== BRANCH);
+  const rows = sessions.map((session) => columns.map(({ cell }) => cell(session, paint)));
+  return tableText(columns, rows, widthFor(io));
 }
 
 /** A relayed session shows its activity: `idle`, `in transaction`, `busy`. */

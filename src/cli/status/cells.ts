@@ -56,12 +56,12 @@ export function waitingText(pool: StatusPool, { limits }: Pick<Status, 'limits'>
 }
 
 /** Clients of this pool that wait for a member. */
-export function waitingIn({ sessions }: StatusPool): number {
+export function waitingIn({ sessions }: Pick<StatusPool, 'sessions'>): number {
   return sessions?.by_state['holding'] ?? 0;
 }
 
 /** Sessions that connect to a member or have one. */
-export function sessionsIn({ sessions }: StatusPool, member?: string): number {
+export function sessionsIn({ sessions }: Pick<StatusPool, 'sessions'>, member?: string): number {
   const counts = Object.entries(sessions?.by_member ?? {});
   return counts.reduce((sum, [name, count]) => (member === undefined || name === member ? sum + count : sum), 0);
 }

@@ -55,6 +55,14 @@ const pool = z.looseObject({
   sessions: sessions.nullable(),
 });
 
+const branches = z.looseObject({
+  source: z.string(),
+  branches: z.number(),
+  age_seconds: z.number().nullable(),
+  failing: z.looseObject({ why: z.string(), for_seconds: z.number() }).nullable(),
+  sessions: sessions.nullable(),
+});
+
 export const statusDocument = z.looseObject({
   uptime_seconds: z.number(),
   not_ready_because: z.string().optional(),
@@ -68,6 +76,7 @@ export const statusDocument = z.looseObject({
   members: z.array(member),
   refused_members: z.array(z.looseObject({ name: z.string(), why: z.string() })).default([]),
   pools: z.array(pool),
+  branches: branches.optional(),
   limits: z.looseObject({ client_wait_seconds: z.number() }).optional(),
 });
 
@@ -114,5 +123,6 @@ export function ofPool(status: Status, name: string | undefined): Status {
     const own = one.pools[name];
     return { ...one, pools: own === undefined ? {} : { [name]: own } };
   });
-  return { ...status, members, pools: status.pools.filter((one) => one.name === name) };
+  const { branches: _, ...rest } = status;
+  return { ...rest, members, pools: status.pools.filter((one) => one.name === name) };
 }

@@ -6,6 +6,7 @@ import { shown } from '../../model/printable.ts';
 import type { Paint } from '../terminal/colour.ts';
 import { tableText } from '../terminal/table.ts';
 import type { Column } from '../terminal/table.ts';
+import { branchesText, branchTrouble } from './branches.ts';
 import { ageText, LEGEND, placeIn, routeText, sessionsIn, waitingIn, waitingText } from './cells.ts';
 import type { Status, StatusMember, StatusPool } from './document.ts';
 import { operationText } from './operations.ts';
@@ -22,7 +23,7 @@ export interface ScreenOptions {
 
 export function statusScreen(status: Status, options: ScreenOptions): string {
   return [heading(status, options), membersText(status, options), poolsText(status, options)]
-    .concat(noticesText(status, options))
+    .concat(branchesText(status, options.paint), noticesText(status, options))
     .filter((part) => part !== '')
     .join('\n');
 }
@@ -148,6 +149,7 @@ export function waitingLines(status: Status, { paint }: Pick<ScreenOptions, 'pai
 export function noticesText(status: Status, { paint, width, operations = [] }: ScreenOptions): string {
   const { cluster, not_ready_because: notReady } = status;
   const { scheduled_switchover: switchover } = cluster;
+  const branches = branchTrouble(status);
   const rows = [
     ...(notReady === undefined ? [] : [[paint('bad', 'not ready'), notReady]]),
     ...cluster.refused_primaries.map(({ member, why }) => [
@@ -155,6 +157,7 @@ export function noticesText(status: Status, { paint, width, operations = [] }: S
       `${shown(member)} ${why} (see pointsman accept)`,
     ]),
     ...status.refused_members.map(({ name, why }) => [paint('bad', 'not used'), `${shown(name)}: ${why}`]),
+    ...(branches === undefined ? [] : [[paint('warn', 'branch list'), branches]]),
     ...cluster.drained.map((name) => [paint('warn', 'drained'), drainedText(name, status)]),
     ...operations.map((operation) => [paint('warn', shown(operation.kind)), operationText(operation)]),
     ...(switchover === null

@@ -1,5 +1,6 @@
 // Rates of the counters in /status, from two looks at it. Pure.
 import { sizeText } from '../../model/check.ts';
+import { BRANCHES_POOL } from '../../model/branch.ts';
 import type { Status, StatusPool } from '../status/document.ts';
 
 /** `at`: milliseconds of any clock. */
@@ -16,10 +17,17 @@ export interface PoolRates {
   readonly toClientBytes: number;
 }
 
+/** A pool, or the sessions on branches. */
+export type Counted = Pick<StatusPool, 'name' | 'sessions'>;
+
+export function countedIn({ pools, branches }: Status): readonly Counted[] {
+  return branches === undefined ? pools : [...pools, { name: BRANCHES_POOL, sessions: branches.sessions }];
+}
+
 /** Undefined without an earlier look at the same process. */
-export function ratesOf(pool: StatusPool, before: Look | undefined, now: Look): PoolRates | undefined {
+export function ratesOf(pool: Counted, before: Look | undefined, now: Look): PoolRates | undefined {
   if (before === undefined || before.status.uptime_seconds > now.status.uptime_seconds) return undefined;
-  const earlier = before.status.pools.find(({ name }) => name === pool.name)?.sessions;
+  const earlier = countedIn(before.status).find(({ name }) => name === pool.name)?.sessions;
   const { sessions } = pool;
   const seconds = (now.at - before.at) / 1000;
   if (!earlier || sessions === null || seconds <= 0) return undefined;

@@ -2,14 +2,14 @@
 import { shown } from '../../model/printable.ts';
 import { eventText } from '../events/event.ts';
 import type { EventDocument } from '../events/event.ts';
+import { branchesText } from '../status/branches.ts';
 import { routeText, sessionsIn, waitingIn } from '../status/cells.ts';
-import type { StatusPool } from '../status/document.ts';
 import { heading, membersText, noticesText, waitingLines } from '../status/screen.ts';
 import type { ScreenOptions } from '../status/screen.ts';
 import { tableText } from '../terminal/table.ts';
 import type { Paint } from '../terminal/colour.ts';
-import { bytesRateText, rateText, ratesOf } from './rates.ts';
-import type { Look } from './rates.ts';
+import { bytesRateText, countedIn, rateText, ratesOf } from './rates.ts';
+import type { Counted, Look } from './rates.ts';
 
 export interface TopOptions extends ScreenOptions {
   /** Undefined: no terminal, so everything is shown. */
@@ -38,7 +38,7 @@ export function topScreen(
 ): string {
   const { status } = now;
   const { paint, width, rows, footer } = options;
-  const rowOf = (pool: StatusPool): readonly string[] => {
+  const rowOf = (pool: Counted): readonly string[] => {
     const rates = ratesOf(pool, before, now);
     const states = pool.sessions?.by_state ?? {};
     const waiting = `${waitingIn(pool)}`;
@@ -57,8 +57,9 @@ export function topScreen(
   const parts = [
     heading(status, options),
     membersText(status, options),
-    tableText(COLUMNS, status.pools.map(rowOf), width),
+    tableText(COLUMNS, countedIn(status).map(rowOf), width),
     tableText([{ title: '' }, { title: '', wraps: true }], routes, width),
+    branchesText(status, paint),
     `${waitingLines(status, options)}${noticesText(status, options)}`,
   ];
   const above = parts.filter((part) => part !== '').join('\n');

@@ -11,6 +11,7 @@ export const sessionColumns: readonly ColumnOf<SessionDocument>[] = [
   ...text<SessionDocument>({
     pool: ({ pool }) => pool,
     member: ({ member }) => member,
+    branch: ({ branch }) => branch?.name ?? null,
     client: ({ client }) => client,
     user: ({ user }) => user,
     database: ({ database }) => database,
@@ -71,7 +72,10 @@ export const endColumns: readonly ColumnOf<End>[] = [
     wait_us: (end) => Math.round((waitOf(end) % 1) * 1e6),
     close_needed: () => 0,
   }),
-  ...text<End>({ ptr: ({ session }) => String(session.id), link: ({ session }) => session.member ?? '' }),
+  ...text<End>({
+    ptr: ({ session }) => String(session.id),
+    link: ({ session }) => session.member ?? session.branch?.name ?? '',
+  }),
   ...int4<End>({ remote_pid: () => 0 }),
   ...text<End>({
     tls: ({ session: { tls } }) => (tls === 'none' ? '' : tls),

@@ -1,9 +1,11 @@
 // Every SHOW by its name: its columns, which are known in advance, and how its rows are read.
+import type { BranchesDocument } from '../../admin/schema/branches.ts';
 import type { SessionsDocument } from '../../admin/schema/sessions.ts';
 import type { StatusDocument } from '../../admin/schema/status.ts';
 import type { Column } from '../../wire/server-messages.ts';
 import { tableOf, text } from '../table.ts';
 import type { Table } from '../table.ts';
+import { branchColumns, showBranches } from './branches.ts';
 import { memberColumns, showMembers } from './members.ts';
 import { databaseColumns, listColumns, poolColumns, showDatabases, showLists, showPools } from './pools.ts';
 import { settingColumns, showConfig, showVersion, versionColumns } from './settings.ts';
@@ -17,6 +19,8 @@ export interface ConsoleSources {
   readonly status: () => Promise<StatusDocument>;
   /** The oldest sessions, up to a limit. */
   readonly sessions: () => Promise<SessionsDocument>;
+  /** Undefined: none are configured. */
+  readonly branches: () => Promise<BranchesDocument | undefined>;
   readonly settings: () => Promise<readonly Setting[]>;
 }
 
@@ -43,6 +47,14 @@ const helpColumns = text<readonly [string, Show]>({
 export const SHOWS: ReadonlyMap<string, Show> = new Map<string, Show>([
   ['POOLS', fromStatus('clients and server connections of each pool, and its route', poolColumns, showPools)],
   ['MEMBERS', fromStatus('the members of the cluster, and their standing in each pool', memberColumns, showMembers)],
+  [
+    'BRANCHES',
+    {
+      about: 'the branches of the database, and where each of them is served',
+      columns: branchColumns,
+      read: async ({ branches }) => showBranches(await branches()),
+    },
+  ],
   [
     'SESSIONS',
     {

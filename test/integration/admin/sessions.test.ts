@@ -13,6 +13,7 @@ const DOCUMENT = {
   id: 7,
   pool: 'write',
   member: 'pg-1',
+  branch: null,
   client: '10.0.0.5:51234',
   listener: '127.0.0.1:6432',
   user: 'app',
@@ -92,6 +93,17 @@ test('the list: every field, with ages in seconds', async () => {
     { api_version: 1, total: 1, left_out: 0, silent_workers: [], sessions: [DOCUMENT] },
   ]);
   expect(asked).toEqual([{ limit: 100 }]);
+});
+
+test('a session on a branch has the branch instead of a member', async () => {
+  list = {
+    sessions: [aSessionEntry({ pool: 'branches', member: undefined, branch: { id: 'br-1', name: 'pr-1' } })],
+    total: 1,
+    silentWorkers: [],
+  };
+  expect((await ask('/sessions?pool=branches')).body).toMatchObject({
+    sessions: [{ pool: 'branches', member: null, branch: { id: 'br-1', name: 'pr-1' } }],
+  });
 });
 
 test('unknown facts are null, and a session with encryption end to end is opaque', async () => {

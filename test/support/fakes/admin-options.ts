@@ -36,6 +36,7 @@ export function adminOptions(own: Partial<AdminOptions> = {}): AdminOptions {
         throw new Error('this test has no status');
       },
     },
+    branches: () => Promise.resolve(undefined),
     cluster: () => Promise.reject(new Error('this test has no cluster')),
     sessions: {
       list: () => Promise.resolve({ sessions: [], total: 0, silentWorkers: [] }),

@@ -1,4 +1,5 @@
 // The sources of a console, for tests: a pool with clients in every state, and a pool without a route.
+import type { BranchesDocument } from '../../../src/admin/schema/branches.ts';
 import type { SessionsDocument } from '../../../src/admin/schema/sessions.ts';
 import { STATUS_FIELDS } from './status-basics.ts';
 import type { StatusDocument } from '../../../src/admin/schema/status.ts';
@@ -76,6 +77,7 @@ const SESSION: SessionsDocument['sessions'][number] = {
   id: 2 ** 40,
   pool: 'write',
   member: 'pg-1',
+  branch: null,
   client: '10.0.0.9:51234',
   listener: '127.0.0.1:6432',
   user: 'app',
@@ -90,6 +92,49 @@ const SESSION: SessionsDocument['sessions'][number] = {
   held_seconds: 0,
   to_backend_bytes: 2 ** 33,
   to_client_bytes: 1,
+};
+
+/** A root, which cannot be reached, and a branch of it. */
+export const BRANCHES: BranchesDocument = {
+  source: 'storage',
+  read_at: STATUS_FIELDS.time,
+  age_seconds: 4,
+  failing: null,
+  silent_workers: [],
+  branches: [
+    {
+      id: 'aa01',
+      name: 'main',
+      parent_id: null,
+      parent_name: null,
+      parent_lsn: null,
+      last_record_lsn: '1/2000',
+      behind_parent_bytes: null,
+      written_bytes: null,
+      has_read_endpoint: null,
+      backend: null,
+      read_backend: null,
+      rule: null,
+      why_no_backend: 'it is a root (production)',
+      sessions: 0,
+    },
+    {
+      id: 'bb02',
+      name: 'pr-1',
+      parent_id: 'aa01',
+      parent_name: 'main',
+      parent_lsn: '1/1000',
+      last_record_lsn: '1/1800',
+      behind_parent_bytes: 4096,
+      written_bytes: 2048,
+      has_read_endpoint: null,
+      backend: '10.0.0.9:55432',
+      read_backend: '10.0.0.9:55432',
+      rule: 'template',
+      why_no_backend: null,
+      sessions: 3,
+    },
+  ],
 };
 
 /** A client that is served, and one that waits. */
@@ -119,6 +164,7 @@ export function aConsoleSources(overrides: Partial<ConsoleSources> = {}): Consol
     version: '1.2.3',
     status: () => Promise.resolve(STATUS),
     sessions: () => Promise.resolve(SESSIONS),
+    branches: () => Promise.resolve(BRANCHES),
     settings: () => Promise.resolve([{ key: 'probe.rise', value: '2', default: '1', changeable: true }]),
     ...overrides,
   };

@@ -75,6 +75,20 @@ test('the document lists the workers if there are any', () => {
   expect(statusOf([])).not.toHaveProperty('workers');
 });
 
+test('the list of branches with the sessions on them, only where branches are configured', () => {
+  const branches = { source: 'console', branches: 12, readAt: 1000, failing: undefined } as const;
+  const counts = new Map([['branches', { ...COUNTS, members: new Map() }]]);
+  expect(statusOf([], { branches, counts }).branches).toMatchObject({
+    source: 'console',
+    branches: 12,
+    age_seconds: 3,
+    failing: null,
+    sessions: { by_state: { relaying: 2, holding: 1 }, by_member: {}, accepted: 9 },
+  });
+  expect(statusOf([], { branches }).branches).toMatchObject({ sessions: null });
+  expect(statusOf([], { counts })).not.toHaveProperty('branches');
+});
+
 describe('status', () => {
   test('the source of the contact points, and the time since it last gave a new answer', () => {
     const contactPoints = [{ host: 'fd00::1', port: 8008 }];

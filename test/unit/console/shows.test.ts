@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Value } from '../../../src/wire/server-messages.ts';
 import { SHOWS } from '../../../src/console/shows/shows.ts';
-import { SESSIONS, aConsoleSources } from '../../support/values/console.ts';
+import { BRANCHES, SESSIONS, aConsoleSources } from '../../support/values/console.ts';
 
 type Row = Readonly<Record<string, Value | undefined>>;
 
@@ -87,6 +87,22 @@ test('members', async () => {
       failing: null,
     },
   ]);
+});
+
+test('branches, as GET /branches has them, and an outage of their list as a notice', async () => {
+  expect(await rowsOf('BRANCHES')).toMatchObject([
+    { name: 'main', parent: null, backend: null, why_no_backend: 'it is a root (production)' },
+    { name: 'pr-1', parent: 'main', behind_parent_bytes: 4096, written_bytes: 2048, sessions: 3 },
+  ]);
+  const failing = { failure: 'timeout', why: 'no answer within 5 s', for_seconds: 60 } as const;
+  const trouble = { ...BRANCHES, failing, silent_workers: [2] };
+  const shown = await SHOWS.get('BRANCHES')?.read(aConsoleSources({ branches: () => Promise.resolve(trouble) }));
+  expect(shown?.notice).toBe(
+    'the list of branches cannot be read: no answer within 5 s; this is the last one; ' +
+      'workers that do not answer, with sessions of their own: 2',
+  );
+  const none = await SHOWS.get('BRANCHES')?.read(aConsoleSources({ branches: () => Promise.resolve(undefined) }));
+  expect([none?.rows, none?.notice]).toEqual([[], 'no branches are configured']);
 });
 
 describe('sessions', () => {

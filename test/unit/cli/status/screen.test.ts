@@ -59,6 +59,29 @@ const widest = (text: string): number =>
       .map(({ length }) => length),
   );
 
+describe('branches', () => {
+  const list = { source: 'console', branches: 12, age_seconds: 4, failing: null };
+  const relaying = { ...counts({}), by_state: { relaying: 3, holding: 0, dialing: 1 } };
+
+  test('one line below the pools: the list, its age, and the sessions on branches', () => {
+    const text = screen(aStatus({ branches: { ...list, sessions: relaying } }));
+    expect(text).toContain('\nbranches  12 branches (console), read 4.0 s ago, 3 sessions, 1 client waits\n');
+    expect(screen(aStatus())).not.toContain('branches');
+  });
+
+  test('a list that cannot be read is a notice: the last one stays in use', () => {
+    const failing = { why: 'no answer within 5 s', for_seconds: 120 };
+    const kept = screen(aStatus({ branches: { ...list, failing, sessions: null } }), 120);
+    expect(kept).toContain('branch list  cannot be read for 2 min: no answer within 5 s; the last list stays in use');
+    const none = screen(
+      aStatus({ branches: { ...list, branches: 1, age_seconds: null, failing, sessions: null } }),
+      120,
+    );
+    expect(none).toContain('branches  1 branch (console), no list yet, 0 sessions');
+    expect(none).toContain('no answer within 5 s; clients that ask for a branch are refused');
+  });
+});
+
 describe('a healthy cluster', () => {
   test('its members with a column for each pool, and the pools', () => {
     expect(screen(aStatus())).toBe(`cluster lab  timeline 4  primary pg-2         seen by 127.0.0.1:8432, up 2.1 min

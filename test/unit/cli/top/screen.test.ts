@@ -54,6 +54,18 @@ const OPTIONS = { paint: paintFor({ env: {} }), width: 80, from: '127.0.0.1:8432
 const screen = (before: Look | undefined, now: Look, rows: number | undefined): string =>
   topScreen(before, now, EVENTS, { ...OPTIONS, rows });
 
+const withBranches = (one: Look): Look => {
+  const [pool] = one.status.pools;
+  const branches = { source: 'static', branches: 2, age_seconds: 1, failing: null, sessions: pool?.sessions ?? null };
+  return { ...one, status: { ...one.status, branches } };
+};
+
+test('sessions on branches are a row like that of a pool', () => {
+  const text = screen(withBranches(look(1000, 100)), withBranches(look(3000, 150)), undefined);
+  expect(text).toMatch(/^branches +12 +2 +0 +25 +25 /m);
+  expect(text).toContain('branches  2 branches (static), read 1.0 s ago, 12 sessions, 1 client waits');
+});
+
 describe('the screen', () => {
   test('rates of each pool, sessions by state, and the last events', () => {
     expect(screen(look(1000, 100), look(3000, 150, { holding: 3 }), 20)).toBe(

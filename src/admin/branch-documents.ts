@@ -1,0 +1,80 @@
+// The documents about branches: the state of their list, and each branch with its sessions. Pure.
+import type { Branch, BranchBackend, BranchListStatus } from '../model/branch.ts';
+import type { Instant } from '../model/instant.ts';
+import { parseLsn } from '../model/lsn.ts';
+import { addressText } from '../model/member.ts';
+import type { BranchReport, ListedBranch } from '../reports/branches.ts';
+import type { SessionList } from '../reports/session-list.ts';
+import type { BranchDocument, BranchesDocument, BranchListDocument } from './schema/branches.ts';
+import { isoTime, seconds } from './status-units.ts';
+
+export interface Moment {
+  readonly now: Instant;
+  /** The same moment. Milliseconds since 1970. */
+  readonly wallClock: number;
+}
+
+export function branchListDocument(
+  { source, readAt, failing }: BranchListStatus,
+  { now, wallClock }: Moment,
+): BranchListDocument {
+  return {
+    source,
+    read_at: readAt === undefined ? null : isoTime(wallClock - (now - readAt)),
+    age_seconds: readAt === undefined ? null : seconds(now - readAt),
+    failing:
+      failing === undefined
+        ? null
+        : { failure: failing.failure, why: failing.why, for_seconds: seconds(now - failing.since) },
+  };
+}
+
+export function branchesDocument(
+  { status, branches }: BranchReport,
+  { sessions, silentWorkers }: Pick<SessionList, 'sessions' | 'silentWorkers'>,
+  moment: Moment,
+): BranchesDocument {
+  const counts = new Map<string, number>();
+  for (const { branch } of sessions) if (branch !== undefined) counts.set(branch.id, (counts.get(branch.id) ?? 0) + 1);
+  const byId = new Map(branches.map(({ branch }) => [branch.id, branch]));
+  return {
+    ...branchListDocument(status, moment),
+    silent_workers: silentWorkers,
+    branches: branches
+      .toSorted((a, b) => (a.branch.name < b.branch.name ? -1 : 1))
+      .map((one) => branchDocument(one, byId.get(one.branch.parentId ?? ''), counts.get(one.branch.id) ?? 0)),
+  };
+}
+
+function branchDocument(
+  { branch, backend, readBackend, why }: ListedBranch,
+  parent: Branch | undefined,
+  sessions: number,
+): BranchDocument {
+  return {
+    id: branch.id,
+    name: branch.name,
+    parent_id: branch.parentId ?? null,
+    parent_name: parent?.name ?? null,
+    parent_lsn: branch.parentLsn ?? null,
+    last_record_lsn: branch.lastRecordLsn ?? null,
+    behind_parent_bytes: distance(branch.parentLsn, parent?.lastRecordLsn),
+    written_bytes: distance(branch.parentLsn, branch.lastRecordLsn),
+    has_read_endpoint: branch.hasReadEndpoint ?? null,
+    backend: backendText(backend),
+    read_backend: backendText(readBackend),
+    rule: backend?.rule ?? null,
+    why_no_backend: why ?? null,
+    sessions,
+  };
+}
+
+function backendText(backend: BranchBackend | undefined): string | null {
+  return backend === undefined ? null : addressText(backend.address);
+}
+
+/** Bytes of WAL between two positions; null if one is unknown, or if they are in the wrong order. */
+function distance(from: string | undefined, to: string | undefined): number | null {
+  const [start, end] = [parseLsn(from ?? ''), parseLsn(to ?? '')];
+  return start === undefined || end === undefined || end < start ? null : end - start;
+}

@@ -1,0 +1,37 @@
+// The list of branches and the sessions on them, in one line: `branches list` has each branch. Pure.
+import { shown } from '../../model/printable.ts';
+import type { Paint } from '../terminal/colour.ts';
+import { ageText } from './cells.ts';
+import type { Status } from './document.ts';
+
+type List = NonNullable<Status['branches']>;
+
+/** Empty if no branches are configured. */
+export function branchesText({ branches }: Status, paint: Paint): string {
+  if (branches === undefined) return '';
+  const count = branches.branches === 1 ? '1 branch' : `${branches.branches} branches`;
+  const facts = [`${count} (${shown(branches.source)})`, ageOf(branches), ...sessionsOf(branches)];
+  return `${paint('strong', 'branches')}  ${facts.join(', ')}\n`;
+}
+
+/** Undefined: the list can be read, or none is configured. */
+export function branchTrouble({ branches }: Status): string | undefined {
+  if (branches === undefined || branches.failing === null) return undefined;
+  const { why, for_seconds: seconds } = branches.failing;
+  const rest =
+    branches.age_seconds === null ? 'clients that ask for a branch are refused' : 'the last list stays in use';
+  return `cannot be read for ${ageText(seconds)}: ${shown(why)}; ${rest}`;
+}
+
+function ageOf({ age_seconds: age }: List): string {
+  return age === null ? 'no list yet' : `read ${ageText(age)} ago`;
+}
+
+function sessionsOf({ sessions }: List): readonly string[] {
+  const { relaying = 0, holding = 0, dialing = 0 } = sessions?.by_state ?? {};
+  const waiting = holding + dialing;
+  return [
+    relaying === 1 ? '1 session' : `${relaying} sessions`,
+    ...(waiting === 0 ? [] : [waiting === 1 ? '1 client waits' : `${waiting} clients wait`]),
+  ];
+}
