@@ -3,6 +3,8 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import { startBranches } from './branches/start-branches.ts';
+import type { RunningBranches } from './branches/start-branches.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { whyUnhealthy } from './health.ts';
 import type { ManagerEvent } from './manager/manager.ts';
@@ -11,7 +13,7 @@ import type { Store } from './manager/store.ts';
 import type { Tags } from './manager/view.ts';
 import type { PreparedServers } from './postgres/prepare.ts';
 import type { PostgresServer } from './postgres/server.ts';
-import type { Sandbox, SandboxEvent, SandboxMember } from './sandbox.ts';
+import type { Sandbox, SandboxBranches, SandboxEvent, SandboxMember } from './sandbox.ts';
 
 export interface RunningSandboxOptions {
   readonly directory: string;
@@ -30,6 +32,7 @@ export class RunningSandbox implements Sandbox {
   readonly superuser: Sandbox['superuser'];
   readonly #options: RunningSandboxOptions;
   readonly #members: ClusterMember[] = [];
+  #branches: RunningBranches | undefined;
   #told: string | undefined;
   #stopping: Promise<void> | undefined;
 
@@ -91,6 +94,18 @@ export class RunningSandbox implements Sandbox {
     await server.query(`create database ${database} owner ${user}`, [], 20_000);
   }
 
+  get branches(): SandboxBranches | undefined {
+    return this.#branches;
+  }
+
+  /** The cluster has a primary. */
+  async serveBranches(): Promise<void> {
+    const { directory, prepared, store, onEvent } = this.#options;
+    const primary = (): PostgresServer | undefined =>
+      this.#members.find(({ name, server }) => name === store.holder() && server.isAlive())?.server;
+    this.#branches = await startBranches({ directory, prepared, primary, onEvent });
+  }
+
   async kill(member: string): Promise<void> {
     await this.#member(member).kill();
   }
@@ -140,6 +155,7 @@ export class RunningSandbox implements Sandbox {
   async #stop(): Promise<void> {
     const { store, prepared, directory } = this.#options;
     store.close();
+    await this.#branches?.close();
     await Promise.all(this.#members.map((member) => member.end()));
     await prepared.close();
     await rm(directory, { recursive: true, force: true });

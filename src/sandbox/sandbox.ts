@@ -18,7 +18,40 @@ export interface SandboxOptions {
   readonly config?: Readonly<Record<string, unknown>>;
   /** Default: a new temporary directory. It is removed at the end in any case. */
   readonly directory?: string;
+  /** With the APIs of a storage node and of a console, which make branches of the cluster. Default: without. */
+  readonly branches?: boolean;
   readonly onEvent?: (event: SandboxEvent) => void;
+}
+
+/** Where a branch listens. */
+export interface BranchPlace {
+  readonly id: string;
+  readonly host: string;
+  readonly port: number;
+}
+
+/** The storage node and the console, on loopback. */
+export interface SandboxBranches {
+  /** Base address of the storage node's management API. */
+  readonly storageUrl: string;
+  /** Base address of the console, without `/api/v2`. */
+  readonly consoleUrl: string;
+  readonly tenant: string;
+  /** The timeline that is the cluster itself. */
+  readonly rootTimeline: string;
+  readonly project: string;
+  /** The file with the console's API key. */
+  readonly apiKeyFile: string;
+  /** For the names of timelines. It does not exist at first. */
+  readonly namesFile: string;
+  /** 18 */
+  readonly pgMajor: number;
+  /** The branches of the storage node, by timeline id. */
+  timelines(): readonly BranchPlace[];
+  /** The branches of the console, by their own id. */
+  projectBranches(): readonly BranchPlace[];
+  /** Called when a branch comes or goes. A creation waits until the listener is done. */
+  onChange(listener: () => Promise<void>): void;
 }
 
 export interface SandboxMember {
@@ -42,6 +75,8 @@ export interface Sandbox {
   /** An ordinary role that owns the database of the same name. */
   readonly app: { readonly user: string; readonly password: string; readonly database: string };
   readonly superuser: { readonly user: string; readonly password: string };
+  /** Undefined: the sandbox was started without them. */
+  readonly branches: SandboxBranches | undefined;
   /** The holder of the leader lock. */
   leader(): SandboxMember | undefined;
   /** Members with a fault that was not healed yet. */

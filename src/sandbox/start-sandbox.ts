@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
+import { WAL_ARCHIVE } from './branches/start-branches.ts';
 import { ClusterMember } from './cluster-member.ts';
 import { patched } from './manager/config-change.ts';
 import type { ManagerEvent } from './manager/manager.ts';
@@ -39,6 +40,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     directory,
     names,
     postgres: options.postgres ?? 'embedded',
+    ...(options.branches === true ? { walArchive: WAL_ARCHIVE } : {}),
     onProgress,
   }).catch(async (error: unknown) => {
     // A given directory may contain another program's files.
@@ -52,6 +54,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       sandbox.add(member);
     }
     await bringUp(sandbox, store);
+    if (options.branches === true) await sandbox.serveBranches();
     onProgress(`${names.length} members are up, ${sandbox.leader()?.name ?? 'no member'} is the leader`);
     return sandbox;
   } catch (error) {

@@ -13,6 +13,14 @@ export interface BackupSource {
   readonly dataDirectory: string;
 }
 
+/** As PostgreSQL reports them when the backup ends. */
+export interface BackupFacts {
+  /** The content of backup_label: where recovery begins. */
+  readonly label: string;
+  /** The data is consistent from this position on, `<hex>/<hex>`. */
+  readonly endLsn: string;
+}
+
 const SQL_TIMEOUT_MS = 30_000;
 const CONTROL_FILE = join('global', 'pg_control');
 
@@ -31,23 +39,24 @@ export async function takeBaseBackup(
   target: string,
   owner: ServerUser | undefined,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<BackupFacts> {
   const sql = openSql(source.address);
   try {
     await sql.query('select pg_backup_start($1, fast => true)', ['pointsman sandbox'], SQL_TIMEOUT_MS);
     await copyTree(source.dataDirectory, target, { owner, isSkipped: isLeftOut, signal });
     const control = await readControlFile(source.dataDirectory);
-    const [stopped] = await sql.query<{ readonly labelfile: string; readonly spcmapfile: string }>(
-      'select labelfile, spcmapfile from pg_backup_stop(wait_for_archive => false)',
-      [],
-      SQL_TIMEOUT_MS,
-    );
+    const [stopped] = await sql.query<{
+      readonly lsn: string;
+      readonly labelfile: string;
+      readonly spcmapfile: string;
+    }>('select lsn::text, labelfile, spcmapfile from pg_backup_stop(wait_for_archive => false)', [], SQL_TIMEOUT_MS);
     if (stopped === undefined) throw new Error('pg_backup_stop() gave nothing');
-    const { labelfile, spcmapfile } = stopped;
+    const { lsn, labelfile, spcmapfile } = stopped;
     await writeOwned(join(target, 'backup_label'), labelfile, { user: owner });
     if (spcmapfile.trim() !== '') await writeOwned(join(target, 'tablespace_map'), spcmapfile, { user: owner });
     // No server starts without this file, so an unfinished copy cannot be taken for a data directory.
     await writeOwned(join(target, CONTROL_FILE), control, { user: owner });
+    return { label: labelfile, endLsn: lsn };
   } finally {
     sql.reset();
   }

@@ -12,7 +12,7 @@ import { freezeTree, killAll, killTree, send, thawTree } from './process-tree.ts
 import { postgresProcessesIn } from './processes.ts';
 import { run } from './run-as.ts';
 import type { RunAs } from './run-as.ts';
-import type { Parameters, PostgresServer, ServerRole, StartOutcome, Upstream } from './server.ts';
+import type { Parameters, PostgresServer, RecoveryRole, ServerRole, StartOutcome, Upstream } from './server.ts';
 import {
   PARAMETERS_FILE,
   UPSTREAM_FILE,
@@ -20,6 +20,8 @@ import {
   hbaText,
   ownedArguments,
   parametersText,
+  roleArguments,
+  settingArguments,
   upstreamText,
 } from './settings-files.ts';
 import type { Credentials } from './settings-files.ts';
@@ -36,6 +38,8 @@ export interface ServerPlan {
   readonly bin: Binaries;
   readonly runAs: RunAs;
   readonly superuser: Credentials;
+  /** Settings that no file overrides, besides those of every server. */
+  readonly settings?: Parameters;
 }
 
 const START_WITHIN_MS = 20_000;
@@ -78,7 +82,11 @@ export class SandboxServer implements PostgresServer {
     return this.#postmaster !== undefined;
   }
 
-  async start(role: ServerRole, parameters: Parameters, timeoutMs: number = START_WITHIN_MS): Promise<StartOutcome> {
+  async start(
+    role: ServerRole | RecoveryRole,
+    parameters: Parameters,
+    timeoutMs: number = START_WITHIN_MS,
+  ): Promise<StartOutcome> {
     this.#mustBeDown('start');
     const { signal } = this.#life;
     await this.#rebuild.catch(() => {});
@@ -88,12 +96,12 @@ export class SandboxServer implements PostgresServer {
     await this.#write(HBA_FILE, hbaText(this.#isCut));
     await this.#write(PARAMETERS_FILE, parametersText(parameters));
     await this.#writeUpstream(role.kind === 'standby' ? role.upstream : undefined);
-    if (role.kind === 'standby') await this.#write('standby.signal', '');
-    else await rm(join(this.dataDirectory, 'standby.signal'), { force: true });
+    await rm(join(this.dataDirectory, 'standby.signal'), { force: true });
+    if (role.kind !== 'primary') await this.#write(`${role.kind}.signal`, '');
     const offset = await logSize(this.#logFile);
     this.#mustBeDown('start');
     if (signal.aborted) return startFailure('exited', 'killed before its start');
-    const postmaster = this.#spawn(parameters);
+    const postmaster = this.#spawn(role, parameters);
     if (typeof postmaster === 'string') return startFailure('exited', postmaster);
     const end = await untilReady(postmaster, this.dataDirectory, timeoutMs);
     if (end === 'ready') return { kind: 'started' };
@@ -200,10 +208,11 @@ export class SandboxServer implements PostgresServer {
     this.#exitListeners.clear();
   }
 
-  #spawn(parameters: Parameters): Postmaster | string {
-    const { bin, runAs } = this.#plan;
+  #spawn(role: ServerRole | RecoveryRole, parameters: Parameters): Postmaster | string {
+    const { bin, runAs, settings = {} } = this.#plan;
     const owned = ownedArguments(this.dataDirectory, this.name, this.host, this.port);
-    const args = [...owned, ...clusterWideArguments(parameters)];
+    const others = [...settingArguments(settings), ...clusterWideArguments(parameters), ...roleArguments(role)];
+    const args = [...owned, ...others];
     const postmaster = spawnPostmaster({ program: bin.postgres, args, runAs, logFile: this.#logFile });
     if (typeof postmaster === 'string') return postmaster;
     this.#postmaster = postmaster;

@@ -9,9 +9,11 @@ import { copyTree } from './copy-tree.ts';
 import { takeFreePort } from './free-ports.ts';
 import { startGuard } from './guard.ts';
 import { SandboxServer } from './postgres-server.ts';
+import type { ServerPlan } from './postgres-server.ts';
 import { findServerUser, give, whyUnreachable } from './run-as.ts';
-import type { RunAs } from './run-as.ts';
+import type { RunAs, ServerUser } from './run-as.ts';
 import type { PostgresServer } from './server.ts';
+import { archiveSettings } from './settings-files.ts';
 import type { Credentials } from './settings-files.ts';
 import { makeTemplate, readSystemIdentifier } from './template.ts';
 import { makeUsable } from './usable-binaries.ts';
@@ -26,6 +28,8 @@ export interface PrepareOptions {
   readonly names: readonly string[];
   /** Default `embedded`. */
   readonly postgres?: BinariesChoice;
+  /** A directory below `directory` that keeps every finished WAL file of these servers. Default: they are not kept. */
+  readonly walArchive?: string;
   /** Called with one readable line. */
   readonly onProgress?: (text: string) => void;
 }
@@ -41,6 +45,12 @@ export interface PreparedServers {
   readonly systemIdentifier: string;
   /** In PostgreSQL's format: 18.4. */
   readonly version: string;
+  /** One more server, for a data directory that the caller makes. Finished WAL files are kept in `wal` beside it. */
+  add(name: string): Promise<SandboxServer>;
+  /** Ends a server that was added, and removes its files. */
+  remove(server: SandboxServer): Promise<void>;
+  /** Owns the files of the servers. Undefined: our own user. */
+  readonly owner: ServerUser | undefined;
   /** Ends every running server at once, and removes the directory. Idempotent. */
   close(): Promise<void>;
 }
@@ -62,18 +72,45 @@ export async function preparePostgres(options: PrepareOptions): Promise<Prepared
   }
   const close = (): Promise<void> => (closing ??= clear());
   try {
-    const facts = await fill(directory, options, servers);
-    return { servers, ...facts, close };
+    const { plan, ...facts } = await fill(directory, options, servers);
+    return { servers: [...servers], ...facts, ...growing(plan, servers), owner: plan.runAs.user, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-type Facts = Pick<PreparedServers, 'superuser' | 'systemIdentifier' | 'version'>;
+type SharedPlan = Pick<ServerPlan, 'bin' | 'runAs' | 'superuser'>;
+type Facts = Pick<PreparedServers, 'superuser' | 'systemIdentifier' | 'version'> & { readonly plan: SharedPlan };
+
+/** `servers` has those that close() ends. */
+function growing(plan: SharedPlan, servers: SandboxServer[]): Pick<PreparedServers, 'add' | 'remove'> {
+  const homeOf = (name: string): string => join(plan.runAs.directory, name);
+  return {
+    async add(name) {
+      const directory = homeOf(name);
+      await makeOwned(directory, plan.runAs);
+      await makeOwned(join(directory, 'wal'), plan.runAs);
+      const place = { name, host: HOST, port: await takeFreePort(), directory };
+      const server = new SandboxServer({ ...plan, ...place, settings: archiveSettings('../wal') });
+      servers.push(server);
+      return server;
+    },
+    async remove(server) {
+      await server.close();
+      servers.splice(servers.indexOf(server), 1);
+      await rm(homeOf(server.name), { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+    },
+  };
+}
+
+async function makeOwned(directory: string, { user }: RunAs): Promise<void> {
+  await mkdir(directory, { mode: 0o700 });
+  await give(directory, user);
+}
 
 async function fill(directory: string, options: PrepareOptions, servers: SandboxServer[]): Promise<Facts> {
-  const { names, postgres = 'embedded', onProgress = () => {} } = options;
+  const { names, postgres = 'embedded', walArchive, onProgress = () => {} } = options;
   const runAs: RunAs = { user: await findServerUser(), directory };
   await give(directory, runAs.user);
   const why = await whyUnreachable(runAs);
@@ -86,14 +123,15 @@ async function fill(directory: string, options: PrepareOptions, servers: Sandbox
   await makeTemplate(bin, runAs, template, superuser);
   onProgress(`database cluster made; ${names.length} members begin as copies of it`);
   const systemIdentifier = await readSystemIdentifier(template);
+  const plan = { bin, runAs, superuser };
+  const settings = walArchive === undefined ? {} : archiveSettings(`../../${walArchive}`);
+  if (walArchive !== undefined) await makeOwned(join(directory, walArchive), runAs);
   for (const name of names) {
-    const port = await takeFreePort();
-    servers.push(
-      new SandboxServer({ name, host: HOST, port, directory: join(directory, name), bin, runAs, superuser }),
-    );
+    const place = { name, host: HOST, port: await takeFreePort(), directory: join(directory, name) };
+    servers.push(new SandboxServer({ ...plan, ...place, settings }));
   }
   await handOut(template, servers, runAs);
-  return { superuser, systemIdentifier, version };
+  return { plan, superuser, systemIdentifier, version };
 }
 
 async function programs(choice: BinariesChoice, runAs: RunAs): Promise<{ bin: Binaries; version: string }> {
@@ -105,13 +143,11 @@ async function programs(choice: BinariesChoice, runAs: RunAs): Promise<{ bin: Bi
 }
 
 /** A copy for each member but the last, which gets the template itself. */
-async function handOut(template: string, servers: readonly SandboxServer[], { user }: RunAs): Promise<void> {
+async function handOut(template: string, servers: readonly SandboxServer[], runAs: RunAs): Promise<void> {
   await Promise.all(
     servers.map(async ({ dataDirectory }, at) => {
-      const home = join(dataDirectory, '..');
-      await mkdir(home, { mode: 0o700 });
-      await give(home, user);
-      if (at < servers.length - 1) await copyTree(template, dataDirectory, { owner: user });
+      await makeOwned(join(dataDirectory, '..'), runAs);
+      if (at < servers.length - 1) await copyTree(template, dataDirectory, { owner: runAs.user });
     }),
   );
   const last = servers.at(-1);

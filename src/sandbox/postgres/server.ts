@@ -12,6 +12,15 @@ export type ServerRole =
   | { readonly kind: 'primary' }
   | { readonly kind: 'standby'; readonly upstream: Upstream | undefined };
 
+/**
+ * A server that recovers the WAL it has, becomes a primary on a timeline of its own, and accepts connections only then.
+ * `timeline`: the one of its last WAL.
+ */
+export interface RecoveryRole {
+  readonly kind: 'recovery';
+  readonly timeline: number;
+}
+
 /** Parameter names and values, as in PostgreSQL's configuration file. */
 export type Parameters = Readonly<Record<string, string>>;
 

@@ -1,7 +1,7 @@
 // The configuration of the servers in layers; later ones win: initdb's postgresql.conf, settings that suit a sandbox,
 // the parameters given to start() and configure(), the upstream, and on the command line the settings that the sandbox
 // must control. Pure: values in, text out.
-import type { Parameters, Upstream } from './server.ts';
+import type { Parameters, RecoveryRole, ServerRole, Upstream } from './server.ts';
 
 export const BASE_FILE = 'sandbox.conf';
 export const PARAMETERS_FILE = 'parameters.conf';
@@ -111,14 +111,43 @@ export function ownedArguments(dataDirectory: string, name: string, host: string
     logging_collector: 'off',
     log_destination: 'stderr',
   };
-  return ['-D', dataDirectory, ...Object.entries(owned).flatMap(([key, value]) => ['-c', `${key}=${value}`])];
+  return ['-D', dataDirectory, ...settingArguments(owned)];
+}
+
+/** On the command line the last value of a setting wins. */
+export function settingArguments(settings: Parameters): readonly string[] {
+  return Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
+}
+
+/**
+ * Every finished WAL file is kept in `directory`, which is relative to the data directory: a shell needs no quotes for
+ * it. The file is a hard link, so the server must not use its files again for other WAL.
+ */
+export function archiveSettings(directory: string): Parameters {
+  return {
+    // Standbys too: a primary may die before it has kept its last file.
+    archive_mode: 'always',
+    archive_command: `test -f ${directory}/%f || ln %p ${directory}/%f`,
+    wal_recycle: 'off',
+  };
+}
+
+/** For a recovery all WAL is in pg_wal, and nobody connects before its end. */
+export function roleArguments(role: ServerRole | RecoveryRole): readonly string[] {
+  if (role.kind !== 'recovery') return [];
+  return settingArguments({
+    restore_command: 'false',
+    recovery_target_timeline: String(role.timeline),
+    hot_standby: 'off',
+  });
 }
 
 /** No file of a server overrides the command line. A change of the file still becomes a pending restart. */
 export function clusterWideArguments(parameters: Parameters): readonly string[] {
-  return Object.entries(parameters)
-    .filter(([name]) => Object.hasOwn(CLUSTER_WIDE_DEFAULTS, name.toLowerCase()))
-    .flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const clusterWide = Object.entries(parameters).filter(([name]) =>
+    Object.hasOwn(CLUSTER_WIDE_DEFAULTS, name.toLowerCase()),
+  );
+  return settingArguments(Object.fromEntries(clusterWide));
 }
 
 function settingsText(settings: Parameters): string {

@@ -10,6 +10,8 @@ export interface SqlAddress {
   readonly port: number;
   readonly user: string;
   readonly password: string;
+  /** Default `postgres`. */
+  readonly database?: string;
 }
 
 export interface Sql {
@@ -99,14 +101,14 @@ async function loadPg(): Promise<typeof Pg> {
   return pg;
 }
 
-function openSession(pg: typeof Pg, { host, port, user, password }: SqlAddress): Session {
+function openSession(pg: typeof Pg, { host, port, user, password, database = 'postgres' }: SqlAddress): Session {
   const socket = new Socket();
   const client = new pg.Client({
     host,
     port,
     user,
     password,
-    database: 'postgres',
+    database,
     application_name: 'pointsman-sandbox',
     stream: () => socket,
   });

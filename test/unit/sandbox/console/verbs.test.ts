@@ -34,6 +34,7 @@ function aSandbox({ leader = 'pg-1', faulty = [], fails }: Situation = {}): { sa
     members,
     app: { user: 'app', password: 'app', database: 'app' },
     superuser: { user: 'postgres', password: 'secret' },
+    branches: undefined,
     leader: () => members.find(({ name }) => name === leader),
     faulty: () => faulty,
     isHealthy: () => Promise.resolve(true),

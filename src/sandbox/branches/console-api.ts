@@ -1,0 +1,90 @@
+// The console's API: branches of one project. Source: the console API, "Endpoints" and "Authentication". Where it shows
+// no status or body, this answers as the usual console does.
+import { timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import { json } from '../api/answer.ts';
+import type { Answer } from '../api/answer.ts';
+import { isJson, parseBody } from './http-server.ts';
+import type { Asked } from './http-server.ts';
+import type { Project, ProjectBranch, ProjectCreation } from './project.ts';
+import { formatLsn } from './wal-files.ts';
+
+export interface ConsoleApiOptions {
+  readonly project: Project;
+  readonly apiKey: string;
+}
+
+export function consoleApi({ project, apiKey }: ConsoleApiOptions): (asked: Asked) => Promise<Answer> {
+  return async (asked) => {
+    const { method, path, headers } = asked;
+    if (!isKey(headers.authorization, apiKey)) return refused(401, 'the API key is missing or wrong');
+    if (path !== `/api/v2/projects/${project.id}/branches`) return refused(404, 'there is no such project or path');
+    if (method === 'GET' || method === 'HEAD') {
+      return json(200, { branches: project.list().map((branch) => recordOf(branch, project)) });
+    }
+    if (method === 'POST') return create(asked, project);
+    return { ...refused(405, 'use GET or POST'), allow: 'GET, POST' };
+  };
+}
+
+function isKey(authorization: string | undefined, apiKey: string): boolean {
+  const [given, wanted] = [authorization ?? '', `Bearer ${apiKey}`].map((text) => Buffer.from(text));
+  return (
+    given !== undefined && wanted !== undefined && given.length === wanted.length && timingSafeEqual(given, wanted)
+  );
+}
+
+const creation = z.object({
+  branch: z
+    .object({
+      name: z.string().min(1).max(256).nullish(),
+      parent_id: z.string().nullish(),
+      init_source: z.literal('schema-only').nullish(),
+    })
+    .nullish(),
+  endpoints: z.array(z.object({ type: z.enum(['read_write', 'read_only']) })).nullish(),
+});
+
+async function create(asked: Asked, project: Project): Promise<Answer> {
+  if (!isJson(asked)) return refused(415, 'Content-Type must be application/json');
+  const parsed = creation.safeParse(parseBody(asked));
+  if (!parsed.success) return refused(400, z.prettifyError(parsed.error));
+  const { branch, endpoints } = parsed.data;
+  const made = await project.create({
+    name: branch?.name ?? undefined,
+    parentId: branch?.parent_id ?? undefined,
+    isSchemaOnly: branch?.init_source === 'schema-only',
+    endpoints: [...new Set((endpoints ?? []).map(({ type }) => type))],
+  });
+  if (made.kind !== 'created') return refused(STATUS[made.kind], made.text);
+  return json(201, { branch: recordOf(made.branch, project), operations: [] });
+}
+
+const STATUS: Readonly<Record<Exclude<ProjectCreation['kind'], 'created'>, number>> = {
+  no_parent: 404,
+  name_taken: 409,
+  failed: 500,
+};
+
+function recordOf(branch: ProjectBranch, project: Project): object {
+  const { id, name, parentId, timelineId, createdAt } = branch;
+  const beginsAt = project.tenant.find(timelineId)?.branch.beginsAt;
+  return {
+    id,
+    project_id: project.id,
+    ...(parentId === undefined ? {} : { parent_id: parentId }),
+    ...(beginsAt === undefined ? {} : { parent_lsn: formatLsn(beginsAt) }),
+    name,
+    default: parentId === undefined,
+    current_state: project.isReady(branch) ? 'ready' : 'init',
+    created_at: createdAt.toISOString(),
+    endpoints: branch.endpoints.map((type) => {
+      const server = project.serverOf(branch, type);
+      return { type, ...(server === undefined ? {} : { host: server.host, port: server.port }) };
+    }),
+  };
+}
+
+function refused(status: number, message: string): Answer {
+  return json(status, { message });
+}

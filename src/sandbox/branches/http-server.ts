@@ -1,0 +1,84 @@
+// An HTTP server on loopback for one of the two branch APIs. It reads the request, refuses browsers, and turns errors
+// into a status.
+import { createServer } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { isSafe, json } from '../api/answer.ts';
+import type { Answer } from '../api/answer.ts';
+import { BodyTooLarge, readBody } from '../api/request-body.ts';
+import { writeHttp11 } from '../api/write-answer.ts';
+
+export interface Asked {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+export interface HttpServer {
+  /** `http://127.0.0.1:PORT` */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const HOST = '127.0.0.1';
+
+/** `route` may reject: the client gets 500, `onError` the reason. */
+export async function serveHttp(
+  port: number,
+  route: (asked: Asked) => Promise<Answer>,
+  onError: (error: unknown) => void,
+): Promise<HttpServer> {
+  const server = createServer((request, response) => {
+    response.on('error', () => {});
+    void answer(request).then((made) => {
+      if (!response.destroyed) writeHttp11(response, made);
+      return undefined;
+    });
+  });
+
+  async function answer(request: IncomingMessage): Promise<Answer> {
+    const { method = 'GET', headers, url = '/' } = request;
+    // A page in a browser can send requests to loopback, always with the header Origin.
+    if (!isSafe(method) && headers.origin !== undefined) return problem(403, 'requests from a browser are refused');
+    try {
+      const [path = '/'] = url.split('?');
+      return await route({ method, path, headers, body: await readBody(request) });
+    } catch (error) {
+      if (error instanceof BodyTooLarge) return problem(413, error.message);
+      if (!request.destroyed) onError(error);
+      return problem(500, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host: HOST, port }, resolve);
+  });
+  return {
+    url: `http://${HOST}:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** The contract shows no bodies of errors. */
+export function problem(status: number, msg: string): Answer {
+  return json(status, { msg });
+}
+
+export function isJson({ headers }: Asked): boolean {
+  return /^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '');
+}
+
+/** Undefined: it is no JSON. */
+export function parseBody({ body }: Asked): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,226 @@
+// The tenant of the sandbox's storage node: its cluster as the root, and the branches, each with a server of its own.
+// It creates and deletes them, whichever API asked for it.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { PreparedServers } from '../postgres/prepare.ts';
+import type { SandboxServer } from '../postgres/postgres-server.ts';
+import { Branch } from './ancestor.ts';
+import type { Ancestor, Root } from './ancestor.ts';
+import { emptyTables } from './empty-tables.ts';
+import { findSeed, grow } from './grow.ts';
+import { formatLsn } from './wal-files.ts';
+
+export interface NewBranch {
+  /** 32 hexadecimal digits. */
+  readonly id: string;
+  readonly ancestorId: string;
+  /** Undefined: the ancestor's position of now. */
+  readonly startAt: number | undefined;
+  /** The tables have no rows. */
+  readonly isSchemaOnly?: boolean;
+  /** With a standby. */
+  readonly hasReader?: boolean;
+  /** Called when the branch is in the list; it is not durable yet. */
+  readonly onVisible?: () => void;
+}
+
+/** `impossible`: not even later. `not_yet`: perhaps later. `different`: the id belongs to another branch. */
+export type Creation =
+  | { readonly kind: 'created'; readonly branch: Branch }
+  | { readonly kind: 'impossible' | 'not_yet' | 'different' | 'failed'; readonly text: string };
+
+export type Removal =
+  | { readonly kind: 'removed' }
+  | { readonly kind: 'unknown' | 'root' | 'has_children' | 'being_created'; readonly text: string };
+
+export interface TenantOptions {
+  readonly id: string;
+  readonly root: Root;
+  readonly prepared: PreparedServers;
+  /** Called when the list of branches has changed. A creation waits for it. */
+  readonly onChange: () => Promise<void>;
+  readonly onEvent: (kind: 'progress' | 'warning', text: string) => void;
+}
+
+export interface ListedBranch {
+  readonly branch: Branch;
+  readonly reader: SandboxServer | undefined;
+  readonly isDurable: boolean;
+}
+
+interface Kept {
+  readonly asked: NewBranch;
+  readonly branch: Branch;
+  reader?: SandboxServer;
+  isDurable: boolean;
+}
+
+interface Pending {
+  readonly asked: NewBranch;
+  readonly ends: Promise<Creation>;
+}
+
+const CLOSE_POLL_MS = 50;
+
+export class Tenant {
+  readonly id: string;
+  readonly root: Root;
+  readonly #options: TenantOptions;
+  readonly #kept = new Map<string, Kept>();
+  readonly #pending = new Map<string, Pending>();
+  #isClosing = false;
+
+  constructor(options: TenantOptions) {
+    this.id = options.id;
+    this.root = options.root;
+    this.#options = options;
+  }
+
+  /** In the order of their creation, without the root. Those that are not durable yet are there too. */
+  list(): readonly ListedBranch[] {
+    return [...this.#kept.values()].map(({ branch, reader, isDurable }) => ({ branch, reader, isDurable }));
+  }
+
+  find(id: string): ListedBranch | undefined {
+    return this.list().find(({ branch }) => branch.id === id);
+  }
+
+  /** The same arguments again give the same outcome, also while the creation is in progress. Never rejects. */
+  create(asked: NewBranch): Promise<Creation> {
+    const pending = this.#pending.get(asked.id);
+    if (pending !== undefined)
+      return isSame(asked, pending.asked) ? pending.ends : Promise.resolve(different(asked.id));
+    const kept = this.#kept.get(asked.id);
+    if (kept !== undefined) {
+      return Promise.resolve(
+        isSame(asked, kept.asked, kept.branch.beginsAt)
+          ? { kind: 'created', branch: kept.branch }
+          : different(asked.id),
+      );
+    }
+    if (asked.id === this.root.id) return Promise.resolve(different(asked.id));
+    const ends = this.#create(asked)
+      .catch((error: unknown): Creation => ({ kind: 'failed', text: messageOf(error) }))
+      .finally(() => this.#pending.delete(asked.id));
+    this.#pending.set(asked.id, { asked, ends });
+    return ends;
+  }
+
+  /** Rejects when its files cannot be removed. */
+  async remove(id: string): Promise<Removal> {
+    if (id === this.root.id) return { kind: 'root', text: 'the root timeline is the cluster itself' };
+    if (this.#pending.has(id)) return { kind: 'being_created', text: 'the timeline is being created' };
+    const kept = this.#kept.get(id);
+    if (kept === undefined) return { kind: 'unknown', text: `there is no timeline ${id}` };
+    const children = this.#childrenOf(id);
+    if (children.length > 0) {
+      return { kind: 'has_children', text: `the timeline has child timelines: ${children.join(', ')}` };
+    }
+    this.#kept.delete(id);
+    if (kept.reader !== undefined) await this.#options.prepared.remove(kept.reader);
+    await this.#options.prepared.remove(kept.branch.server);
+    await this.#options.onChange();
+    this.#options.onEvent('progress', `branch ${id} is deleted`);
+    return { kind: 'removed' };
+  }
+
+  /** Ends the creations that are in progress. No other may begin. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    while (this.#pending.size > 0) {
+      const servers = [...this.#kept.values()].flatMap(({ branch, reader }) => [branch.server, reader ?? []].flat());
+      await Promise.all(servers.map((server) => server.close()));
+      await Promise.race([delay(CLOSE_POLL_MS), ...[...this.#pending.values()].map(({ ends }) => ends)]);
+    }
+  }
+
+  #childrenOf(id: string): readonly string[] {
+    const asked = [...this.#kept.values(), ...this.#pending.values()].map((one) => one.asked);
+    return [...new Set(asked.filter(({ ancestorId }) => ancestorId === id).map((child) => child.id))];
+  }
+
+  async #create(asked: NewBranch): Promise<Creation> {
+    const startedAt = performance.now();
+    const { id, ancestorId } = asked;
+    await this.#pending.get(ancestorId)?.ends;
+    const ancestor = this.#ancestor(ancestorId);
+    if (ancestor === undefined) return { kind: 'impossible', text: `there is no timeline ${ancestorId}` };
+    const now = await ancestor.position();
+    const position = asked.startAt ?? now.position;
+    const lsn = formatLsn(position);
+    if (position > now.position) {
+      return { kind: 'not_yet', text: `${ancestorId} is at ${formatLsn(now.position)} and has not reached ${lsn}` };
+    }
+    if (position < ancestor.beginsAt) {
+      return { kind: 'impossible', text: `${ancestorId} begins at ${formatLsn(ancestor.beginsAt)}, after ${lsn}` };
+    }
+    const origin = ancestor.originAt({ ...now, position });
+    const seed = await findSeed(origin, ancestor.copies());
+    if (seed === undefined) return { kind: 'impossible', text: `the WAL before ${lsn} is not kept` };
+    if (this.#isClosing) return { kind: 'failed', text: 'the sandbox ends' };
+    const server = await this.#options.prepared.add(this.#nameOf(id));
+    const branch = new Branch(id, ancestor, server, { ...origin, position }, seed.lineage.timeline);
+    const kept: Kept = { asked, branch, isDurable: false };
+    this.#kept.set(id, kept);
+    asked.onVisible?.();
+    const { owner } = this.#options.prepared;
+    try {
+      const growing = grow({ origin, seed, server, parameters: await ancestor.parameters(), owner });
+      await Promise.all([growing, this.#options.onChange()]);
+      await this.#finish(kept);
+    } catch (error) {
+      await this.#giveUp(kept, error);
+      throw error;
+    }
+    kept.isDurable = true;
+    const took = ((performance.now() - startedAt) / 1000).toFixed(1);
+    this.#options.onEvent('progress', `branch ${id}: from ${lsn}, at ${server.host}:${server.port} (${took} s)`);
+    return { kind: 'created', branch };
+  }
+
+  async #finish(kept: Kept): Promise<void> {
+    const { asked, branch } = kept;
+    await branch.born();
+    if (asked.isSchemaOnly === true) await emptyTables(branch.server, this.#options.prepared.superuser);
+    if (asked.hasReader !== true) return;
+    const { host, port, name } = branch.server;
+    const reader = await this.#options.prepared.add(`${name}-ro`);
+    kept.reader = reader;
+    await reader.rebuildFrom(branch.server);
+    const outcome = await reader.start({ kind: 'standby', upstream: { host, port } }, await branch.parameters());
+    if (outcome.kind === 'failed') throw new Error(`the standby of ${branch.id} did not start: ${outcome.log}`);
+    await this.#options.onChange();
+  }
+
+  async #giveUp({ asked, branch, reader }: Kept, error: unknown): Promise<void> {
+    this.#kept.delete(asked.id);
+    this.#options.onEvent('warning', `branch ${asked.id} was not created: ${messageOf(error)}`);
+    if (reader !== undefined) await this.#options.prepared.remove(reader);
+    await this.#options.prepared.remove(branch.server);
+    await this.#options.onChange();
+  }
+
+  #ancestor(id: string): Ancestor | undefined {
+    return id === this.root.id ? this.root : this.#kept.get(id)?.branch;
+  }
+
+  /** Rows that the branch writes may show it (cluster_name). */
+  #nameOf(id: string): string {
+    const short = `branch-${id.slice(0, 8)}`;
+    const isTaken = [...this.#kept.values()].some(({ branch }) => branch.server.name === short);
+    return isTaken ? `branch-${id}` : short;
+  }
+}
+
+/** `beginsAt`: what an omitted position has become. */
+function isSame(asked: NewBranch, before: NewBranch, beginsAt?: number): boolean {
+  if (asked.ancestorId !== before.ancestorId) return false;
+  return asked.startAt === before.startAt || (asked.startAt !== undefined && asked.startAt === beginsAt);
+}
+
+function different(id: string): Creation {
+  return { kind: 'different', text: `the timeline ${id} exists with other arguments` };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
