@@ -236,7 +236,8 @@ test('the changelog has the version of the package', () => {
 function settings(shape: Shape, path: readonly string[]): readonly string[] {
   return alternatives(shape).flatMap((one) => {
     const inner = one.values ?? one.items;
-    const own = one.kind === 'map' ? [] : [path.join('.')];
+    const hasPlainValues = one.values !== undefined && one.values.kind !== 'map';
+    const own = one.kind === 'map' && !hasPlainValues ? [] : [path.join('.')];
     const of = inner === undefined || inner.kind !== 'map' ? [] : settings(inner, [...path, '*']);
     return [...own, ...of, ...[...one.properties].flatMap(([key, child]) => settings(child, [...path, key]))];
   });
