@@ -35,9 +35,10 @@ export interface ApiAnswer {
 export class BranchApiError extends Error {
   /**
    * `setting`: a file of the configuration cannot be used, and nothing was sent. `no_answer`: no whole answer came.
-   * `status`: the answer is a failure. `unreadable`: the answer is no document of the contract.
+   * `timeout`: none within the deadline. `status`: the answer is a failure. `unreadable`: the answer is no document of
+   * the contract.
    */
-  readonly kind: 'setting' | 'no_answer' | 'status' | 'unreadable';
+  readonly kind: 'setting' | 'no_answer' | 'timeout' | 'status' | 'unreadable';
   /** Of the answer, if there was one. */
   readonly status: number | undefined;
 
@@ -59,7 +60,10 @@ export async function sendRequest(server: ApiServer, request: ApiRequest): Promi
   const base = baseOf(server);
   const { promise: ended, reject: end } = Promise.withResolvers<never>();
   ended.catch(() => {});
-  const timer = setTimeout(() => end(new CutShort(`no whole answer within ${server.timeoutMs} ms`)), server.timeoutMs);
+  const timer = setTimeout(
+    () => end(new CutShort(`no whole answer within ${server.timeoutMs} ms`, 'timeout')),
+    server.timeoutMs,
+  );
   const abort = (): void => end(new CutShort('interrupted'));
   signal?.addEventListener('abort', abort);
   if (signal?.aborted === true) abort();
@@ -74,7 +78,7 @@ export async function sendRequest(server: ApiServer, request: ApiRequest): Promi
     const whole = exchange(client, { ...request, headers, path: base.path + path });
     return await Promise.race([whole, ended]);
   } catch (error) {
-    throw new BranchApiError('no_answer', `${what}: ${whyFailed(error)}`);
+    throw new BranchApiError(error instanceof CutShort ? error.kind : 'no_answer', `${what}: ${whyFailed(error)}`);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
@@ -96,7 +100,14 @@ function statusText(status: number): string {
 }
 
 /** An end that is not a fault of the connection. The message is our own. */
-class CutShort extends Error {}
+class CutShort extends Error {
+  readonly kind: 'no_answer' | 'timeout';
+
+  constructor(message: string, kind: CutShort['kind'] = 'no_answer') {
+    super(message);
+    this.kind = kind;
+  }
+}
 
 function baseOf({ url, name }: ApiServer): { readonly origin: string; readonly path: string } {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;

@@ -1,5 +1,5 @@
 // Rules for branches: the keys that belong to the source, TLS on both sides, and the files that are named.
-import { BRANCH_SOURCES } from '../../model/branch.ts';
+import { BRANCHES_POOL, BRANCH_SOURCES } from '../../model/branch.ts';
 import { error, warning } from '../fault.ts';
 import type { Fault, Path } from '../fault.ts';
 import type { ParsedBranches } from '../schema/branches.ts';
@@ -9,8 +9,6 @@ import type { ParsedFile } from '../schema/file-schema.ts';
 const AT: Path = ['branches'];
 const SOURCE: Path = [...AT, 'source'];
 const BACKENDS: Path = [...AT, 'backends'];
-/** Branch sessions count as sessions of a pool with this name. */
-const RESERVED_POOL = 'branches';
 
 interface Readers {
   readonly unreadableFile: (file: string) => string | undefined;
@@ -19,9 +17,9 @@ interface Readers {
 
 export function branchesRules({ branches, client, pools }: ParsedFile, readers: Readers): readonly Fault[] {
   if (branches === undefined) return [];
-  const reserved: Path = ['pools', RESERVED_POOL];
+  const reserved: Path = ['pools', BRANCHES_POOL];
   return [
-    ...(Object.hasOwn(pools, RESERVED_POOL)
+    ...(Object.hasOwn(pools, BRANCHES_POOL)
       ? [error('sessions of branches are counted under this name: give the pool another one', reserved, AT)]
       : []),
     ...sourceRules(branches),

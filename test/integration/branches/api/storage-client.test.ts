@@ -149,7 +149,9 @@ describe('answers that are none', () => {
   test('silence ends at the deadline', async () => {
     node.script = () => new Promise(() => {});
     client = createStorageClient(node, { timeoutMs: 100 });
-    expect((await failureOf(client.timelines())).message).toMatch(/no whole answer within 100 ms$/);
+    const failure = await failureOf(client.timelines());
+    expect(failure.message).toMatch(/no whole answer within 100 ms$/);
+    expect(failure.kind).toBe('timeout');
   });
 
   test('a port without a server is refused', async () => {

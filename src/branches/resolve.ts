@@ -1,0 +1,204 @@
+// Which branch a target names, whether it may be routed, and where it listens: by the list and the policy alone. Pure.
+import { BRANCH_PLACEHOLDERS } from '../model/branch.ts';
+import type { Branch, BranchAccess, BranchBackend, BranchLookup, BranchesPolicy } from '../model/branch.ts';
+import { addressText } from '../model/member.ts';
+import type { Address } from '../model/member.ts';
+import { shown } from '../model/printable.ts';
+
+/** A list, prepared for lookups by one policy. */
+export interface BranchIndex {
+  /** Without entries that repeat an id. */
+  readonly branches: readonly Branch[];
+  /** Undefined: the list has no such branch. */
+  match(target: string): BranchMatch | undefined;
+  lookup(target: string, access: BranchAccess): ListLookup;
+}
+
+/** An id comes before a name, a name before a slug. Several branches: the target is ambiguous. */
+export interface BranchMatch {
+  readonly by: 'id' | 'name' | 'slug';
+  readonly branches: readonly [Branch, ...Branch[]];
+}
+
+/** `unknown`: this list has no such branch, however old it is. */
+export type ListLookup = Exclude<BranchLookup, { kind: 'unavailable' }>;
+
+/** In a DNS name. Characters. */
+const MAX_LABEL = 63;
+const MAX_HOST = 253;
+
+/**
+ * The name as GitLab makes CI_COMMIT_REF_SLUG: in lower case, `-` for every character that is no letter of a to z and
+ * no digit, at most 63 characters, no `-` at either end. Empty: the name has no slug.
+ */
+export function slugOf(name: string): string {
+  const plain = name.toLowerCase().replaceAll(/[^a-z0-9]/gu, '-');
+  return plain.slice(0, MAX_LABEL).replaceAll(/^-+|-+$/g, '');
+}
+
+export function indexBranches(list: readonly Branch[], policy: BranchesPolicy): BranchIndex {
+  const byId = new Map<string, Branch>();
+  for (const branch of list) if (!byId.has(branch.id)) byId.set(branch.id, branch);
+  const branches = [...byId.values()];
+  const byName = Map.groupBy(branches, ({ name }) => name);
+  const bySlug = Map.groupBy(branches, ({ name }) => slugOf(name));
+  bySlug.delete('');
+  const places = placesOf(branches, policy);
+  const refusal = refusalBy(policy);
+
+  const match = (target: string): BranchMatch | undefined => {
+    const exact = byId.get(target);
+    if (exact !== undefined) return { by: 'id', branches: [exact] };
+    return several('name', byName.get(target)) ?? several('slug', bySlug.get(target));
+  };
+  return {
+    branches,
+    match,
+    lookup(target, access) {
+      const found = match(target);
+      if (found === undefined) return { kind: 'unknown' };
+      const [branch, ...others] = found.branches;
+      if (others.length > 0) return { kind: 'ambiguous', ids: found.branches.map(({ id }) => id) };
+      const why = refusal(branch);
+      if (why !== undefined) return { kind: 'not_allowed', branch, why };
+      const place = places(branch, access);
+      if (place.kind === 'nowhere') return { kind: 'no_backend', branch, why: place.why };
+      return { kind: 'found', branch, backend: place.backend };
+    },
+  };
+}
+
+function several(by: BranchMatch['by'], [first, ...others]: readonly Branch[] = []): BranchMatch | undefined {
+  return first === undefined ? undefined : { by, branches: [first, ...others] };
+}
+
+/** Undefined: the branch may be routed. */
+type Refusal = (branch: Branch) => 'root' | 'allow' | undefined;
+
+/** A root is production, so `*` alone does not allow it. A branch with tables alone may be a root as well. */
+function refusalBy({ source, allow }: BranchesPolicy): Refusal {
+  const patterns = allow?.map((text) => ({ isEverything: /^\*+$/.test(text), matches: wildcard(text) }));
+  return ({ name, parentId }) => {
+    const isRoot = parentId === undefined && source.kind !== 'static';
+    const isAllowed = patterns === undefined ? !isRoot : patterns.some((one) => isFor(one, name, isRoot));
+    if (isAllowed) return undefined;
+    return isRoot ? 'root' : 'allow';
+  };
+}
+
+interface Pattern {
+  readonly isEverything: boolean;
+  readonly matches: RegExp;
+}
+
+function isFor({ isEverything, matches }: Pattern, name: string, isRoot: boolean): boolean {
+  return matches.test(name) && !(isRoot && isEverything);
+}
+
+function wildcard(pattern: string): RegExp {
+  const parts = pattern.split(/\*+/).map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`));
+  return new RegExp(`^${parts.join('.*')}$`, 's');
+}
+
+type Place =
+  | { readonly kind: 'at'; readonly backend: BranchBackend; readonly isOwn: boolean }
+  | { readonly kind: 'nowhere'; readonly why: string };
+
+/**
+ * The address of each branch. An address that the configuration makes of names may belong to two branches, or to a
+ * third one by its id: such a branch has none, because its clients could reach the other one.
+ */
+function placesOf(
+  branches: readonly Branch[],
+  policy: BranchesPolicy,
+): (branch: Branch, access: BranchAccess) => Place {
+  const places = new Map(
+    branches.map((branch) => [
+      branch.id,
+      { write: placeOf(branch, policy, 'write'), read: placeOf(branch, policy, 'read') },
+    ]),
+  );
+  const owners = new Map<string, Branch[]>();
+  for (const branch of branches) {
+    const own = places.get(branch.id);
+    for (const address of new Set([addressKey(own?.write), addressKey(own?.read)])) {
+      if (address === undefined) continue;
+      const known = owners.get(address);
+      if (known === undefined) owners.set(address, [branch]);
+      else known.push(branch);
+    }
+  }
+  return (branch, access) => {
+    const place = places.get(branch.id)?.[access];
+    if (place === undefined) throw new Error('not a branch of this list');
+    if (place.kind === 'nowhere' || place.isOwn) return place;
+    const other = owners.get(addressKey(place) ?? '')?.find(({ id }) => id !== branch.id);
+    if (other === undefined) return place;
+    const text = `${settingOf(place.backend)} gives it the address of branch ${shown(other.name)} (${shown(other.id)})`;
+    return nowhere(`${text}: use {id} there, or an entry of branches.backends.overrides by id`);
+  };
+}
+
+/** DNS ignores case. */
+function addressKey(place: Place | undefined): string | undefined {
+  return place?.kind === 'at' ? addressText(place.backend.address).toLowerCase() : undefined;
+}
+
+function settingOf({ rule }: BranchBackend): string {
+  return `branches.backends.${rule === 'override' ? 'overrides' : rule}`;
+}
+
+function placeOf(branch: Branch, { source, backends }: BranchesPolicy, access: BranchAccess): Place {
+  const { template, readTemplate, overrides, tls } = backends;
+  const at = (address: Address, rule: BranchBackend['rule'], isOwn: boolean): Place => ({
+    kind: 'at',
+    backend: { address, rule, tls },
+    isOwn,
+  });
+  if (source.kind === 'static') {
+    const address = source.branches.get(branch.name);
+    return address === undefined ? nowhere('branches.static does not have it') : at(address, 'static', true);
+  }
+  const own = overrides.get(branch.id);
+  if (own !== undefined) return at(own, 'override', true);
+  const named = overrides.get(branch.name);
+  if (named !== undefined) return at(named, 'override', false);
+  const isRead = access === 'read' && branch.hasReadEndpoint === true && readTemplate !== undefined;
+  const [used, rule] = isRead ? ([readTemplate, 'read_template'] as const) : ([template, 'template'] as const);
+  if (used === undefined) {
+    return nowhere('it has no entry in branches.backends.overrides, and there is no branches.backends.template');
+  }
+  const host = filled(used.host, branch);
+  return host.kind === 'host'
+    ? at({ host: host.text, port: used.port }, rule, false)
+    : nowhere(`branches.backends.${rule} gives it no address: ${host.why}`);
+}
+
+function nowhere(why: string): Place {
+  return { kind: 'nowhere', why };
+}
+
+type Filled = { readonly kind: 'host'; readonly text: string } | { readonly kind: 'not_host'; readonly why: string };
+
+const PLACEHOLDER = new RegExp(`\\{(${BRANCH_PLACEHOLDERS.join('|')})\\}`, 'g');
+
+/** The names are foreign text: none may turn the host into another kind of address, or leave the template's domain. */
+function filled(template: string, branch: Branch): Filled {
+  const values: Readonly<Record<string, string>> = { id: branch.id, name: branch.name, slug: slugOf(branch.name) };
+  for (const [written, key = ''] of template.matchAll(PLACEHOLDER)) {
+    const value = values[key] ?? '';
+    const isWord = /^[A-Za-z0-9_-][A-Za-z0-9_.-]*$/.test(value) && !value.endsWith('.');
+    const isLast = template.endsWith(written);
+    if (isWord && !(isLast && value.includes('.'))) continue;
+    const advice = key === 'id' ? 'use branches.backends.overrides' : `use ${key === 'name' ? '{slug} or ' : ''}{id}`;
+    const where = isWord ? 'has a dot and no domain behind it' : 'cannot be part of a host name';
+    return { kind: 'not_host', why: `its ${key} "${shown(value)}" ${where}; ${advice}` };
+  }
+  const text = template.replaceAll(PLACEHOLDER, (_, key: string) => values[key] ?? '');
+  const isHost =
+    text.length <= MAX_HOST &&
+    text.split('.').every((label) => label.length <= MAX_LABEL && /^\w(?:[\w-]*\w)?$/.test(label)) &&
+    // Resolvers read such a host as a number of an address.
+    !/(?:^|\.)(?:\d+|0x[\da-f]*)$/i.test(text);
+  return isHost ? { kind: 'host', text } : { kind: 'not_host', why: `"${shown(text)}" is not a host name` };
+}
