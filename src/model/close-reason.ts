@@ -46,6 +46,16 @@ export const CLOSE_REASONS = {
   tls_failed: { sqlState: undefined, side: 'client' },
   /** The client asked for an unknown pool. */
   unknown_pool: { sqlState: '3D000', side: 'client' },
+  /** The client asked for a target that is neither a pool nor a branch. The list of branches was read for it. */
+  unknown_branch: { sqlState: '3D000', side: 'client' },
+  /** The branch is a root, which is production, or `branches.allow` excludes it. */
+  branch_not_allowed: { sqlState: '28000', side: 'client' },
+  /** Several branches have the name that the client asked for. */
+  ambiguous_branch: { sqlState: '22023', side: 'client' },
+  /** The list of branches does not have the target, and cannot be read now. */
+  branches_unavailable: { sqlState: '57P03', side: 'pointsman' },
+  /** The branch did not take the client in within `branches.connect.budget`, or its address is not configured. */
+  branch_unreachable: { sqlState: '57P03', side: 'pointsman' },
   /** A CancelRequest was forwarded. Such a connection carries nothing else. */
   cancel_forwarded: { sqlState: undefined, side: 'pointsman' },
   /** A CancelRequest reached no member. */
@@ -90,6 +100,11 @@ const REFUSALS = [
   'unsupported_protocol',
   'tls_required',
   'unknown_pool',
+  'unknown_branch',
+  'branch_not_allowed',
+  'ambiguous_branch',
+  'branches_unavailable',
+  'branch_unreachable',
   'too_many_sessions',
   'hold_full',
   'hold_timeout',

@@ -1,4 +1,5 @@
 // The options of a proxy: its policies as plain data, and its dependencies, the routing table among them.
+import type { BranchConnectPolicy, LocateBranch } from '../model/branch.ts';
 import type { ProxyEvent, Trigger } from '../reports/events.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
@@ -25,6 +26,13 @@ export interface ProxyPolicy {
   readonly backend: BackendPolicy;
   readonly hold: HoldPolicy;
   readonly relay: RelayMode;
+  /** Absent: a target is a pool. */
+  readonly branches?: BranchRouting | undefined;
+}
+
+/** The part of the policy of branches that a proxy needs. */
+export interface BranchRouting {
+  readonly connect: BranchConnectPolicy;
 }
 
 /** These stay for the life of the proxy. */
@@ -46,6 +54,8 @@ export interface ProxyDependencies {
   /** A number in [0, 1). */
   readonly random: () => number;
   readonly dial?: Dial;
+  /** Absent: there are no branches, whatever the policy. */
+  readonly locateBranch?: LocateBranch;
   /** Absent: no other process serves these ports. */
   readonly peers?: Peers;
   /** Absent: no limit on file descriptors is known. */

@@ -2,6 +2,7 @@
 // or pool a reload removed.
 import { addressText, isSameAddress } from '../model/member.ts';
 import type { PoolName, PoolPolicy } from '../model/policy.ts';
+import { BRANCHES_POLICY } from './branch/branches-pool.ts';
 import type { BoundListener, Listeners } from './accept/listeners.ts';
 import type { HoldQueue } from './connect/hold-queue.ts';
 import type { Drains } from './ending/drains.ts';
@@ -50,9 +51,12 @@ export class PolicyInForce {
       if (!names.includes(pool)) throw new Error(`a listener names the unknown pool "${pool}"`);
     }
     this.#current = policy;
-    for (const pool of policy.pools) this.#pools.set(pool.name, pool);
     const { registry, holdQueue, drains } = this.#inputs;
-    registry.learn(names);
+    const reserved = policy.branches === undefined ? [] : [BRANCHES_POLICY];
+    for (const pool of [...policy.pools, ...reserved]) {
+      this.#pools.set(pool.name, pool);
+      registry.learn([pool.name]);
+    }
     holdQueue.learn(names);
     drains.pace(policy.client.maxDisconnectsPerSecond);
     return before;

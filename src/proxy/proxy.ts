@@ -8,11 +8,13 @@ import type { PoolName, RoutingPolicy } from '../model/policy.ts';
 import type { KillResult, SessionList, SessionQuery } from '../reports/session-list.ts';
 import type { Tally } from '../reports/tally.ts';
 import { Admission } from './accept/admission.ts';
+import { BranchConnector } from './branch/branch-connector.ts';
 import { Cancels } from './cancel/cancel.ts';
 import { BackendConnector } from './connect/connect-backend.ts';
 import { DegradedPools } from './connect/degraded.ts';
 import { dialTcp } from './connect/dial.ts';
 import type { Dial } from './connect/dial.ts';
+import { serverDialer } from './connect/dial-server.ts';
 import { RelayPipes } from './relay/direct/pipes.ts';
 import { Drains } from './ending/drains.ts';
 import { evict } from './ending/evict.ts';
@@ -161,7 +163,7 @@ class RunningProxy implements LocalProxy {
       others: peers?.others,
       descriptors,
     });
-    this.#cancels = new Cancels({ ...options, registry, dial });
+    this.#cancels = new Cancels({ ...options, registry, dial: serverDialer(dial) });
     this.#listeners = new Listeners({
       onConnection: (listener, client) => this.#accept(listener, client),
       inherited: options.inherited,
@@ -323,6 +325,12 @@ class RunningProxy implements LocalProxy {
         picker: this.#picker,
         parked: this.#parked,
         policy: () => this.#policy.current().backend,
+      }),
+      branches: new BranchConnector({
+        ...options,
+        dial: serverDialer(dial),
+        isStopping: () => this.#isStopping,
+        routing: () => this.#policy.current().branches,
       }),
       relaying: {
         ...options,

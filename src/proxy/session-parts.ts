@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Address } from '../model/member.ts';
 import type { PoolName, PoolPolicy } from '../model/policy.ts';
 import type { Admission } from './accept/admission.ts';
+import type { BranchConnector } from './branch/branch-connector.ts';
 import type { Cancels } from './cancel/cancel.ts';
 import type { BackendConnector } from './connect/connect-backend.ts';
 import type { ConnectAttempts } from './connect/connect-attempts.ts';
@@ -42,6 +43,7 @@ export interface SessionDependencies extends Pick<ProxyDependencies, 'clock' | '
   readonly newStartup: (client: Socket, handler: StartupHandler) => ClientStartup;
   readonly holdQueue: HoldQueue;
   readonly connector: BackendConnector;
+  readonly branches: BranchConnector;
   readonly relaying: RelayServices;
   readonly maxAge: MaxAge;
   readonly cancels: Cancels;

@@ -1,6 +1,7 @@
 // The facts about one client connection that its events and the list of sessions report: the client, its names, its
 // member, its times, and how it ended.
 import type { Socket } from 'node:net';
+import type { BranchIdentity } from '../model/branch.ts';
 import type { CloseReason } from '../model/close-reason.ts';
 import type { ProxyEvent } from '../reports/events.ts';
 import type { Clock, Instant } from '../model/instant.ts';
@@ -10,6 +11,7 @@ import type { PoolName } from '../model/policy.ts';
 import type { SessionEntry, SessionTls } from '../reports/session-list.ts';
 import type { Traffic } from './relay/directions.ts';
 import type { RelayedSession } from './relay/relayed-session.ts';
+import type { Server } from './server.ts';
 import type { RegisteredSession } from './session-registry.ts';
 import { isTls, peerText } from './socket.ts';
 import { NO_NAMES } from './startup/client-names.ts';
@@ -32,6 +34,7 @@ export class SessionRecord {
   #stateSince: Instant;
   #names: ClientNames = NO_NAMES;
   #member: MemberName | undefined;
+  #branch: BranchIdentity | undefined;
   #tls: SessionTls | undefined;
   #heldSince: Instant | undefined;
   #ending: { readonly reason: CloseReason; readonly detail: string | undefined } | undefined;
@@ -63,6 +66,15 @@ export class SessionRecord {
     this.#names = names;
   }
 
+  /** Its target, if that is a branch. */
+  branch(): BranchIdentity | undefined {
+    return this.#branch;
+  }
+
+  found(branch: BranchIdentity): void {
+    this.#branch = branch;
+  }
+
   /** The start of its first wait for a route, over all its waits. It is now if this is the first one. */
   heldSince(): Instant {
     this.#heldSince ??= this.#inputs.clock.now();
@@ -88,6 +100,7 @@ export class SessionRecord {
       id: this.#session,
       pool: session.pool,
       member: session.assignment()?.member,
+      branch: this.#branch,
       client: this.#client,
       listener: addressText(session.listener),
       user: login.user,
@@ -108,10 +121,10 @@ export class SessionRecord {
     this.#member = member;
   }
 
-  opened(pool: PoolName, member: MemberName, tls: SessionTls): void {
-    this.reached(member);
+  opened(pool: PoolName, server: Server, tls: SessionTls): void {
+    if ('member' in server) this.reached(server.member);
     this.#tls = tls;
-    this.#inputs.onEvent({ kind: 'session_opened', ...this.#identity(pool), member });
+    this.#inputs.onEvent({ kind: 'session_opened', ...this.#identity(pool), member: this.#member });
   }
 
   /** The reason of the close message. It stays the reason, whatever happens while the client lingers. */
@@ -140,6 +153,7 @@ export class SessionRecord {
       ...login,
       ...(application === undefined ? {} : { application }),
       ...(this.#tls === undefined ? {} : { tls: this.#tls }),
+      ...(this.#branch === undefined ? {} : { branch: this.#branch }),
     };
   }
 }

@@ -1,6 +1,7 @@
 // The sessions of this process: which ones exist, in which state they are, and on which member each one lives. The
 // index by pool and member makes an eviction cost only what it closes. Limits on sessions are checked against these
 // counts alone. Owns no socket.
+import { BRANCHES_POOL } from '../model/branch.ts';
 import type { CloseReason } from '../model/close-reason.ts';
 import type { PoolCounts } from '../reports/counts.ts';
 import type { Clock } from '../model/instant.ts';
@@ -216,7 +217,8 @@ export class SessionRegistry {
   tally(): Pick<Tally, 'held' | 'pools'> {
     const pools = [...this.#pools];
     return {
-      held: pools.reduce((sum, [, { states }]) => sum + states.holding, 0),
+      // A client that waits for a branch takes no place in the hold queue.
+      held: pools.reduce((sum, [pool, { states }]) => sum + (pool === BRANCHES_POOL ? 0 : states.holding), 0),
       pools: new Map(pools.map(([pool, sessions]) => [pool, tallyOf(sessions)])),
     };
   }

@@ -8,12 +8,13 @@ import type { BackendEnding, CloseReason, EndReason, RefusalReason } from '../mo
 import type { Address } from '../model/member.ts';
 import type { PoolName, PoolPolicy } from '../model/policy.ts';
 import { openRoute } from '../core/routing-table.ts';
-import type { HoldCause, PoolDecision, Target } from '../core/routing-table.ts';
+import type { HoldCause, PoolDecision } from '../core/routing-table.ts';
 import type { KillResult, SessionEntry } from '../reports/session-list.ts';
 import { nextSessionState } from '../reports/session-state.ts';
 import type { SessionEvent, SessionState } from '../reports/session-state.ts';
 import type { ErrorFields } from '../wire/error-response.ts';
 import type { Slot } from './accept/admission.ts';
+import type { BranchClient } from './branch/branch-route.ts';
 import { ConnectAttempts } from './connect/connect-attempts.ts';
 import type { FirstReply } from './connect/first-reply.ts';
 import type { HeldClient } from './connect/hold-queue.ts';
@@ -23,6 +24,8 @@ import { encodeRefusal } from './ending/refusal-message.ts';
 import { RelayedSession } from './relay/relayed-session.ts';
 import { SessionRecord } from './session-record.ts';
 import type { AcceptedClient, Connecting, SessionDependencies } from './session-parts.ts';
+import { serverText } from './server.ts';
+import type { Server } from './server.ts';
 import type { Assignment, RegisteredSession } from './session-registry.ts';
 import { closeSocket, ignoreErrors } from './socket.ts';
 import type { StartupHandler } from './startup/client-startup.ts';
@@ -30,8 +33,9 @@ import { choosePool } from './startup/startup-parameters.ts';
 
 const nothing = (): void => {};
 
-export class Session implements RegisteredSession, HeldClient, StartupHandler {
+export class Session implements RegisteredSession, HeldClient, StartupHandler, BranchClient {
   readonly id: number;
+  readonly client: string;
   readonly listener: Address;
   #pool: PoolName;
   #policy: PoolPolicy;
@@ -54,6 +58,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
     this.#policy = policy;
     this.#deps = deps;
     this.#record = new SessionRecord(id, client, deps);
+    this.client = this.#record.client();
     this.#slot = deps.admission.admit(this.#record.address(), {
       bytesRead: () => client.bytesRead,
       drop: () => this.cut('startup_timeout', 'silent while others needed the room'),
@@ -77,10 +82,6 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
 
   get state(): SessionState {
     return this.#state;
-  }
-
-  get client(): string {
-    return this.#record.client();
   }
 
   get pool(): PoolName {
@@ -123,8 +124,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
   }
 
   entry(): SessionEntry {
-    const client = this.#connecting?.startup.client();
-    return this.#record.entry(this, client, this.#relayed);
+    return this.#record.entry(this, this.#connecting?.startup.client(), this.#relayed);
   }
 
   kill(): KillResult {
@@ -186,12 +186,16 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
     const parameters = startup.parameters();
     if (parameters !== undefined) this.#record.named(this.#deps.names.share(parameters.names));
     if (this.#slot.kind !== 'session') return this.end('too_many_sessions', this.#slot.exceededLimit);
-    const chosen = choosePool(parameters?.poolRequest?.name, this.#pool, this.#deps.policy().pools);
+    const chosen = choosePool(parameters?.poolRequest?.name, this.#pool, this.#deps.policy());
     if (chosen.kind === 'unknown') return this.end('unknown_pool', chosen.detail);
+    const access = this.#policy.exclusive ? 'write' : 'read';
     this.#deps.registry.transfer(this, this.#state, chosen.pool);
     this.#pool = chosen.pool;
+    this.#policy = this.#deps.pool(chosen.pool) ?? this.#policy;
     if (parameters !== undefined) this.#deps.registry.settled(this);
-    this.#route();
+    if (chosen.kind === 'pool') return this.#route();
+    this.#untilRelay().parked?.drop();
+    return this.#deps.branches.connect({ ...chosen, access, client: this, startup, record: this.#record });
   }
 
   cancel(packet: Uint8Array): void {
@@ -204,6 +208,41 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
     const { pool, listener } = this;
     const address = this.#record.address();
     this.#leave = this.#deps.cancels.passOn({ packet, pool, listener, address, onDone });
+  }
+
+  // BranchClient
+
+  enter(step: 'hold' | 'dial', leave: () => void): boolean {
+    if (!this.#move(step)) return false;
+    // Counts as its wait, for the client and for the list of sessions.
+    if (step === 'hold') this.#record.heldSince();
+    this.#leave = leave;
+    return true;
+  }
+
+  connected(server: Server, backend: Socket, firstReply: FirstReply | undefined): void {
+    const { startup } = this.#untilRelay();
+    // The `close` event of a client that was reset in this turn of the event loop is still to come.
+    if (startup.client().destroyed) this.end('client_gave_up');
+    if (!this.#move('relay')) return void backend.destroy();
+    this.#leave = this.#deps.maxAge.watch(this, this.#policy.maxSessionAgeMs);
+    this.#relayed = new RelayedSession({
+      client: startup.client(),
+      backend,
+      handedOver: startup.handOver(),
+      firstReply,
+      pool: this.#policy,
+      server,
+      idleListeners: this.#idleListeners,
+      traffic: this.#record.traffic,
+      services: this.#deps.relaying,
+      onEnded: (ending) => this.cut(ending),
+      onLost: (ending, detail, message) => this.#close(ending, detail, message),
+      onLanded: () => this.end('landed_on_standby', `${serverText(server)}: in_hot_standby is on`),
+    });
+    this.#connecting = undefined;
+    this.#record.opened(this.#pool, server, this.#relayed.tls());
+    this.#relayed.start();
   }
 
   #untilRelay(): Connecting {
@@ -232,12 +271,8 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
   #hold(cause: HoldCause, pauseMs: number): void {
     if (this.#deps.isStopping()) return this.end('shutdown');
     const answer = this.#deps.holdQueue.enter(this, { cause, since: this.#record.heldSince(), pauseMs });
-    if (answer.kind === 'held') {
-      if (this.#move('hold')) this.#leave = answer.leave;
-      else answer.leave();
-    } else {
-      this.giveUp(answer.reason, answer.detail);
-    }
+    if (answer.kind === 'refused') this.giveUp(answer.reason, answer.detail);
+    else if (!this.enter('hold', answer.leave)) answer.leave();
   }
 
   #connect(): void {
@@ -254,7 +289,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
         this.#deps.registry.assign(this, assignment, this.#assignment);
         this.#assignment = assignment;
       },
-      onConnected: (target, backend, firstReply) => this.#relay(target, backend, firstReply),
+      onConnected: (target, backend, firstReply) => this.connected(target, backend, firstReply),
       onDeclined: (backend) => this.#decline(backend),
       onClosed: ({ member }) => {
         this.#record.reached(member);
@@ -276,31 +311,6 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
     this.#leave = connecting.startup.declineEncryption();
   }
 
-  #relay(target: Target, backend: Socket, firstReply: FirstReply | undefined): void {
-    const { startup } = this.#untilRelay();
-    // The `close` event of a client that was reset in this turn of the event loop is still to come.
-    if (startup.client().destroyed) this.end('client_gave_up');
-    if (!this.#move('relay')) return void backend.destroy();
-    this.#leave = this.#deps.maxAge.watch(this, this.#policy.maxSessionAgeMs);
-    this.#relayed = new RelayedSession({
-      client: startup.client(),
-      backend,
-      handedOver: startup.handOver(),
-      firstReply,
-      pool: this.#policy,
-      target,
-      idleListeners: this.#idleListeners,
-      traffic: this.#record.traffic,
-      services: this.#deps.relaying,
-      onEnded: (ending) => this.cut(ending),
-      onLost: (ending, detail, message) => this.#close(ending, detail, message),
-      onLanded: () => this.end('landed_on_standby', `${target.member}: in_hot_standby is on`),
-    });
-    this.#connecting = undefined;
-    this.#record.opened(this.#pool, target.member, this.#relayed.tls());
-    this.#relayed.start();
-  }
-
   /** Before the relay: the client gets an error that says why. */
   #refuse(reason: RefusalReason, detail: string | undefined): void {
     if (!this.#move('end')) return;
@@ -312,13 +322,10 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
   #endRelayed(relayed: RelayedSession, reason: CloseReason, detail: string | undefined): void {
     const lostBy = relayed.lostBy();
     // The server has ended the session before: that stays the reason.
-    if (lostBy !== undefined) this.#close(lostBy, undefined, undefined);
-    else if (!isEndReason(reason)) this.cut(reason, detail);
-    else {
-      const activity = relayed.canBeTold(reason === 'killed_by_operator');
-      if (activity === undefined) this.cut(reason, detail);
-      else this.#close(reason, detail, closeMessage(reason, { pool: this.#pool, detail, activity }));
-    }
+    if (lostBy !== undefined) return this.#close(lostBy, undefined, undefined);
+    const activity = isEndReason(reason) ? relayed.canBeTold(reason === 'killed_by_operator') : undefined;
+    if (!isEndReason(reason) || activity === undefined) return this.cut(reason, detail);
+    return this.#close(reason, detail, closeMessage(reason, { pool: this.#pool, detail, activity }));
   }
 
   /** The backend ends synchronously; the client reads what there is to read, then the message. */
@@ -334,6 +341,7 @@ export class Session implements RegisteredSession, HeldClient, StartupHandler {
   #refusal(reason: RefusalReason, detail: string | undefined): Uint8Array {
     return encodeRefusal(reason, {
       pool: this.#policy,
+      branch: this.#record.branch()?.name,
       decision: this.#decision(),
       now: this.#deps.clock.now(),
       waitedMs: this.#record.waitedMs(),

@@ -128,9 +128,10 @@ export type ProxyEvent =
       readonly kind: 'cancel_forwarded';
       /** The listener's pool. */
       readonly pool: PoolName;
-      /** `known`: the key belongs to a session of ours, so one member gets the request. */
+      /** `known`: the key belongs to a session of ours, so one member or one branch gets the request. */
       readonly key: CancelKeyKnowledge;
       readonly members: readonly MemberName[];
+      readonly branch?: BranchIdentity;
     }
   /** How bytes are relayed from now on. `why`: the reason against the direct path. */
   | { readonly kind: 'relay_chosen'; readonly isOn: boolean; readonly why?: string | undefined }

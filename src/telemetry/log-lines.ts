@@ -27,8 +27,11 @@ const LINES: Lines = {
   session_opened: ({ session, client, member, branch }) =>
     line('debug', () => `session ${session}: ${client} connected to ${placeText(member, branch)}`),
   session_closed: closeLine,
-  cancel_forwarded: ({ pool, key, members }) =>
-    line('debug', () => `pool ${pool}: cancel request (${key} key) sent to ${members.join(', ')}`),
+  cancel_forwarded: ({ pool, key, members, branch }) =>
+    line('debug', () => {
+      const to = branch === undefined ? members.join(', ') : `branch ${branch.name}`;
+      return `pool ${pool}: cancel request (${key} key) sent to ${to}`;
+    }),
   relay_chosen: (event) => line('info', () => relayText(event)),
   listener_failed: ({ pool, detail }) => line('error', () => `pool ${pool}: listener failed: ${detail}`),
   worker_started: ({ worker, pid }) => line('info', () => `worker ${worker} ready, pid ${pid}`),

@@ -3,7 +3,7 @@
 import type { WorkerPolicy } from './messages.ts';
 
 export function divideRates(
-  { pools, listeners, client, backend, hold, relay, probe, zone }: WorkerPolicy,
+  { pools, listeners, client, backend, hold, relay, branches, probe, zone }: WorkerPolicy,
   processes: number,
 ): WorkerPolicy {
   return {
@@ -11,6 +11,7 @@ export function divideRates(
     listeners,
     backend,
     relay,
+    branches: branches && { connect: branches.connect },
     probe,
     zone,
     client: { ...client, maxDisconnectsPerSecond: client.maxDisconnectsPerSecond / processes },

@@ -1,6 +1,7 @@
 // Runs several worker processes on the same ports and presents them as one proxy. The main process monitors the cluster
 // and sends each new snapshot to the workers; each worker decides by itself. A worker that dies loses its own sessions
 // and is replaced. Never decides about members, never touches a client.
+import type { LocateBranch } from '../model/branch.ts';
 import type { ClientCounts, PoolCounts, WorkerStatus } from '../reports/counts.ts';
 import type { ProxyEvent, Trigger, WorkerEvent } from '../reports/events.ts';
 import type { Clock, Instant } from '../model/instant.ts';
@@ -40,6 +41,8 @@ export interface SupervisorOptions {
   readonly onEvent: (event: ProxyEvent | WorkerEvent, at?: Instant) => void;
   /** Never rejects. */
   readonly readKeyPair: (files: KeyPairFiles) => Promise<KeyPairReading>;
+  /** Absent: there are no branches. */
+  readonly locateBranch?: LocateBranch;
   readonly clock: Clock;
   /** Why this machine cannot run workers; undefined when it can. */
   readonly problem: string | undefined;
@@ -262,6 +265,7 @@ class Supervisor implements Proxy {
       case 'freshen':
       case 'read_key_pair':
       case 'pass_cancel':
+      case 'locate_branch':
         return void this.#requests.answer(worker, message);
     }
   }

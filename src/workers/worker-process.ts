@@ -161,6 +161,7 @@ export class WorkerProcess {
       case 'freshen':
       case 'read_key_pair':
       case 'pass_cancel':
+      case 'locate_branch':
         return onMessage(this, message);
     }
   }

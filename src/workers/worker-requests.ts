@@ -1,4 +1,6 @@
-// Answers what workers request of the main process: fresh evidence, a certificate, and the session of a cancel request.
+// Answers what workers request of the main process: fresh evidence, a certificate, the session of a cancel request, and
+// the branch of a client.
+import type { LocateBranch } from '../model/branch.ts';
 import type { Clock, Instant } from '../model/instant.ts';
 import type { KeyPairFiles, KeyPairReading } from '../model/key-pair.ts';
 import type { PoolName } from '../model/policy.ts';
@@ -16,6 +18,7 @@ export interface WorkerRequestsInputs {
   readonly sendSnapshot: () => void;
   /** Never rejects. */
   readonly readKeyPair: (files: KeyPairFiles) => Promise<KeyPairReading>;
+  readonly locateBranch?: LocateBranch;
   /** The workers that accept clients. */
   readonly workers: () => readonly WorkerProcess[];
 }
@@ -50,6 +53,11 @@ export class WorkerRequests {
       case 'pass_cancel': {
         const outcome = await this.#passOn(worker, request);
         return worker.send({ kind: 'cancel_passed', id, outcome });
+      }
+      case 'locate_branch': {
+        const { locateBranch = () => ({ kind: 'unknown' }) as const } = this.#inputs;
+        const lookup = await locateBranch(request.target, request.access);
+        return worker.send({ kind: 'branch_located', id, lookup });
       }
     }
   }

@@ -1,6 +1,7 @@
 // One worker: a proxy on ports that it shares with the other workers. It decides by itself, from the snapshots that the
 // main process sends. When no more snapshots come, its evidence expires by its own clock. The main process does for all
 // workers what is needed once: monitoring the cluster, the log, reading certificate files.
+import type { BranchLookup } from '../model/branch.ts';
 import type { Clock } from '../model/instant.ts';
 import type { KeyPairReading } from '../model/key-pair.ts';
 import type { Snapshot } from '../core/snapshot.ts';
@@ -44,6 +45,7 @@ export class Worker {
   readonly #fresh = new PendingReplies<undefined>();
   readonly #keyPairs = new PendingReplies<KeyPairReading>();
   readonly #cancels = new PendingReplies<CancelOutcome>();
+  readonly #branches = new PendingReplies<BranchLookup>();
   #policy: WorkerPolicy;
   #snapshot: Snapshot;
   readonly #others = new LastReport();
@@ -81,6 +83,8 @@ export class Worker {
       freshen: (pool, since) => this.#fresh.request((id) => send({ kind: 'freshen', id, pool, since })),
       onTrigger: (trigger) => send({ kind: 'trigger', trigger }),
       onEvent: (event) => this.#reporter.happened(event),
+      locateBranch: (target, access) =>
+        this.#branches.request((id) => send({ kind: 'locate_branch', id, target, access })),
       readKeyPair: (files) => this.#keyPairs.request((id) => send({ kind: 'read_key_pair', id, files })),
       clock,
       random,
@@ -117,6 +121,8 @@ export class Worker {
         return this.#keyPairs.resolve(message.id, message.reading);
       case 'cancel_passed':
         return this.#cancels.resolve(message.id, message.outcome);
+      case 'branch_located':
+        return this.#branches.resolve(message.id, message.lookup);
       case 'find_cancel':
         return send({ kind: 'cancel_found', id: message.id, isFound: this.#proxy.knowsCancel(message.packet) });
       case 'take_cancel':

@@ -1,13 +1,13 @@
 // Owns the cancel keys of the live sessions that can be read, of all listeners. A key is looked for only among the keys
 // of its process id, and it is compared with each of them in constant time.
-import type { Target } from '../../core/routing-table.ts';
 import { isSameKey } from '../../wire/cancel-key.ts';
 import type { CancelKey } from '../../wire/cancel-key.ts';
+import type { Server } from '../server.ts';
 
 /** The key of one session. `add` returns it, and `remove` takes it. */
 export interface Keyed {
   readonly key: CancelKey;
-  readonly target: Target;
+  readonly server: Server;
   /** The key of another session with the same process id. */
   next: Keyed | undefined;
 }
@@ -15,8 +15,8 @@ export interface Keyed {
 export class CancelKeys {
   readonly #first = new Map<number, Keyed>();
 
-  add(key: CancelKey, target: Target): Keyed {
-    const keyed: Keyed = { key, target, next: this.#first.get(key.processId) };
+  add(key: CancelKey, server: Server): Keyed {
+    const keyed: Keyed = { key, server, next: this.#first.get(key.processId) };
     this.#first.set(key.processId, keyed);
     return keyed;
   }
@@ -36,11 +36,11 @@ export class CancelKeys {
     else this.#first.set(processId, keyed.next);
   }
 
-  /** The member that serves the session with that key. */
-  find(key: CancelKey): Target | undefined {
-    let found: Target | undefined;
+  /** The server of the session with that key. */
+  find(key: CancelKey): Server | undefined {
+    let found: Server | undefined;
     for (let keyed = this.#first.get(key.processId); keyed !== undefined; keyed = keyed.next) {
-      if (isSameKey(keyed.key, key)) found = keyed.target;
+      if (isSameKey(keyed.key, key)) found = keyed.server;
     }
     return found;
   }

@@ -1,24 +1,28 @@
 // Passes a CancelRequest on, once. A known key goes to the server of its session. An unknown key may be of a session
 // inside TLS or of another proxy: it goes to the other processes on these ports first, then to the members of the
 // listener's pool, because PostgreSQL ignores a key that it does not have. Such guesses are limited, because each costs
-// the members connections. A request is done when its server has closed or could not be reached; one deadline holds for
-// all of it.
+// the members connections, and no branch gets one: it might sleep. A request is done when its server has closed or
+// could not be reached; one deadline holds for all of it.
 import type { Socket } from 'node:net';
 import type { CancelKeyKnowledge } from '../../reports/events.ts';
+import type { BranchIdentity } from '../../model/branch.ts';
 import type { Clock } from '../../model/instant.ts';
 import { addressText, isSameAddress } from '../../model/member.ts';
-import type { Address, MemberName } from '../../model/member.ts';
+import type { Address } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';
 import { openRoute } from '../../core/routing-table.ts';
 import type { Target } from '../../core/routing-table.ts';
 import { cancelRequest, requestedKey } from '../../wire/cancel-key.ts';
 import { CancelKeys } from './cancel-keys.ts';
 import type { Keyed } from './cancel-keys.ts';
-import type { Dial } from '../connect/dial.ts';
+import type { DialResult } from '../connect/dial.ts';
+import type { DialServer } from '../connect/dial-server.ts';
 import { GuessLimit } from './guess-limit.ts';
 import type { ProxyDependencies } from '../options.ts';
 import { NO_PEERS } from '../peers.ts';
 import type { CancelOutcome, Peers } from '../peers.ts';
+import { serverText } from '../server.ts';
+import type { Server } from '../server.ts';
 import type { SessionRegistry } from '../session-registry.ts';
 
 /** From the request to the end of all connections that were opened for it. Milliseconds. */
@@ -33,7 +37,7 @@ export interface CancelsInputs extends Pick<
   'table' | 'decideIfDue' | 'clock' | 'onEvent' | 'peers'
 > {
   readonly registry: SessionRegistry;
-  readonly dial: Dial;
+  readonly dial: DialServer;
 }
 
 export interface CancelRequest {
@@ -64,29 +68,28 @@ export class Cancels {
   /** Returns the function that ends it at once; nothing is reported after that. */
   passOn(request: CancelRequest): () => void {
     const { peers } = this.#inputs;
-    const own = this.#targetOf(request.packet);
+    const own = this.#serverOf(request.packet);
     if (own !== undefined) return this.#send(request, [own], 'known');
     return peers === undefined ? this.#guess(request) : this.#passToPeers(request, peers);
   }
 
   isKnown(packet: Uint8Array): boolean {
-    return this.#targetOf(packet) !== undefined;
+    return this.#serverOf(packet) !== undefined;
   }
 
   /** For another process, which has learnt that the key is known here. */
   passOnKnown(packet: Uint8Array, pool: PoolName, onDone: CancelRequest['onDone']): void {
-    const own = this.#targetOf(packet);
+    const own = this.#serverOf(packet);
     if (own === undefined) onDone('its session has ended');
     else this.#send({ packet, pool, onDone }, [own], 'known');
   }
 
   /** Has the server of a session that ends here cancel the statement that it runs. */
-  cancelStatement({ key, target }: Keyed): void {
-    const { dial, clock } = this.#inputs;
+  cancelStatement({ key, server }: Keyed): void {
     const request = { stop: nothing };
     this.#own.add(request);
     const onDone = (): void => void this.#own.delete(request);
-    request.stop = forward({ packet: cancelRequest(key), targets: [target], dial, clock, onSent: nothing, onDone });
+    request.stop = forward({ ...this.#inputs, packet: cancelRequest(key), servers: [server], onSent: nothing, onDone });
   }
 
   /** Ends the requests of our own at once. */
@@ -124,15 +127,17 @@ export class Cancels {
 
   #send(
     { packet, pool, onDone }: Pick<CancelRequest, 'packet' | 'pool' | 'onDone'>,
-    targets: readonly Target[],
+    servers: readonly Server[],
     key: CancelKeyKnowledge,
   ): () => void {
-    const { dial, clock, onEvent } = this.#inputs;
-    const onSent = (members: readonly MemberName[]): void => onEvent({ kind: 'cancel_forwarded', pool, key, members });
-    return forward({ packet, targets, dial, clock, onSent, onDone });
+    const onSent = (reached: readonly Server[]): void => {
+      const members = reached.flatMap((server) => ('member' in server ? [server.member] : []));
+      this.#inputs.onEvent({ kind: 'cancel_forwarded', pool, key, members, ...branchOf(reached) });
+    };
+    return forward({ ...this.#inputs, packet, servers, onSent, onDone });
   }
 
-  #targetOf(packet: Uint8Array): Target | undefined {
+  #serverOf(packet: Uint8Array): Server | undefined {
     const key = requestedKey(packet);
     return key === undefined ? undefined : this.keys.find(key);
   }
@@ -157,23 +162,29 @@ export class Cancels {
   }
 }
 
+/** A key that is known belongs to one session, so at most one branch is reached. */
+function branchOf(servers: readonly Server[]): { readonly branch?: BranchIdentity } {
+  const [server] = servers;
+  return server !== undefined && 'branch' in server ? { branch: server.branch } : {};
+}
+
 interface ForwardInputs {
   readonly packet: Uint8Array;
-  readonly targets: readonly Target[];
-  readonly dial: Dial;
+  readonly servers: readonly Server[];
+  readonly dial: DialServer;
   readonly clock: Clock;
-  /** Called at most once, when every target was reached or has failed. */
-  readonly onSent: (reached: readonly MemberName[]) => void;
+  /** Called at most once, when every server was reached or has failed. */
+  readonly onSent: (reached: readonly Server[]) => void;
   readonly onDone: (problem?: string) => void;
 }
 
-function forward({ packet, targets, dial, clock, onSent, onDone }: ForwardInputs): () => void {
+function forward({ packet, servers, dial, clock, onSent, onDone }: ForwardInputs): () => void {
   const sockets = new Set<Socket>();
   const aborts: (() => void)[] = [];
-  const reached: MemberName[] = [];
-  let problem = `no member could be reached within ${CANCEL_MS / 1000} s`;
-  let dialing = targets.length;
-  let pending = targets.length;
+  const reached: Server[] = [];
+  let problem = `no server could be reached within ${CANCEL_MS / 1000} s`;
+  let dialing = servers.length;
+  let pending = servers.length;
   let isStopped = false;
   let isReported = false;
   const report = (): void => {
@@ -200,25 +211,25 @@ function forward({ packet, targets, dial, clock, onSent, onDone }: ForwardInputs
     if (pending === 0) finish();
   };
   const cancelDeadline = clock.schedule(CANCEL_MS, finish);
-  for (const { member, address } of targets) {
-    const abort = dial(address, { clock, timeoutMs: CANCEL_MS }, (result) => {
+  for (const server of servers) {
+    const dialled = (result: DialResult): void => {
       dialing -= 1;
       if (result.kind === 'failed') {
-        problem = `${member}: ${result.detail}`;
+        problem = `${serverText(server)}: ${result.detail}`;
         if (dialing === 0) report();
         return oneDone();
       }
       const { socket } = result;
       sockets.add(socket);
-      reached.push(member);
+      reached.push(server);
       // PostgreSQL sends no answer: it acts on the request and closes.
       socket.on('end', () => socket.end()).on('close', oneDone);
       socket.write(packet);
       socket.resume();
       if (dialing === 0) report();
       return undefined;
-    });
-    aborts.push(abort);
+    };
+    aborts.push(dial(server, { clock, timeoutMs: CANCEL_MS }, dialled));
   }
   return stop;
 }

@@ -15,6 +15,8 @@ export type DialResult =
       readonly isLocalFault: boolean;
       /** Another attempt gives the same result, until somebody changes a certificate or a setting. */
       readonly isLasting?: boolean;
+      /** No address is known for the name. */
+      readonly isUnresolvable?: true;
       /** For a message: `connection refused`. */
       readonly detail: string;
     };
@@ -71,10 +73,12 @@ export const dialTcp: Dial = (address, { clock, timeoutMs }, onResult) => {
 };
 
 function failure({ code = '', message }: NodeJS.ErrnoException): DialResult {
+  const isUnresolvable = code.startsWith('EAI_') || code === 'ENOTFOUND';
   return {
     kind: 'failed',
     outcome: code === 'ECONNREFUSED' ? 'refused' : code === 'ETIMEDOUT' ? 'timeout' : 'failed',
-    isLocalFault: LOCAL_FAULTS.has(code) || code.startsWith('EAI_') || code === 'ENOTFOUND',
+    isLocalFault: LOCAL_FAULTS.has(code) || isUnresolvable,
+    ...(isUnresolvable && { isUnresolvable }),
     detail: ERROR_TEXTS[code] ?? (code === '' ? message : code),
   };
 }

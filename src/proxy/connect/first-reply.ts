@@ -19,35 +19,46 @@ export interface FirstReplyInputs {
   /** Sent here. */
   readonly request: FirstRequest;
   readonly clock: Clock;
+  /** How long a reply is waited for. Milliseconds. */
+  readonly limitMs?: number;
   /** The backend is the caller's, paused. */
   readonly onReply: (reply: FirstReply) => void;
   /** No encryption. The backend is the caller's; it is closed already if it sent more than that. */
   readonly onDeclined: () => void;
-  /** The backend closed without a reply, or refused for now. It is closed. */
-  readonly onTurnedAway: () => void;
+  /** The backend refused for now, or closed without a reply. It is closed. */
+  readonly onTurnedAway: (isForNow: boolean) => void;
+  /** No reply within the limit; the backend is closed. Absent: `onReply` is called, and the relay reads the reply. */
+  readonly onSilent?: () => void;
 }
 
-/** A slower reply is read by the relay. Milliseconds. */
+/** The limit where none is given. Milliseconds. */
 const REPLY_MS = 2_000;
 
 /** Returns the abort, which closes the backend; it is idempotent. */
 export function awaitFirstReply(inputs: FirstReplyInputs): () => void {
-  const { backend, request, clock, onReply, onDeclined, onTurnedAway } = inputs;
+  const { backend, request, clock, limitMs = REPLY_MS, onReply, onDeclined, onTurnedAway, onSilent } = inputs;
   let isDone = false;
   const leave = (): void => {
     isDone = true;
     cancelWait();
-    backend.off('data', received).off('end', turnedAway).off('close', turnedAway);
+    backend.off('data', received).off('end', closed).off('close', closed);
   };
   const replied = (bytes: Uint8Array): void => {
     leave();
     backend.pause();
     onReply({ bytes });
   };
-  const turnedAway = (): void => {
+  const turnedAway = (isForNow: boolean): void => {
     leave();
     backend.destroy();
-    onTurnedAway();
+    onTurnedAway(isForNow);
+  };
+  const closed = (): void => turnedAway(false);
+  const late = (): void => {
+    if (onSilent === undefined) return replied(new Uint8Array(0));
+    leave();
+    backend.destroy();
+    return onSilent();
   };
   const declined = (isAll: boolean): void => {
     leave();
@@ -55,11 +66,11 @@ export function awaitFirstReply(inputs: FirstReplyInputs): () => void {
     onDeclined();
   };
   const received = (bytes: Uint8Array): void => {
-    if (request.kind === 'startup') return refusesForNow(bytes) ? turnedAway() : replied(bytes);
+    if (request.kind === 'startup') return refusesForNow(bytes) ? turnedAway(true) : replied(bytes);
     return bytes[0] === NOT_SUPPORTED[0] ? declined(bytes.length === NOT_SUPPORTED.length) : replied(bytes);
   };
-  const cancelWait = clock.schedule(REPLY_MS, () => replied(new Uint8Array(0)));
-  backend.on('data', received).on('end', turnedAway).on('close', turnedAway);
+  const cancelWait = clock.schedule(limitMs, late);
+  backend.on('data', received).on('end', closed).on('close', closed);
   backend.write(request.packet);
   return () => {
     if (isDone) return;

@@ -3,7 +3,6 @@
 import { CLOSE_REASONS } from '../../model/close-reason.ts';
 import type { BackendEnding, EndReason, EvictionReason } from '../../model/close-reason.ts';
 import { durationText } from '../../core/describe.ts';
-import type { MemberName } from '../../model/member.ts';
 import type { PoolName } from '../../model/policy.ts';
 import type { ErrorFields } from '../../wire/error-response.ts';
 import type { Activity } from '../../wire/session-follower.ts';
@@ -42,7 +41,8 @@ function killedHint(activity: EndFacts['activity']): string {
 export interface LossFacts {
   readonly ending: BackendEnding;
   readonly activity: Exclude<Activity, 'unknown'>;
-  readonly pool: PoolName;
+  /** `pool "write"`, `branch "pr-1"` */
+  readonly serves: string;
   readonly detail: string;
 }
 
@@ -50,8 +50,8 @@ export interface LossFacts {
  * For a client whose server closed the connection without an error message. With 57P03 libpq tries its next host; 57P01
  * is PostgreSQL's code for an idle session; with 08006 the outcome of the transaction is unknown.
  */
-export function lossMessage({ ending, activity, pool, detail }: LossFacts): ErrorFields {
-  const message = `pointsman: the server of pool "${pool}" closed the connection (${ending})`;
+export function lossMessage({ ending, activity, serves, detail }: LossFacts): ErrorFields {
+  const message = `pointsman: the server of ${serves} closed the connection (${ending})`;
   switch (activity) {
     case 'starting':
       return {
@@ -69,11 +69,11 @@ export function lossMessage({ ending, activity, pool, detail }: LossFacts): Erro
   }
 }
 
-/** DETAIL: how the server closed the connection. `fatal`: the SQLSTATE it sent. */
-export function describeEnd(member: MemberName, ending: BackendEnding, fatal: string | undefined): string {
-  if (fatal !== undefined) return `${member}: FATAL ${fatal}`;
-  if (ending === 'backend_reset') return `${member}: connection reset by the server`;
-  return `${member}: connection closed by the server without an error message`;
+/** DETAIL: how the server closed the connection. `server`: `pg-1`. `fatal`: the SQLSTATE it sent. */
+export function describeEnd(server: string, ending: BackendEnding, fatal: string | undefined): string {
+  if (fatal !== undefined) return `${server}: FATAL ${fatal}`;
+  if (ending === 'backend_reset') return `${server}: connection reset by the server`;
+  return `${server}: connection closed by the server without an error message`;
 }
 
 const UNKNOWN_OUTCOME =

@@ -1,5 +1,6 @@
 // The error that a refused client reads: one message per reason, with the reason code at its end; DETAIL gives the
 // facts, HINT the remedy. No text contains an address, because the reader has not authenticated.
+import { BRANCHES_POOL } from '../../model/branch.ts';
 import { CLOSE_REASONS } from '../../model/close-reason.ts';
 import type { RefusalReason } from '../../model/close-reason.ts';
 import { describeMembers, durationText } from '../../core/describe.ts';
@@ -11,9 +12,13 @@ import type { ErrorFields } from '../../wire/error-response.ts';
 import type { PoolRequest } from '../../wire/pool-request.ts';
 
 const EXPLAIN = '`pointsman explain` on the proxy host shows why each member is excluded.';
+const LIST = '`pointsman branches list` shows the branches.';
+const EXPLAIN_BRANCH = '`pointsman branches explain` on the proxy host shows where the branch is and why.';
 
 export interface RefusalFacts {
   readonly pool: PoolPolicy;
+  /** The name of the branch that the client asked for, where there is one. */
+  readonly branch?: string | undefined;
   readonly decision: PoolDecision | undefined;
   readonly now: Instant;
   /** Time on hold. */
@@ -54,7 +59,8 @@ function httpAnswer(text: string): Uint8Array {
   return new TextEncoder().encode(`${head.join('\r\n')}\r\n\r\n${text}`);
 }
 
-function sentence(reason: RefusalReason, { pool, waitedMs }: RefusalFacts): string {
+function sentence(reason: RefusalReason, facts: RefusalFacts): string {
+  const { pool, waitedMs } = facts;
   switch (reason) {
     case 'startup_timeout':
       return 'startup message not received in time';
@@ -66,13 +72,23 @@ function sentence(reason: RefusalReason, { pool, waitedMs }: RefusalFacts): stri
       return 'TLS is required';
     case 'unknown_pool':
       return 'unknown pool';
+    case 'unknown_branch':
+      return 'unknown pool or branch';
+    case 'branch_not_allowed':
+      return `${served(facts)} is not open to clients`;
+    case 'ambiguous_branch':
+      return 'several branches have this name';
+    case 'branches_unavailable':
+      return 'the list of branches is not available';
+    case 'branch_unreachable':
+      return `${served(facts)} is starting or unreachable${after(waitedMs)}`;
     case 'too_many_sessions':
       return 'too many client connections';
     case 'hold_full':
-      return `too many clients are waiting for pool "${pool.name}"`;
+      return `too many clients are waiting for ${served(facts)}`;
     case 'hold_timeout':
     case 'no_route':
-      return `no ${wanted(pool)} available for pool "${pool.name}"${after(waitedMs)}`;
+      return `no ${wanted(pool)} available for ${served(facts)}${after(waitedMs)}`;
     case 'connect_failed':
       return `could not connect to a member of pool "${pool.name}"${after(waitedMs)}`;
     case 'backend_closed':
@@ -86,6 +102,11 @@ function sentence(reason: RefusalReason, { pool, waitedMs }: RefusalFacts): stri
   }
 }
 
+/** `branch "pr-1"`, `pool "write"` */
+function served({ branch, pool }: RefusalFacts): string {
+  return branch === undefined ? `pool "${pool.name}"` : `branch "${branch}"`;
+}
+
 function wanted({ check }: PoolPolicy): string {
   return check.family === 'primary' ? 'primary' : 'member';
 }
@@ -95,62 +116,63 @@ function after(waitedMs: number): string {
   return waitedMs > 0 ? ` after waiting ${durationText(waitedMs)}` : '';
 }
 
+/** The state of the members is part of the DETAIL. */
+const ABOUT_MEMBERS: ReadonlySet<RefusalReason> = new Set(['hold_full', 'hold_timeout', 'no_route', 'connect_failed']);
+
 function advice(reason: RefusalReason, facts: RefusalFacts): Pick<ErrorFields, 'detail' | 'hint'> {
-  const { detail } = facts;
-  const members = (): string => describeMembers(facts.decision, facts.now);
+  const { detail, pool, decision, now } = facts;
+  const isAboutMembers = ABOUT_MEMBERS.has(reason) && pool.name !== BRANCHES_POOL;
+  return {
+    detail: isAboutMembers ? join(detail, describeMembers(decision, now)) : detail,
+    hint: hint(reason, facts.targetFrom),
+  };
+}
+
+function hint(reason: RefusalReason, targetFrom: RefusalFacts['targetFrom']): string {
   switch (reason) {
     case 'startup_timeout':
-      return {
-        detail,
-        hint: 'Connect with a PostgreSQL client. Idle connections without a startup message are closed.',
-      };
+      return 'Connect with a PostgreSQL client. Idle connections without a startup message are closed.';
     case 'not_postgres':
-      return {
-        detail,
-        hint: 'Connect with a PostgreSQL client. A startup packet may have up to 10000 bytes.',
-      };
+      return 'Connect with a PostgreSQL client. A startup packet may have up to 10000 bytes.';
     case 'unsupported_protocol':
-      return { detail, hint: 'Request encryption at most once, then send the startup message.' };
+      return 'Request encryption at most once, then send the startup message.';
     case 'tls_required':
-      return {
-        detail,
-        hint: 'Connect with sslmode=require, or with sslmode=verify-full and the CA certificate.',
-      };
+      return 'Connect with sslmode=require, or with sslmode=verify-full and the CA certificate.';
     case 'unknown_pool':
-      return { detail, hint: targetHint(facts.targetFrom) };
+      return targetHint(targetFrom, 'pool');
+    case 'unknown_branch':
+      return `${targetHint(targetFrom, 'pool or branch')} ${LIST}`;
+    case 'branch_not_allowed':
+      return 'The operator of the proxy opens branches with the setting branches.allow.';
+    case 'ambiguous_branch':
+      return 'Connect to one of them by its id instead of its name.';
+    case 'branches_unavailable':
+    case 'branch_unreachable':
+      return `Connect again in a few seconds. ${EXPLAIN_BRANCH}`;
     case 'too_many_sessions':
-      return {
-        detail,
-        hint: 'Close idle connections, use a connection pooler, or raise client.max_sessions of the proxy.',
-      };
+      return 'Close idle connections, use a connection pooler, or raise client.max_sessions of the proxy.';
     case 'hold_full':
-      return { detail: join(detail, members()), hint: 'Connect again in a few seconds.' };
+      return 'Connect again in a few seconds.';
     case 'hold_timeout':
     case 'no_route':
-      return {
-        detail: join(detail, members()),
-        hint: `Connect again in a few seconds. ${EXPLAIN}`,
-      };
+      return `Connect again in a few seconds. ${EXPLAIN}`;
     case 'connect_failed':
-      return {
-        detail: join(detail, members()),
-        hint: 'Connect again in a few seconds. Check that the proxy host can connect to PostgreSQL on the members.',
-      };
+      return 'Connect again in a few seconds. Check that the proxy host can connect to PostgreSQL on the members.';
     case 'backend_closed':
-      return { detail, hint: 'The session had not started. Connect again in a few seconds.' };
+      return 'The session had not started. Connect again in a few seconds.';
     case 'killed_by_operator':
-      return { detail, hint: 'The session had not started.' };
+      return 'The session had not started.';
     case 'shutdown':
-      return { detail, hint: 'Connect to another proxy, or connect again in a few seconds.' };
+      return 'Connect to another proxy, or connect again in a few seconds.';
     case 'internal_error':
-      return { detail, hint: 'This is a bug in Pointsman. Please report it.' };
+      return 'This is a bug in Pointsman. Please report it.';
   }
 }
 
-function targetHint(from: RefusalFacts['targetFrom']): string {
-  if (from === 'options') return 'The client requests the pool in its startup options: -c pointsman.pool=NAME.';
-  if (from === 'parameter') return 'The client requests the pool in its startup parameter pointsman.pool.';
-  return 'The part after the last @ of a database name selects the pool. For a database named a@b, use a@b@rw.';
+function targetHint(from: RefusalFacts['targetFrom'], what: 'pool' | 'pool or branch'): string {
+  if (from === 'options') return `The client requests the ${what} in its startup options: -c pointsman.pool=NAME.`;
+  if (from === 'parameter') return `The client requests the ${what} in its startup parameter pointsman.pool.`;
+  return `The part after the last @ of a database name selects the ${what}. For a database named a@b, use a@b@rw.`;
 }
 
 function join(...parts: readonly (string | undefined)[]): string {

@@ -5,7 +5,6 @@ import type { Socket } from 'node:net';
 import type { BackendEnding, RelayEnding } from '../../model/close-reason.ts';
 import type { Clock } from '../../model/instant.ts';
 import type { PoolName, PoolPolicy } from '../../model/policy.ts';
-import type { Target } from '../../core/routing-table.ts';
 import type { Trigger } from '../../reports/events.ts';
 import type { SessionActivity, SessionTls, StatementEnd } from '../../reports/session-list.ts';
 import { encodeErrorResponse } from '../../wire/error-response.ts';
@@ -18,6 +17,8 @@ import type { Keyed } from '../cancel/cancel-keys.ts';
 import type { FirstReply } from '../connect/first-reply.ts';
 import { describeEnd, lossMessage } from '../ending/close-message.ts';
 import { linger, lingerUnread } from '../ending/linger.ts';
+import { serverText } from '../server.ts';
+import type { Server } from '../server.ts';
 import { isTls, resetSocket } from '../socket.ts';
 import type { StartupHandOver } from '../startup/client-startup.ts';
 import type { Taps, Traffic } from './directions.ts';
@@ -42,7 +43,7 @@ export interface RelayedSessionInputs {
   readonly handedOver: StartupHandOver;
   readonly firstReply: FirstReply | undefined;
   readonly pool: PoolPolicy;
-  readonly target: Target;
+  readonly server: Server;
   /** Called after bytes of the backend when the session is idle behind them. */
   readonly idleListeners: ReadonlySet<() => void>;
   /** The session's own counters. */
@@ -198,18 +199,18 @@ export class RelayedSession implements Taps {
 
   /** Reads what comes before the first ReadyForQuery. True: it is the wrong server; its client must not see it. */
   #hasLanded(follower: SessionFollower, chunk: Uint8Array): boolean {
-    const { client, pool, target, services, onLanded } = this.#inputs;
+    const { client, pool, server, services, onLanded } = this.#inputs;
     const canTell = follower.isAtBoundaryToClient() && client.writable;
     follower.fromBackend(chunk);
-    const isPrimaryWanted = pool.exclusive && pool.check.family === 'primary';
-    if (isPrimaryWanted && follower.isInHotStandby() === true && target.isStandbyReportStale !== true) {
-      services.onTrigger({ kind: 'landed_on_standby', member: target.member });
+    const isPrimaryWanted = pool.exclusive && pool.check.family === 'primary' && 'member' in server;
+    if (isPrimaryWanted && follower.isInHotStandby() === true && server.isStandbyReportStale !== true) {
+      services.onTrigger({ kind: 'landed_on_standby', member: server.member });
       this.#canTellLanding = canTell;
       onLanded();
       return true;
     }
     const key = this.#keyed === undefined ? follower.cancelKey() : undefined;
-    if (key !== undefined) this.#keyed = services.cancels.keys.add(key, target);
+    if (key !== undefined) this.#keyed = services.cancels.keys.add(key, server);
     this.#isStarting = follower.activity() === 'starting';
     if (!this.#isStarting) this.#ready = { at: services.clock.now(), bytes: this.#inputs.traffic.toBackendBytes };
     return false;
@@ -221,20 +222,21 @@ export class RelayedSession implements Taps {
   }
 
   #backendEnded(ending: BackendEnding): boolean {
-    const { client, pool, target, services, onLost } = this.#inputs;
+    const { client, pool, server, services, onLost } = this.#inputs;
     const follower = this.#follower;
     if (this.#isGoodbye()) return false;
     this.#lostBy = ending;
     const fatal = follower?.fatal();
-    if (fatal === undefined || !isAboutClient(fatal)) services.onTrigger({ kind: ending, member: target.member });
+    const isNews = fatal === undefined || !isAboutClient(fatal);
+    if (isNews && 'member' in server) services.onTrigger({ kind: ending, member: server.member });
     // A session that cannot be read may be half-open. A client that has half a message cannot be told anything.
     const activity = follower?.activity() ?? 'unknown';
     if (activity === 'unknown' || follower?.isAtBoundaryToClient() !== true || !client.writable) return false;
-    const detail = describeEnd(target.member, ending, fatal);
+    const detail = describeEnd(serverText(server), ending, fatal);
     onLost(
       ending,
       detail,
-      fatal === undefined ? lossMessage({ ending, activity, pool: pool.name, detail }) : undefined,
+      fatal === undefined ? lossMessage({ ending, activity, serves: servedText(server, pool), detail }) : undefined,
     );
     return true;
   }
@@ -243,4 +245,9 @@ export class RelayedSession implements Taps {
     this.#relay.stop();
     if (this.#keyed !== undefined) this.#inputs.services.cancels.keys.remove(this.#keyed);
   }
+}
+
+/** `pool "write"`, `branch "pr-1"` */
+function servedText(server: Server, { name }: PoolPolicy): string {
+  return 'branch' in server ? `branch "${server.branch.name}"` : `pool "${name}"`;
 }

@@ -1,8 +1,10 @@
 // The startup packet of a client: the login to show, the pool that it requests, and the packet to forward. Pure.
-import type { PoolName, PoolPolicy } from '../../model/policy.ts';
+import { BRANCHES_POOL } from '../../model/branch.ts';
+import type { PoolName } from '../../model/policy.ts';
 import { readPoolRequest } from '../../wire/pool-request.ts';
 import type { PoolRequest } from '../../wire/pool-request.ts';
 import { startupParameters } from '../../wire/startup.ts';
+import type { ProxyPolicy } from '../options.ts';
 import type { ClientNames } from './client-names.ts';
 
 export interface StartupParameters {
@@ -28,19 +30,23 @@ export function readStartupParameters(packet: Uint8Array): StartupParameters {
 
 export type ChosenPool =
   | { readonly kind: 'pool'; readonly pool: PoolName }
+  /** `pool`: the reserved one. `unknown`: the sentence for a client if there is no such branch either. */
+  | { readonly kind: 'branch'; readonly pool: PoolName; readonly target: string; readonly unknown: string }
   | { readonly kind: 'unknown'; readonly detail: string };
 
-/** `listenerPool`: for clients that request no pool. */
+/** `listenerPool`: for clients that request no pool. A pool comes before a branch of the same name. */
 export function choosePool(
   requested: string | undefined,
   listenerPool: PoolName,
-  pools: readonly PoolPolicy[],
+  { pools, branches }: Pick<ProxyPolicy, 'pools' | 'branches'>,
 ): ChosenPool {
+  if (requested === undefined) return { kind: 'pool', pool: listenerPool };
   const names = pools.map(({ name }) => name);
-  const pool = requested === undefined ? listenerPool : findPool(requested, names);
-  return pool === undefined
-    ? { kind: 'unknown', detail: describeUnknown(requested ?? '', names) }
-    : { kind: 'pool', pool };
+  const pool = findPool(requested, names);
+  if (pool !== undefined) return { kind: 'pool', pool };
+  if (branches === undefined) return { kind: 'unknown', detail: describeUnknown(requested, names) };
+  const unknown = describeUnknown(requested, names, 'pool or branch');
+  return { kind: 'branch', pool: BRANCHES_POOL, target: requested, unknown };
 }
 
 /** Aliases for the pools that exist without being configured. */
@@ -52,11 +58,16 @@ export function findPool(requested: string, pools: readonly PoolName[]): PoolNam
   return [requested, alias].find((name) => name !== undefined && pools.includes(name));
 }
 
-/** `no pool named "foo"; available: write, read, rw (write), ro (read)` */
-export function describeUnknown(requested: string, pools: readonly PoolName[]): string {
+/** `no pool named "foo"; available: write, read, rw (write), ro (read)`. It names no branch. */
+export function describeUnknown(
+  requested: string,
+  pools: readonly PoolName[],
+  what: 'pool' | 'pool or branch' = 'pool',
+): string {
   const aliases = Object.entries(ALIASES).filter(([alias, pool]) => pools.includes(pool) && !pools.includes(alias));
   const known = [...pools, ...aliases.map(([alias, pool]) => `${alias} (${pool})`)];
-  return `no pool named "${clientText(requested)}"; available: ${known.join(', ')}`;
+  const available = what === 'pool' ? 'available' : 'pools';
+  return `no ${what} named "${clientText(requested)}"; ${available}: ${known.join(', ')}`;
 }
 
 /** PostgreSQL cuts names at this length, between two characters. Bytes. */

@@ -2,6 +2,7 @@
 // the end.
 import { afterEach, describe, expect, test } from 'vitest';
 import { CLOSE_REASONS } from '../../../src/model/close-reason.ts';
+import type { BranchLookup } from '../../../src/model/branch.ts';
 import type { CloseReason } from '../../../src/model/close-reason.ts';
 import { ManualClock } from '../../support/waiting/manual-clock.ts';
 import { aStartup, errorFields } from '../../support/sockets/packets.ts';
@@ -9,6 +10,7 @@ import { startProxyLab } from '../../support/labs/proxy-lab.ts';
 import type { ProxyLab, ProxyLabOptions } from '../../support/labs/proxy-lab.ts';
 import { connectRaw } from '../../support/sockets/raw-client.ts';
 import type { RawClient } from '../../support/sockets/raw-client.ts';
+import { aBranch } from '../../support/values/branches.ts';
 import { SERVER } from '../../support/values/tls-files.ts';
 import { until } from '../../support/waiting/until.ts';
 
@@ -32,6 +34,15 @@ async function waits(client: RawClient): Promise<void> {
   await until('the hold', () => lab.events.some(({ kind }) => kind === 'hold_started'));
 }
 
+function asksForBranch({ socket }: RawClient): void {
+  socket.write(aStartup({ user: 'app', database: 'shop@pr-1' }));
+}
+
+/** A lab whose lookup of every branch gives that. */
+function branchCase(lookup: BranchLookup): Case {
+  return { options: { table: OPEN, locateBranch: () => lookup }, provoke: asksForBranch };
+}
+
 const CASES: Partial<Record<CloseReason, Case>> = {
   startup_timeout: { provoke: () => clock.advance(10_000) },
   not_postgres: { provoke: ({ socket }) => void socket.write('hello, is anybody there?') },
@@ -40,6 +51,11 @@ const CASES: Partial<Record<CloseReason, Case>> = {
     options: { table: OPEN },
     provoke: ({ socket }) => void socket.write(aStartup({ user: 'app', database: 'shop@nowhere' })),
   },
+  unknown_branch: branchCase({ kind: 'unknown' }),
+  branch_not_allowed: branchCase({ kind: 'not_allowed', branch: aBranch(), why: 'root' }),
+  ambiguous_branch: branchCase({ kind: 'ambiguous', ids: ['br-1', 'br-2'] }),
+  branches_unavailable: branchCase({ kind: 'unavailable', why: 'no answer' }),
+  branch_unreachable: branchCase({ kind: 'no_backend', branch: aBranch(), why: 'no template' }),
   too_many_sessions: { options: { client: { maxSessions: 0 } }, provoke: asks },
   hold_full: { options: { hold: { maxSessions: 0 } }, provoke: asks },
   hold_timeout: {

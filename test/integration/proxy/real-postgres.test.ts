@@ -3,11 +3,10 @@
 import { Client } from 'pg';
 import type { ClientConfig } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { z } from 'zod';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.ts';
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import { missingForSandbox } from '../../support/clusters/sandbox-availability.ts';
-import { aPacket } from '../../support/sockets/packets.ts';
+import { cancelRequestOf } from '../../support/applications/cancel-key.ts';
 import { waitUntil } from '../../support/patroni/wait.ts';
 import { startProxyLab } from '../../support/labs/proxy-lab.ts';
 import type { ProxyLab } from '../../support/labs/proxy-lab.ts';
@@ -16,17 +15,6 @@ import { until } from '../../support/waiting/until.ts';
 import { describeUnless } from '../../support/runner/unless-missing.ts';
 
 const SLEEPING = "select 1 from pg_stat_activity where query = 'select pg_sleep(60)'";
-
-const keySchema = z.object({ processID: z.number(), secretKey: z.number() });
-
-/** The key that the server sent to node-postgres, which keeps it outside its published types. */
-function cancelKeyOf(client: Client): Buffer {
-  const { processID, secretKey } = keySchema.parse(client);
-  const key = Buffer.alloc(8);
-  key.writeInt32BE(processID, 0);
-  key.writeInt32BE(secretKey, 4);
-  return key;
-}
 
 describeUnless(missingForSandbox, 'a real PostgreSQL behind the proxy', () => {
   let sandbox: Sandbox;
@@ -106,7 +94,7 @@ describeUnless(missingForSandbox, 'a real PostgreSQL behind the proxy', () => {
     const ended = expect(slow).rejects.toMatchObject({ code: '57014' });
     await waitUntil('the query', async () => (await other.query(SLEEPING)).rowCount === 1, { timeoutMs: 5_000 });
     const canceller = await connectRaw(lab.address('write'));
-    canceller.socket.write(aPacket(80877102, cancelKeyOf(client)));
+    canceller.socket.write(cancelRequestOf(client));
     await ended;
     expect((await client.query('select 4 as n')).rows).toEqual([{ n: 4 }]);
     expect((await other.query('select 5 as n')).rows).toEqual([{ n: 5 }]);

@@ -7,6 +7,7 @@ import type { Clock } from '../../../src/model/instant.ts';
 import type { Address } from '../../../src/model/member.ts';
 import type { BackendPolicy, ClientPolicy, HoldPolicy, PoolPolicy, RelayMode } from '../../../src/model/policy.ts';
 import type { RoutingTable } from '../../../src/core/routing-table.ts';
+import type { BranchConnectPolicy, LocateBranch } from '../../../src/model/branch.ts';
 import type { Dial } from '../../../src/proxy/connect/dial.ts';
 import type { ProxyPolicy } from '../../../src/proxy/options.ts';
 import type { Peers } from '../../../src/proxy/peers.ts';
@@ -31,6 +32,9 @@ export interface ProxyLabOptions {
   readonly relay?: RelayMode;
   readonly clock?: Clock;
   readonly dial?: Dial;
+  /** Branches are configured if this is given. */
+  readonly locateBranch?: LocateBranch;
+  readonly branchConnect?: BranchConnectPolicy;
   /** Other processes on the same ports, by their reports. */
   readonly peers?: Peers;
   readonly freshen?: (pool: string) => Promise<void>;
@@ -71,6 +75,8 @@ export const LAB_POLICY: Pick<ProxyPolicy, 'client' | 'backend' | 'hold' | 'rela
   relay: 'auto',
 };
 
+const BRANCH_CONNECT: BranchConnectPolicy = { attemptTimeoutMs: 5_000, budgetMs: 30_000 };
+
 export async function startProxyLab(options: ProxyLabOptions = {}): Promise<ProxyLab> {
   const pools = options.pools ?? [aWritePool(), aPool()];
   const events: ProxyEvent[] = [];
@@ -92,6 +98,10 @@ export async function startProxyLab(options: ProxyLabOptions = {}): Promise<Prox
     readKeyPair,
     clock: options.clock ?? systemClock,
     random: () => 0,
+    ...(options.locateBranch !== undefined && {
+      branches: { connect: options.branchConnect ?? BRANCH_CONNECT },
+      locateBranch: options.locateBranch,
+    }),
     ...(options.dial === undefined ? {} : { dial: options.dial }),
     ...(options.peers === undefined ? {} : { peers: options.peers }),
   });

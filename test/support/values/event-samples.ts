@@ -108,7 +108,10 @@ export const EVENT_SAMPLES: EventSamples = {
   },
   cancel_forwarded: {
     meaning: 'A cancel request was forwarded. `key`: `known` (its session was found) or `unknown`.',
-    samples: [{ kind: 'cancel_forwarded', pool: 'write', key: 'known', members: ['pg-1'] }],
+    samples: [
+      { kind: 'cancel_forwarded', pool: 'write', key: 'known', members: ['pg-1'] },
+      { kind: 'cancel_forwarded', pool: 'write', key: 'known', members: [], branch },
+    ],
   },
   relay_chosen: {
     meaning: 'The direct relay is on or off. `why`: the reason against it.',

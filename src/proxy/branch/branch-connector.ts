@@ -1,0 +1,35 @@
+// Gives each client with a branch as its target its way there. No branch has a connection without a client.
+import type { LocateBranch } from '../../model/branch.ts';
+import type { Clock } from '../../model/instant.ts';
+import type { ProxyEvent } from '../../reports/events.ts';
+import type { DialServer } from '../connect/dial-server.ts';
+import type { BranchRouting } from '../options.ts';
+import { BranchRoute } from './branch-route.ts';
+import type { BranchRequest } from './branch-route.ts';
+
+export interface BranchConnectorInputs {
+  readonly locateBranch?: LocateBranch;
+  readonly dial: DialServer;
+  readonly clock: Clock;
+  readonly onEvent: (event: ProxyEvent) => void;
+  readonly isStopping: () => boolean;
+  readonly routing: () => BranchRouting | undefined;
+}
+
+const NOT_CONFIGURED: LocateBranch = () => ({ kind: 'unknown' });
+
+export class BranchConnector {
+  readonly #inputs: BranchConnectorInputs;
+
+  constructor(inputs: BranchConnectorInputs) {
+    this.#inputs = inputs;
+  }
+
+  /** The client hears of the outcome, possibly at once. It leaves by ending its session. */
+  connect(request: BranchRequest): void {
+    const { locateBranch = NOT_CONFIGURED, routing } = this.#inputs;
+    const limits = routing()?.connect;
+    if (limits === undefined) return request.client.end('unknown_branch', request.unknown);
+    return new BranchRoute({ ...this.#inputs, ...request, locate: locateBranch, limits }).locate();
+  }
+}

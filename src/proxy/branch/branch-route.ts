@@ -1,0 +1,240 @@
+// The way of one client to the backend of its branch: it looks the branch up, connects, and tries again while the
+// branch wakes up, until its budget is used up. Each attempt looks the branch up again: it may have another backend by
+// now, or be gone. The client waits in state `holding` for the list and between attempts, and in `dialing` during one.
+import type { Socket } from 'node:net';
+import type { BranchAccess, BranchConnectPolicy, BranchIdentity, BranchLookup } from '../../model/branch.ts';
+import { BRANCHES_POOL } from '../../model/branch.ts';
+import type { LocateBranch } from '../../model/branch.ts';
+import { durationText } from '../../core/describe.ts';
+import type { RefusalReason } from '../../model/close-reason.ts';
+import type { Clock, Instant } from '../../model/instant.ts';
+import { addressText } from '../../model/member.ts';
+import { shown } from '../../model/printable.ts';
+import type { BranchDialOutcome, BranchWaitOutcome, ProxyEvent } from '../../reports/events.ts';
+import type { DialServer } from '../connect/dial-server.ts';
+import type { FirstReply } from '../connect/first-reply.ts';
+import type { BranchServer } from '../server.ts';
+import type { FirstRequest } from '../startup/client-startup.ts';
+import { describeAmbiguous, describeExcluded } from './lookup-words.ts';
+import { reachBackend } from './reach-backend.ts';
+
+/** The session of the client. */
+export interface BranchClient {
+  readonly id: number;
+  /** Enters the state. `leave` is called once, when the session leaves it. False: the session is closed. */
+  enter(step: 'hold' | 'dial', leave: () => void): boolean;
+  connected(server: BranchServer, backend: Socket, reply: FirstReply | undefined): void;
+  end(reason: RefusalReason, detail?: string): void;
+}
+
+export interface BranchRequest {
+  readonly client: BranchClient;
+  readonly startup: {
+    /** Undefined: the reply to it cannot be awaited. */
+    firstRequest(): FirstRequest | undefined;
+  };
+  readonly record: {
+    /** The target is this branch. */
+    found(branch: BranchIdentity): void;
+  };
+  /** As the client sent it. */
+  readonly target: string;
+  readonly access: BranchAccess;
+  /** DETAIL if there is no such branch. */
+  readonly unknown: string;
+}
+
+export interface BranchRouteInputs extends BranchRequest {
+  readonly limits: BranchConnectPolicy;
+  readonly locate: LocateBranch;
+  readonly dial: DialServer;
+  readonly clock: Clock;
+  readonly onEvent: (event: ProxyEvent) => void;
+  readonly isStopping: () => boolean;
+}
+
+/** The pause after a failed attempt; it doubles up to the longest. Milliseconds. */
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 5_000;
+
+const nothing = (): void => {};
+
+export class BranchRoute {
+  readonly #inputs: BranchRouteInputs;
+  #step: 'hold' | 'dial' | undefined;
+  /** Ends what is under way. */
+  #abort = nothing;
+  /** From one state of this route to its next one. */
+  #isMoving = false;
+  #hasReported = false;
+  #server: BranchServer | undefined;
+  #firstAttemptAt: Instant | undefined;
+  #attempts = 0;
+  #pauseMs = FIRST_PAUSE_MS;
+
+  constructor(inputs: BranchRouteInputs) {
+    this.#inputs = inputs;
+  }
+
+  locate(): void {
+    const { locate, target, access, clock, isStopping, limits } = this.#inputs;
+    if (isStopping()) return this.#refuse('shutdown');
+    const startedAt = clock.now();
+    const lookup = locate(target, access);
+    if (!(lookup instanceof Promise)) return this.#located(lookup, startedAt);
+    let isOver = false;
+    const settle = (result: BranchLookup): void => {
+      if (isOver) return;
+      cancel();
+      this.#located(result, startedAt);
+    };
+    const late = `no list within ${durationText(limits.budgetMs)}`;
+    const cancelLimit = clock.schedule(this.#leftMs(), () => settle({ kind: 'unavailable', why: late }));
+    const cancel = (): void => {
+      isOver = true;
+      cancelLimit();
+    };
+    this.#enter('hold', cancel);
+    void lookup.then(settle);
+    return undefined;
+  }
+
+  #located(lookup: BranchLookup, startedAt: Instant): void {
+    const { record, clock, unknown, isStopping } = this.#inputs;
+    if (this.#attempts === 0) this.#reportLookup(lookup.kind, clock.now() - startedAt);
+    if ('branch' in lookup) record.found(identityOf(lookup.branch));
+    if (isStopping()) return this.#refuse('shutdown');
+    switch (lookup.kind) {
+      case 'found': {
+        const { address, tls } = lookup.backend;
+        return this.#dial({ branch: identityOf(lookup.branch), address, tls });
+      }
+      case 'unknown':
+        return this.#refuse('unknown_branch', unknown);
+      case 'not_allowed':
+        return this.#refuse('branch_not_allowed', describeExcluded(lookup.why));
+      case 'ambiguous':
+        return this.#refuse('ambiguous_branch', describeAmbiguous(lookup.ids));
+      case 'no_backend':
+        return this.#refuse('branch_unreachable', shown(lookup.why));
+      case 'unavailable':
+        return this.#refuse('branches_unavailable', shown(lookup.why));
+    }
+  }
+
+  #dial(server: BranchServer): void {
+    const { client, startup, clock, dial, limits } = this.#inputs;
+    const startedAt = clock.now();
+    this.#server = server;
+    this.#firstAttemptAt ??= startedAt;
+    let abort = nothing;
+    if (!this.#enter('dial', () => abort())) return;
+    this.#attempts += 1;
+    abort = reachBackend({
+      server,
+      dial,
+      clock,
+      timeoutMs: Math.min(limits.attemptTimeoutMs, this.#leftMs()),
+      request: startup.firstRequest(),
+      onReached: (backend, reply) => {
+        this.#reportAttempt(server, 'connected', startedAt);
+        this.#reportWait('connected');
+        client.connected(server, backend, reply);
+      },
+      onFailed: (outcome, detail) => {
+        this.#reportAttempt(server, outcome, startedAt);
+        this.#pause(detail);
+      },
+    });
+  }
+
+  #pause(failure: string): void {
+    const { clock, isStopping } = this.#inputs;
+    if (isStopping()) return this.#refuse('shutdown');
+    const leftMs = this.#leftMs();
+    const pauseMs = Math.min(this.#pauseMs, leftMs);
+    this.#pauseMs = Math.min(2 * this.#pauseMs, LONGEST_PAUSE_MS);
+    if (leftMs <= 0) return this.#giveUp(failure);
+    const again = (): void => (this.#leftMs() > 0 ? this.locate() : this.#giveUp(failure));
+    this.#enter('hold', clock.schedule(pauseMs, again));
+    return undefined;
+  }
+
+  #giveUp(failure: string): void {
+    const attempts = this.#attempts === 1 ? '1 attempt' : `${this.#attempts} attempts`;
+    this.#refuse('branch_unreachable', `${failure}; ${attempts} in ${durationText(this.#inputs.limits.budgetMs)}`);
+  }
+
+  #refuse(reason: RefusalReason, detail?: string): void {
+    this.#reportWait(reason === 'branch_unreachable' ? 'unreachable' : 'gave_up');
+    this.#inputs.client.end(reason, detail);
+  }
+
+  /** A client that waits already goes on waiting, for something else. */
+  #enter(step: 'hold' | 'dial', abort: () => void): boolean {
+    if (step !== 'hold' || this.#step !== 'hold') {
+      this.#isMoving = true;
+      const hasEntered = this.#inputs.client.enter(step, () => this.#left());
+      this.#isMoving = false;
+      if (!hasEntered) {
+        abort();
+        return false;
+      }
+    }
+    this.#step = step;
+    this.#abort = abort;
+    return true;
+  }
+
+  #left(): void {
+    const abort = this.#abort;
+    this.#abort = nothing;
+    abort();
+    if (!this.#isMoving) this.#reportWait('gave_up');
+  }
+
+  #leftMs(): number {
+    const { clock, limits } = this.#inputs;
+    const usedMs = this.#firstAttemptAt === undefined ? 0 : clock.now() - this.#firstAttemptAt;
+    return Math.max(0, limits.budgetMs - usedMs);
+  }
+
+  #reportLookup(result: BranchLookup['kind'], durationMs: number): void {
+    const { client, target, onEvent } = this.#inputs;
+    const { id: session } = client;
+    onEvent({ kind: 'branch_located', pool: BRANCHES_POOL, session, target: shown(target), result, durationMs });
+  }
+
+  #reportAttempt({ branch, address }: BranchServer, outcome: BranchDialOutcome, startedAt: Instant): void {
+    const { client, clock, onEvent } = this.#inputs;
+    onEvent({
+      kind: 'branch_dial_finished',
+      pool: BRANCHES_POOL,
+      session: client.id,
+      branch,
+      backend: addressText(address),
+      outcome,
+      durationMs: clock.now() - startedAt,
+    });
+  }
+
+  /** Once, for a client that has tried to connect. */
+  #reportWait(outcome: BranchWaitOutcome): void {
+    const { client, clock, onEvent } = this.#inputs;
+    if (this.#hasReported || this.#server === undefined || this.#firstAttemptAt === undefined) return;
+    this.#hasReported = true;
+    onEvent({
+      kind: 'branch_wait_ended',
+      pool: BRANCHES_POOL,
+      session: client.id,
+      branch: this.#server.branch,
+      outcome,
+      attempts: this.#attempts,
+      waitedMs: clock.now() - this.#firstAttemptAt,
+    });
+  }
+}
+
+function identityOf({ id, name }: BranchIdentity): BranchIdentity {
+  return { id: shown(id), name: shown(name) };
+}
