@@ -100,9 +100,9 @@ test('a branch of the list needs no read and no promise', async () => {
 test('100 misses at a time share one read, which begins after the last of them', async () => {
   const { clock, reads, world, directory } = await labWith([ONE]);
   world.list = undefined;
-  const lookups = [];
+  const lookups: Promise<BranchLookup>[] = [];
   for (let i = 0; i < 100; i++) {
-    lookups.push(directory.locate(i % 2 === 0 ? '2' : 'nobody', 'write'));
+    lookups.push(Promise.resolve(directory.locate(i % 2 === 0 ? '2' : 'nobody', 'write')));
     await clock.advance(2);
   }
   expect(reads).toHaveLength(1);
