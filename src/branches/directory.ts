@@ -280,7 +280,7 @@ function unavailable(why: string): BranchLookup {
   return { kind: 'unavailable', why };
 }
 
-function staticBranch(name: string): Branch {
+export function staticBranch(name: string): Branch {
   return {
     id: name,
     name,

@@ -39,7 +39,7 @@ export type BranchCreation =
 /** Every method rejects with a BranchApiError. */
 export interface ConsoleClient {
   branches(): Promise<readonly Branch[]>;
-  /** Sends the request once. Rejects when nothing was sent because of a setting, and when it is interrupted. */
+  /** Sends the request once. Rejects when a setting prevents it. */
   createBranch(request: BranchRequest): Promise<BranchCreation>;
 }
 
@@ -48,11 +48,11 @@ export function createConsoleClient(access: ConsoleAccess, options: ClientOption
   // The contract wants both headers in every request, also in those without a body.
   const server = jsonBody({
     name: 'the console',
-    url: `${access.url.replace(/\/+(?:api\/v2\/*)?$/, '')}/api/v2`,
+    url: access.url,
     timeoutMs,
     headers: async () => ({ authorization: `Bearer ${await readApiKey(access.apiKeyFile)}` }),
   } satisfies ApiServer);
-  const path = `/projects/${encodeURIComponent(access.project)}/branches`;
+  const path = `/api/v2/projects/${encodeURIComponent(access.project)}/branches`;
 
   return {
     async branches() {
@@ -60,12 +60,12 @@ export function createConsoleClient(access: ConsoleAccess, options: ClientOption
       return read(server, request, await sendRequest(server, request), list).branches;
     },
     async createBranch(wanted) {
-      const request: ApiRequest = { method: 'POST', path, body: JSON.stringify(bodyOf(wanted)), signal };
+      const request: ApiRequest = { method: 'POST', path, body: JSON.stringify(bodyOf(wanted)) };
       try {
         const { status } = await sendRequest(server, request);
         return creationOf(status, statusError(server, request, status).message);
       } catch (error) {
-        const isOver = !(error instanceof BranchApiError) || error.kind === 'setting' || signal?.aborted === true;
+        const isOver = !(error instanceof BranchApiError) || error.failure === 'local';
         if (isOver) throw error;
         return { kind: 'unclear', why: error.message };
       }

@@ -3,6 +3,7 @@
 // status. They never have a header or a body: bodies of a creation may hold passwords.
 // Only the client of undici is loaded: the whole package would keep 13 MB more in memory (fetch, WebSocket, caches).
 import Client from 'undici/lib/dispatcher/client.js';
+import type { BranchListFailure } from '../../model/branch.ts';
 import { shown } from '../../model/printable.ts';
 
 export interface ApiServer {
@@ -33,18 +34,13 @@ export interface ApiAnswer {
 
 /** Why an API of branches has not done its part. The message is one clause without a secret. */
 export class BranchApiError extends Error {
-  /**
-   * `setting`: a file of the configuration cannot be used, and nothing was sent. `no_answer`: no whole answer came.
-   * `timeout`: none within the deadline. `status`: the answer is a failure. `unreadable`: the answer is no document of
-   * the contract.
-   */
-  readonly kind: 'setting' | 'no_answer' | 'timeout' | 'status' | 'unreadable';
+  readonly failure: BranchListFailure;
   /** Of the answer, if there was one. */
   readonly status: number | undefined;
 
-  constructor(kind: BranchApiError['kind'], message: string, status?: number) {
+  constructor(failure: BranchListFailure, message: string, status?: number) {
     super(message);
-    this.kind = kind;
+    this.failure = failure;
     this.status = status;
   }
 }
@@ -61,10 +57,10 @@ export async function sendRequest(server: ApiServer, request: ApiRequest): Promi
   const { promise: ended, reject: end } = Promise.withResolvers<never>();
   ended.catch(() => {});
   const timer = setTimeout(
-    () => end(new CutShort(`no whole answer within ${server.timeoutMs} ms`, 'timeout')),
+    () => end(new CutShort('timeout', `no whole answer within ${server.timeoutMs} ms`)),
     server.timeoutMs,
   );
-  const abort = (): void => end(new CutShort('interrupted'));
+  const abort = (): void => end(new CutShort('local', 'interrupted'));
   signal?.addEventListener('abort', abort);
   if (signal?.aborted === true) abort();
   const client = new Client(base.origin, {
@@ -78,7 +74,8 @@ export async function sendRequest(server: ApiServer, request: ApiRequest): Promi
     const whole = exchange(client, { ...request, headers, path: base.path + path });
     return await Promise.race([whole, ended]);
   } catch (error) {
-    throw new BranchApiError(error instanceof CutShort ? error.kind : 'no_answer', `${what}: ${whyFailed(error)}`);
+    const { failure, why } = cutShortBy(error);
+    throw new BranchApiError(failure, `${what}: ${why}`);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
@@ -89,7 +86,12 @@ export async function sendRequest(server: ApiServer, request: ApiRequest): Promi
 /** The answer's failure as an error. */
 export function statusError(server: ApiServer, { method, path }: ApiRequest, status: number): BranchApiError {
   const what = `${method} ${path} of ${server.name}`;
-  return new BranchApiError('status', `${what}: ${statusText(status)}`, status);
+  return new BranchApiError(failureOf(status), `${what}: ${statusText(status)}`, status);
+}
+
+function failureOf(status: number): BranchListFailure {
+  if (status === 401 || status === 403) return 'denied';
+  return status >= 500 ? 'server_error' : 'rejected';
 }
 
 function statusText(status: number): string {
@@ -101,18 +103,18 @@ function statusText(status: number): string {
 
 /** An end that is not a fault of the connection. The message is our own. */
 class CutShort extends Error {
-  readonly kind: 'no_answer' | 'timeout';
+  readonly failure: BranchListFailure;
 
-  constructor(message: string, kind: CutShort['kind'] = 'no_answer') {
+  constructor(failure: BranchListFailure, message: string) {
     super(message);
-    this.kind = kind;
+    this.failure = failure;
   }
 }
 
 function baseOf({ url, name }: ApiServer): { readonly origin: string; readonly path: string } {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol)) {
-    throw new BranchApiError('setting', `the address of ${name} is no http or https URL`);
+    throw new BranchApiError('local', `the address of ${name} is no http or https URL`);
   }
   return { origin: parsed.origin, path: parsed.pathname.replace(/\/+$/, '') };
 }
@@ -132,7 +134,8 @@ function exchange(client: Client, request: WholeRequest): Promise<ApiAnswer> {
       onResponseStart: (_controller, statusCode) => void (status = statusCode),
       onResponseData(controller, chunk) {
         bytes += chunk.length;
-        if (bytes > MAX_BODY_BYTES) controller.abort(new CutShort(`the answer has more than ${MAX_BODY_BYTES} bytes`));
+        if (bytes > MAX_BODY_BYTES)
+          controller.abort(new CutShort('invalid_answer', `the answer has more than ${MAX_BODY_BYTES} bytes`));
         else text += decoder.decode(chunk, { stream: true });
       },
       onResponseEnd: () => resolve({ status, body: text + decoder.decode() }),
@@ -155,14 +158,19 @@ const WORDS: Readonly<Record<string, string>> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'connection closed before the answer was whole',
 };
 
+interface End {
+  readonly failure: BranchListFailure;
+  readonly why: string;
+}
+
 /** By the error's code alone: a library's message may have a part of the request. */
-function whyFailed(error: unknown): string {
-  if (error instanceof CutShort) return error.message;
+function cutShortBy(error: unknown): End {
+  if (error instanceof CutShort) return { failure: error.failure, why: error.message };
   const code = codeOf(error);
-  if (Object.hasOwn(WORDS, code)) return `${WORDS[code]} (${code})`;
-  if (/^(?:HPE_|UND_ERR_HEADERS)/.test(code)) return `not an HTTP answer (${code})`;
-  if (/SSL|TLS|CERT|SIGNATURE|EPROTO/.test(code)) return `TLS failed (${code})`;
-  return code === '' ? 'the request failed' : `the request failed (${code})`;
+  if (/^(?:HPE_|UND_ERR_HEADERS)/.test(code)) return { failure: 'invalid_answer', why: `not an HTTP answer (${code})` };
+  const known = Object.hasOwn(WORDS, code) ? WORDS[code] : undefined;
+  const words = known ?? (/SSL|TLS|CERT|SIGNATURE|EPROTO/.test(code) ? 'TLS failed' : 'the request failed');
+  return { failure: code === 'ETIMEDOUT' ? 'timeout' : 'unreachable', why: code === '' ? words : `${words} (${code})` };
 }
 
 /** Addresses of one name that all failed come as one error with several inside. */

@@ -38,5 +38,5 @@ async function readSecret(file: string): Promise<string> {
 }
 
 function unusable(file: string, why: string): BranchApiError {
-  return new BranchApiError('setting', `${file} ${why}`);
+  return new BranchApiError('local', `${file} ${why}`);
 }

@@ -7,7 +7,7 @@ import type { ApiAnswer, ApiRequest, ApiServer } from './request.ts';
 import { readHeaders } from './secret-files.ts';
 
 export interface StorageAccess {
-  /** The base address: `http://pageserver:9898`. */
+  /** The address before `/v1`: `http://pageserver:9898`. */
   readonly url: string;
   readonly tenant: string;
   /** The contract does not show how the API authenticates: headers for every request, from this file. */
@@ -51,7 +51,7 @@ export interface StorageClient {
   timelines(): Promise<readonly Timeline[]>;
   /** Undefined: the tenant has no such timeline (404). */
   timeline(id: string): Promise<Timeline | undefined>;
-  /** Sends the request once. Rejects when nothing was sent because of a setting, and when it is interrupted. */
+  /** Sends the request once. Rejects when a setting prevents it. */
   createTimeline(request: TimelineRequest): Promise<TimelineCreation>;
   /** Rejects for every answer but 2xx. */
   deleteTimeline(id: string): Promise<void>;
@@ -60,8 +60,8 @@ export interface StorageClient {
 export interface ClientOptions {
   /** For one request. Milliseconds. */
   readonly timeoutMs?: number;
-  /** Ends the requests early. */
-  readonly signal?: AbortSignal;
+  /** Ends reads early. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A list of many timelines takes a storage node a while. Milliseconds. */
@@ -72,7 +72,7 @@ export function createStorageClient(access: StorageAccess, options: ClientOption
   const { headersFile } = access;
   const server: ApiServer = {
     name: 'the storage node',
-    url: access.url.replace(/\/+(?:v1\/*)?$/, ''),
+    url: access.url,
     timeoutMs,
     headers: async () => (headersFile === undefined ? {} : await readHeaders(headersFile)),
   };
@@ -93,7 +93,7 @@ export function createStorageClient(access: StorageAccess, options: ClientOption
         (known) => !known.includes(access.tenant),
         () => false,
       );
-      throw isUnknown ? new BranchApiError('status', `${error.message}: it has no such tenant`, 404) : error;
+      throw isUnknown ? new BranchApiError('rejected', `${error.message}: it has no such tenant`, 404) : error;
     }
   };
   const tenants = (): Promise<readonly string[]> => get('/v1/tenant', z.array(tenant));
@@ -111,18 +111,18 @@ export function createStorageClient(access: StorageAccess, options: ClientOption
     },
     async createTimeline(wanted) {
       // The path of the creation ends with a slash, the path of the list does not.
-      const request: ApiRequest = { method: 'POST', path: `${timelinesPath}/`, body: bodyOf(wanted), signal };
+      const request: ApiRequest = { method: 'POST', path: `${timelinesPath}/`, body: bodyOf(wanted) };
       try {
         const { status } = await sendRequest(jsonBody(server), request);
         return creationOf(status, statusError(server, request, status).message);
       } catch (error) {
-        const isOver = !(error instanceof BranchApiError) || error.kind === 'setting' || signal?.aborted === true;
+        const isOver = !(error instanceof BranchApiError) || error.failure === 'local';
         if (isOver) throw error;
         return { kind: 'unclear', why: error.message };
       }
     },
     async deleteTimeline(id) {
-      const request: ApiRequest = { method: 'DELETE', path: pathOf(id), signal };
+      const request: ApiRequest = { method: 'DELETE', path: pathOf(id) };
       const { status } = await sendRequest(server, request);
       if (!isSuccess(status)) throw statusError(server, request, status);
     },
@@ -152,7 +152,7 @@ export function read<T>(server: ApiServer, request: ApiRequest, answer: ApiAnswe
   const parsed = document.safeParse(parseJson(body));
   if (parsed.success) return parsed.data;
   const what = `${request.method} ${request.path} of ${server.name}`;
-  throw new BranchApiError('unreadable', `${what}: the answer is not the document that belongs there`, status);
+  throw new BranchApiError('invalid_answer', `${what}: the answer is not the document that belongs there`, status);
 }
 
 export function isSuccess(status: number): boolean {

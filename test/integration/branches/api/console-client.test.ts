@@ -63,16 +63,22 @@ test('a creation whose answer is lost is unclear', async () => {
   expect((await client.createBranch({ name: 'pr-1' })).kind).toBe('unclear');
 });
 
-test.each(['/', '/api/v2', '/api/v2/'])('the address may end with "%s"', async (end) => {
-  client = createConsoleClient({ ...fake, url: fake.url + end, apiKeyFile });
-  expect(await client.branches()).toHaveLength(1);
+test.each([
+  [301, 'rejected'],
+  [401, 'denied'],
+  [403, 'denied'],
+  [404, 'rejected'],
+  [500, 'server_error'],
+])('a list that is answered with %i has the failure %s', async (status, failure) => {
+  fake.script = () => ({ status });
+  await expect(client.branches()).rejects.toMatchObject({ failure, status });
 });
 
 describe('the key', () => {
   test('counts anew at each request: a rotated key needs no restart', async () => {
     await writeFile(apiKeyFile, 'an-old-key');
     await expect(client.branches()).rejects.toThrow(
-      'GET /projects/calm-sea-1234/branches of the console: status 401: it does not accept the credentials',
+      'GET /api/v2/projects/calm-sea-1234/branches of the console: status 401: it does not accept the credentials',
     );
     await writeFile(apiKeyFile, fake.apiKey);
     expect(await client.branches()).toHaveLength(1);

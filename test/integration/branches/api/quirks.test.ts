@@ -10,10 +10,12 @@ import { startFakeStorageNode } from '../../../support/branches/fake-storage-nod
 import { quirksOf } from '../../../support/branches/quirks.ts';
 
 const SEEDS = Array.from({ length: 200 }, (_, seed) => seed);
+/** Hundreds of servers, on a machine that may be busy. */
+const LONG = { timeout: 300_000 };
 const ID = 'ab'.repeat(16);
 const LSN = '0/1600000';
 
-test('200 storage nodes: a timeline is created, listed, and keeps its parent from being deleted', async () => {
+test('200 storage nodes: a timeline is created, listed, and keeps its parent from being deleted', LONG, async () => {
   for (const seed of SEEDS) {
     const node = await startFakeStorageNode(quirksOf(seed));
     const client = createStorageClient(node);
@@ -41,7 +43,7 @@ test('200 storage nodes: a timeline is created, listed, and keeps its parent fro
   }
 });
 
-test('200 consoles: a branch is created and listed', async () => {
+test('200 consoles: a branch is created and listed', LONG, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'pointsman-quirks-'));
   const apiKeyFile = join(folder, 'key');
   for (const seed of SEEDS) {

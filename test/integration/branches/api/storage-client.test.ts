@@ -82,14 +82,14 @@ test('a repeated creation has the same bytes', async () => {
   expect(first?.body).toContain('"ancestor_start_lsn":"0/169AD58"');
 });
 
-test('an interrupted creation rejects', async () => {
+test('a read ends when its signal aborts', async () => {
   const stop = new AbortController();
   node.script = () => {
     stop.abort();
     return new Promise(() => {});
   };
   client = createStorageClient(node, { signal: stop.signal });
-  expect((await failureOf(create())).message).toMatch(/interrupted$/);
+  expect((await failureOf(client.timelines())).message).toMatch(/interrupted$/);
 });
 
 test('an unknown tenant is named as the reason of a 404', async () => {
@@ -97,13 +97,8 @@ test('an unknown tenant is named as the reason of a 404', async () => {
   expect((await failureOf(client.timelines())).message).toMatch(/status 404: it has no such tenant$/);
 });
 
-test.each(['', '/', '/v1', '/v1/'])('the base address may end with "%s"', async (end) => {
-  client = createStorageClient({ ...node, url: node.url + end });
-  expect(await client.timelines()).toHaveLength(1);
-});
-
 test('a base address may have a path', async () => {
-  client = createStorageClient({ ...node, url: `${node.url}/behind/a/gateway` });
+  client = createStorageClient({ ...node, url: `${node.url}/behind/a/gateway/` });
   await failureOf(client.tenants());
   expect(node.requests[0]?.path).toBe('/behind/a/gateway/v1/tenant');
 });
@@ -116,7 +111,7 @@ describe('answers that are none', () => {
     ['an id that is a number', [{ timeline_id: 7 }]],
   ])('%s instead of the list is unreadable', async (_, document) => {
     node.script = () => ({ status: 200, document });
-    expect(await failureOf(client.timelines())).toMatchObject({ kind: 'unreadable', status: 200 });
+    expect(await failureOf(client.timelines())).toMatchObject({ failure: 'invalid_answer', status: 200 });
   });
 
   test('a redirect is not followed', async () => {
@@ -151,12 +146,14 @@ describe('answers that are none', () => {
     client = createStorageClient(node, { timeoutMs: 100 });
     const failure = await failureOf(client.timelines());
     expect(failure.message).toMatch(/no whole answer within 100 ms$/);
-    expect(failure.kind).toBe('timeout');
+    expect(failure.failure).toBe('timeout');
   });
 
   test('a port without a server is refused', async () => {
     await node.stop();
-    expect((await failureOf(client.timelines())).message).toMatch(/connection refused \(ECONNREFUSED\)$/);
+    const error = await failureOf(client.timelines());
+    expect(error.failure).toBe('unreachable');
+    expect(error.message).toMatch(/connection refused \(ECONNREFUSED\)$/);
     node = await startFakeStorageNode();
   });
 });
@@ -179,7 +176,7 @@ describe('headers from a file', () => {
   ])('%j is refused without showing it', async (text, message) => {
     client = await withHeaders(text);
     const error = await failureOf(client.timelines());
-    expect(error.kind).toBe('setting');
+    expect(error.failure).toBe('local');
     expect(error.message).toMatch(message);
     expect(error.message).not.toContain(SECRET);
     await failureOf(create());

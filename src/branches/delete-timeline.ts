@@ -1,0 +1,56 @@
+// Deletes a branch on a storage node, and then its name.
+import type { Branch } from '../model/branch.ts';
+import { BranchApiError } from './api/request.ts';
+import type { StorageClient } from './api/storage-client.ts';
+import { attemptsUntil } from './attempts.ts';
+import type { WaitParts } from './attempts.ts';
+import type { StorageSource } from './create-timeline.ts';
+import type { Removed } from './created.ts';
+import { isSameId, withNames } from './locked-names.ts';
+import type { Names } from './locked-names.ts';
+
+/** For a creation that is under way. Milliseconds. */
+const WAIT_FOR_LOCK_MS = 60_000;
+
+/** The names file may be absent: timelines then have no names. Never rejects for a fault of the API or of that file. */
+export async function deleteTimeline(
+  branch: Branch,
+  source: Omit<StorageSource, 'namesFile' | 'pgVersion'> & { readonly namesFile: string | undefined },
+  parts: WaitParts,
+): Promise<Removed> {
+  const { client, tenant, namesFile } = source;
+  try {
+    if (namesFile === undefined) return await remove(branch, client, undefined);
+    const attempts = attemptsUntil(parts.clock.now() + WAIT_FOR_LOCK_MS, { ...parts, onRetry: () => {} });
+    const removed = await withNames({ tenant, namesFile }, attempts, (names) => remove(branch, client, names));
+    return removed ?? failed(`another command changes ${namesFile}: try again`);
+  } catch (error) {
+    if (error instanceof BranchApiError) return failed(error.message);
+    throw error;
+  }
+}
+
+async function remove({ id }: Branch, client: StorageClient, names: Names | undefined): Promise<Removed> {
+  const named = names?.all() ?? [];
+  const nameOf = (timeline: string): string => named.find((entry) => isSameId(entry.id, timeline))?.name ?? timeline;
+  const children = new Set([
+    ...(await client.timelines()).filter(({ ancestorId }) => isSameId(ancestorId, id)).map((child) => nameOf(child.id)),
+    // Its timeline may be on its way.
+    ...named.filter((entry) => entry.isPending && isSameId(entry.ancestorId, id)).map(({ name }) => name),
+  ]);
+  if (children.size > 0) return failed(`it has branches of its own: ${[...children].join(', ')}. Delete them first`);
+  try {
+    await client.deleteTimeline(id);
+  } catch (error) {
+    if (!(error instanceof BranchApiError)) throw error;
+    // The answer may be lost, or an earlier command has deleted it.
+    const isThere = (await client.timelines()).some((timeline) => isSameId(timeline.id, id));
+    if (isThere) return failed(error.message);
+  }
+  await names?.drop(id);
+  return { kind: 'removed' };
+}
+
+function failed(why: string): Removed {
+  return { kind: 'failed', why };
+}

@@ -1,0 +1,110 @@
+// The names of a storage node's timelines, which have none of their own: a JSON file that `branches create` and
+// `branches delete` write, and the directory reads. It holds intents as well: an entry is written before its timeline
+// is created, so that a command that died goes on with the same timeline.
+import { open, readFile, realpath, rename, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { z } from 'zod';
+import { BranchApiError } from './api/request.ts';
+
+export interface NamedTimeline {
+  readonly name: string;
+  readonly id: string;
+  readonly ancestorId: string;
+  /** The position in the ancestor at which it starts. */
+  readonly lsn: string;
+  readonly pgVersion: number;
+  /** The storage node has not confirmed it yet: it may not exist, or not last. */
+  readonly isPending: boolean;
+}
+
+const entry = z
+  .object({
+    name: z.string().min(1),
+    id: z.string().min(1),
+    ancestor: z.string().min(1),
+    lsn: z.string().min(1),
+    pg_version: z.int(),
+    pending: z.boolean().default(false),
+  })
+  .transform(({ name, id, ancestor, lsn, pg_version, pending }): NamedTimeline => ({
+    name,
+    id,
+    ancestorId: ancestor,
+    lsn,
+    pgVersion: pg_version,
+    isPending: pending,
+  }));
+
+const document = z.object({ tenant: z.string(), timelines: z.array(entry) });
+
+/**
+ * The entries of the tenant; none while there is no file. Rejects with a BranchApiError: a file that cannot be
+ * understood is never taken for an empty one.
+ */
+export async function readNames(file: string, tenant: string): Promise<readonly NamedTimeline[]> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return [];
+    throw new BranchApiError('local', `${file} cannot be read (${codeOf(error)})`);
+  }
+  const parsed = document.safeParse(parseJson(text));
+  if (!parsed.success) throw new BranchApiError('local', `${file} is not a file of names of Pointsman, or is damaged`);
+  if (parsed.data.tenant !== tenant) {
+    throw new BranchApiError('local', `${file} has the names of another tenant: each tenant needs a file of its own`);
+  }
+  return parsed.data.timelines;
+}
+
+/**
+ * Replaces the file: a reader, and a machine that loses power, has the old one or the new one. Only the holder of the
+ * lock may call it.
+ */
+export async function writeNames(file: string, tenant: string, names: readonly NamedTimeline[]): Promise<void> {
+  const timelines = names.map(({ name, id, ancestorId, lsn, pgVersion, isPending }) => ({
+    name,
+    id,
+    ancestor: ancestorId,
+    lsn,
+    pg_version: pgVersion,
+    ...(isPending ? { pending: true } : {}),
+  }));
+  try {
+    const target = await realpath(file).catch(() => file);
+    // The daemon reads it, often as another user.
+    const mode = await stat(target).then(
+      (found) => found.mode & 0o777,
+      () => 0o644,
+    );
+    const beside = await open(`${target}.tmp`, 'w', mode);
+    try {
+      await beside.writeFile(`${JSON.stringify({ tenant, timelines }, null, 2)}\n`);
+      await beside.chmod(mode);
+      await beside.sync();
+    } finally {
+      await beside.close();
+    }
+    await rename(`${target}.tmp`, target);
+    const folder = await open(dirname(target), 'r');
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
+  } catch (error) {
+    throw new BranchApiError('local', `${file} cannot be written (${codeOf(error)})`);
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown fault';
+}
