@@ -9,6 +9,7 @@ import { LastHour } from '../last-hour/last-hour.tsx';
 import { Operate } from '../operate/operate.tsx';
 import { usePageState } from '../state/use-store.ts';
 import { titleOf } from '../view/headline.ts';
+import { Branches } from './branches.tsx';
 import { Events } from './events.tsx';
 import { Header } from './header.tsx';
 import { Limits } from './limits.tsx';
@@ -41,6 +42,7 @@ export function Page(): JSX.Element {
             <div class="page-column">
               <Routes status={status} />
               <Members status={status} />
+              <Branches status={status} />
               <LastHour />
               <IncidentList returnedFrom={lastIncident.current} />
               <Events events={events} />

@@ -41,6 +41,7 @@ function warning(text: string): Notice {
 /** All that needs attention, the worst first. */
 export function noticesOf(status: StatusDocument): readonly Notice[] {
   const { cluster, members, pools, not_ready_because: unready } = status;
+  const { failing = null } = status.branches ?? {};
   const paused = members.filter((member) => member.paused);
   const unlocked = members.filter((member) => member.cluster_unlocked);
   return [
@@ -76,11 +77,16 @@ export function noticesOf(status: StatusDocument): readonly Notice[] {
       'A restart is pending',
       members.filter((member) => member.pending_restart),
     ),
+    ...(failing === null ? [] : [warning(`The list of branches cannot be read: ${failing.why}. ${listInUse(status)}`)]),
     ...(paused.length === 0 ? [] : [warning('The cluster is paused: it makes no failover by itself.')]),
     ...(cluster.contact_sources ?? []).flatMap(({ source, failing }) =>
       failing === undefined ? [] : [warning(`${source}: ${failing.why}.`)],
     ),
   ];
+}
+
+function listInUse({ branches }: StatusDocument): string {
+  return branches?.age_seconds === null ? 'Clients that ask for a branch are refused.' : 'The last list stays in use.';
 }
 
 function degraded({ name, route, sessions }: PoolStatusDocument): readonly Notice[] {

@@ -1,5 +1,5 @@
 // Limits, each with the value that it limits.
-import type { StatusDocument } from '../../admin/schema/status.ts';
+import type { PoolStatusDocument, StatusDocument } from '../../admin/schema/status.ts';
 
 export interface Limit {
   readonly name: string;
@@ -9,17 +9,19 @@ export interface Limit {
   readonly setting: string;
 }
 
-export function limitsOf({ pools, limits, open_files: files }: StatusDocument): readonly Limit[] {
-  const sum = (states: readonly ('startup' | 'holding' | 'dialing' | 'relaying' | 'closing')[]): number =>
-    pools.reduce((all, { sessions }) => all + states.reduce((own, one) => own + (sessions?.by_state[one] ?? 0), 0), 0);
+type Counted = Pick<PoolStatusDocument, 'sessions'>;
+
+export function limitsOf({ pools, branches, limits, open_files: files }: StatusDocument): readonly Limit[] {
+  const both = branches === undefined ? pools : [...pools, branches];
   const all = ['startup', 'holding', 'dialing', 'relaying', 'closing'] as const;
   const { max_sessions: sessions, max_waiting_clients: waiting, max_handshakes: handshakes } = limits;
   return [
-    { name: 'sessions', value: sum(all), most: sessions, setting: 'client.max_sessions' },
-    { name: 'waiting', value: sum(['holding']), most: waiting, setting: 'hold.max_sessions' },
+    { name: 'sessions', value: sum(both, all), most: sessions, setting: 'client.max_sessions' },
+    // A client that waits for a branch has no place among those that wait for a member.
+    { name: 'waiting', value: sum(pools, ['holding']), most: waiting, setting: 'hold.max_sessions' },
     ...(handshakes === null
       ? []
-      : [{ name: 'handshakes', value: sum(['startup']), most: handshakes, setting: 'client.max_handshakes' }]),
+      : [{ name: 'handshakes', value: sum(both, ['startup']), most: handshakes, setting: 'client.max_handshakes' }]),
     ...(files === undefined
       ? []
       : [{ name: 'open files', value: files.in_use, most: files.limit, setting: 'the limit of this process' }]),
@@ -30,4 +32,13 @@ export function limitsOf({ pools, limits, open_files: files }: StatusDocument): 
 export function fillOf({ value, most }: Limit): 'normal' | 'warning' | 'bad' {
   const share = most === 0 ? 1 : value / most;
   return share >= 0.95 ? 'bad' : share >= 0.8 ? 'warning' : 'normal';
+}
+
+type State = 'startup' | 'holding' | 'dialing' | 'relaying' | 'closing';
+
+function sum(counted: readonly Counted[], states: readonly State[]): number {
+  return counted.reduce(
+    (all, { sessions }) => all + states.reduce((own, one) => own + (sessions?.by_state[one] ?? 0), 0),
+    0,
+  );
 }

@@ -1,11 +1,13 @@
 // The words of the page: durations and sizes, a member's place in a pool, tracks, limits, and all that needs attention.
 import { describe, expect, test } from 'vitest';
 import type { StandingDocument } from '../../../src/admin/schema/status.ts';
+import { branchesInOrder, branchesText } from '../../../src/page/view/branches.ts';
 import { announcement, noticesOf, secondsAfter, titleOf } from '../../../src/page/view/headline.ts';
 import { fillOf, limitsOf } from '../../../src/page/view/limits.ts';
 import { routesOf } from '../../../src/page/view/routes.ts';
 import { evidenceOf, placeIn, roleOf, signOf } from '../../../src/page/view/standing.ts';
 import { ageText, numberText, shortened, sizeText } from '../../../src/page/view/words.ts';
+import { BRANCHES as BRANCH_LIST } from '../../support/values/console.ts';
 import { memberOf, poolOf, statusOf } from '../../support/page/status.ts';
 
 const SESSIONS = {
@@ -173,6 +175,37 @@ describe('the state of the cluster', () => {
       'No answer: pg-0, pg-1, pg-2, pg-3, pg-4 and 2 more.',
     ]);
   });
+});
+
+const BRANCHES = { source: 'console', read_at: null, age_seconds: 4, branches: 12, failing: null } as const;
+
+test('branches: the state of the list, the sessions, and an outage of the list as a notice', () => {
+  const sessions = { ...SESSIONS, by_state: { ...SESSIONS.by_state, relaying: 3, dialing: 1 }, by_member: {} };
+  expect(branchesText({ ...BRANCHES, sessions })).toBe('12 branches, 3 sessions, 1 client waits');
+  expect(branchesText({ ...BRANCHES, branches: 1, sessions: null })).toBe('1 branch, 0 sessions');
+  const failing = { failure: 'timeout', why: 'no answer within 5 s', for_seconds: 9 } as const;
+  const notices = (age: number | null) =>
+    noticesOf(statusOf({ branches: { ...BRANCHES, age_seconds: age, failing, sessions } })).map(({ text }) => text);
+  const why = 'The list of branches cannot be read: no answer within 5 s.';
+  expect(notices(4)).toContain(`${why} The last list stays in use.`);
+  expect(notices(null)).toContain(`${why} Clients that ask for a branch are refused.`);
+});
+
+test('branches in the order of their use: sessions, then those that can be reached, then the others', () => {
+  const [root, branch] = BRANCH_LIST.branches;
+  if (root === undefined || branch === undefined) throw new Error('there are two branches');
+  const named = (name: string, sessions: number, backend = branch.backend) => ({ ...branch, name, sessions, backend });
+  const branches = [root, named('b', 0), named('c', 1), named('a', 0), named('d', 5)];
+  expect(branchesInOrder(branches).map(({ name }) => name)).toEqual(['d', 'c', 'a', 'b', 'main']);
+});
+
+test('sessions on branches count for the limit, and their clients that wait do not take places of the others', () => {
+  const sessions = { ...SESSIONS, by_state: { ...SESSIONS.by_state, holding: 2 } };
+  const shown = limitsOf(statusOf({ pools: [], branches: { ...BRANCHES, sessions } }));
+  expect(shown.map(({ name, value }) => [name, value])).toEqual([
+    ['sessions', 9],
+    ['waiting', 0],
+  ]);
 });
 
 test('limits: the value of each, and when it is near', () => {
