@@ -89,6 +89,7 @@ const DEMANDED_GUARANTEES: Phrases = {
   20: 'no flapping, no stampede',
   21: 'status, metrics and routing agree',
   22: 'a switchover lets everybody go',
+  23: 'branches stay apart from the cluster',
 };
 
 const LATER_GUARANTEES: Phrases = {

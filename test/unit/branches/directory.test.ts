@@ -154,7 +154,7 @@ test('a read that began before the question says yes, and never no', async () =>
   expect(answers).toEqual(['found', 'found']);
 });
 
-test('an outage keeps the last good list, and is told once, as is its end', async () => {
+test('G23: an outage keeps the last good list, and is told once, as is its end', async () => {
   const { clock, reads, events, told, world, directory } = await labWith([ONE]);
   world.list = REFUSED;
   await clock.advance(58_000);

@@ -123,7 +123,7 @@ describe('a branch that is there', () => {
   });
 });
 
-describe('a branch that is not there', () => {
+describe('G23: a branch that is not there: no member gets a connection', () => {
   test('unknown: a permanent error that names pools and no branch', async () => {
     answer = () => ({ kind: 'unknown' });
     expect(await isRefused(await lab.connect('write', ASKS))).toMatchObject({

@@ -172,7 +172,7 @@ describe('attempts', () => {
   });
 });
 
-describe('no client, no connection', () => {
+describe('G23: no client, no connection', () => {
   beforeEach(() => {
     failures = Array.from({ length: 100 }, () => REFUSED);
   });
