@@ -4,6 +4,7 @@ import type { ClientConfig } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startSandbox } from '../../../../src/sandbox/start-sandbox.ts';
 import type { Sandbox } from '../../../../src/sandbox/sandbox.ts';
+import { runTool, whyNoTool } from '../../../support/applications/client-tools.ts';
 import { cancelRequestOf } from '../../../support/applications/cancel-key.ts';
 import { missingForSandbox } from '../../../support/clusters/sandbox-availability.ts';
 import { startProxyLab } from '../../../support/labs/proxy-lab.ts';
@@ -75,6 +76,15 @@ describeUnless(missingForSandbox, 'a branch on a real PostgreSQL', () => {
     (await connectRaw(lab.address('write'))).socket.write(cancelRequestOf(at));
     await ended;
     expect((await at.query('select 1 as n')).rows).toEqual([{ n: 1 }]);
+  });
+
+  test.skipIf(whyNoTool('psql') !== undefined)('psql reaches the branch by the name of its database', async () => {
+    const to = { port: lab.address('write').port, as: { ...preview.app, database: `${preview.app.database}@pr-1` } };
+    expect(await runTool('psql', to, ['-Atc', 'select current_database()'])).toBe(preview.app.database);
+    const unknown = runTool('psql', { ...to, as: { ...to.as, database: 'app@pr-2' } }, ['-c', 'select 1']);
+    await expect(unknown).rejects.toThrow(
+      /unknown pool or branch \(unknown_branch\)[^]*no pool or branch named "pr-2"/,
+    );
   });
 
   test('its server stops and starts again while a client waits', async () => {
